@@ -19,6 +19,7 @@
 # make bench      what recording costs
 # make accuracy   how true the figures are
 # make install, uninstall    into PREFIX (and DESTDIR)
+# make strings    every text that users can see, for an editor
 # make rockspec   list sources and modules; the rockspec of a release
 # make lint, sanitize, memcheck
 # make fuzz       files and texts that nobody wrote; FUZZ_RUNS=100000 for fewer
@@ -47,8 +48,7 @@ FLAGS		= -std=c99 $(CFLAGS) $(WARNINGS) -fPIC -fvisibility=hidden \
 		  -fno-plt -Isrc -I$(LUA_INCDIR) -MMD -MP $(EXTRA)
 
 # all but what is only for a host that has the Lua part inside
-SOURCES		= $(filter-out src/host/embed.c src/host/main.c,\
-		  $(wildcard src/*/*.c))
+SOURCES		= $(filter-out src/host/embed.c,$(wildcard src/*/*.c))
 OBJECTS		= $(SOURCES:src/%.c=$(B)/%.o)
 # as Lua looks for it on Windows, or elsewhere
 MACHINE		:= $(shell $(CC) -dumpmachine 2>/dev/null)
@@ -73,7 +73,7 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  SPEC_SHARE="$(SHARE)/5.4/?.lua;$(SHARE)/5.4/?/init.lua;;"
 BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 
-.PHONY: all amalgamation rockspec reference host demo test specs \
+.PHONY: all amalgamation rockspec reference strings host demo test specs \
 	specs-ready test-load test-public test-versions test-suites test-platforms \
 	test-consumers test-hosts test-html \
 	test-browser pages screenshot torture bench accuracy install uninstall lint \
@@ -95,6 +95,10 @@ $(B)/%.o: src/%.c
 
 $(B)/bench_hooks.so: spec/bench/hooks.c $(B)/base/platform_posix.o
 	$(CC) $(FLAGS) -fvisibility=default $(SHARED) -o $@ $^ $(LIBS)
+
+$(B)/bench_waits.so: spec/bench/waits.c
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) -fvisibility=default $(SHARED) -o $@ $< $(LIBS)
 
 $(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform_posix.o
 	$(CC) $(FLAGS) -fvisibility=default $(SHARED) -o $@ $^ $(LIBS)
@@ -122,13 +126,20 @@ $(B)/host/embed.o: FLAGS += -I$(B)
 
 host: $(B)/cprof-host
 
-$(B)/cprof-host: $(OBJECTS) $(B)/host/embed.o $(B)/host/main.o
-	$(CC) $(LDFLAGS) $(EXTRA) -o $@ $^ $(LUA_LINK) $(LIBS)
+$(B)/cprof-host: spec/support/example_host.c $(OBJECTS) $(B)/host/embed.o
+	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LUA_LINK) $(LIBS)
 
 # what a rockspec cannot look for itself
 rockspec: deps-build
 	@find lua \( -name '*.lua' -o -path 'lua/cprof/html/*' \) -type f | \
 	  $(LUA) rockspec/update.lua $(SOURCES)
+
+# each once, with its place; in src/cprof.h, comments are what users read
+strings: deps-build
+	@LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(B)/?.so;;' \
+	  $(LUA) spec/words/strings.lua $(sort $(wildcard src/*/*.c src/*/*.h)) \
+	  $$(find lua -name '*.lua' | sort) \
+	  $(sort $(wildcard lua/cprof/html/*.js lua/cprof/html/*.html))
 
 reference: deps-build
 	@LUA_PATH='lua/?.lua;lua/?/init.lua' $(LUA) -e \
@@ -342,7 +353,7 @@ screenshot: pages
 	  spec/page/overview.png
 
 bench: deps-test
-	@$(MAKE) --no-print-directory all $(SUPPORT)
+	@$(MAKE) --no-print-directory all $(SUPPORT) $(B)/bench_waits.so
 	@$(PATHS) $(LUA) spec/bench/run.lua $(B)/bench.tsv
 
 accuracy: deps-test $(B)/accuracy_spin.so

@@ -103,7 +103,7 @@ describe("the amalgamation", function()
 
   it("finds the coroutine that Ctrl-C is to interrupt", function()
     if require "cprof.core".internals() ~= "direct" then return end
-    folder:compile(compilers.c, "src/host/main.c", "main")
+    folder:compile(compilers.c, "spec/support/example_host.c", "main")
     local program = link("example", "lua", { "cprof_c", "main" })
     write(dir .. "/stuck.lua", [[
       local function deep()
@@ -304,7 +304,6 @@ end)
 describe("embedded text", function()
   local from = [[
     #include <stdio.h>
-    #include "embed.h"
     #include "embedded.h"
     int main (void) {
       const char *const *p = embedded[0].piece;

@@ -491,12 +491,12 @@ top()
       { "nosuch.lua", nil, 'annotate: no lines of "nosuch.lua" were ' ..
         "recorded; there are: " },
       { ai, { heat = "x" }, "annotate: option 'heat' must be one of " ..
-        '"time", "hits", "total", "cpu", "wait", "alloc", "allocs", "live", ' ..
-        'got "x"' },
+        '"time", "hits", "total", "wall", "cpu", "wait", "alloc", ' ..
+        '"allocs", "live", got "x"' },
       { ai, { shade = 1 }, 'annotate: unknown option "shade"; valid ' ..
         "options: all, color, context, coverage, expressions, focus, " ..
-        "format, heat, height, ignore, limit, min_percent, relative, " ..
-        "sort, width" },
+        "format, heat, height, ignore, limit, measure, min_percent, " ..
+        "relative, sort, width" },
     } do
       local ok, message = pcall(p.annotate, p, case[1], case[2])
       assert.is_false(ok)

@@ -11,7 +11,7 @@ local program = [[
 ]]
 
 local function run(set, script, ...)
-  local words = { "timeout 60 env -u CPROF -u CPROF_OPTIONS -u LC_ALL " ..
+  local words = { "timeout 600 env -u CPROF -u CPROF_OPTIONS -u LC_ALL " ..
     "LANG=C.UTF-8 " .. set .. " $SPEC_LUA -lcprof.auto" }
   for _, word in ipairs { script, ... } do
     words[#words + 1] = command.quote(word)

@@ -117,11 +117,12 @@ describe("cprof check", function()
         "'calls' must be an integer from 0, got an object or a list" },
       { "{}", "its version must be 1, got nil" },
       { '{"version": 2}', "its version must be 1, got 2" },
-      { '{"version": 1}', "it limits nothing" },
-      { '{"version": 1, "functions": {"f": {}}}', "it limits nothing" },
-      { '{"version": 1, "limit": {}}', "it has no field 'limit'" },
+      { '{"version": 1}', "it has no limits" },
+      { '{"version": 1, "functions": {"f": {}}}', "it has no limits" },
+      { '{"version": 1, "limit": {}}', "unknown field 'limit'" },
       { '{"version": 1, "limits": {"time": 3}}',
-        "limits has no limit 'time'; there are: allocs, calls, hits, nodes" },
+        "limits: unknown limit 'time'; valid limits: allocs, calls, hits, " ..
+          "nodes" },
       { '{"version": 1, "limits": {"calls": -1}}',
         "limits: 'calls' must be an integer from 0, got -1" },
       { '{"version": 1, "functions": {"f": {"calls": "3"}}}',
@@ -129,13 +130,13 @@ describe("cprof check", function()
       { '{"version": 1, "functions": {"f": 3}}',
         "function 'f' must be an object" },
       { '{"version": 1, "functions": {"f": {"optional": true}}}',
-        "it limits nothing" },
+        "it has no limits" },
       { '{"version": 1, "functions": {"f": {"calls": 1, "optional": 1}}}',
         "function 'f': 'optional' must be true or false, got 1" },
       { '{"version": 1, "limits": {"calls": 3}, "options": {"a": 1}}',
         "options: 'a' must be a string" },
       { '{"version": 1, "functions": {"f": {"times": 1}}}',
-        "function 'f' has no limit 'times'; there are: allocs, calls, " ..
+        "function 'f': unknown limit 'times'; valid limits: allocs, calls, " ..
           "code, hits, " ..
         "optional" },
       { '{"version": 1, "limits": {"hits": 3}}',

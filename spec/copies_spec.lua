@@ -58,7 +58,7 @@ describe("two copies of cprof in one state", function()
         return pending "this host gives modules no Lua, which is a part of it"
       end
       local dir <close> = command.folder()
-      local out, err = command.shell(("timeout 60 '%s/cprof-host' '%s'")
+      local out, err = command.shell(("timeout 600 '%s/cprof-host' '%s'")
         :format(os.getenv "CPROF_BUILD", dir:file("two.lua", program)))
       assert.equal("good\n", out, err)
     end)

@@ -8,7 +8,7 @@ local program = [[
   local profiler = require "cprof"
   local seed, folder = tonumber(arg[1]), arg[2]
   math.randomseed(seed)
-  for _, name in ipairs { "calibrate", "onkill", "interruptible", "folder",
+  for _, name in ipairs { "calibrate", "onkill", "interruptible", "makefolder",
     "ending", "listen", "alarm", "hold", "private_write", "signal",
     "sleep", "spawn", "console_open", "console_suspend" } do
     core[name] = nil
@@ -22,7 +22,6 @@ local program = [[
   for name, f in pairs(getmetatable(history).__index) do
     core["history " .. name] = function(...) return f(history, ...) end
   end
-  getmetatable(history).__gc(history)
   local values = { nodes, nodes, 1, 2, 99, 1.5, "x",
     folder .. "/x", true, false, lines, {}, { 1, 1, 1, 1, 1 }, { {}, {} },
     { nodes, 1 }, print, function() return 1 end, io.stdout, history }

@@ -44,8 +44,8 @@ describe("an export of mode count", function()
       local ok, why = pcall(text, format)
       assert.is_false(ok)
       assert.truthy(why:find("export: format " .. format .. " is about " ..
-        'times, which mode "count" has not; formats without times: folded, ' ..
-        "speedscope, pprof, callgrind, lcov,", 1, true), why)
+        'times, which mode "count" does not record; formats that need no ' ..
+        "times: folded, speedscope, pprof, callgrind, lcov,", 1, true), why)
     end
   end)
 

@@ -45,7 +45,7 @@ describe("cprof run --coverage", function()
     local _, err, status = command.cprof("run", "--coverage=nothing", "-o",
       other, path)
     assert.equal(0, status, err)
-    assert.truthy(err:find("note: no file ran that was chosen to be counted",
+    assert.truthy(err:find("note: none of the selected sources ran",
       1, true), err)
     assert.truthy(err:find("'nothing'; there are: ", 1, true), err)
     assert.is_nil(err:find("Next:", 1, true), err)
@@ -71,7 +71,7 @@ describe("cprof run --coverage", function()
         dir:file "uses.cprof", main))
     end
     assert.truthy(said("--coverage"):find("note: 1 of 2 files are outside " ..
-      "this folder; --coverage=PATTERN chooses files\n", 1, true))
+      "this folder; --coverage=PATTERN selects files\n", 1, true))
     assert.is_nil(said("--coverage=lua"):find("outside", 1, true))
     assert.is_nil(select(2, command.cprof("run", "--coverage", "-o",
       dir:file "own.cprof", path)):find("outside", 1, true))

@@ -1,6 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
+local declare = require "cprof.command.declare"
 
 -- options that narrow something down, or ask for more, and do nothing when
 -- they are not there
@@ -15,7 +16,7 @@ local none = { ["--filter"] = true, ["--root"] = true, ["--focus"] = true,
 -- says of each
 local function options(name)
   local parser = require "argparse"()
-  require("cprof.command." .. name).define(parser)
+  declare.options(parser, require("cprof.command." .. name).options)
   local out = {}
   for _, option in ipairs(parser._options) do
     if option._maxargs > 0 and option._mincount == 0 then

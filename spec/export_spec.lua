@@ -219,7 +219,7 @@ describe("an export", function()
     end
     assert.same({ nil, 2 }, { refuse(nil, "no more") })
     assert.equal("no more", message(nil, "no more"))
-    assert.equal("the writer gave false", message(false))
+    assert.equal("the writer returned false", message(false))
     local reason = {}
     local ok, why = pcall(lined.export, lined, "chrome", function()
       error(reason)

@@ -173,7 +173,7 @@ describe("samples of allocations", function()
     assert.is_truthy(text:find(("\nallocated: [%%d.]+ MB ±%.0f %%%% in " ..
       "[^\n]+; estimated from %s samples, one per 4.00 KB of allocation\n")
       :format(200 / math.sqrt(n), format.count(n))), text)
-    text = p:report { sort = "alloc", mode = "self" }
+    text = p:report { sort = "alloc", mode = "self", width = 1000 }
     assert.is_truthy(text:find "self and total are bytes allocated")
     assert.is_truthy(text:find "string.rep" and text:find "±", text)
     assert.is_nil(text:find "never ran")

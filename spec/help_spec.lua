@@ -31,7 +31,7 @@ describe("cprof help", function()
   it("shows tables as terms with what they mean", function()
     local out = command.cprof("help", "recording")
     assert.is_truthy(out:find(
-      "\n  clock  %(\"wall\"%)\n      \"cpu\": the processor time"))
+      "\n  clock  %(\"wall\"%)\n      \"cpu\": the CPU time"))
     assert.is_nil(out:find "|%-")
   end)
 

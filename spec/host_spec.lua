@@ -71,7 +71,7 @@ describe("the reference host", function()
       assert.truthy(err:find "\n[^\n]* 60      move +9  game.lua:1\n", err)
       assert.truthy(err:find "\n[^\n]* 3,000        string.rep +1  %[C%]\n",
         err)
-      assert.truthy(err:find "\n61 frames[^\n]*\nhalf within ", err)
+      assert.truthy(err:find "\n61 frames[^\n]*\nmedian ", err)
       assert.truthy(err:find "\n +41 [^\n]* string.re%l+ %+", err)
       assert.truthy(err:find "\n20,001 [^\n]*  2    local function spike",
         err)
@@ -129,7 +129,7 @@ describe("the reference host", function()
       assert.equal("\n", out)
       assert.truthy(err:find "cprof%-host: stop.lua:11: out of bounds\nstack",
         err)
-      assert.truthy(err:find "\n11 frames[^\n]*\nhalf within ", err)
+      assert.truthy(err:find "\n11 frames[^\n]*\nmedian ", err)
       assert.truthy(err:find "\n[^\n]* 10  update *\n", err)
     end)
 
@@ -206,7 +206,7 @@ describe("the reference host", function()
     assert.is_nil(log:find "… [%d,]+ more fun")
     assert.is_nil(log:find "… [%d,]+ more stack")
     assert.equal(4, select(2, log:gsub("cprof: game.lua\n", "")))
-    assert.truthy(log:find "\n6 frames[^\n]*\nhalf within ", log)
+    assert.truthy(log:find "\n6 frames[^\n]*\nmedian ", log)
     assert.truthy(log:find("local function move()", 1, true))
     host "--profile=log --profile-mode=trace --frames=2 game.lua"
     log = read(dir .. "/log")

@@ -125,8 +125,8 @@ describe("a page", function()
     for _, p in ipairs { called, lined, counted or nil } do
       local header, trees = page.data((text(p)))
       local tree = trees[1]
-      assert.equal(p.program_ns, header.whole)
-      assert.equal(p.program_ns, sum(tree.self))
+      assert.equal(p.measure.whole, header.whole)
+      assert.equal(p.measure.whole, sum(tree.self))
       -- profiler overhead has a node of its own, which is left out
       assert.equal(#p.nodes - 1, tree.n)
       local calls = 0
@@ -558,7 +558,7 @@ describe("cprof html", function()
     local out, err, status = within(dir, "html run.cprof")
     assert.equal(0, status, err)
     assert.equal("", out)
-    assert.is_truthy(err:find "^cprof html: run%.html, %d+ kB; open it", err)
+    assert.is_truthy(err:find "^cprof html: run%.html, [%d.]+ KB; open it", err)
     assert.equal(lined.program_ns,
       (page.data(command.read(dir:file "run.html"))).whole)
     -- again over its own page, but over nothing else

@@ -194,7 +194,8 @@ describe("cprof join", function()
     local function function_of(title, calls, ns)
       return { title = title, kind = "Lua", calls = calls, total_ns = ns }
     end
-    assert.equal(2, select_rows.distinct { functions = {
+    assert.equal(2, select_rows.distinct { measure = { all = "total_ns" },
+      functions = {
       function_of("called", 1, 0), function_of("running", 0, 5),
       function_of("outer", 0, 0),
     } })
@@ -225,7 +226,7 @@ describe("cprof join", function()
       "%-%-force joins them\n$"), err)
     out, err, status = command.cprof("join", "--force", counts, times)
     assert.equal(0, status)
-    assert.is_truthy(err:find("note: these are recordings of two programs: ",
+    assert.is_truthy(err:find("note: the profiles are of different programs: ",
       1, true), err)
     assert.is_truthy(err:find("note: only [%d.]+ %% of the time of "), err)
     assert.is_truthy(out:find("calls are those of a run", 1, true), out)

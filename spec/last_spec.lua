@@ -73,8 +73,9 @@ describe("commands without a file", function()
     out = cprof "diff"
     assert.is_truthy(out:find("before: [^\n]*a%.lua"), out)
     assert.is_truthy(out:find("after: [^\n]*b%.lua"), out)
-    assert.is_truthy(out:find("note: these are recordings of two programs: " ..
-      dir:file "a.lua" .. " and " .. dir:file "b.lua", 1, true), out)
+    assert.is_truthy(out:find("note: the profiles are of different " ..
+      "programs: " .. dir:file "a.lua" .. " and " .. dir:file "b.lua", 1,
+      true), out)
     -- again to the same path: the one before stays
     cprof("run", "-o", dir:file "b.cprof", dir:file("b.lua", twice))
     out = cprof "diff"
@@ -215,7 +216,7 @@ describe("commands without a file", function()
     cprof("run", script)
     local err = select(2, cprof("diff", "--sort=alloc"))
     assert.is_truthy(err:find("the previous recording, of " .. script ..
-      " has no allocations", 1, true), err)
+      " is a profile without allocations", 1, true), err)
   end)
 
   it("keep what is recorded at the same time", function()

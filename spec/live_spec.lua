@@ -56,7 +56,7 @@ describe("what is in use", function()
     local p = record(function() keep(1000) end,
       { memory = "live", memory_interval = 1 << 19 })
     assert.is_truthy(p:report { width = 1000 }:find("\nstill in use: not " ..
-      "known; one sample per 512 KB gave too few samples\n", 1, true))
+      "known, as one sample per 512 KB gives too few\n", 1, true))
   end)
 
   it("is known by line, in files, and in reports", function()
@@ -275,7 +275,8 @@ collectgarbage()
         out = {}
         p:export("csv", function(s) out[#out + 1] = s end)
         assert.is_truthy(table.concat(out):find(
-          "total_bytes,live_bytes,total_live_bytes,peak_bytes\r\n", 1, true))
+          "total_bytes,live_bytes,total_live_bytes,live_blocks," ..
+          "total_live_blocks,peak_bytes,total_peak_bytes\r\n", 1, true))
       end
     end
   end)

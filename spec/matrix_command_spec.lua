@@ -19,7 +19,7 @@ local refused <const> = {
     "waiting from computing: ",
   "^option '%-%-measure' is not for format %l+$",
   "^option '%-%-[%l-]+' is not for format %l+$",
-  "^option '%-%-expressions' must not be true with heat = \"%l+\": parts ",
+  "^option '%-%-expressions' must not be true with measure = \"%l+\": parts ",
   "^option '%-%-root': no function 'fib' was recorded; ",
   "^no function '[%w.()]+' was recorded; ",
   "^no function matches %-%-filter '[%l ]+'; ",
@@ -28,11 +28,11 @@ local refused <const> = {
   "^%g+ has no expressions: record it with cprof run %-%-",
   "^%g+ has no coverage: record it with cprof run %-%-coverage$",
   "^%g+ has no branches to cover$", "^%g+ has no lines to cover$",
-  "^%g+ has no allocations: record it with cprof run %-%-memory$",
-  "^%g+ has no live blocks: record it with cprof run %-%-memory=live$",
+  "^%g+ is a profile without [%l ]+; record with cprof run %-%-memory",
+  "^%g+ is a profile that does not tell waiting from computing: ",
   "^%l+ needs lines, %g+ has none: record it with cprof run %-%-lines$",
   "^format %l+ needs a profile of mode \"%l+\"",
-  "^format %l+ is about times, which mode \"count\" has not; ",
+  "^format %l+ is about times, which mode \"count\" does not record; ",
   "^instructions and times cannot be compared: ",
   "^%-%-sort calls needs calls, or samples, in both profiles: ",
   "^mode %l+ and mode %l+ cannot be added up: ",
@@ -210,9 +210,10 @@ end)
 local function typed()
   local out = {}
   for _, binding in ipairs(keys.bindings) do
-    for _, key in ipairs(binding.keys) do
-      if binding.action ~= "quit" and binding.action ~= "interrupt" and
-         binding.action ~= "suspend" then
+    local action = binding[2]
+    for key in binding[1]:gmatch "%g+" do
+      if action ~= "quit" and action ~= "interrupt" and action ~= "suspend"
+      then
         out[#out + 1] = key
       end
     end

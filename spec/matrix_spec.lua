@@ -56,7 +56,7 @@ local function annotating(p, o, source)
   if why then return why end
   if o.expressions and (measures[o.heat] or o.heat == "cpu" or
      o.heat == "wait") then
-    return "annotate: option 'expressions' must not be true with heat = "
+    return "annotate: option 'expressions' must not be true with measure = "
   end
   local named = o.focus or o.ignore
   why = named and unknown(p, named, "annotate: ")

@@ -150,7 +150,7 @@ describe("cprof diff", function()
       local out = command.cprof("diff", quiet, busy)
       assert.is_truthy(out:gsub("%s+", " "):find("note: other programs had " ..
         "the processor for 0 % of the time before and 25 % of the time " ..
-        "after: changes of less than 5 % may come from that", 1, true), out)
+        "after: changes of less than 5 % may be noise", 1, true), out)
       out = command.cprof("diff", quiet, quiet)
       assert.is_nil(out:find("other programs", 1, true), out)
       local unknown = saved(folder, helper.record(program, { clock = "cpu" }),

@@ -204,12 +204,12 @@ describe("cprof merge", function()
       helper.record(before, { callsites = true, exclude = { "steady" } }),
       helper.record(before, { callsites = true, exclude = { "steady" } }))
     assert.equal("note: one was recorded with exclude none, the other with " ..
-      "\"steady\": their calls and times cannot be added up, what one " ..
-      "leaves out is in its callers there\n" ..
+      "\"steady\": their calls and times cannot be added up, as what " ..
+      "one omits is charged to its callers\n" ..
       "note: one was recorded with callsites false, the other with true: " ..
       "their call-tree nodes cannot be added up, their functions can\n", err)
-    assert.same({ exclude = "not the same in all runs",
-      callsites = "not the same in all runs" }, sum.meta.options)
+    assert.same({ exclude = "(different in some runs)",
+      callsites = "(different in some runs)" }, sum.meta.options)
     sum, err = merge(dir, helper.record(before, { include = { ".lua" } }),
       helper.record(before, { include = { ".lua" } }))
     assert.equal("", err)

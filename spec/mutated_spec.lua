@@ -206,7 +206,7 @@ describe("a damaged file", function()
     until p.samples > 1
     local s = command.read(path)
     if require "cprof.core".internals() ~= "direct" then return end
-    -- see Instruction in src/identity/instruction.h
+    -- see Instruction in src/identity/line.h
     local at, first = block(s, 6), block(s, 1)
     s = put(s, at + 8, ("I8"):pack(1 << 60))
     for id = 0, #p.nodes - 1 do -- see Node in src/count/node.h

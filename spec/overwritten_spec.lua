@@ -109,7 +109,7 @@ end
 
 -- a program that hangs is ended
 local function run(script, file, line, name)
-  return command.shell(("timeout 100 $SPEC_LUA %s %s %s %s"):format(script,
+  return command.shell(("timeout 600 $SPEC_LUA %s %s %s %s"):format(script,
     file, command.quote(line), command.quote(name)))
 end
 

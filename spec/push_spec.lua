@@ -139,8 +139,8 @@ describe("cprof push", function()
       assert.is_truthy(out:find "^1\n%s*2\n$", out)
       assert.is_truthy(err:find("1.cprof: the server answered 500: what; " ..
         "it is kept in kept\n", 1, true), err)
-      assert.is_truthy(err:find("kept in kept, and the oldest 1 dropped", 1,
-        true), err)
+      assert.is_truthy(err:find("kept in kept; dropped the oldest 1 to make " ..
+        "room", 1, true), err)
     end)
 
   it("sends what was kept as soon as the server is well", function()
@@ -238,8 +238,8 @@ describe("cprof push", function()
         "--watch=.", path },
       { "must be 'Name: value'", "--url=http://x", "--name=a",
         "--header=x", path },
-      { "must be a positive number", "--url=http://x", "--name=a",
-        "--wait=0", path },
+      { "must be a number above 0 and at most 1000000", "--url=http://x",
+        "--name=a", "--wait=0", path },
       { "No such file", "--url=http://x", "--name=a", dir:file "none" },
     } do
       local out, err, status = command.cprof("push",

@@ -10,6 +10,7 @@ local host = require "spec_host"
 local merge = require "cprof.profile.merge"
 local profiler = require "cprof"
 local releases = require "releases"
+local measure = require "cprof.count.measure"
 local sampled = require "cprof.count.sampled"
 
 local direct = core.internals() == "direct"
@@ -77,13 +78,12 @@ end
 
 describe("mode sample", function()
   it("has no frames, and says so", function()
-    for _, o in ipairs { { slow_frames = { budget_ms = 1 } },
-                         { history = "full" } } do
-      local name = next(o)
+    for what, o in pairs { ["option 'slow_frames'"] = {
+      slow_frames = { budget_ms = 1 } },
+      ['history = "full"'] = { history = "full" } } do
       o.mode = "sample"
-      assert.has_error(function() profiler.start(o) end,
-        'start: mode "sample" has no times of frames; leave out option \'' ..
-        name .. "'")
+      assert.has_error(function() profiler.start(o) end, ("start: %s needs " ..
+        'mode = "call", "line" or "trace"'):format(what))
     end
     local p = helper.record(function()
       for _ = 1, 5 do spin(10) profiler.frame() end
@@ -122,6 +122,8 @@ describe("mode sample", function()
     assert.equal(p.samples, all)
     assert.equal(p.samples, p.nodes[1].total_samples)
     assert.equal(1000, p.meta.rate)
+    -- ticks while cprof works give no samples, but are signals
+    assert.is_true(p.meta.signals >= p.samples)
     assert.is_nil(p.meta.uncompensated)
   end)
 
@@ -612,6 +614,10 @@ describe("a program that is sampled", function()
       -- a busy machine may hold up the thread that looks, or a handler
       assert.is_true(ended < 60, ended)
       assert.equal(ended, p.meta.interrupted)
+      assert.equal("thread", p.meta.timer)
+      assert.is_true(p.meta.signals >= ended)
+      assert.matches("timer: thread, " .. p.meta.signals .. " signals?",
+        p:report())
       local poll = record(p, "spec_host.poll")
       assert.is_true(poll.self_wait_ns > p.meta.waiting_ns * 0.9)
       assert.is_true(poll.self_wait_ns > 300 * 3e6 * 0.9)
@@ -622,6 +628,18 @@ describe("a program that is sampled", function()
       end
       assert.equal(2, paths)
     end)
+
+  it("has what asks for its samples in its file from the start", function()
+    if not direct or not machine:find "^x86_64" then return end
+    local path <const> = os.tmpname()
+    profiler.start { mode = "sample", timer = "thread", file = path }
+    assert.equal("thread", assert(profiler.load(path)).meta.timer)
+    profiler.pause()
+    profiler.reset()
+    assert.equal("thread", profiler.snapshot().meta.timer)
+    profiler.stop()
+    os.remove(path)
+  end)
 
   it("is told how many of its system calls have ended early", function()
     local ended = 0
@@ -898,6 +916,8 @@ describe("a profile of samples", function()
     helper.check(q)
     assert.equal(p.samples, q.samples)
     assert.equal(p.meta.rate, q.meta.rate)
+    assert.equal("wall", q.meta.timer)
+    assert.equal(p.meta.signals, q.meta.signals)
     local f, g = helper.find(p, spin), helper.find(q, spin)
     assert.equal(f.self_samples, g.self_samples)
     assert.equal(f.self_ns, g.self_ns)
@@ -906,10 +926,31 @@ describe("a profile of samples", function()
     end
   end)
 
+  it("has no timer where profiles with several are added up", function()
+    local path <const> = os.tmpname()
+    local function timer_of(q)
+      assert(q:save(path))
+      return assert(profiler.load(path)).meta.timer
+    end
+    for _, name in ipairs { "wall", "cpu", "thread" } do
+      assert(p:save(path))
+      local q = assert(profiler.load(path))
+      q.meta.timer = name
+      local sum = assert(merge.sum { q, q })
+      assert.same({ name, name }, { sum.meta.timer, timer_of(sum) })
+      sum = assert(merge.sum { p, q })
+      local both = name == "wall" and name or nil
+      assert.same({ both, both }, { sum.meta.timer, timer_of(sum) })
+    end
+    os.remove(path)
+  end)
+
   it("is added up", function()
     local sum = assert(merge.sum { p, p })
     helper.check(sum)
     assert.equal(2 * p.samples, sum.samples)
+    assert.equal("wall", sum.meta.timer)
+    assert.equal(2 * p.meta.signals, sum.meta.signals)
     local f, g = helper.find(p, spin), helper.find(sum, spin)
     assert.equal(2 * f.self_samples, g.self_samples)
     local function own(of)
@@ -1047,6 +1088,7 @@ describe("too few samples", function()
       often(50, function() return { spin(2) } end)
     end, { memory = true })
     p.samples, p.time_samples, p.meta.memory_samples = n, n, n
+    p.measure.samples = n
     return p
   end
 
@@ -1089,6 +1131,7 @@ describe("a rate far below what was asked", function()
     local told = require "cprof.report.header".certainty
     local function profile(overhead_ns)
       return { samples = 50, time_samples = 50, functions = {},
+        measure = measure.new(measure.row "wall", 1000000000, 50),
         meta = { rate = 1000, wall_ns = 1000000000, paused_ns = 0,
           preempted_ns = 0,
           overhead_ns = overhead_ns } }
@@ -1097,7 +1140,7 @@ describe("a rate far below what was asked", function()
       "50 samples a second of 1,000 (each took 200µs); ", 1, true))
     -- of few samples, none can say that
     local short = profile(10000000)
-    short.samples, short.time_samples = 5, 5
+    short.samples, short.time_samples, short.measure.samples = 5, 5, 5
     assert.is_nil(told(short):find("each took", 1, true))
     -- nothing is said of stacks unless they are deep
     local function stacked(n)

@@ -724,7 +724,7 @@ describe("cprof serve", function()
       { "got '127.0.0.1:70000'", "--listen", "127.0.0.1:70000" },
       { "cannot listen at 127.0.0.1:" .. s.port .. ": address already in use",
         "--listen", "127.0.0.1:" .. s.port, "--", "x.lua" },
-      { "number of seconds above 0", "--interval", "0" },
+      { "a number above 0", "--interval", "0" },
       { "name a script", "--" },
       { "process 1 does not record", "1" },
     } do

@@ -7,8 +7,8 @@ local command = require "command"
 -- Runs a script until it has made the file "ready", then sends a signal.
 local function killed(dir, signal, before, ...)
   local q = command.quote
-  return command.shell(("cd %s; %s %s >out & pid=$!; " ..
-    "for i in $(seq 200); do [ -e ready ] || sleep 0.05; done; " ..
+  return command.bounded(("cd %s; %s %s >out & pid=$!; " ..
+    "until [ -e ready ]; do sleep 0.02; done; " ..
     "kill -%s $pid; wait $pid; s=$?; cat out; exit $s"):format(
     q(dir.path), before, command.here(...), signal))
 end
@@ -60,8 +60,8 @@ describe("a signal that kills a program under cprof run", function()
   it("does so while the program waits for something", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", [[
-      io.open("ready", "w"):close()
-      os.execute "sleep 30"]])
+      -- until the folder is gone
+      os.execute "touch ready; while [ -e ready ]; do sleep 0.1; done"]])
     local _, err, status = killed(dir, "TERM", "", "run", script)
     assert.equal(143, status)
     assert.is_truthy(err:find("os.execute", 1, true), err)
@@ -120,12 +120,11 @@ describe("a signal that kills a program under cprof run", function()
   it("is ignored where the program was started so", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", [[
-      io.open("ready", "w"):close()
-      os.execute "sleep 0.5"
+      os.execute "touch ready; until [ -e go ]; do sleep 0.02; done"
       print "done"]])
-    local out, err, status = command.shell(("cd %s; trap '' HUP; %s >out & " ..
-      "pid=$!; for i in $(seq 200); do [ -e ready ] || sleep 0.05; done; " ..
-      "kill -HUP $pid; wait $pid; s=$?; cat out; exit $s"):format(
+    local out, err, status = command.bounded(("cd %s; trap '' HUP; " ..
+      "%s >out & pid=$!; until [ -e ready ]; do sleep 0.02; done; " ..
+      "kill -HUP $pid; touch go; wait $pid; s=$?; cat out; exit $s"):format(
       command.quote(dir.path), command.here("run", script)))
     assert.equal("done\n", out)
     assert.equal(0, status, err)

@@ -7,7 +7,7 @@ local helper = require "helper"
 local function run(code, path)
   local dir <close> = command.folder()
   local script = dir:file("main.lua", code)
-  return command.shell(("timeout 20 $SPEC_LUA %s %s </dev/null"):format(script,
+  return command.shell(("timeout 600 $SPEC_LUA %s %s </dev/null"):format(script,
     path))
 end
 
@@ -96,8 +96,8 @@ describe("the text of a source", function()
     local script = dir:file("main.lua", program)
     local input = dir:file("input", "a line of input")
     for _, path in ipairs { "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0" } do
-      for _, line in ipairs { "cat %s | timeout 20 $SPEC_LUA %s %s",
-        "<%s timeout 20 $SPEC_LUA %s %s" } do
+      for _, line in ipairs { "cat %s | timeout 600 $SPEC_LUA %s %s",
+        "<%s timeout 600 $SPEC_LUA %s %s" } do
         local out, err, status = command.shell(line:format(input, script,
           path))
         assert.same({ "good a line of input\n", "", 0 },
@@ -112,7 +112,7 @@ describe("the text of a source", function()
     local script = dir:file("main.lua", program:gsub("io.read \"a\"",
       "io.open(path):read 'a'"))
     local out, err, status = command.shell(("(echo written > %s; echo $?) " ..
-      "& timeout 20 $SPEC_LUA %s %s; wait"):format(path, script, path))
+      "& timeout 600 $SPEC_LUA %s %s; wait"):format(path, script, path))
     assert.same({ "", 0 }, { err, status })
     assert.is_truthy(out:find("good written\n", 1, true), out)
     assert.is_truthy(out:find("^0\n") or out:find("\n0\n"), out)
@@ -154,7 +154,7 @@ describe("a command", function()
     local dir <close> = command.folder()
     local path = fifo(dir)
     local script = dir:file("x.lua", "local function f() end f()")
-    local out, err, status = command.shell(("timeout 20 cat %s & %s; wait")
+    local out, err, status = command.shell(("timeout 600 cat %s & %s; wait")
       :format(path, command.line("run", "--quiet", "--format", "csv", "-o",
         path, script)))
     assert.same({ "", 0 }, { err, status })

@@ -171,7 +171,7 @@ describe("cprof top's measures", function()
     watched(function(m, look)
       local function times(name)
         for _, row in ipairs(m.now.figures.rows) do
-          if row.name == name then return row.self_ns, row.total_ns end
+          if row.name == name then return row.self, row.total end
         end
       end
       run(branch, 50)
@@ -186,10 +186,10 @@ describe("cprof top's measures", function()
       end
       local own, total, whole = {}, {}, {}
       for i, what in ipairs { "wall", "cpu", "wait", "wall" } do
-        assert.equal(what, m.history.what)
+        assert.equal(what, m.history.measure.option)
         own[i], total[i] = times "os.execute"
         total[-i] = select(2, times "leaf")
-        whole[i] = m.now.whole
+        whole[i] = m.now.measure.whole
         press(m, "m")
       end
       for _, list in ipairs { own, total, whole } do
@@ -210,7 +210,7 @@ describe("cprof top's measures", function()
       run(wait, 1)
       look()
       assert.is_truthy(line_of(m, "os.execute"))
-      assert.equal(m.now.whole, (times "os.execute"))
+      assert.equal(m.now.measure.whole, (times "os.execute"))
     end)
   end)
 
@@ -228,7 +228,7 @@ describe("cprof top's measures", function()
       local of = {}
       for _, what in ipairs { "wall", "cpu", "wait" } do
         local figures = m.view.list(m)[at].figures
-        of[what] = figures.self_ns + figures.total_ns
+        of[what] = figures.self + figures.total
         press(m, "m")
       end
       assert.equal(of.wall, of.cpu + of.wait)
@@ -435,8 +435,8 @@ describe("cprof top's keys", function()
     for _, item in ipairs(m.view.list(m)) do told[#told + 1] = item[1] end
     told = table.concat(told, "\n")
     for _, binding in ipairs(keys.bindings) do
-      if binding.text then
-        assert.is_truthy(told:find(binding.text, 1, true), binding.text)
+      if binding[4] then
+        assert.is_truthy(told:find(binding[4], 1, true), binding[4])
       end
     end
   end)
@@ -619,9 +619,9 @@ describe("cprof top of samples", function()
         local own = 0
         for _, item in ipairs(m.view.list(m)) do
           assert.is_nil(item.of.calls)
-          own = own + item.of.self_samples
+          own = own + item.of.count
         end
-        assert.is_true(own <= m.now.samples)
+        assert.is_true(own <= m.now.profile.samples)
         press(m, "c")
         assert.is_true(#m.view.list(m) > 0)
         press(m, "f")
@@ -629,14 +629,14 @@ describe("cprof top of samples", function()
       views_of()
       press(m, "r")
       sample(40, look)
-      assert.equal(look() - before, m.now.samples)
+      assert.equal(look() - before, m.now.profile.samples)
       views_of()
       press(m, "s")
       local last = math.huge
       m.sort = "calls"
       for _, item in ipairs(m.view.list(m)) do
-        assert.is_true(item.of.self_samples <= last)
-        last = item.of.self_samples
+        assert.is_true(item.of.count <= last)
+        last = item.of.count
       end
     end)
   end)
@@ -648,7 +648,7 @@ describe("cprof top of samples", function()
       profiler.reset()
       sample(5, look)
       assert.equal("start", m.history.period)
-      assert.equal(m.now.now.profile.samples, m.now.samples)
+      assert.equal(m.now.now.profile.samples, m.now.profile.samples)
     end)
   end)
 end)

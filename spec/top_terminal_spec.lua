@@ -365,9 +365,9 @@ describe("cprof top elsewhere", function()
     says("process 1 does not record into a file: start it with cprof run",
       "1")
     says("README.md: not a profile", "README.md")
-    says("either FILE, which is 'x', or a program after --", "x", "--", "y")
+    says("name a FILE ('x') or a program after --, not both", "x", "--", "y")
     says("name a script, -e code or -m module after --", "--")
-    says("option '--interval' must be a number of seconds above 0, got " ..
+    says("option '--interval' must be a number above 0, got " ..
       "'0'; see cprof top --help", "--interval", "0")
   end)
 

@@ -578,7 +578,7 @@ describe("a view of frames", function()
     view:move(1)
     local sum, why = view:attribute("leaf", "deep")
     assert.is_nil(sum)
-    assert.equal("the stack states of this frame were not kept", why)
+    assert.equal("the call-tree nodes of this frame were not kept", why)
   end)
 
   it("goes to the slow ones", function()

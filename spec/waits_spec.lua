@@ -18,17 +18,16 @@ local waiting = [[
     while os.clock() - t < 0.2 do end
   end
   work()
-  io.open("ready", "w"):close()
-  host.sleep(%s)]]
+  host.sleep(%s, "ready")]]
 
 -- Runs lines of a shell, where $pid is a program that is recorded into
 -- x.cprof, once that has waited for a second. What the program said.
 local function beside(dir, options, seconds, lines)
   local script = dir:file("x.lua", waiting:format(seconds))
-  command.shell(([[cd %s
+  command.bounded(([[cd %s
     cprof() { %s "$@"; }
     %s >out 2>err & pid=$!
-    for i in $(seq 400); do [ -e ready ] || sleep 0.05; done
+    until [ -e ready ]; do sleep 0.02; done
     sleep 1
     %s
     kill -KILL $pid; wait $pid]]):format(q(dir.path), command.here(),
@@ -120,8 +119,8 @@ describe("a sampled program that waits in C", function()
         profiler.start { mode = "sample", file = arg[1] }
         busy(0.2)
         host.sleep(1.5)
-        local function other() busy(0.2) end
-        other()
+        local function other() busy(0.01) end
+        repeat other() until io.open(arg[1] .. ".go")
         host.sleep(1000)
       end
       local function waited(p)
@@ -129,20 +128,22 @@ describe("a sampled program that waits in C", function()
         return f and f.self_ns or 0
       end
       local function await(found)
-        local ends = os.time() + 30
         local p
         repeat
           host.sleep(0.05)
           p = profiler.load(arg[1])
-        until p and found(p) or os.time() > ends
+        until p and found(p)
         return helper.check(p) and p
       end
       local first = await(function(p) return waited(p) > 5e8 end)
-      local second = await(function(p) return helper.named(p, "other") end)
+      local second = await(function(p)
+        return helper.named(p, "other") and waited(p) < waited(first)
+      end)
+      io.open(arg[1] .. ".go", "w"):close()
       local third = await(function(p) return waited(p) > 5e8 end)
       os.execute("kill -9 " .. process)
       host.wait()
-      assert(waited(second) < waited(first))
+      os.remove(arg[1] .. ".go")
       local slept = helper.named(third, "spec_host.sleep").self_ns
       assert(slept > 1.4e9, slept)
       assert(helper.named(first, "spec_host.sleep") == nil)
@@ -161,9 +162,13 @@ describe("a recording that a signal ends", function()
     } do
       local dir <close> = command.folder()
       local signal, options = how[1], { table.unpack(how, 2) }
-      -- the first Ctrl-C is an error when the wait is over
+      -- the first Ctrl-C is an error when the wait is over; a second one is
+      -- none before that has come
       local kill = ("kill -%s $pid; "):format(signal)
-      if signal == "INT" then kill = kill .. "sleep 0.2; " .. kill end
+      if signal == "INT" then
+        kill = kill .. "until grep -q '^ShdPnd:.*[014589cd]$' " ..
+          "/proc/$pid/status; do sleep 0.02; done; " .. kill
+      end
       local err = beside(dir, options, 60, kill .. "wait $pid")
       local p = load(dir, "x.cprof")
       assert.equal("a signal ended the program", p.meta.ended)

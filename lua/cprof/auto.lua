@@ -1,15 +1,15 @@
--- Records the program that requires it, when the environment asks for it, at
--- once or at a signal:
+-- Records the program that requires it, as the environment says: at once, or
+-- when a signal comes:
 --
 --   lua5.4 -lcprof.auto script.lua           and then: cprof attach PID
 --   CPROF=1 lua5.4 -lcprof.auto script.lua
 --   CPROF_OPTIONS="mode=line,file=run-%p.cprof" lua5.4 -lcprof.auto …
 --   CPROF_SIGNAL=USR1 CPROF_OPTIONS=mode=line lua5.4 -lcprof.auto …
 --
--- Options are those of `start`, with commas between them; one without a
--- value is true, a list has its name several times, and a comma in a value
--- is written "\,". Without `file`, the report goes to standard error when
--- the program ends.
+-- CPROF_OPTIONS are options of `start`, separated by commas. An option without
+-- a value is true. A list repeats its name. A comma in a value is written
+-- "\,". Without `file`, the report is written to standard error when the
+-- program ends.
 
 local _ENV = require "cprof.sandbox.environment" () ---@type _G
 
@@ -33,7 +33,7 @@ end
 local wanted, signal = variables.get "CPROF", variables.get "CPROF_SIGNAL"
 local given = variables.get "CPROF_OPTIONS"
 
--- the program runs all the same
+-- a failure is only a message: the program runs anyway
 local function say(what, ok, why)
   if not ok then
     io.stderr:write(("cprof.auto: %s: %s\n"):format(what, why))

@@ -5,6 +5,7 @@ local _ <close> = require "cprof.core".entry()
 local _ENV = require "cprof.sandbox.environment" () ---@type _G
 
 local core = require "cprof.core"
+if not core.signals then require "cprof.system.windows" end
 local internal = require "cprof.sandbox.internal"
 local later = require "cprof.sandbox.later"
 local methods = require "cprof.sandbox.methods"
@@ -23,7 +24,7 @@ local cprof = { _VERSION = core.version }
 
 internal.add()
 
-local recorded ---@type cprof.Recorded?  what is known of the last recording
+local recorded ---@type cprof.Recorded?  facts about the last recording
 
 local function prepare(opts)
   local _ <close> = methods.borrow()
@@ -37,60 +38,60 @@ local function keep_newest(o, given)
   rotation.keep_newest(o, given)
 end
 
----Begins a new profile. Raises an error when one is being recorded, or
----when an option is wrong.
+---Starts a new profile. Raises an error if one is being recorded, or if an
+---option is wrong.
 ---@param opts? cprof.StartOptions
 function cprof.start(opts)
   local o, given = prepare(opts)
-  -- not within an entry: the recording takes the program's hook over
+  -- not while methods are borrowed: recording takes over the program's hook
   local ok, why = core.start(given)
   if not ok then error("start: " .. why, 2) end
   if o.keep then keep_newest(o, given) end
 end
 
 -- These act on the function that calls them, or must not be on the stack
--- themselves, so they are functions of the core.
+-- themselves, so they are C functions of the core.
 
----Ends recording; what was recorded stays. False when nothing was being
+---Stops recording, and keeps what was recorded. False if nothing was being
 ---recorded.
 ---@type fun(): boolean
 cprof.stop = core.stop
 
----Interrupts recording: until `resume`, it costs nothing. False when
+---Interrupts recording until `resume`. Meanwhile it costs nothing. False if
 ---nothing was being recorded.
 ---@type fun(): boolean
 cprof.pause = core.pause
 
----Goes on after `pause`. False when recording does not pause.
+---Resumes recording after `pause`. False if it was not paused.
 ---@type fun(): boolean
 cprof.resume = core.resume
 
----Forgets what was recorded; recording goes on, if it was on. False when
----there was nothing to forget.
+---Forgets what was recorded, and does not stop recording. False if there was
+---nothing to forget.
 ---@type fun(): boolean
 cprof.reset = core.reset
 
----Opens a zone in the calling function: it is measured like a function of
----its own, until `leave`, or until the function ends. All that is given
----beside the name becomes part of it.
+---Opens a zone in the calling function. The zone is measured like a function,
+---until `leave`, or until the calling function ends. Further arguments become
+---part of its name.
 ---@type fun(name: string, ...: any)
 cprof.enter = core.enter
 
----Closes the zone that the calling function entered last. Raises an error
----when there is none, or when it has another name.
+---Closes the zone that the calling function entered last. Raises an error if
+---there is none, or if it has another name.
 ---@type fun(name: string, ...: any)
 cprof.leave = core.leave
 
----Opens a zone that ends with the block: `local z <close> = zone "name"`.
+---Opens a zone that ends with its block: `local z <close> = zone "name"`.
 ---@type fun(name: string, ...: any): any
 cprof.zone = core.zone
 
----Ends a frame: what was recorded since the last one goes to history and
----averages, unless `record` is false. False when nothing is being recorded.
+---Ends a host frame. Unless `record` is false, the frame goes into history and
+---averages. False if nothing is being recorded.
 ---@type fun(record: boolean?): boolean
 cprof.frame = core.frame
 
----Is a profile being recorded, and not paused?
+---Is a profile being recorded, and is recording not paused?
 ---@return boolean
 function cprof.running() return core.state() == "running" end
 
@@ -99,7 +100,7 @@ local function unmatched()
   return choice_made and choice_made:unmatched()
 end
 
-local function taken()
+local function current_profile()
   local known = recorded or {}
   return profile.snapshot { program = known.program or starting.program(),
     folder = known.folder, lua_version = _VERSION, lua_release = core.release,
@@ -108,7 +109,7 @@ local function taken()
 end
 
 local function snapshot(who)
-  local p = taken()
+  local p = current_profile()
   if not p then
     error(who .. ": nothing was recorded; call start first", 3)
   end
@@ -122,13 +123,12 @@ core.naming(function()
     { unmatched_patterns = unmatched(), heap = heap.recorded() }
 end)
 
----From now on, this process begins a recording when a signal comes, and ends
----it at the next one, or as `cprof attach` asks. Until then, this costs
----nothing. False when the environment has CPROF_SIGNAL=0; nil and a message
----when it cannot be.
+---Lets a signal start a recording in this process, and the next one stop it;
+---`cprof attach` does both. Until then, this costs nothing. False if the signal
+---is "0"; nil and a message if the process cannot listen.
 ---@param signal? string  "URG" or the like; default: the environment's
 ---    CPROF_SIGNAL, or URG
----@param opts? cprof.StartOptions  of recordings that the signal begins;
+---@param opts? cprof.StartOptions  for recordings that the signal starts;
 ---    default: the environment's CPROF_OPTIONS
 ---@return boolean?, string?
 function cprof.listen(signal, opts)
@@ -150,9 +150,8 @@ function cprof.listen(signal, opts)
   return ok, why
 end
 
----What recording costs per event, in ns, measured anew for what these
----options ask for; later starts use it. nil and a reason when it cannot be
----known.
+---Measures what recording with these options costs per event, in ns. Later
+---starts use these costs. nil and a reason if they cannot be measured.
 ---@param opts? cprof.StartOptions
 ---@return table<string, number>?, string?
 function cprof.calibrate(opts)
@@ -162,9 +161,8 @@ function cprof.calibrate(opts)
   return costs, why
 end
 
----The profile that a file holds: of one that was recorded into it, even
----while it is still being recorded, or saved. nil and a message when it
----cannot be read.
+---The profile in a file, which was saved, or recorded into the file; it may
+---still be being recorded. nil and a message if the file cannot be read.
 ---@param path string
 ---@return cprof.Profile?, string?
 function cprof.load(path)
@@ -176,23 +174,25 @@ function cprof.load(path)
   return p, why
 end
 
--- views with methods that are not recorded
+local function borrowed(f, ...)
+  local _ <close> = methods.borrow()
+  return f(...)
+end
+
+-- the module of views, whose methods then borrow the metatables that they need
 local function views()
   local view = require "cprof.view"
   if view.guarded then return view end
   view.guarded = true
-  for method, f in pairs(view.methods) do
+  for name, f in pairs(view.methods) do
     if type(f) == "function" then
-      view.methods[method] = function(...)
-        local _ <close> = methods.borrow()
-        return f(...)
-      end
+      view.methods[name] = view.method(name, borrowed)
     end
   end
   return view
 end
 
----The profile of what was recorded so far. It does not change any more.
+---The profile of what was recorded so far. Later events do not change it.
 ---@return cprof.Profile
 function cprof.snapshot()
   local _ <close> = methods.borrow()
@@ -208,8 +208,8 @@ function cprof.report(opts)
   return report.make(snapshot "report", opts, 3)
 end
 
----The source with figures beside each line, as text: of one source, or of
----the hottest ones.
+---One source with figures beside each line, or the hottest functions, as
+---text.
 ---@param source? string
 ---@param opts? cprof.AnnotateOptions
 ---@return string
@@ -231,10 +231,10 @@ function cprof.view(p)
     error(('view: mode "%s" has no %s to view'):format(mode,
       mode == "count" and "times" or "calls"), 2)
   end
-  return views().new(function() return p or taken() end, p == nil)
+  return views().new(function() return p or current_profile() end, p == nil)
 end
 
----A function that does what `f` does, within a zone.
+---A function that calls `f` within a zone.
 ---@param zone string
 ---@param f function
 ---@return function
@@ -251,6 +251,6 @@ function cprof.wrap(zone, f)
   end
 end
 
-core.opened(cprof)  -- for hosts, whatever becomes of package.loaded
+core.opened(cprof)  -- hosts find it even if package.loaded is cleared
 
 return cprof

@@ -175,6 +175,20 @@ for _, w in ipairs(workloads) do
   end
 end
 
+if only == "" then
+  local rows = require "waits"
+  print(("\n%-23s %7s %7s %7s %8s %7s %7s"):format(("of %d waits of %d ms")
+    :format(rows[1].count, rows[1].ms), "wall", "cpu", "thread", "signals",
+    "cpu", "thread"))
+  for _, w in ipairs(rows) do
+    print(("%-23s %7d %7d %7d %8d %7d %7d"):format(w.name, w.wall.ended,
+      w.cpu.ended, w.thread.ended, w.wall.signals, w.cpu.signals,
+      w.thread.signals))
+    tsv[#tsv + 1] = ("waits that end early, timer thread\t%s\t%d\t\t\t\t%d\t\t")
+      :format(w.name, w.wall.ended, w.thread.ended)
+  end
+end
+
 -- a file instead of memory
 local path = os.tmpname()
 local into = { memory = recorded {}, file = recorded { file = path } }

@@ -1,7 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
 local consumers = require "consumers"
-local measured = require "cprof.count.measured"
 local name = require "cprof.source.name"
 local text = require "cprof.source.text"
 
@@ -48,22 +47,22 @@ local function check(p)
   local calls, own = 0, 0
   for title, row in pairs(consumers.rows(p)) do
     calls = calls + row.calls
-    if row.self_ns > 0 then
+    if row.self > 0 then
       own = own + 1
       local found = find(rows, row)
       assert.is_truthy(found, title)
-      assert.same({ row.self_ns, row.calls }, found, title)
+      assert.same({ row.self, row.calls }, found, title)
     end
   end
   assert.is_true(own > (p.meta.mode == "count" and 20 or 200), own)
   assert.equal(own, count)
-  assert.same({ p.program_ns, calls }, totals)
+  assert.same({ p.measure.whole, calls }, totals)
   rows = annotate(path, "--inclusive=yes")
   for title, row in pairs(consumers.rows(p)) do
-    if row.total_ns > 0 then
+    if row.total > 0 then
       local found = find(rows, row)
       assert.is_truthy(found, title)
-      assert.equal(row.total_ns, found[1], title)
+      assert.equal(row.total, found[1], title)
     end
   end
 end
@@ -98,7 +97,7 @@ describe("callgrind_annotate", function()
     for title, f in pairs(consumers.rows(p)) do
       local own, of = {}, { "allocs", "bytes" }
       for i, what in ipairs(of) do
-        own[i] = consumers.rows(measured.profile(p, what))[title].self_ns
+        own[i] = consumers.measured(p, what)[title].self
       end
       if own[1] > 0 then
         assert.same(own, find(rows, f), title)

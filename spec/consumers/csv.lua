@@ -28,7 +28,7 @@ describe("CSV", function()
       -- these are for cprof alone
       f.fingerprint, f.layout, f.nth, f.place = nil, nil, nil, nil
       if f.kind == "root" then
-        f.total_ns, f.total_most_ns = p.program_ns, p.program_ns
+        f.total_ns, f.total_most_ns = p.measure.whole, p.measure.whole
       end
       for key, value in pairs(f) do
         local expected = key == "title" and
@@ -41,7 +41,7 @@ describe("CSV", function()
       assert.is_nil(next(row))
     end
     assert.equal(#p.functions, i)
-    assert.equal(p.program_ns, self_ns)
+    assert.equal(p.measure.whole, self_ns)
   end)
 
   it("has instructions in the place of times", function()

@@ -29,8 +29,8 @@ describe("trace events", function()
     local seen = 0
     for title, row in pairs(consumers.rows(p)) do
       local text = consumers.written(title, "text")
-      if row.func.kind ~= "root" and row.total_ns > 0 then
-        assert.same({ text, calls[title], row.self_ns, row.total_ns },
+      if row.func.kind ~= "root" and row.total > 0 then
+        assert.same({ text, calls[title], row.self, row.total },
           got[text], text)
         seen = seen + 1
       end
@@ -46,7 +46,7 @@ describe("JSON", function()
     for _, f in ipairs(p.functions) do
       local self_ns, total_ns = f.self_ns, f.total_ns
       if f.id == p.overhead then self_ns, total_ns = 0, 0 end
-      if f.kind == "root" then total_ns = p.program_ns end
+      if f.kind == "root" then total_ns = p.measure.whole end
       assert.same({ f.id, f.calls, self_ns, total_ns,
         consumers.written(f.title, "text") }, got[f.id], f.title)
     end
@@ -58,7 +58,7 @@ describe("JSON", function()
     local got, output = sums("json", path)
     for _, f in ipairs(p.functions) do
       assert.same({ f.id, f.calls, f.instructions,
-        f.kind == "root" and p.program_ns or f.total_instructions,
+        f.kind == "root" and p.measure.whole or f.total_instructions,
         consumers.written(f.title, "text") }, got[f.id], f.title)
     end
     for source, lines in pairs(p.lines) do

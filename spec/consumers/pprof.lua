@@ -3,7 +3,6 @@ local _ENV = require("helper").env(_ENV)
 local consumers = require "consumers"
 local helper = require "helper"
 local lines = require "cprof.count.lines"
-local measured = require "cprof.count.measured"
 
 -- pprof asks for nothing and keeps nothing of its own
 local pprof = "go tool pprof -symbolize=none "
@@ -44,8 +43,8 @@ describe("go tool pprof, of mode count,", function()
     for title, row in pairs(consumers.rows(p)) do
       local name = consumers.written(title, "text")
       if name == "" then name = '""' end
-      if row.func.kind ~= "root" and row.total_ns > 0 then
-        assert.same({ row.self_ns, row.total_ns }, found[shown(name)], name)
+      if row.func.kind ~= "root" and row.total > 0 then
+        assert.same({ row.self, row.total }, found[shown(name)], name)
         seen = seen + 1
       end
     end
@@ -63,12 +62,11 @@ describe("go tool pprof, of allocations,", function()
     do
       local found, output = top(path, what)
       local seen = 0
-      local of = measured.profile(p, measure)
-      for title, row in pairs(consumers.rows(of)) do
+      for title, row in pairs(consumers.measured(p, measure)) do
         local name = consumers.written(title, "text")
         if name == "" then name = '""' end
-        if row.func.kind ~= "root" and row.self_ns > 0 then
-          assert.same({ row.self_ns, row.total_ns }, found[shown(name)], name)
+        if row.func.kind ~= "root" and row.self > 0 then
+          assert.same({ row.self, row.total }, found[shown(name)], name)
           seen = seen + 1
         end
       end
@@ -92,15 +90,15 @@ describe("go tool pprof, of a program that waits,", function()
     local path = consumers.export(p, "pprof", "cprof-waits.pb")
     for _, what in ipairs { "cpu", "wait" } do
       local found, output = top(path, what)
-      local of = measured.profile(p, what)
-      for title, row in pairs(consumers.rows(of)) do
-        if row.func.kind ~= "root" and row.self_ns > 0 then
+      local rows, of = consumers.measured(p, what)
+      for title, row in pairs(rows) do
+        if row.func.kind ~= "root" and row.self > 0 then
           local name = shown(consumers.written(title, "text"))
-          assert.same({ row.self_ns, row.total_ns }, found[name], name)
+          assert.same({ row.self, row.total }, found[name], name)
         end
       end
       assert.is_truthy(output:find("Type: " .. what, 1, true), output)
-      assert.is_true(of.program_ns > 0)
+      assert.is_true(of.measure.whole > 0)
     end
   end)
 end)
@@ -116,16 +114,16 @@ describe("go tool pprof", function()
     for title, row in pairs(rows) do
       local name = consumers.written(title, "text")
       if name == "" then name = '""' end
-      if row.func.kind ~= "root" and row.total_ns > 0 then
+      if row.func.kind ~= "root" and row.total > 0 then
         local got = found[shown(name)]
         assert.is_truthy(got, name)
-        assert.same({ row.self_ns, row.total_ns }, got, name)
+        assert.same({ row.self, row.total }, got, name)
         seen = seen + 1
       end
     end
     assert.is_true(seen > 200)
     assert.is_truthy(output:find("Total samples = " ..
-      p.program_ns .. "ns", 1, true), output:sub(1, 500))
+      p.measure.whole .. "ns", 1, true), output:sub(1, 500))
     assert.is_truthy(output:find("Type: time", 1, true))
   end)
 
@@ -158,7 +156,7 @@ describe("go tool pprof", function()
       calls, ns = calls + math.tointeger(c), ns + math.tointeger(t)
     end
     assert.equal(states, samples)
-    assert.equal(p.program_ns, ns)
+    assert.equal(p.measure.whole, ns)
     assert.is_truthy(output:find("calls/count time/nanoseconds[dflt]", 1,
       true))
     local sum = 0
@@ -213,8 +211,8 @@ describe("go tool pprof -list", function()
     local path = consumers.export(p, "pprof", "lines.pb")
     local got = listed(path, "luacheck/lexer.lua")
     local wanted, seen = {}, 0
-    for func, line, _, ns in lines.each(p.counted) do
-      local f = p.functions[func]
+    for at, func, line in lines.each(p.counted) do
+      local f, ns = p.functions[func], p.counted[at + lines.place "self"]
       if ns > 0 and f.source:find "luacheck/lexer.lua$" then
         wanted[f.title] = wanted[f.title] or {}
         wanted[f.title][line] = ns

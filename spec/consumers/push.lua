@@ -34,7 +34,7 @@ describe("go tool pprof", function()
       local path = dir:file("got.pb.gz", received(dir, kind))
       local out = consumers.run("go tool pprof -symbolize=none -top " ..
         "-unit=ns -sample_index=time '%s'", path)
-      assert.is_truthy(out:find("Total samples = " .. p.program_ns .. "ns",
+      assert.is_truthy(out:find("Total samples = " .. p.measure.whole .. "ns",
         1, true), out:sub(1, 500))
     end
   end)

@@ -85,7 +85,7 @@ describe("a profile of a million nodes", function()
       it("is less than 25 MB as " .. row.name .. ", and all there", function()
         assert.is_true(sizes[row.name] > 100)
         assert.is_true(sizes[row.name] < 25000000, sizes[row.name])
-        assert.equal(p.program_ns, whole[row.name](paths[row.name]))
+        assert.equal(p.measure.whole, whole[row.name](paths[row.name]))
       end)
 
       it("takes time as " .. row.name .. " in proportion", function()

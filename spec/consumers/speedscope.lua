@@ -62,7 +62,7 @@ describe("speedscope", function()
 
   it("shows the figures of reports", function()
     local got, whole = consumers.speedscope(path)
-    assert.equal(p.program_ns, whole)
+    assert.equal(p.measure.whole, whole)
     local wanted = expected(p, function(f)
       return written(f) .. "\0" .. (naming.file(f) or "")
     end)
@@ -74,7 +74,7 @@ describe("speedscope", function()
   it("shows them of a CPU profile", function()
     local frames, whole = consumers.speedscope(consumers.export(p,
       "cpuprofile", "run.cpuprofile"))
-    assert.equal(p.program_ns, whole)
+    assert.equal(p.measure.whole, whole)
     -- zones are in the files of the functions that opened them
     local got, zones = {}, {}
     local function shown(label)
@@ -112,12 +112,12 @@ describe("speedscope", function()
   it("shows them of folded stacks", function()
     local got, whole = consumers.speedscope(consumers.export(p, "folded",
       "folded.txt", { min_percent = 0 }))
-    assert.equal(p.program_ns, whole)
+    assert.equal(p.measure.whole, whole)
     local seen = 0
     for title, row in pairs(consumers.rows(p)) do
       local key = consumers.written(title, "line"):gsub(";", "\\059") .. "\0"
-      if row.total_ns > 0 and row.func.kind ~= "root" then
-        assert.same({ row.self_ns, row.total_ns }, got[key], title)
+      if row.total > 0 and row.func.kind ~= "root" then
+        assert.same({ row.self, row.total }, got[key], title)
         seen = seen + 1
       end
     end
@@ -129,7 +129,7 @@ describe("speedscope", function()
     for _, format in ipairs { "speedscope", "cpuprofile", "folded" } do
       local file = consumers.export(deep, format, "deep." .. format)
       local _, whole = consumers.speedscope(file)
-      assert.equal(deep.program_ns, whole)
+      assert.equal(deep.measure.whole, whole)
     end
     -- and would not read it as it is
     local unfolded = consumers.path "unfolded.speedscope"

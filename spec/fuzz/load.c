@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file/checksum.h"
-#include "file/restore.h"
+#include "file/format.h"
+#include "file/reader.h"
 #include "profile/callgraph.h"
 
 

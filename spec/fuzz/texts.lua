@@ -348,10 +348,12 @@ targets.options = {
 local others <const> = words_of [[report tree callgraph show annotate diff
   join merge check export html coverage]]
 
+local declare = require "cprof.command.declare"
+
 local function options_of(name)
   local out = {}
   local parser = require "argparse" (name)
-  require("cprof.command." .. name).define(parser)
+  declare.options(parser, require("cprof.command." .. name).options)
   for word in parser:get_help():gmatch "%-%-?%a[%w-]*" do
     out[#out + 1] = word
   end

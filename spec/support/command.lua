@@ -2,7 +2,7 @@
 
 local command = {}
 
-local cprof = "timeout 60 $SPEC_LUA lua/cprof/bin/cprof"
+local cprof = "timeout 600 $SPEC_LUA lua/cprof/bin/cprof"
 
 -- without what the terminal of whoever runs the specs has set
 local clean = "env -u NO_COLOR -u LC_ALL -u LC_CTYPE -u LUA_INIT " ..
@@ -65,10 +65,10 @@ function command.shell(line)
   return out, err, how == "signal" and 128 + status or status
 end
 
----Runs a shell's command line. What still runs after two minutes is ended,
+---Runs a shell's command line. What still runs after ten minutes is ended,
 ---so that a spec fails where it would wait for ever.
 function command.bounded(lines)
-  return command.shell("timeout -k 5 120 sh -c " .. command.quote(lines))
+  return command.shell("timeout -k 5 600 sh -c " .. command.quote(lines))
 end
 
 local function line(first, ...)

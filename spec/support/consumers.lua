@@ -1,8 +1,10 @@
 -- What the specs share that give exports to the programs that read them.
 
 local profiler = require "cprof"
+local graph = require "cprof.count.graph"
 local helper = require "helper"
 local json = require "dkjson"
+local measure = require "cprof.count.measure"
 
 local consumers = {}
 
@@ -50,10 +52,16 @@ end
 ---Rows by title, as reports have them.
 function consumers.rows(p)
   local by_title = {}
-  for _, row in ipairs((p:sums(function(f) return f.title end))) do
-    by_title[row.title] = row
-  end
+  for _, row in ipairs((graph.functions(p))) do by_title[row.title] = row end
   return by_title
+end
+
+---The rows of a profile with another measure, by title.
+---@param p cprof.Profile
+---@param what string  name of the measure
+function consumers.measured(p, what)
+  local of = measure.profile(p, measure.named(what))
+  return consumers.rows(of), of
 end
 
 ---A name as a format has it that holds 'what': "text" or "line".

@@ -22,6 +22,9 @@ driven.sleep = ticks.sleep
 driven.lose = ticks.lose
 ---@type fun(mask: integer, count: integer)  a tick, and another hook
 driven.tear = ticks.tear
+---@type fun(number: integer)  this signal comes when the hook of the next
+---sample has begun
+driven.raise = ticks.raise
 
 ---@type fun(ran: integer, waited?: integer, preempted?: integer)  so many ns
 ---of each go by, in `driven.parts`
@@ -62,6 +65,27 @@ function driven.record(ns, f, options)
   assert(ticks.clock())
   if not ok then error(why, 0) end
   return p
+end
+
+---Records a call of `f`, in which each new table takes so long, each reading
+---of the clock a thousandth of it, and nothing else takes time.
+---@param ns integer
+---@param f function
+---@param options? table
+---@return cprof.Profile
+---@return any result  of `f`
+function driven.tables(ns, f, options)
+  assert(ticks.drive(true, ns))
+  driven.cpu(ns // 1000)
+  profiler.start(options)
+  ticks.tables(true)
+  local ok, result = pcall(f)
+  ticks.tables(false)
+  profiler.stop()
+  local p = profiler.snapshot()
+  assert(ticks.drive(false))
+  if not ok then error(result, 0) end
+  return p, result
 end
 
 ---The same, and the profiler believes that a reading takes less, so that

@@ -11,7 +11,7 @@ SPEC_TMPDIR=$(realpath "$1/$2")/$(basename "$3").tmp
 export SPEC_TMPDIR
 mkdir "$SPEC_TMPDIR"
 began=$(date +%s)
-timeout 900 make -s specs SPEC="$3" $(cat "$1/$2.make") > "$log" 2>&1
+timeout 2400 make -s specs SPEC="$3" $(cat "$1/$2.make") > "$log" 2>&1
 status=$?
 {
   echo "took $(($(date +%s) - began)) s"

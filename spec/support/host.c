@@ -635,11 +635,46 @@ static int host_exit (lua_State *L) {
 }
 
 
-/* seconds: sleeps, so that no event comes */
-static int host_sleep (lua_State *L) {
-  lua_Number s = luaL_checknumber(L, 1);
+static void host_nap (lua_Number s) {
   struct timespec t = {(time_t)s, (long)((s - (double)(time_t)s) * 1e9)};
   while (nanosleep(&t, &t) != 0) ;
+}
+
+
+/*
+** seconds, path: sleeps, so that no event comes; with a path, makes that file
+** when this function runs
+*/
+static int host_sleep (lua_State *L) {
+  const char *path = luaL_optstring(L, 2, NULL);
+  FILE *f = path != NULL ? fopen(path, "w") : NULL;
+  if (f != NULL) fclose(f);
+  host_nap(luaL_checknumber(L, 1));
+  return 0;
+}
+
+
+/* before, after: seconds to sleep before and after SIGINT comes */
+static int host_interrupt (lua_State *L) {
+  host_nap(luaL_checknumber(L, 1));
+  raise(SIGINT);
+  host_nap(luaL_checknumber(L, 2));
+  return 0;
+}
+
+
+/*
+** path: waits until the file is there, as a program that gets no processor:
+** signals are pending meanwhile, though it does not block them
+*/
+static int host_starved (lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  pid_t child = vfork();  /* whose end this process waits for */
+  if (child == 0) {
+    while (access(path, F_OK) != 0) usleep(10000);
+    _exit(0);
+  }
+  while (waitpid(child, NULL, 0) < 0 && errno == EINTR) ;
   return 0;
 }
 
@@ -910,7 +945,8 @@ int luaopen_spec_host (lua_State *L) {
     {"process", host_process}, {"signal", host_signal},
     {"kill", host_kill}, {"handle", host_handle},
     {"truncate", host_truncate}, {"exit", host_exit}, {"sleep", host_sleep},
-    {"poll", host_poll},
+    {"poll", host_poll}, {"starved", host_starved},
+    {"interrupt", host_interrupt},
     {"nameless", host_nameless}, {"wrap", host_wrap},
     {"unwrap", host_unwrap}, {"replace", host_replace},
     {"allocator", host_allocator}, {"userdata", host_userdata},

@@ -180,7 +180,8 @@ local of_profiles = {
 }
 local of_frames = {
   at = { { 0 } }, averages = { { "all" } }, nodes = { { 0 } },
-  average_nodes = { { "all" } }, series = { { {} } }, percentiles = { {} },
+  average_nodes = { { "all" } }, series = { { {} } }, zeros = { {} },
+  percentiles = { {} },
 }
 local of_views = {
   lines = { {}, { 5 } }, titles = { {} },

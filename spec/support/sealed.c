@@ -8,7 +8,7 @@
 
 #include <lauxlib.h>
 
-#include "file/checksum.h"
+#include "file/format.h"
 
 
 int sealed_file (lua_State *L) {

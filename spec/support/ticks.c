@@ -4,6 +4,7 @@
 ** Linked with --wrap for what begins with __wrap_.
 */
 
+#include <signal.h>
 #include <stdint.h>
 
 #include <lauxlib.h>
@@ -21,6 +22,8 @@
 static struct {
   int driven;		/* are there no timers but ours? */
   int lost;		/* has the program taken the signal? */
+  int raised;		/* a signal to come when the timer's thread is asked for;
+			   0: none */
   int tables;		/* does time go by at each new table? */
   uint64_t apart;	/* ns that go by then */
   int drawn;		/* do ticks come when they are due, or each time? */
@@ -33,7 +36,7 @@ static struct {
   void *ud;
   lua_Alloc alloc;	/* of the state; NULL: it has its own */
   void *allocud;
-} ticks = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL};
+} ticks = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL};
 
 
 /* The clocks of a thread that waits, or is preempted, where a spec says so. */
@@ -60,6 +63,11 @@ int __wrap_timer_begin (TimerTick tick, void *ud, int cpu, const char **why) {
 int __real_timer_ishere (int timer);
 int __wrap_timer_ishere (int timer);
 int __wrap_timer_ishere (int timer) {
+  int number = ticks.raised;
+  if (timer == TICKS_TIMER && number != 0) {
+    ticks.raised = 0;
+    raise(number);
+  }
   return timer == TICKS_TIMER || __real_timer_ishere(timer);
 }
 
@@ -310,6 +318,13 @@ static int ticks_lose (lua_State *L) {
 }
 
 
+/* number: this signal comes when the hook of the next sample has begun */
+static int ticks_raise (lua_State *L) {
+  ticks.raised = (int)luaL_checkinteger(L, 1);
+  return 0;
+}
+
+
 /*
 ** mask, count: at a tick, the hook is set with these, as by a 'lua_sethook'
 ** that was interrupted halfway
@@ -332,6 +347,7 @@ int luaopen_spec_ticks (lua_State *L) {
     {"parts", ticks_parts}, {"pass", ticks_pass_parts},
     {"rob", ticks_rob},
     {"sleep", ticks_sleep}, {"lose", ticks_lose}, {"tear", ticks_tear},
+    {"raise", ticks_raise},
     {NULL, NULL}
   };
   luaL_newlib(L, functions);

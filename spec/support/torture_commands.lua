@@ -2,6 +2,7 @@
 -- given, and what they print goes nowhere.
 
 local argparse = require "argparse"
+local declare = require "cprof.command.declare"
 local terminal = require "cprof.system.terminal"
 
 local commands = {}
@@ -19,7 +20,8 @@ local function call(words)
   local root = argparse "cprof"
   root:command_target "command"
   -- help would end the program
-  command.define(root:add_help(false):command(words[1]):add_help(false))
+  declare.options(root:add_help(false):command(words[1]):add_help(false),
+    command.options)
   function root.error(_, message) fail(message) end
   command.call(root:parse(words), fail, function() end, {})
 end

@@ -32,7 +32,7 @@ static size_t chunk_bytes (const Chunks *c) {
 static char *chunk_new (Chunks *c) {
   char *block, *chunk;
   if (c->pages != NULL)
-    return cast(char *, c->pages->get(c->pages->ud, c->chunks,
+    return cast(char *, c->pages->get(c->pages, c->chunks,
                                       c->size << c->shift));
   block = cast(char *, memory_resize(c->memory, NULL, 0, chunk_bytes(c)));
   if (block == NULL) return NULL;

@@ -16,10 +16,18 @@
 ** line. They are never given back one by one.
 */
 typedef struct Pages {
-  void *(*get) (void *ud, uint32_t owner, size_t size);	/* NULL: no room */
+  void *(*get) (const struct Pages *p, uint32_t owner, size_t size);
+			/* NULL: no room */
   void *ud;
+  uint32_t kind;	/* what the pages are for; known to 'get' */
   uint32_t *published;	/* number of complete items; NULL: nobody reads it */
 } Pages;
+
+/* Room of zeros, in 'p' or, if that is NULL, in memory. NULL: no room. */
+static inline void *pages_new (const Pages *p, const Memory *m,
+                               uint32_t owner, size_t size) {
+  return p != NULL ? p->get(p, owner, size) : memory_zeroed(m, size);
+}
 
 
 typedef struct Chunks {

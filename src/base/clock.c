@@ -177,14 +177,3 @@ double clock_rate (Scale s) {
   const uint32_t many = 1u << 30;
   return (double)clock_ns(s, many) / many;
 }
-
-
-const char *clock_name (const Clock *c) {
-  switch (c->kind) {
-    case CLOCK_TICKS: return "tsc";
-    case CLOCK_MONO: return "monotonic";
-    case CLOCK_CPU: return "cpu";
-    case CLOCK_COUNT: return "instructions";
-    default: return "host";
-  }
-}

@@ -94,7 +94,4 @@ CPROF_I uint64_t clock_ns (Scale s, uint64_t ticks);
 /* ns in a tick */
 CPROF_I double clock_rate (Scale s);
 
-/* "tsc", "monotonic", "cpu", "host" or "instructions" */
-CPROF_I const char *clock_name (const Clock *c);
-
 #endif

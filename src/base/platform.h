@@ -50,11 +50,11 @@ typedef int PlatformOnce;
 #endif
 
 
-/* Linkage of functions that only cprof calls. */
 /* Can a thread be watched by another one? */
 #define PLATFORM_WATCH	(PLATFORM_TIMERS && PLATFORM_INTERRUPTED)
 
 
+/* Linkage of functions that only cprof calls. */
 #if defined(CPROF_AMALGAMATION)
 #define CPROF_I	static
 #elif defined(__GNUC__) && !defined(_WIN32)
@@ -153,6 +153,27 @@ CPROF_I unsigned platform_generation (void);
 /* the id of this process */
 CPROF_I long platform_process (void);
 
+/*
+** Tells a process from the children of its forks: some forks do not change
+** the generation, and a later process may get the same id.
+*/
+typedef struct PlatformSelf {
+  long process;
+  unsigned generation;
+} PlatformSelf;
+
+static inline PlatformSelf platform_self (void) {
+  PlatformSelf self;
+  self.process = platform_process();
+  self.generation = platform_generation();
+  return self;
+}
+
+static inline int platform_isself (const PlatformSelf *self) {
+  return self->generation == platform_generation() &&
+         self->process == platform_process();
+}
+
 /* The session of this process if it has a terminal; else 0. */
 CPROF_I long platform_session (void);
 
@@ -226,6 +247,9 @@ CPROF_I int platform_resize (int fd, uint64_t size);
 
 /* Renames a file; replaces the file 'to'. Returns 0, or an errno. */
 CPROF_I int platform_rename (const char *from, const char *to);
+
+/* Makes a folder that only this user can use, unless the path exists. */
+CPROF_I int platform_makefolder (const char *path);
 
 /* Does something exist at the path that is not a regular file? */
 CPROF_I int platform_special (const char *path);

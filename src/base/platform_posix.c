@@ -328,6 +328,11 @@ int platform_rename (const char *from, const char *to) {
 }
 
 
+int platform_makefolder (const char *path) {
+  return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+
 int platform_special (const char *path) {
   struct stat s;
   return stat(path, &s) == 0 && !S_ISREG(s.st_mode);

@@ -14,6 +14,7 @@
 
 #include <windows.h>
 
+#include <direct.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>
@@ -245,6 +246,11 @@ int platform_resize (int fd, uint64_t size) {
 int platform_rename (const char *from, const char *to) {
   return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING) ? 0
                                                           : platform_errno();
+}
+
+
+int platform_makefolder (const char *path) {
+  return _mkdir(path) == 0 || errno == EEXIST;
 }
 
 

@@ -14,8 +14,7 @@
 
 typedef struct MemoryProbe {
   PlatformFile read, write;	/* the pipe's ends */
-  long process;		/* the process that opened the pipe ... */
-  unsigned generation;	/* ... and its platform_generation */
+  PlatformSelf owner;	/* the process that opened the pipe */
 } MemoryProbe;
 
 /* 0: the system gives no pipe */

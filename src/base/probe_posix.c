@@ -19,8 +19,7 @@ int probe_open (MemoryProbe *p) {
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   platform_file(&p->read, ends[0]);
   platform_file(&p->write, ends[1]);
-  p->process = platform_process();
-  p->generation = platform_generation();
+  p->owner = platform_self();
   return 1;
 }
 
@@ -36,18 +35,18 @@ void probe_close (const MemoryProbe *p) {
 ** parent's pipe, and the program may have closed it.
 */
 static int probe_isours (const MemoryProbe *p) {
-  return p->generation == platform_generation() &&
-         p->process == (long)getpid() &&
+  return platform_isself(&p->owner) &&
          platform_isopen(&p->read) && platform_isopen(&p->write);
 }
 
 
 int probe_copy (const MemoryProbe *p, const void *at, void *to,
                 size_t size) {
-  long process = p->process;
+  long process = p->owner.process;
   int readable;
   if (size > PROBE_MOST) return 0;
-  if (p->generation != platform_generation()) process = (long)getpid();
+  if (p->owner.generation != platform_generation())
+    process = platform_process();
   readable = platform_copy(process, at, to, size);
   if (readable >= 0) return readable;
   return probe_isours(p) &&

@@ -9,8 +9,7 @@
 
 int probe_open (MemoryProbe *p) {
   p->read.fd = p->write.fd = -1;
-  p->process = platform_process();
-  p->generation = platform_generation();
+  p->owner = platform_self();
   return 1;
 }
 
@@ -22,7 +21,8 @@ void probe_close (const MemoryProbe *p) {
 
 int probe_copy (const MemoryProbe *p, const void *at, void *to,
                 size_t size) {
-  return size <= PROBE_MOST && platform_copy(p->process, at, to, size);
+  return size <= PROBE_MOST &&
+         platform_copy(p->owner.process, at, to, size);
 }
 
 #endif

@@ -50,6 +50,9 @@ typedef struct Timer {
   uintptr_t thread;	/* the number of the thread that it interrupts */
   unsigned generation;	/* platform_generation of its process */
   int signal;
+  uintptr_t ended;	/* stack pointer of the system call that the last
+			   signal has ended; 0: it has ended none */
+  uint64_t left;	/* ns, when that signal's handler returned */
 #if PLATFORM_TIMERS
   timer_t id;
   pid_t to;		/* the thread, as the system numbers it */
@@ -140,6 +143,12 @@ static int timer_samepage (const void *code, size_t size) {
 
 #if PLATFORM_INTERRUPTED && defined(__x86_64__)
 
+static uintptr_t timer_stack (const void *context) {
+  const ucontext_t *at = cast(const ucontext_t *, context);
+  return (uintptr_t)at->uc_mcontext.gregs[REG_RSP];
+}
+
+
 static TimerWithin timer_within (const void *context) {
   const ucontext_t *at = cast(const ucontext_t *, context);
   const unsigned char *code =
@@ -154,6 +163,12 @@ static TimerWithin timer_within (const void *context) {
 
 #define TIMER_SVC	0xD4000001u
 
+static uintptr_t timer_stack (const void *context) {
+  const ucontext_t *at = cast(const ucontext_t *, context);
+  return (uintptr_t)at->uc_mcontext.sp;
+}
+
+
 static TimerWithin timer_within (const void *context) {
   const ucontext_t *at = cast(const ucontext_t *, context);
   const uint32_t *code = (const uint32_t *)(uintptr_t)at->uc_mcontext.pc;
@@ -164,6 +179,12 @@ static TimerWithin timer_within (const void *context) {
 }
 
 #else
+
+static uintptr_t timer_stack (const void *context) {
+  (void)context;
+  return 0;
+}
+
 
 static TimerWithin timer_within (const void *context) {
   (void)context;
@@ -232,10 +253,31 @@ static TimerWithin timer_again (const Timer *t, TimerWithin within,
 #endif
 
 
-/* 'context' is what was interrupted; NULL: nothing was. */
-static TimerWithin timer_interrupted (const Timer *t, void *context) {
-  if (context == NULL) return TIMER_RUNS;
-  return timer_again(t, timer_within(context), context);
+/*
+** A signal that comes while the handler runs is delivered when it returns. It
+** finds the system call that the first one has ended, and must not count as
+** having ended another one.
+*/
+#define TIMER_NEXT	5000u	/* ns until such a signal's handler begins */
+
+static TimerWithin timer_once (Timer *t, TimerWithin within,
+                               const void *context) {
+  uintptr_t stack = within == TIMER_ENDS ? timer_stack(context) : 0;
+  int again = stack != 0 && stack == t->ended &&
+              platform_monotonic() - t->left < TIMER_NEXT;
+  t->ended = stack;
+  return again ? TIMER_WAITS : within;
+}
+
+
+/* Calls the tick. 'context' is what was interrupted; NULL: nothing was. */
+static void timer_come (Timer *t, void *context) {
+  TimerWithin within = TIMER_RUNS;
+  if (context != NULL)
+    within = timer_again(t, timer_once(t, timer_within(context), context),
+                         context);
+  t->tick(t->ud, within);
+  if (t->ended != 0) t->left = platform_monotonic();
 }
 
 
@@ -246,7 +288,7 @@ static void timer_signal (int sig, const siginfo_t *info, void *context) {
   Timer *t = timers;
   (void)info;
   if (timer_enter(t) != 0 && t->thread == timer_thread)
-    t->tick(t->ud, timer_interrupted(t, context));
+    timer_come(t, context);
   else {
     timer_signals[sig].astray = 1;
     if (t->carries != 0 && timer_isours(t)) pthread_kill(t->to, sig);
@@ -262,7 +304,7 @@ static void timer_signal (int sig, const siginfo_t *info, void *context) {
   (void)sig;
   if (info->si_code != SI_TIMER || carried == 0) return;
   if (timer_enter(t) == carried && t->thread == timer_thread)
-    t->tick(t->ud, timer_interrupted(t, context));
+    timer_come(t, context);
   timer_leave(t);
 }
 

@@ -38,8 +38,7 @@ struct Watch {
   char begins[32];	/* how the file of its state begins: its number */
   int file;
   pthread_t thread;	/* the one that watches */
-  unsigned generation;	/* of the process, and ... */
-  long process;		/* ... its number */
+  PlatformSelf owner;	/* the process that has the thread */
   int woken;		/* WATCH_WOKEN or WATCH_ENDS, where that is asked for */
 };
 
@@ -150,8 +149,7 @@ Watch *watch_begin (WatchLook look, void *ud, uint64_t ns) {
   w->look = look;
   w->ud = ud;
   w->first = ns;
-  w->generation = platform_generation();
-  w->process = platform_process();
+  w->owner = platform_self();
   if (pthread_getcpuclockid(pthread_self(), &w->clock) == 0 &&
       watch_open(w)) {
     if (watch_thread(w)) return w;
@@ -163,8 +161,7 @@ Watch *watch_begin (WatchLook look, void *ud, uint64_t ns) {
 
 
 void watch_end (Watch *w) {
-  if (w->generation == platform_generation() &&
-      w->process == platform_process()) {
+  if (platform_isself(&w->owner)) {
     watch_tell(w, WATCH_ENDS);
     pthread_join(w->thread, NULL);
   }

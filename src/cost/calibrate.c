@@ -322,7 +322,7 @@ static int calibrate_round (Calibration *c, lua_State *L) {
     else calibrate_recorded(c, L, run);
     if (c->round >= 0 && (run <= RUN_C || run == RUN_LINES))
       calibrate_timed(c, L, run, 2 * TURNS);
-    if (!control_pause(c->r, L)) return 0;
+    if (!control_pause(c->r, L, 0)) return 0;
     if (run == RUN_COROUTINES) lua_gc(L, LUA_GCCOLLECT);
   }
   if (c->round < 0) calibrate_find(c);
@@ -340,7 +340,7 @@ static int calibrate_nodes (Calibration *c, lua_State *L) {
   calibrate_timed(c, L, RUN_NODES, DEEP);
   c->nodes.events = t[EVENT_NODE].events - before.events;
   c->nodes.ticks = t[EVENT_NODE].ticks - before.ticks;
-  return control_pause(c->r, L);
+  return control_pause(c->r, L, 0);
 }
 
 /* }====================================================== */
@@ -512,7 +512,7 @@ static int calibrate_open (Calibration *c, lua_State *L) {
   /* recorded from the main function on, so that the source is known */
   if (!control_start(c->r, L, &c->options)) return 0;
   lua_call(L, 3, ALL);
-  return control_pause(c->r, L);
+  return control_pause(c->r, L, 0);
 }
 
 
@@ -562,8 +562,12 @@ static int calibrate_all (lua_State *L) {
 }
 
 
-int calibrate (const Memory *m, const Options *o, unsigned ns,
-               Costs *costs) {
+/*
+** Measures the costs of recording with these options, for 'ns' of processor
+** time. 0: out of memory.
+*/
+static int calibrate (const Memory *m, const Options *o, unsigned ns,
+                      Costs *costs) {
   Hot *hot = hot_current;
   Calibration c = ZEROS;
   lua_State *L;
@@ -580,6 +584,86 @@ int calibrate (const Memory *m, const Options *o, unsigned ns,
   hot_current = hot;
   *costs = c.costs;
   return c.done;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Calibrations
+** ======================================================= */
+
+#define FIRST_NS	12000000u	/* of processor time, the first time */
+#define NEXT_NS		1500000u	/* of processor time, later on */
+#define APART_NS	100000000u	/* least time between calibrations */
+
+
+/* The calibrations for these options, of which some change the costs. */
+static Calibrated *calibrations_way (Calibrations *c, const Options *o) {
+  return &c->way[(o->cpu ? 1 : 0) | (o->callsites ? 2 : 0) |
+                 (o->foldat == 0 ? 4 : 0) | (o->mode == MODE_LINE ? 8 : 0) |
+                 (o->include_lines != NULL ? 16 : 0)];
+}
+
+
+static int calibrated_add (Calibrated *c, const Memory *m, const Options *o,
+                           unsigned ns) {
+  Costs *to = &c->costs[c->taken % CALIBRATIONS_KEPT];
+  if (!calibrate(m, o, ns, to)) return 0;
+  c->taken++;
+  c->last = platform_monotonic();
+  return 1;
+}
+
+
+/* A figure to compare costs by: the sum for what programs do most. */
+static int64_t costs_sum (const Costs *c) {
+  return c->caller[COST_LUA] + c->callee[COST_LUA] +
+         c->caller[COST_C] + c->callee[COST_C] + c->line;
+}
+
+
+/* The median; of two, the first one, which was measured for longer. */
+static Costs calibrated_median (const Calibrated *c) {
+  unsigned n = c->taken < CALIBRATIONS_KEPT ? c->taken : CALIBRATIONS_KEPT;
+  unsigned i, k;
+  if (n <= 2) return c->costs[0];
+  for (i = 0; i < n; i++) {
+    int64_t sum = costs_sum(&c->costs[i]);
+    unsigned lower = 0;
+    for (k = 0; k < n; k++) {
+      int64_t other = costs_sum(&c->costs[k]);
+      lower += other < sum || (other == sum && k < i);
+    }
+    if (lower == (n - 1) / 2) break;
+  }
+  return c->costs[i];
+}
+
+
+int calibrations_get (Calibrations *c, const Memory *m, const Options *o,
+                      Costs *costs) {
+  Calibrated *way = calibrations_way(c, o);
+  if (way->taken == 0 && !calibrated_add(way, m, o, FIRST_NS)) return 0;
+  *costs = calibrated_median(way);
+  return 1;
+}
+
+
+int calibrations_anew (Calibrations *c, const Memory *m, const Options *o,
+                       Costs *costs) {
+  Calibrated *way = calibrations_way(c, o);
+  if (!calibrated_add(way, m, o, FIRST_NS)) return 0;
+  *costs = way->costs[(way->taken - 1) % CALIBRATIONS_KEPT];
+  return 1;
+}
+
+
+void calibrations_refresh (Calibrations *c, const Memory *m,
+                           const Options *o, Costs *costs) {
+  Calibrated *way = calibrations_way(c, o);
+  if (way->taken > 1 && platform_monotonic() - way->last < APART_NS) return;
+  if (calibrated_add(way, m, o, NEXT_NS)) *costs = calibrated_median(way);
 }
 
 /* }====================================================== */

@@ -1,6 +1,8 @@
 /*
 ** Calibration: measures the costs of events in a Lua state of its own, with
-** the hook of the mode that is to be recorded.
+** the hook of the mode that is to be recorded. This takes some ms, and the
+** whole machine may be busy just then. So there are several calibrations of a
+** Lua state, some time apart, and their median counts.
 */
 
 #ifndef calibrate_h
@@ -10,11 +12,39 @@
 #include "follow/recorder.h"
 
 
+#define CALIBRATIONS_KEPT	5
+#define CALIBRATIONS_WAYS	32
+
+typedef struct Calibrated {
+  unsigned taken;	/* number of calibrations so far */
+  uint64_t last;	/* ns, when the last one was taken */
+  Costs costs[CALIBRATIONS_KEPT];	/* of the last ones, as a ring */
+} Calibrated;
+
+typedef struct Calibrations {
+  Calibrated way[CALIBRATIONS_WAYS];	/* one for each way of recording, by
+					   the options that matter */
+} Calibrations;
+
 /*
-** Measures the costs of recording with these options, for 'ns' of processor
-** time. 0: out of memory.
+** The costs of recording with these options, as known so far. If there are
+** none, they are measured for 12 ms of processor time. 0: out of memory.
 */
-CPROF_I int calibrate (const Memory *m, const Options *o, unsigned ns,
-                       Costs *costs);
+CPROF_I int calibrations_get (Calibrations *c, const Memory *m,
+                              const Options *o, Costs *costs);
+
+/*
+** Measures the costs again, for 12 ms, and gives those of this time. 0: out of
+** memory.
+*/
+CPROF_I int calibrations_anew (Calibrations *c, const Memory *m,
+                               const Options *o, Costs *costs);
+
+/*
+** Measures the costs again, for 1.5 ms, unless they were measured twice, and
+** less than 0.1 s ago. Sets 'costs' only if it has measured them.
+*/
+CPROF_I void calibrations_refresh (Calibrations *c, const Memory *m,
+                                   const Options *o, Costs *costs);
 
 #endif

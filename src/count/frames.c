@@ -224,73 +224,58 @@ double frames_decay (const Frames *f, uint64_t ticks, int average) {
 }
 
 
-/* what is left of earlier averages at the end of this frame */
-typedef struct Decay {
-  double now[AVERAGES];		/* k of this frame */
-  double old[AVERAGES];		/* product of the k of the missed frames */
-} Decay;
-
-
-/* Sets 'old' for an average that was last updated 'at' that time. */
-static void decay_missed (const Frames *f, Decay *d, uint64_t at) {
-  int i;
-  for (i = 0; i < AVERAGES; i++)
-    d->old[i] = at == f->averaged ? 1 : frames_decay(f, f->averaged - at, i);
-}
-
-
-static double decay_mix (const Decay *d, int i, double old, double now) {
-  return d->now[i] * d->old[i] * old + (1 - d->now[i]) * now;
-}
-
-
-static void average_node (Frames *f, const FrameNode *n, Decay *d) {
-  NodeHistory *x = frames_node(f, n->node);
-  int i;
-  decay_missed(f, d, x->at);
+/*
+** Adds the 'n' figures of the last frame to 'sum' and to the moving averages
+** 'moving', which were updated '*at' that time. 'now' has the k of this frame.
+*/
+static void average_add (const Frames *f, double *sum, double *moving,
+                         uint64_t *at, const double *figure, int n,
+                         const double *now) {
+  int i, k;
+  for (k = 0; k < n; k++) sum[k] += figure[k];
   for (i = 0; i < AVERAGES; i++) {
-    NodeMoving *m = &x->moving[i];
-    m->calls = decay_mix(d, i, m->calls, (double)n->calls);
-    m->self = decay_mix(d, i, m->self, (double)n->self);
+    /* the product of the k of the missed frames */
+    double old = *at == f->averaged ? 1 : frames_decay(f, f->averaged - *at, i);
+    for (k = 0; k < n; k++, moving++)
+      *moving = now[i] * old * *moving + (1 - now[i]) * figure[k];
   }
-  x->sum_calls += n->calls;
-  x->sum_self += n->self;
-  x->at = f->averaged + f->last.ticks;
+  *at = f->averaged + f->last.ticks;
 }
 
 
-static void average_row (Frames *f, const FrameRow *row, Decay *d) {
+static void average_node (const Frames *f, const FrameNode *n,
+                          const double *now) {
+  NodeHistory *x = frames_node(f, n->node);
+  double figure[AVERAGE_NODE];
+  figure[AVERAGE_CALLS] = (double)n->calls;
+  figure[AVERAGE_SELF] = (double)n->self;
+  average_add(f, x->sum, x->moving[0], &x->at, figure, AVERAGE_NODE, now);
+}
+
+
+static void average_row (Frames *f, const FrameRow *row, const double *now) {
   FuncHistory *x = frames_func(f, row->func);
   double self = (double)row->self, total = (double)row->total;
-  int i;
-  decay_missed(f, d, x->at);
-  for (i = 0; i < AVERAGES; i++) {
-    FuncMoving *m = &x->moving[i];
-    m->calls = decay_mix(d, i, m->calls, (double)row->calls);
-    m->self = decay_mix(d, i, m->self, self);
-    m->total = decay_mix(d, i, m->total, total);
-    m->self2 = decay_mix(d, i, m->self2, self * self);
-    m->total2 = decay_mix(d, i, m->total2, total * total);
-  }
-  x->sum_calls += row->calls;
-  x->sum_self += row->self;
-  x->sum_total += row->total;
-  x->sum_self2 += self * self;
-  x->sum_total2 += total * total;
-  x->at = f->averaged + f->last.ticks;
+  double figure[AVERAGE_FUNC];
+  figure[AVERAGE_CALLS] = (double)row->calls;
+  figure[AVERAGE_SELF] = self;
+  figure[AVERAGE_TOTAL] = total;
+  figure[AVERAGE_SELF2] = self * self;
+  figure[AVERAGE_TOTAL2] = total * total;
+  average_add(f, x->sum, x->moving[0], &x->at, figure, AVERAGE_FUNC, now);
 }
 
 
 static void frames_average (Frames *f) {
   const HostFrame *p = &f->last;
-  Decay d;
+  double now[AVERAGES];
   uint32_t k;
   int i;
   if (p->number <= FRAMES_DISCARDED) return;
   for (i = 0; i < AVERAGES; i++)  /* of one frame, it is the average */
-    d.now[i] = f->counted == 0 ? 0 : frames_decay(f, p->ticks, i);
-  for (k = 0; k < p->nodes; k++) average_node(f, &p->node[k], &d);
-  for (k = 0; k < p->rows; k++) average_row(f, &p->row[k], &d);
+    now[i] = f->counted == 0 ? 0 : frames_decay(f, p->ticks, i);
+  for (k = 0; k < p->nodes; k++) average_node(f, &p->node[k], now);
+  for (k = 0; k < p->rows; k++) average_row(f, &p->row[k], now);
   f->counted++;
   f->averaged += p->ticks;
 }

@@ -47,22 +47,21 @@ typedef struct HostFrame {
   uint32_t rowcapacity, nodecapacity;
 } HostFrame;
 
-typedef struct NodeMoving {
-  double calls, self;
-} NodeMoving;
-
-typedef struct FuncMoving {
-  double calls, self, total;	/* ticks */
-  double self2, total2;		/* averages of the squares */
-} FuncMoving;
+/* figures that have averages, of nodes the first two only; in ticks */
+enum {
+  AVERAGE_CALLS, AVERAGE_SELF, AVERAGE_NODE,
+  AVERAGE_TOTAL = AVERAGE_NODE,
+  AVERAGE_SELF2, AVERAGE_TOTAL2,	/* squares */
+  AVERAGE_FUNC
+};
 
 /* what is kept of a node from frame to frame */
 typedef struct NodeHistory {
   uint64_t calls, self;		/* at the end of the last frame */
   Allocated own;		/* allocated by then */
-  uint64_t sum_calls, sum_self;	/* over the frames that count in averages */
+  double sum[AVERAGE_NODE];	/* over the frames that count in averages */
+  double moving[AVERAGES][AVERAGE_NODE];
   uint64_t at;			/* 'averaged', when 'moving' was updated */
-  NodeMoving moving[AVERAGES];
   uint64_t total;		/* in this frame */
   uint32_t touched;		/* number of the last frame in which it was
 				   touched, cut to 32 bits */
@@ -72,10 +71,9 @@ typedef struct NodeHistory {
 
 /* what is kept of a function from frame to frame */
 typedef struct FuncHistory {
-  uint64_t sum_calls, sum_self, sum_total;
-  double sum_self2, sum_total2;	/* sums of the squares */
-  uint64_t at;			/* as in NodeHistory */
-  FuncMoving moving[AVERAGES];
+  double sum[AVERAGE_FUNC];	/* as in NodeHistory */
+  double moving[AVERAGES][AVERAGE_FUNC];
+  uint64_t at;
   uint32_t row;			/* index of its row in this frame, plus one */
 } FuncHistory;
 

@@ -18,6 +18,7 @@
 
 #include <stdint.h>
 
+#include "base/platform.h"
 #include "cost/costs.h"
 #include "count/node.h"
 #include "count/recording.h"
@@ -26,7 +27,7 @@
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
-#define FORMAT_VERSION	13u
+#define FORMAT_VERSION	15u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples of this */
@@ -76,8 +77,15 @@ typedef struct FormatHeader {
   uint64_t live;	/* as in Recording */
   uint64_t memory_interval;	/* as in Recording */
   uint64_t id;		/* different in each file */
-  uint64_t checksum;	/* of an ended file, see checksum.h; before, 0 */
+  uint64_t checksum;	/* of an ended file, see below; before, 0 */
 } FormatHeader;
+
+/*
+** Sets the fields of a header that are plain data of a recording, without
+** 'figures'; and those of a recording, with its figures.
+*/
+CPROF_I void format_fill (FormatHeader *h, const Recording *r);
+CPROF_I void format_read (Recording *r, const FormatHeader *h);
 
 
 typedef enum BlockKind {
@@ -175,5 +183,38 @@ typedef struct MetaRecord {
 static inline size_t record_padded (size_t size) {
   return (size + 7) & ~(size_t)7;
 }
+
+
+/* {======================================================
+** The checksum of a complete file, which detects damage. A file has none
+** while recording goes on, because its counters change all the time then.
+** ======================================================= */
+
+/*
+** The checksum of a file of 'size' bytes. It leaves out the fields 'checksum'
+** and 'state' of the header, so that it can be written before the state
+** changes. Never 0.
+*/
+CPROF_I uint64_t checksum_of (const char *bytes, size_t size);
+
+/* The checksum of any bytes. */
+CPROF_I uint64_t checksum_bytes (const char *p, size_t size);
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Ends a recording for a program that cannot do that itself, because a signal
+** kills it.
+** ======================================================= */
+
+/*
+** Notes in the file at 'path' that its recording ends now, and why. The
+** recorded program must not run on. 0: nothing is being recorded into the
+** file, or it cannot be written.
+*/
+CPROF_I int until_now (const char *path, const char *why);
+
+/* }====================================================== */
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "file/checksum.h"
+#include "file/format.h"
 
 
 #define JOURNAL_BLOCK	((size_t)1 << 15)

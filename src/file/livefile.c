@@ -80,15 +80,7 @@ static int livefile_notify (void *store, uint32_t source) {
 static int livefile_begin (Store *s, Recorder *r) {
   LiveFile *l = livefile_of(s);
   FormatHeader *h = mapped_header(l->file);
-  const Recording *x = &r->recording;
-  h->mode = (uint32_t)x->mode;
-  h->clock = (uint32_t)x->clock.kind;
-  h->foldat = x->tree.foldat;
-  h->direct = x->direct != 0;
-  h->memory = x->tree.memory != 0;
-  h->live = x->live;
-  h->memory_interval = x->memory_interval;
-  h->started_at = x->started_at;
+  format_fill(h, &r->recording);
   journal_init(&l->journal, l->file, &r->recording.functions);
   if (!journal_functions(&l->journal)) return 0;
   rate_first(l);
@@ -99,7 +91,7 @@ static int livefile_begin (Store *s, Recorder *r) {
 
 static void livefile_started (Store *s, Recorder *r, lua_State *L) {
   LiveFile *l = livefile_of(s);
-  mapped_header(l->file)->gc = r->recording.gc != 0;
+  format_fill(mapped_header(l->file), &r->recording);
   if (!l->calls.describe(L, &l->journal)) recorder_nomemory(r);
   else if (r->state == STATE_RUNNING) recorder_overhead(r);
 }
@@ -227,9 +219,8 @@ static void livefile_finish (Store *s, Recorder *r, lua_State *L) {
     return;
   }
   rate_set(l, clock_scale(&r->recording.clock, r->recording.stopped));
-  h->events = r->recording.events;
+  format_fill(h, &r->recording);
   h->running = 0;
-  h->allocator_lost = r->recording.allocator_lost != 0;
   platform_publish(&h->counted, 1);
   livefile_leave(l, r, 1);
 }

@@ -11,7 +11,7 @@
 
 #include "base/sigbus.h"
 #include "base/text.h"
-#include "file/checksum.h"
+#include "file/format.h"
 
 
 /* The file grows by a quarter, but by no less and no more than this. */
@@ -134,59 +134,26 @@ int mapped_intact (MappedFile *f) {
 }
 
 
-/* Makes a block. Returns its data; NULL: there is no room. */
-static void *mapped_data (void *ud, uint32_t kind, uint32_t owner,
-                          size_t size) {
-  FileBlock *b = mapped_block(cast(MappedFile *, ud), kind, owner, size);
-  return b ? block_data(b) : NULL;
-}
-
-
-/* Makes a block of counters, each of which takes 'each' bytes. */
-static void *mapped_counters (void *ud, uint32_t kind, uint32_t owner,
-                              size_t size, size_t each) {
-  FileBlock *b = mapped_block(cast(MappedFile *, ud), kind, owner, size);
+/* The function 'get' of pages. Of counters, a block tells the number. */
+static void *mapped_get (const Pages *p, uint32_t owner, size_t size) {
+  MappedFile *f = cast(MappedFile *, p->ud);
+  FileBlock *b = mapped_block(f, p->kind, owner, size);
+  int memory = mapped_header(f)->memory != 0;
   if (b == NULL) return NULL;
-  platform_publish(&b->used, (uint32_t)(size / each));
+  if (p->kind == BLOCK_LINES)
+    platform_publish(&b->used, (uint32_t)(size / lines_size(1, memory)));
+  if (p->kind == BLOCK_INSTRUCTIONS)
+    platform_publish(&b->used, (uint32_t)(size / instructions_size(1, memory)));
   return block_data(b);
 }
 
 
-/* Are allocations counted? */
-static int mapped_countsmemory (void *ud) {
-  return mapped_header(cast(MappedFile *, ud))->memory != 0;
-}
-
-
-static void *mapped_getnodes (void *ud, uint32_t owner, size_t size) {
-  return mapped_data(ud, BLOCK_NODES, owner, size);
-}
-
-
-static void *mapped_getallocated (void *ud, uint32_t owner, size_t size) {
-  return mapped_data(ud, BLOCK_ALLOCATED, owner, size);
-}
-
-
-static void *mapped_getkinds (void *ud, uint32_t owner, size_t size) {
-  return mapped_data(ud, BLOCK_KINDS, owner, size);
-}
-
-
-static void *mapped_getwaits (void *ud, uint32_t owner, size_t size) {
-  return mapped_data(ud, BLOCK_WAITS, owner, size);
-}
-
-
-static void *mapped_getlines (void *ud, uint32_t owner, size_t size) {
-  return mapped_counters(ud, BLOCK_LINES, owner, size,
-                         lines_size(1, mapped_countsmemory(ud)));
-}
-
-
-static void *mapped_getinstructions (void *ud, uint32_t owner, size_t size) {
-  return mapped_counters(ud, BLOCK_INSTRUCTIONS, owner, size,
-                         instructions_size(1, mapped_countsmemory(ud)));
+static void mapped_setpages (MappedFile *f, Pages *p, BlockKind kind,
+                             uint32_t *published) {
+  p->get = mapped_get;
+  p->ud = f;
+  p->kind = (uint32_t)kind;
+  p->published = published;
 }
 
 
@@ -289,16 +256,12 @@ static void mapped_writeheader (MappedFile *f) {
   h->id = f->id = platform_monotonic() << 20 ^ (uint64_t)f->pid;
   h->base = (uint64_t)(uintptr_t)h;
   h->units = f->units = FORMAT_BLOCKS / FORMAT_UNIT;
-  f->nodes.get = mapped_getnodes;
-  f->nodes.published = &h->nodes;
-  f->lines.get = mapped_getlines;
-  f->instructions.get = mapped_getinstructions;
-  f->allocated.get = mapped_getallocated;
-  f->kinds.get = mapped_getkinds;
-  f->waits.get = mapped_getwaits;
-  f->waits.published = &h->waits;
-  f->nodes.ud = f->lines.ud = f->instructions.ud = f->allocated.ud =
-    f->kinds.ud = f->waits.ud = f;
+  mapped_setpages(f, &f->nodes, BLOCK_NODES, &h->nodes);
+  mapped_setpages(f, &f->lines, BLOCK_LINES, NULL);
+  mapped_setpages(f, &f->instructions, BLOCK_INSTRUCTIONS, NULL);
+  mapped_setpages(f, &f->allocated, BLOCK_ALLOCATED, NULL);
+  mapped_setpages(f, &f->kinds, BLOCK_KINDS, NULL);
+  mapped_setpages(f, &f->waits, BLOCK_WAITS, &h->waits);
   memcpy(magic, FORMAT_MAGIC, sizeof magic);
   memcpy(h->magic, magic, sizeof magic[0]);
   platform_publish((uint32_t *)(void *)(h->magic + sizeof magic[0]),

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "file/checksum.h"
+#include "file/format.h"
 
 
 static int open_fail (Loaded *l, const char *what) {

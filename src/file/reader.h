@@ -1,6 +1,6 @@
 /*
 ** Reads the file of a profile, and checks that all blocks and records lie
-** within the file. 'restore' makes a recording of them.
+** within the file.
 */
 
 #ifndef reader_h
@@ -37,6 +37,12 @@ CPROF_I int reader_open (Loaded *l, const Memory *m, const char *path);
 CPROF_I int reader_load (Loaded *l, const Memory *m, char *bytes, size_t size);
 
 CPROF_I void reader_free (Loaded *l);
+
+/*
+** Makes a recording of the blocks and records, whose contents are checked
+** before use. 0: the file is damaged, or out of memory; 'l->why' says which.
+*/
+CPROF_I int restore (Loaded *l);
 
 /* a place among the records; zeros: before the first record */
 typedef struct RecordCursor {

@@ -1,8 +1,8 @@
 /*
-** See restore.h
+** See reader.h
 */
 
-#include "file/restore.h"
+#include "file/reader.h"
 
 #include <string.h>
 
@@ -18,11 +18,18 @@ typedef struct Restoring {
   uint32_t *source;	/* by id of a text: index of its source; 0: none */
   uint32_t *highest;	/* by index of a source: its highest line */
   uint32_t texts, sources;	/* room in 'source' and 'highest' */
+  Chunks *to;		/* where chunks go */
 } Restoring;
 
 
-static int restore_fail (Restoring *c, const char *what) {
-  return reader_fail(c->l, what);
+typedef int (*RestoreBlock) (Restoring *c, const FileBlock *b);
+
+/* Calls 'f' for each block of a kind. 0: 'f' has failed. */
+static int restore_each (Restoring *c, BlockKind kind, RestoreBlock f) {
+  const FileBlock *b = block_first(c->l);
+  for (; b < block_end(c->l); b = block_after(b))
+    if (b->kind == (uint32_t)kind && !f(c, b)) return 0;
+  return 1;
 }
 
 
@@ -60,7 +67,7 @@ static int restore_checkplace (Restoring *c, const Function *f) {
   size_t length;
   const char *s = text_get(&c->r->functions.text, f->source, &length);
   if (f->kind != FUNCTION_C || restore_isplace(s, length)) return 1;
-  return restore_fail(c, "place of a C function");
+  return reader_fail(c->l, "place of a C function");
 }
 
 
@@ -80,14 +87,14 @@ static int restore_function (Restoring *c, const FunctionRecord *r) {
   f->ordinal = r->ordinal;
   f->layout = r->layout;
   f->nth = r->nth;
-  if (r->kind > FUNCTION_ZONE) return restore_fail(c, "kind of a function");
+  if (r->kind > FUNCTION_ZONE) return reader_fail(c->l, "kind of a function");
   f->kind = (uint8_t)r->kind;
   f->marks = r->marks & FUNCTION_COROUTINES;
   if (r->line < -1 || r->last < -1)
-    return restore_fail(c, "lines of a function");
+    return reader_fail(c->l, "lines of a function");
   if (f->source == TEXT_FAILED || f->name == TEXT_FAILED ||
       f->how == TEXT_FAILED || f->tag == TEXT_FAILED)
-    return restore_fail(c, "text of a function");
+    return reader_fail(c->l, "text of a function");
   return restore_checkplace(c, f);
 }
 
@@ -97,7 +104,7 @@ static int restore_functions (Restoring *c) {
   const FileRecord *r;
   while ((r = reader_next(c->l, &at, RECORD_FUNCTION)) != NULL) {
     FunctionRecord f;
-    if (r->size != sizeof f) return restore_fail(c, "size of a function");
+    if (r->size != sizeof f) return reader_fail(c->l, "size of a function");
     memcpy(&f, record_data(r), sizeof f);
     if (!restore_function(c, &f)) return 0;
   }
@@ -111,7 +118,7 @@ static Source *restore_getsource (Restoring *c, uint32_t number) {
   uint32_t text = reader_textid(c->l, number);
   Source *s;
   if (text == TEXT_FAILED) {
-    restore_fail(c, "text of a source");
+    reader_fail(c->l, "text of a source");
     return NULL;
   }
   if (c->source[text] != 0) return functions_source(fs, c->source[text]);
@@ -149,7 +156,7 @@ static int restore_marks (Restoring *c, Source *s, const char *marks,
 static int restore_source (Restoring *c, const FileRecord *r) {
   SourceRecord fixed;
   Source *s;
-  if (r->size < sizeof fixed) return restore_fail(c, "size of a source");
+  if (r->size < sizeof fixed) return reader_fail(c->l, "size of a source");
   memcpy(&fixed, record_data(r), sizeof fixed);
   s = restore_getsource(c, fixed.source);
   if (s == NULL) return 0;
@@ -164,11 +171,11 @@ static int restore_content (Restoring *c, const FileRecord *r) {
   ContentRecord fixed;
   Source *s;
   size_t size;
-  if (r->size < sizeof fixed) return restore_fail(c, "size of a text");
+  if (r->size < sizeof fixed) return reader_fail(c->l, "size of a text");
   memcpy(&fixed, record_data(r), sizeof fixed);
   s = restore_getsource(c, fixed.source);
   if (s == NULL) return 0;
-  if (s->content != NULL) return restore_fail(c, "two texts of a source");
+  if (s->content != NULL) return reader_fail(c->l, "two texts of a source");
   size = r->size - sizeof fixed;
   s->content = memory_new(c->r->functions.memory, char, size + 1);
   if (s->content == NULL) return reader_nomemory(c->l);
@@ -227,11 +234,11 @@ static Function *restore_luafunction (const Restoring *c, const FileBlock *b) {
 static int restore_linecounters (Restoring *c, const FileBlock *b) {
   Function *f = restore_luafunction(c, b);
   uint32_t i;
-  if (f == NULL) return restore_fail(c, "function of lines");
+  if (f == NULL) return reader_fail(c->l, "function of lines");
   f->lines.memory = c->h->memory != 0;
   if (f->lines.list != NULL ||
       b->used > block_room(b) / lines_size(1, f->lines.memory))
-    return restore_fail(c, "number of lines");
+    return reader_fail(c->l, "number of lines");
   f->lines.list = (Line *)(void *)(c->l->bytes +
                                    (block_bytes(b) - c->l->bytes));
   f->lines.count = b->used;
@@ -242,7 +249,7 @@ static int restore_linecounters (Restoring *c, const FileBlock *b) {
         (a == NULL || a->all.count == 0))
       continue;
     if (line->line < 1 || !restore_noteline(c, f->source, (uint32_t)line->line))
-      return restore_fail(c, "number of a line");
+      return reader_fail(c->l, "number of a line");
   }
   return 1;
 }
@@ -253,19 +260,19 @@ static int restore_instructions (Restoring *c, const FileBlock *b) {
   Instructions *x;
   Function *f = restore_luafunction(c, b);
   uint32_t i;
-  if (f == NULL) return restore_fail(c, "function of instructions");
+  if (f == NULL) return reader_fail(c->l, "function of instructions");
   x = &f->instructions;
   x->memory = c->h->memory != 0;
   if (x->list != NULL || b->used == 0 ||
       b->used > block_room(b) / instructions_size(1, x->memory))
-    return restore_fail(c, "number of instructions");
+    return reader_fail(c->l, "number of instructions");
   x->list = (Instruction *)(void *)(c->l->bytes +
                                     (block_bytes(b) - c->l->bytes));
   x->count = b->used;
   for (i = 0; i < x->count; i++) {
     const Instruction *n = &x->list[i];
     if (n->line < 0 || !restore_noteline(c, f->source, (uint32_t)n->line))
-      return restore_fail(c, "line of an instruction");
+      return reader_fail(c->l, "line of an instruction");
   }
   return 1;
 }
@@ -287,25 +294,23 @@ static int restore_checkcalllines (Restoring *c) {
       ok = (uint32_t)restore_noteline(c, caller, n->call_line);
   }
   memory_free(m, text, count * sizeof *text);
-  return ok ? 1 : restore_fail(c, "line of a call");
+  return ok ? 1 : reader_fail(c->l, "line of a call");
 }
 
 
 static int restore_lines (Restoring *c) {
-  const FileBlock *b = block_first(c->l);
   const Functions *fs = &c->r->functions;
   uint64_t lines = 0;
   uint32_t count = fs->sources.count, i;
   c->highest = memory_newzeroed(fs->memory, uint32_t, count);
   if (c->highest == NULL) return reader_nomemory(c->l);
   c->sources = count;
-  for (; b < block_end(c->l); b = block_after(b))
-    if ((b->kind == BLOCK_LINES && !restore_linecounters(c, b)) ||
-        (b->kind == BLOCK_INSTRUCTIONS && !restore_instructions(c, b)))
-      return 0;
+  if (!restore_each(c, BLOCK_LINES, restore_linecounters) ||
+      !restore_each(c, BLOCK_INSTRUCTIONS, restore_instructions))
+    return 0;
   if (count > 1 && !restore_checkcalllines(c)) return 0;
   for (i = 1; i < count; i++) lines += c->highest[i];
-  return lines <= c->l->size || restore_fail(c, "number of lines");
+  return lines <= c->l->size || reader_fail(c->l, "number of lines");
 }
 
 /* }====================================================== */
@@ -315,11 +320,12 @@ static int restore_lines (Restoring *c) {
 ** Nodes
 ** ======================================================= */
 
-/* Adds a chunk. It is not copied, but stays in 'bytes' of Loaded. */
-static int restore_chunk (Restoring *c, Chunks *to, const FileBlock *b) {
+/* Adds a chunk to 'c->to'. It is not copied, but stays in 'bytes' of Loaded. */
+static int restore_chunk (Restoring *c, const FileBlock *b) {
+  Chunks *to = c->to;
   void *array = to->chunk;
   if (b->owner != to->chunks || block_room(b) != to->size << to->shift)
-    return restore_fail(c, "block of a chunk");
+    return reader_fail(c->l, "block of a chunk");
   if (!memory_grow(to->memory, &array, &to->capacity, to->chunks,
                    sizeof *to->chunk))
     return reader_nomemory(c->l);
@@ -331,11 +337,10 @@ static int restore_chunk (Restoring *c, Chunks *to, const FileBlock *b) {
 
 /* Restores all chunks of a kind, which hold something for each node. */
 static int restore_chunks (Restoring *c, BlockKind kind, Chunks *to) {
-  const FileBlock *b = block_first(c->l);
-  for (; b < block_end(c->l); b = block_after(b))
-    if (b->kind == (uint32_t)kind && !restore_chunk(c, to, b)) return 0;
+  c->to = to;
+  if (!restore_each(c, kind, restore_chunk)) return 0;
   if ((c->h->nodes - 1) >> NODES_SHIFT >= to->chunks)
-    return restore_fail(c, "number of nodes");
+    return reader_fail(c->l, "number of nodes");
   to->count = c->h->nodes;
   return 1;
 }
@@ -353,16 +358,16 @@ static int restore_checkfirst (const Restoring *c, uint32_t i,
 
 static int restore_checknode (Restoring *c, uint32_t i, const Node *n) {
   if (n->id != i || (i == 0 ? n->parent != 0 : n->parent >= i))
-    return restore_fail(c, "caller of a node");
+    return reader_fail(c->l, "caller of a node");
   if (n->func >= c->r->functions.list.count)
-    return restore_fail(c, "function of a node");
+    return reader_fail(c->l, "function of a node");
   if (i <= NODE_OVERHEAD && !restore_checkfirst(c, i, n))
-    return restore_fail(c, "function of the first nodes");
+    return reader_fail(c->l, "function of the first nodes");
   if (i > 0 && n->parent == NODE_OVERHEAD)
-    return restore_fail(c, "a callee of overhead");
+    return reader_fail(c->l, "a callee of overhead");
   if (i > NODE_OVERHEAD && n->func == FUNC_OVERHEAD)
-    return restore_fail(c, "overhead in a second node");
-  if (n->event > LABEL_EVENTS) return restore_fail(c, "metamethod");
+    return reader_fail(c->l, "overhead in a second node");
+  if (n->event > LABEL_EVENTS) return reader_fail(c->l, "metamethod");
   return 1;
 }
 
@@ -370,16 +375,15 @@ static int restore_checknode (Restoring *c, uint32_t i, const Node *n) {
 /* Restores what was allocated in nodes, and in functions by kind. */
 static int restore_allocated (Restoring *c) {
   Tree *t = &c->r->tree;
-  const FileBlock *b = block_first(c->l);
   uint32_t i;
   if (!c->h->memory) return 1;
   if (!restore_chunks(c, BLOCK_ALLOCATED, &t->allocated)) return 0;
-  for (; b < block_end(c->l); b = block_after(b))
-    if (b->kind == BLOCK_KINDS && !restore_chunk(c, &t->kinds, b)) return 0;
+  c->to = &t->kinds;
+  if (!restore_each(c, BLOCK_KINDS, restore_chunk)) return 0;
   t->kinds.count = t->kinds.chunks << KINDS_SHIFT;
   for (i = 0; i < t->nodes.count; i++)
     if (tree_node(t, i)->func >= t->kinds.count)
-      return restore_fail(c, "allocations of a node");
+      return reader_fail(c->l, "allocations of a node");
   t->memory = 1;
   return 1;
 }
@@ -390,24 +394,16 @@ static int restore_chunkofwaits (Restoring *c, const FileBlock *b) {
   uint32_t i, many = 1u << WAITS_SHIFT, first = b->owner << WAITS_SHIFT;
   if (b->owner > c->h->waits >> WAITS_SHIFT ||
       block_room(b) != sizeof(Wait) << WAITS_SHIFT)
-    return restore_fail(c, "block of waits");
+    return reader_fail(c->l, "block of waits");
   for (i = first == 0; i < many && first + i < c->h->waits; i++) {
     Wait w;
     memcpy(&w, block_bytes(b) + i * sizeof w, sizeof w);
     if (w.line < 0 || (w.node == WAIT_LINE
                        ? w.func >= c->r->functions.list.count
                        : w.node >= c->r->tree.nodes.count || w.func != 0))
-      return restore_fail(c, "place of a wait");
+      return reader_fail(c->l, "place of a wait");
     if (!waits_add(&c->r->waits, &w)) return reader_nomemory(c->l);
   }
-  return 1;
-}
-
-
-static int restore_waits (Restoring *c) {
-  const FileBlock *b = block_first(c->l);
-  for (; b < block_end(c->l); b = block_after(b))
-    if (b->kind == BLOCK_WAITS && !restore_chunkofwaits(c, b)) return 0;
   return 1;
 }
 
@@ -417,7 +413,7 @@ static int restore_nodes (Restoring *c) {
   uint32_t i;
   if (!restore_chunks(c, BLOCK_NODES, &t->nodes)) return 0;
   if (c->h->nodes <= NODE_OVERHEAD)
-    return restore_fail(c, "the node of overhead");
+    return reader_fail(c->l, "the node of overhead");
   for (i = 0; i < c->h->nodes; i++)
     if (!restore_checknode(c, i, tree_node(t, i))) return 0;
   t->root = tree_node(t, 0);
@@ -437,10 +433,10 @@ static int restore_lineoverhead (Restoring *c, const FileBlock *b) {
   const Function *f;
   const void *data = block_bytes(b);
   if (b->owner >= c->r->functions.list.count)
-    return restore_fail(c, "function of overhead");
+    return reader_fail(c->l, "function of overhead");
   f = functions_at(&c->r->functions, b->owner);
   if (b->used != f->lines.count || b->used > block_room(b) / sizeof(int64_t))
-    return restore_fail(c, "overhead of lines");
+    return reader_fail(c->l, "overhead of lines");
   *(const int64_t **)chunks_at(&c->l->lineoverhead, b->owner) =
     cast(const int64_t *, data);
   return 1;
@@ -457,7 +453,6 @@ static int overhead_plausible (const int64_t *ns, uint32_t n) {
 
 static int restore_overhead (Restoring *c) {
   Chunks *lines = &c->l->lineoverhead, *nodes = &c->l->nodeoverhead;
-  const FileBlock *b = block_first(c->l);
   Overhead *o = &c->l->overhead;
   uint32_t i, n = 1u << NODES_SHIFT;
   o->costs = c->h->costs;
@@ -465,18 +460,16 @@ static int restore_overhead (Restoring *c) {
   if (!restore_chunks(c, BLOCK_NODEOVERHEAD, nodes)) return 0;
   while (lines->count < c->r->functions.list.count)
     if (chunks_add(lines) == NULL) return reader_nomemory(c->l);
-  for (; b < block_end(c->l); b = block_after(b))
-    if (b->kind == BLOCK_LINEOVERHEAD && !restore_lineoverhead(c, b))
-      return 0;
+  if (!restore_each(c, BLOCK_LINEOVERHEAD, restore_lineoverhead)) return 0;
   for (i = 0; i < nodes->chunks; i++)
     if (!overhead_plausible(cast(const int64_t *,
                                  chunks_at(nodes, i << NODES_SHIFT)), n))
-      return restore_fail(c, "overhead of a node");
+      return reader_fail(c->l, "overhead of a node");
   for (i = 0; i < lines->count; i++) {
     const int64_t *ns = *(const int64_t **)chunks_at(lines, i);
     n = functions_at(&c->r->functions, i)->lines.count;
     if (ns != NULL && !overhead_plausible(ns, n))
-      return restore_fail(c, "overhead of a line");
+      return reader_fail(c->l, "overhead of a line");
   }
   o->nodes = nodes;
   o->lines = lines;
@@ -503,14 +496,14 @@ static int restore_checkscale (const FormatHeader *h) {
 
 static int restore_checkheader (Restoring *c) {
   const FormatHeader *h = c->h;
-  if (h->mode > MODE_SAMPLE) return restore_fail(c, "mode");
+  if (h->mode > MODE_SAMPLE) return reader_fail(c->l, "mode");
   if (h->clock > CLOCK_COUNT || !restore_checkscale(h))
-    return restore_fail(c, "clock");
+    return reader_fail(c->l, "clock");
   if (h->started_at < 0 || h->started_at > STARTED_MOST)
-    return restore_fail(c, "time of the start");
+    return reader_fail(c->l, "time of the start");
   if (h->clamped < 0 || h->clamped > FIGURES_MOST)
-    return restore_fail(c, "overhead");
-  if (!h->memory && h->live != 0) return restore_fail(c, "memory");
+    return reader_fail(c->l, "overhead");
+  if (!h->memory && h->live != 0) return reader_fail(c->l, "memory");
   return 1;
 }
 
@@ -519,23 +512,12 @@ static void restore_header (Restoring *c) {
   const FormatHeader *h = c->h;
   Loaded *l = c->l;
   Recording *r = c->r;
-  r->mode = (Mode)h->mode;
-  r->tree.foldat = h->foldat;
+  format_read(r, h);
   r->tree.fold = h->foldat == 0 || h->given != 0;
   r->tree.saved = h->given != 0;
-  r->clock.kind = (ClockKind)h->clock;
   r->clock.scale.factor = h->scale & UINT32_MAX;
   r->clock.scale.shift = (unsigned)(h->scale >> 32);
-  r->direct = h->direct != 0;
-  r->gc = h->gc != 0;
-  r->live = h->live;
-  r->memory_interval = h->memory_interval;
-  r->allocator_lost = h->allocator_lost != 0;
   r->stopped = 1;  /* so that the rate is not measured again */
-  r->started_at = h->started_at;
-  r->pid = h->pid;
-  r->own_figures = h->figures;
-  r->events = h->events;
   l->counted = h->counted != 0;
   l->clamped = h->clamped;
   l->live = l->live && h->state == FORMAT_LIVE && h->until == 0;
@@ -666,12 +648,12 @@ static void restore_uncharged (Restoring *c) {
 /* Checks the figures: before the time up to now is charged, and after. */
 static int restore_possible (Restoring *c) {
   const char *what = possible_not(c->r, c->r->clock.scale);
-  return what == NULL || restore_fail(c, what);
+  return what == NULL || reader_fail(c->l, what);
 }
 
 
 /* For chunks that lie in 'bytes' of Loaded, and are not to be freed alone. */
-static const Pages restore_pages = {NULL, NULL, NULL};
+static const Pages restore_pages = {NULL, NULL, 0, NULL};
 
 int restore (Loaded *l) {
   Restoring c = ZEROS;
@@ -685,9 +667,9 @@ int restore (Loaded *l) {
     l->nodeoverhead.pages = &restore_pages;
   ok = restore_checkheader(&c) && restore_texts(&c) &&
        restore_functions(&c) && restore_sources(&c) &&
-       restore_nodes(&c) && restore_waits(&c) && restore_allocated(&c) &&
-       restore_lines(&c) &&
-       restore_overhead(&c);
+       restore_nodes(&c) &&
+       restore_each(&c, BLOCK_WAITS, restore_chunkofwaits) &&
+       restore_allocated(&c) && restore_lines(&c) && restore_overhead(&c);
   memory_free(m, c.source, c.texts * sizeof *c.source);
   memory_free(m, c.highest, c.sources * sizeof *c.highest);
   if (!ok) return 0;

@@ -29,7 +29,7 @@ static int hookswap_keep (HookSwap *x, lua_State *L, lua_Hook f) {
   if (mask & LUA_MASKCOUNT && x->at == NULL) return 0;
   if (saved == NULL) saved = hookswap_find(x, NULL);
   if (saved == NULL) return 0;
-  hookswap_save(saved, L);
+  savedhook_save(saved, L);
   x->last = *saved;
   return 1;
 }
@@ -122,7 +122,7 @@ lua_Hook hookswap_restore (HookSwap *x, lua_State *L, const lua_Debug *ar) {
   saved->L = NULL;
   hookswap_correct(&own, L);
   left = hookswap_counts(x, &own) ? internals_count(L, x->at) : 0;
-  lua_sethook(L, own.hook, own.mask, own.count);
+  savedhook_set(&own, L);
   if (hookswap_counts(x, &own)) internals_setcount(L, x->at, left);
   return event >= 0 && own.mask & (1 << event) ? own.hook : NULL;
 }

@@ -8,32 +8,12 @@
 
 #include <signal.h>
 
+#include "base/savedhook.h"
 #include "internals/internals.h"
 
 
 #define HOOKSWAP_MASK	(LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT)
 #define HOOKSWAP_MOST	32	/* hooks that can be saved at a time */
-
-/* the program's hook of a coroutine, while another one replaces it */
-typedef struct SavedHook {
-  lua_State *L;		/* NULL: this entry is free */
-  lua_Hook hook;
-  int mask, count;
-} SavedHook;
-
-/*
-** Saves the hook of L in 'saved'. A signal handler that interrupts this sees a
-** free entry.
-*/
-static inline void hookswap_save (SavedHook *saved, lua_State *L) {
-  saved->L = NULL;
-  platform_fence();
-  saved->hook = lua_gethook(L);
-  saved->mask = lua_gethookmask(L);
-  saved->count = lua_gethookcount(L);
-  platform_fence();
-  saved->L = L;
-}
 
 typedef struct HookSwap {
   lua_Hook alone;	/* ours, where the program has none ... */

@@ -13,7 +13,6 @@
 #define allocations_h
 
 #include "heap/collector.h"
-#include "heap/heapsample.h"
 #include "heap/live.h"
 
 

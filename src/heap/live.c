@@ -4,9 +4,41 @@
 
 #include "heap/live.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "follow/instructions.h"
+
+
+/* {======================================================
+** Gaps
+** ======================================================= */
+
+void gaps_begin (Gaps *g, uint64_t interval) {
+  g->interval = interval;
+  g->seed = platform_ticks();
+  gaps_choose(g);
+}
+
+
+void gaps_choose (Gaps *g) {
+  double gap = random_exponential(&g->seed) * (double)g->interval;
+  g->next = g->interval <= 1 ? 0 : 1 + (int64_t)gap;
+}
+
+
+BlockWeight gaps_weight (const Gaps *g, size_t bytes) {
+  BlockWeight w;
+  double p = g->interval <= 1 ? 1
+           : 1 - exp(-(double)bytes / (double)g->interval);
+  double count = p > 0 ? 1 / p : (double)g->interval;
+  w.count = (uint32_t)(count + 0.5);
+  w.bytes = (uint64_t)((double)bytes * count + 0.5);
+  return w;
+}
+
+/* }====================================================== */
 
 
 #define LIVE_FIRST	8	/* bits at first: 256 places */
@@ -225,3 +257,52 @@ void live_end (Live *l) {
     memory_free(l->memory, l->list, ((size_t)1 << l->bits) * sizeof *l->list);
   memset(l, 0, sizeof *l);
 }
+
+
+/* {======================================================
+** Samples of allocations
+** ======================================================= */
+
+void heapsample_begin (HeapSample *s, uint64_t interval) {
+  memset(s, 0, sizeof *s);
+  s->on = 1;
+  gaps_begin(&s->gaps, interval);
+}
+
+
+void heapsample_clear (HeapSample *s) {
+  memset(s->kind, 0, sizeof s->kind);
+  s->waits = 0;
+}
+
+
+void heapsample_add (HeapSample *s, Figures *f, AllocKind kind,
+                     size_t bytes) {
+  BlockWeight w = gaps_weight(&s->gaps, bytes);
+  allocated_add(&s->kind[kind], w.count, w.bytes);
+  s->waits = 1;
+  f->alloc_samples++;
+}
+
+
+void heapsample_settle (HeapSample *s, Live *l, Recorder *r,
+                        const Node *n, InstructionAllocated *at,
+                        int before) {
+  const Tree *t = &r->recording.tree;
+  uint32_t id = tree_id(t, n);
+  KindsAllocated *kinds = tree_kinds(t, tree_place(t, id)->func);
+  Allocated *own = &tree_allocated(t, id)->all;
+  int i;
+  for (i = 0; i < ALLOC_KINDS; i++) {
+    const Allocated *more = &s->kind[i];
+    allocated_add(own, more->count, more->bytes);
+    allocated_add(&kinds->kind[i], more->count, more->bytes);
+    if (at != NULL)
+      allocated_add(before ? &at->before : &at->other, more->count,
+                    more->bytes);
+  }
+  live_settle(l, r, n, at != NULL ? &at->live[!before] : NULL);
+  heapsample_clear(s);
+}
+
+/* }====================================================== */

@@ -11,8 +11,48 @@
 #ifndef live_h
 #define live_h
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/platform.h"
 #include "follow/recorder.h"
-#include "heap/gaps.h"
+
+
+/* {======================================================
+** Gaps: chooses which of the allocated blocks are samples, 'interval' bytes
+** apart on average, and gives the weight of each. Whether a block is a
+** sample does not depend on those before it, so sums of weights are unbiased.
+** ======================================================= */
+
+typedef struct Gaps {
+  uint64_t interval;	/* average bytes between samples; 1: all blocks */
+  int64_t next;		/* bytes to the next sample */
+  uint64_t seed;
+} Gaps;
+
+/* the weight of a sample: what it stands for */
+typedef struct BlockWeight {
+  uint32_t count;	/* blocks */
+  uint64_t bytes;
+} BlockWeight;
+
+CPROF_I void gaps_begin (Gaps *g, uint64_t interval);
+
+/* Chooses the gap to the next sample. */
+CPROF_I void gaps_choose (Gaps *g);
+
+/* The weight of a sample of 'bytes' bytes. */
+CPROF_I BlockWeight gaps_weight (const Gaps *g, size_t bytes);
+
+/* Is the next block, of 'bytes' bytes, a sample? Call this once a block. */
+static inline int gaps_take (Gaps *g, size_t bytes) {
+  g->next -= (int64_t)bytes;
+  if (g->next > 0) return 0;
+  gaps_choose(g);
+  return 1;
+}
+
+/* }====================================================== */
 
 
 #define LIVE_WAITERS	64	/* waiting blocks whose addresses are kept */
@@ -69,5 +109,38 @@ static inline int live_maybe (const Live *l, const void *p) {
   return l->list != NULL &&
          l->list[live_home(l, (uintptr_t)p)].address != 0;
 }
+
+
+/* {======================================================
+** Allocations in mode "sample": each sampled block requests an event, as a
+** tick does. Until then its weight waits, for the event tells who runs.
+** ======================================================= */
+
+typedef struct HeapSample {
+  int on;
+  Gaps gaps;
+  int waits;		/* does any weight wait? */
+  Allocated kind[ALLOC_KINDS];	/* sums of waiting weights, by kind */
+} HeapSample;
+
+CPROF_I void heapsample_begin (HeapSample *s, uint64_t interval);
+
+/* Forgets all waiting weights. */
+CPROF_I void heapsample_clear (HeapSample *s);
+
+/* Adds the weight of a sampled block of 'bytes' bytes to what waits. */
+CPROF_I void heapsample_add (HeapSample *s, Figures *f, AllocKind kind,
+                             size_t bytes);
+
+/*
+** Charges all waiting weights to node 'n', and to the instruction with the
+** counters 'at' unless that is NULL. 'before': the event came before that
+** instruction ran, not at a call or return.
+*/
+CPROF_I void heapsample_settle (HeapSample *s, Live *l, Recorder *r,
+                                const Node *n, InstructionAllocated *at,
+                                int before);
+
+/* }====================================================== */
 
 #endif

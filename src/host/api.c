@@ -11,13 +11,14 @@
 
 #include "follow/attach.h"
 #include "lua/entry.h"
-#include "lua/lcore.h"
-#include "lua/listen.h"
+#include "lua/parts.h"
 #include "lua/lstate.h"
+#include "lua/ltable.h"
 #include "record/begin.h"
 #include "record/control.h"
 #include "record/current.h"
 #include "record/life.h"
+#include "system/listen.h"
 
 
 /* {======================================================
@@ -56,49 +57,113 @@ static int api_callunseen (lua_State *L, lua_CFunction f, const void *ud) {
 }
 
 
-static void api_string (lua_State *L, const char *name, const char *value) {
-  if (value == NULL) return;
-  lua_pushstring(L, value);
-  lua_setfield(L, -2, name);
-}
+typedef enum ApiKind {
+  API_STRING, API_LIST, API_SWITCH, API_INT, API_INTEGER, API_NUMBER
+} ApiKind;
+
+/* a field of a struct of options; 0 and NULL leave the default */
+typedef struct ApiField {
+  const char *name;
+  ApiKind kind;
+  size_t at;
+  const char *word;	/* if not NULL, it stands for the value 'special' */
+  int special;
+} ApiField;
+
+#define OPTION(kind, field, name)	\
+	{name, kind, offsetof(cprof_Options, field), NULL, 0}
+
+static const ApiField api_start_fields[] = {
+  OPTION(API_STRING, mode, "mode"),
+  OPTION(API_LIST, lines, "lines"),
+  OPTION(API_LIST, include, "include"),
+  OPTION(API_LIST, exclude, "exclude"),
+  OPTION(API_STRING, clock, "clock"),
+  OPTION(API_STRING, timer, "timer"),
+  OPTION(API_STRING, recursion, "recursion"),
+  OPTION(API_STRING, trace, "trace"),
+  OPTION(API_STRING, file, "file"),
+  OPTION(API_SWITCH, c_functions, "c_functions"),
+  OPTION(API_SWITCH, callsites, "callsites"),
+  OPTION(API_SWITCH, compensate, "compensate"),
+  OPTION(API_SWITCH, gc, "gc"),
+  {"memory", API_SWITCH, offsetof(cprof_Options, memory), "live", CPROF_LIVE},
+  OPTION(API_INT, memory_interval, "memory_interval"),
+  OPTION(API_INT, rate, "rate"),
+  OPTION(API_INTEGER, max_nodes, "max_nodes"),
+  OPTION(API_NUMBER, every, "every"),
+  OPTION(API_INT, keep, "keep"),
+  {"history", API_INT, offsetof(cprof_Options, history), "full", CPROF_FULL},
+  {NULL, API_INT, 0, NULL, 0}
+};
+
+static const ApiField api_slow_fields[] = {
+  OPTION(API_NUMBER, slow_frames.budget_ms, "budget_ms"),
+  OPTION(API_INT, slow_frames.keep, "keep"),
+  {NULL, API_INT, 0, NULL, 0}
+};
+
+#define REPORT(kind, field)	\
+	{#field, kind, offsetof(cprof_ReportOptions, field), NULL, 0}
+
+#define API_OFREPORTS	3	/* the first fields are not for sources */
+
+static const ApiField api_report_fields[] = {
+  REPORT(API_STRING, mode),
+  REPORT(API_STRING, sort),
+  REPORT(API_STRING, filter),
+  REPORT(API_STRING, color),
+  REPORT(API_INT, width),
+  REPORT(API_NUMBER, min_percent),
+  {NULL, API_INT, 0, NULL, 0}
+};
 
 
-static void api_integer (lua_State *L, const char *name, lua_Integer value) {
-  if (value == 0) return;
-  lua_pushinteger(L, value);
-  lua_setfield(L, -2, name);
-}
-
-
-/*
-** Sets a field to true or false; 0: leaves the default. The Lua part refuses
-** any other value.
-*/
-static void api_switch (lua_State *L, const char *name, int value) {
-  if (value == 0) return;
-  if (value == CPROF_ON || value == CPROF_OFF)
-    lua_pushboolean(L, value == CPROF_ON);
-  else lua_pushinteger(L, value);
-  lua_setfield(L, -2, name);
-}
-
-
-static void api_number (lua_State *L, const char *name, double value) {
-  if (value == 0) return;
-  lua_pushnumber(L, (lua_Number)value);
-  lua_setfield(L, -2, name);
-}
-
-
-static void api_list (lua_State *L, const char *name, cprof_List list) {
+/* Pushes a list of strings, or nil if there is none. */
+static void api_pushlist (lua_State *L, cprof_List list) {
   int i;
-  if (list == NULL) return;
+  if (list == NULL) {
+    lua_pushnil(L);
+    return;
+  }
   lua_newtable(L);
   for (i = 0; list[i] != NULL; i++) {
     lua_pushstring(L, list[i]);
     lua_rawseti(L, -2, i + 1);
   }
-  lua_setfield(L, -2, name);
+}
+
+
+/* Pushes an integer, or what it stands for. The Lua part refuses others. */
+static void api_pushint (lua_State *L, const ApiField *f, lua_Integer n) {
+  if (n == 0) lua_pushnil(L);
+  else if (f->word != NULL && n == f->special) lua_pushstring(L, f->word);
+  else if (f->kind == API_SWITCH && (n == CPROF_ON || n == CPROF_OFF))
+    lua_pushboolean(L, n == CPROF_ON);
+  else lua_pushinteger(L, n);
+}
+
+
+/* Sets fields of the table on top, by the options in the struct 'o'. */
+static void api_setfields (lua_State *L, const void *o, const ApiField *f) {
+  for (; o != NULL && f->name != NULL; f++) {
+    const void *at = cast(const char *, o) + f->at;
+    double n;
+    switch (f->kind) {
+      case API_STRING: lua_pushstring(L, *cast(const char *const *, at)); break;
+      case API_LIST: api_pushlist(L, *cast(const cprof_List *, at)); break;
+      case API_INTEGER:
+        api_pushint(L, f, *cast(const lua_Integer *, at));
+        break;
+      case API_NUMBER:
+        n = *cast(const double *, at);
+        if (n == 0) lua_pushnil(L);
+        else lua_pushnumber(L, (lua_Number)n);
+        break;
+      default: api_pushint(L, f, *cast(const int *, at));
+    }
+    lua_setfield(L, -2, f->name);
+  }
 }
 
 /* }====================================================== */
@@ -107,47 +172,6 @@ static void api_list (lua_State *L, const char *name, cprof_List list) {
 /* {======================================================
 ** Recording
 ** ======================================================= */
-
-static void api_frames (lua_State *L, const cprof_Options *o) {
-  if (o->history == CPROF_FULL) api_string(L, "history", "full");
-  else api_integer(L, "history", o->history);
-  if (o->slow_frames.budget_ms == 0 && o->slow_frames.keep == 0) return;
-  lua_newtable(L);
-  api_number(L, "budget_ms", o->slow_frames.budget_ms);
-  api_integer(L, "keep", o->slow_frames.keep);
-  lua_setfield(L, -2, "slow_frames");
-}
-
-
-static void api_memory (lua_State *L, const cprof_Options *o) {
-  if (o->memory == CPROF_LIVE) api_string(L, "memory", "live");
-  else api_switch(L, "memory", o->memory);
-  api_integer(L, "memory_interval", o->memory_interval);
-}
-
-
-static void api_options (lua_State *L, const cprof_Options *o) {
-  api_string(L, "mode", o->mode);
-  api_list(L, "lines", o->lines);
-  api_list(L, "include", o->include);
-  api_list(L, "exclude", o->exclude);
-  api_string(L, "clock", o->clock);
-  api_string(L, "timer", o->timer);
-  api_string(L, "recursion", o->recursion);
-  api_string(L, "trace", o->trace);
-  api_string(L, "file", o->file);
-  api_switch(L, "c_functions", o->c_functions);
-  api_switch(L, "callsites", o->callsites);
-  api_switch(L, "compensate", o->compensate);
-  api_switch(L, "gc", o->gc);
-  api_memory(L, o);
-  api_integer(L, "rate", o->rate);
-  api_integer(L, "max_nodes", o->max_nodes);
-  api_number(L, "every", o->every);
-  api_integer(L, "keep", o->keep);
-  api_frames(L, o);
-}
-
 
 /* Stopping allocates in the state. On an error, recording has ended anyway. */
 static int api_stop (lua_State *L) {
@@ -168,7 +192,13 @@ static int api_start (lua_State *L) {
   lstate_internal(L, api_start);
   lstate_internal(L, api_stop);
   lua_newtable(L);
-  if (o != NULL) api_options(L, o);
+  api_setfields(L, o, api_start_fields);
+  if (o != NULL && (o->slow_frames.budget_ms != 0 ||
+                    o->slow_frames.keep != 0)) {
+    lua_newtable(L);
+    api_setfields(L, o, api_slow_fields);
+    lua_setfield(L, -2, "slow_frames");
+  }
   lua_call(L, 1, 0);
   return 0;
 }
@@ -190,7 +220,7 @@ int cprof_stop (lua_State *L) {
 
 int cprof_pause (lua_State *L) {
   Recorder *r = recorder_get(L);
-  return r != NULL && control_pause(r, L);
+  return r != NULL && control_pause(r, L, 0);
 }
 
 
@@ -309,7 +339,9 @@ int cprof_setclock (lua_State *L, cprof_Clock now, void *ud) {
 ** ======================================================= */
 
 typedef struct ApiReport {
-  const char *source;	/* argument of 'annotate' */
+  const char *function;	/* of the Lua part: "report" or "annotate" */
+  const char *source;	/* argument of 'annotate'; NULL: the hottest ones */
+  int sourced;		/* is it an annotated source? */
   const cprof_ReportOptions *options;
   lua_Writer writer;
   void *ud;
@@ -330,67 +362,33 @@ static int api_write (lua_State *L) {
 }
 
 
-/* CPROF_ALL: no limit of rows, and no least share of the time. */
-static void api_limit (lua_State *L, const cprof_ReportOptions *o) {
-  int all = o->limit == CPROF_ALL;
-  api_integer(L, "limit", all ? LUA_MAXINTEGER : o->limit);
-  if (all && o->min_percent == 0) {
-    lua_pushinteger(L, 0);
-    lua_setfield(L, -2, "min_percent");
-  }
-  else api_number(L, "min_percent", o->min_percent);
-}
-
-
+/*
+** ApiReport -> text of a report, or of an annotated source. CPROF_ALL: no limit
+** of rows, and no least share of the time.
+*/
 static int api_report (lua_State *L) {
   const ApiReport *a = cast(const ApiReport *, lua_touserdata(L, 1));
   const cprof_ReportOptions *o = a->options;
+  int all = o != NULL && o->limit == CPROF_ALL;
   lstate_internal(L, api_write);
-  api_function(L, "report");
+  api_function(L, a->function);
+  if (a->sourced) lua_pushstring(L, a->source);
   lua_newtable(L);
-  if (o != NULL) {
-    api_string(L, "mode", o->mode);
-    api_string(L, "sort", o->sort);
-    api_string(L, "filter", o->filter);
-    api_string(L, "color", o->color);
-    api_integer(L, "width", o->width);
-    api_limit(L, o);
-  }
-  lua_call(L, 1, 1);
+  api_setfields(L, o, api_report_fields + (a->sourced ? API_OFREPORTS : 0));
+  if (o != NULL && o->limit != 0)
+    ltable_setinteger(L, "limit", all ? LUA_MAXINTEGER : o->limit);
+  if (all && o->min_percent == 0) ltable_setinteger(L, "min_percent", 0);
+  lua_call(L, a->sourced ? 2 : 1, 1);
   return 1;
 }
 
 
-static int api_annotate (lua_State *L) {
-  const ApiReport *a = cast(const ApiReport *, lua_touserdata(L, 1));
-  const cprof_ReportOptions *o = a->options;
-  lstate_internal(L, api_write);
-  api_function(L, "annotate");
-  lua_pushstring(L, a->source);
-  lua_newtable(L);
-  if (o != NULL) {
-    api_string(L, "color", o->color);
-    api_integer(L, "width", o->width);
-    api_limit(L, o);
-  }
-  lua_call(L, 2, 1);
-  return 1;
-}
-
-
-static int api_text (lua_State *L, lua_CFunction f, const char *source,
-                     const cprof_ReportOptions *options, lua_Writer writer,
-                     void *ud) {
-  ApiReport a;
+static int api_text (lua_State *L, ApiReport *a) {
   int status;
-  a.source = source;
-  a.options = options;
-  a.writer = writer;
-  a.ud = ud;
   lua_pushcfunction(L, api_write);
-  lua_pushlightuserdata(L, &a);
-  lua_pushcfunction(L, f);
-  lua_pushlightuserdata(L, &a);
+  lua_pushlightuserdata(L, a);
+  lua_pushcfunction(L, api_report);
+  lua_pushlightuserdata(L, a);
   status = entry_pcall(L, 1, 1);
   if (status == LUA_OK) return lua_pcall(L, 2, 0, 0);
   lua_replace(L, -3);  /* leave the message alone on the stack */
@@ -401,14 +399,16 @@ static int api_text (lua_State *L, lua_CFunction f, const char *source,
 
 int cprof_report (lua_State *L, const cprof_ReportOptions *options,
                   lua_Writer writer, void *ud) {
-  return api_text(L, api_report, NULL, options, writer, ud);
+  ApiReport a = {"report", NULL, 0, options, writer, ud};
+  return api_text(L, &a);
 }
 
 
 int cprof_annotate (lua_State *L, const char *source,
                     const cprof_ReportOptions *options, lua_Writer writer,
                     void *ud) {
-  return api_text(L, api_annotate, source, options, writer, ud);
+  ApiReport a = {"annotate", source, 1, options, writer, ud};
+  return api_text(L, &a);
 }
 
 /* }====================================================== */
@@ -440,18 +440,13 @@ static int api_file (lua_State *L) {
 
 
 int cprof_save (lua_State *L, const char *path) {
-  ApiFile a = ZEROS;
-  a.method = "save";
-  a.path = path;
+  ApiFile a = {"save", NULL, path};
   return api_callunseen(L, api_file, &a);
 }
 
 
 int cprof_export (lua_State *L, const char *format, const char *path) {
-  ApiFile a;
-  a.method = "export";
-  a.format = format;
-  a.path = path;
+  ApiFile a = {"export", format, path};
   return api_callunseen(L, api_file, &a);
 }
 
@@ -467,7 +462,6 @@ typedef struct ApiView {
   const char *method;
   const char *value;	/* its argument: a string or NULL; or ... */
   const lua_Integer *n;	/* ... if this is not NULL, an integer */
-  int height;
   void (*line) (void *ud, const cprof_Record *line);
   void (*point) (void *ud, const cprof_Point *point);
   void *ud;
@@ -494,90 +488,101 @@ void cprof_freeview (lua_State *L, int view) {
 }
 
 
-/* Pushes a method of the view, and the view as its argument. */
-static void api_method (lua_State *L, int view, const char *method) {
-  if (lua_rawgeti(L, LUA_REGISTRYINDEX, view) != LUA_TTABLE)
-    luaL_error(L, "cprof: %d is not a view", view);
-  if (lua_getfield(L, -1, method) != LUA_TFUNCTION)
-    luaL_error(L, "cprof: a view has no method '%s'", method);
+/* Calls the method of the view with its argument, for 'results'. */
+static void api_method (lua_State *L, const ApiView *a, int results) {
+  if (lua_rawgeti(L, LUA_REGISTRYINDEX, a->view) != LUA_TTABLE)
+    luaL_error(L, "cprof: %d is not a view", a->view);
+  if (lua_getfield(L, -1, a->method) != LUA_TFUNCTION)
+    luaL_error(L, "cprof: a view has no method '%s'", a->method);
   lua_insert(L, -2);
+  if (a->n != NULL) lua_pushinteger(L, *a->n);
+  else lua_pushstring(L, a->value);
+  lua_call(L, 2, results);
 }
 
 
 static int api_control (lua_State *L) {
-  const ApiView *a = cast(const ApiView *, lua_touserdata(L, 1));
-  api_method(L, a->view, a->method);
-  if (a->n != NULL) lua_pushinteger(L, *a->n);
-  else lua_pushstring(L, a->value);
-  lua_call(L, 2, 0);
+  api_method(L, cast(const ApiView *, lua_touserdata(L, 1)), 0);
   return 0;
 }
 
 
 int cprof_viewmove (lua_State *L, int view, const char *method,
                     lua_Integer n) {
-  ApiView a = ZEROS;
-  a.view = view;
-  a.method = method;
-  a.n = &n;
+  ApiView a = {view, method, NULL, &n, NULL, NULL, NULL};
   return api_callunseen(L, api_control, &a);
 }
 
 
 int cprof_viewset (lua_State *L, int view, const char *method,
                    const char *value) {
-  ApiView a = ZEROS;
-  a.view = view;
-  a.method = method;
-  a.value = value;
+  ApiView a = {view, method, value, NULL, NULL, NULL, NULL};
   return api_callunseen(L, api_control, &a);
 }
 
 
-/* The number at index 'i' of the list on top. */
-static double api_item (lua_State *L, int i) {
+/* Pushes item 'i' of the list that the table on top has as 'name'; or nil. */
+static void api_pushitem (lua_State *L, const char *name, lua_Integer i) {
+  if (lua_getfield(L, -1, name) == LUA_TTABLE) {
+    lua_rawgeti(L, -1, i);
+    lua_remove(L, -2);
+  }
+}
+
+
+static double api_number (lua_State *L, const char *name, lua_Integer i) {
   double n;
-  lua_rawgeti(L, -1, i);
+  api_pushitem(L, name, i);
   n = (double)lua_tonumber(L, -1);
   lua_pop(L, 1);
   return n;
 }
 
 
+static lua_Integer api_integer (lua_State *L, const char *name,
+                                lua_Integer i) {
+  lua_Integer n;
+  api_pushitem(L, name, i);
+  n = lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  return n;
+}
+
+
+/* The string in field 'name' of the table on top, which keeps it; or NULL. */
+static const char *api_text_of (lua_State *L, const char *name) {
+  const char *s;
+  lua_getfield(L, -1, name);
+  s = lua_tostring(L, -1);
+  lua_pop(L, 1);
+  return s;
+}
+
+
 /* Calls the host's function with the record on top. */
 static void api_line (lua_State *L, const ApiView *a) {
   cprof_Record line;
-  lua_getfield(L, -1, "name");
-  line.name = lua_tostring(L, -1);
-  lua_getfield(L, -2, "title");
-  line.title = lua_tostring(L, -1);
-  lua_getfield(L, -3, "marks");
-  line.marks = lua_tostring(L, -1);
-  lua_getfield(L, -4, "indent");
-  line.indent = (int)lua_tointeger(L, -1);
-  lua_getfield(L, -5, "highlighted");
-  line.highlighted = lua_toboolean(L, -1);
-  lua_getfield(L, -6, "heat");
+  line.name = api_text_of(L, "name");
+  line.title = api_text_of(L, "title");
+  line.marks = api_text_of(L, "marks");
+  line.indent = (int)ltable_integer(L, -1, "indent");
+  line.highlighted = ltable_flag(L, -1, "highlighted");
+  lua_getfield(L, -1, "heat");
   line.heat = (double)lua_tonumber(L, -1);
-  lua_getfield(L, -7, "values");
-  line.self_ms = api_item(L, 1);
-  line.total_ms = api_item(L, 2);
-  line.calls = api_item(L, 3);
-  lua_getfield(L, -8, "most");
-  line.self_most_ms = api_item(L, 1);
-  line.total_most_ms = api_item(L, 2);
+  lua_pop(L, 1);
+  line.self_ms = api_number(L, "values", 1);
+  line.total_ms = api_number(L, "values", 2);
+  line.calls = api_number(L, "values", 3);
+  line.self_most_ms = api_number(L, "most", 1);
+  line.total_most_ms = api_number(L, "most", 2);
   a->line(a->ud, &line);
-  lua_pop(L, 8);
 }
 
 
 static int api_lines (lua_State *L) {
   const ApiView *a = cast(const ApiView *, lua_touserdata(L, 1));
   lua_Integer n, i;
-  api_method(L, a->view, "lines");
-  if (a->height != 0) lua_pushinteger(L, a->height);
-  else lua_pushnil(L);
-  lua_call(L, 2, 1);
+  api_method(L, a, 1);
   n = luaL_len(L, -1);
   for (i = 1; i <= n; i++) {
     lua_rawgeti(L, -1, i);
@@ -591,26 +596,9 @@ static int api_lines (lua_State *L) {
 int cprof_viewlines (lua_State *L, int view, int height,
                      void (*draw) (void *ud, const cprof_Record *line),
                      void *ud) {
-  ApiView a = ZEROS;
-  a.view = view;
-  a.height = height;
-  a.line = draw;
-  a.ud = ud;
+  lua_Integer n = height;
+  ApiView a = {view, "lines", NULL, height != 0 ? &n : NULL, draw, NULL, ud};
   return api_callunseen(L, api_lines, &a);
-}
-
-
-/* Item 'i' of the list 'name' in the table on top; 0: no such list. */
-static lua_Integer api_figure (lua_State *L, const char *name,
-                               lua_Integer i) {
-  lua_Integer n = 0;
-  if (lua_getfield(L, -1, name) == LUA_TTABLE) {
-    lua_rawgeti(L, -1, i);
-    n = lua_tointeger(L, -1);
-    lua_pop(L, 1);
-  }
-  lua_pop(L, 1);
-  return n;
 }
 
 
@@ -618,18 +606,16 @@ static int api_graph (lua_State *L) {
   const ApiView *a = cast(const ApiView *, lua_touserdata(L, 1));
   cprof_Point p;
   lua_Integer n, i;
-  api_method(L, a->view, "series");
-  lua_pushstring(L, a->value);
-  lua_call(L, 2, 1);
+  api_method(L, a, 1);
   lua_getfield(L, -1, "numbers");
   n = luaL_len(L, -1);
   lua_pop(L, 1);
   for (i = 1; i <= n; i++) {
-    p.frame = api_figure(L, "numbers", i);
-    p.ns = api_figure(L, "ns", i);
-    p.self_ns = api_figure(L, "self", i);
-    p.total_ns = api_figure(L, "total", i);
-    p.calls = api_figure(L, "calls", i);
+    p.frame = api_integer(L, "numbers", i);
+    p.ns = api_integer(L, "ns", i);
+    p.self_ns = api_integer(L, "self", i);
+    p.total_ns = api_integer(L, "total", i);
+    p.calls = api_integer(L, "calls", i);
     a->point(a->ud, &p);
   }
   return 0;
@@ -639,11 +625,7 @@ static int api_graph (lua_State *L) {
 int cprof_viewgraph (lua_State *L, int view, const char *zone,
                      void (*draw) (void *ud, const cprof_Point *point),
                      void *ud) {
-  ApiView a = ZEROS;
-  a.view = view;
-  a.value = zone;
-  a.point = draw;
-  a.ud = ud;
+  ApiView a = {view, "series", zone, NULL, NULL, draw, ud};
   return api_callunseen(L, api_graph, &a);
 }
 

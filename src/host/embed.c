@@ -9,7 +9,6 @@
 #include <lua.h>
 
 #include "cprof.h"
-#include "host/embed.h"
 #include "embedded.h"
 #include "base/platform.h"
 

@@ -82,7 +82,15 @@ end
 local made = { ["cprof/html/assets.lua"] = assets }
 
 local function embed(list)
-  local out = { "/* made from lua/ by src/host/embed.lua */\n" }
+  local out = { [[
+/* made from lua/ by src/host/embed.lua */
+
+typedef struct Embedded {
+  const char *name;		/* name of the module */
+  const char *chunk;		/* name of its chunk */
+  const char *const *piece;	/* pieces of its text, up to NULL */
+} Embedded;
+]] }
   for i, m in ipairs(list) do
     local text = made[m.path] and made[m.path]() or read("lua/" .. m.path)
     if text:find "\0" then die("lua/%s holds a zero byte", m.path) end

@@ -1,7 +1,10 @@
 /*
-** See bytecode.h. Dumps have the format of Lua 5.4 (ldump.c): sizes and
-** integers are groups of seven bits, highest first; the eighth bit marks
-** the last group.
+** See bytecode.h. A dump has the format of ldump.c. Sizes and integers are
+** groups of seven bits, highest first. Up to Lua 5.4, the eighth bit marks the
+** last group; from 5.5 on, all others. There, code is aligned, the source comes
+** late, and a repeated string is the number of the first one. A function must
+** have the same hash wherever it stands in a dump, so hashes have the texts of
+** strings, and leave out bytes that only align others.
 */
 
 #include "identity/bytecode.h"
@@ -19,6 +22,18 @@
 #define DUMP_MAXDEPTH	220	/* of nested functions; Lua's limit is 200 */
 #define SHAPE_LEAST	4	/* fewest instructions that make a shape */
 
+#define LATER		(LUA_VERSION_NUM >= 505)
+
+#if LATER
+#define DUMP_HEAD	LUA_SIGNATURE "\x55\0\x19\x93\r\n\x1a\n"
+#define LAST_GROUP(b)	(!((b) & 0x80))
+#define VARARG_FLAGS	3u	/* mask: flags of a vararg function */
+#else
+#define DUMP_HEAD	LUA_SIGNATURE "\x54\0\x19\x93\r\n\x1a\n"
+#define LAST_GROUP(b)	((b) & 0x80)
+#define VARARG_FLAGS	0xFFu
+#endif
+
 
 /* {======================================================
 ** Reading
@@ -33,13 +48,18 @@ typedef struct Reader {
   Bytecode *out;
   uint32_t at;
   uint32_t instruction, integer, number;	/* their sizes in bytes */
+  uint64_t hash;	/* of what was read of the function */
+  uint64_t *string;	/* hashes of the strings read so far, if LATER */
+  uint32_t strings, capacity;
   int depth;
   ReadStatus status;
 } Reader;
 
 
-static uint32_t read_left (const Reader *r) {
-  return r->dump->count - r->at;
+/* Adds a number to a hash. */
+static uint64_t shape_mix (uint64_t hash, uint64_t n) {
+  hash = (hash ^ n) * 0x9E3779B97F4A7C15u;
+  return hash ^ hash >> 29;
 }
 
 
@@ -50,7 +70,7 @@ static void read_fail (Reader *r, ReadStatus why) {
 
 
 static void read_skip (Reader *r, uint32_t n, uint32_t size) {
-  if (size != 0 && n > read_left(r) / size) {
+  if (size != 0 && n > (r->dump->count - r->at) / size) {
     read_fail(r, READ_UNKNOWN);
     r->at = r->dump->count;
   }
@@ -59,28 +79,96 @@ static void read_skip (Reader *r, uint32_t n, uint32_t size) {
 }
 
 
-static unsigned read_byte (Reader *r) {
-  uint32_t at = r->at;
-  read_skip(r, 1, 1);
-  return r->status == READ_OK ? (unsigned char)r->dump->bytes[at] : 0;
+/* Reads 'n' times 'size' bytes. NULL: there are fewer, or an error before. */
+static const char *read_block (Reader *r, uint32_t n, uint32_t size) {
+  const char *p = r->dump->bytes + r->at;
+  read_skip(r, n, size);
+  if (r->status != READ_OK) return NULL;
+  r->hash = shape_mix(r->hash, text_hash(p, (size_t)n * size));
+  return p;
 }
 
 
-static uint32_t read_number (Reader *r) {
-  uint32_t n = 0;
+static unsigned read_byte (Reader *r) {
+  const char *p = r->dump->bytes + r->at;
+  read_skip(r, 1, 1);
+  if (r->status != READ_OK) return 0;
+  r->hash = shape_mix(r->hash, (unsigned char)*p);
+  return (unsigned char)*p;
+}
+
+
+static uint64_t read_integer (Reader *r) {
+  uint64_t n = 0;
   unsigned b;
   do {
     b = read_byte(r);
-    if (n >> 25) read_fail(r, READ_UNKNOWN);
     n = n << 7 | (b & 0x7F);
-  } while (!(b & 0x80) && r->status == READ_OK);
+  } while (!LAST_GROUP(b) && r->status == READ_OK);
   return n;
 }
 
 
+static uint32_t read_number (Reader *r) {
+  uint64_t n = read_integer(r);
+  if (n > UINT32_MAX) read_fail(r, READ_UNKNOWN);
+  return r->status == READ_OK ? (uint32_t)n : 0;
+}
+
+
+static void read_align (Reader *r) {
+#if LATER
+  read_skip(r, (0u - r->at) & 3u, 1);
+#else
+  (void)r;
+#endif
+}
+
+
+/* Reads 'size' bytes of a string's text. Returns its hash. */
+static uint64_t read_text (Reader *r, uint32_t size) {
+  const char *p = r->dump->bytes + r->at;
+  read_skip(r, size, 1);
+  return r->status == READ_OK ? text_hash(p, size) | 1 : 0;
+}
+
+
+/* Reads a string, and returns its hash; 0: there is none. */
+static uint64_t read_stringhash (Reader *r) {
+  uint32_t size = read_number(r);
+#if LATER
+  void *array = r->string;
+  if (size == 0) {
+    uint32_t number = read_number(r);
+    if (number > r->strings) read_fail(r, READ_UNKNOWN);
+    return number > 0 && r->status == READ_OK ? r->string[number - 1] : 0;
+  }
+  if (!memory_grow(r->dump->memory, &array, &r->capacity, r->strings,
+                   sizeof *r->string)) {
+    read_fail(r, READ_NOMEMORY);
+    return 0;
+  }
+  r->string = cast(uint64_t *, array);
+  r->string[r->strings] = read_text(r, size - 1);
+  read_skip(r, 1, 1);  /* the zero at its end */
+  return r->string[r->strings++];
+#else
+  return size > 0 ? read_text(r, size - 1) : 0;  /* 'size' is one more */
+#endif
+}
+
+
 static void read_string (Reader *r) {
-  uint32_t size = read_number(r);  /* one more than the length; 0: none */
-  if (size > 1) read_skip(r, size - 1, 1);
+  uint64_t hash = r->hash, text = read_stringhash(r);
+  r->hash = shape_mix(hash, text);
+}
+
+
+/* Reads the name of the source, which is not part of the hash. */
+static void read_source (Reader *r) {
+  uint64_t hash = r->hash;
+  (void)read_stringhash(r);
+  r->hash = hash;
 }
 
 
@@ -89,8 +177,11 @@ static uint32_t read_constants (Reader *r) {
   uint32_t count = read_number(r), n = count;
   while (n-- > 0 && r->status == READ_OK) {
     switch (read_byte(r)) {
-      case LUA_TNUMBER: read_skip(r, 1, r->integer); break;
-      case LUA_TNUMBER | 0x10: read_skip(r, 1, r->number); break;
+      case LUA_TNUMBER:
+        if (LATER) (void)read_integer(r);
+        else (void)read_block(r, 1, r->integer);
+        break;
+      case LUA_TNUMBER | 0x10: (void)read_block(r, 1, r->number); break;
       case LUA_TSTRING: case LUA_TSTRING | 0x10: read_string(r); break;
       default: break;  /* nil, false, true */
     }
@@ -140,48 +231,6 @@ static void code_instruction (LineCode *l, int begins, uint32_t steps) {
 }
 
 
-/*
-** Counts, for each line, its instructions and the steps that Lua takes to
-** find its number: Lua walks from the nearest earlier instruction whose
-** absolute line it has. If a line begins more than once, the last time
-** counts: in a loop, that is where the loop comes back to the line.
-*/
-static void read_linecode (Reader *r, const Prototype *d, uint32_t at,
-                           uint32_t n) {
-  uint32_t i, steps = 0, lines = (uint32_t)(d->final - d->first) + 1;
-  int line = d->line;
-  if (!r->out->marking || d->first < 1 || lines > DUMP_MAXLINE) return;
-  if (!code_room(r->out, r->dump->memory, lines)) {
-    read_fail(r, READ_NOMEMORY);
-    return;
-  }
-  r->at = at + n;
-  (void)read_number(r);
-  for (i = 0; i < n && r->status == READ_OK; i++) {
-    int delta = (signed char)r->dump->bytes[at + i];
-    uint32_t to;
-    if (delta == ABSOLUTE) {
-      (void)read_number(r);
-      line = (int)read_number(r);
-      steps = 0;
-    }
-    else {
-      line += delta;
-      steps++;
-    }
-    to = (uint32_t)line - (uint32_t)d->first;
-    if (to < lines) code_instruction(&r->out->code[to], delta != 0, steps);
-  }
-}
-
-
-/* Adds a number to a hash. */
-static uint64_t shape_mix (uint64_t hash, uint64_t n) {
-  hash = (hash ^ n) * 0x9E3779B97F4A7C15u;
-  return hash ^ hash >> 29;
-}
-
-
 /* Makes room for the lines of 'n' instructions. 0: out of memory. */
 static int places_room (Bytecode *d, const Memory *m, uint32_t n) {
   if (n > d->placed) {
@@ -197,6 +246,44 @@ static int places_room (Bytecode *d, const Memory *m, uint32_t n) {
 
 
 /*
+** Counts, for each line, its instructions and the steps that Lua takes to
+** find its number: Lua walks from the nearest earlier instruction whose
+** absolute line it has. If a line begins more than once, the last time
+** counts: in a loop, that is where the loop comes back to the line. 'deltas'
+** are the distances of the 'n' lines.
+*/
+static void read_linecode (Reader *r, const Prototype *d,
+                           const char *deltas, uint32_t n) {
+  uint32_t i, steps = 0, lines = (uint32_t)(d->final - d->first) + 1;
+  if (!r->out->marking || d->first < 1 || lines > DUMP_MAXLINE) return;
+  if (!code_room(r->out, r->dump->memory, lines)) {
+    read_fail(r, READ_NOMEMORY);
+    return;
+  }
+  for (i = 0; i < n && i < r->out->placed; i++) {
+    uint32_t to = (uint32_t)r->out->places[i] - (uint32_t)d->first;
+    int delta = (signed char)deltas[i];
+    steps = delta == ABSOLUTE ? 0 : steps + 1;
+    if (to < lines) code_instruction(&r->out->code[to], delta != 0, steps);
+  }
+}
+
+
+/* Reads an instruction's absolute line. */
+static int read_absolute (Reader *r) {
+#if LATER
+  int pair[2] = {0, 0};  /* the instruction's index, its line */
+  const char *p = read_block(r, 1, sizeof pair);
+  if (p != NULL) memcpy(pair, p, sizeof pair);
+  return pair[1];
+#else
+  (void)read_number(r);  /* the instruction's index */
+  return (int)read_number(r);
+#endif
+}
+
+
+/*
 ** Reads the line of each instruction: a byte gives its distance from the
 ** line before, or says that an absolute line follows. The last instruction
 ** is the return that ends every function, on the line of its 'end'. Hooks
@@ -204,16 +291,16 @@ static int places_room (Bytecode *d, const Memory *m, uint32_t n) {
 ** of the code.
 */
 static void read_lines (Reader *r, Prototype *d, int vararg, uint64_t hash) {
-  uint32_t n = read_number(r), i, at = r->at, absolute;
+  uint32_t n = read_number(r), i, absolute;
+  const char *deltas = read_block(r, n, 1);
   int line = d->line;
-  read_skip(r, n, 1);
   absolute = read_number(r);  /* number of absolute lines */
+  if (absolute > 0) read_align(r);
   for (i = 0; i < n && r->status == READ_OK; i++) {
-    int delta = (signed char)r->dump->bytes[at + i];
+    int delta = (signed char)deltas[i];
     if (delta == ABSOLUTE) {
       if (absolute-- == 0) read_fail(r, READ_UNKNOWN);
-      (void)read_number(r);  /* the instruction's index */
-      line = (int)read_number(r);
+      line = read_absolute(r);
     }
     else line += delta;
     if (r->depth == 1 && r->out->marking && i < r->out->placed)
@@ -227,7 +314,7 @@ static void read_lines (Reader *r, Prototype *d, int vararg, uint64_t hash) {
   }
   if (absolute != 0) read_fail(r, READ_UNKNOWN);
   d->layout = (uint32_t)(hash >> 32);
-  if (r->status == READ_OK && r->depth == 1) read_linecode(r, d, at, n);
+  if (r->status == READ_OK && r->depth == 1) read_linecode(r, d, deltas, n);
 }
 
 
@@ -258,101 +345,119 @@ static Prototype *read_add (Reader *r, const Memory *m) {
 ** Returns the vararg flag.
 */
 static int read_properties (Reader *r) {
+  uint64_t hash;
   int vararg;
-  read_skip(r, 1, 1);
-  vararg = (int)read_byte(r);
-  read_skip(r, 1, 1);
+  read_byte(r);
+  hash = r->hash;
+  vararg = (read_byte(r) & VARARG_FLAGS) != 0;
+  r->hash = shape_mix(hash, (uint64_t)vararg);
+  read_byte(r);
   return vararg;
 }
 
 
 /*
-** Adds the upvalues to a hash. Only their kinds count: their places change
+** Adds the upvalues to a shape. Only their kinds count: their places change
 ** whenever the enclosing function gets another local variable.
 */
-static uint64_t read_upvalues (Reader *r, uint64_t hash) {
+static uint64_t read_upvalues (Reader *r, uint64_t shape) {
   uint32_t n = read_number(r);
-  hash = shape_mix(hash, n);
+  shape = shape_mix(shape, n);
   while (n-- > 0 && r->status == READ_OK) {
-    read_skip(r, 2, 1);
-    hash = shape_mix(hash, read_byte(r));
+    (void)read_block(r, 2, 1);
+    shape = shape_mix(shape, read_byte(r));
   }
-  return hash;
+  return shape;
 }
 
 
 static uint64_t read_function (Reader *r);
 
-/* Reads all of a function but its lines and names. Returns its hash. */
+/* Reads all of a function but its lines and names. Returns its shape. */
 static uint64_t read_body (Reader *r, Prototype *d, int *vararg) {
-  uint32_t index = r->out->count - 1, start = r->at, own, constants, n, i;
-  uint64_t hash;
+  uint32_t index = r->out->count - 1, own, constants, n, i;
+  uint64_t shape;
   *vararg = read_properties(r);
   own = read_number(r);
+  read_align(r);
   d->code = dump_origin(r->dump, r->at);
   d->size = own * r->instruction;
   d->ordinal = d->func = 0;
   d->equals = 1;
-  read_skip(r, own, r->instruction);
+  (void)read_block(r, own, r->instruction);
   if (r->depth == 1 && r->out->marking && r->status == READ_OK &&
       !places_room(r->out, r->dump->memory, own))
     read_fail(r, READ_NOMEMORY);
   constants = read_constants(r);
-  hash = text_hash(r->dump->bytes + start, r->at - start);
-  hash = read_upvalues(r, hash);
+  shape = read_upvalues(r, r->hash);
   n = read_number(r);
   for (i = 0; i < n && r->status == READ_OK; i++)
-    hash = shape_mix(hash, read_function(r));
+    shape = shape_mix(shape, read_function(r));
   d = &r->out->list[index];  /* the list may have moved */
-  d->shape = own < SHAPE_LEAST && constants == 0 && n == 0 ? 0 : hash;
-  return hash;
+  d->shape = own < SHAPE_LEAST && constants == 0 && n == 0 ? 0 : shape;
+  return shape;
 }
 
 
 /*
-** Reads a function and those nested in it. The fingerprint leaves out the
-** source, which nested functions may lack. Returns the hash of the code,
-** even where 'shape' is 0 because there is too little code.
+** Reads a function and those nested in it. Returns the shape of the code, even
+** where the field 'shape' is 0 because there is too little code.
 */
 static uint64_t read_function (Reader *r) {
-  uint32_t index = r->out->count, start;
-  uint64_t hash;
+  uint64_t outer = r->hash, shape;
+  uint32_t index = r->out->count;
   int vararg;
   Prototype *d = read_add(r, r->dump->memory);
   if (d == NULL) return 0;
   if (++r->depth > DUMP_MAXDEPTH) read_fail(r, READ_UNKNOWN);
-  read_string(r);
-  start = r->at;
+  if (!LATER) read_source(r);
   d->line = (int)read_number(r);
   d->last = (int)read_number(r);
   d->first = d->final = d->entry = -1;
-  hash = read_body(r, d, &vararg);
+  r->hash = 0;
+  shape = read_body(r, d, &vararg);
   d = &r->out->list[index];
-  if (r->status == READ_OK) read_lines(r, d, vararg, hash);
+  if (LATER) read_source(r);
+  if (r->status == READ_OK) read_lines(r, d, vararg, shape);
   read_debug(r);
-  if (r->status == READ_OK)
-    d->fingerprint = text_hash(r->dump->bytes + start, r->at - start);
+  d->fingerprint = shape_mix(shape_mix(r->hash, (uint64_t)d->line),
+                             (uint64_t)d->last);
+  r->hash = shape_mix(outer, d->fingerprint);
   r->depth--;
-  return hash;
+  return shape;
 }
 
 
+#if LATER
+/* Skips an example of a number. Returns its size. */
+static uint32_t read_example (Reader *r) {
+  uint32_t size = read_byte(r);
+  read_skip(r, 1, size);
+  return size;
+}
+#endif
+
+
 static void read_header (Reader *r) {
-  static const char data[] = DUMP_DATA;
-  const char *s = r->dump->bytes;
-  uint32_t size = sizeof LUA_SIGNATURE - 1;
-  read_skip(r, size + 2 + sizeof data - 1, 1);
-  if (r->status != READ_OK || memcmp(s, LUA_SIGNATURE, size) != 0 ||
-      s[size] != DUMP_VERSION || s[size + 1] != DUMP_FORMAT ||
-      memcmp(s + size + 2, data, sizeof data - 1) != 0) {
+  static const char head[] = DUMP_HEAD;
+  const char *p = read_block(r, sizeof head - 1, 1);
+  if (p == NULL || memcmp(p, head, sizeof head - 1) != 0) {
     read_fail(r, READ_UNKNOWN);
     return;
   }
+#if LATER
+  read_example(r);
+  r->instruction = read_example(r);
+  r->integer = read_example(r);
+  r->number = read_example(r);
+  if (r->instruction != 4) read_fail(r, READ_UNKNOWN);
+#else
   r->instruction = read_byte(r);
   r->integer = read_byte(r);
   r->number = read_byte(r);
   read_skip(r, 1, r->integer);
   read_skip(r, 1, r->number);
+#endif
   read_byte(r);  /* number of upvalues */
 }
 
@@ -388,6 +493,7 @@ int bytecode_read (Bytecode *d, const Memory *m, lua_State *L) {
     if (r.status == READ_NOMEMORY) ok = 0;
     else if (r.status == READ_UNKNOWN) ok = read_unknown(d, &dump);
   }
+  memory_free(m, r.string, r.capacity * sizeof *r.string);
   dump_free(&dump);
   return ok;
 }
@@ -453,22 +559,19 @@ typedef struct Match {
 
 /* Does the function's code come next in the dump? */
 static int match_atcode (const Match *m) {
-#if LUA_VERSION_NUM >= 505
-  return dump_code(m->head, m->count) == m->count;
-#else
   Dump dump = ZEROS;
   Reader r = ZEROS;
   dump.bytes = (char *)m->head;
   dump.count = m->count;
   r.dump = &dump;
   read_header(&r);
-  read_string(&r);
+  if (!LATER) read_source(&r);
   (void)read_number(&r);
   (void)read_number(&r);
   (void)read_properties(&r);
   (void)read_number(&r);
+  read_align(&r);
   return r.status == READ_OK && r.at == m->count;
-#endif
 }
 
 

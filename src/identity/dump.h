@@ -1,6 +1,5 @@
 /*
-** What 'lua_dump' writes, converted to the format of Lua 5.4 where a later
-** release runs.
+** What 'lua_dump' writes, and where it has come from.
 */
 
 #ifndef dump_h
@@ -8,10 +7,6 @@
 
 #include "base/memory.h"
 
-
-#define DUMP_VERSION	0x54
-#define DUMP_FORMAT	0
-#define DUMP_DATA	"\x19\x93\r\n\x1a\n"
 
 /* a block that 'lua_dump' wrote, large enough to be code */
 typedef struct Block {
@@ -44,13 +39,5 @@ CPROF_I const void *dump_origin (const Dump *d, uint32_t at);
 */
 CPROF_I int dump_call (lua_State *L, lua_Writer writer, void *ud,
                        int strip);
-
-#if LUA_VERSION_NUM >= 505
-/*
-** The offset at which the function's code begins in a dump in Lua 5.5's own
-** format. 'bytes' has its first 'count' bytes. 0: they do not tell.
-*/
-CPROF_I uint32_t dump_code (const char *bytes, uint32_t count);
-#endif
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "identity/closure.h"
+#include "identity/codes.h"
 #include "identity/collection.h"
 #include "identity/label.h"
 

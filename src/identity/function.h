@@ -7,7 +7,7 @@
 **     (source.h) is sure that they belong to one definition; else the
 **     address of its code, where the source knows it; else the fingerprint
 **     of its bytecode, which is computed once per closure and remembered
-**     in a weak table (closure.h);
+**     in a weak table (codes.h);
 **   - a zone: its name.
 ** Nothing here keeps a closure alive.
 */
@@ -19,9 +19,8 @@
 #include "base/index.h"
 #include "base/text.h"
 #include "identity/codes.h"
-#include "identity/instruction.h"
-#include "identity/library.h"
 #include "identity/line.h"
+#include "identity/library.h"
 #include "identity/source.h"
 
 

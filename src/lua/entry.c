@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-#include "lua/listen.h"
-#include "lua/loan.h"
+#include "lua/parts.h"
 #include "lua/lstate.h"
-#include "lua/signals.h"
 #include "record/control.h"
+#include "system/listen.h"
+#include "system/signals.h"
 
 
 #define ENTRY	"cprof.entry"
@@ -20,30 +20,22 @@
 ** The program's hook
 ** ======================================================= */
 
-static void entry_takehook (Entry *e, lua_State *L) {
-  e->own.hook = lua_gethook(L);
-  if (e->own.hook == NULL) return;
-  e->own.mask = lua_gethookmask(L);
-  e->own.count = lua_gethookcount(L);
-  lua_sethook(L, NULL, 0, 0);
-}
-
-
 /*
 ** Restores the program's hook. A signal during the entry may have set another
 ** one, whose event is still to come: that is set again, over the program's.
 */
 static void entry_puthook (Entry *e, lua_State *L) {
-  lua_Hook pending = lua_gethook(L);
-  int mask = lua_gethookmask(L), count = lua_gethookcount(L);
-  lua_sethook(L, e->own.hook, e->own.mask, e->own.count);
+  SavedHook pending;
+  savedhook_save(&pending, L);
+  savedhook_set(&e->own, L);
   e->own.hook = NULL;
-  if (pending == NULL) return;
+  if (pending.hook == NULL) return;
   e->left = 0;  /* Lua's count is for the pending hook now */
 #if PLATFORM_SIGNALS
-  if (signals_again(L, pending) || listen_pending(L, pending)) return;
+  if (signals_again(L, pending.hook) || listen_pending(L, pending.hook))
+    return;
 #endif
-  lua_sethook(L, pending, mask, count);
+  savedhook_set(&pending, L);
 }
 
 /* }====================================================== */
@@ -59,8 +51,8 @@ static void entry_begin (Entry *e, lua_State *L) {
   if (r == NULL || r->callback) return;  /* in a callback, there is no hook */
   e->L = L;
   e->left = internals_left(L);
-  e->suspended = r->state == STATE_RUNNING && control_suspend(r, L);
-  entry_takehook(e, L);
+  e->suspended = r->state == STATE_RUNNING && control_pause(r, L, 1);
+  if (lua_gethook(L) != NULL) savedhook_take(&e->own, L);
 }
 
 
@@ -69,7 +61,7 @@ static void entry_begin (Entry *e, lua_State *L) {
 ** begun one during the entry, with our hook, which is then removed first.
 */
 static void entry_leave (Entry *e, lua_State *L, Recorder *r) {
-  if (r->state == STATE_RUNNING && control_suspend(r, L)) e->suspended = 1;
+  if (r->state == STATE_RUNNING && control_pause(r, L, 1)) e->suspended = 1;
   entry_puthook(e, L);
 }
 
@@ -180,11 +172,6 @@ static const luaL_Reg entry_list[] = {
   {NULL, NULL}
 };
 
-const luaL_Reg *entry_functions (void) {
-  return entry_list;
-}
-
-
 static const luaL_Reg entry_methods[] = {
   {"__close", entry_close},
   {"__gc", entry_close},
@@ -197,4 +184,5 @@ void entry_open (lua_State *L) {
   luaL_newmetatable(L, ENTRY);
   luaL_setfuncs(L, entry_methods, 0);
   lua_pop(L, 1);
+  luaL_setfuncs(L, entry_list, 0);
 }

@@ -29,9 +29,4 @@ CPROF_I int entry_pcall (lua_State *L, int arguments, int results);
 */
 CPROF_I int entry_ask (lua_State *L, int arguments, int results);
 
-CPROF_I const luaL_Reg *entry_functions (void);
-
-/* Makes the metatable of entries. */
-CPROF_I void entry_open (lua_State *L);
-
 #endif

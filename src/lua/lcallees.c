@@ -1,12 +1,13 @@
 /*
-** See lcallees.h
+** The callees of single nodes, for viewers that open a tree node by node.
 */
-
-#include "lua/lcallees.h"
 
 #include <stdlib.h>
 
+#include "lua/lmemory.h"
 #include "lua/lnodes.h"
+#include "lua/ltable.h"
+#include "lua/parts.h"
 
 
 #define CALLEES	"cprof.callees"
@@ -31,8 +32,8 @@ static int callees_shown (const Nodes *nodes, uint32_t id) {
 /* nodes -> callees, number of nodes that are shown as one */
 static int callees_make (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
-  Callees *c = cast(Callees *, lnodes_room(L, 1, sizeof *c +
-                                           nodes->count * sizeof *c->step));
+  Callees *c = cast(Callees *, lmemory_block(L, sizeof *c +
+                                             nodes->count * sizeof *c->step));
   lua_Integer shown = 0;
   uint32_t i;
   c->count = nodes->count;
@@ -74,7 +75,7 @@ static SortedCallee *callees_sorted (lua_State *L, const Nodes *nodes,
   SortedCallee *list;
   for (i = c->step[id].child; i != 0; i = c->step[i].sibling)
     n += (uint32_t)callees_shown(nodes, i);
-  list = lnodes_array(L, SortedCallee, n + 1);
+  list = cast(SortedCallee *, lmemory_block(L, n * sizeof *list));
   *count = n;
   n = 0;
   for (i = c->step[id].child; i != 0; i = c->step[i].sibling) {
@@ -103,12 +104,9 @@ static int callees_children (lua_State *L) {
   lua_createtable(L, (int)count * 4, 0);
   for (i = 0; i < count; i++) {
     const ProfileNode *n = &nodes->list[list[i].id];
-    lua_pushinteger(L, (lua_Integer)list[i].id + 1);
-    lua_rawseti(L, -2, ++at);
-    lua_pushinteger(L, (lua_Integer)n->func + 1);
-    lua_rawseti(L, -2, ++at);
-    lua_pushinteger(L, n->call_line);
-    lua_rawseti(L, -2, ++at);
+    ltable_put(L, &at, (lua_Integer)list[i].id + 1);
+    ltable_put(L, &at, (lua_Integer)n->func + 1);
+    ltable_put(L, &at, n->call_line);
     lua_pushboolean(L, callees_any(nodes, c, list[i].id));
     lua_rawseti(L, -2, ++at);
   }
@@ -123,12 +121,8 @@ static const luaL_Reg lcallees_list[] = {
 };
 
 
-const luaL_Reg *lcallees_functions (void) {
-  return lcallees_list;
-}
-
-
 void lcallees_open (lua_State *L) {
   luaL_newmetatable(L, CALLEES);
   lua_pop(L, 1);
+  luaL_setfuncs(L, lcallees_list, 0);
 }

@@ -1,5 +1,6 @@
 /*
-** See lcore.h
+** See parts.h: the functions of "cprof.core" themselves. They check all options
+** and names.
 */
 
 #include "cprof.h"
@@ -12,49 +13,45 @@
 #include "file/livefile.h"
 #include "heap/collector.h"
 #include "heap/nogc.h"
-#include "lua/child.h"
-#include "lua/console.h"
 #include "lua/entry.h"
-#include "lua/folder.h"
-#include "lua/lcallees.h"
-#include "lua/lcallgraph.h"
-#include "lua/lcore.h"
+#include "lua/parts.h"
 #include "lua/lfile.h"
-#include "lua/lhistory.h"
-#include "lua/lhook.h"
-#include "lua/listen.h"
-#include "lua/ljoin.h"
-#include "lua/lnodes.h"
-#include "lua/loan.h"
+#include "lua/lmeta.h"
 #include "lua/lprofile.h"
-#include "lua/lprune.h"
-#include "lua/lsave.h"
 #include "lua/lstate.h"
-#include "lua/private.h"
-#include "lua/signals.h"
-#include "lua/system.h"
-#include "lua/texts.h"
-#include "record/callback.h"
+#include "lua/ltable.h"
+#include "record/calltrace.h"
 #include "record/control.h"
 #include "record/zone.h"
+#include "system/system.h"
 
 
 #define ZONE	"cprof.zone"
 
 /* addresses: keys in the registry */
-static const char INTERNAL = 0;	/* string: the profiler's own sources */
-static const char FILTER = 0;	/* functions from the options: from here ... */
-static const char LINES = 0;
-static const char TITLE = 0;
-static const char TRACE = 0;
-static const char CLOSE = 0;	/* ... to here; called when the trace ends */
-static const char TITLES = 0;	/* results of TITLE, by function id */
-static const char ELAPSED = 0;	/* called when an interval is over */
+static const char OPTIONS = 0;	/* those of the recording, with functions; nil:
+				   none has begun, or it is complete */
+static const char TITLES = 0;	/* results of the option 'title', by function
+				   id */
 
 
 /* {======================================================
 ** Lua functions of the options. All of them are called within the hook.
 ** ======================================================= */
+
+/*
+** Pushes an option of the recording. Its name exists as a string, so no memory
+** is needed.
+*/
+static int core_pushoption (lua_State *L, const char *name) {
+  int type = LUA_TNIL;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &OPTIONS) == LUA_TTABLE) {
+    type = lua_getfield(L, -1, name);
+    lua_remove(L, -2);
+  }
+  return type;
+}
+
 
 typedef struct Question {
   const Functions *functions;
@@ -65,7 +62,7 @@ typedef struct Question {
 /* function, Question -> is it recorded? */
 static int ask_include (lua_State *L) {
   Question *q = cast(Question *, lua_touserdata(L, 2));
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &FILTER);
+  core_pushoption(L, "filter");
   lprofile_pushfunction(L, q->functions, q->function);
   lua_pushvalue(L, 1);
   lua_call(L, 2, 1);
@@ -88,7 +85,7 @@ static int core_ask (lua_State *L, int arguments, int otherwise) {
 }
 
 
-/* Options.include: asks FILTER. If that raises an error, the answer is yes. */
+/* Options.include: asks the filter. If that raises an error, it is yes. */
 static int core_include (const void *functions, lua_State *L,
                          const Function *f) {
   Question q;
@@ -104,14 +101,14 @@ static int core_include (const void *functions, lua_State *L,
 
 /* source -> are its lines recorded? */
 static int ask_lines (lua_State *L) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &LINES);
+  core_pushoption(L, "lines_of");
   lua_pushstring(L, cast(const char *, lua_touserdata(L, 1)));
   lua_call(L, 1, 1);
   return 1;
 }
 
 
-/* Options.include_lines: asks LINES. If that raises an error, it is no. */
+/* Options.include_lines: asks for lines. If that raises an error, it is no. */
 static int core_includelines (lua_State *L, const char *source) {
   if (!lua_checkstack(L, 4)) return 0;
   lua_pushcfunction(L, ask_lines);
@@ -127,8 +124,8 @@ typedef struct Tracing {
 
 
 /*
-** Pushes the title of a function. TITLE is asked once for each function; if
-** that has just been called, it runs at level 1.
+** Pushes the title of a function. The option is asked once for each function;
+** if that has just been called, it runs at level 1.
 */
 static void trace_pushtitle (lua_State *L, const Tracing *t) {
   const Function *f = functions_at(t->functions, t->event->func);
@@ -139,7 +136,7 @@ static void trace_pushtitle (lua_State *L, const Tracing *t) {
   if (f->kind == FUNCTION_ZONE)
     lprofile_pushtext(L, &t->functions->text, f->name);
   else {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &TITLE);
+    core_pushoption(L, "title");
     lprofile_pushfunction(L, t->functions, f);
     if (lua_getstack(L, 1, &ar)) lua_getinfo(L, "f", &ar);
     else lua_pushnil(L);
@@ -155,7 +152,7 @@ static int trace_report (lua_State *L) {
   const Tracing *t = cast(const Tracing *, lua_touserdata(L, 1));
   const TraceEvent *e = t->event;
   trace_pushtitle(L, t);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &TRACE);
+  core_pushoption(L, "tell");
   lua_pushstring(L, e->enters ? "enter" : "leave");
   lua_pushinteger(L, e->depth);
   lua_pushvalue(L, -4);
@@ -181,10 +178,10 @@ static const char *core_trace (lua_State *L, const Functions *fs,
   return why ? why : "it raised an error that is not a string";
 }
 
-/* Options.elapsed: calls ELAPSED, which reports errors itself. */
+/* Options.elapsed: calls the option, which reports errors itself. */
 static void core_elapsed (lua_State *L) {
   if (!lua_checkstack(L, LUA_MINSTACK)) return;
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &ELAPSED);
+  core_pushoption(L, "elapsed");
   if (entry_ask(L, 0, 0) != LUA_OK) lua_pop(L, 1);
 }
 
@@ -195,15 +192,6 @@ static void core_elapsed (lua_State *L) {
 ** Start and stop
 ** ======================================================= */
 
-static int core_flag (lua_State *L, const char *name) {
-  int yes;
-  lua_getfield(L, 1, name);
-  yes = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return yes;
-}
-
-
 static lua_Integer core_integer (lua_State *L, const char *name) {
   lua_Integer n;
   lua_getfield(L, 1, name);
@@ -213,75 +201,76 @@ static lua_Integer core_integer (lua_State *L, const char *name) {
 }
 
 
-/* Keeps the option 'name' in the registry at 'key'. 0: it is not given. */
-static int core_keep (lua_State *L, const char *name, const char *key) {
-  int there = lua_getfield(L, 1, name) != LUA_TNIL;
-  lua_rawsetp(L, LUA_REGISTRYINDEX, key);
-  return there;
+static lua_Number core_number (lua_State *L, const char *name) {
+  lua_Number n;
+  lua_getfield(L, 1, name);
+  n = luaL_optnumber(L, -1, 0);
+  lua_pop(L, 1);
+  return n;
 }
 
 
 /* the options that costs depend on */
 static void core_modeoptions (lua_State *L, Options *o) {
-  o->mode = core_flag(L, "lines") ? MODE_LINE
-          : core_flag(L, "count") ? MODE_COUNT
-          : core_flag(L, "sample") ? MODE_SAMPLE
-          : core_flag(L, "trace") ? MODE_TRACE : MODE_CALL;
-  o->cpu = core_flag(L, "cpu");
-  o->watched = core_flag(L, "watched");
-  o->callsites = core_flag(L, "callsites");
+  o->mode = ltable_flag(L, 1, "lines") ? MODE_LINE
+          : ltable_flag(L, 1, "count") ? MODE_COUNT
+          : ltable_flag(L, 1, "sample") ? MODE_SAMPLE
+          : ltable_flag(L, 1, "trace") ? MODE_TRACE : MODE_CALL;
+  o->cpu = ltable_flag(L, 1, "cpu");
+  o->watched = ltable_flag(L, 1, "watched");
+  o->callsites = ltable_flag(L, 1, "callsites");
   o->foldat = (uint32_t)core_integer(L, "fold_at");
-  if (core_flag(L, "lines_of")) o->include_lines = core_includelines;
+  if (ltable_flag(L, 1, "lines_of")) o->include_lines = core_includelines;
 }
 
 
 static void core_options (lua_State *L, Options *o) {
   core_modeoptions(L, o);
   if (o->mode == MODE_SAMPLE) o->rate = (uint32_t)core_integer(L, "rate");
-  o->memory = core_flag(L, "memory");
+  o->memory = ltable_flag(L, 1, "memory");
   o->live = (uint64_t)core_integer(L, "live");
   o->memory_interval = (uint64_t)core_integer(L, "memory_interval");
-  o->gc = core_flag(L, "gc");
-  o->exclude_c = core_flag(L, "exclude_c");
+  o->gc = ltable_flag(L, 1, "gc");
+  o->exclude_c = ltable_flag(L, 1, "exclude_c");
   o->max_nodes = (uint32_t)core_integer(L, "max_nodes");
   o->history = (uint32_t)core_integer(L, "history");
-  o->full = core_flag(L, "full");
+  o->full = ltable_flag(L, 1, "full");
   o->slow = (uint32_t)core_integer(L, "keep");
-  lua_getfield(L, 1, "budget_ms");
-  o->budget = luaL_checknumber(L, -1);
-  lua_pop(L, 1);
-  if (core_keep(L, "filter", &FILTER)) o->include = core_include;
-  core_keep(L, "lines_of", &LINES);
-  core_keep(L, "title", &TITLE);
-  if (core_keep(L, "tell", &TRACE)) o->trace = core_trace;
+  o->budget = core_number(L, "budget_ms");
+  o->every = (uint64_t)(core_number(L, "every") * 1e9);
+  if (ltable_flag(L, 1, "filter")) o->include = core_include;
+  if (ltable_flag(L, 1, "tell")) o->trace = core_trace;
+  if (ltable_flag(L, 1, "elapsed")) o->elapsed = core_elapsed;
   if (o->mode == MODE_TRACE && o->trace == NULL) o->mode = MODE_CALL;
-  lua_getfield(L, 1, "every");
-  o->every = (uint64_t)(luaL_optnumber(L, -1, 0) * 1e9);
-  lua_pop(L, 1);
-  if (core_keep(L, "elapsed", &ELAPSED)) o->elapsed = core_elapsed;
-  core_keep(L, "close", &CLOSE);
-  core_keep(L, "internal", &INTERNAL);
-  lua_newtable(L);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &TITLES);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &INTERNAL);
+  lua_getfield(L, 1, "internal");
   o->internal = luaL_checkstring(L, -1);
   lua_pop(L, 1);
+  lua_pushvalue(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &OPTIONS);
+  lua_newtable(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &TITLES);
+}
+
+
+/* Why the overhead of a recording with these options cannot be known; NULL. */
+static const char *core_unknown (const Recorder *r, const Options *o) {
+  if (o->mode == MODE_TRACE) return "mode trace";
+  if (o->mode == MODE_COUNT) return "mode count";
+  if (o->mode == MODE_SAMPLE) return "mode sample";
+  return !o->cpu && r->recording.clock.host != NULL
+       ? "the clock is the host's" : NULL;
 }
 
 
 /* Sets the known costs of events, for a recording with these options. */
-static void core_overhead (lua_State *L, Core *c, const Recording *r,
+static void core_overhead (lua_State *L, Core *c, const Recorder *r,
                            const Options *o) {
   Overhead *x = &c->overhead;
-  Overhead clear = ZEROS;
-  *x = clear;
-  if (!core_flag(L, "compensate")) x->unknown = "compensate = false";
-  else if (o->mode == MODE_TRACE) x->unknown = "mode trace";
-  else if (o->mode == MODE_COUNT) x->unknown = "mode count";
-  else if (o->mode == MODE_SAMPLE) x->unknown = "mode sample";
-  else if (!o->cpu && r->clock.host != NULL)
-    x->unknown = "the clock is the host's";
-  else if (!calibrations_get(&c->calibrations, &r->memory, o, &x->costs))
+  memset(x, 0, sizeof *x);
+  x->unknown = ltable_flag(L, 1, "compensate") ? core_unknown(r, o)
+                                               : "compensate = false";
+  if (x->unknown == NULL &&
+      !calibrations_get(&c->calibrations, &r->recording.memory, o, &x->costs))
     x->unknown = "out of memory";
 }
 
@@ -305,7 +294,7 @@ static int core_begin (lua_State *L) {
   Recorder *r = recorder_get(L);
   Options o = ZEROS;
   core_options(L, &o);
-  core_overhead(L, c, &r->recording, &o);
+  core_overhead(L, c, r, &o);
   o.timed = c->overhead.unknown == NULL;
   if (o.timed)
     o.event_ns = costs_least(&c->overhead.costs, o.mode == MODE_LINE);
@@ -345,13 +334,16 @@ static int core_start (lua_State *L) {
 }
 
 
-/* Calls CLOSE, as the trace is complete. Errors are ignored. */
+/*
+** Calls the option 'close', as the trace is complete, and forgets the options.
+** Errors are ignored.
+*/
 static void core_closetrace (lua_State *L) {
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &CLOSE) != LUA_TFUNCTION ||
+  if (core_pushoption(L, "close") != LUA_TFUNCTION ||
       lua_pcall(L, 0, 0, 0) != LUA_OK)
     lua_pop(L, 1);
   lua_pushnil(L);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &CLOSE);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &OPTIONS);
 }
 
 
@@ -408,7 +400,7 @@ static int core_close (lua_State *L) {
 
 static int core_pause (lua_State *L) {
   Recorder *r = recorder_get(L);
-  lua_pushboolean(L, r != NULL && control_pause(r, L));
+  lua_pushboolean(L, r != NULL && control_pause(r, L, 0));
   return 1;
 }
 
@@ -435,16 +427,12 @@ static int core_calibrate (lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   core_modeoptions(L, &o);
   if (r == NULL) lua_pushliteral(L, RECORDER_CLOSED);
-  else if (o.mode == MODE_TRACE) lua_pushliteral(L, "mode trace");
-  else if (o.mode == MODE_COUNT) lua_pushliteral(L, "mode count");
-  else if (o.mode == MODE_SAMPLE) lua_pushliteral(L, "mode sample");
-  else if (!o.cpu && r->recording.clock.host != NULL)
-    lua_pushliteral(L, "the clock is the host's");
+  else if (core_unknown(r, &o) != NULL) lua_pushstring(L, core_unknown(r, &o));
   else if (!calibrations_anew(&lstate_get(L)->calibrations,
                               &r->recording.memory, &o, &costs))
     lua_pushliteral(L, "out of memory");
   else {
-    lprofile_pushcosts(L, &costs);
+    lmeta_pushcosts(L, &costs);
     return 1;
   }
   return core_fail(L);
@@ -456,7 +444,7 @@ static int core_costs (lua_State *L) {
   Figures *f = lstate_recorder(L)->recording.figures;
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
-  lstate_get(L)->overhead.costs = lprofile_tocosts(L);
+  lstate_get(L)->overhead.costs = lmeta_tocosts(L);
   if (f != NULL) memset(f->timing, 0, sizeof f->timing);
   return 0;
 }
@@ -633,21 +621,23 @@ static const luaL_Reg zone_methods[] = {
 ** Opening
 ** ======================================================= */
 
-static const luaL_Reg *core_functions (void) {
-  return core_list;
-}
-
-/* The lists of all functions of the core. */
-static const luaL_Reg *(*const core_parts[])(void) = {
-  core_functions, lprofile_functions, lnodes_functions,
-  lcallgraph_functions, lprune_functions, lcallees_functions,
-  lfile_functions, lsave_functions, signals_functions, system_functions,
-  listen_functions, private_functions, ljoin_functions,
-  console_functions, child_functions, folder_functions, loan_functions,
-  entry_functions, texts_functions
+static void (*const core_parts[]) (lua_State *L) = {
+  lmemory_open, lprofile_open, lnodes_open, lhistory_open, lcallgraph_open,
+  lrebuild_open, lcallees_open, lfile_open, lsave_open, lhook_open, loan_open,
+  entry_open, texts_open, system_open, folder_open
+#if PLATFORM_SIGNALS
+  , signals_open, listen_open, private_open, console_open, child_open
+#endif
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)
+
+
+/* The functions in the table on top count as the profiler's own. */
+static void core_internal (lua_State *L) {
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+    if (lua_iscfunction(L, -1)) lstate_internal(L, lua_tocfunction(L, -1));
+}
 
 
 /*
@@ -683,29 +673,12 @@ int luaopen_cprof_core (lua_State *L) {
   lstate_internal(L, core_begin);  /* recording begins within it */
   lstate_internal(L, system_say);
   lstate_internals(L, zone_methods);
-  lstate_internals(L, lhistory_methods());
-  lstate_internals(L, lnodes_methods());
   luaL_newmetatable(L, ZONE);
   luaL_setfuncs(L, zone_methods, 0);
   lua_pop(L, 1);
-  lnodes_open(L);
-  lcallgraph_open(L);
-  lcallees_open(L);
-  lfile_open(L);
-  lsave_open(L);
-  lhistory_open(L);
-  listen_open(L);
-  private_open(L);
-  folder_open(L);
-  ljoin_open(L);
-  entry_open(L);
-  lua_newtable(L);
-  for (i = 0; i < PARTS; i++) {
-    lstate_internals(L, core_parts[i]());
-    luaL_setfuncs(L, core_parts[i](), 0);
-  }
-  lhook_pushnames(L);
-  lua_setfield(L, -2, "hooks");
+  luaL_newlib(L, core_list);
+  for (i = 0; i < PARTS; i++) core_parts[i](L);
+  core_internal(L);
   lua_pushliteral(L, CPROF_VERSION);
   lua_setfield(L, -2, "version");
   release = release_text(&length);

@@ -6,13 +6,15 @@
 
 #include <string.h>
 
-#include "base/hookguard.h"
+#include "base/savedhook.h"
 #include "cprof.h"
-#include "file/restore.h"
-#include "file/until.h"
-#include "lua/lnodes.h"
+#include "file/reader.h"
+#include "file/format.h"
+#include "lua/lmemory.h"
 #include "lua/lprofile.h"
 #include "lua/lstate.h"
+#include "lua/ltable.h"
+#include "lua/parts.h"
 #include "lua/texts.h"
 #include "record/control.h"
 
@@ -125,7 +127,7 @@ static int name_all (lua_State *L) {
 static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
                      Recorder *r) {
   Callback before = r != NULL ? r->callback : CALLBACK_NONE;
-  HookGuard guard;
+  SavedHook own;
   Asking a;
   if (!lua_checkstack(L, 4)) return 1;
   a.journal = j;
@@ -133,11 +135,11 @@ static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
   a.ok = 1;
   lua_pushcfunction(L, f);
   lua_pushlightuserdata(L, &a);
-  guard = hookguard_begin(L);
+  savedhook_take(&own, L);
   if (r != NULL) r->callback = CALLBACK_NAMES;
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
   if (r != NULL) r->callback = before;
-  hookguard_end(L, guard);
+  savedhook_set(&own, L);
   return a.ok;
 }
 
@@ -161,6 +163,8 @@ static void file_keep (lua_State *L, int arg) {
   paths = lua_tolstring(L, -1, &size);
   texts_set(L, PATHS, paths != NULL ? paths : "", paths != NULL ? size : 0);
   lua_pop(L, 1);
+  lua_pushnil(L);  /* the options are kept, where this would cost memory */
+  lua_setfield(L, arg, "paths");
 }
 
 
@@ -248,7 +252,7 @@ static void load_meta (lua_State *L, const Loaded *l, int meta) {
   lua_pushvalue(L, meta);
   load_strings(L, l);  /* in a table of its own: the file chooses the keys */
   lua_setfield(L, -2, "strings");
-  if (l->overhead.nodes != NULL) lnodes_set(L, "clamped_ns", l->clamped);
+  if (l->overhead.nodes != NULL) ltable_setinteger(L, "clamped_ns", l->clamped);
   if (!l->counted) {
     lua_pushnil(L);
     lua_setfield(L, -2, "events");
@@ -256,7 +260,7 @@ static void load_meta (lua_State *L, const Loaded *l, int meta) {
   if (l->live) {
     lua_pushboolean(L, 1);
     lua_setfield(L, -2, "live");
-    lnodes_set(L, "since_last_event_ns", (lua_Integer)
+    ltable_setinteger(L, "since_last_event_ns", (lua_Integer)
       clock_ns(l->recording.clock.scale, l->since));
   }
   lua_pop(L, 1);
@@ -317,7 +321,7 @@ static void load_addresses (lua_State *L, const Loaded *l, int functions) {
     f = functions_at(fs, (uint32_t)lua_tointeger(L, -1));
     lua_pop(L, 1);
     if (f->kind == FUNCTION_C)
-      lnodes_set(L, "address", (lua_Integer)f->key);
+      ltable_setinteger(L, "address", (lua_Integer)f->key);
     lua_pop(L, 1);
   }
 }
@@ -345,7 +349,7 @@ static int load_push (lua_State *L) {
 static int lfile_load (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
   const Recorder *r = recorder_get(L);
-  Loaded *l = lnodes_array(L, Loaded, 1);
+  Loaded *l = lmemory_new(L, Loaded);
   luaL_setmetatable(L, LOADED);
   if (r == NULL) {
     lua_pushnil(L);
@@ -381,14 +385,10 @@ static const luaL_Reg lfile_list[] = {
 };
 
 
-const luaL_Reg *lfile_functions (void) {
-  return lfile_list;
-}
-
-
 void lfile_open (lua_State *L) {
   luaL_newmetatable(L, LOADED);
   lua_pushcfunction(L, loaded_gc);
   lua_setfield(L, -2, "__gc");
   lua_pop(L, 1);
+  luaL_setfuncs(L, lfile_list, 0);
 }

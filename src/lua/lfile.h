@@ -10,11 +10,6 @@
 #include "file/livefile.h"
 
 
-CPROF_I const luaL_Reg *lfile_functions (void);
-
-/* Makes the metatable. */
-CPROF_I void lfile_open (lua_State *L);
-
 /*
 ** Makes the store that the options at 'arg' ask for. NULL: they ask for none,
 ** or it cannot be made; then a message is on top, else nil.

@@ -4,22 +4,26 @@
 
 #include "lua/lhistory.h"
 
+#include "lua/lmemory.h"
 #include "lua/lnodes.h"
+#include "lua/lstate.h"
+#include "lua/ltable.h"
+#include "lua/parts.h"
 
 
 #define HISTORY	"cprof.history"
 
 
-void lhistory_push (lua_State *L, const Frames *f, const Snapshot *s) {
-  History **h;
+void lhistory_push (lua_State *L, const Memory *m, const Frames *f,
+                    const Snapshot *s) {
+  History *h;
   if (!f->on) {
     lua_pushnil(L);
     return;
   }
-  h = lnodes_array(L, History *, 1);
+  h = cast(History *, lmemory_block(L, history_size(f)));
   luaL_setmetatable(L, HISTORY);
-  *h = history_take(f, s);
-  if (*h == NULL) luaL_error(L, "cprof: out of memory");
+  history_take(h, m, f, s);
 }
 
 
@@ -28,17 +32,7 @@ void lhistory_push (lua_State *L, const Frames *f, const Snapshot *s) {
 ** ======================================================= */
 
 static const History *history_check (lua_State *L) {
-  const History *h = *cast(History **, luaL_checkudata(L, 1, HISTORY));
-  luaL_argcheck(L, h != NULL, 1, "it has been collected");
-  return h;
-}
-
-
-static int history_gc (lua_State *L) {
-  History **h = cast(History **, luaL_checkudata(L, 1, HISTORY));
-  history_free(*h);
-  *h = NULL;
-  return 0;
+  return cast(const History *, luaL_checkudata(L, 1, HISTORY));
 }
 
 
@@ -46,13 +40,13 @@ static int history_gc (lua_State *L) {
 static int history_info (lua_State *L) {
   const History *h = history_check(L);
   lua_createtable(L, 0, 7);
-  lnodes_set(L, "ended", (lua_Integer)h->ended);
-  lnodes_set(L, "recorded", (lua_Integer)h->recorded);
-  lnodes_set(L, "counted", (lua_Integer)h->counted);
-  lnodes_set(L, "kept", h->frames);
-  lnodes_set(L, "slow", (lua_Integer)h->slowcount);
-  lnodes_set(L, "slow_kept", h->slows);
-  lnodes_set(L, "budget_ns", h->budget);
+  ltable_setinteger(L, "ended", (lua_Integer)h->ended);
+  ltable_setinteger(L, "recorded", (lua_Integer)h->recorded);
+  ltable_setinteger(L, "counted", (lua_Integer)h->counted);
+  ltable_setinteger(L, "kept", h->frames);
+  ltable_setinteger(L, "slow", (lua_Integer)h->slowcount);
+  ltable_setinteger(L, "slow_kept", h->slows);
+  ltable_setinteger(L, "budget_ns", h->budget);
   return 1;
 }
 
@@ -78,21 +72,21 @@ static int history_read (lua_State *L) {
   uint32_t i;
   if (p == NULL) return 0;
   lua_createtable(L, 0, 6);
-  lnodes_set(L, "number", (lua_Integer)p->number);
-  lnodes_set(L, "start_ns", p->start);
-  lnodes_set(L, "ns", p->ns);
-  lnodes_set(L, "gc_steps", p->steps);
+  ltable_setinteger(L, "number", (lua_Integer)p->number);
+  ltable_setinteger(L, "start_ns", p->start);
+  ltable_setinteger(L, "ns", p->ns);
+  ltable_setinteger(L, "gc_steps", p->steps);
   lua_pushboolean(L, p->nodes > 0);
   lua_setfield(L, -2, "full");
   lua_createtable(L, (int)p->rows * 6, 0);
   for (i = 0; i < p->rows; i++) {
     const HistoryRow *row = &p->row[i];
-    lnodes_put(L, &at, (lua_Integer)row->func + 1);
-    lnodes_put(L, &at, row->calls);
-    lnodes_put(L, &at, row->self);
-    lnodes_put(L, &at, row->total);
-    lnodes_put(L, &at, row->allocs);
-    lnodes_put(L, &at, row->bytes);
+    ltable_put(L, &at, (lua_Integer)row->func + 1);
+    ltable_put(L, &at, row->calls);
+    ltable_put(L, &at, row->self);
+    ltable_put(L, &at, row->total);
+    ltable_put(L, &at, row->allocs);
+    ltable_put(L, &at, row->bytes);
   }
   lua_setfield(L, -2, "rows");
   return 1;
@@ -111,10 +105,10 @@ static int history_averages (lua_State *L) {
   lua_createtable(L, (int)h->funcs * 6, 0);
   for (i = 0; i < h->funcs; i++) {
     const FuncAverage *f = &h->func[i];
-    lnodes_put(L, &at, (lua_Integer)f->func + 1);
-    lnodes_put(L, &at, f->calls[which]);
-    lnodes_put(L, &at, f->self[which]);
-    lnodes_put(L, &at, f->total[which]);
+    ltable_put(L, &at, (lua_Integer)f->func + 1);
+    ltable_put(L, &at, f->calls[which]);
+    ltable_put(L, &at, f->self[which]);
+    ltable_put(L, &at, f->total[which]);
     lua_pushnumber(L, f->heat_self[which]);
     lua_rawseti(L, -2, ++at);
     lua_pushnumber(L, f->heat_total[which]);
@@ -188,16 +182,10 @@ static const luaL_Reg history_list[] = {
 /* }====================================================== */
 
 
-const luaL_Reg *lhistory_methods (void) {
-  return history_list;
-}
-
-
 void lhistory_open (lua_State *L) {
   luaL_newmetatable(L, HISTORY);
-  lua_pushcfunction(L, history_gc);
-  lua_setfield(L, -2, "__gc");
   luaL_newlib(L, history_list);
+  lstate_internals(L, history_list);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
 }

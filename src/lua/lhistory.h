@@ -10,17 +10,11 @@
 #include "profile/history.h"
 
 
-/* the methods of a history, which count as the profiler's own functions */
-CPROF_I const luaL_Reg *lhistory_methods (void);
-
-/* Makes the metatable. */
-CPROF_I void lhistory_open (lua_State *L);
-
 /*
 ** Pushes the history of frames for the nodes of snapshot 's', or nil when
-** there are none. Raises an error when out of memory.
+** there are none. What it needs meanwhile comes from the arena 'm'.
 */
-CPROF_I void lhistory_push (lua_State *L, const Frames *f,
+CPROF_I void lhistory_push (lua_State *L, const Memory *m, const Frames *f,
                             const Snapshot *s);
 
 #endif

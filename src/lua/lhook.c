@@ -1,8 +1,8 @@
 /*
-** See lhook.h
+** See parts.h: debug.sethook and debug.gethook
 */
 
-#include "lua/lhook.h"
+#include "lua/parts.h"
 
 #include <string.h>
 
@@ -159,11 +159,16 @@ void lhook_putback (lua_State *L) {
 }
 
 
-void lhook_pushnames (lua_State *L) {
+/*
+** Sets the field 'hooks' to { name = function } of the replacements, so that
+** they can be shown under the library's names. These copies must not be called.
+*/
+void lhook_open (lua_State *L) {
   size_t i;
   lua_createtable(L, 0, REPLACED);
   for (i = 0; i < REPLACED; i++) {
     lua_pushcfunction(L, replaced[i].ours);
     lua_setfield(L, -2, replaced[i].name);
   }
+  lua_setfield(L, -2, "hooks");
 }

@@ -9,6 +9,10 @@
 #include "follow/recorder.h"
 #include "identity/label.h"
 #include "lua/entry.h"
+#include "lua/lmemory.h"
+#include "lua/lstate.h"
+#include "lua/ltable.h"
+#include "lua/parts.h"
 
 
 #define NODES	"cprof.nodes"
@@ -42,6 +46,7 @@ void lnodes_pushways (lua_State *L, uint32_t ways) {
     lua_pushnil(L);
     return;
   }
+  luaL_checkstack(L, 2 * LABEL_EVENTS, NULL);
   for (i = 1; i <= LABEL_EVENTS; i++) {
     if (!(ways >> i & 1)) continue;
     lua_pushstring(L, separator);
@@ -53,21 +58,24 @@ void lnodes_pushways (lua_State *L, uint32_t ways) {
 }
 
 
-void lnodes_set (lua_State *L, const char *name, lua_Integer n) {
-  lua_pushinteger(L, n);
-  lua_setfield(L, -2, name);
+uint32_t lnodes_functions (const Nodes *nodes) {
+  uint32_t count = 0, i;
+  for (i = 0; i < nodes->count; i++)
+    if (nodes->list[i].func >= count) count = nodes->list[i].func + 1;
+  return count;
 }
 
 
-void lnodes_put (lua_State *L, lua_Integer *at, lua_Integer n) {
-  lua_pushinteger(L, n);
-  lua_rawseti(L, -2, ++*at);
-}
-
-
-void *lnodes_room (lua_State *L, size_t items, size_t size) {
-  size_t bytes = items * size + 1;
-  return memset(lua_newuserdatauv(L, bytes, 0), 0, bytes);
+uint32_t *lnodes_groups (lua_State *L, int arg, const Nodes *nodes,
+                         uint32_t groups, const Memory *m) {
+  const uint32_t *of = lmemory_integers(L, arg, lnodes_functions(nodes), m);
+  uint32_t *group = memory_new(m, uint32_t, nodes->count), i;
+  luaL_argcheck(L, of != NULL, arg, "no groups");
+  for (i = 0; i < nodes->count; i++) {
+    group[i] = of[nodes->list[i].func] - 1;
+    luaL_argcheck(L, group[i] < groups, arg, "no such group");
+  }
+  return group;
 }
 
 
@@ -78,11 +86,11 @@ static int nodes_len (lua_State *L) {
 
 
 static void nodes_setmemory (lua_State *L, const NodeMemory *n) {
-  lnodes_set(L, "self_allocs", n->allocs);
-  lnodes_set(L, "self_bytes", n->bytes);
-  lnodes_set(L, "live_bytes", n->live);
-  lnodes_set(L, "live_blocks", n->livecount);
-  lnodes_set(L, "peak_bytes", n->peak);
+  ltable_setinteger(L, "self_allocs", n->allocs);
+  ltable_setinteger(L, "self_bytes", n->bytes);
+  ltable_setinteger(L, "live_bytes", n->live);
+  ltable_setinteger(L, "live_blocks", n->livecount);
+  ltable_setinteger(L, "peak_bytes", n->peak);
 }
 
 
@@ -95,28 +103,28 @@ static int nodes_get (lua_State *L) {
   if (!isint || id < 1 || id > nodes->count) return 0;
   n = &nodes->list[id - 1];
   lua_createtable(L, 0, 8);
-  lnodes_set(L, "id", id);
-  lnodes_set(L, "parent", id == 1 ? 0 : (lua_Integer)n->parent + 1);
-  lnodes_set(L, "func", (lua_Integer)n->func + 1);
-  lnodes_set(L, "call_line", n->call_line);
+  ltable_setinteger(L, "id", id);
+  ltable_setinteger(L, "parent", id == 1 ? 0 : (lua_Integer)n->parent + 1);
+  ltable_setinteger(L, "func", (lua_Integer)n->func + 1);
+  ltable_setinteger(L, "call_line", n->call_line);
   lnodes_pushways(L, n->ways);
   lua_setfield(L, -2, "metamethod");
-  if (nodes->unit != NODES_SAMPLES) lnodes_set(L, "calls", n->calls);
+  if (nodes->unit != NODES_SAMPLES) ltable_setinteger(L, "calls", n->calls);
   if (nodes->memory != NULL) nodes_setmemory(L, &nodes->memory[id - 1]);
   if (nodes->unit == NODES_INSTRUCTIONS) {
-    lnodes_set(L, "instructions", n->self);
-    lnodes_set(L, "total_instructions", n->total);
+    ltable_setinteger(L, "instructions", n->self);
+    ltable_setinteger(L, "total_instructions", n->total);
     return 1;
   }
-  lnodes_set(L, "self_ns", n->self);
-  lnodes_set(L, "total_ns", n->total);
+  ltable_setinteger(L, "self_ns", n->self);
+  ltable_setinteger(L, "total_ns", n->total);
   if (nodes->unit == NODES_SAMPLES) {
-    lnodes_set(L, "self_samples", n->raw);
-    lnodes_set(L, "total_samples", n->rawtotal);
+    ltable_setinteger(L, "self_samples", n->raw);
+    ltable_setinteger(L, "total_samples", n->rawtotal);
   }
-  else lnodes_set(L, "self_raw_ns", n->raw);
-  lnodes_set(L, "self_wait_ns", n->wait);
-  lnodes_set(L, "total_wait_ns", n->waittotal);
+  else ltable_setinteger(L, "self_raw_ns", n->raw);
+  ltable_setinteger(L, "self_wait_ns", n->wait);
+  ltable_setinteger(L, "total_wait_ns", n->waittotal);
   return 1;
 }
 
@@ -182,7 +190,8 @@ static int nodes_pushmemory (lua_State *L, const Nodes *nodes, uint32_t i) {
 /*
 ** nodes, id -> parent, function, line of the call, calls, self, total; self
 ** and total with overhead, most frames at once; allocations, and bytes;
-** blocks in use, and bytes; self and total time of waiting
+** blocks in use, and bytes; self and total time of waiting; metamethods as
+** which it was called, as text, or nil
 */
 static int nodes_node (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -202,29 +211,8 @@ static int nodes_node (lua_State *L) {
   nodes_pushmemory(L, nodes, (uint32_t)id - 1);
   lua_pushinteger(L, n->wait);
   lua_pushinteger(L, n->waittotal);
-  return 15;
-}
-
-
-/* nodes, id -> metamethods as which it was called, as text; nil: none */
-static int nodes_called (lua_State *L) {
-  const Nodes *nodes = lnodes_check(L, 1);
-  lua_Integer id = luaL_checkinteger(L, 2);
-  luaL_argcheck(L, id >= 1 && id <= nodes->count, 2, "no such node");
-  lnodes_pushways(L, nodes->list[id - 1].ways);
-  return 1;
-}
-
-
-/* nodes, function -> how many nodes it has */
-static int nodes_count (lua_State *L) {
-  const Nodes *nodes = lnodes_check(L, 1);
-  lua_Integer func = luaL_checkinteger(L, 2), n = 0;
-  uint32_t i;
-  for (i = 0; i < nodes->count; i++)
-    n += (lua_Integer)nodes->list[i].func + 1 == func;
-  lua_pushinteger(L, n);
-  return 1;
+  lnodes_pushways(L, n->ways);
+  return 16;
 }
 
 
@@ -295,8 +283,8 @@ static int nodes_walk (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
   Walker *w;
   lua_settop(L, 1);
-  w = cast(Walker *, lnodes_room(L, 1, sizeof *w +
-                                 nodes->count * sizeof *w->step));
+  w = cast(Walker *, lmemory_block(L, sizeof *w +
+                                   nodes->count * sizeof *w->step));
   w->over = nodes->count == 0;
   nodes_steps(nodes, w->step);
   preorder_begin(&w->at, nodes, w->step);
@@ -403,7 +391,7 @@ static int nodes_changes (lua_State *L) {
   Changes *c;
   int exact = lua_toboolean(L, 3);
   lua_settop(L, 2);
-  c = cast(Changes *, lnodes_room(L, 1, sizeof *c));
+  c = lmemory_new(L, Changes);
   c->exact = exact;
   c->nodes = lnodes_check(L, 1);
   c->older = lua_isnil(L, 2) ? NULL : lnodes_check(L, 2);
@@ -433,8 +421,6 @@ static const luaL_Reg nodes_methods[] = {
 
 static const luaL_Reg lnodes_list[] = {
   {"node", nodes_node},
-  {"called", nodes_called},
-  {"count", nodes_count},
   {"counting", nodes_counting},
   {"sampling", nodes_sampling},
   {"measured", nodes_measured},
@@ -448,18 +434,10 @@ static const luaL_Reg lnodes_list[] = {
 };
 
 
-const luaL_Reg *lnodes_functions (void) {
-  return lnodes_list;
-}
-
-
-const luaL_Reg *lnodes_methods (void) {
-  return nodes_methods;
-}
-
-
 void lnodes_open (lua_State *L) {
   luaL_newmetatable(L, NODES);
   luaL_setfuncs(L, nodes_methods, 0);
+  lstate_internals(L, nodes_methods);
   lua_pop(L, 1);
+  luaL_setfuncs(L, lnodes_list, 0);
 }

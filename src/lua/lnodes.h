@@ -11,14 +11,6 @@
 #include "profile/profile.h"
 
 
-CPROF_I const luaL_Reg *lnodes_functions (void);
-
-/* the metamethods of nodes, which count as the profiler's own functions */
-CPROF_I const luaL_Reg *lnodes_methods (void);
-
-/* Makes the metatable. */
-CPROF_I void lnodes_open (lua_State *L);
-
 /* The nodes at 'arg'; raises an error when there are none. */
 CPROF_I Nodes *lnodes_check (lua_State *L, int arg);
 
@@ -35,16 +27,11 @@ CPROF_I ProfileNode *lnodes_new (lua_State *L, uint32_t count,
 */
 CPROF_I void lnodes_pushways (lua_State *L, uint32_t ways);
 
-/* Sets a field of the table on top. */
-CPROF_I void lnodes_set (lua_State *L, const char *name, lua_Integer n);
+/* One more than the highest function of the nodes. */
+CPROF_I uint32_t lnodes_functions (const Nodes *nodes);
 
-/* Adds 1 to '*at', and stores a number there in the array on top. */
-CPROF_I void lnodes_put (lua_State *L, lua_Integer *at, lua_Integer n);
-
-/* Pushes a userdata, all zero, as an array that Lua's collector frees. */
-CPROF_I void *lnodes_room (lua_State *L, size_t items, size_t size);
-
-#define lnodes_array(L, t, n)	\
-	cast(t *, lnodes_room(L, n, sizeof(t)))
+/* The group of each node, from 0, by { function -> group, from 1 } at 'arg'. */
+CPROF_I uint32_t *lnodes_groups (lua_State *L, int arg, const Nodes *nodes,
+                                 uint32_t groups, const Memory *m);
 
 #endif

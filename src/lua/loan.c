@@ -1,5 +1,5 @@
 /*
-** See loan.h
+** See parts.h
 **
 ** A loan is a list, made by methods.lua:
 **   1 to TYPES	the metatable to set for a type; false: none; nil: that type
@@ -12,9 +12,8 @@
 ** its parts. All fields exist before, so setting them needs no memory.
 */
 
-#include "lua/loan.h"
+#include "lua/parts.h"
 
-#include <lua.h>
 
 
 #define TYPES	6
@@ -142,6 +141,6 @@ static const luaL_Reg loan_list[] = {
   {NULL, NULL}
 };
 
-const luaL_Reg *loan_functions (void) {
-  return loan_list;
+void loan_open (lua_State *L) {
+  luaL_setfuncs(L, loan_list, 0);
 }

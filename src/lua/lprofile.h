@@ -11,8 +11,6 @@
 #include "profile/snapshot.h"
 
 
-CPROF_I const luaL_Reg *lprofile_functions (void);
-
 /*
 ** Pushes nodes, functions, meta, lines, sources and history of a recording.
 ** 'frames' may be NULL. Raises an error when out of memory. The collector must
@@ -28,12 +26,9 @@ CPROF_I void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
 */
 CPROF_I int lprofile_nogc (lua_State *L, lua_CFunction f, int arguments);
 
-/* Pushes costs as a table, in ns; and reads such a table on top. */
-CPROF_I void lprofile_pushcosts (lua_State *L, const Costs *c);
-CPROF_I Costs lprofile_tocosts (lua_State *L);
-
-/* The name of an AllocKind in profiles. */
-CPROF_I const char *lprofile_kind (int kind);
+/* Names in profiles, and NULL behind them: by AllocKind, by FunctionKind. */
+CPROF_I const char *const *lprofile_blocks (void);
+CPROF_I const char *const *lprofile_kinds (void);
 
 CPROF_I void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id);
 

@@ -7,7 +7,7 @@
 
 #include <lauxlib.h>
 
-#include "cost/calibrations.h"
+#include "cost/calibrate.h"
 #include "follow/recorder.h"
 #include "profile/snapshot.h"
 

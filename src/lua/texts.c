@@ -7,14 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <lua.h>
+#include "lua/parts.h"
 
 
 typedef struct Kept {
   struct Kept *next;
   size_t size;		/* of the text */
-  const char *path;	/* the text follows it */
-  char name[1];		/* the path follows it */
+  char name[1];		/* the text follows it */
 } Kept;
 
 /* its address: the registry key of a userdata that points to the first one */
@@ -59,33 +58,21 @@ static Kept **texts_find (Kept **at, const char *name) {
 }
 
 
-static Kept *texts_new (lua_State *L, const char *name, const char *path,
-                        const char *text, size_t size) {
-  size_t name_size = strlen(name) + 1, path_size = strlen(path) + 1;
-  Kept *t = cast(Kept *, malloc(sizeof *t + name_size + path_size + size));
-  char *to;
-  if (t == NULL) luaL_error(L, "not enough memory");
-  to = t->name + name_size;
-  memcpy(t->name, name, name_size);
-  memcpy(to, path, path_size);
-  memcpy(to + path_size, text, size);
-  t->path = to;
-  t->size = size;
-  t->next = NULL;
-  return t;
-}
-
-
 static const char *texts_of (const Kept *t) {
-  return t->path + strlen(t->path) + 1;
+  return t->name + strlen(t->name) + 1;
 }
 
 
 void texts_set (lua_State *L, const char *name, const char *text,
                 size_t size) {
-  Kept **at = texts_find(texts_first(L), name);
-  Kept *t = texts_new(L, name, "", text, size), *old = *at;
-  if (old != NULL) t->next = old->next;
+  Kept **at = texts_find(texts_first(L), name), *old = *at;
+  size_t name_size = strlen(name) + 1;
+  Kept *t = cast(Kept *, malloc(sizeof *t + name_size + size));
+  if (t == NULL) luaL_error(L, "not enough memory");
+  t->next = old != NULL ? old->next : NULL;
+  t->size = size;
+  memcpy(t->name, name, name_size);
+  memcpy(t->name + name_size, text, size);
   *at = t;
   free(old);
 }
@@ -99,24 +86,23 @@ const char *texts_get (lua_State *L, const char *name, size_t *size) {
 }
 
 
-/* name, path, text: keeps it, unless there is one of that name */
+/* name, text: keeps it, unless there is one of that name */
 static int texts_keep (lua_State *L) {
-  const char *name = luaL_checkstring(L, 1), *path = luaL_checkstring(L, 2);
   size_t size;
-  const char *text = luaL_checklstring(L, 3, &size);
-  Kept **at = texts_find(texts_first(L), name);
-  if (*at == NULL) *at = texts_new(L, name, path, text, size);
+  const char *name = luaL_checkstring(L, 1);
+  const char *text = luaL_checklstring(L, 2, &size);
+  if (*texts_find(texts_first(L), name) == NULL)
+    texts_set(L, name, text, size);
   return 0;
 }
 
 
-/* name -> text, path; or nil */
+/* name -> text; or nil */
 static int texts_kept (lua_State *L) {
   const Kept *t = *texts_find(texts_first(L), luaL_checkstring(L, 1));
   if (t == NULL) return 0;
   lua_pushlstring(L, texts_of(t), t->size);
-  lua_pushstring(L, t->path);
-  return 2;
+  return 1;
 }
 
 
@@ -135,6 +121,6 @@ static const luaL_Reg texts_list[] = {
   {NULL, NULL}
 };
 
-const luaL_Reg *texts_functions (void) {
-  return texts_list;
+void texts_open (lua_State *L) {
+  luaL_setfuncs(L, texts_list, 0);
 }

@@ -19,7 +19,4 @@ CPROF_I void texts_set (lua_State *L, const char *name, const char *text,
 /* The text of this name; NULL: there is none. */
 CPROF_I const char *texts_get (lua_State *L, const char *name, size_t *size);
 
-/* the Lua functions of this */
-CPROF_I const luaL_Reg *texts_functions (void);
-
 #endif

@@ -36,11 +36,10 @@ typedef struct SumEdge {
   int64_t raw, rawtotal_in, rawtotal_out;	/* with overhead */
   int64_t wait, waittotal_in;	/* ns of waiting in 'self' and 'total_in' */
   int64_t calls_in;	/* calls, summed up like 'total_in'; by
-			   'callgraph_bylines' only */
+			   lines only */
 } SumEdge;
 
 typedef struct Callgraph {
-  const Memory *memory;
   SumRow *rows;		/* of each group */
   uint32_t groups;
   Chunks edges;		/* of SumEdge; the first one is not used */
@@ -53,35 +52,30 @@ static inline SumEdge *callgraph_edge (const Callgraph *g, uint32_t i) {
 
 /*
 ** Sums up 'nodes'. 'group' gives the group of each node, a number below
-** 'groups'. 0: out of memory, and there is nothing to free.
+** 'groups'. With 'bylines', each calling line has an edge of its own. All
+** memory comes from an arena.
 */
-CPROF_I int callgraph_make (Callgraph *g, const Memory *m, const Nodes *nodes,
-                            const uint32_t *group, uint32_t groups);
-CPROF_I void callgraph_free (Callgraph *g);
-
-/* Like 'callgraph_make', but with an edge of its own for each calling line. */
-CPROF_I int callgraph_bylines (Callgraph *g, const Memory *m,
-                               const Nodes *nodes, const uint32_t *group,
-                               uint32_t groups);
+CPROF_I void callgraph_make (Callgraph *g, const Memory *m,
+                             const Nodes *nodes, const uint32_t *group,
+                             uint32_t groups, int bylines);
 
 /*
 ** Sums up what each call site called. Here an edge is a call site: 'caller'
 ** is 'key[func]' of the calling function, 'callee' is the line. Row i has
 ** the sums of edge i; row 0 those of all nodes without a call site. A
 ** function with key 0 has no call sites. What a zone calls counts as called
-** by the function that opened it. 0: out of memory, and there is nothing to
-** free.
+** by the function that opened it. All memory comes from an arena.
 */
-CPROF_I int callgraph_sites (Callgraph *g, const Memory *m,
-                             const Nodes *nodes, const uint8_t *zone,
-                             const uint32_t *key);
+CPROF_I void callgraph_sites (Callgraph *g, const Memory *m,
+                              const Nodes *nodes, const uint32_t *zone,
+                              const uint32_t *key);
 
 /*
 ** Sums over all nodes that 'is' marks and that are anywhere below a node
 ** that 'above' marks: what these took on behalf of the others. Recursion is
-** counted once. 'room' has a byte for each node.
+** counted once.
 */
-CPROF_I SumRow callgraph_attribute (const Nodes *nodes, const uint8_t *is,
-                                    const uint8_t *above, uint8_t *room);
+CPROF_I SumRow callgraph_attribute (const Nodes *nodes, const uint32_t *is,
+                                    const uint32_t *above, const Memory *m);
 
 #endif

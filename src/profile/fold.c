@@ -1,12 +1,21 @@
 /*
-** See fold.h
+** See rebuild.h
 */
 
-#include "profile/fold.h"
+#include "profile/rebuild.h"
 
 
-#define ROOT	1u	/* id of the root in a Merge */
+/* The innermost node of 'func' on the path to 'id'; 0: there is none. */
+static uint32_t fold_onpath (const Merge *m, uint32_t id, uint32_t func) {
+  while (id != MERGE_ROOT && merge_node(m, id)->func != func)
+    id = merge_node(m, id)->parent;
+  return id != MERGE_ROOT ? id : 0;
+}
 
+
+/* {======================================================
+** Groups
+** ======================================================= */
 
 /*
 ** Sets the group of each node that is not in or below the base to 'groups'.
@@ -23,52 +32,84 @@ static void fold_cut (const Nodes *nodes, uint32_t *group, uint32_t groups,
 }
 
 
-/* The innermost node of the group on the path to 'id'; 0: there is none. */
-static uint32_t fold_onpath (const Merge *m, uint32_t id, uint32_t group) {
-  while (id != ROOT) {
-    const ProfileNode *n = merge_node(m, id);
-    if (n->func == group) return id;
-    id = n->parent;
-  }
-  return 0;
-}
-
-
 /*
 ** The node for a call of 'group' from 'parent'. A group that is on the path
-** keeps its node. 0: out of memory.
+** keeps its node.
 */
 static uint32_t fold_enter (Merge *m, const ProfileNode *from,
                             uint32_t parent, uint32_t group, int based) {
   uint32_t id = fold_onpath(m, parent, group);
-  if (id != 0) return id;
-  return merge_enter(m, parent, group,
-                     based && parent == ROOT ? 0 : from->call_line);
+  return id != 0 ? id
+    : merge_enter(m, parent, group,
+                  based && parent == MERGE_ROOT ? 0 : from->call_line);
 }
 
 
-int fold_add (Merge *m, const Nodes *nodes, uint32_t *group,
-              uint32_t groups, uint32_t base, uint32_t *to,
-              uint32_t *level) {
-  uint32_t i;
-  if (!merge_counts(m, nodes)) return 0;
-  if (base != FOLD_ALL) fold_cut(nodes, group, groups, base);
-  if (!nodes_levels(nodes, m->memory, group, groups + 1, level)) return 0;
+void fold_groups (Merge *m, const Nodes *nodes, uint32_t *group,
+                  uint32_t groups, uint32_t base) {
+  uint32_t *to = memory_new(m->memory, uint32_t, nodes->count), *level, i;
+  int based = base != FOLD_ALL;
+  if (based) fold_cut(nodes, group, groups, base);
+  level = nodes_levels(nodes, m->memory, group, groups + 1);
   for (i = 0; i < nodes->count; i++) {
-    ProfileNode from = nodes->list[i];
-    if (i == 0) to[i] = merge_enter(m, 0, group[i], 0);
-    else if (i == NODE_OVERHEAD) to[i] = merge_enter(m, ROOT, group[i], 0);
-    else if (group[i] == groups) {
-      to[i] = ROOT;
-      continue;
-    }
-    else to[i] = fold_enter(m, &from, to[from.parent], group[i],
-                            base != FOLD_ALL);
-    if (to[i] == 0) return 0;
-    from.depth += level[i];
-    if (base != FOLD_ALL && (i == 0 || i == NODE_OVERHEAD)) continue;
-    merge_figures(merge_node(m, to[i]), &from);
-    merge_allocated(m, to[i], nodes, i);
+    const ProfileNode *from = &nodes->list[i];
+    if (i <= NODE_OVERHEAD)
+      to[i] = merge_enter(m, i == 0 ? 0 : MERGE_ROOT, group[i], 0);
+    else if (group[i] == groups) to[i] = MERGE_ROOT;
+    else to[i] = fold_enter(m, from, to[from->parent], group[i], based);
   }
-  return 1;
+  for (i = 0; i < nodes->count; i++) {
+    ProfileNode *n = merge_node(m, to[i]);
+    if (group[i] == groups || (based && i <= NODE_OVERHEAD)) to[i] = 0;
+    else if (nodes->list[i].depth + level[i] > n->depth)
+      n->depth = nodes->list[i].depth + level[i];
+  }
+  merge_add(m, nodes, to, MERGE_ALL);
 }
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Paths
+** ======================================================= */
+
+/*
+** Finds the places of a node that 'caller' calls, and of its callees. If
+** recursion folds, a function that calls itself stays in its node; one that is
+** further up on the path gets a node here, too, but its callees go to 'caller'.
+*/
+static void fold_place (Merge *m, const ProfileNode *n, uint32_t caller,
+                        int outermost, int folds, uint32_t *to,
+                        uint32_t *callees) {
+  int within = folds && fold_onpath(m, caller, n->func) != 0;
+  *to = *callees = caller;
+  if (within && merge_node(m, caller)->func == n->func) return;
+  *to = merge_enter(m, caller, n->func, outermost ? 0 : n->call_line);
+  if (!within) *callees = *to;
+}
+
+
+void fold_paths (Merge *m, const Nodes *nodes, const uint32_t *root,
+                 const uint32_t *zone) {
+  const ProfileNode *list = nodes->list;
+  uint32_t *to = memory_newzeroed(m->memory, uint32_t, nodes->count), i;
+  uint32_t *callees = memory_newzeroed(m->memory, uint32_t, nodes->count);
+  merge_enter(m, 0, list[0].func, 0);
+  merge_enter(m, MERGE_ROOT, list[NODE_OVERHEAD].func, 0);
+  if (root == NULL) to[0] = callees[0] = MERGE_ROOT;
+  for (i = root == NULL; i < nodes->count; i++) {
+    uint32_t func = list[i].func, caller = 0;
+    if (i == NODE_OVERHEAD) continue;
+    if (i > 0)
+      caller = (zone && zone[func] ? to : callees)[list[i].parent];
+    if (caller == 0 && i > 0 && root != NULL && root[func])
+      caller = MERGE_ROOT;
+    if (caller != 0)
+      fold_place(m, &list[i], caller, root != NULL && caller == MERGE_ROOT,
+                 zone != NULL, &to[i], &callees[i]);
+  }
+  merge_add(m, nodes, to, MERGE_CALLS | MERGE_TIMES);
+}
+
+/* }====================================================== */

@@ -78,30 +78,23 @@ static void shares_sum (const Taking *t, FuncTimes *times, double *rawtotal) {
 }
 
 
-/* Sets the three shares in 't'. 0: out of memory. */
-static int shares_fill (Taking *t) {
+/* Sets the three shares in 't'. */
+static void shares_fill (Taking *t, const Memory *m) {
   const Snapshot *s = t->s;
-  const Memory *m = s->memory;
   double *rawtotal = memory_newzeroed(m, double, s->nodes);
   FuncTimes *times = memory_newzeroed(m, FuncTimes, s->functions);
-  int ok = rawtotal != NULL && times != NULL;
   uint32_t i;
-  if (ok) {
-    shares_sum(t, times, rawtotal);
-    for (i = 0; i < s->nodes; i++)
-      t->nodeshare[i] = i == NODE_OVERHEAD ? 1
-                      : take_ratio((double)s->node[i].self,
-                                   (double)s->node[i].raw);
-    for (i = 0; i < s->functions; i++) {
-      t->selfshare[i] = take_ratio(times[i].self, times[i].raw);
-      t->totalshare[i] = take_ratio(times[i].total, times[i].rawtotal);
-    }
-    i = s->node[NODE_OVERHEAD].func;
-    t->selfshare[i] = t->totalshare[i] = 1;
+  shares_sum(t, times, rawtotal);
+  for (i = 0; i < s->nodes; i++)
+    t->nodeshare[i] = i == NODE_OVERHEAD ? 1
+                    : take_ratio((double)s->node[i].self,
+                                 (double)s->node[i].raw);
+  for (i = 0; i < s->functions; i++) {
+    t->selfshare[i] = take_ratio(times[i].self, times[i].raw);
+    t->totalshare[i] = take_ratio(times[i].total, times[i].rawtotal);
   }
-  memory_free(m, rawtotal, s->nodes * sizeof *rawtotal);
-  memory_free(m, times, s->functions * sizeof *times);
-  return ok;
+  i = s->node[NODE_OVERHEAD].func;
+  t->selfshare[i] = t->totalshare[i] = 1;
 }
 
 /* }====================================================== */
@@ -224,41 +217,54 @@ static double average_count (const Taking *t) {
 }
 
 
+/*
+** The average figures 'to', 'n' of them. 'sum' and 'moving' are those of a
+** function or node, updated 'at' that time.
+*/
+static void average_figures (const Taking *t, int figure, const double *sum,
+                             const double *moving, uint64_t at, double *to,
+                             int n) {
+  double k = 1;
+  int i;
+  if (figure > 0)
+    k = frames_decay(t->f, t->f->averaged - at, figure - 1);
+  for (i = 0; i < n; i++)
+    to[i] = figure == 0 ? sum[i] / average_count(t)
+                        : k * moving[(figure - 1) * n + i];
+}
+
+
+static void average_offunc (const Taking *t, int figure,
+                            const FuncHistory *x, double *to) {
+  average_figures(t, figure, x->sum, x->moving[0], x->at, to, AVERAGE_FUNC);
+}
+
+
 static void take_averagefunc (const Taking *t, FuncAverage *to,
                               const FuncHistory *x, uint32_t func) {
-  double n = average_count(t);
-  double self = t->selfshare[func], total = t->totalshare[func];
+  double m[AVERAGE_FUNC];
   int i;
   to->func = func;
-  to->calls[0] = average_calls((double)x->sum_calls / n);
-  to->self[0] = take_ns(t, self * (double)x->sum_self / n);
-  to->total[0] = take_ns(t, total * (double)x->sum_total / n);
-  to->heat_self[0] = average_heat((double)x->sum_self / n, x->sum_self2 / n);
-  to->heat_total[0] = average_heat((double)x->sum_total / n,
-                                   x->sum_total2 / n);
-  for (i = 0; i < AVERAGES; i++) {
-    const FuncMoving *m = &x->moving[i];
-    double k = frames_decay(t->f, t->f->averaged - x->at, i);
-    to->calls[i + 1] = average_calls(k * m->calls);
-    to->self[i + 1] = take_ns(t, self * k * m->self);
-    to->total[i + 1] = take_ns(t, total * k * m->total);
-    to->heat_self[i + 1] = average_heat(k * m->self, k * m->self2);
-    to->heat_total[i + 1] = average_heat(k * m->total, k * m->total2);
+  for (i = 0; i < HISTORY_FIGURES; i++) {
+    average_offunc(t, i, x, m);
+    to->calls[i] = average_calls(m[AVERAGE_CALLS]);
+    to->self[i] = take_ns(t, t->selfshare[func] * m[AVERAGE_SELF]);
+    to->total[i] = take_ns(t, t->totalshare[func] * m[AVERAGE_TOTAL]);
+    to->heat_self[i] = average_heat(m[AVERAGE_SELF], m[AVERAGE_SELF2]);
+    to->heat_total[i] = average_heat(m[AVERAGE_TOTAL], m[AVERAGE_TOTAL2]);
   }
 }
 
 
 static void take_averagenode (const Taking *t, NodeAverage *to,
                               const NodeHistory *x, uint32_t node) {
-  double n = average_count(t), left = t->nodeshare[node];
+  double m[AVERAGE_NODE];
   int i;
   to->node = node;
-  to->calls[0] = average_calls((double)x->sum_calls / n);
-  to->self[0] = take_ns(t, left * (double)x->sum_self / n);
-  for (i = 0; i < AVERAGES; i++) {
-    double k = frames_decay(t->f, t->f->averaged - x->at, i);
-    to->calls[i + 1] = average_calls(k * x->moving[i].calls);
-    to->self[i + 1] = take_ns(t, left * k * x->moving[i].self);
+  for (i = 0; i < HISTORY_FIGURES; i++) {
+    average_figures(t, i, x->sum, x->moving[0], x->at, m, AVERAGE_NODE);
+    to->calls[i] = average_calls(m[AVERAGE_CALLS]);
+    to->self[i] = take_ns(t, t->nodeshare[node] * m[AVERAGE_SELF]);
   }
 }
 
@@ -266,14 +272,14 @@ static void take_averagenode (const Taking *t, NodeAverage *to,
 /* The time of an average frame, in ns. */
 static int64_t average_frame (const Taking *t, int figure) {
   const Frames *f = t->f;
-  double ticks = 0;
+  double ticks = 0, m[AVERAGE_FUNC];
   uint32_t i;
   if (figure == 0)
     return take_ns(t, (double)f->averaged / average_count(t));
   for (i = 0; i < f->funcs.count; i++) {
-    const FuncHistory *x = cast(const FuncHistory *, chunks_at(&f->funcs, i));
-    ticks += frames_decay(f, f->averaged - x->at, figure - 1) *
-             x->moving[figure - 1].self;
+    average_offunc(t, figure, cast(const FuncHistory *,
+                                   chunks_at(&f->funcs, i)), m);
+    ticks += m[AVERAGE_SELF];
   }
   return take_ns(t, ticks);
 }
@@ -328,35 +334,43 @@ static const HostFrame *take_frame (const Frames *f, uint32_t i) {
 }
 
 
-/* Allocates a history and all its arrays as one block of memory. */
-static History *history_new (const Frames *f, const Memory *m) {
+size_t history_size (const Frames *f) {
   size_t size = sizeof(History) + f->funcs.count * sizeof(FuncAverage)
                                 + f->nodes.count * sizeof(NodeAverage);
   const HostFrame *p;
   uint32_t i;
-  History *h;
-  char *at;
   for (i = 0; (p = take_frame(f, i)) != NULL; i++)
     size += sizeof(HistoryFrame) + p->rows * sizeof(HistoryRow)
                                  + p->nodes * sizeof(HistoryNode);
-  h = cast(History *, memory_zeroed(m, size));
-  if (h == NULL) return NULL;
-  h->memory = *m;
-  h->size = size;
-  at = (char *)(h + 1);
-  h->frame = cast(HistoryFrame *, (void *)at);
-  at += i * sizeof *h->frame;
-  h->func = cast(FuncAverage *, (void *)at);
-  at += f->funcs.count * sizeof *h->func;
-  h->node = cast(NodeAverage *, (void *)at);
-  at += f->nodes.count * sizeof *h->node;
+  return size;
+}
+
+
+/* Takes 'n' items of 'size' bytes from the block at '*at'. */
+static void *history_room (char **at, size_t n, size_t size) {
+  void *room = *at;
+  *at += n * size;
+  return room;
+}
+
+
+/* Divides the block into the history and its arrays. */
+static void history_divide (History *h, const Frames *f) {
+  char *at = (char *)(h + 1);
+  const HostFrame *p;
+  uint32_t i = 0;
+  while (take_frame(f, i) != NULL) i++;
+  h->frame = cast(HistoryFrame *, history_room(&at, i, sizeof *h->frame));
+  h->func = cast(FuncAverage *, history_room(&at, f->funcs.count,
+                                             sizeof *h->func));
+  h->node = cast(NodeAverage *, history_room(&at, f->nodes.count,
+                                             sizeof *h->node));
   for (i = 0; (p = take_frame(f, i)) != NULL; i++) {
-    h->frame[i].row = cast(HistoryRow *, (void *)at);
-    at += p->rows * sizeof(HistoryRow);
-    h->frame[i].node = cast(HistoryNode *, (void *)at);
-    at += p->nodes * sizeof(HistoryNode);
+    HistoryFrame *to = &h->frame[i];
+    to->row = cast(HistoryRow *, history_room(&at, p->rows, sizeof *to->row));
+    to->node = cast(HistoryNode *, history_room(&at, p->nodes,
+                                                sizeof *to->node));
   }
-  return h;
 }
 
 
@@ -409,37 +423,20 @@ static void history_fill (const Taking *t) {
 }
 
 
-History *history_take (const Frames *f, const Snapshot *s) {
-  const Memory *m = s->memory;
+void history_take (History *h, const Memory *m, const Frames *f,
+                   const Snapshot *s) {
   Taking t = ZEROS;
-  int ok;
+  history_divide(h, f);
   t.f = f;
   t.s = s;
-  t.to = history_new(f, m);
+  t.to = h;
   t.nodeshare = memory_new(m, double, s->nodes);
   t.selfshare = memory_new(m, double, s->functions);
   t.totalshare = memory_new(m, double, s->functions);
   t.sum = memory_newzeroed(m, int64_t, s->nodes);
   t.row = memory_newzeroed(m, uint32_t, s->functions);
-  ok = t.to && t.nodeshare && t.selfshare && t.totalshare && t.sum && t.row &&
-       shares_fill(&t);
-  if (ok) history_fill(&t);
-  memory_free(m, t.nodeshare, s->nodes * sizeof *t.nodeshare);
-  memory_free(m, t.selfshare, s->functions * sizeof *t.selfshare);
-  memory_free(m, t.totalshare, s->functions * sizeof *t.totalshare);
-  memory_free(m, t.sum, s->nodes * sizeof *t.sum);
-  memory_free(m, t.row, s->functions * sizeof *t.row);
-  if (ok) return t.to;
-  history_free(t.to);
-  return NULL;
-}
-
-
-void history_free (History *h) {
-  Memory m;
-  if (h == NULL) return;
-  m = h->memory;
-  memory_free(&m, h, h->size);
+  shares_fill(&t, m);
+  history_fill(&t);
 }
 
 /* }====================================================== */

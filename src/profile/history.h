@@ -51,8 +51,6 @@ typedef struct NodeAverage {
 } NodeAverage;
 
 typedef struct History {
-  Memory memory;
-  size_t size;		/* bytes of the block, with all arrays */
   uint64_t ended, recorded, counted, slowcount;
   int64_t budget;	/* ns: a frame that takes longer is slow; 0: none */
   HistoryFrame *frame;	/* last frames, newest first; then slow frames */
@@ -62,8 +60,14 @@ typedef struct History {
   uint32_t funcs, nodes;
 } History;
 
-/* Makes the history of the recording of 's'. NULL: out of memory. */
-CPROF_I History *history_take (const Frames *f, const Snapshot *s);
-CPROF_I void history_free (History *h);
+/* Bytes of a history, with its arrays behind it. */
+CPROF_I size_t history_size (const Frames *f);
+
+/*
+** Makes the history of the recording of 's' in a block of that size, all zero.
+** What else it needs comes from the arena 'm'.
+*/
+CPROF_I void history_take (History *h, const Memory *m, const Frames *f,
+                           const Snapshot *s);
 
 #endif

@@ -1,64 +1,17 @@
 /*
-** See join.h
+** See rebuild.h
 */
 
-#include "profile/join.h"
+#include "profile/rebuild.h"
 
 
-#define JOIN_FIRST	1	/* id of the root in a Merge */
+/* the nodes of one call path, or of one function */
+typedef struct JoinGroup {
+  int64_t calls;	/* of all its nodes */
+  int64_t left;		/* calls of its nodes that have no share yet */
+  int64_t self, raw, wait;	/* ns that are not yet given to nodes */
+} JoinGroup;
 
-
-int join_init (Join *j, const Memory *memory) {
-  j->counted = 0;
-  j->shares.path = j->shares.function = j->shares.none = 0;
-  return merge_init(&j->sum, memory) && merge_init(&j->paths, memory);
-}
-
-
-void join_free (Join *j) {
-  merge_free(&j->sum);
-  merge_free(&j->paths);
-}
-
-
-int join_calls (Join *j, const Nodes *nodes, const MergeFunction *function,
-                MergePlace *to) {
-  uint32_t i;
-  if (!merge_enterall(&j->sum, nodes, function, to)) return 0;
-  for (i = 0; i < nodes->count; i++) {
-    const ProfileNode *from = &nodes->list[i];
-    ProfileNode *n = merge_node(&j->sum, to[i].id);
-    n->calls += from->calls;
-    n->tails += from->tails;
-    n->ways |= from->ways;
-    if (from->depth > n->depth) n->depth = from->depth;
-  }
-  j->counted = merge_count(&j->sum) + JOIN_FIRST;
-  return 1;
-}
-
-
-int join_times (Join *j, const Nodes *nodes, const MergeFunction *function,
-                MergePlace *to) {
-  uint32_t i;
-  if (!merge_enterall(&j->sum, nodes, function, to)) return 0;
-  for (i = 0; i < nodes->count; i++) {
-    ProfileNode *n = merge_node(&j->sum, to[i].id);
-    n->ways |= nodes->list[i].ways;
-    n->self += nodes->list[i].self;
-    n->raw += nodes->unit == NODES_SAMPLES ? nodes->list[i].self
-                                           : nodes->list[i].raw;
-    n->wait += nodes->list[i].wait;
-    if (to[i].id < j->counted && i != NODE_OVERHEAD)
-      j->shares.path += nodes->list[i].self;
-  }
-  return 1;
-}
-
-
-/* {======================================================
-** Times of nodes that the first tree does not have
-** ======================================================= */
 
 /* The share of 'calls' in 'left'. The last calls take the rest of 'whole'. */
 static int64_t join_part (int64_t whole, int64_t calls, int64_t left) {
@@ -68,109 +21,112 @@ static int64_t join_part (int64_t whole, int64_t calls, int64_t left) {
 }
 
 
-int join_paths (Join *j, uint32_t *path) {
-  uint32_t end = merge_count(&j->sum) + JOIN_FIRST, i;
-  path[0] = 0;
-  for (i = JOIN_FIRST; i < end; i++) {
-    const ProfileNode *n = merge_node(&j->sum, i);
-    path[i] = merge_enter(&j->paths, path[n->parent], n->func, 0);
-    if (path[i] == 0) return 0;
-  }
-  return 1;
+static void join_movens (int64_t *from, int64_t *to, int64_t ns) {
+  *from -= ns;
+  *to += ns;
 }
 
 
-static JoinGroup *join_group (const Join *j, const uint32_t *path,
-                              JoinGroup *groups, uint32_t node) {
-  return &groups[path != NULL ? path[node] : merge_node(&j->sum, node)->func];
+/* Moves the times of 'n' to its group. */
+static void join_take (JoinGroup *g, ProfileNode *n) {
+  join_movens(&n->self, &g->self, n->self);
+  join_movens(&n->raw, &g->raw, n->raw);
+  join_movens(&n->wait, &g->wait, n->wait);
 }
 
 
-/*
-** Moves the times of node 'n' to its group. Returns the self time moved; 0,
-** and moves nothing, if the group has no calls.
-*/
-static int64_t join_take (JoinGroup *g, ProfileNode *n) {
-  int64_t taken = n->self;
-  if (g->calls == 0) return 0;
-  g->self += n->self;
-  g->raw += n->raw;
-  g->wait += n->wait;
-  n->self = n->raw = n->wait = 0;
-  return taken;
-}
-
-
-/* Gives node 'n' its share of the times of its group, by calls. */
+/* Gives 'n' its share of the times of its group, by calls. */
 static void join_give (JoinGroup *g, ProfileNode *n) {
-  int64_t self = join_part(g->self, n->calls, g->left);
-  int64_t raw = join_part(g->raw, n->calls, g->left);
-  int64_t wait = join_part(g->wait, n->calls, g->left);
+  join_movens(&g->self, &n->self, join_part(g->self, n->calls, g->left));
+  join_movens(&g->raw, &n->raw, join_part(g->raw, n->calls, g->left));
+  join_movens(&g->wait, &n->wait, join_part(g->wait, n->calls, g->left));
   g->left -= n->calls;
-  g->self -= self;
-  g->raw -= raw;
-  g->wait -= wait;
-  n->self += self;
-  n->raw += raw;
-  n->wait += wait;
 }
 
 
 /*
-** Moves times by path or, where 'path' is NULL, by function. Returns the
-** self time that was moved.
+** Moves times of nodes from 'counted' on to the nodes before them that are in
+** their group and have calls. 'group' gives the group of each node, a number
+** below 'groups'. Returns the self time that was moved.
 */
-static int64_t join_moveby (Join *j, const uint32_t *path,
-                            JoinGroup *groups) {
-  uint32_t end = merge_count(&j->sum) + JOIN_FIRST, i;
+static int64_t join_move (Merge *m, uint32_t counted, const uint32_t *group,
+                          uint32_t groups) {
+  JoinGroup *list = memory_newzeroed(m->memory, JoinGroup, groups);
   int64_t moved = 0;
-  for (i = JOIN_FIRST; i < j->counted; i++) {
-    JoinGroup *g = join_group(j, path, groups, i);
-    g->calls += merge_node(&j->sum, i)->calls;
-    g->left = g->calls;
+  uint32_t i;
+  for (i = MERGE_ROOT; i < counted; i++) {
+    JoinGroup *g = &list[group[i]];
+    g->left = g->calls += merge_node(m, i)->calls;
   }
-  for (; i < end; i++)
-    moved += join_take(join_group(j, path, groups, i),
-                       merge_node(&j->sum, i));
-  for (i = JOIN_FIRST; i < j->counted; i++) {
-    ProfileNode *n = merge_node(&j->sum, i);
-    if (n->calls > 0) join_give(join_group(j, path, groups, i), n);
+  for (; i <= merge_count(m); i++) {
+    if (list[group[i]].calls == 0) continue;
+    moved += merge_node(m, i)->self;
+    join_take(&list[group[i]], merge_node(m, i));
   }
+  for (i = MERGE_ROOT; i < counted; i++)
+    if (merge_node(m, i)->calls > 0)
+      join_give(&list[group[i]], merge_node(m, i));
   return moved;
 }
 
 
-void join_move (Join *j, const uint32_t *path, JoinGroup *ofpath,
-                JoinGroup *offunction) {
-  uint32_t end = merge_count(&j->sum) + JOIN_FIRST, i;
-  j->shares.path += join_moveby(j, path, ofpath);
-  j->shares.function = join_moveby(j, NULL, offunction);
-  for (i = j->counted; i < end; i++)
-    j->shares.none += merge_node(&j->sum, i)->self;
-}
-
-/* }====================================================== */
-
-
-uint32_t join_number (const Join *j, uint32_t *id) {
-  uint32_t end = merge_count(&j->sum) + JOIN_FIRST, next = 0, i;
-  for (i = end - 1; i >= JOIN_FIRST; i--) {  /* callees before callers */
-    const ProfileNode *n = merge_node(&j->sum, i);
-    if (i < j->counted || n->self != 0 || n->raw != 0) id[i] = 1;
-    if (id[i] && n->parent != 0) id[n->parent] = 1;
+/* Moves times by path, and then by function. */
+static void join_moveall (Merge *m, uint32_t counted, JoinShares *shares) {
+  uint32_t *path = memory_newzeroed(m->memory, uint32_t, merge_count(m) + 1);
+  uint32_t *func = memory_newzeroed(m->memory, uint32_t, merge_count(m) + 1);
+  uint32_t funcs = 0, i;
+  Merge paths;
+  merge_init(&paths, m->memory);
+  for (i = MERGE_ROOT; i <= merge_count(m); i++) {
+    const ProfileNode *n = merge_node(m, i);
+    path[i] = merge_enter(&paths, path[n->parent], n->func, 0);
+    func[i] = n->func;
+    if (func[i] >= funcs) funcs = func[i] + 1;
   }
-  for (i = JOIN_FIRST; i < end; i++) id[i] = id[i] ? next++ : UINT32_MAX;
-  return next;
+  shares->path += join_move(m, counted, path, merge_count(&paths) + 1);
+  shares->function = join_move(m, counted, func, funcs);
+  for (i = counted; i <= merge_count(m); i++)
+    shares->none += merge_node(m, i)->self;
 }
 
 
-void join_copy (const Join *j, const uint32_t *id, ProfileNode *list) {
-  uint32_t end = merge_count(&j->sum) + JOIN_FIRST, i;
-  for (i = JOIN_FIRST; i < end; i++) {
-    ProfileNode *to;
-    if (id[i] == UINT32_MAX) continue;
-    to = &list[id[i]];
-    *to = *merge_node(&j->sum, i);
-    to->parent = i == JOIN_FIRST ? 0 : id[to->parent];
+/*
+** Copies the nodes of the first tree, those with time left, and the callers of
+** these.
+*/
+static void join_copy (Merge *to, const Merge *m, uint32_t counted) {
+  uint32_t *id = memory_newzeroed(m->memory, uint32_t, merge_count(m) + 1), i;
+  for (i = merge_count(m); i >= MERGE_ROOT; i--) {  /* callees first */
+    const ProfileNode *n = merge_node(m, i);
+    if (i < counted || n->self != 0 || n->raw != 0) id[i] = 1;
+    if (id[i]) id[n->parent] = 1;
   }
+  id[0] = 0;
+  for (i = MERGE_ROOT; i <= merge_count(m); i++) {
+    ProfileNode n = *merge_node(m, i);
+    if (!id[i]) continue;
+    n.parent = id[n.parent];
+    id[i] = merge_enter(to, n.parent, n.func, n.call_line);
+    *merge_node(to, id[i]) = n;
+  }
+}
+
+
+JoinShares join_trees (Merge *m, const JoinTree *calls,
+                       const JoinTree *times) {
+  JoinShares shares = ZEROS;
+  uint32_t *to, counted, i;
+  Merge both;
+  merge_init(&both, m->memory);
+  to = merge_places(&both, calls->nodes, calls->function);
+  merge_add(&both, calls->nodes, to, MERGE_CALLS | MERGE_DEPTH);
+  counted = merge_count(&both) + 1;
+  to = merge_places(&both, times->nodes, times->function);
+  merge_add(&both, times->nodes, to, MERGE_TIMES);
+  for (i = 0; i < times->nodes->count; i++)
+    if (to[i] < counted && i != NODE_OVERHEAD)
+      shares.path += times->nodes->list[i].self;
+  join_moveall(&both, counted, &shares);
+  join_copy(m, &both, counted);
+  return shares;
 }

@@ -127,36 +127,20 @@ int preorder_next (Preorder *p) {
 }
 
 
-/*
-** 'path' has room for the nodes above the current one; 'depth', which is
-** zero, for the number of nodes of each group among these.
-*/
-static void levels_fill (const Nodes *nodes, const NodeStep *step,
-                         const uint32_t *group, uint32_t *path,
-                         uint32_t *depth, uint32_t *level) {
-  Preorder p;
+uint32_t *nodes_levels (const Nodes *nodes, const Memory *m,
+                        const uint32_t *group, uint32_t groups) {
+  uint32_t *level = memory_new(m, uint32_t, nodes->count);
+  uint32_t *path = memory_new(m, uint32_t, nodes->count);  /* nodes above */
+  uint32_t *depth = memory_newzeroed(m, uint32_t, groups);  /* in 'path' */
+  NodeStep *step = memory_new(m, NodeStep, nodes->count);
   uint32_t above = 0;
+  Preorder p;
+  nodes_steps(nodes, step);
   preorder_begin(&p, nodes, step);
   do {
     while (above > p.depth) depth[group[path[--above]]]--;
     level[p.node] = depth[group[p.node]]++;
     path[above++] = p.node;
   } while (preorder_next(&p));
-}
-
-
-int nodes_levels (const Nodes *nodes, const Memory *m,
-                  const uint32_t *group, uint32_t groups, uint32_t *level) {
-  uint32_t *depth = memory_newzeroed(m, uint32_t, groups);
-  uint32_t *path = memory_new(m, uint32_t, nodes->count);
-  NodeStep *step = memory_new(m, NodeStep, nodes->count);
-  int ok = depth != NULL && path != NULL && step != NULL;
-  if (ok) {
-    nodes_steps(nodes, step);
-    levels_fill(nodes, step, group, path, depth, level);
-  }
-  memory_free(m, depth, groups * sizeof *depth);
-  memory_free(m, path, nodes->count * sizeof *path);
-  memory_free(m, step, nodes->count * sizeof *step);
-  return ok;
+  return level;
 }

@@ -93,7 +93,7 @@ CPROF_I void nodes_total (ProfileNode *list, uint32_t count);
 ** 'zone' tells which functions are zones.
 */
 static inline uint32_t nodes_owner (const ProfileNode *list,
-                                    const uint8_t *zone,
+                                    const uint32_t *zone,
                                     const uint32_t *owner, uint32_t node) {
   return node != 0 && zone[list[node].func] ? owner[list[node].parent]
                                             : node;
@@ -123,11 +123,10 @@ CPROF_I void preorder_begin (Preorder *p, const Nodes *nodes,
 CPROF_I int preorder_next (Preorder *p);
 
 /*
-** Sets 'level' of each node to the number of nodes of the same group above
-** it. 0: out of memory.
+** For each node, the number of nodes of the same group above it. All memory
+** comes from an arena.
 */
-CPROF_I int nodes_levels (const Nodes *nodes, const Memory *m,
-                          const uint32_t *group, uint32_t groups,
-                          uint32_t *level);
+CPROF_I uint32_t *nodes_levels (const Nodes *nodes, const Memory *m,
+                                const uint32_t *group, uint32_t groups);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct Work {
   const Overhead *o;
   double *ps;		/* of each node: overhead in ps */
   uint32_t *owner;	/* of each node, see nodes_owner */
-  uint8_t *zone;	/* of each function: is it a zone? */
+  uint32_t *zone;	/* of each function: is it a zone? */
   int64_t *self, *raw;	/* of each function, with the zones it opened */
   double *lines;	/* of each function: ns of overhead on its lines */
   uint32_t *first;	/* of each function: index of its first ProfileLine */
@@ -27,18 +27,14 @@ typedef struct Work {
 ** Functions: numbered in the order in which nodes refer to them
 ** ======================================================= */
 
-int snapshot_number (Snapshot *s, const Recording *r) {
+void snapshot_number (Snapshot *s, const Memory *m, const Recording *r) {
   uint32_t i;
   memset(s, 0, sizeof *s);
-  s->memory = &r->memory;
-  s->funccapacity = r->functions.list.count;
-  s->func = memory_newzeroed(s->memory, uint32_t, s->funccapacity);
-  if (s->func == NULL) return 0;
+  s->func = memory_newzeroed(m, uint32_t, r->functions.list.count);
   for (i = 0; i < r->tree.nodes.count; i++) {
     uint32_t *number = &s->func[tree_whereis(&r->tree, i).func];
     if (*number == 0) *number = ++s->functions;
   }
-  return 1;
 }
 
 /* }====================================================== */
@@ -229,7 +225,7 @@ static void functions_sum (Work *w, int64_t *sum) {
 static void functions_owners (Work *w) {
   const Snapshot *s = w->s;
   uint32_t i;
-  for (i = 0; i < s->funccapacity; i++)
+  for (i = 0; i < w->r->functions.list.count; i++)
     if (s->func[i] != 0)
       w->zone[s->func[i] - 1] =
         functions_at(&w->r->functions, i)->kind == FUNCTION_ZONE;
@@ -336,7 +332,7 @@ static void lines_subtract (Work *w, uint32_t id) {
 
 static void lines_each (Work *w, void (*f) (Work *w, uint32_t id)) {
   uint32_t i;
-  for (i = 0; i < w->s->funccapacity; i++)
+  for (i = 0; i < w->r->functions.list.count; i++)
     if (w->s->func[i] != 0 &&
         functions_at(&w->r->functions, i)->lines.list != NULL)
       f(w, i);
@@ -509,34 +505,18 @@ static void overhead_take (Work *w) {
 /* }====================================================== */
 
 
-static int work_begin (Work *w) {
+static void work_begin (Work *w, const Memory *m) {
   Snapshot *s = w->s;
-  const Memory *m = s->memory;
   s->nodes = w->r->tree.nodes.count;
   s->linecapacity = lines_count(w->r);
-  s->line = memory_newzeroed(m, ProfileLine, s->linecapacity + 1);
+  s->line = memory_newzeroed(m, ProfileLine, s->linecapacity);
   w->ps = memory_newzeroed(m, double, s->nodes);
   w->owner = memory_new(m, uint32_t, s->nodes);
-  w->zone = memory_newzeroed(m, uint8_t, s->functions);
+  w->zone = memory_newzeroed(m, uint32_t, s->functions);
   w->self = memory_new(m, int64_t, s->functions);
   w->raw = memory_new(m, int64_t, s->functions);
   w->lines = memory_newzeroed(m, double, s->functions);
   w->first = memory_new(m, uint32_t, s->functions);
-  return s->line && w->ps && w->owner && w->zone && w->self &&
-         w->raw && w->lines && w->first;
-}
-
-
-static void work_end (Work *w) {
-  const Memory *m = w->s->memory;
-  uint32_t nodes = w->s->nodes, functions = w->s->functions;
-  memory_free(m, w->ps, nodes * sizeof *w->ps);
-  memory_free(m, w->owner, nodes * sizeof *w->owner);
-  memory_free(m, w->zone, functions * sizeof *w->zone);
-  memory_free(m, w->self, functions * sizeof *w->self);
-  memory_free(m, w->raw, functions * sizeof *w->raw);
-  memory_free(m, w->lines, functions * sizeof *w->lines);
-  memory_free(m, w->first, functions * sizeof *w->first);
 }
 
 
@@ -559,29 +539,17 @@ static void work_do (Work *w) {
 }
 
 
-int snapshot_take (Snapshot *s, Recording *r, const Overhead *o,
-                   ProfileNode *node, NodeMemory *memory) {
+void snapshot_take (Snapshot *s, const Memory *m, Recording *r,
+                    const Overhead *o, ProfileNode *node,
+                    NodeMemory *memory) {
   Work w = ZEROS;
-  int ok;
-  if (!snapshot_number(s, r)) return 0;
+  snapshot_number(s, m, r);
   s->scale = clock_scale(&r->clock, r->stopped);
   s->node = node;
   s->allocated = memory;
   w.s = s;
   w.r = r;
   w.o = o;
-  ok = work_begin(&w);
-  if (ok) work_do(&w);
-  work_end(&w);
-  if (!ok) snapshot_free(s);
-  return ok;
-}
-
-
-void snapshot_free (Snapshot *s) {
-  if (s->memory == NULL) return;
-  memory_free(s->memory, s->func, s->funccapacity * sizeof *s->func);
-  memory_free(s->memory, s->line,
-              (s->linecapacity + 1) * sizeof *s->line);
-  memset(s, 0, sizeof *s);
+  work_begin(&w, m);
+  work_do(&w);
 }

@@ -20,7 +20,6 @@ typedef struct Overhead {
 } Overhead;
 
 typedef struct Snapshot {
-  const Memory *memory;
   ProfileNode *node;	/* of each node of the tree, in the same order; owned
 			   by the caller */
   NodeMemory *allocated;	/* of each node, owned by the caller; NULL:
@@ -30,7 +29,6 @@ typedef struct Snapshot {
   uint32_t lines, linecapacity;
   uint32_t *func;	/* of each function: its number here, plus one; 0: it
 			   has no nodes */
-  uint32_t funccapacity;
   uint32_t functions;	/* number of functions that have nodes */
   Scale scale;		/* converts ticks to ns */
   double weight;	/* mode sample: ns of running time for a weight of 1 */
@@ -46,12 +44,12 @@ typedef struct Snapshot {
 ** Takes a snapshot. Ticks become ns by rounding their running sum, so nodes
 ** add up to the whole without a remainder, and the lines of a function add
 ** up to its self time with its zones. 'node' has room for all nodes, and
-** so has 'memory', unless it is NULL. 0: out of memory, and there is nothing
-** to free.
+** so has 'memory', unless it is NULL. All other memory comes from the arena
+** 'm'.
 */
-CPROF_I int snapshot_take (Snapshot *s, Recording *r, const Overhead *o,
-                           ProfileNode *node, NodeMemory *memory);
-CPROF_I void snapshot_free (Snapshot *s);
+CPROF_I void snapshot_take (Snapshot *s, const Memory *m, Recording *r,
+                            const Overhead *o, ProfileNode *node,
+                            NodeMemory *memory);
 
 /*
 ** The part of 'whole' that a running sum has reached at 'part' of 'all'. The
@@ -60,10 +58,8 @@ CPROF_I void snapshot_free (Snapshot *s);
 */
 CPROF_I int64_t snapshot_share (int64_t whole, double part, double all);
 
-/*
-** Makes a snapshot that has the numbers of functions and nothing else. 0:
-** out of memory, and there is nothing to free.
-*/
-CPROF_I int snapshot_number (Snapshot *s, const Recording *r);
+/* Makes a snapshot that has the numbers of functions and nothing else. */
+CPROF_I void snapshot_number (Snapshot *s, const Memory *m,
+                              const Recording *r);
 
 #endif

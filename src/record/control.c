@@ -326,7 +326,7 @@ int control_stop (Recorder *r, lua_State *L) {
 }
 
 
-static int control_interrupt (Recorder *r, lua_State *L, int own) {
+int control_pause (Recorder *r, lua_State *L, int own) {
   int interrupted;
   if (r->callback) return 0;
   allocations_release(r, L);
@@ -341,16 +341,6 @@ static int control_interrupt (Recorder *r, lua_State *L, int own) {
   }
   nogc_settle(r->hot, L);
   return interrupted;
-}
-
-
-int control_pause (Recorder *r, lua_State *L) {
-  return control_interrupt(r, L, 0);
-}
-
-
-int control_suspend (Recorder *r, lua_State *L) {
-  return control_interrupt(r, L, 1);
 }
 
 

@@ -22,14 +22,10 @@ CPROF_I int control_start (Recorder *r, lua_State *L, const Options *o);
 ** trace can only stop; the callback of a filter can do none of these.
 */
 CPROF_I int control_stop (Recorder *r, lua_State *L);
-CPROF_I int control_pause (Recorder *r, lua_State *L);
-CPROF_I int control_resume (Recorder *r, lua_State *L);
 
-/*
-** Pauses for the profiler's own work, until 'control_resume'. That time is
-** left out of the recording.
-*/
-CPROF_I int control_suspend (Recorder *r, lua_State *L);
+/* 'own': for the profiler's own work, whose time is left out entirely. */
+CPROF_I int control_pause (Recorder *r, lua_State *L, int own);
+CPROF_I int control_resume (Recorder *r, lua_State *L);
 CPROF_I int control_reset (Recorder *r, lua_State *L);
 
 /*

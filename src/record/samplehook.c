@@ -26,7 +26,8 @@ static void samplehook_event (lua_State *L, lua_Debug *ar) {
   }
   sample_follow(r);
   x->busy++;
-  own = hookswap_restore(x, L, ar);
+  /* a signal may have set another one just now */
+  own = hookswap_is(x, lua_gethook(L)) ? hookswap_restore(x, L, ar) : NULL;
   samplehook_due(r, L, ar);
   r = recorder_get(L);
   hookswap_unblock(x);

@@ -7,31 +7,34 @@
 #if PLATFORM_WATCH
 
 
-#define BLOCKED_LEVELS	400	/* of stacks that are read */
-#define BLOCKED_CHAIN	224	/* coroutines that wait for each other */
-#define BLOCKED_TRIES	8	/* places where a stack may be in the list */
-#define BLOCKED_ANEW	16000000000u	/* ns after which it is asked for anew */
+#define BLOCKED_LEVELS	400	/* most functions that are hashed */
+#define BLOCKED_CHAIN	224	/* no more coroutines can wait for each other */
+#define BLOCKED_TRIES	8	/* entries of the list that a stack may have */
+#define BLOCKED_ANEW	16000000000u	/* ns for which a node is trusted */
 
 #define BLOCKED_CI	(INTERNALS_MARKS + 8)	/* bytes of a CallInfo */
 
 
 /* {======================================================
-** BlockedRead: all but the main thread may have been freed
+** Reading the stack. Only the main thread certainly exists. Whatever else it
+** refers to may have been freed, so the system copies it.
 ** ======================================================= */
 
 typedef struct BlockedRead {
   const Running *running;
-  uint64_t sum;
-  unsigned levels;
+  uint64_t sum;		/* the hash so far */
+  unsigned levels;	/* functions so far */
 } BlockedRead;
 
 
+/* Adds an address to the hash. */
 static void blocked_add (BlockedRead *x, const void *p) {
   x->sum = (x->sum ^ (uint64_t)(uintptr_t)p) * 0x9E3779B97F4A7C15u;
   x->sum ^= x->sum >> 29;
 }
 
 
+/* Copies bytes. 0: they cannot be read. */
 static int blocked_copy (const BlockedRead *x, const void *from, void *to,
                          size_t size) {
   return probe_copy(&x->running->probe, from, to, size);
@@ -39,8 +42,9 @@ static int blocked_copy (const BlockedRead *x, const void *from, void *to,
 
 
 /*
-** Adds the function of a CallInfo: a Lua function by the instruction that it
-** is at, another one by what is in its slot. 0: it cannot be read.
+** Adds the function of a CallInfo, of which 'ci' is a copy, to the hash: for a
+** Lua function, the address of the instruction after the one that it is at;
+** for a C function, the address in its stack slot. 0: the slot cannot be read.
 */
 static int blocked_function (BlockedRead *x, const unsigned char *ci) {
   unsigned char slot[RUNNING_VALUE];
@@ -60,7 +64,11 @@ static int blocked_function (BlockedRead *x, const unsigned char *ci) {
 }
 
 
-/* Adds the functions of a coroutine, from the one on top down to the base. */
+/*
+** Adds the functions of a coroutine to the hash, from the one on top, which
+** runs in the CallInfo 'at', down to 'base'. 0: there are too many, or one
+** cannot be read.
+*/
 static int blocked_functions (BlockedRead *x, const void *at,
                               const void *base) {
   unsigned char ci[BLOCKED_CI];
@@ -74,7 +82,7 @@ static int blocked_functions (BlockedRead *x, const void *at,
 }
 
 
-/* The coroutine that the function 'ci' has resumed; or NULL. */
+/* The coroutine that the function of 'ci' has resumed; NULL: none. */
 static const void *blocked_resumed (const BlockedRead *x, const void *ci,
                                     const void *base) {
   unsigned char slots[2 * RUNNING_VALUE];
@@ -114,19 +122,20 @@ uint64_t blocked_stack (const Running *r) {
 
 void blocked_init (BlockedStacks *b) {
   memset(b, 0, sizeof *b);
-  b->generation = platform_generation();
-  b->process = platform_process();
+  b->owner = platform_self();
   pthread_mutex_init(&b->lock, NULL);
 }
 
 
 int blocked_isours (const BlockedStacks *b) {
-  return b->generation == platform_generation() &&
-         b->process == platform_process();
+  return platform_isself(&b->owner);
 }
 
 
-/* Another thread may have had the lock when the process forked. */
+/*
+** Locks the list. 0: this is the child of a fork, in which the lock may be
+** held forever, by a thread that only the parent has.
+*/
 static int blocked_lock (BlockedStacks *b) {
   return blocked_isours(b) && pthread_mutex_lock(&b->lock) == 0;
 }
@@ -137,12 +146,14 @@ void blocked_free (BlockedStacks *b) {
 }
 
 
+/* Entry 'i' of the BLOCKED_TRIES that a stack may have. */
 static BlockedStack *blocked_place (BlockedStacks *b, uint64_t stack,
                                     unsigned i) {
   return &b->list[(size_t)((stack >> 32) + i) % BLOCKED_MOST];
 }
 
 
+/* The entry of a stack; NULL: it is not known. */
 static BlockedStack *blocked_find (BlockedStacks *b, uint64_t stack) {
   unsigned i;
   for (i = 0; i < BLOCKED_TRIES; i++)
@@ -152,7 +163,7 @@ static BlockedStack *blocked_find (BlockedStacks *b, uint64_t stack) {
 }
 
 
-/* Where a new one is kept: in the place of the one that is known longest. */
+/* The entry for a new stack: a free one, or the one that was set first. */
 static BlockedStack *blocked_oldest (BlockedStacks *b, uint64_t stack) {
   BlockedStack *s = blocked_place(b, stack, 0);
   unsigned i;
@@ -163,7 +174,7 @@ static BlockedStack *blocked_oldest (BlockedStacks *b, uint64_t stack) {
 }
 
 
-/* Waits that another node's stack has seen stay with that node. */
+/* An entry with waits is left alone: they are its node's, not the new one's. */
 void blocked_learn (BlockedStacks *b, uint64_t stack, Node *node,
                     uint64_t now) {
   BlockedStack *s;

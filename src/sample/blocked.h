@@ -1,6 +1,7 @@
 /*
-** The stack of a thread that waits, read from another thread: which call-tree
-** node it belongs to, where a sample has told that before.
+** Waiting stacks. While the thread that runs Lua waits, a watching thread
+** reads its Lua stack and hashes it. A sample of an equal stack has told the
+** call-tree node for this hash, so the wait can be charged without a signal.
 */
 
 #ifndef blocked_h
@@ -10,63 +11,80 @@
 #include "count/node.h"
 #include "follow/running.h"
 
+/* the waits of one node that the watching thread has seen */
+typedef struct BlockedWait {
+  Node *node;
+  uint64_t ns, samples;
+} BlockedWait;
+
+
 #if PLATFORM_WATCH
 
 #include <pthread.h>
 
 
 /*
-** A number for what runs in a state: its coroutines from the main thread on,
-** their functions, and where these are. The thread that runs the state waits,
-** or calls this; what is read while it changes means nothing. 0: the stack is
-** too deep, or cannot be read. Locks and allocates nothing.
+** Returns a hash of what runs in a state: its coroutines from the main thread
+** on, their functions, and the instruction that each is at. The thread that
+** runs the state must wait, or be the caller: the hash of a stack that changes
+** meanwhile means nothing. 0: the stack is too deep, or cannot be read. Locks
+** and allocates nothing.
 */
 CPROF_I uint64_t blocked_stack (const Running *r);
 
 
-/* what waits were seen in a node since that was asked last */
-typedef struct BlockedWait {
-  Node *node;
-  uint64_t ns, samples;
-} BlockedWait;
-
 typedef struct BlockedStack {
-  uint64_t stack;	/* its number; 0: none */
-  uint64_t until;	/* when it is to be asked for anew, by the monotonic
-			   clock: other code may be where the old one was */
-  BlockedWait wait;
+  uint64_t stack;	/* its hash; 0: this entry is free */
+  uint64_t until;	/* ns on the monotonic clock, from which on the node is
+			   not trusted: a new function may by then have the
+			   address of a freed one, thus an equal hash */
+  BlockedWait wait;	/* its node, and what 'blocked_take' has not taken
+			   yet */
 } BlockedStack;
 
-#define BLOCKED_MOST	512	/* stacks that are known at the same time */
+#define BLOCKED_MOST	512	/* most stacks that are known at a time */
 
-/* Two threads use it at a time. The child of a fork has only one of them. */
+/*
+** The known stacks. The thread that runs Lua and the one that watches it share
+** them, under the lock. The child of a fork has no watching thread: there,
+** nothing is added, found or taken.
+*/
 typedef struct BlockedStacks {
   pthread_mutex_t lock;
-  unsigned generation;	/* of the process, and ... */
-  long process;		/* ... its number: in others, there is nothing */
-  volatile int waits;	/* are there any to take? */
+  PlatformSelf owner;	/* the process that has both threads */
+  volatile int waits;	/* may there be any for 'blocked_take'? */
   BlockedStack list[BLOCKED_MOST];
 } BlockedStacks;
 
+/* Makes an empty list, which this process owns. */
 CPROF_I void blocked_init (BlockedStacks *b);
 
-/* Is this the process in which it was made, and not the child of a fork? */
+/*
+** Does this process own the list? 0: it is a forked child of the owner, and
+** has no watching thread. May be called in a signal handler.
+*/
 CPROF_I int blocked_isours (const BlockedStacks *b);
 
 CPROF_I void blocked_free (BlockedStacks *b);
 
-/* A sample in 'node' was of a thread that had waited with this stack. */
+/*
+** Notes that this stack belongs to 'node', as a sample at the time 'now' has
+** told. Does nothing if the stack's entry has waits that were not taken yet.
+*/
 CPROF_I void blocked_learn (BlockedStacks *b, uint64_t stack, Node *node,
                             uint64_t now);
 
-/* All nodes were forgotten. */
+/* Forgets all stacks and waits. To be called when all nodes were forgotten. */
 CPROF_I void blocked_forget (BlockedStacks *b);
 
-/* A thread waits with this stack, for so long. 0: the node is not known. */
+/*
+** Adds 'ns' and 'samples' to the waits of this stack, at the time 'now'. 0: no
+** sample has told its node, or it was too long ago.
+*/
 CPROF_I int blocked_wait (BlockedStacks *b, uint64_t stack, uint64_t now,
                           uint64_t ns, uint64_t samples);
 
-/* Takes the waits of one node. 0: there are no more. */
+/* Moves the waits of one stack to '*to'. 0: there are no more. */
 CPROF_I int blocked_take (BlockedStacks *b, BlockedWait *to);
 
 #endif

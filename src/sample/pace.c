@@ -7,26 +7,26 @@
 #include "base/random.h"
 
 
-#define PACE_PATIENCE	4	/* ticks within one C function; more of them
-				   come less and less often */
-#define PACE_SELDOM	50000000u	/* ns, on average, at most */
-#define PACE_RESTS	8u	/* looks at what waits are one part of so many of the
-				   wait apart, at least */
-#define PACE_STUCK	8	/* ticks, and each twice as many */
-#define PACE_SLOWEST	1000000000u	/* ns between samples, at most */
+#define PACE_PATIENCE	4	/* ticks in one C function before fewer come */
+#define PACE_SELDOM	50000000u	/* ns, the longest mean of rare ticks */
+#define PACE_RESTS	8u	/* the mean between looks at a wait is at least
+				   1/8 of its length so far */
+#define PACE_STUCK	8	/* see 'pace_stuck'; a power of two */
+#define PACE_SLOWEST	1000000000u	/* greatest interval, in ns */
 #if !defined(PACE_SHARE)
-#define PACE_SHARE	100u	/* a sample may cost one part of so many */
+#define PACE_SHARE	100u	/* samples may take 1/100 of the time */
 #endif
-#define PACE_CHEAP	1000u	/* a second; more of them may cost more ... */
-#define PACE_DEAR	7u	/* ... by so many times at 10000 */
+#define PACE_CHEAP	1000u	/* at higher rates, samples may take more of the
+				   time: 1 + PACE_DEAR times as much at 10000 */
+#define PACE_DEAR	7u
 #if !defined(PACE_FASTER)
-#define PACE_FASTER	1u	/* to see what more ticks do, for a test */
+#define PACE_FASTER	1u	/* a test may set more: multiplies the rate */
 #endif
-#define PACE_SIGNAL	5000u	/* ns that a signal costs beside what is seen:
-				   an empty handler, in a virtual machine */
-#define PACE_LATE	50000u	/* ns that a signal takes at most to come to a
-			   thread that runs */
-#define PACE_USUAL	4000u	/* ns that a sample costs, for a start */
+#define PACE_SIGNAL	5000u	/* ns that a signal costs outside its handler,
+				   as measured in a virtual machine */
+#define PACE_LATE	50000u	/* most ns that a signal takes to reach a thread
+			   that runs */
+#define PACE_USUAL	4000u	/* ns of a sample, assumed at first */
 
 
 void pace_begin (Pace *p, uint32_t rate, int cpu) {
@@ -44,8 +44,8 @@ void pace_forget (Pace *p) {
 
 
 /*
-** The handler may come in the middle of a read, where a machine reads 64 bits
-** in two; two reads that agree are one number.
+** A machine may read 64 bits in two steps, and the handler may add to 'spent'
+** between them. A number that is read twice in a row is right.
 */
 uint64_t pace_take (Pace *p) {
   uint64_t sum, taken = p->taken;
@@ -60,7 +60,10 @@ static uint64_t pace_least (uint64_t a, uint64_t b) {
 }
 
 
-/* Ticks come less often while one C function goes on and on. */
+/*
+** The average ns until the next tick. It is the interval, but grows while one
+** C function goes on and on.
+*/
 static uint64_t pace_patient (const Pace *p) {
   uint64_t mean = p->interval;
   uint32_t i;
@@ -73,7 +76,7 @@ static uint64_t pace_patient (const Pace *p) {
 #if PLATFORM_WATCH
 
 /* {======================================================
-** In the thread that looks
+** In the watching thread
 ** ======================================================= */
 
 uint64_t pace_rest (Pace *p, uint64_t waited, uint64_t *mean) {
@@ -134,9 +137,9 @@ int pace_stuck (const Pace *p) {
 
 
 /*
-** Takes from a stretch of 'ns' without running what 'away' has of it: the
-** part that others had the processor for, which is returned, and the part
-** that the thread waited.
+** Divides 'ns' in which the thread did not run, by what is left in '*away'.
+** Returns the part in which others had the processor, and adds the part in
+** which the thread waited to '*waited'. Takes both parts out of '*away'.
 */
 static uint64_t pace_away (uint64_t ns, Away *away, uint64_t *waited) {
   uint64_t preempted = pace_least(ns, away->preempted);
@@ -149,10 +152,14 @@ static uint64_t pace_away (uint64_t ns, Away *away, uint64_t *waited) {
 
 
 /*
-** By the wall clock, from the tick until now. A signal wakes a thread that
-** waits at once, and then others may have the processor. It comes late to a
-** thread that does not run for another reason; then the tick itself tells of
-** that. What is known of a system call that goes on is that it waits.
+** By the wall clock: adds the ns from when the tick was due until 'now' to
+** '*w', without those in which others had the processor.
+**
+** A signal wakes at once a thread that waits in a system call, though others
+** may then get the processor first. If the signal came late for another
+** reason, the thread did not run when the tick was due, so the time before the
+** tick is divided like the delay: dropped if others ran, else a wait. A system
+** call that the tick has interrupted is known to wait.
 */
 static void pace_stretch (const Pace *p, uint64_t now, Away away, Weight *w) {
   uint64_t ns = now - p->since - p->within, late = pace_least(p->late, ns);
@@ -183,7 +190,7 @@ Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed, Away away) {
   if (p->weight == 0) return w;
   w.ns = p->weight;
   if (!p->cpu && now > p->since + p->within) pace_stretch(p, now, away, &w);
-  /* a timer that counts other time goes on where this thread waits */
+  /* without PLATFORM_TIMERS, ticks count wall time, even while it waits */
   if (!PLATFORM_TIMERS && p->cpu && w.ns > passed) w.ns = passed;
   w.samples = w.ns > p->interval ? w.ns / p->interval : w.ns >= p->weight;
   if (w.ns == 0) w.ns = 1;
@@ -205,7 +212,7 @@ void pace_adjust (Pace *p, uint64_t ns, int sure) {
   p->last = ns;
   if (ns > p->cost * 4) ns = p->cost * 4;  /* it may have been interrupted */
   p->cost = (p->cost * 7 + ns) / 8;
-  if (deep > p->cost * 4) p->cost = deep;  /* by its stack */
+  if (deep > p->cost * 4) p->cost = deep;  /* its stack was deep */
   interval = (p->cost + PACE_SIGNAL) * PACE_SHARE;
   if (rate > PACE_CHEAP)
     interval = interval * 9000 / (9000 + (rate - PACE_CHEAP) * PACE_DEAR);

@@ -1,14 +1,14 @@
 /*
 ** The pace of samples: when the next tick comes, how much time it stands
-** for, and how often one is worth its cost.
+** for, and how often a sample is worth its cost.
 **
-** The time between ticks is random and without memory, whatever the program
-** does: it has an exponential distribution. So a tick stands for the mean of
-** it, and sums of that are true to what ran, on average: also where a
-** program does short things between long waits, and where the mean changes.
-** By the wall clock, all that passes from a tick to its sample belongs to
-** that sample, as what runs does not change in between: only the time
-** before the tick is a guess.
+** The time between ticks is random, with an exponential distribution: when the
+** next tick comes depends neither on earlier ticks nor on the program. A tick
+** stands for the mean of this distribution. Sums of such weights are right on
+** average, even where a program does short work between long waits, and where
+** the mean changes. By the wall clock, all the time from a tick to its sample
+** belongs to that sample, as what runs does not change in between. Only the
+** time before the tick is an estimate.
 */
 
 #ifndef pace_h
@@ -18,98 +18,109 @@
 
 
 typedef struct Pace {
-  int timer;		/* below 0: none */
-  int cpu;		/* does it count processor time? */
-  int watched;		/* do ticks come by looks from another thread? */
-  volatile uint64_t mean;	/* ns until the next tick, on average ... */
-  volatile uint64_t due;	/* ... and when it comes */
+  int timer;		/* its number, see timer.h; below 0: none */
+  int cpu;		/* do ticks count processor time, not wall time? */
+  int watched;		/* does a watching thread ask for the ticks? */
+  volatile uint64_t mean;	/* average ns from the last tick to the next */
+  volatile uint64_t due;	/* when that is due, on the monotonic clock */
   volatile uint64_t weight;	/* ns that the ticks since the last sample stand
 				   for; 0: none came */
-  volatile uint64_t since;	/* when the last of these was due */
+  volatile uint64_t since;	/* when the last armed tick was due, see
+				   'pace_tick' */
   volatile uint64_t late;	/* ns from then until its handler began */
-  volatile uint64_t ran;	/* the thread's processor time then ... */
-  volatile int waits;	/* ... and did it wait in a system call? */
-  volatile uint64_t within;	/* ns of the handler since then */
-  volatile uint64_t spent;	/* ns that ticks and samples took, by the clock
-				   of the recording ... */
-  uint64_t taken;	/* ... that 'pace_take' has returned */
-  volatile uint32_t waited;	/* ticks that found the hook set */
-  volatile uint64_t interval;	/* ns between ticks, on average ... */
-  uint64_t period;	/* ... and as asked */
-  uint64_t cost;	/* ns of a sample ... */
-  uint64_t last;	/* ... and of the last one */
+  volatile uint64_t ran;	/* the thread's processor time at that tick */
+  volatile int waits;	/* did that tick interrupt a system call? */
+  volatile uint64_t within;	/* ns that handlers took since that tick */
+  volatile uint64_t spent;	/* ticks of the recording's clock that handlers
+				   took, and samples of allocations */
+  uint64_t taken;	/* those of 'spent' that 'pace_take' has returned */
+  volatile uint32_t waited;	/* ticks since then that found the hook set */
+  volatile uint64_t interval;	/* average ns between ticks, while not rare */
+  uint64_t period;	/* the shortest interval: the one that was asked for */
+  uint64_t cost;	/* average ns that a sample takes */
+  uint64_t last;	/* ns that the last sample took */
   uint64_t seed;
 } Pace;
 
 /* what a sample stands for */
 typedef struct Weight {
   uint64_t ns;
-  uint64_t wait;	/* ns of these in which the thread waited */
-  uint64_t samples;
+  uint64_t wait;	/* those of 'ns' in which the thread waited */
+  uint64_t samples;	/* how many samples it counts as */
 } Weight;
 
-/* where the thread was since the last sample, in ns, as far as that is known */
+/* ns since the last sample in which the thread did not run, where known */
 typedef struct Away {
-  uint64_t waited;	/* not on a processor of its own accord */
-  uint64_t preempted;	/* others had its processor */
+  uint64_t waited;	/* it had left its processor by itself */
+  uint64_t preempted;	/* it was ready, but others ran */
 } Away;
 
+/* Begins with 'rate' ticks a second; 'cpu': of processor time. */
 CPROF_I void pace_begin (Pace *p, uint32_t rate, int cpu);
 
-/* Nothing has been seen since the last sample. */
+/* Forgets the ticks since the last sample, and the time that they took. */
 CPROF_I void pace_forget (Pace *p);
 
 /*
-** The timer interrupts again: rarely where the last tick has interrupted a
-** system call that 'waits', since the next event tells who did, and ever
-** more rarely where one C function goes on and on. May be called in a signal
-** handler, as may 'pace_tick' and 'pace_stuck'.
+** Asks the timer for the next tick, unless a watching thread asks for ticks.
+** Ticks are rare where they would tell nothing new: after a tick that has
+** interrupted a system call ('waits'), as the next event tells which function
+** made that call; and ever rarer while one C function goes on and on. May be
+** called in a signal handler, as may 'pace_tick' and 'pace_stuck'.
 */
 CPROF_I void pace_next (Pace *p, int waits);
 
 #if PLATFORM_WATCH
 /*
-** Where another thread looks, the timer does not tick by itself: ns until the
-** next look, '*mean' on average; less often while one C function goes on and
-** on, or has been waiting for 'waited' ns.
+** Returns the ns until the watching thread's next look, and sets '*mean' to
+** what they are on average. Looks are rarer while one C function goes on and
+** on, and when the thread has waited for long: for 'waited' ns so far.
 */
 CPROF_I uint64_t pace_rest (Pace *p, uint64_t waited, uint64_t *mean);
 
 /*
-** In that thread: the look at 'now', 'mean' ns after the one before it on
-** average, is to be the next tick.
+** In the watching thread: makes the look at 'now', which came 'mean' ns after
+** the one before it on average, the next tick.
 */
 CPROF_I void pace_due (Pace *p, uint64_t now, uint64_t mean);
 #endif
 
 /*
-** A tick came at 'now'. 'armed': it has set the hook, else that was set.
-** 'waits': it has interrupted a system call.
+** Counts a tick that came at 'now'. 'armed': it has set the hook, or counts as
+** if it had; else the hook was set already. 'waits': it has interrupted a
+** system call.
 */
 CPROF_I void pace_tick (Pace *p, uint64_t now, int armed, int waits);
 
-/* Have many ticks found the hook set, so that it may no longer work? */
+/*
+** Have so many ticks found the hook set that it may no longer work? The answer
+** is yes at 8 ticks, at 16, at 32 and so on.
+*/
 CPROF_I int pace_stuck (const Pace *p);
 
 /*
-** A sample is made at 'now', after so many ns on the clock of the recording
-** since the last one. Ticks are not rare any more. Without a tick, it stands
-** for hardly any time; so does one whose tick was due while others had the
-** processor.
+** Returns what a sample at 'now' stands for, and ends the rareness of ticks.
+** 'passed': ticks of the recording's clock since the last sample; these are ns
+** where it counts processor time. If no tick came, the sample stands for 1 ns.
+** If its tick was due while others had the processor, it stands only for the
+** time after that, without what others had.
 */
 CPROF_I Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed,
                            Away away);
 
-/* ns that a handler took since the last sample; others may interrupt it. */
+/*
+** Average ns that a handler has taken since the last armed tick. There is a
+** maximum, as the thread may have been preempted in one.
+*/
 CPROF_I uint64_t pace_handler (const Pace *p);
 
 /*
-** Sets how often to sample from now on: this sample cost so much; 'sure': of
-** processor time, so that it is not longer for an interruption.
+** Sets how often to sample from now on, after a sample that took 'ns'. 'sure':
+** these are processor time, so they contain no time of others.
 */
 CPROF_I void pace_adjust (Pace *p, uint64_t ns, int sure);
 
-/* What ticks and samples took since this was asked last. */
+/* Returns what was added to 'spent' since the last call. */
 CPROF_I uint64_t pace_take (Pace *p);
 
 #endif

@@ -2,9 +2,10 @@
 ** See sample.h
 **
 ** A tick, in a signal handler, sets a one-shot hook on the coroutine that
-** runs. What its first event is tells who ran at the tick: an instruction,
-** the function on top, at that instruction or before it; a return, the
-** function that returns, so that C functions are seen; a call, the caller.
+** runs. The hook's first event tells which function ran at the tick. A count
+** event: the function on top, at its current instruction or before it. A
+** return: the function that returns; this is how C functions are seen. A call:
+** the caller.
 */
 
 #include "sample/sample.h"
@@ -26,27 +27,31 @@ typedef struct Sampler {
   Recorder *recorder;
   Running running;
   Pace pace;
-#if PLATFORM_WATCH
   Watcher *watcher;	/* NULL: the timer's ticks come by themselves */
-#endif
-  volatile uint64_t asked;	/* the stack, see blocked.h, that the sample is to
-				   tell the node of; 0: none */
+  volatile uint64_t unknown;	/* hash of the stack whose node the next sample
+				   is to tell, see blocked.h; 0: of none */
   HookSwap hookswap;
   Unwinder unwinder;
-  volatile sig_atomic_t paused;	/* does a tick mean nothing? */
-  volatile sig_atomic_t held;	/* no hook is set until 'sample_unblock' */
-  volatile sig_atomic_t elsewhere;	/* did a tick find that another thread runs
-					   the state? */
-  volatile uint32_t ended;	/* system calls that ticks have ended ... */
-  uint32_t counted;	/* ... of which the recording has so many */
-  int any;		/* was anything sampled yet? */
-  Frame frame;		/* for what charges the function on top */
+  volatile sig_atomic_t paused;	/* are ticks ignored? */
+  volatile sig_atomic_t held;	/* is no hook set until 'sample_unblock'? */
+  volatile sig_atomic_t elsewhere;	/* has a tick found that another thread
+					   runs the state? */
+  volatile uint32_t signals;	/* ticks that came */
+  volatile uint32_t ended;	/* system calls that ticks ended, with EINTR */
+  uint32_t signals_counted;	/* those of 'signals' that the recording has
+				   counted */
+  uint32_t ended_counted;	/* those of 'ended' that it has counted */
+  int any;		/* was anything sampled since the last start or
+			   reset? */
+  Frame frame;		/* has the node of the last sample, for code that
+			   charges the frame on top */
   Part part;
 } Sampler;
 
 
-#define SAMPLE_AWAY	50000u	/* ns without running that are not looked at */
+#define SAMPLE_AWAY	50000u	/* ns off the processor that are ignored */
 
+/* The sampler of a recorder; NULL: nothing was sampled yet. */
 static Sampler *sample_of (const Recorder *r) {
   return r != NULL ? cast(Sampler *, r->sampler) : NULL;
 }
@@ -55,72 +60,84 @@ static Sampler *sample_of (const Recorder *r) {
 /* {======================================================
 ** In the handler
 **
-** It runs in the thread that the timer belongs to: the one that runs Lua, so
-** that nothing changes meanwhile. Where a host has moved the state without
-** a word, the C stack tells. It may interrupt any instruction, within Lua,
-** malloc or itself. It calls
+** The handler runs in the thread that the timer belongs to. That is the thread
+** that runs Lua, so nothing changes meanwhile; if a host has moved the state
+** without cprof_thread, the C stack in use shows that. The handler may
+** interrupt any instruction, within Lua, malloc or the recorder. It calls
 **   - lua_sethook, lua_gethook and its like, which Lua allows there;
 **   - what running.h says;
-**   - clock_gettime and timer_settime, which are system calls;
+**   - clock_gettime, getpid, and timer_settime or setitimer, which are system
+**     calls;
 ** and allocates and locks nothing. It reads the Sampler and its Watcher,
-** which are freed when the timer is gone for good, and coroutines that run,
+** which are freed only after the timer has ended, and coroutines that run,
 ** which are not collected.
 ** ======================================================= */
 
+/* Reads the recording's clock. 0: it is a host's, which is not called here. */
 static uint64_t sample_clock (const Sampler *s) {
   const Clock *c = &s->recorder->recording.clock;
   return c->kind == CLOCK_HOST ? 0 : clock_read(c);
 }
 
 
+/* The coroutine that runs; the main thread if coroutines are not known. */
 static lua_State *sample_running (const Sampler *s) {
   return s->unwinder.at != NULL ? running_find(&s->running)
                                 : s->recorder->main;
 }
 
 
-/* What runs is noted, and gets our hook; see 'hookswap_set'. */
-static int sample_take (Sampler *s, int again) {
+/*
+** Sets our hook in the coroutine that runs, and notes its function on top.
+** For 'again' and what it returns, see 'hookswap_set'.
+*/
+static int sample_hook (Sampler *s, int again) {
   lua_State *L = sample_running(s);
   running_look(&s->running, L, &s->unwinder.top);
   return hookswap_set(&s->hookswap, L, again);
 }
 
 
-/* Is it a tick that was asked for, or one of a timer that ticks by itself? */
-static int sample_asked (Sampler *s, uint64_t *stack) {
-  *stack = 0;
-#if PLATFORM_WATCH
-  if (s->watcher != NULL && blocked_isours(&s->watcher->stacks))
-    return watcher_tick(s->watcher, stack);
-#else
-  (void)s;
-#endif
-  return 1;
+/*
+** Sets the hook that another signal has set once more, as Lua may have cleared
+** a function's flag that there is one ('trap').
+*/
+static void sample_hookagain (const Sampler *s) {
+  lua_State *L = sample_running(s);
+  int mask = lua_gethookmask(L);
+  if (mask != 0) lua_sethook(L, lua_gethook(L), mask, lua_gethookcount(L));
 }
 
 
 /*
-** A tick while a sample is made is dropped: that time is overhead. The first
-** tick counts also where an allocation has set the hook before it.
+** Requests a sample for a tick at 'ns'. A tick while a sample is made is
+** dropped, as that time is overhead; so is one that the watcher, if there is
+** one, did not ask for. The first tick since a sample counts as armed even if
+** an allocation has set the hook before it.
 */
 static void sample_arm (Sampler *s, uint64_t ns, int waits) {
   int armed;
   uint64_t stack;
-  if (!sample_asked(s, &stack) || s->hookswap.busy || s->held) return;
-  armed = sample_take(s, pace_stuck(&s->pace));
-  if (armed) s->asked = waits ? stack : 0;
+  if (!watcher_tick(s->watcher, &stack) || s->hookswap.busy) return;
+  if (s->held) {
+    sample_hookagain(s);
+    return;
+  }
+  armed = sample_hook(s, pace_stuck(&s->pace));
+  if (armed) s->unknown = waits ? stack : 0;
   pace_tick(&s->pace, ns, armed || s->pace.weight == 0, waits);
 }
 
 
+/* A tick of the timer, see TimerTick. */
 static void sample_tick (void *ud, TimerWithin within) {
   Sampler *s = cast(Sampler *, ud);
   uint64_t ns = platform_monotonic(), from = sample_clock(s);
   if (s->paused) return;
+  s->signals++;
   if (running_elsewhere(&s->running)) s->elsewhere = 1;
   if (within == TIMER_ENDS) s->ended++;
-  if (s->elsewhere) return;  /* and none comes any more */
+  if (s->elsewhere) return;  /* asks for no other tick */
   sample_arm(s, ns, within != TIMER_RUNS);
   pace_next(&s->pace, within != TIMER_RUNS);
   s->pace.spent += sample_clock(s) - from;
@@ -151,119 +168,52 @@ lua_State *sample_interrupt (Recorder *r, int number) {
 /* }====================================================== */
 
 
-/* {======================================================
-** Waits that another thread has seen
-** ======================================================= */
-
-#if PLATFORM_WATCH
-
-static void sample_rest (Sampler *s) {
-  if (s->watcher != NULL) watcher_rest(s->watcher);
+/* Notes in the recording what asks for samples. */
+static void sample_setticker (Sampler *s) {
+  const Recorder *r = s->recorder;
+  r->recording.figures->ticker = r->options.cpu ? TICKER_CPU
+                               : s->pace.watched ? TICKER_THREAD
+                                                 : TICKER_WALL;
 }
-
-
-/* This thread is watched from now on, or its timer ticks by itself. */
-static void sample_watch (Sampler *s) {
-  const Options *o = &s->recorder->options;
-  s->pace.watched = 0;
-  if (!o->cpu && o->watched && s->unwinder.at != NULL)
-    watcher_begin(&s->watcher, &s->pace, &s->running);
-  if (s->paused) sample_rest(s);
-  pace_next(&s->pace, 0);
-}
-
-
-/* Does the watcher of this thread rest, rather than look? Then it looks. */
-static int sample_watchagain (Sampler *s) {
-  if (s->watcher == NULL || !s->paused || !timer_ishere(s->pace.timer) ||
-      !blocked_isours(&s->watcher->stacks) ||
-      timer_lost(s->pace.timer))
-    return 0;
-  watcher_resume(s->watcher);
-  return 1;
-}
-
-
-static void sample_unwatch (Sampler *s) {
-  if (s->watcher != NULL) watcher_end(s->watcher);
-}
-
-
-static void sample_nowatcher (Sampler *s) {
-  if (s->watcher != NULL) watcher_free(s->watcher);
-  s->watcher = NULL;
-}
-
-
-/* 0: out of memory */
-static int sample_waited (Sampler *s) {
-  Wait w = ZEROS;
-  BlockedWait seen;
-  while (s->watcher != NULL && blocked_take(&s->watcher->stacks, &seen)) {
-    w.ticks = seen.ns;
-    w.node = seen.node->id;
-    seen.node->self += seen.ns;
-    seen.node->calls += seen.samples;
-    s->any = 1;
-    if (s->recorder->gap.on &&
-        !waits_add(&s->recorder->recording.waits, &w))
-      return 0;
-  }
-  return 1;
-}
-
-
-/* A tick that was asked for comes now, before what is recorded pauses. */
-static void sample_early (Sampler *s) {
-  uint64_t stack;
-  if (s->watcher != NULL && !s->held && watcher_tick(s->watcher, &stack))
-    pace_tick(&s->pace, platform_monotonic(), s->pace.weight == 0, 0);
-}
-
-
-static void sample_learn (Sampler *s, const Unwound *x) {
-  uint64_t stack = s->asked;
-  s->asked = 0;
-  if (stack != 0 && s->watcher != NULL)
-    watcher_learn(s->watcher, stack, x->node);
-}
-
-
-static void sample_unlearn (Sampler *s) {
-  if (s->watcher != NULL) blocked_forget(&s->watcher->stacks);
-}
-
-#else
-
-static void sample_watch (Sampler *s) {
-  pace_next(&s->pace, 0);
-}
-
-#define sample_rest(s)	((void)(s))
-#define sample_watchagain(s)	((void)(s), 0)
-#define sample_unwatch(s)	((void)(s))
-#define sample_nowatcher(s)	((void)(s))
-#define sample_waited(s)	((void)(s), 1)
-#define sample_early(s)	((void)(s))
-#define sample_learn(s,x)	((void)(s), (void)(x))
-#define sample_unlearn(s)	((void)(s))
-
-#endif
-
-/* }====================================================== */
 
 
 /* {======================================================
 ** Threads
 ** ======================================================= */
 
-/* This thread has the timer, and its ticks, from now on. */
+/*
+** Begins to watch this thread, if the options ask for that and it is possible.
+** Else asks the timer for the first tick.
+*/
+static void sample_watch (Sampler *s) {
+  const Options *o = &s->recorder->options;
+  s->pace.watched = 0;
+  if (!o->cpu && o->watched && s->unwinder.at != NULL)
+    watcher_begin(&s->watcher, &s->pace, &s->running);
+  if (s->paused) watcher_rest(s->watcher);
+  sample_setticker(s);
+  pace_next(&s->pace, 0);
+}
+
+
+/* Frees the watcher. To be called when no tick can come any more. */
+static void sample_freewatcher (Sampler *s) {
+  watcher_free(s->watcher);
+  s->watcher = NULL;
+}
+
+
+/*
+** Moves the timer, and the watcher if there is one, to this thread. 0: this
+** thread cannot have the timer, and '*why' says why; or a tick has found that
+** another thread runs the state.
+*/
 static int sample_move (Sampler *s, const char **why) {
   Recorder *r = s->recorder;
   int ok;
-  sample_unwatch(s);
+  watcher_end(s->watcher);
   ok = timer_follow(s->pace.timer, why);
-  sample_nowatcher(s);
+  sample_freewatcher(s);
   if (!ok) {
     s->pace.timer = -1;
     return 0;
@@ -300,15 +250,26 @@ void sample_enter (Recorder *r) {
 ** Samples
 ** ======================================================= */
 
-/* Whoever cuts the file off would end the program if the handler did this. */
-static void sample_countended (Sampler *s) {
-  uint32_t ended = s->ended;
-  s->recorder->recording.figures->interrupted += ended - s->counted;
-  s->counted = ended;
+/*
+** Adds the ticks that came, and the system calls that they have ended, to the
+** recording's figures. These may be in a mapped file, so the handler must not
+** do it: if the file was truncated, the write raises SIGBUS, which the handler
+** blocks, and a blocked SIGBUS ends the program.
+*/
+static void sample_countsignals (Sampler *s) {
+  Figures *f = s->recorder->recording.figures;
+  uint32_t signals = s->signals, ended = s->ended;
+  f->signals += signals - s->signals_counted;
+  f->interrupted += ended - s->ended_counted;
+  s->signals_counted = signals;
+  s->ended_counted = ended;
 }
 
 
-/* Only C functions wait. 0: out of memory. */
+/*
+** Adds 'ns' of waiting to the node of a sample, unless a Lua function ran: only
+** C functions wait. 0: out of memory.
+*/
 static int sample_wait (Sampler *s, const Unwound *x, uint64_t ns) {
   Wait w = ZEROS;
   w.ticks = ns;
@@ -318,6 +279,11 @@ static int sample_wait (Sampler *s, const Unwound *x, uint64_t ns) {
 }
 
 
+/*
+** Charges 'w' to the node of a sample, and to its instruction if it has one.
+** The counters tell samples at a count event, before the instruction runs, from
+** those at a call or return, see Instruction.
+*/
 static void sample_charge (Sampler *s, const Unwound *x, int event,
                            Weight w) {
   Instruction *at;
@@ -340,8 +306,50 @@ static void sample_charge (Sampler *s, const Unwound *x, int event,
 
 
 /*
-** sample_pass, and where the thread was in that time. What others had the
-** processor for is nobody's.
+** Charges the waits that the watcher has seen to their nodes, as samples. 0:
+** out of memory.
+*/
+static int sample_waited (Sampler *s) {
+  Wait w = ZEROS;
+  BlockedWait seen = ZEROS;
+  while (watcher_take(s->watcher, &seen)) {
+    w.ticks = seen.ns;
+    w.node = seen.node->id;
+    seen.node->self += seen.ns;
+    seen.node->calls += seen.samples;
+    s->any = 1;
+    if (s->recorder->gap.on &&
+        !waits_add(&s->recorder->recording.waits, &w))
+      return 0;
+  }
+  return 1;
+}
+
+
+/* Tells the watcher the node that the tick's sample was to find, if any. */
+static void sample_learn (Sampler *s, const Unwound *x) {
+  uint64_t stack = s->unknown;
+  s->unknown = 0;
+  if (stack != 0) watcher_learn(s->watcher, stack, x->node);
+}
+
+
+/*
+** If the watcher has asked for a tick that has not come yet, counts it as one
+** that comes now: the recording may pause or be read before the signal comes.
+*/
+static void sample_early (Sampler *s) {
+  uint64_t stack;
+  if (!s->held && watcher_asks(s->watcher) &&
+      watcher_tick(s->watcher, &stack))
+    pace_tick(&s->pace, platform_monotonic(), s->pace.weight == 0, 0);
+}
+
+
+/*
+** 'sample_pass', but for the watcher's waits. Also sets '*away' to the parts of
+** this time in which the thread did not run. The part in which others had the
+** processor is charged to nobody.
 */
 static uint64_t sample_divide (Recorder *r, Away *away) {
   Sampler *s = sample_of(r);
@@ -359,7 +367,7 @@ static uint64_t sample_divide (Recorder *r, Away *away) {
   r->recording.figures->sampled += passed;
   r->recording.figures->waited += parts.waited < passed ? parts.waited
                                                         : passed;
-  sample_countended(s);
+  sample_countsignals(s);
   hot_settime(h, now);
   return passed + spent;
 }
@@ -372,7 +380,10 @@ uint64_t sample_pass (Recorder *r) {
 }
 
 
-/* ns that the clock of the ticks has jumped by, which did not pass. */
+/*
+** ns by which the clock that ticks use has jumped ahead: they did not pass. 0:
+** it has not.
+*/
 static uint64_t sample_jumped (Recorder *r) {
   int64_t ns = recorder_watch(r);
   return ns > 0 ? (uint64_t)ns : 0;
@@ -380,8 +391,9 @@ static uint64_t sample_jumped (Recorder *r) {
 
 
 /*
-** What has passed since the last event is overhead, but for what others had
-** the processor for, where the sample cost 'ns' of processor time.
+** Charges the time since the last event to overhead, at the end of a sample
+** that took 'ns'. Where 'ns' is processor time, others had the processor in any
+** time beyond it, which is charged to nobody.
 */
 static void sample_overhead (Recorder *r, uint64_t ns) {
   Hot *h = r->hot;
@@ -399,7 +411,10 @@ static void sample_overhead (Recorder *r, uint64_t ns) {
 }
 
 
-/* What runs in L is sampled. 0: out of memory. */
+/*
+** Samples what runs in L, at the event 'ar'; NULL: at none. 0: out of memory,
+** and recording has ended.
+*/
 static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   Recorder *r = s->recorder;
   const Chunks *functions = &r->recording.functions.list;
@@ -419,12 +434,12 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   if (functions->count == met)
     pace_adjust(&s->pace, spent + handler, r->gap.on);
   sample_overhead(r, spent);
-  pace_take(&s->pace);  /* was part of that */
+  pace_take(&s->pace);  /* drops it: sample_overhead has charged it */
   return ok || recorder_nomemory(r);
 }
 
 
-/* What runs in L has allocated what waits. No time is charged. */
+/* Charges the allocations that wait to what runs in L. Charges no time. */
 static void sample_allocated (Sampler *s, lua_State *L, lua_Debug *ar) {
   uint64_t from = sample_clock(s);
   Unwound x;
@@ -438,7 +453,10 @@ static void sample_allocated (Sampler *s, lua_State *L, lua_Debug *ar) {
 }
 
 
-/* As at a tick, but not in the handler, which must not come between. */
+/*
+** Sets our hook as a tick does, but outside of the handler. 'busy' keeps the
+** handler from setting it at the same time.
+*/
 void sample_ask (Recorder *r) {
   Sampler *s = sample_of(r);
   uint64_t from;
@@ -447,17 +465,18 @@ void sample_ask (Recorder *r) {
     return;
   s->hookswap.busy++;
   from = sample_clock(s);
-  sample_take(s, 0);
+  sample_hook(s, 0);
   s->pace.spent += sample_clock(s) - from;
   hookswap_unblock(&s->hookswap);
 }
 
 
 /*
-** Takes what is due without the program's hook: what Lua calls here would
-** change which line it takes for the last one.
+** Takes the sample that is due, and the allocations that wait, while the
+** program's hook is removed: with a hook set, calls that return here would
+** change which line Lua takes for that of the last line event.
 */
-static void sample_unseen (Sampler *s, lua_State *L, lua_Debug *ar) {
+static void sample_unhooked (Sampler *s, lua_State *L, lua_Debug *ar) {
   lua_Hook f = lua_gethook(L);
   int mask = lua_gethookmask(L), count = lua_gethookcount(L);
   const InternalsState *at = s->unwinder.at;
@@ -477,7 +496,7 @@ void sample_due (Recorder *r, int recorded, lua_State *L, lua_Debug *ar) {
   if (recorded && (s->pace.weight > 0 || allocations_wait(r)) &&
       (s->unwinder.at != NULL || L == r->main)) {
     hot_enter(r->hot);
-    sample_unseen(s, L, ar);
+    sample_unhooked(s, L, ar);
     nogc_settle(r->hot, L);
   }
   s->unwinder.top.L = NULL;
@@ -522,17 +541,21 @@ int sample_settle (Recorder *r, lua_State *L) {
 ** Start and stop
 ** ======================================================= */
 
-/* No more ticks: recording ends, wherever the program is. */
+/*
+** Ends the timer and the watcher. Recording may end anywhere in the program, so
+** this calls nothing of Lua, see Part.
+*/
 static void sample_disarm (void *ud) {
   Sampler *s = cast(Sampler *, ud);
   if (s->pace.timer < 0) return;
-  sample_unwatch(s);
+  watcher_end(s->watcher);
   timer_end(s->pace.timer);
   s->pace.timer = -1;
-  sample_nowatcher(s);
+  sample_freewatcher(s);
 }
 
 
+/* Makes the recorder's sampler. NULL: out of memory. */
 static Sampler *sample_new (Recorder *r) {
   Sampler *s = cast(Sampler *, calloc(1, sizeof *s));
   if (s == NULL) return NULL;
@@ -551,7 +574,7 @@ static Sampler *sample_new (Recorder *r) {
 }
 
 
-/* Samples begin, or begin again. */
+/* Forgets all samples: sampling begins, or begins again. */
 static void sample_anew (Sampler *s) {
   Recorder *r = s->recorder;
   unwind_forget(&s->unwinder);
@@ -559,9 +582,10 @@ static void sample_anew (Sampler *s) {
   s->frame.node = r->recording.tree.root;
   r->hot->top = r->hot->limit = &s->frame;
   pace_forget(&s->pace);
-  s->counted = s->ended;
+  s->signals_counted = s->signals;
+  s->ended_counted = s->ended;
   s->any = 0;
-  s->asked = 0;
+  s->unknown = 0;
 }
 
 
@@ -569,11 +593,12 @@ void sample_forget (Recorder *r) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
   sample_anew(s);
-  sample_unlearn(s);
+  sample_setticker(s);
+  watcher_forget(s->watcher);
 }
 
 
-/* From now on, this thread's clocks tell where it was. */
+/* Begins to read this thread's clocks, which tell when it did not run. */
 static void sample_look (Recorder *r) {
   if (PLATFORM_INTERRUPTED) gap_begin(&r->gap, &r->recording.clock);
   r->gap.noise = SAMPLE_AWAY;
@@ -582,8 +607,9 @@ static void sample_look (Recorder *r) {
 
 
 /*
-** Who reads the file while a C function goes on has a node for its time. It
-** is there from the beginning, so that nodes keep their places.
+** With a file, makes the node NODE_WAITING: whoever reads the file while a C
+** function goes on charges its time there. It is made at the beginning, so
+** that it has this id. 0: out of memory.
 */
 static int sample_makewaiting (Recorder *r) {
   Tree *t = &r->recording.tree;
@@ -592,7 +618,20 @@ static int sample_makewaiting (Recorder *r) {
 }
 
 
-/* Ticks come from now on, in this thread. 0: they cannot. */
+/*
+** If the watcher of this thread rests since a pause, makes it look again. 0:
+** it does not, so a new timer is needed.
+*/
+static int sample_watchagain (Sampler *s) {
+  return s->watcher != NULL && s->paused && timer_ishere(s->pace.timer) &&
+         !timer_lost(s->pace.timer) && watcher_resume(s->watcher);
+}
+
+
+/*
+** Makes a timer for this thread, without a tick so far. 0: there can be none,
+** and '*why' says why.
+*/
 static int sample_begin (Sampler *s, const char **why) {
   const Options *o = &s->recorder->options;
   sample_disarm(s);
@@ -621,7 +660,8 @@ int sample_start (Recorder *r, const char **why) {
   *r->hot->running = s->frame.node;
   recorder_setstate(r, STATE_RUNNING);
   s->paused = 0;
-  if (!again) sample_watch(s);
+  if (again) sample_setticker(s);
+  else sample_watch(s);
   return 1;
 }
 
@@ -630,7 +670,7 @@ void sample_pause (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
   s->paused = 1;
-  sample_rest(s);
+  watcher_rest(s->watcher);
   if (!s->pace.watched) sample_disarm(s);
   *r->hot->running = NULL;
   hookswap_block(&s->hookswap, L);

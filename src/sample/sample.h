@@ -1,6 +1,6 @@
 /*
-** Mode "sample": a timer interrupts the program now and then, and the next
-** event of Lua tells what ran. In between, there is no hook.
+** Mode "sample": ticks of a timer interrupt the program now and then, and the
+** next event of Lua tells what ran. Between samples, no hook is set.
 */
 
 #ifndef sample_h
@@ -9,79 +9,90 @@
 #include "follow/recorder.h"
 
 
-#define SAMPLE_RATE_MOST	10000	/* a second */
+#define SAMPLE_RATE_MOST	10000	/* samples a second */
 
 /*
-** Begins to sample what runs in L's state, in this thread, also after a
-** pause. 0: it cannot, and '*why' says why.
+** Begins to sample the recorder's state, which this thread runs, or goes on
+** after a pause. 0: it cannot, and '*why' says why.
 */
 CPROF_I int sample_start (Recorder *r, const char **why);
 
 /*
-** No samples until 'sample_start', which soon comes. Hooks that are still set
-** take themselves away.
+** Pauses sampling until 'sample_start', which is expected soon, so a watching
+** thread is kept. Takes our hook from L and the main thread; hooks in other
+** coroutines remove themselves.
 */
 CPROF_I void sample_pause (Recorder *r, lua_State *L);
 
-/* No more samples: as sample_pause, and nothing is kept for later. */
+/* Pauses sampling; also ends the timer and the watching thread. */
 CPROF_I void sample_stop (Recorder *r, lua_State *L);
 
 /*
-** This thread runs the state: the timer follows it. 0: it cannot, or has
-** missed what another thread ran; then recording has ended.
+** To be called in the thread that runs the state: makes the timer interrupt
+** this thread. 0: it cannot, or another thread ran the state without
+** cprof_thread; then recording has ended.
 */
 CPROF_I int sample_follow (Recorder *r);
 
 /*
-** sample_follow where the host says that this thread runs the state, on the
-** C stack that is in use now.
+** 'sample_follow', where the host says that this thread runs the state from
+** now on. Notes which C stack is in use.
 */
 CPROF_I void sample_enter (Recorder *r);
 
 /*
-** The time since the last sample is shared by all of them, by what each
-** stands for, but for what the handler has spent. Returns that time.
+** Adds the time since the last event to Figures.sampled, which all samples
+** share, each by its weight; but the time that handlers took is overhead.
+** Returns the sum of both, in ticks of the recording's clock. Also charges the
+** waits that a watching thread has seen.
 */
 CPROF_I uint64_t sample_pass (Recorder *r);
 
 /*
-** What waits for the next event is recorded now: L runs. 0: out of memory,
-** or no more samples come.
+** In a call by L, which runs: records now what else would wait for the next
+** event. 0: out of memory, or sampling cannot go on; then recording has ended.
 */
 CPROF_I int sample_settle (Recorder *r, lua_State *L);
 
 /*
-** In a hook of L: the sample that is due, if any. What runs there is
-** 'recorded', or not. Swapping hooks must be blocked meanwhile.
+** In a hook of L: takes the sample that is due, if any. Takes none if what
+** runs there is not 'recorded'. Swapping hooks must be blocked meanwhile.
 */
 CPROF_I void sample_due (Recorder *r, int recorded, lua_State *L,
                          lua_Debug *ar);
 
 #if PLATFORM_SIGNALS
-/* Coroutines get hooks again, see 'sample_interrupt'. */
+/* Ends what 'sample_interrupt' has begun: coroutines get our hook again. */
 CPROF_I void sample_unblock (Recorder *r);
 #endif
 
-/* All nodes were forgotten. */
+/* To be called when all nodes were forgotten. Forgets all samples. */
 CPROF_I void sample_forget (Recorder *r);
 
-/* In a signal handler, the coroutine that runs, with the program's hook. */
+/*
+** In a signal handler, in the thread that runs the state: returns the
+** coroutine that runs. Puts the program's hook back in it, unless hooks are
+** being swapped.
+*/
 CPROF_I lua_State *sample_current (Recorder *r);
 
 #if PLATFORM_SIGNALS
 /*
-** In a signal handler, in the thread that runs the state: the coroutine that
-** runs, with the program's own hook. No coroutine gets another until
-** 'sample_unblock'. NULL: that must not be now; signal 'number' comes again.
+** In a signal handler, in the thread that runs the state: returns the
+** coroutine that runs, with the program's hook. No coroutine gets our hook
+** until 'sample_unblock'. NULL: hooks are being swapped, so nothing was done;
+** when that is over, signal 'number' is raised again.
 */
 CPROF_I lua_State *sample_interrupt (Recorder *r, int number);
 #endif
 
-/* The next event is to tell who has allocated, see heapsample.h. */
+/* Requests an event, which tells who has allocated, see heapsample.h. */
 CPROF_I void sample_ask (Recorder *r);
 
-/* What was recorded is freed; and the recorder. */
+/* Ends the timer, and frees what refers to a recording, which is cleared. */
 CPROF_I void sample_clear (Recorder *r);
+
+/* Frees the sampler of a recorder, which is about to be freed. */
 CPROF_I void sample_free (Recorder *r);
 
 #endif

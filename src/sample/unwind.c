@@ -7,10 +7,10 @@
 #include "follow/callee.h"
 
 
-#define UNWIND_DEEP	2000	/* levels that Lua is asked for */
+#define UNWIND_DEEP	2000	/* most levels that Lua is asked for */
 
 
-/* The coroutines from the main thread to L. */
+/* Lists the coroutines from the main thread to L. */
 static void unwind_chain (Unwinder *s, lua_State *L) {
   lua_State *at = s->recorder->main;
   s->threads = 0;
@@ -22,7 +22,10 @@ static void unwind_chain (Unwinder *s, lua_State *L) {
 }
 
 
-/* All functions that run, 'ci' in L and what waits for it. */
+/*
+** Makes a walk of all functions that run: that of 'ci' in L and its callers,
+** then those of the coroutines that wait for L. 0: out of memory.
+*/
 static int unwind_functions (Unwinder *s, lua_State *L, CallAddress ci) {
   uint32_t k;
   unwind_chain(s, L);
@@ -37,7 +40,10 @@ static int unwind_functions (Unwinder *s, lua_State *L, CallAddress ci) {
 }
 
 
-/* The function that 'ci' runs in 'at'; NULL: out of memory. */
+/*
+** The function that 'ci' runs in the coroutine 'at', while L runs. NULL: out of
+** memory.
+*/
 static const Callee *unwind_callee (Unwinder *s, lua_State *L,
                                     lua_State *at, CallAddress ci) {
   Recorder *r = s->recorder;
@@ -62,7 +68,11 @@ static const Callee *unwind_callee (Unwinder *s, lua_State *L,
 }
 
 
-/* The tail call that is at, or after, the last instruction before 'from'. */
+/*
+** The index of the first tail call from index 'from' on, where the last
+** instruction is followed by the first; 0: there is none. 'from' was current
+** when a signal came, and the function went on from there to a tail call.
+*/
 static size_t unwind_tailcall (const Instructions *x, size_t from) {
   size_t n = x->count - 1, i;
   for (i = 0; i < n; i++) {
@@ -74,7 +84,10 @@ static size_t unwind_tailcall (const Instructions *x, size_t from) {
 }
 
 
-/* Where the function 'func', a Lua function, is in 'ci'. */
+/*
+** Sets the instruction in '*x' to the current one of 'func', which 'ci' runs;
+** to none if it has no counters of instructions, as a C function.
+*/
 static void unwind_instruction (const Unwinder *s, Unwound *x, uint32_t func,
                                 CallAddress ci) {
   const Functions *fs = &s->recorder->recording.functions;
@@ -96,13 +109,17 @@ static void unwind_instruction (const Unwinder *s, Unwound *x, uint32_t func,
 }
 
 
+/* The current line of the function that '*x' tells; 0: unknown. */
 static uint32_t unwind_line (const Unwound *x) {
   return x->instructions != NULL
        ? (uint32_t)x->instructions->list[x->at].line : 0;
 }
 
 
-/* The node of 'func', which 'ci' runs in 'at'. */
+/*
+** The node of 'func', which 'ci' runs in 'at', and which 'parent' has called
+** from 'line'. NULL: out of memory.
+*/
 static Node *unwind_node (Unwinder *s, lua_State *L, lua_State *at,
                           CallAddress ci, Node *parent, uint32_t func,
                           uint32_t line) {
@@ -116,9 +133,9 @@ static Node *unwind_node (Unwinder *s, lua_State *L, lua_State *at,
 
 
 /*
-** The node of 'func', which 'ci' runs in 'at', called by the last function of
-** 'x': that of the last sample, as long as this one has been 'same' up to
-** there.
+** Moves '*x' from the node of the caller to that of 'func', which 'ci' runs in
+** 'at', at this depth of the stack. '*same': are all levels below as in the
+** last sample? Then an equal level has its node. 0: out of memory.
 */
 static int unwind_enter (Unwinder *s, lua_State *L, lua_State *at,
                          CallAddress ci, Unwound *x, uint32_t func,
@@ -144,15 +161,18 @@ static int unwind_enter (Unwinder *s, lua_State *L, lua_State *at,
 
 
 /*
-** The row for the time in which no function of the main thread ran: the host
-** did, unless this is a coroutine, which then was resumed by it.
+** The row for a sample that finds no function. If L is the main thread, the
+** host itself ran. If L is a coroutine, the host has resumed it, and what ran
+** in it is not known.
 */
 static uint32_t unwind_nofunction (const Unwinder *s, const lua_State *L) {
   return L == s->recorder->main ? FUNC_HOST : FUNC_UNSAMPLED;
 }
 
 
-/* The node of what was found by 'unwind_functions'. 0: out of memory. */
+/*
+** Sets '*x' to what the walk of 'unwind_functions' leads to. 0: out of memory.
+*/
 static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
   uint32_t depth = 0, k, i;
   int same = 1;
@@ -178,8 +198,10 @@ static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
 
 
 /*
-** Walks by public functions, in the main thread alone. The time of a
-** coroutine that it has resumed is known as that.
+** Sets the node in '*x' by a walk with public functions, which works in the
+** main thread alone. At a return of a function that resumes coroutines, a
+** coroutine has run, and its functions have one row, FUNC_UNSAMPLED. 0: out of
+** memory.
 */
 static int unwind_ask (Unwinder *s, lua_State *L, Unwound *x, int event) {
   Hot *h = s->recorder->hot;
@@ -209,7 +231,10 @@ static int unwind_ask (Unwinder *s, lua_State *L, Unwound *x, int event) {
 }
 
 
-/* In the public way: the first instruction of the line that runs. */
+/*
+** Where Lua's structures are not read, sets the instruction in '*x' to the
+** first one of the current line.
+*/
 static void unwind_askline (const Unwinder *s, lua_State *L, Unwound *x,
                             int event) {
   const Functions *fs = &s->recorder->recording.functions;
@@ -232,13 +257,14 @@ static void unwind_askline (const Unwinder *s, lua_State *L, Unwound *x,
 
 
 /*
-** A tail call has put a function in the place of the one that ran, which
-** comes back for as long as it is looked at.
+** Sets '*x' at the event of a tail call: 'closure' made the call, and the
+** callee has replaced it in the CallInfo. Puts 'closure' back there until the
+** walk is over. 0: out of memory.
 */
 static int unwind_replaced (Unwinder *s, lua_State *L, lua_Debug *ar,
                             const void *closure, Unwound *x) {
   int ok;
-  lua_getinfo(L, "f", ar);  /* keeps what is called */
+  lua_getinfo(L, "f", ar);  /* keeps the callee from being collected */
   closure = internals_exchange(ar->i_ci, closure);
   s->replaced = ar->i_ci;
   ok = unwind_functions(s, L, ar->i_ci) && unwind_find(s, L, x);

@@ -1,6 +1,7 @@
 /*
-** The walk of the stack: which node, and which instruction, a sample is
-** about. What is as in the last sample is not looked for again.
+** The walk of the stack finds the call-tree node of a sample, and the
+** instruction. Levels that are as in the last sample keep their nodes, without
+** a search.
 */
 
 #ifndef unwind_h
@@ -14,11 +15,11 @@
 #define UNWIND_CHAIN	224	/* coroutines that wait for each other; Lua
 				   allows fewer */
 
-/* a level of the stack of the last sample */
+/* a level of the stack, as the last sample has found it */
 typedef struct UnwindLevel {
   Node *node;
   uint32_t func;
-  uint32_t line;	/* of the call */
+  uint32_t line;	/* from which its caller called it; 0: unknown */
 } UnwindLevel;
 
 typedef struct Unwinder {
@@ -26,35 +27,42 @@ typedef struct Unwinder {
   const Running *running;
   const InternalsState *at;	/* NULL: only the main thread is known */
   lua_State *thread[UNWIND_CHAIN];	/* from the main thread to L */
-  uint32_t end[UNWIND_CHAIN + 1];	/* where in 'ci' those of each end */
+  uint32_t end[UNWIND_CHAIN + 1];	/* thread[k] has those of the walk from
+					   end[k + 1] to before end[k] */
   uint32_t threads;
-  Walk walk;		/* what runs, from the top of L down */
-  UnwindLevel *level;	/* the last sample, from the bottom up */
+  Walk walk;		/* all functions that run, from the top of L down */
+  UnwindLevel *level;	/* stack of the last sample, from the bottom up */
   uint32_t levels, room;
-  Callee other;		/* one that is in no cache */
+  Callee other;		/* holds a callee that is in no cache */
   RunningTop top;	/* what ran when the sample was asked for */
-  CallAddress replaced;	/* where it is in the place of another; or NULL */
+  CallAddress replaced;	/* where 'unwind_replaced' has put a closure back;
+			   NULL: nowhere */
 } Unwinder;
 
-/* what was found */
+/* what a walk has found */
 typedef struct Unwound {
   Node *node;
-  const Instructions *instructions;	/* of the function; or NULL */
-  uint32_t at;		/* counter of the instruction */
+  const Instructions *instructions;	/* of the function on top; NULL: it has
+					   none, or it is at an unknown one */
+  uint32_t at;		/* index of the current instruction */
 } Unwound;
 
-/* event of a sample that no event asked for */
+/* in place of an event's number, for a sample outside of hooks */
 #define UNWIND_NOEVENT	(-1)
 
-/* What runs in L, at the event of 'ar', or at none. 0: out of memory. */
+/*
+** Sets '*x' to what runs in L, at the event 'ar'; NULL: outside of hooks. 0:
+** out of memory.
+*/
 CPROF_I int unwind_look (Unwinder *s, lua_State *L, lua_Debug *ar, Unwound *x);
 
-/* Lua's structures are read where 'at' is not NULL. */
+/* To be called before walks; they read Lua's structures if 'at' is not NULL. */
 CPROF_I void unwind_begin (Unwinder *s, const InternalsState *at);
 
-/* All nodes were forgotten. */
+/* To be called when all nodes were forgotten. */
 CPROF_I void unwind_forget (Unwinder *s);
 
+/* Frees its memory. */
 CPROF_I void unwind_clear (Unwinder *s);
 
 #endif

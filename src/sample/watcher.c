@@ -9,12 +9,36 @@
 #include <stdlib.h>
 
 
-#define WATCHER_LOST	1000000000u	/* ns after which a tick may not come any
-					   more, and another one is asked for */
+/* If a tick has not come for so many ns, it is asked for again. */
+#define WATCHER_LOST	1000000000u
+
+/* After a rest of so many ns, the time of the next look is drawn anew. */
+#define WATCHER_LONG	5000000u
 
 
-#define WATCHER_LONG	5000000u	/* ns of a rest after which looks are rare */
+struct Watcher {
+  Watch *watch;
+  Pace *pace;
+  const Running *running;
+  BlockedStacks stacks;
+  int asked;		/* was a tick asked for that has not come yet? */
+  int anew;		/* does the next look only draw the time of the one
+			   after it? */
+  volatile uint64_t rests;	/* since when it rests; 0: it looks */
+  volatile uint64_t unknown;	/* hash of the stack whose node that tick's
+				   sample is to tell; 0: of none */
+  /* used by the watching thread alone */
+  uint64_t mean;	/* average ns from the last look to the next */
+  uint64_t cpu;		/* the thread's processor time in the last wait seen */
+  uint64_t since;	/* when that wait was first seen */
+  uint64_t stack;	/* hash of its stack; 0: it cannot be read */
+};
 
+
+/*
+** Asks for a tick, at the look at 'now', whose sample is to tell the node of
+** 'stack'; 0: of none. For 'running', see 'timer_now'.
+*/
 static void watcher_ask (Watcher *w, uint64_t now, uint64_t stack,
                          uint64_t running) {
   w->unknown = stack;
@@ -25,9 +49,11 @@ static void watcher_ask (Watcher *w, uint64_t now, uint64_t stack,
 
 
 /*
-** It waits. While it does, its processor time stays as it is, so that what
-** was read is known to be of one moment. A tick that has come already counts
-** all of the wait.
+** Charges a wait: the thread was seen to wait at 'now', when its processor time
+** was 'cpu'. The stack is read once for each wait. If the processor time is the
+** same afterwards, the thread has not run meanwhile, so the hash is of one
+** moment. If no node is known for the stack, asks for a tick. Charges nothing
+** if a tick has come already ('weight'): its sample counts all of the wait.
 */
 static void watcher_wait (Watcher *w, const Watch *watch, uint64_t now,
                           uint64_t cpu) {
@@ -45,33 +71,44 @@ static void watcher_wait (Watcher *w, const Watch *watch, uint64_t now,
 }
 
 
-/* Does the thread run, or is it ready to, rather than wait? */
+/*
+** Does the thread run, or is it ready to, rather than wait? 'cpu': its
+** processor time at the beginning of this look.
+*/
 static int watcher_runs (const Watcher *w, const Watch *watch,
                          uint64_t cpu) {
   return watch_cpu(watch) != cpu || (cpu != w->cpu && !watch_waits(watch));
 }
 
 
+/* Is a tick that was asked for still expected? */
+static int watcher_owed (const Watcher *w, uint64_t now) {
+  return __atomic_load_n(&w->asked, __ATOMIC_SEQ_CST) &&
+         now - w->pace->due < WATCHER_LOST;
+}
+
+
+/* A look at the thread that is watched, see WatchLook. */
 static uint64_t watcher_look (void *ud, const Watch *watch) {
   Watcher *w = cast(Watcher *, ud);
-  uint64_t rests = w->rests, now = platform_monotonic(), cpu, waited = 0;
+  uint64_t rests = w->rests, now = platform_monotonic(), waited = 0, cpu;
   if (__atomic_exchange_n(&w->anew, 0, __ATOMIC_SEQ_CST))
     return pace_rest(w->pace, 0, &w->mean);
   if (rests != 0) return pace_rest(w->pace, now - rests, &w->mean);
   cpu = watch_cpu(watch);
   if (cpu == 0) return 0;
-  if (__atomic_load_n(&w->asked, __ATOMIC_SEQ_CST) &&
-      now - w->pace->due < WATCHER_LOST) waited = 0;
-  else if (watcher_runs(w, watch, cpu)) watcher_ask(w, now, 0, now);
-  else {
-    watcher_wait(w, watch, now, cpu);
-    if (w->cpu == cpu) waited = now - w->since;
+  if (!watcher_owed(w, now)) {
+    if (watcher_runs(w, watch, cpu)) watcher_ask(w, now, 0, now);
+    else {
+      watcher_wait(w, watch, now, cpu);
+      if (w->cpu == cpu) waited = now - w->since;
+    }
   }
   return pace_rest(w->pace, waited, &w->mean);
 }
 
 
-/* Can another thread read what may not be there? */
+/* Can the watching thread read memory that may have been freed? */
 static int watcher_reads (const Running *running) {
   char from = 0, to;
   return running->at != NULL &&
@@ -97,42 +134,66 @@ void watcher_begin (Watcher **to, Pace *p, const Running *running) {
 
 
 void watcher_rest (Watcher *w) {
-  w->rests = platform_monotonic();
+  if (w != NULL) w->rests = platform_monotonic();
 }
 
 
-/* After a long rest, the next look may be far away. */
-void watcher_resume (Watcher *w) {
-  uint64_t rested = platform_monotonic() - w->rests;
+/*
+** Looks become rarer during a rest, so after a long one the next look may be
+** far away: then its time is drawn anew.
+*/
+int watcher_resume (Watcher *w) {
+  uint64_t rested;
+  if (!watcher_asks(w)) return 0;
+  rested = platform_monotonic() - w->rests;
   __atomic_store_n(&w->asked, 0, __ATOMIC_SEQ_CST);
   w->rests = 0;
-  if (rested < WATCHER_LONG) return;
-  __atomic_store_n(&w->anew, 1, __ATOMIC_SEQ_CST);
-  watch_wake(w->watch);
+  if (rested >= WATCHER_LONG) {
+    __atomic_store_n(&w->anew, 1, __ATOMIC_SEQ_CST);
+    watch_wake(w->watch);
+  }
+  return 1;
 }
 
 
 void watcher_end (Watcher *w) {
-  watch_end(w->watch);
+  if (w != NULL) watch_end(w->watch);
 }
 
 
 void watcher_free (Watcher *w) {
-  blocked_free(&w->stacks);
+  if (w != NULL) blocked_free(&w->stacks);
   free(w);
 }
 
 
+int watcher_asks (const Watcher *w) {
+  return w != NULL && blocked_isours(&w->stacks);
+}
+
+
 int watcher_tick (Watcher *w, uint64_t *stack) {
-  int asked = __atomic_exchange_n(&w->asked, 0, __ATOMIC_SEQ_CST);
+  *stack = 0;
+  if (!watcher_asks(w)) return 1;
+  if (!__atomic_exchange_n(&w->asked, 0, __ATOMIC_SEQ_CST)) return 0;
   *stack = w->unknown;
-  return asked;
+  return 1;
 }
 
 
 void watcher_learn (Watcher *w, uint64_t stack, Node *node) {
-  if (blocked_stack(w->running) == stack)
+  if (w != NULL && blocked_stack(w->running) == stack)
     blocked_learn(&w->stacks, stack, node, platform_monotonic());
+}
+
+
+int watcher_take (Watcher *w, BlockedWait *to) {
+  return w != NULL && blocked_take(&w->stacks, to);
+}
+
+
+void watcher_forget (Watcher *w) {
+  if (w != NULL) blocked_forget(&w->stacks);
 }
 
 #endif

@@ -1,7 +1,8 @@
 /*
-** Samples by looks from another thread. A thread that runs gets a tick. One
-** that waits is not interrupted where its stack has waited before, so that
-** the program's system calls go on.
+** Samples without interrupting waits. A watching thread looks at the thread
+** that runs Lua. If the thread waits with a stack whose node is known, the node
+** gets the time, and no signal ends the system call. Else the watcher asks for
+** a tick, which a sample follows as usual.
 */
 
 #ifndef watcher_h
@@ -11,47 +12,72 @@
 #include "sample/pace.h"
 
 
+/*
+** NULL stands for no watcher: the functions below do nothing and return 0, and
+** the timer's ticks come by themselves.
+*/
+typedef struct Watcher Watcher;
+
 #if PLATFORM_WATCH
 
-typedef struct Watcher {
-  Watch *watch;
-  Pace *pace;
-  const Running *running;
-  BlockedStacks stacks;
-  int asked;		/* has a tick been asked for that did not come? */
-  int anew;		/* is the next look none, but draws when the next is? */
-  volatile uint64_t rests;	/* since when it looks at nothing; 0: it looks */
-  volatile uint64_t unknown;	/* the stack whose node that tick is to tell */
-  /* of the watching thread */
-  uint64_t mean;	/* ns from the last look to the next, on average */
-  uint64_t cpu;		/* processor time of the thread where it waited last */
-  uint64_t since;	/* when that wait was seen first */
-  uint64_t stack;	/* of that wait; 0: its node is not known */
-} Watcher;
-
 /*
-** Watches this thread, for a timer that was begun. The first tick may come
-** before this returns, and finds the watcher in '*to'; NULL there: it cannot.
+** Begins to watch this thread, whose timer was begun, and sets '*to' to the
+** watcher; NULL: this thread cannot be watched. The first tick may come before
+** this returns, and finds the watcher in '*to'.
 */
 CPROF_I void watcher_begin (Watcher **to, Pace *p, const Running *running);
 
-/* Until 'watcher_resume', it looks at nothing. */
+/* Lets the watcher look at nothing until 'watcher_resume'. */
 CPROF_I void watcher_rest (Watcher *w);
-CPROF_I void watcher_resume (Watcher *w);
 
-/* No look goes on when it returns. The handler may still use it. */
+/*
+** Lets the watcher look again. 0: there is no watching thread, as in the child
+** of a fork.
+*/
+CPROF_I int watcher_resume (Watcher *w);
+
+/*
+** Ends the watching thread. When this returns, no look goes on. The handler may
+** still use the watcher until its timer has ended; 'watcher_free' then frees
+** it.
+*/
 CPROF_I void watcher_end (Watcher *w);
 CPROF_I void watcher_free (Watcher *w);
 
+/* Do ticks come only when the watcher asks for them? */
+CPROF_I int watcher_asks (const Watcher *w);
+
 /*
-** In the thread that is watched: has a tick been asked for? Then it counts
-** as one that has come, and '*stack' is the one whose node is to be learnt;
-** 0: none is.
+** In the thread that is watched, also in its signal handler: does a tick count?
+** It does if the watcher has asked for one and none has come since, or if the
+** timer's ticks come by themselves. Sets '*stack' to the stack whose node the
+** sample is to tell; 0: of none.
 */
 CPROF_I int watcher_tick (Watcher *w, uint64_t *stack);
 
-/* The sample of that tick is of 'node', in this thread, just now. */
+/*
+** In the thread that is watched, in a sample: the node of 'stack', which is
+** from 'watcher_tick', is 'node'. Does nothing if another stack runs by now.
+*/
 CPROF_I void watcher_learn (Watcher *w, uint64_t stack, Node *node);
+
+/* see 'blocked_take' and 'blocked_forget' */
+CPROF_I int watcher_take (Watcher *w, BlockedWait *to);
+CPROF_I void watcher_forget (Watcher *w);
+
+#else
+
+#define watcher_begin(to,p,running)	((void)(to), (void)(p), (void)(running))
+#define watcher_rest(w)	((void)(w))
+#define watcher_resume(w)	((void)(w), 0)
+#define watcher_end(w)	((void)(w))
+#define watcher_free(w)	((void)(w))
+#define watcher_asks(w)	((void)(w), 0)
+#define watcher_tick(w,stack)	((void)(w), *(stack) = 0, 1)
+#define watcher_learn(w,stack,node) \
+	((void)(w), (void)(stack), (void)(node))
+#define watcher_take(w,to)	((void)(w), (void)(to), 0)
+#define watcher_forget(w)	((void)(w))
 
 #endif
 

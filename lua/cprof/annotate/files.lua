@@ -24,7 +24,7 @@ local function coverage(file, whole)
   for _, line in ipairs(whole) do
     if line.active then
       file.active = file.active + 1
-      if line.hits > 0 or line.self_raw_ns > 0 then file.ran = file.ran + 1 end
+      if line.hits > 0 or line.self_raw > 0 then file.ran = file.ran + 1 end
     end
   end
 end
@@ -43,7 +43,7 @@ function files.all(view)
                    ns = 0, ran = 0, active = 0, hottest = 0 }
     in_c.note(view, lines, called[of])
     for _, line in ipairs(lines) do
-      file.ns = file.ns + line.self_ns + in_c.ns(view, line)
+      file.ns = file.ns + line.self + in_c.ns(view, line)
       file.hottest = math.max(file.hottest, view.heat(line))
     end
     coverage(file, whole[of])
@@ -60,7 +60,7 @@ local function shown_lines(view, file, whole)
   if not o.context and not least then return nil end
   least = least or (view.single and 0.1 or 1)
   for number, line in ipairs(file.lines) do
-    local ns = line.self_ns + in_c.ns(view, line)
+    local ns = line.self + in_c.ns(view, line)
     if ns * 100 >= least * view.whole and ns > 0 or
        o.coverage and whole[number].active and whole[number].hits == 0 then
       marked[number] = true
@@ -83,7 +83,7 @@ local function block_of(view, file, greatest)
     return mark { number = number, figures = file.lines[number],
       content = source.printable(content[number] or ""),
       never = line and line.active and line.hits == 0 and
-        line.self_raw_ns == 0 and not view.profile.samples }
+        line.self_raw == 0 and not view.profile.samples }
   end
   local block = {
     title = format.plain(file.place),

@@ -3,12 +3,12 @@
 local find = require "cprof.report.find"
 local expressions = require "cprof.annotate.expressions"
 local format = require "cprof.text.format"
+local graph = require "cprof.count.graph"
 local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.count.lines"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.source.name"
 local order = require "cprof.text.order"
-local select = require "cprof.report.select"
 local source = require "cprof.annotate.source"
 
 local functions = {}
@@ -16,7 +16,7 @@ local functions = {}
 -- functions are shown until they cover this share of the time
 local covered <const> = 0.9
 
--- the most functions, if the screen is no limit
+-- the most functions, if the screen has room for more
 local usual_limit <const> = 20
 
 -- rows below the listing: the notes on what is left out, and the prompt
@@ -32,7 +32,7 @@ local cold_self <const>, cold_total <const> = 0.01, 0.05
 ---@param level integer
 ---@return table<string, true> titles
 function functions.named(profile, wanted, level)
-  local rows, out = select.functions(profile), {}
+  local rows, out = graph.functions(profile), {}
   for _, row in ipairs(rows) do
     if row.title == wanted or row.func.name == wanted then
       out[row.title] = true
@@ -84,15 +84,15 @@ end
 
 -- the lines of a function that are worth reading: those that are not cold
 local function warm(view, row, own, from)
-  local o, out, all_ns = view.options, { [from] = true }, 0
-  local function ns(line) return line.self_ns + in_c.ns(view, line) end
-  for _, line in pairs(own) do all_ns = all_ns + ns(line) end
+  local o, out, all = view.options, { [from] = true }, 0
+  local function ns(line) return line.self + in_c.ns(view, line) end
+  for _, line in pairs(own) do all = all + ns(line) end
   for number, line in pairs(own) do
     local least = o.min_percent and o.min_percent * view.whole / 100 or
-      all_ns * cold_self
-    if ns(line) >= least and (line.self_raw_ns > 0 or ns(line) > 0) or
-       not o.min_percent and line.total_ns > 0 and
-       line.total_ns >= row.total_ns * cold_total then
+      all * cold_self
+    if ns(line) >= least and (line.self_raw > 0 or ns(line) > 0) or
+       not o.min_percent and line.total > 0 and
+       line.total >= row.total * cold_total then
       out[number] = true
     end
   end
@@ -103,9 +103,9 @@ end
 local function facts_of(view, row, of_c)
   local page = view.page
   return ("%s self%s, %s %%%s"):format(
-    page:told(row.self_ns, row.self_most_ns),
+    page:told(row.self, row.self_most),
     of_c > 0 and (" + %s in C"):format(page:told(of_c)) or "",
-    page:share(row.self_ns + of_c),
+    page:share(row.self + of_c),
     row.calls and ", " .. format.plural(row.calls, "call") or "")
 end
 
@@ -166,10 +166,10 @@ end
 -- functions with lines, hottest first, and the sum of their times
 local function candidates(view)
   local out, whole = {}, 0
-  for _, row in ipairs(select.functions(view.profile)) do
+  for _, row in ipairs((graph.functions(view.profile))) do
     if functions.has_lines(view.profile, row) and view.passes(row) then
       local _, of_c = lines_of(view, row)
-      local ns = row.self_ns + of_c
+      local ns = row.self + of_c
       out[#out + 1] = { row = row, ns = ns, in_c = of_c }
       whole = whole + ns
     end
@@ -180,20 +180,20 @@ end
 
 -- by title: the time of C functions that is not from calls by a known line
 local function of_no_line(view)
-  local rows, edges = select.functions(view.profile)
+  local rows, edges = graph.functions(view.profile)
   local left = {}
-  for _, row in ipairs(rows) do left[row.title] = row.self_ns end
+  for _, row in ipairs(rows) do left[row.title] = row.self end
   for _, edge in ipairs(edges) do
     if edge.line > 0 and edge.callee.func.kind == "C" and
        functions.has_lines(view.profile, edge.caller) then
-      left[edge.callee.title] = left[edge.callee.title] - edge.self_ns
+      left[edge.callee.title] = left[edge.callee.title] - edge.self
     end
   end
   return left
 end
 
 -- Notes on what is left out: more functions, and functions without lines.
-local function rest(view, more, more_ns, more_in_c)
+local function rest(view, more, left, more_in_c)
   local o, p = view.options, view.profile
   local function say(count, ns, what, hint)
     if count == 0 then return end
@@ -204,16 +204,16 @@ local function rest(view, more, more_ns, more_in_c)
       what == "more" and more_in_c > 0 and " and in C" or "", hint or ""))
   end
   if more > 0 then view.page:gap() end
-  say(more, more_ns, "more", o.all and "" or " (--all)")
+  say(more, left, "more", o.all and "" or " (--all)")
   if o.focus then return end
   local count, ns = { c = 0, stripped = 0 }, { c = 0, stripped = 0 }
-  local left = of_no_line(view)
-  for _, row in ipairs(select.functions(p)) do
-    if left[row.title] > 0 and row.func.kind ~= "root" and
+  local apart = of_no_line(view)
+  for _, row in ipairs((graph.functions(p))) do
+    if apart[row.title] > 0 and row.func.kind ~= "root" and
        not functions.has_lines(p, row) then
       local which = row.func.source == "=?" and "stripped" or "c"
       count[which], ns[which] = count[which] + 1,
-        ns[which] + left[row.title]
+        ns[which] + apart[row.title]
     end
   end
   if more == 0 then view.page:gap() end
@@ -257,7 +257,7 @@ function functions.show(view)
       seen = seen + candidate.ns
     else
       full = true
-      left = left + candidate.row.self_ns + candidate.in_c
+      left = left + candidate.row.self + candidate.in_c
       left_in_c = left_in_c + candidate.in_c
     end
   end

@@ -5,20 +5,10 @@ local in_c = require "cprof.annotate.in_c"
 local order = require "cprof.text.order"
 local source = require "cprof.annotate.source"
 
--- titles of the column for self, by measure
-local titles = { cpu = "CPU", wait = "waiting", bytes = "alloc",
-                 allocs = "allocs", live = "in use" }
-
--- the message if no line has figures, by measure
-local nothing = { bytes = "no line is known to have allocated anything",
-                  live = "no line is known to hold memory in use",
-                  wait = "no line waited" }
-nothing.allocs = nothing.bytes
-
 local function columns(profile)
   return {
     { title = "hits", optional = true, rank = 1 },
-    { title = titles[profile.meta.measure] or "self" },
+    { title = profile.measure.column },
     { title = "in C", optional = true, rank = 2 },
     { title = "%" },
     { title = "calls", optional = true, rank = 3 },
@@ -36,10 +26,10 @@ local function sorted(view, files)
   for _, file in ipairs(files) do
     for number, line in ipairs(file.lines) do
       local of_c = in_c.ns(view, line)
-      local ns = line.self_ns + of_c
+      local ns = line.self + of_c
       -- lines with only a bound have a small estimate, and come last
       if by_hits and line.hits > 0 or
-         not by_hits and line.self_most_ns + of_c > 0 then
+         not by_hits and line.self_most + of_c > 0 then
         all[#all + 1] = { file = file, number = number, line = line,
           value = by_hits and line.hits or ns, ns = ns, in_c = of_c }
       end
@@ -53,12 +43,12 @@ local function row_of(view, entry, content, hottest)
   local line, page = entry.line, view.page
   return {
     view.profile.samples and "" or format.count(line.hits),
-    page:time(line.self_ns, line.self_most_ns),
+    page:time(line.self, line.self_most),
     entry.in_c > 0 and page:time(entry.in_c) or "-",
     { page:share(entry.ns), format.heat(entry.ns, hottest) },
     line.calls > 0 and format.count(line.calls) or "-",
-    line.total_most_ns > 0 and
-      page:time(line.total_ns, line.total_most_ns) or "-",
+    line.total_most > 0 and
+      page:time(line.total, line.total_most) or "-",
     { ("%s:%d"):format(format.plain(entry.file.place), entry.number),
       "dim" },
     source.printable(content:gsub("^%s+", "")),
@@ -70,7 +60,7 @@ end
 return function(view, files)
   local o, page = view.options, view.page
   local all = sorted(view, files)
-  local rows, contents, rest_ns, hottest = {}, {}, 0, 0
+  local rows, contents, rest, hottest = {}, {}, 0, 0
   for _, entry in ipairs(all) do
     hottest = math.max(hottest, entry.ns)
   end
@@ -83,18 +73,17 @@ return function(view, files)
       rows[i] = row_of(view, entry, contents[of][entry.number] or "",
         hottest)
     else
-      rest_ns = rest_ns + entry.ns
+      rest = rest + entry.ns
     end
   end
   if #all == 0 then
-    return page:line(nothing[view.profile.meta.measure] or
-      "no line took any time")
+    return page:line(page.measure.idle)
   end
   page:table(columns(view.profile), rows)
   if #all > #rows then
     page:rest(("… %s, %s %%"):format(
       format.plural(#all - #rows, "more line"),
-      format.percent(rest_ns, view.whole)))
+      format.percent(rest, view.whole)))
   end
   page:explain()
 end

@@ -1,7 +1,7 @@
 -- The time of C functions, by the line that called them: C functions have no
 -- lines of their own.
 
-local select_rows = require "cprof.report.select"
+local graph = require "cprof.count.graph"
 
 local in_c = {}
 
@@ -19,7 +19,7 @@ local function by_source(f) return f.source end
 function in_c.of(profile, key)
   local out = {}
   key = key or by_source
-  local _, edges = select_rows.functions(profile)
+  local _, edges = graph.functions(profile)
   for _, edge in ipairs(edges) do
     local kind = edge.callee.func.kind
     local of = edge.line > 0 and kind ~= "zone" and key(edge.caller.func)
@@ -28,7 +28,7 @@ function in_c.of(profile, key)
       local line = out[of][edge.line] or { ns = 0, callees = 0 }
       out[of][edge.line] = line
       line.callees = line.callees + 1
-      if kind == "C" then line.ns = line.ns + edge.self_ns end
+      if kind == "C" then line.ns = line.ns + edge.self end
     end
   end
   return out

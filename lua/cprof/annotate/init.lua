@@ -6,7 +6,7 @@ local functions = require "cprof.annotate.functions"
 local hottest = require "cprof.annotate.hottest"
 local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.count.lines"
-local measured = require "cprof.count.measured"
+local measures = require "cprof.count.measure"
 local nearest = require "cprof.text.nearest"
 local options = require "cprof.text.options"
 local page = require "cprof.report.page"
@@ -14,10 +14,9 @@ local page = require "cprof.report.page"
 local annotate = {}
 
 ---@class cprof.AnnotateOptions
----@field heat? "time"|"hits"|"total"|"cpu"|"wait"|"alloc"|"allocs"|"live"
----    what makes a line hot; with some, it is also what all figures are: alloc:
----    bytes allocated; allocs: allocations; live: bytes in use; cpu: CPU time;
----    wait: waiting time
+---@field heat? string        what makes a line hot: "time", "hits" or "total";
+---    a measure: the same as `measure`
+---@field measure? string     of all figures, as in reports
 ---@field relative? "file"|"project"   what the heat is relative to
 ---@field coverage? boolean   mark lines that never ran
 ---@field context? integer    lines shown around hot lines; others are folded
@@ -35,8 +34,8 @@ local annotate = {}
 ---@field color? "auto"|"always"|"never"
 annotate.options = options.together(page.options, {
   heat = { type = "string", default = "time",
-           values = { "time", "hits", "total", "cpu", "wait", "alloc",
-                      "allocs", "live" } },
+           values = measures.of_lines("time", "hits", "total") },
+  measure = { type = "string", values = measures.of_lines() },
   relative = { type = "string", values = { "file", "project" } },
   coverage = { type = "boolean", default = false },
   expressions = { type = "boolean", default = false },
@@ -51,9 +50,9 @@ annotate.options = options.together(page.options, {
 })
 
 local heat = {
-  time = function(line, of_c) return line.self_ns + of_c end,
+  time = function(line, of_c) return line.self + of_c end,
   hits = function(line) return line.hits end,
-  total = function(line) return line.total_ns end,
+  total = function(line) return line.total end,
 }
 
 ---@class cprof.AnnotateView
@@ -80,7 +79,7 @@ local heat = {
 ---@return cprof.AnnotateView
 function annotate.view(profile, o, on)
   local view = { profile = profile, options = o, page = on, texts = {},
-    whole = profile.program_ns, called = {},
+    whole = profile.measure.whole, called = {},
     passes = function() return true end, single = false }
   local of = heat[o.heat] or heat.time
   view.heat = function(line) return of(line, in_c.ns(view, line)) end
@@ -161,27 +160,20 @@ function annotate.make(profile, source, given, level)
   end
   local o = options.check("annotate", annotate.options, given, level)
   if not lines.recorded(profile) then
-    error('annotate: no lines were recorded; start with mode = "line"', level)
+    error("annotate: no lines were recorded; start with mode = " ..
+      '"line", "count" or "sample"', level)
   end
   if o.expressions and not annotate.has_expressions(profile) then
     error('annotate: option \'expressions\' needs a profile of mode ' ..
       '"count" or "sample"', level)
   end
-  local measure = measured.row(o.heat)
-  if measure then
-    local unknown = measured.unknown(profile, o.heat)
-    if unknown then
-      error(('annotate: option \'heat\' must not be "%s" for a profile %s')
-        :format(o.heat, unknown), level)
-    elseif o.expressions then
-      error(('annotate: option \'expressions\' must not be true with heat ' ..
-        '= "%s": parts of lines do not have it'):format(o.heat), level)
-    end
-    profile = measured.profile(profile, measure.name)
+  local measure = measures.choose("annotate", profile, o, "heat", level)
+  if o.expressions and measure and measure.name ~= "time" then
+    error(('annotate: option \'expressions\' must not be true with measure ' ..
+      '= "%s": parts of lines do not have it'):format(o.measure), level)
   end
-  local view = annotate.view(profile, o, page.new({
-    format = o.format, color = o.color,
-    width = o.width }, profile))
+  profile = measures.profile(profile, measure)
+  local view = annotate.view(profile, o, page.new(o, profile))
   view.single = source ~= nil
   restrict(view, level)
   show(view, source, level)

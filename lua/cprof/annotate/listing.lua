@@ -31,26 +31,18 @@ local function cut(s, width)
   return format.cutend(text, width - format.width(never_ran)) .. never_ran
 end
 
-local columns = {
+local columns <const> = {
   { title = "hits", optional = true }, { title = "self", optional = true },
-  { title = "in C", optional = true }, { title = "self %", optional = true },
-  { title = "alloc", optional = true }, { title = "allocs", optional = true },
-  { title = "calls", optional = true }, { title = "total", optional = true },
-  { title = "per call", optional = true },
+  { title = "in C", optional = true },
+  { title = "self %", optional = true, rank = 2 },
+  { title = "alloc", optional = true },
+  { title = "allocs", optional = true, rank = 1 },
+  { title = "calls", optional = true, rank = 3 },
+  { title = "total", optional = true, rank = 4 },
+  { title = "per call", optional = true, rank = 5 },
   { title = "line" },
-  { title = "", left = true, least = 10, cut = cut },
+  { title = "", left = true, tight = 10, cut = cut },
 }
-
--- the columns for instructions instead of times
-local counted_columns = {}
-for i, column in ipairs(columns) do
-  counted_columns[i] = setmetatable({
-    title = column.title:gsub("^self", "instr") }, { __index = column })
-end
-
--- columns that are left out, in this order, if the source has too little room:
--- per call, total, calls, self %, allocs
-local dispensable <const> = { 9, 8, 7, 4, 6 }
 
 local IN_C <const>, SHARE <const>, SOURCE <const> = 3, 4, 11
 
@@ -82,31 +74,31 @@ function listing.row(view, line, greatest)
     for _, i in ipairs { 2, 4, 7, 8, 9 } do row[i] = { "-", "dim" } end
     return row
   elseif not figures or figures.hits == 0 and figures.calls == 0 and
-         figures.self_raw_ns == 0 and figures.total_ns == 0 and
-         (figures.allocs or 0) == 0 then
+         figures.self_raw == 0 and figures.total == 0 and
+         figures.allocs == 0 then
     return bare(number, line.content)
   end
   local style = format.heat(view.heat(figures), greatest)
   local function cell(there, s) return { there and s or "-", style } end
-  local own, total = figures.self_ns, figures.total_ns
-  local spent, called = figures.self_most_ns > 0, figures.calls > 0
+  local own, total = figures.self, figures.total
+  local spent, called = figures.self_most > 0, figures.calls > 0
   local of_c, by_line = in_c.ns(view, figures), view.called[figures]
   -- a time per call is only useful if all calls are of one function
   local alike = called and not (by_line and by_line.callees > 1)
-  local meta = view.profile.meta
-  local allocated = meta.memory and figures.allocs and not meta.measure
+  local p = view.profile
+  local allocated = p.meta.memory and not p.recorded
   return {
-    view.profile.samples and "" or { format.count(figures.hits), style },
-    cell(spent, page:time(own, figures.self_most_ns)),
+    p.samples and "" or { format.count(figures.hits), style },
+    cell(spent, page:time(own, figures.self_most)),
     of_c > 0 and { page:time(of_c), style } or "",
     cell(spent or of_c > 0, page:share(own + of_c)),
     allocated and cell(figures.bytes > 0, format.bytes(figures.bytes)) or "",
     allocated and cell(figures.allocs > 0, format.count(figures.allocs)) or "",
     cell(called, format.count(figures.calls)),
-    cell(figures.total_most_ns > 0,
-      page:time(total, figures.total_most_ns)),
+    cell(figures.total_most > 0,
+      page:time(total, figures.total_most)),
     cell(alike, alike and page:time(total // figures.calls,
-      figures.total_most_ns // figures.calls)),
+      figures.total_most // figures.calls)),
     number,
     line.spans and expressions.painted(line.content, line.spans,
       line.greatest, page.paint) or { line.content, style },
@@ -133,36 +125,6 @@ end
 function listing.fold(view, count, ns)
   return bare("", { ("… %s, %s %%"):format(
     format.plural(count, "line"), format.percent(ns, view.whole)), "dim" })
-end
-
--- the columns that leave the source at least half of the width
-local function fitting(rows, width)
-  local shown, needed, widths = {}, 0, {}
-  for _, i in ipairs(format.used(columns, rows)) do
-    shown[i] = true
-    widths[i] = format.width(columns[i].title)
-    for _, row in ipairs(rows) do
-      local cell = row[i]
-      widths[i] = math.max(widths[i],
-        format.width(type(cell) == "table" and cell[1] or cell))
-    end
-    if i ~= SOURCE then needed = needed + widths[i] + 2 end
-  end
-  for _, i in ipairs(dispensable) do
-    if shown[i] and needed + math.min(widths[SOURCE], width - width // 2) >
-       width then
-      shown[i], needed = nil, needed - widths[i] - 2
-    end
-  end
-  return shown
-end
-
-local function pick(list, shown)
-  local out = {}
-  for i = 1, #columns do
-    if shown[i] then out[#out + 1] = list[i] end
-  end
-  return out
 end
 
 local function title(page, block)
@@ -198,19 +160,22 @@ local function lines_of(page, blocks, paint)
   for _, block in ipairs(blocks) do
     table.move(block.rows, 1, #block.rows, #rows + 1, rows)
   end
-  local shown, of_c = fitting(rows, page.width), false
+  local of_c = false
   for _, row in ipairs(rows) do of_c = of_c or row[IN_C] ~= "" end
-  for i, row in ipairs(rows) do
+  for _, row in ipairs(rows) do
     if of_c and row[IN_C] == "" and row[SHARE] ~= "" then
       row[IN_C] = { "-", row[SHARE][2] }
     end
-    rows[i] = pick(row, shown)
   end
-  local all = table.move(page.counts and counted_columns or columns, 1,
-    #columns, 1, {})
-  -- with a column for C, the share is of self and in C together
-  if of_c then all[SHARE] = { title = "%", optional = true } end
-  return format.table(pick(all, shown), rows, page.width, paint)
+  local all = {}
+  for i, column in ipairs(columns) do
+    local own = column.title:gsub("^self", page.measure.column)
+    -- with a column for C, the share is of self and in C together
+    all[i] = setmetatable({ title = i == SHARE and of_c and "%" or own,
+      -- columns with a rank leave the source half of the width
+      least = i == SOURCE and page.width // 2 or nil }, { __index = column })
+  end
+  return format.table(all, rows, page.width, paint)
 end
 
 -- shows each block as a table of its own, for Markdown
@@ -273,7 +238,7 @@ function listing.rows(view, from, to, line_at, shown, greatest)
     elseif line then
       folded, last = folded + 1, line
       local figures = line.figures
-      ns = ns + (figures and figures.self_ns + in_c.ns(view, figures) or 0)
+      ns = ns + (figures and figures.self + in_c.ns(view, figures) or 0)
     end
   end
   fold()

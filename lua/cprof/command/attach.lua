@@ -10,6 +10,11 @@ local rendezvous = require "cprof.system.rendezvous"
 local summary = require "cprof.command.summary"
 local terminal = require "cprof.system.terminal"
 
+local function process(s)
+  local n = math.tointeger(tonumber(s))
+  return n and n >= 1 and n or nil
+end
+
 local attach = {
   name = "attach",
   summary = "Record a running program for some seconds.",
@@ -19,7 +24,26 @@ local attach = {
     "cprof.auto, or call cprof_listen in its host. Without PID, list the " ..
     "programs that listen.",
   example = "cprof attach --seconds 5 4711",
-  optional = { ["--sample"] = true },
+  options = {
+    { "PID?", "The process.", read = process,
+      must = "the number of a process" },
+    { "--seconds N", "Record for N seconds; Ctrl-C ends it earlier.",
+      type = "number", above = 0, max = 1e8, default = 10 },
+    { "--sample[=RATE]", "Take RATE samples a second, which hardly slows " ..
+      "the program down. (default: --sample=1000)", type = "integer",
+      min = 1, max = 10000, apart = { "exact", "lines" } },
+    { "--exact", "Record all calls, with their times.", apart = { "exact" } },
+    { "--lines", "Record all calls, and hits and time of each line.",
+      apart = { "lines" } },
+    { "--count", "Count how often each instruction runs.",
+      apart = { "exact", "lines" } },
+    { "--clock", "wall: elapsed time; cpu: CPU time, which does not " ..
+      "pass while the program waits. (default: cpu with --sample, else wall)",
+      type = "string", values = { "wall", "cpu" } },
+    { "-o FILE", "Record into FILE. (default: a temporary file, which " ..
+      "commands without FILE read)", target = "output" },
+    input.looks,
+  },
 }
 
 -- seconds between two checks, between two signals, and until a message says
@@ -29,38 +53,6 @@ local look <const>, again <const>, patience <const> = 0.05, 0.5, 2
 local modes = { "sample", "lines", "exact", "count" }
 local mode_of = { sample = "sample", exact = "call", lines = "line",
   count = "count" }
-
-local function process(s)
-  local n = math.tointeger(tonumber(s))
-  if n and n >= 1 then return n end
-  return nil, ("PID must be the number of a process, got '%s'"):format(s)
-end
-
-function attach.define(parser)
-  parser:argument("PID", "The process."):args "?":target "pid"
-    :convert(process)
-  parser:option("--seconds", "Record for N seconds; Ctrl-C ends it earlier.",
-    "10"):argname "N":convert(input.positive("--seconds", 1e8))
-  local sample = parser:option("--sample", "Take RATE samples a second, " ..
-    "which hardly slows the program down. (default: --sample=1000)")
-    :argname "[=RATE]":convert(input.rate)
-  local exact = parser:flag("--exact", "Record all calls, with their times.")
-  local lines = parser:flag("--lines", "Record all calls, and hits and time " ..
-    "of each line.")
-  local count = parser:flag("--count", "Count how often each instruction " ..
-    "runs.")
-  parser:mutex(sample, exact, count)
-  parser:mutex(sample, lines, count)
-  parser:option("--clock", "wall: elapsed time; cpu: processor time, which " ..
-    "does not pass while the program waits. (default: cpu with --sample, " ..
-    "else wall)")
-    :choices { "wall", "cpu" }
-  parser:option("-o", "Record into FILE. (default: a temporary file, which " ..
-    "commands without FILE read)"):argname "FILE":target "output"
-    :hidden_name "--output"
-  input.looks(parser)
-end
-
 
 -- {======================================================
 -- The list
@@ -132,12 +124,15 @@ local function shower()
   end
 end
 
+-- nil and a message; or what `listeners` knows of the signal
 local function request(program, id, fields)
+  local asked = {}
   fields.id, fields.from = id, core.process()
   local ok, why = rendezvous.write(program.folder, program.pid, "request",
     fields)
+  if ok then ok, why = listeners.ask(program, asked) end
   if not ok then return nil, why end
-  return core.signal(program.pid, math.tointeger(program.signal))
+  return asked
 end
 
 -- the program's answer to this request, if any
@@ -150,28 +145,23 @@ end
 
 -- Sends the signal again, since it may have come when no hook could be set.
 -- A signal that cprof did not get is not sent again: the program handles it.
-local function nudge(program, before)
-  local now = listeners.signals(program)
-  if not now or now ~= before then
-    core.signal(program.pid, math.tointeger(program.signal))
+local function nudge(program, asked)
+  if listeners.got(program, asked) ~= false then
+    listeners.ask(program, asked)
   end
 end
 
 -- Waits until `found` returns a value. After some time without an answer it
 -- calls `silent`. Returns nil when the program ends or `silent` returns false.
-local function await(program, before, found, silent)
+local function await(program, asked, found, silent)
   local began = core.seconds()
-  local signalled = began
   while true do
     local now = core.seconds()
     local it = found()
     if it then return it end
     if not listeners.lives(program) then return found() end
     if now - began > patience and silent() == false then return nil end
-    if now - signalled > again then
-      signalled = now
-      nudge(program, before)
-    end
+    if now - asked.at > again then nudge(program, asked) end
     core.sleep(look)
   end
 end
@@ -185,6 +175,8 @@ end
 -- for each reason why a program does not answer: the reason in words, when its
 -- recording begins, and when it ends
 local reasons = {
+  starved = { "has not run since the signal", "recording starts when it runs",
+    "recording ends when it runs" },
   waits = { "runs no Lua code now, for example because a C function waits",
     "recording starts when it runs Lua code",
     "recording ends when it runs Lua code" },
@@ -200,25 +192,32 @@ local reasons = {
     "if it handles the signal, ", "recording ends when it answers" },
 }
 
+-- why the program does not answer, as a key of `reasons`, and in words; nil:
+-- it is about to answer
+local function silence(program, asked)
+  local key = listeners.silence(program, asked, patience)
+  if not key then return nil end
+  return key, ("process %d %s; "):format(program.pid,
+    reasons[key][1]:format(program.name))
+end
+
 -- says why the recording does not begin; fails if it never will
-local function silence(program, before, show, fail)
-  local key = listeners.silence(program, before)
+local function explain(program, asked, show, fail)
+  local key, what = silence(program, asked)
+  if not key then return end
   local reason = reasons[key]
-  local what = ("process %d %s; "):format(program.pid,
-    reason[1]:format(program.name))
   if key == "taken" then fail(what .. another(program)) end
   show("waiting: " .. what .. reason[2] ..
     (reason[2]:find " $" and another(program) or ""))
 end
 
 local function begin(program, id, fields, show, fail)
-  local before = listeners.signals(program)
-  local ok, why = request(program, id, fields)
-  if not ok then fail(why) end
-  local answer = await(program, before, function()
+  local asked, why = request(program, id, fields)
+  if not asked then return fail(why) end
+  local answer = await(program, asked, function()
     return answer_of(program, id)
   end, function()
-    silence(program, before, show, function(message)
+    explain(program, asked, show, function(message)
       show()
       fail(message)
     end)
@@ -246,32 +245,40 @@ local function watch(program, id, seconds, show)
 end
 
 -- a message if ending the recording took long, or has not happened yet
-local function lateness(program, before, stopped, seconds)
+local function lateness(program, why, stopped, seconds)
   if not stopped and listeners.lives(program) then
-    local reason = reasons[listeners.silence(program, before)]
-    return ("process %d %s; %s"):format(program.pid,
-      reason[1]:format(program.name), reason[3])
+    return why
   elseif stopped and seconds > again then
-    return ("process %d ran no Lua code when its recording should " ..
-      "have ended; it ended %s later"):format(program.pid,
+    return ("process %d ran no Lua code, or had no processor, when its " ..
+      "recording should have ended; it ended %s later"):format(program.pid,
       format.time(seconds * 1e9 // 1 | 0))
   end
 end
 
 -- Ends the recording. If the program waits for something, its file is already
--- complete except for names, and the recording ends when it runs again.
+-- complete except for names, and the recording ends when it runs again: true
+-- says that the request for this has to stay.
 local function finish(program, id, show)
   local function stopped()
     local answer = answer_of(program, id)
     return answer and answer.state == "stopped"
   end
   if stopped() then return end
-  local asked, before = core.seconds(), listeners.signals(program)
-  request(program, id, { action = "stop" })
-  local ended = await(program, before, stopped, function() return false end)
-  local why = lateness(program, before, ended, core.seconds() - asked)
+  local began = core.seconds()
+  local asked = request(program, id, { action = "stop" })
+  if not asked then return end
+  local said
+  local ended = await(program, asked, stopped, function()
+    local key, what = silence(program, asked)
+    said = key and what .. reasons[key][3]
+    -- a program that is ready to run will do so
+    if key == "starved" then show("waiting: " .. said) end
+    return key == nil or key == "starved"
+  end)
+  local why = lateness(program, said, ended, core.seconds() - began)
   show()
   if why then terminal.say(why .. "\n") end
+  return not ended
 end
 
 -- }======================================================
@@ -295,31 +302,35 @@ local function target(parsed, fail)
     return filename.absolute(parsed.output, core.cwd() or ".")
   end
   return recordings.begin() or
-    fail "there is no folder for the recording: name a file with -o"
+    fail "there is no folder for the recording: name a file with -o FILE"
 end
 
--- calls f; false: Ctrl-C interrupted it. The recorded program goes on
-local function interruptible(f, ...)
-  local ok, why = pcall(f, ...)
-  if ok then return true end
-  if not tostring(why):find "interrupted!" then error(why, 0) end
-  return false
+-- calls f until Ctrl-C comes, which does not end the recorded program
+local function interruptible(f)
+  local ok, why = pcall(f)
+  if not ok and not tostring(why):find "interrupted!" then error(why, 0) end
 end
 
 local function record(program, parsed, file, fail)
   local id = ("%d-%.0f"):format(core.process(), core.seconds() * 1e6)
   local show = shower()
-  local begun = interruptible(begin, program, id, {
-    action = "start", file = file, seconds = parsed.seconds,
-    option_mode = mode_wanted(parsed), option_clock = clock_wanted(parsed),
-    option_rate = parsed.sample ~= "" and parsed.sample or nil,
-  }, show, fail)
-  if begun or answer_of(program, id) then
-    interruptible(watch, program, id, parsed.seconds, show)
-    finish(program, id, show)
-  end
+  local begun = false
+  interruptible(function()
+    begin(program, id, {
+      action = "start", file = file, seconds = parsed.seconds,
+      option_mode = mode_wanted(parsed), option_clock = clock_wanted(parsed),
+      option_rate = parsed.sample ~= "" and parsed.sample or nil,
+    }, show, fail)
+    begun = true
+    watch(program, id, parsed.seconds, show)
+  end)
+  -- the program may have begun when Ctrl-C came
+  begun = begun or answer_of(program, id) ~= nil
+  local stays = begun and finish(program, id, show)
   show()
-  rendezvous.remove(program.folder, program.pid, "request")
+  if not stays then
+    rendezvous.remove(program.folder, program.pid, "request")
+  end
   if not listeners.lives(program) then
     rendezvous.clear(program.folder, program.pid)
   end

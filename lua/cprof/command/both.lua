@@ -5,7 +5,9 @@ local core = require "cprof.core"
 local command = require "cprof.command.join"
 local cprof = require "cprof"
 local filename = require "cprof.system.filename"
+local folders = require "cprof.system.folders"
 local join = require "cprof.profile.join"
+local process = require "cprof.system.process"
 local recordings = require "cprof.system.recordings"
 local summary = require "cprof.command.summary"
 local terminal = require "cprof.system.terminal"
@@ -46,18 +48,16 @@ local function killed(status) return status > 128 and status < 160 end
 
 -- a unique file name for one of the runs
 local function temporary(which)
-  local folder = core.folder()
+  local folder = folders.own()
   return folder and ("%s/%d.%s"):format(folder, core.process(), which) or
     os.tmpname()
 end
 
 -- runs cprof in a new process and waits for its end
-local function record(words, options, more, file, program)
-  local first, line = 0, { terminal.quote(core.executable()) }
-  while words[first - 1] do first = first - 1 end
-  for i = first + 1, 0 do line[#line + 1] = terminal.quote(words[i]) end
-  for _, list in ipairs { { "run", "--quiet", "--output=" .. file }, more,
-    options, program } do
+local function record(options, more, file, program)
+  local line = {}
+  for _, list in ipairs { (process.interpreter()), { "run", "--quiet",
+    "--output=" .. file }, more, options, program } do
     for _, word in ipairs(list) do
       line[#line + 1] = terminal.quote(word)
     end
@@ -84,7 +84,9 @@ end
 function both.run(parsed, words, options, at, fail)
   if not core.signals then
     fail "--both takes samples, which need signals: Windows has none"
-  elseif not core.executable() then fail "--both is not possible here" end
+  elseif not core.executable() then
+    fail "--both: this system does not tell where the interpreter is"
+  end
   if parsed.format or parsed.html or parsed.trace or #parsed.coverage > 0 then
     fail("--both cannot be combined with --format, --html, --trace or " ..
       "--coverage")
@@ -99,18 +101,20 @@ function both.run(parsed, words, options, at, fail)
   local to = parsed.output ~= "" and parsed.output or nil
   local unnamed = not to
   to = to or recordings.begin()
-  if not to then fail "there is no folder for the recording: give -o FILE" end
+  if not to then
+    fail "there is no folder for the recording: name a file with -o FILE"
+  end
   to = to:gsub("%%p", tostring(core.process()))
   local first, second = temporary "first", temporary "second"
   local timing = parsed.sample and {} or { "--sample" }
-  local status = record(words, pick(options, sampling), {}, first, program)
+  local status = record(pick(options, sampling), {}, first, program)
   local counts = load(first, "first", status, fail)
   local all = counts
   if killed(status) then
     terminal.say("note: the first run was interrupted, so there was no " ..
       "second run\n")
   else
-    local again = record(words, pick(options, counting), timing, second,
+    local again = record(pick(options, counting), timing, second,
       program)
     local times = load(second, "second", again, fail)
     local sum, why = join.profiles(counts, times)

@@ -8,7 +8,9 @@
 --              code, by which it is found under another name
 --   options    options and mode of the recording, as strings
 
+local lists = require "cprof.text.lists"
 local options = require "cprof.text.options"
+local order = require "cprof.text.order"
 
 local budget = {}
 
@@ -56,7 +58,7 @@ local function wrong_entry(what, entry, valid)
   end
   for key, value in pairs(entry) do
     if not valid[key] then
-      return ("%s has no limit '%s'; there are: %s"):format(what,
+      return ("%s: unknown limit '%s'; valid limits: %s"):format(what,
         tostring(key), options.names(valid))
     end
     local ok, must = valid[key](value)
@@ -86,7 +88,7 @@ local function wrong(b)
   end
   for key in pairs(b) do
     if not fields[key] then
-      return ("it has no field '%s'; there are: %s"):format(tostring(key),
+      return ("unknown field '%s'; valid fields: %s"):format(tostring(key),
         options.names(fields))
     end
   end
@@ -104,7 +106,7 @@ local function wrong(b)
     end)
   if why then return why end
   some = some or b.limits and #budget.limited(b.limits) > 0
-  return not some and "it limits nothing" or nil
+  return not some and "it has no limits" or nil
 end
 
 -- the value of a JSON text; nil and why: it is not valid
@@ -134,8 +136,8 @@ function budget.read(path)
   return b
 end
 
-local order = { calls = 1, hits = 2, nodes = 3, allocs = 4, optional = 5,
-                code = 6 }
+local ranks <const> = { calls = 1, hits = 2, nodes = 3, allocs = 4,
+                        optional = 5, code = 6 }
 
 ---A budget as people edit it: a line for each function.
 ---@param b table
@@ -143,13 +145,9 @@ local order = { calls = 1, hits = 2, nodes = 3, allocs = 4, optional = 5,
 function budget.encode(b)
   local json = require "cprof.encoding.json"
   local function entry(t)
-    local keys, out = {}, {}
-    for key in pairs(t) do keys[#keys + 1] = key end
-    table.sort(keys, function(x, y)
-      local i, k = order[x] or 9, order[y] or 9
-      if i ~= k then return i < k end
-      return x < y
-    end)
+    local keys, out = lists.keys(t), {}
+    table.sort(keys, order(function(key) return ranks[key] or 9 end,
+      function(key) return key end))
     for i, key in ipairs(keys) do
       local value = t[key]
       out[i] = ("%s: %s"):format(json.quotestring(key),

@@ -1,6 +1,7 @@
 -- cprof calibrate: what recording costs on this machine.
 
 local input = require "cprof.command.input"
+local starting = require "cprof.recording.start"
 
 local calibrate = {
   name = "calibrate",
@@ -9,32 +10,30 @@ local calibrate = {
     "in ns per event. Reports subtract these costs from the times. An event " ..
     "has a cost below 0 if it is cheaper than the call that it is part of.",
   example = "cprof calibrate --lines",
+  options = {
+    { "--lines", "Measure with recording of lines." },
+    { "--callsites", "Measure with calls from different lines kept apart." },
+    { "--clock", "wall: elapsed time; cpu: CPU time.",
+      of = starting.options },
+  },
 }
-
-function calibrate.define(parser)
-  parser:flag("--lines", "Measure with recording of lines.")
-  parser:flag("--callsites", "Measure with calls from different lines kept " ..
-    "apart.")
-  parser:option("--clock", "wall: elapsed time; cpu: processor time.")
-    :choices { "wall", "cpu" }:default "wall"
-end
 
 local costs = {
   { "lua_caller", "call of a Lua function, charged to its caller" },
   { "lua_callee", "call of a Lua function, charged to the function" },
   { "c_caller", "call of a C function, charged to its caller" },
   { "c_callee", "call of a C function, charged to the function" },
-  { "unreturned", "call that an error ends, saved for its caller" },
+  { "unreturned", "call that an error ends, less for its caller" },
   { "tail_callee", "tail call, charged to the function" },
-  { "node", "call that makes a call-tree node, extra" },
-  { "resume", "call of a function that resumes a coroutine, extra" },
-  { "coroutine", "first call in a coroutine, extra" },
+  { "node", "call that makes a call-tree node, in addition" },
+  { "resume", "call of a function that resumes a coroutine, in addition" },
+  { "coroutine", "first call in a coroutine, in addition" },
   { "resumer", "resume and yield, charged to the resumer" },
   { "yielder", "resume and yield, charged to the coroutine" },
   { "line", "arrival at a line", lines = true },
   { "step", "instruction that Lua checks to find a line", lines = true },
   { "instruction", "instruction on a recorded line", lines = true },
-  { "least", "instruction, the least time without overhead", lines = true },
+  { "least", "instruction, minimum time without overhead", lines = true },
 }
 
 function calibrate.call(parsed, fail)

@@ -2,17 +2,10 @@
 
 local view = require "cprof.command.view"
 
-local callgraph = {
+return {
   name = "callgraph",
   summary = "Print each function with its callers and callees.",
   example = "cprof callgraph --filter parser run.cprof",
-  define = function(parser)
-    view.define(parser, "30", "total")
-  end,
+  options = view.options("30", "total"),
+  call = function(parsed, fail) view.print("callgraph", parsed, fail) end,
 }
-
-function callgraph.call(parsed, fail)
-  view.print("callgraph", parsed, fail)
-end
-
-return callgraph

@@ -8,8 +8,8 @@ local core = require "cprof.core"
 local format = require "cprof.text.format"
 local input = require "cprof.command.input"
 local lines = require "cprof.count.lines"
+local lists = require "cprof.text.lists"
 local match = require "cprof.profile.match"
-local options = require "cprof.text.options"
 local totals = require "cprof.coverage.totals"
 local output = require "cprof.export.output"
 local rows = require "cprof.count.rows"
@@ -27,21 +27,19 @@ local check = {
     "none of the budget's functions is in the profile. --update brings a " ..
     "budget up to date. Times are printed but not checked.",
   example = "cprof check --budget budget.json run.cprof",
+  options = {
+    input.file(),
+    { "--budget JSON", "The budget, as --update writes it." },
+    { "--update", "Write the profile's figures to the budget: those that it " ..
+      "limits, or all figures if there is no budget yet." },
+    { "--coverage N", "Fail if less than N percent of the lines ran; for a " ..
+      "profile that was recorded with cprof run --coverage.",
+      type = "number", min = 0, max = 100 },
+    { "--branch-coverage N", "Fail if less than N percent of the branches " ..
+      "ran.", type = "number", min = 0, max = 100 },
+  },
 }
 
-function check.define(parser)
-  input.profile(parser)
-  parser:option("--budget", "The budget, as --update writes it.")
-    :argname "JSON"
-  parser:flag("--update", "Write the profile's figures to the budget: those " ..
-    "that it limits, or all figures if there is no budget yet.")
-  parser:option("--coverage", "Fail if less than N percent of the lines " ..
-    "ran; for a profile that was recorded with cprof run --coverage.")
-    :argname "N":convert(input.percent "--coverage")
-  parser:option("--branch-coverage", "Fail if less than N percent of the " ..
-    "branches ran.")
-    :argname "N":convert(input.percent "--branch-coverage")
-end
 
 -- {======================================================
 -- Figures that a budget can limit
@@ -52,14 +50,15 @@ end
 ---@field hits integer|false   false: the profile has no lines
 ---@field allocs integer|false  false: allocations were not counted
 ---@field nodes integer?
----@field self_ns integer
+---@field self integer
 
 -- the number of nodes without those of the collector, which differ from run to
 -- run
 local function nodes_of(profile)
   local n = #profile.nodes
-  for i, f in ipairs(profile.functions) do
-    if rows.collector(f) then n = n - core.count(profile.nodes, i) end
+  for id = 1, n do
+    local _, func = core.node(profile.nodes, id)
+    if rows.collector(profile.functions[func]) then n = n - 1 end
   end
   return n
 end
@@ -68,30 +67,30 @@ end
 local function figures(profile)
   local by_line = lines.recorded(profile)
   local memory = profile.meta.memory
-  local all, of = { calls = 0, hits = by_line and 0, self_ns = 0,
+  local all, of = { calls = 0, hits = by_line and 0, self = 0,
                     allocs = memory and allocations.root(profile).total_allocs,
                     nodes = nodes_of(profile) }, {}
   for i, f in ipairs(profile.functions) do
     of[i] = { calls = f.calls, hits = by_line and 0,
               allocs = memory and f.self_allocs,
-              self_ns = f.self_ns or f.instructions }
+              self = f[profile.measure.own] }
     all.calls = all.calls + f.calls
   end
-  for i, _, hits in lines.each(profile.counted) do
-    if by_line then
-      of[i].hits, all.hits = of[i].hits + hits, all.hits + hits
-    end
+  local at_hits = lines.place "hits"
+  for at, i in lines.each(by_line and profile.counted or {}) do
+    local hits = profile.counted[at + at_hits]
+    of[i].hits, all.hits = of[i].hits + hits, all.hits + hits
   end
   return all, of
 end
 
 local function sum(of, functions)
-  local out = { calls = 0, hits = 0, allocs = 0, self_ns = 0 }
+  local out = { calls = 0, hits = 0, allocs = 0, self = 0 }
   for _, i in ipairs(functions) do
     out.calls = out.calls + of[i].calls
     out.hits = of[i].hits and out.hits + of[i].hits
     out.allocs = of[i].allocs and out.allocs + of[i].allocs
-    out.self_ns = out.self_ns + of[i].self_ns
+    out.self = out.self + of[i].self
   end
   return out
 end
@@ -196,7 +195,7 @@ local function find(profile, entries)
     end
   end
   local titles, old, new, groups, of = {}, {}, {}, {}, {}
-  for _, key in ipairs(options.keys(entries)) do
+  for _, key in ipairs(lists.keys(entries)) do
     local f = not found[key] and parse(key, entries[key])
     if f then titles[#titles + 1], old[#old + 1] = key, f end
   end
@@ -256,7 +255,7 @@ local function renewed(known, profile)
                 limits = renew(known.limits, all) }
   local found, names = find(profile, known.functions), index(profile)
   local lost = {}
-  for _, key in ipairs(options.keys(known.functions)) do
+  for _, key in ipairs(lists.keys(known.functions)) do
     local entry, functions = known.functions[key], found[key]
     if functions then
       local given, code = entry_key(profile, names, functions)
@@ -280,8 +279,7 @@ local function first(profile)
   local names, by_key = index(profile), {}
   for i, f in ipairs(profile.functions) do
     if f.kind == "Lua" and f.calls > 0 then
-      by_key[f.title] = by_key[f.title] or {}
-      table.insert(by_key[f.title], i)
+      lists.add(by_key, f.title, i)
     end
   end
   for _, functions in pairs(by_key) do
@@ -333,7 +331,7 @@ local function hold_entry(report, what, limits, got, is_part)
       add(report, "over budget: %s: %s %s, at most %s (+%s)%s", what,
         format.count(got[key]), units[key], format.count(limit),
         format.count(got[key] - limit),
-        is_part and ("; %s self"):format(report.time(got.self_ns)) or "")
+        is_part and ("; %s self"):format(report.measure:told(got.self)) or "")
     end
   end
 end
@@ -374,17 +372,10 @@ local function tell_found(report, profile, key, functions)
   end
 end
 
--- the function that formats times or instructions
-local function time_of(profile)
-  return profile.meta.mode == "count" and function(n)
-    return format.count(n) .. " instructions"
-  end or format.time
-end
-
 local function hold(profile, limits)
   local all, of = figures(profile)
   local report = { out = {}, over = 0, checked = 0, missing = 0, found = 0,
-                   moved = {}, time = time_of(profile) }
+                   moved = {}, measure = profile.measure }
   local old, new = limits.options or {}, way_of(profile)
   report.other = limits.limits.nodes and other_nodes(old, new)
   if report.other then add(report, "note: %s", report.other) end
@@ -400,7 +391,7 @@ local function hold(profile, limits)
     hits = limits.limits.hits, allocs = limits.limits.allocs,
     nodes = not report.other and limits.limits.nodes or nil }, all)
   local found = find(profile, limits.functions)
-  for _, key in ipairs(options.keys(limits.functions)) do
+  for _, key in ipairs(lists.keys(limits.functions)) do
     local entry = limits.functions[key]
     if found[key] then
       report.found = report.found + 1
@@ -425,7 +416,7 @@ end
 
 -- checks the coverage against its limits; returns the exit status
 local function check_coverage(parsed, profile, named, fail)
-  if profile.meta.mode ~= "count" then
+  if not profile.meta.instructions then
     fail(("%s has no coverage: record it with cprof run --coverage")
       :format(named))
   end
@@ -486,7 +477,7 @@ function check.call(parsed, fail)
     report.checked, report.missing > 0 and (", %s not found")
       :format(format.plural(report.missing, "function")) or "",
     profile.meta.wall_ns and format.time(profile.meta.wall_ns) .. " wall" or
-      report.time(profile.meta.instructions))
+      report.measure:told(profile.meta.instructions))
   input.print(table.concat(report.out, "\n") .. "\n", fail)
   return (report.over > 0 or report.missing > 0) and 1 or status
 end

@@ -11,12 +11,9 @@ local completion = {
     "_cprof in a folder of $fpath. fish: save it as " ..
     "~/.config/fish/completions/cprof.fish.",
   example = "cprof completion bash",
+  options = { { "SHELL", "bash, zsh or fish.",
+    values = { "bash", "zsh", "fish" } } },
 }
-
-function completion.define(parser)
-  parser:argument("SHELL", "bash, zsh or fish."):target "shell"
-    :choices { "bash", "zsh", "fish" }
-end
 
 -- By shell: adds the words that a command's argument can be to a script of
 -- argparse, which only knows those of options.

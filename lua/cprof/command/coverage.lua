@@ -9,30 +9,25 @@ local coverage = {
   description = "Print how much of each file ran: lines, branches and " ..
     "functions. For one file, or with --missing, also print what did not run.",
   example = "cprof coverage --missing run.cprof",
+  options = {
+    input.file "A profile that was recorded with --coverage",
+    { "SOURCE?", "Only this file, named as in reports; also print what did " ..
+      "not run." },
+    { "--missing", "Print what did not run, for all files." },
+    input.page,
+  },
 }
 
-function coverage.define(parser)
-  input.profile(parser, "A profile that was recorded with --coverage")
-  parser:argument("SOURCE", "Only this file, named as in reports; also " ..
-    "print what did not run."):target "source":args "?"
-  parser:flag("--missing", "Print what did not run, for all files.")
-  input.page(parser)
-end
-
 function coverage.call(parsed, fail)
-  input.ordered("coverage", parsed.file, "SOURCE", parsed.source, fail)
-  if parsed.file and not parsed.source and
-     not input.is_profile(parsed.file) then
-    parsed.file, parsed.source = nil, parsed.file
-  end
-  local profile, named = input.load(parsed.file, fail)
-  if profile.meta.mode ~= "count" then
+  local file
+  file, parsed.source = input.pair("coverage", parsed.file, "SOURCE",
+    parsed.source, fail)
+  local profile, named = input.load(file, fail)
+  if not profile.meta.instructions then
     fail(("%s has no coverage: record it with cprof run --coverage")
       :format(named))
   end
-  local text, why = listing.make(profile, {
-    missing = parsed.missing, source = parsed.source,
-    format = parsed.format, width = parsed.width, color = parsed.color })
+  local text, why = listing.make(profile, parsed)
   if not text then fail(why) end
   input.print(text, fail)
 end

@@ -2,12 +2,12 @@
 
 local compare = require "cprof.profile.compare"
 local format = require "cprof.text.format"
+local graph = require "cprof.count.graph"
 local input = require "cprof.command.input"
 local match = require "cprof.profile.match"
-local measured = require "cprof.count.measured"
+local measures = require "cprof.count.measure"
 local name = require "cprof.source.name"
 local nearest = require "cprof.text.nearest"
-local measures = require "cprof.count.measure"
 local order = require "cprof.text.order"
 local page = require "cprof.report.page"
 local patterns = require "cprof.text.patterns"
@@ -24,51 +24,47 @@ local diff = {
     "recordings stands for their sum. With one folder, --since compares " ..
     "the recordings from before that time with the later ones.",
   example = "cprof diff before.cprof after.cprof",
+  options = {
+    { "BEFORE?", "A profile, or a folder with profiles. Without it: the " ..
+      "recording before the last one." },
+    { "AFTER?", "Another profile or folder. Without it: the last recording." },
+    { "--measure", ("Compare %s. (default: cpu, which other programs " ..
+      "disturb least; wall if the CPU time is not known)"):format(
+      measures.told()), type = "string", values = measures.options() },
+    { "--sort", "Sort by the change of this figure, or of self of a measure.",
+      type = "string",
+      values = measures.options("self", "total", "calls", "name"),
+      default = "self" },
+    { "--limit N", "Show at most N functions.", type = "integer", min = 1,
+      default = 30 },
+    input.filter, range.options, input.page,
+  },
 }
 
-local orders = { "self", "total", "calls", "name", "alloc", "allocs", "live" }
-
-local measure_names = { "wall", "cpu", "wait", "alloc", "allocs", "live" }
-
-function diff.define(parser)
-  parser:argument("BEFORE", "A profile, or a folder with profiles. Without " ..
-    "it: the recording before the last one."):target "before":args "?"
-  parser:argument("AFTER", "Another profile or folder. Without it: the " ..
-    "last recording."):target "after":args "?"
-  parser:option("--measure", "Compare wall time; the part of it that is CPU " ..
-    "time or waiting time; bytes allocated; allocations; or bytes in use. " ..
-    "(default: cpu, which other programs disturb least; wall if the CPU " ..
-    "time is not known)"):choices(measure_names)
-  parser:option("--sort", "Sort by the change of this figure; alloc, " ..
-    "allocs, live: by that measure.")
-    :choices(orders):default "self"
-  parser:option("--limit", "Show at most N functions."):argname "N"
-    :convert(input.integer("--limit", 1)):default "30"
-  input.filter(parser)
-  range.define(parser)
-  input.page(parser)
-end
 
 
 -- {======================================================
 -- Entries: a function before and after, or one of them
 -- =======================================================
 
-local nothing = { calls = 0, self_ns = 0, total_ns = 0, self_most_ns = 0,
-                  total_most_ns = 0 }
+local nothing <const> = { count = 0, self = 0, total = 0, self_most = 0,
+                          total_most = 0 }
 
 ---@class cprof.Difference
 ---@field before cprof.Row   or `nothing`
 ---@field after cprof.Row    or `nothing`
 ---@field func cprof.Function  the newer one
----@field points number      change of its share of the time
+---@field self number        change of self
+---@field total number
+---@field count number
+---@field points number      change of its share
 ---@field points_off number  margin of error of points; 0: exact
----@field ns_off number       margin of error of the change of its self time
----@field total_off number    margin of error of the change of its total time
+---@field self_off number    margin of error of the change of self
+---@field total_off number   margin of error of the change of total
 
 local function rows_of(profile)
   local rows, functions = {}, {}
-  for _, row in ipairs((select.functions(profile))) do
+  for _, row in ipairs((graph.functions(profile))) do
     if row.func.kind ~= "root" then
       rows[#rows + 1], functions[#functions + 1] = row, row.func
     end
@@ -76,14 +72,28 @@ local function rows_of(profile)
   return rows, functions
 end
 
--- The margins of error of a change, in points and in ns; 0 without samples.
+-- The margins of error of a change, in points and as a figure; 0 without
+-- samples.
 local function error_of(view, entry, figure)
-  local points, ns = 0, 0
+  local points, own = 0, 0
   for side, measure in pairs(view.measures) do
     local off = measure:off(entry[side][figure]) or 0
-    points, ns = points + off ^ 2, ns + (off * measure.whole) ^ 2
+    points, own = points + off ^ 2, own + (off * measure.whole) ^ 2
   end
-  return 100 * points ^ 0.5, ns ^ 0.5
+  return 100 * points ^ 0.5, own ^ 0.5
+end
+
+local function entry_of(view, a, b)
+  local before, after = view.measures.before, view.measures.after
+  local entry = { before = a, after = b,
+    func = b ~= nothing and b.func or a.func, self = b.self - a.self,
+    total = b.total - a.total, count = b.count - a.count,
+    points = format.share(b.self, after.whole) -
+      format.share(a.self, before.whole) }
+  local _
+  entry.points_off, entry.self_off = error_of(view, entry, "self")
+  _, entry.total_off = error_of(view, entry, "total")
+  return entry
 end
 
 local function entries_of(view, before, after)
@@ -91,58 +101,37 @@ local function entries_of(view, before, after)
   local to, news = rows_of(after)
   local pairs_of = match.functions(olds, news)
   local out, found = {}, {}
-  local function add(a, b)
-    local entry = { before = a, after = b,
-      func = b ~= nothing and b.func or a.func,
-      points = format.share(b.self_ns, after.program_ns) -
-        format.share(a.self_ns, before.program_ns) }
-    local _
-    entry.points_off, entry.ns_off = error_of(view, entry, "self_ns")
-    _, entry.total_off = error_of(view, entry, "total_ns")
-    out[#out + 1] = entry
-  end
   for i, row in ipairs(from) do
     local j = pairs_of[i]
-    add(row, j and to[j] or nothing)
+    out[#out + 1] = entry_of(view, row, j and to[j] or nothing)
     if j then found[j] = true end
   end
   for j, row in ipairs(to) do
-    if not found[j] then add(nothing, row) end
+    if not found[j] then out[#out + 1] = entry_of(view, nothing, row) end
   end
   return out
-end
-
-local calls_of <const> = select.often
-
-local function change(entry, field)
-  if field == "calls" then
-    return calls_of(entry.after) - calls_of(entry.before)
-  end
-  return entry.after[field] - entry.before[field]
 end
 
 -- is the change within the margins of error?
 local function within(entry)
   return math.abs(entry.points) <= entry.points_off and
-    math.abs(change(entry, "self_ns")) <= entry.ns_off and
-    entry.points_off > 0
+    math.abs(entry.self) <= entry.self_off and entry.points_off > 0
 end
 
 local function sort(entries, by)
-  local field = by == "calls" and "calls" or by .. "_ns"
+  local field = by == "calls" and "count" or by
   table.sort(entries, order(
     function(entry) return by == "self" and within(entry) and 1 or 0 end,
     function(entry)
-      return by == "name" and 0 or -math.abs(change(entry, field))
+      return by == "name" and 0 or -math.abs(entry[field])
     end, "func.title",
     function(entry) return entry.before == nothing and 0 or 1 end))
 end
 
 local function differs(view, entry)
   return entry.before == nothing or entry.after == nothing or
-    view.counted and change(entry, "calls") ~= 0 or
-    change(entry, "self_ns") ~= 0 or
-    math.abs(change(entry, "total_ns")) > entry.total_off
+    view.counted and entry.count ~= 0 or entry.self ~= 0 or
+    math.abs(entry.total) > entry.total_off
 end
 
 local function passes(entry, filter)
@@ -170,41 +159,35 @@ end
 -- The table
 -- =======================================================
 
--- If there is no room, columns with a rank are left out, the highest first. The
--- column after one of them then has the title `alone`. Names are cut to `least`
--- to keep columns, and to `tight` when no ranked column is left; then no name
--- is longer than `most`.
-local columns = {
+local columns <const> = {
   { title = "calls", rank = 1 }, { title = "now", alone = "calls now" },
   { title = "total", rank = 3 }, { title = "now", rank = 3 },
   { title = "self", rank = 2 }, { title = "now", alone = "self now" },
   { title = "change" }, { title = "points" },
-  { title = "function", left = true, least = 18, tight = 11, most = 20,
-    firm = true, code = true },
+  { title = "function", left = true, least = 18, tight = 11, code = true },
   { title = "defined", left = true, least = 16, tight = 10,
-    cut = format.cutpath, firm = true, code = true },
-  { title = "status", left = true, least = 12, tight = 8, firm = true },
+    cut = format.cutpath, code = true },
+  { title = "status", left = true, least = 12, tight = 8 },
 }
 
 local COUNTED <const> = 2  -- the number of columns about calls
 
--- the columns for samples, and those for profiles without common counts
-local of_samples = table.move(columns, 1, #columns, 1, {})
-of_samples[1] = { title = "samples", rank = 1 }
-of_samples[2] = { title = "now", alone = "samples now" }
-local of_times = table.move(columns, COUNTED + 1, #columns, 1, {})
-
+-- The columns that both profiles have figures for: calls, samples, or neither.
 local function columns_of(view)
-  if not view.counted then return of_times end
-  return view.counted == "samples" and of_samples or columns
+  if view.counted == "calls" then return columns end
+  local out = table.move(columns, 1, #columns, 1, {})
+  if not view.counted then return table.move(out, COUNTED + 1, #out, 1, {}) end
+  out[1] = { title = "samples", rank = 1 }
+  out[2] = { title = "now", alone = "samples now" }
+  return out
 end
 
 local function sign(n, text)
   return (n > 0 and "+" or n < 0 and "-" or "") .. text
 end
 
-local function signed(on, ns)
-  return ns == 0 and "0" or sign(ns, on:time(math.abs(ns)))
+local function signed(on, n)
+  return n == 0 and "0" or sign(n, on:time(math.abs(n)))
 end
 
 -- a change in percent or percentage points, with its sign
@@ -247,92 +230,50 @@ end
 
 local function cells(view, entry)
   local before, after, on = entry.before, entry.after, view.page
-  local function figure(side, text)
-    return side == nothing and "-" or text
-  end
-  local ns, now = change(entry, "self_ns"), status(entry)
   local unsure = within(entry)
-  local out = {
-    figure(before, format.count(calls_of(before))),
-    { figure(after, format.count(calls_of(after))),
-      calls_of(before) ~= calls_of(after) and not unsure and "bold" or nil },
-    figure(before, on:time(before.total_ns, before.total_most_ns)),
-    figure(after, on:time(after.total_ns, after.total_most_ns)),
-    figure(before, on:time(before.self_ns, before.self_most_ns)),
-    figure(after, on:time(after.self_ns, after.self_most_ns)),
-    { mark(view, ns, entry.ns_off, signed(on, ns)),
-      unsure and "dim" or format.heat(math.abs(ns), view.whole) },
-    mark(view, entry.points, entry.points_off, points(entry.points)) ..
-      uncertain(entry),
-    format.plain(entry.func.name),
-    { format.plain(name.where(entry.func)), "dim" },
-    { format.plain(now), (before == nothing or after == nothing) and
-      not unsure and "bold" or "dim" },
-  }
-  return view.counted and out or table.move(out, COUNTED + 1, #out, 1, {})
-end
-
--- the columns of `all` below a rank, and their cells
-local function without(all, rank, rows)
-  local kept, shown, picked = {}, {}, {}
-  for i, column in ipairs(all) do
-    if (column.rank or 0) < rank then
-      kept[#kept + 1] = i
-      local alone = column.alone and all[i - 1].rank >= rank
-      shown[#kept] = setmetatable({
-        title = alone and column.alone or nil, rank = false,
-        least = rank == 1 and column.tight or nil,
-      }, { __index = column })
+  local style = unsure and "dim" or "bold"
+  local out = {}
+  local function add(side, text, own)
+    out[#out + 1] = { side == nothing and "-" or text, own }
+  end
+  if view.counted then
+    add(before, format.count(before.count))
+    add(after, format.count(after.count),
+      entry.count ~= 0 and not unsure and "bold" or nil)
+  end
+  for _, kind in ipairs { "total", "self" } do
+    for _, side in ipairs { before, after } do
+      add(side, on:time(side[kind], side[kind .. "_most"]))
     end
   end
-  for r, row in ipairs(rows) do
-    picked[r] = {}
-    for k, i in ipairs(kept) do
-      local most = rank == 1 and all[i].most
-      picked[r][k] = most and format.cut(row[i], most) or row[i]
-    end
-  end
-  return shown, picked
-end
-
-local function widest(lines)
-  local width = 0
-  for _, line in ipairs(lines) do
-    width = math.max(width, format.width(line))
-  end
-  return width
-end
-
--- the lines of the table, with as many columns as there is room for
-local function fitting(view, rows)
-  local on, all = view.page, columns_of(view)
-  local lines = format.table(all, rows, math.huge, on.paint)
-  for rank = 3, 1, -1 do
-    if widest(lines) <= on.width then break end
-    local kept, picked = without(all, rank, rows)
-    lines = format.table(kept, picked, on.width, on.paint)
-  end
-  return lines
+  add(entry, mark(view, entry.self, entry.self_off, signed(on, entry.self)),
+    unsure and "dim" or format.heat(math.abs(entry.self), view.whole))
+  add(entry, mark(view, entry.points, entry.points_off,
+    points(entry.points)) .. uncertain(entry))
+  add(entry, format.plain(entry.func.name))
+  add(entry, format.plain(name.where(entry.func)), "dim")
+  add(entry, format.plain(status(entry)),
+    (before == nothing or after == nothing) and style or "dim")
+  return out
 end
 
 local function table_of(view, entries, parsed)
-  local rows, more, more_ns = {}, 0, 0
+  local rows, more, left = {}, 0, 0
   for _, entry in ipairs(entries) do
     if differs(view, entry) and passes(entry, parsed.filter) then
       if #rows < parsed.limit then
         rows[#rows + 1] = cells(view, entry)
       else
-        more, more_ns = more + 1, more_ns + change(entry, "self_ns")
+        more, left = more + 1, left + entry.self
       end
     end
   end
   local on = view.page
   if #rows == 0 then return on:line "no function differs" end
-  if on.markdown then on:table(columns_of(view), rows)
-  else on:verbatim(fitting(view, rows)) end
+  on:table(columns_of(view), rows)
   if more > 0 then
     on:rest(("… %s, %s self"):format(
-      format.plural(more, "more function"), signed(view.page, more_ns)))
+      format.plural(more, "more function"), signed(view.page, left)))
   end
   on:explain()
 end
@@ -344,37 +285,24 @@ end
 -- The lines above the table
 -- =======================================================
 
--- the whole of a profile in words, by measure or mode; default: wall time
-local amounts = {
-  count = function(p)
-    return format.count(p.meta.instructions) .. " instructions"
-  end,
-  cpu = function(p)
-    return ("%s wall, %s CPU"):format(format.time(p.meta.wall_ns),
-      format.time(p.program_ns))
-  end,
-  wait = function(p)
-    return ("%s wall, %s waiting"):format(format.time(p.meta.wall_ns),
-      format.time(p.program_ns))
-  end,
-  bytes = function(p) return format.bytes(p.program_ns) .. " allocated" end,
-  allocs = function(p) return format.count(p.program_ns) .. " allocations" end,
-  live = function(p) return format.bytes(p.program_ns) .. " in use" end,
-}
+-- the whole of a profile in words
+local function amount(p)
+  local m = p.measure
+  local own = m:amount(m.whole) .. " " .. m.noun
+  if not m:timed() then return own end
+  local wall = format.time(p.meta.wall_ns) .. " wall"
+  return m.name == "time" and wall or wall .. ", " .. own
+end
 
 -- A line about a profile. It has no path if that is the last recording or the
 -- one before.
 local function head(view, side, path, profile)
   local meta = profile.meta
-  local amount = amounts[meta.measure or meta.mode]
   local n = profile.samples or select.calls(profile)
-  local facts = (", %s, %s, mode %s, clock %s"):format(
-    amount and amount(profile) or format.time(meta.wall_ns) .. " wall",
+  view.page:line(("%s%s%s, %s, %s, mode %s, clock %s"):format(side,
+    path and path .. ": " or "", format.program(meta), amount(profile),
     format.plural(n, profile.samples and "sample" or "call"), meta.mode,
-    meta.clock)
-  local what = side .. (path and path .. ": " or "") ..
-    format.program(meta)
-  view.page:line(what .. facts)
+    meta.clock))
 end
 
 local function counted(entries, side)
@@ -387,19 +315,20 @@ end
 
 -- a line about the change of the whole
 local function whole(view, before, after, entries)
-  local ns, was_ns = after.program_ns - before.program_ns, before.program_ns
+  local was = view.measures.before.whole
+  local n = view.measures.after.whole - was
   local calls = view.counted == "calls" and
     select.calls(after) - select.calls(before)
   local counts = calls and (", %s calls"):format(sign(calls,
     format.count(math.abs(calls)))) or ""
   local function differ(side, how)
-    local n = counted(entries, side)
-    return n == 0 and "" or (", %s %s"):format(
-      format.plural(n, "function"), how)
+    local number = counted(entries, side)
+    return number == 0 and "" or (", %s %s"):format(
+      format.plural(number, "function"), how)
   end
-  view.page:line(("change: %s%s%s%s%s"):format(signed(view.page, ns),
-    was_ns > 0 and (" (%s %%)"):format(points(format.share(ns, was_ns))) or
-    "", counts, differ("before", "added"), differ("after", "removed")))
+  view.page:line(("change: %s%s%s%s%s"):format(signed(view.page, n),
+    was > 0 and (" (%s %%)"):format(points(format.share(n, was))) or "",
+    counts, differ("before", "added"), differ("after", "removed")))
 end
 
 -- the share of the time in which other programs may have the processor: more
@@ -416,7 +345,6 @@ local function preempted(meta)
 end
 
 local function noise(before, after)
-  if not measured.times(before) then return nil end
   local was, is = preempted(before), preempted(after)
   if math.max(was or 0, is or 0) < 100 * busy then return nil end
   local function told(share, when)
@@ -424,7 +352,7 @@ local function noise(before, after)
       ("an unknown time %s"):format(when)
   end
   return ("other programs had the processor for %s and %s: changes of " ..
-    "less than %d %% may come from that"):format(told(was, "before"),
+    "less than %d %% may be noise"):format(told(was, "before"),
     told(is, "after"), disturbed)
 end
 
@@ -432,46 +360,35 @@ local function notes(view, before, after)
   local list = compare.notes(before.meta, after.meta, "be compared")
   local two = compare.programs(before.meta, after.meta)
   if two then table.insert(list, 1, two) end
-  local function check(path, profile)
-    local why = compare.inexact(profile.meta)
+  for _, side in ipairs { { view.before, before }, { view.after, after } } do
+    local why = compare.inexact(side[2].meta)
     if why then
-      list[#list + 1] = ("the counts of %s are not exact: %s"):format(path,
-        why)
+      list[#list + 1] = ("the counts of %s are not exact: %s"):format(
+        side[1], why)
     end
   end
-  check(view.before, before)
-  check(view.after, after)
-  list[#list + 1] = noise(before.meta, after.meta)
+  if before.measure:timed() then
+    list[#list + 1] = noise(before.meta, after.meta)
+  end
   for _, note in ipairs(list) do view.page:note(note) end
 end
 
 -- }======================================================
 
 
--- what a profile lacks for a measure, and how to record it
-local missing = {
-  bytes = "has no allocations: record it with cprof run --memory",
-  live = "has no live blocks: record it with cprof run --memory=live",
-  cpu = "does not tell waiting from computing, as modes call and line do",
-}
-missing.allocs, missing.wait = missing.bytes, missing.cpu
-
-local function of_measure(profile, named, option, fail)
-  local row = measured.row(option)
-  if not row then return profile end
-  if row.unknown(profile.meta) then
-    fail(("%s %s"):format(named, profile.meta.memory and missing[row.name] or
-      row.name == "live" and missing.bytes or missing[row.name]))
-  end
-  return measured.profile(profile, row.name)
-end
-
 -- the measure to compare, by its name in --measure
 local function measure_of(parsed, before, after)
-  if measured.row(parsed.sort) then return parsed.sort end
-  if parsed.measure then return parsed.measure end
+  if measures.row(parsed.sort) then return parsed.sort end
   local known = before.meta.waiting_ns and after.meta.waiting_ns
-  return known and "cpu" or "wall"
+  return parsed.measure or known and "cpu" or "wall"
+end
+
+local function of_measure(profile, named, option, fail)
+  local unknown = measures.unknown(profile, option)
+  if unknown then
+    fail(("%s is a profile %s"):format(named, input.worded(unknown)))
+  end
+  return measures.profile(profile, measures.row(option))
 end
 
 -- Loads both profiles. With one folder, --since divides it into recordings that
@@ -501,33 +418,32 @@ end
 local function counted_of(before, after)
   if before.samples and after.samples then
     -- samples of allocations are not calls
-    return measured.times(before.meta) and "samples" or nil
+    return before.measure:timed() and "samples" or nil
   end
   return not (before.samples or after.samples) and "calls" or nil
 end
 
 function diff.call(parsed, fail)
   local before, older, after, newer = load_both(parsed, fail)
-  if measures.of(before).unit ~= measures.of(after).unit then
-    fail(("instructions and times cannot be compared: %s has mode %s, %s " ..
-      "has mode %s"):format(older, before.meta.mode, newer, after.meta.mode))
+  local function unfit(why)
+    fail(("%s: %s has mode %s, %s has mode %s"):format(why, older,
+      before.meta.mode, newer, after.meta.mode))
   end
-  local measure = measure_of(parsed, before, after)
-  if measured.row(parsed.sort) then parsed.sort = "self" end
-  before = of_measure(before, older, measure, fail)
-  after = of_measure(after, newer, measure, fail)
+  if before.measure.unit ~= after.measure.unit then
+    unfit "instructions and times cannot be compared"
+  end
+  local option = measure_of(parsed, before, after)
+  if measures.row(parsed.sort) then parsed.sort = "self" end
+  before = of_measure(before, older, option, fail)
+  after = of_measure(after, newer, option, fail)
   local view = {
-    before = older, after = newer,
-    page = page.new({ format = parsed.format, width = parsed.width,
-                      color = parsed.color }, before),
-    whole = math.max(before.program_ns, after.program_ns),
-    measures = { before = measures.of(before), after = measures.of(after) },
+    before = older, after = newer, page = page.new(parsed, before),
+    whole = math.max(before.measure.whole, after.measure.whole),
+    measures = { before = before.measure, after = after.measure },
     counted = counted_of(before, after),
   }
   if parsed.sort == "calls" and not view.counted then
-    fail(("--sort calls needs calls, or samples, in both profiles: %s has " ..
-      "mode %s, %s has mode %s"):format(older, before.meta.mode, newer,
-      after.meta.mode))
+    unfit "--sort calls needs calls, or samples, in both profiles"
   end
   local entries = entries_of(view, before, after)
   parsed.filter = parsed.filter and patterns.new(parsed.filter)
@@ -535,7 +451,7 @@ function diff.call(parsed, fail)
   if view.page.markdown then view.page:title "cprof diff" end
   head(view, "before: ", parsed.before, before)
   head(view, "after:  ", parsed.after, after)
-  if not view.counted and measured.times(before.meta) then
+  if not view.counted and before.measure:timed() then
     view.page:line "compared: self and total times"
   end
   whole(view, before, after, entries)

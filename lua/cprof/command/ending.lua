@@ -9,6 +9,7 @@ local internal = require "cprof.sandbox.internal"
 local later = require "cprof.sandbox.later"
 
 local export = later "cprof.export"
+local process = later "cprof.system.process"
 local recordings = later "cprof.system.recordings"
 local summary = later "cprof.command.summary"
 local terminal = later "cprof.system.terminal"
@@ -75,20 +76,15 @@ local function deliver(parsed, plan, full)
 end
 
 -- the command line that reports the recording after a signal
-local function relay(parsed, words, plan, full)
-  local first, out = 0, { core.executable() }
-  while words[first - 1] do first = first - 1 end
-  table.move(words, first + 1, 0, #out + 1, out)
-  out[#out + 1] = "run"
-  out[#out + 1] = "--after-signal=" .. full(plan.recorded)
-  for _, name in ipairs { "output", "format" } do
-    local value = name == "output" and plan.output or parsed[name]
-    if value then out[#out + 1] = ("--%s=%s"):format(name, value) end
+local function relay(parsed, plan, full)
+  local out = process.interpreter()
+  for _, word in ipairs { "run", "--after-signal=" .. full(plan.recorded) } do
+    out[#out + 1] = word
   end
-  for _, name in ipairs { "width", "color" } do
-    if parsed[name] then
-      out[#out + 1] = ("--%s=%s"):format(name, parsed[name])
-    end
+  local given = { output = plan.output, format = parsed.format,
+    width = parsed.width, color = parsed.color }
+  for name, value in pairs(given) do
+    out[#out + 1] = ("--%s=%s"):format(name, value)
   end
   if #parsed.coverage > 0 then out[#out + 1] = "--coverage=" end
   for _, name in ipairs { "quiet", "ascii" } do
@@ -111,10 +107,9 @@ local function keep_modules(format)
 end
 
 ---@param parsed table     options of the command
----@param words string[]   of the command
 ---@param script string    what runs
 ---@return cprof.Ending
-function ending.plan(parsed, words, script)
+function ending.plan(parsed, script)
   local full, here = absolute()
   local output = parsed.output
   if output == "" then output = default_name(script, parsed.format) end
@@ -141,7 +136,7 @@ function ending.plan(parsed, words, script)
   end
   function plan.watch()
     if not (core.executable() and plan.record) then return end
-    core.onkill(relay(parsed, words, plan, full), here)
+    core.onkill(relay(parsed, plan, full), here)
   end
   return plan
 end

@@ -2,29 +2,31 @@
 
 local core = require "cprof.core"
 local export = require "cprof.export"
+local format = require "cprof.text.format"
+local measure = require "cprof.count.measure"
 local recorded = require "cprof.count.lines"
 local input = require "cprof.command.input"
 local output = require "cprof.export.output"
 local prune = require "cprof.export.prune"
 local terminal = require "cprof.system.terminal"
 
-local command = {
-  name = "export",
-  summary = "Write a profile in another tool's format.",
-  example = "cprof export --format=speedscope -o run.json run.cprof",
-}
-
 local function formats()
   local names, lines = {}, { "Write a profile in another tool's format:" }
-  for i, format in ipairs(export.formats) do
-    names[i] = format.name
-    lines[i + 1] = ("   %-10s %s"):format(format.name, format.description)
+  for i, row in ipairs(export.formats) do
+    names[i] = row.name
+    lines[i + 1] = ("   %-10s %s"):format(row.name, row.description)
   end
   return names, table.concat(lines, "\n")
 end
 
 local names, description = formats()
-command.description = description
+
+local command = {
+  name = "export",
+  summary = "Write a profile in another tool's format.",
+  description = description,
+  example = "cprof export --format=speedscope -o run.json run.cprof",
+}
 
 -- the option that undoes what export decided
 local undo = {
@@ -32,27 +34,30 @@ local undo = {
   fold = "--no-fold keeps it",
 }
 
-function command.define(parser)
-  input.profile(parser)
-  parser:option("--format", "A format listed above."):argname "FORMAT"
-    :choices(names):count "1"
-  parser:option("-o", "Write to OUT. (default: standard output)")
-    :argname "OUT":target "output":hidden_name "--output"
-  input.option(parser, prune.specs, "min_percent", ("Add up nodes with " ..
-    'less of the time, as "(below N %%)". (default: 0, or as little as ' ..
-    "makes no more than %d MB)"):format(export.limit // 1000000))
-  parser:mutex(
-    parser:flag("--fold", ("Fold recursion: a function that is called again " ..
-      "below itself has no callees there, its caller has them. (default: " ..
-      "if stacks are deeper than %d frames, or the file would be too large)")
-      :format(export.depth)),
-    parser:flag("--no-fold", "Never fold recursion."))
-  input.option(parser, prune.specs, "measure", "Export CPU time, waiting " ..
-    "time, bytes allocated, allocations, or bytes in use instead of wall " ..
-    "time; only for the formats folded and speedscope. (default: wall)")
-  input.option(parser, prune.specs, "root",
-    "Export only this function and what it calls.", "FUNCTION")
+---The option --min-percent of a format with this limit.
+---@param limit integer
+---@return cprof.CommandOption
+function command.min_percent(limit)
+  return { "--min-percent N", ("Add up nodes with less than N %% of the " ..
+    'time as "(below N %%)". (default: 0, or as little as makes no more ' ..
+    "than %d MB)"):format(limit >> 20), of = prune.specs }
 end
+
+command.options = {
+  input.file(),
+  { "--format FORMAT", "A format listed above.", type = "string",
+    values = names, needed = true },
+  { "-o OUT", "Write to OUT. (default: standard output)", target = "output" },
+  command.min_percent(export.limit),
+  { "--fold", ("Fold recursion: a function that is called again below " ..
+    "itself has no callees there; its caller has them. (default: if stacks " ..
+    "are deeper than %d frames, or the file would be too large)")
+    :format(export.depth), apart = { "fold" } },
+  { "--no-fold", "Never fold recursion.", apart = { "fold" } },
+  { "--measure", ("Export %s; for the formats folded and speedscope. " ..
+    "(default: wall)"):format(measure.told()), of = prune.specs },
+  { "--root FUNCTION", "Export only this function and what it calls." },
+}
 
 -- returns the writer for a target, which shows progress
 local function writer(target)
@@ -62,7 +67,7 @@ local function writer(target)
     local ok, why = output.send(target, function(out)
       return produce(function(s)
         bytes = bytes + #s
-        progress(("%.1f MB"):format(bytes / 1e6))
+        progress(format.bytes(bytes))
         out(s)
       end)
     end)

@@ -6,12 +6,6 @@ local input = require "cprof.command.input"
 local render = require "cprof.help.render"
 local terminal = require "cprof.system.terminal"
 
-local command = {
-  name = "help",
-  summary = "Print the reference, by topic.",
-  example = "cprof help reports",
-}
-
 local function topics()
   local lines = { "Topics:" }
   for _, name in ipairs(help.topics()) do
@@ -21,16 +15,17 @@ local function topics()
   return table.concat(lines, "\n")
 end
 
-command.description = "Print the reference, by topic, or the help of a " ..
-  "command.\n\n" .. topics()
-
-function command.define(parser)
-  parser:argument("TOPIC", "A topic listed above, or a command.")
-    :target "topic"
-    :args "?"
-  parser:flag("--man", "Print the help of all commands as a manual page, " ..
-    "cprof.1.")
-end
+local command = {
+  name = "help",
+  summary = "Print the reference, by topic.",
+  description = "Print the reference, by topic, or the help of a " ..
+    "command.\n\n" .. topics(),
+  example = "cprof help reports",
+  options = {
+    { "TOPIC?", "A topic listed above, or a command." },
+    { "--man", "Print the help of all commands as a manual page, cprof.1." },
+  },
+}
 
 function command.call(parsed, fail, parser, commands)
   if parsed.man then

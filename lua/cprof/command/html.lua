@@ -3,6 +3,7 @@
 local core = require "cprof.core"
 local export = require "cprof.export"
 local exporting = require "cprof.command.export"
+local files = require "cprof.system.files"
 local input = require "cprof.command.input"
 local format = require "cprof.text.format"
 local prune = require "cprof.export.prune"
@@ -16,25 +17,18 @@ local html = {
     "functions, flame graph, call graph, sources, frames, memory, and what " ..
     "changed.",
   example = "cprof html -o page.html run.cprof",
+  options = {
+    input.file(),
+    { "-o PAGE", "Write to PAGE; -: standard output. (default: the name of " ..
+      "FILE with .html, in this folder)", target = "output" },
+    { "--diff BEFORE", "Show what changed since this profile. (default: " ..
+      "none)" },
+    { "--trace FILE", "Add the calls of a trace, which cprof run " ..
+      "--trace=FILE.json wrote, on a time axis." },
+    exporting.min_percent(export.format("html", 1).limit),
+    { "--root FUNCTION", "Show only this function and what it calls." },
+  },
 }
-
-function html.define(parser)
-  input.profile(parser)
-  parser:option("-o", "Write to PAGE; -: standard output. (default: the " ..
-    "name of FILE with .html, in this folder)")
-    :argname "PAGE":target "output":hidden_name "--output"
-  parser:option("--diff", "Show what changed since this " ..
-    "profile. (default: none)"):argname
-    "BEFORE"
-  parser:option("--trace", "Add the calls of a trace, which cprof run " ..
-    "--trace=FILE.json wrote, on a time axis."):argname "FILE"
-  input.option(parser, prune.specs, "min_percent", ("Add up nodes with " ..
-    'less of the time, as "(below N %%)". (default: 0, or as little as ' ..
-    "makes no more than %d MB)"):format(
-    export.format("html", 1).limit // 1000000))
-  input.option(parser, prune.specs, "root",
-    "Show only this function and what it calls.", "FUNCTION")
-end
 
 local mark <const> = '<meta name="generator" content="cprof"'
 
@@ -43,25 +37,12 @@ local mark <const> = '<meta name="generator" content="cprof"'
 local function default_name(file, fail)
   local name = file and file ~= "-" and file:match "([^/]+)$" or "cprof"
   name = name:gsub("%.cprof$", "") .. ".html"
-  local there = not core.special(name) and io.open(name, "rb")
-  if there then
-    local start = there:read(1000) or ""
-    there:close()
-    if not start:find(mark, 1, true) then
-      fail(("%s exists and is not a cprof page: name another with -o")
-        :format(name))
-    end
+  local start = files.start(name, 1000)
+  if start and not start:find(mark, 1, true) then
+    fail(("%s exists and is not a cprof page: name another with -o")
+      :format(name))
   end
   return name
-end
-
-local function size(path)
-  local file = io.open(path, "rb")
-  if not file then return nil end
-  local bytes = file:seek "end"
-  file:close()
-  return bytes and bytes >= 1000000 and ("%.1f MB"):format(bytes / 1e6) or
-    ("%d kB"):format((bytes or 0) // 1000)
 end
 
 -- reads a trace, and says how many of its calls are left out
@@ -87,7 +68,7 @@ function html.call(parsed, fail)
     input.given(prune.specs, parsed), fail, before)
   if target ~= "-" and not core.special(target) then
     terminal.say(("cprof html: %s, %s; open it in a browser\n"):format(
-      terminal.quote(target), size(target)))
+      terminal.quote(target), format.bytes(files.size(target))))
   end
 end
 

@@ -3,6 +3,7 @@
 
 local _ENV = require "cprof.sandbox.environment" () ---@type _G
 
+local declare = require "cprof.command.declare"
 local terminal = require "cprof.system.terminal"
 
 ---@class cprof.Command
@@ -12,8 +13,8 @@ local terminal = require "cprof.system.terminal"
 ---@field usage? string
 ---@field example string       a command line, for --help
 ---@field takes_program? boolean  does a program follow "--"?
----@field define fun(parser)   declares options and arguments
----@field optional? table<string, true>  options that need no value
+---@field options (cprof.CommandOption|cprof.CommandOption[])[]
+---@field internal? cprof.CommandOption[]  options that only cprof itself gives
 ---@field call? fun(parsed: table, fail: fun(message: string),
 ---    parser: fun(name: string?): table?, commands: string[])
 ---    parser: that of a command, or of all
@@ -55,8 +56,9 @@ local function adapt_help(parser)
 end
 
 ---@param names string[]  of the commands that the parser has
+---@param internal? boolean  with the options that only cprof itself gives
 ---@return table root, table last  the parsers
-local function make_parser(names)
+local function make_parser(names, internal)
   local root = parser_library()("cprof",
     "Finds out where the time of Lua programs goes.")
   root:command_target "command"
@@ -80,7 +82,8 @@ local function make_parser(names)
       parser:usage("Usage: " .. command.usage)
     end
     parser:epilog("Example:\n   " .. command.example)
-    command.define(parser)
+    declare.options(parser, command.options)
+    if internal then declare.options(parser, command.internal or {}) end
     adapt_help(parser)
     parser:flag("--ascii", "Print ASCII characters only.")
     last = parser
@@ -155,10 +158,10 @@ local function join_negative(words)
 end
 
 -- turns "--sample" into "--sample=": the next word is not its value
-local function close_optional(words, optional)
-  local out = {}
+local function close_optional(words, options)
+  local out, valued = {}, declare.valued(options)
   for i, word in ipairs(words) do
-    out[i] = optional[word] and word .. "=" or word
+    out[i] = valued[word] and word .. "=" or word
   end
   return out
 end
@@ -179,10 +182,9 @@ end
 ---@param words string[]  in the form of the interpreter's `arg`
 return function(words)
   local before = loaded()
-  local root, last = make_parser(known(words[1]) and { words[1] } or list)
+  local root = make_parser(known(words[1]) and { words[1] } or list, true)
   if words[1] == "run" then
     local run = command_named "run"
-    run.define_internal(last)
     local at, options = run.split(words, 2)
     local parsed = root:parse { "run", table.unpack(join_negative(options)) }
     terminal.choose(parsed.ascii)
@@ -190,9 +192,10 @@ return function(words)
       options)
   end
   local own, program = split_program(words)
-  local optional = known(words[1]) and command_named(words[1]).optional
-  local parsed = root:parse(join_negative(optional and
-    close_optional(own, optional) or own))
+  if known(words[1]) then
+    own = close_optional(own, command_named(words[1]).options)
+  end
+  local parsed = root:parse(join_negative(own))
   parsed.program = program
   if not parsed.command then
     print(root:get_help())

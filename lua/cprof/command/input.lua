@@ -2,12 +2,10 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
+local files = require "cprof.system.files"
 local format = require "cprof.text.format"
-local options = require "cprof.text.options"
 local page = require "cprof.report.page"
 local recordings = require "cprof.system.recordings"
-local report = require "cprof.sandbox.later" "cprof.report"
-local starting = require "cprof.recording.start"
 local terminal = require "cprof.system.terminal"
 
 local input = {}
@@ -18,20 +16,12 @@ local short <const> = 32000000
 -- bytes per read of standard input
 local block_size <const> = 65536
 
-local function size(path)
-  local file = not core.special(path) and io.open(path, "rb")
-  if not file then return 0 end
-  local bytes = file:seek "end" or 0
-  file:close()
-  return bytes
-end
-
 ---Does it take a while to read these files?
 ---@param paths string[]
 ---@return boolean
 function input.long(paths)
   local bytes = 0
-  for _, path in ipairs(paths) do bytes = bytes + size(path) end
+  for _, path in ipairs(paths) do bytes = bytes + files.size(path) end
   return bytes > short
 end
 
@@ -175,79 +165,6 @@ function input.print(text, fail)
   if not ok then fail("cannot write standard output: " .. why) end
 end
 
----Returns a function that reads the value of an option.
----@param flag string
----@param spec cprof.OptionSpec
----@return fun(word: string): any, string?
-function input.value(flag, spec)
-  return function(word)
-    local value, must = options.read(spec, word)
-    return value, must and ("option '%s' must be %s, got '%s'"):format(flag,
-      must, word)
-  end
-end
-
----Returns a function that reads an integer from `min` to `max`.
----@param flag string
----@param min integer
----@param max? integer
----@return fun(word: string): integer?, string?
-function input.integer(flag, min, max)
-  return input.value(flag, { type = "integer", min = min, max = max })
-end
-
----@param flag string
----@return fun(word: string): number?, string?
-function input.percent(flag)
-  return input.value(flag, { type = "number", min = 0, max = 100 })
-end
-
----@param flag string
----@return fun(word: string): string?, string?
-function input.pattern(flag)
-  return input.value(flag, { type = "pattern" })
-end
-
-local rate = input.value("--sample", starting.options.rate)
-
----Reads the optional rate of --sample.
----@param word string
----@return integer|string?, string?
-function input.rate(word)
-  if word == "" then return word end
-  return rate(word)
-end
-
----@param name string
----@param most number
----@param what? string  default: "positive number"
----@return fun(s: string): number?, string?
-function input.positive(name, most, what)
-  return function(s)
-    local n = tonumber(s)
-    if n and n > 0 and n < most then return n end
-    return nil, ("option '%s' must be a %s, got '%s'"):format(name,
-      what or "positive number", s)
-  end
-end
-
----Declares an option of a library function with its values, its default and
----its check.
----@param parser table
----@param specs table<string, cprof.OptionSpec>  of the function
----@param name string
----@param help string
----@param argname? string  default: "N"
----@return table option
-function input.option(parser, specs, name, help, argname)
-  local spec, flag = specs[name], "--" .. name:gsub("_", "-")
-  if spec.type == "boolean" then return parser:flag(flag, help) end
-  local option = parser:option(flag, help, spec.default and
-    tostring(spec.default))
-  if spec.values then return option:choices(spec.values) end
-  return option:argname(argname or "N"):convert(input.value(flag, spec))
-end
-
 ---The command's options for a library function.
 ---@param specs table<string, cprof.OptionSpec>  of the function
 ---@param parsed table
@@ -258,60 +175,62 @@ function input.given(specs, parsed)
   return out
 end
 
----Declares --filter.
-function input.filter(parser)
-  input.option(parser, report.options, "filter", "Show only functions with " ..
-    "PATTERN in their title or path; between slashes, it is a Lua pattern: " ..
-    "/^parse/.", "PATTERN")
+---The option --filter.
+---@type cprof.CommandOption
+input.filter = { "--filter PATTERN", "Show only functions with PATTERN in " ..
+  "their title or path; between slashes, it is a Lua pattern: /^parse/.",
+  type = "pattern" }
+
+---The argument FILE, a profile to read.
+---@param what? string
+---@return cprof.CommandOption
+function input.file(what)
+  return { "FILE?", (what or "A profile") .. "; -: standard input. Without " ..
+    "it: the last recording." }
 end
 
----Declares the argument FILE, a profile to read.
-function input.profile(parser, what)
-  parser:argument("FILE", (what or "A profile") .. "; -: standard input. " ..
-    "Without it: the last recording."):target "file":args "?"
-end
+---The options --width and --color.
+---@type cprof.CommandOption[]
+input.looks = {
+  { "--width N", "Characters per line. (default: COLUMNS, or the terminal's " ..
+    "width; without a terminal, no limit)", type = "integer", min = 40 },
+  { "--color", "auto, always, never; auto heeds NO_COLOR.",
+    of = page.options },
+}
+
+---The options --format, --width and --color.
+---@type (cprof.CommandOption|cprof.CommandOption[])[]
+input.page = {
+  { "--format", "markdown: to paste into an issue, uncut.",
+    of = page.options },
+  input.looks,
+}
 
 ---Is this word a FILE, where FILE is optional?
 ---@param word string
 ---@return boolean
 function input.is_profile(word)
-  if word == "-" or word:find "%.cprof$" or core.special(word) then
-    return true
-  end
-  local file = io.open(word, "rb")
-  local start = file and file:read(6)
-  if file then file:close() end
-  return start == "\x89CPROF"
+  return word == "-" or word:find "%.cprof$" ~= nil or core.special(word) or
+    files.is_profile(word)
 end
 
----Fails if FILE comes after the argument that must follow it.
+---FILE and the argument behind it, either of which may be left out. Fails if
+---they are in the other order.
 ---@param command string
 ---@param file? string
 ---@param name string    of the other argument
----@param value? string
+---@param other? string
 ---@param fail fun(message: string)
-function input.ordered(command, file, name, value, fail)
-  if value and input.is_profile(value) and not input.is_profile(file) then
+---@return string? file
+---@return string? other
+function input.pair(command, file, name, other, fail)
+  if not other and file and not input.is_profile(file) then
+    return nil, file
+  elseif other and input.is_profile(other) and not input.is_profile(file) then
     fail(("FILE comes before %s: cprof %s %s %s"):format(name, command,
-      terminal.quote(value), terminal.quote(file)))
+      terminal.quote(other), terminal.quote(file)))
   end
-end
-
----Declares --format, --width and --color.
----@param parser table
-function input.page(parser)
-  input.option(parser, page.options, "format",
-    "markdown: to paste into an issue, uncut.")
-  input.looks(parser)
-end
-
----Declares --width and --color.
-function input.looks(parser)
-  parser:option("--width", "Characters per line. (default: " ..
-    "COLUMNS, or the terminal's width; without a terminal, no limit)")
-    :argname "N":convert(input.integer("--width", 40))
-  input.option(parser, page.options, "color",
-    "auto, always, never; auto heeds NO_COLOR.")
+  return file, other
 end
 
 return input

@@ -15,19 +15,16 @@ local command = {
     "function, in proportion to its calls. The report says what share of " ..
     "the times matched neither.",
   example = "cprof join counts.cprof samples.cprof",
+  options = {
+    { "COUNTS", "A profile with calls, of mode call, line or count." },
+    { "TIMES", "A profile with times." },
+    { "-o OUT", "A file for the joined profile. (default: none; a report is " ..
+      "printed)", target = "output" },
+    { "--force", "Join the profiles even if they do not seem to be of one " ..
+      "program." },
+    input.page,
+  },
 }
-
-function command.define(parser)
-  parser:argument("COUNTS", "A profile with calls, of mode call, line or " ..
-    "count."):target "counts"
-  parser:argument("TIMES", "A profile with times."):target "times"
-  parser:option("-o", "A file for the joined profile. (default: none; a " ..
-    "report is printed)"):argname "OUT":target "output"
-    :hidden_name "--output"
-  parser:flag("--force", "Join the profiles even if they do not seem to be " ..
-    "of one program.")
-  input.page(parser)
-end
 
 ---Prints notes on what differs between the two recordings.
 ---@param counts cprof.Profile

@@ -1,6 +1,8 @@
 -- Programs that listen for cprof attach, and reasons why one does not answer.
 
 local core = require "cprof.core"
+local folders = require "cprof.system.folders"
+local order = require "cprof.text.order"
 local rendezvous = require "cprof.system.rendezvous"
 
 local listeners = {}
@@ -34,7 +36,7 @@ local function counted(pid)
     if not folder then
       folder, of = line:match " (/.*)/(%d+)%.listen %(deleted%)$"
     end
-    for _, path in ipairs(folder and core.folders() or {}) do
+    for _, path in ipairs(folder and folders.all() or {}) do
       if path == folder then return folder, math.tointeger(of) end
     end
   end
@@ -84,7 +86,7 @@ end
 ---@return cprof.Listening[]
 function listeners.all()
   local out, seen = {}, {}
-  for _, folder in ipairs(core.folders()) do
+  for _, folder in ipairs(folders.all()) do
     for _, name in ipairs(core.filenames(folder) or {}) do
       local pid = math.tointeger(name:match "^(%d+)%.[alr][a-z]+$")
       local key = pid and folder .. pid
@@ -98,7 +100,7 @@ function listeners.all()
       end
     end
   end
-  table.sort(out, function(a, b) return a.pid < b.pid end)
+  table.sort(out, order "pid")
   return out
 end
 
@@ -145,30 +147,63 @@ function listeners.signals(found)
   return fields and fields.signals and fields.signals:match "^%d$"
 end
 
+-- Does the signal wait to be handled, and if so, does the process block it?
+-- Nil: it is not known.
 local function pending(pid, number)
   local has = status("/proc/" .. pid)
   if not has then return nil end
-  if has("ShdPnd", number) then return true end
+  local shared, blocked = has("ShdPnd", number), true
   for _, task in ipairs(core.filenames(("/proc/%d/task"):format(pid)) or {}) do
     local of_task = status(("/proc/%d/task/%s"):format(pid, task))
-    if of_task and of_task("SigPnd", number) then return true end
+    local blocks = of_task and of_task("SigBlk", number)
+    if of_task and of_task("SigPnd", number) then return true, blocks end
+    -- any thread that does not block it may get it
+    blocked = blocked and blocks ~= false
   end
-  return false
+  return shared, blocked
 end
 
----Why a program does not answer a signal.
+---@class cprof.Asked  the last signal that was sent to a program
+---@field at number       when it was sent, in seconds
+---@field count string?   the count of the program's signals before
+
+---Sends the program's signal.
 ---@param found cprof.Listening
----@param before string?  the count of its signals before
----@return "stopped"|"blocked"|"waits"|"taken"|"unknown"
-function listeners.silence(found, before)
+---@param asked cprof.Asked  gets the fields
+---@return boolean? ok
+---@return string? why
+function listeners.ask(found, asked)
+  asked.at, asked.count = core.seconds(), listeners.signals(found)
+  return core.signal(found.pid, math.tointeger(found.signal))
+end
+
+---Has the program got the signal? Nil: it is not known.
+---@param found cprof.Listening
+---@param asked cprof.Asked
+---@return boolean?
+function listeners.got(found, asked)
+  local now = listeners.signals(found)
+  if not now or not asked.count then return nil end
+  return now ~= asked.count
+end
+
+---Why a program does not answer a signal. Nil: it has taken the request, and
+---will answer.
+---@param found cprof.Listening
+---@param asked cprof.Asked
+---@param patience number  seconds in which a signal that is not pending counts
+---    as one that comes to cprof
+---@return "stopped"|"blocked"|"starved"|"waits"|"taken"|"unknown"|nil
+function listeners.silence(found, asked, patience)
   local number = math.tointeger(found.signal)
   local _, text = status("/proc/" .. found.pid)
   if text and text:find "\nState:%s*[Tt] " then return "stopped" end
-  local is_pending = pending(found.pid, number)
-  if is_pending then return "blocked" end
-  local now = listeners.signals(found)
-  if not now or not before then return "unknown" end
-  if now ~= before then return "waits" end
+  local is_pending, blocks = pending(found.pid, number)
+  if is_pending then return blocks and "blocked" or "starved" end
+  if not rendezvous.read(found.folder, found.pid, "request") then return nil end
+  local got = listeners.got(found, asked)
+  if got == nil then return "unknown" end
+  if got or core.seconds() - asked.at <= patience then return "waits" end
   return is_pending == false and "taken" or "unknown"
 end
 

@@ -13,16 +13,13 @@ local command = {
     "up at its place in the newest profile. Lines of code that an edit " ..
     "changed are kept apart, as an older text of their source.",
   example = "cprof merge -o all.cprof monday.cprof tuesday.cprof",
+  options = {
+    { "FILE+", "Profiles, of the same mode and clock, or folders with them.",
+      target = "files" },
+    { "-o OUT", "The file for the sum.", needed = true, target = "output" },
+    range.options,
+  },
 }
-
-function command.define(parser)
-  parser:argument("FILE", "Profiles, of the same mode and clock, or " ..
-    "folders with them.")
-    :target "files":args "+"
-  parser:option("-o", "The file for the sum."):argname "OUT"
-    :count "1":target "output":hidden_name "--output"
-  range.define(parser)
-end
 
 -- a path without redundant parts, since a file has several names
 local function plain(path)

@@ -1,10 +1,15 @@
 -- cprof push: sends profiles to a server that collects those of a fleet.
 
-local input = require "cprof.command.input"
 local post = require "cprof.push.post"
 local queue = require "cprof.push.queue"
 local range = require "cprof.command.range"
 local sending = require "cprof.push"
+
+local function header(s)
+  return s:find "^[%w-]+:%s*[^\r\n]*$" and s or nil
+end
+
+local function app_name(s) return post.labels(s) and s or nil end
 
 local push = {
   name = "push",
@@ -16,52 +21,36 @@ local push = {
     "leaves in a folder; the program is not affected.",
   example = "cprof push --url http://localhost:4040 " ..
     "--name 'shop{env=prod}' run.cprof",
+  options = {
+    { "FILE*", "Profiles, or folders with them.", target = "files" },
+    { "--url URL", "The server; of Parca, its HTTP API: " ..
+      "http://localhost:7070/api.", needed = true },
+    { "--name NAME", "The name of the program, and labels: " ..
+      "APP{label=value,…}.", needed = true, read = app_name,
+      must = "APP or APP{label=value,…}" },
+    { "--format", "The kind of server.", type = "string",
+      values = { "pyroscope", "parca" }, default = "pyroscope" },
+    { "--watch DIR", "Send each recording in DIR when it is complete, until " ..
+      "interrupted. (default: none)" },
+    { "--queue DIR", "Keep what could not be sent in DIR, and send it next " ..
+      "time. (default: none)" },
+    { "--queue-size N", "Keep at most N requests; beyond that, the oldest " ..
+      "are dropped.", type = "integer", min = 1, default = 100 },
+    { "--retries N", "Retry a failed request up to N times.",
+      type = "integer", min = 0, default = 5 },
+    { "--wait N", "Wait N seconds before the first retry; each further one " ..
+      "waits twice as long.", type = "number", above = 0, max = 1e6,
+      default = 1 },
+    { "--timeout N", "Wait N seconds for an answer.", type = "number",
+      above = 0, max = 1e6, default = 10 },
+    { "--cafile FILE", "CA certificates to verify an https server with.",
+      default = "/etc/ssl/certs/ca-certificates.crt" },
+    { "--insecure", "Do not verify the certificate of the server." },
+    { "--header 'NAME: VALUE'", "Send this header with each request, for " ..
+      "example an authorization. (default: none)", many = true,
+      read = header, must = "'Name: value'" },
+  },
 }
-
-local function header(s)
-  if s:find "^[%w-]+:%s*[^\r\n]*$" then return s end
-  return nil, ("option '--header' must be 'Name: value', got '%s'"):format(s)
-end
-
-local function app_name(s)
-  if post.labels(s) then return s end
-  return nil, ("option '--name' must be APP or APP{label=value,…}, got '%s'")
-    :format(s)
-end
-
-function push.define(parser)
-  parser:argument("FILE", "Profiles, or folders with them.")
-    :target "files":args "*"
-  parser:option("--url", "The server; of Parca, its HTTP API: " ..
-    "http://localhost:7070/api."):argname "URL":count "1"
-  parser:option("--name", "The name of the program, and labels: " ..
-    "APP{label=value,…}.")
-    :argname "NAME":count "1":convert(app_name)
-  parser:option("--format", "The kind of server.")
-    :choices { "pyroscope", "parca" }:default "pyroscope"
-  parser:option("--watch", "Send each recording in DIR when it is " ..
-    "complete, until interrupted. (default: none)"):argname "DIR"
-  parser:option("--queue", "Keep what could not be sent in DIR, and send it " ..
-    "next time. (default: none)"):argname "DIR"
-  parser:option("--queue-size", "Keep at most N requests; beyond that, the " ..
-    "oldest are dropped.", "100")
-    :argname "N":convert(input.integer("--queue-size", 1))
-  parser:option("--retries", "Retry a failed request up to N times.", "5")
-    :argname "N":convert(input.integer("--retries", 0))
-  parser:option("--wait", "Wait N seconds before the first retry; each " ..
-    "further one waits twice as long.", "1")
-    :argname "N":convert(input.positive("--wait", 1e6))
-  parser:option("--timeout", "Wait N seconds for an answer.", "10")
-    :argname "N":convert(input.positive("--timeout", 1e6))
-  parser:option("--cafile", "Certificates to check the certificate of an " ..
-    "https server with.", "/etc/ssl/certs/ca-certificates.crt")
-    :argname "FILE"
-  parser:flag("--insecure", "Do not check the certificate of the server.")
-  parser:option("--header", "Send this header with each request, for " ..
-    "example an authorization. (default: none)")
-    :argname "'NAME: VALUE'":count "*"
-    :convert(header)
-end
 
 function push.call(parsed, fail)
   local why = post.unusable(parsed.url)

@@ -53,28 +53,21 @@ function range.moment(s)
   end
 end
 
-local function moment(name)
-  return function(s)
-    local at = range.moment(s)
-    if at then return at end
-    return nil, ("option '%s' must be an age (30s, 10m, 2h, 1d) or a time " ..
-      "in UTC (2026-11-22T06:51:08Z, 20261122T065108Z), got '%s'"):format(
-      name, s)
-  end
-end
+local moment <const> = "an age (30s, 10m, 2h, 1d) or a time in UTC " ..
+  "(2026-11-22T06:51:08Z, 20261122T065108Z)"
 
 -- }======================================================
 
 
----Declares --since and --until.
-function range.define(parser)
-  parser:option("--since", "Use only recordings that began at this time or " ..
-    "later: an age (30s, 10m, 2h, 1d), or a time in UTC " ..
-    "(2026-11-22T06:51:08Z).")
-    :argname "WHEN":convert(moment "--since")
-  parser:option("--until", "Use only recordings that began before this time.")
-    :argname "WHEN":convert(moment "--until")
-end
+---The options --since and --until.
+---@type cprof.CommandOption[]
+range.options = {
+  { "--since WHEN", "Use only recordings that began at this time or later: " ..
+    "an age (30s, 10m, 2h, 1d), or a time in UTC (2026-11-22T06:51:08Z).",
+    read = range.moment, must = moment },
+  { "--until WHEN", "Use only recordings that began before this time.",
+    read = range.moment, must = moment },
+}
 
 
 -- {======================================================

@@ -6,38 +6,34 @@ local range = require "cprof.command.range"
 local summary = require "cprof.command.summary"
 local view = require "cprof.command.view"
 
-local report = {
-  name = "report",
-  summary = "Print where the time goes: functions, and the hottest path.",
-  example = "cprof report --mode self --limit 20 run.cprof",
-}
-
-local modes = { "summary", "self", "total", "file" }
-
 -- modes of the library's reports that are commands here
 local commands = { tree = true, callgraph = true }
+
+local modes = { "summary", "self", "total", "file" }
 
 local function mode(value)
   for _, known in ipairs(modes) do
     if known == value then return value end
   end
-  if commands[value] then
-    return nil, ("for mode '%s' there is a command: cprof %s FILE"):format(
-      value, value)
-  end
-  return nil, ("option '--mode' must be one of %s, got '%s'"):format(
+  return nil, commands[value] and ("one of %s (cprof %s is a command)"):format(
     table.concat(modes, ", "), value)
 end
 
-function report.define(parser)
-  view.define(parser, "30; for the summary, as many as fit",
-    "self; total with --mode=total", true)
-  parser:option("--mode", "Print the summary on one screen; functions by " ..
-    "self or by total time; or functions by file.")
-    :argname(table.concat(modes, "|")):convert(mode):default "summary"
-  input.option(parser, page.options, "height", "Fit the summary to N rows. " ..
-    "(default: the rows of the terminal; without a terminal, 40)")
-end
+local report = {
+  name = "report",
+  summary = "Print where the time goes: functions, and the hottest path.",
+  example = "cprof report --mode self --limit 20 run.cprof",
+  options = {
+    view.options("30; for the summary, as many as fit",
+      "self; total with --mode=total", true),
+    { "--mode " .. table.concat(modes, "|"), "Print the summary on one " ..
+      "screen; functions by self or by total time; or functions by file.",
+      read = mode, must = "one of " .. table.concat(modes, ", "),
+      default = "summary" },
+    { "--height N", "Fit the summary to N rows. (default: the rows of the " ..
+      "terminal; without a terminal, 40)", of = page.options },
+  },
+}
 
 function report.call(parsed, fail)
   if #parsed.files == 0 and (parsed.since or parsed["until"]) then

@@ -3,10 +3,13 @@
 -- the interpreter that handles errors, Ctrl-C and the end, as without cprof.
 
 local core = require "cprof.core"
+local declare = require "cprof.command.declare"
 local export = require "cprof.export"
+local files = require "cprof.system.files"
 local internal = require "cprof.sandbox.internal"
 local ending = require "cprof.command.ending"
 local input = require "cprof.command.input"
+local process = require "cprof.system.process"
 local release = require "cprof.recording.release"
 local session = require "cprof.command.session"
 local starting = require "cprof.recording.start"
@@ -25,99 +28,80 @@ local run = {
   example = "cprof run --lines -o run.cprof script.lua input.txt",
 }
 
--- options with a value in the next word
-local valued = {
-  ["--include"] = true, ["--exclude"] = true, ["--clock"] = true,
-  ["--timer"] = true,
-  ["--format"] = true, ["--recursion"] = true, ["--max-nodes"] = true,
-  ["--width"] = true, ["--color"] = true,
-}
-local optional = { ["--lines"] = true, ["--count"] = true,
-  ["--coverage"] = true, ["--trace"] = true, ["--sample"] = true,
-  ["--memory"] = true }
-local output = { ["-o"] = true, ["--output"] = true }
-
--- options that name the program; its own arguments follow
-local source = { ["-e"] = true, ["-m"] = true }
-
 local function formats()
   local out = {}
   for i, format in ipairs(export.formats) do out[i] = format.name end
   return out
 end
 
-local function memory_of(value)
-  if value == "" or value == "live" or value == "all" then return value end
-  return nil, ("option '--memory' must be live or all, got '%s'"):format(value)
-end
+local specs <const> = starting.options
 
-function run.define(parser)
-  parser:option("--lines", "Record hits and time of each line, in sources " ..
+run.options = {
+  { "--lines[=PATTERN]", "Record hits and time of each line, in sources " ..
     "with PATTERN in their path or in all sources. Between slashes, PATTERN " ..
-    "is a Lua pattern: /^src/.*%.lua$/."):argname "[=PATTERN]":count "*"
-    :convert(input.pattern "--lines")
-  parser:option("--count", "Count how often each instruction runs, without " ..
-    "times, in sources with PATTERN in their path or in all sources.")
-    :argname "[=PATTERN]":count "*":convert(input.pattern "--count")
-  parser:option("--coverage", "Record as --count does, and print at the end " ..
-    "which lines, branches and functions ran.")
-    :argname "[=PATTERN]":count "*":convert(input.pattern "--coverage")
-  parser:option("--sample", "Sample what runs, RATE times a second: gives " ..
-    "true shares of the time, also of lines, at hardly any cost, but no " ..
-    "calls. (default: off; RATE defaults to 1000)")
-    :argname "[=RATE]":convert(input.rate)
-  parser:option("--memory", "Count allocations by function and line. live: " ..
+    "is a Lua pattern: /^src/.*%.lua$/.", type = "pattern", many = true },
+  { "--count[=PATTERN]", "Count how often each instruction runs, without " ..
+    "times, in sources with PATTERN in their path or in all sources.",
+    type = "pattern", many = true },
+  { "--coverage[=PATTERN]", "Record as --count does, and print at the end " ..
+    "which lines, branches and functions ran.", type = "pattern",
+    many = true },
+  { "--sample[=RATE]", "Sample what runs, RATE times a second: gives true " ..
+    "shares of the time, also of lines, at hardly any cost, but no calls. " ..
+    "(default: off; RATE defaults to 1000)", type = "integer", min = 1,
+    max = specs.rate.max },
+  { "--memory[=live|all]", "Count allocations by function and line. live: " ..
     "also estimate the bytes in use, from samples; all: count them exactly. " ..
     "Implies --lines, unless --count, --sample or --trace is given, and, " ..
-    "with --lines, --gc where this Lua allows it. (default: off)")
-    :argname "[=live|all]":convert(memory_of)
-  parser:flag("--gc", "Show the garbage collector as a function of its own.")
-  input.option(parser, starting.options, "callsites",
-    "Keep calls from different lines apart.")
-  parser:option("--trace", "Write each call, in the order of time, to FILE " ..
-    "or standard error."):argname "[=FILE]"
-  parser:option("--include", "Record only functions with PATTERN in their " ..
-    "title or path; between slashes, it is a Lua pattern.")
-    :argname "PATTERN":count "*":convert(input.pattern "--include")
-  parser:option("--exclude", "Skip functions with PATTERN in their title or " ..
-    "path."):argname "PATTERN":count "*"
-    :convert(input.pattern "--exclude")
-  input.option(parser, starting.options, "clock",
-    "wall: elapsed time; cpu: processor time.")
-  input.option(parser, starting.options, "timer", "With --sample, who " ..
-    "interrupts the program. wall: a timer; thread: a thread of cprof, " ..
-    "which lets its system calls go on.")
-  input.option(parser, starting.options, "recursion", "full: each level is " ..
-    "a call-tree node; fold: all levels are one node; auto: fold beyond " ..
-    "100,000 nodes.")
-  input.option(parser, starting.options, "max_nodes", "Keep at most N " ..
-    "call-tree nodes; beyond them, functions are recorded without their " ..
-    "callers.")
-  parser:option("-o", "Record into FILE while the program runs; %p in its " ..
-    "name stands for the process ID. If FILE is left out, or is a Lua " ..
-    "program, the file is named after the program and the time. (default: a " ..
-    "temporary file, which commands without FILE read)")
-    :argname "[FILE]":target "output":hidden_name "--output"
-  parser:option("--format", "Write FILE at the end, in this format of cprof " ..
-    "export. (default: a profile, written while the program runs)")
-    :argname "FORMAT":choices(formats())
-  parser:flag("--html", "Write FILE at the end, as a page for a browser: " ..
-    "--format=html.")
-  parser:flag("--both", "Run the program twice, once for exact calls and " ..
-    "once for times, and join them. All that the program does is done " ..
-    "twice, but its standard input can be read only once.")
-  parser:flag("--quiet", "Print no report at the end.")
-  input.looks(parser)
-  parser:option("-e", "Run this code."):argname "CODE"
-  parser:option("-m", "Run this module, as if it were a script.")
-    :argname "MODULE"
-end
+    "with --lines, --gc where this Lua allows it. (default: off)",
+    read = function(word)
+      return (word == "live" or word == "all") and word or nil
+    end, must = "live or all" },
+  { "--gc", "Show the garbage collector as a function of its own." },
+  { "--callsites", "Keep calls from different lines apart." },
+  { "--trace[=FILE]", "Write each call, in the order of time, to FILE or " ..
+    "standard error." },
+  { "--include PATTERN", "Record only functions with PATTERN in their title " ..
+    "or path; between slashes, it is a Lua pattern.", type = "pattern",
+    many = true },
+  { "--exclude PATTERN", "Skip functions with PATTERN in their title or " ..
+    "path.", type = "pattern", many = true },
+  { "--clock", "wall: elapsed time; cpu: CPU time.", of = specs },
+  { "--timer", "With --sample, what triggers samples. wall: a timer, whose " ..
+    "signals can end system calls early; thread: a thread of cprof, which " ..
+    "hardly ever does.",
+    of = specs },
+  { "--recursion", "full: each level is a call-tree node; fold: all levels " ..
+    "are one node; auto: fold beyond 100,000 nodes.", of = specs },
+  { "--max-nodes N", "Keep at most N call-tree nodes; beyond them, " ..
+    "functions are recorded without their callers.", of = specs },
+  { "-o [FILE]", "Record into FILE while the program runs; %p in its name " ..
+    "stands for the process ID. If FILE is left out, or is a Lua program, " ..
+    "the file is named after the program and the time. (default: a " ..
+    "temporary file, which commands without FILE read)", target = "output" },
+  { "--format FORMAT", "Write FILE at the end, in this format of cprof " ..
+    "export. (default: a profile, written while the program runs)",
+    type = "string", values = formats() },
+  { "--html", "Write FILE at the end, as a page for a browser: " ..
+    "--format=html." },
+  { "--both", "Run the program twice, once for exact calls and once for " ..
+    "times, and join them. All that the program does is done twice, but its " ..
+    "standard input can be read only once." },
+  { "--quiet", "Print no report at the end." },
+  input.looks,
+  { "-e CODE", "Run this code." },
+  { "-m MODULE", "Run this module, as if it were a script." },
+}
 
----Declares an internal option, hidden from help and completion: a process that
----a signal kills starts cprof with it, to report its recording.
-function run.define_internal(parser)
-  parser:option("--after-signal"):hidden(true)
-end
+local valued <const> = declare.valued(run.options)
+
+-- options that name the program, behind which its own arguments follow
+local source <const> = { ["-e"] = true, ["-m"] = true }
+local output <const> = { ["-o"] = true, ["--output"] = true }
+
+---An option that help and completion do not have: a process that a signal kills
+---starts cprof with it, to report its recording.
+run.internal = { { "--after-signal FILE", hidden = true } }
 
 -- Is the word after -o its value? A word that looks like a Lua program is not,
 -- so that -o never overwrites the script.
@@ -125,9 +109,7 @@ local function names_output(word)
   if not word or word:sub(1, 1) == "-" or word:find "%.lua$" then
     return false
   end
-  local file = not core.special(word) and io.open(word, "rb")
-  local start = file and file:read(4)
-  if file then file:close() end
+  local start = files.start(word, 4)
   return not (start and (start:sub(1, 2) == "#!" or start == "\27Lua"))
 end
 
@@ -142,13 +124,12 @@ function run.split(words, first)
     local word = words[i]
     if word == "--" then return i + 1, options end
     if word == "-" or word:sub(1, 1) ~= "-" then return i, options end
-    options[#options + 1] = optional[word] and word .. "=" or word
-    if valued[word] or source[word] or
-       output[word] and names_output(words[i + 1]) then
+    options[#options + 1] = valued[word] and word .. "=" or word
+    if output[word] and not names_output(words[i + 1]) then
+      options[#options + 1] = ""
+    elseif output[word] or valued[word] == false then
       i = i + 1
       options[#options + 1] = words[i]
-    elseif output[word] then
-      options[#options + 1] = ""
     end
     i = i + 1
     if source[word] or source[word:sub(1, 2)] and word:sub(1, 2) ~= "--" then
@@ -175,15 +156,15 @@ local function load_program(parsed, words, at, fail)
   elseif not words[at] then
     local taken = parsed.output or ""
     fail("name a script, -e code or -m module" .. (taken == "" and "" or
-      ("; '%s' is the FILE of -o"):format(taken)))
+      ("; '%s' was taken for the FILE of -o"):format(taken)))
   end
   local file = words[at]
   -- as in the interpreter, "-" is standard input unless it follows "--"
   local stdin = file == "-" and words[at - 1] ~= "--"
   local chunk, why = loadfile(not stdin and file or nil)
-  if not chunk and optional[words[at - 1]] and not file:find "%.lua$" and
+  if not chunk and valued[words[at - 1]] and not file:find "%.lua$" and
      why:find "^cannot open" then
-    why = ("%s; a value of %s follows an equals sign: %s=%s"):format(why,
+    why = ("%s; if it is the value of %s, write %s=%s"):format(why,
       words[at - 1], words[at - 1], file)
   end
   return chunk, why, file, at
@@ -204,11 +185,11 @@ local function start_options(parsed, fail)
   if parsed.sample then modes[#modes + 1] = "sample" end
   if #modes > 1 then
     fail("only one of --lines, --count or --coverage, --sample, and --trace " ..
-      "can be recorded at once")
+      "can be given")
   end
   local untimed = modes[1] ~= "line" and modes[1]
   if untimed and parsed.gc then
-    fail(("--gc cannot be recorded with --%s"):format(
+    fail(("--gc cannot be combined with --%s"):format(
       untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed))
   end
   if parsed.memory then modes[1] = modes[1] or "line" end
@@ -272,9 +253,8 @@ end
 
 -- reports a program that does not load, as the interpreter does
 local function broken(why)
-  local first = 0
-  while arg[first - 1] do first = first - 1 end
-  io.stderr:write(arg[first], ": ", why, "\n")
+  local _, interpreter = process.interpreter()
+  io.stderr:write(interpreter, ": ", why, "\n")
   os.exit(1, true)
 end
 
@@ -319,7 +299,7 @@ function run.run(parsed, words, at, fail, forget, given)
   local chunk, why, name, zero = load_program(parsed, words, at, fail)
   if not chunk then broken(why) end
   warn(options)
-  local last = ending.plan(parsed, words, name)
+  local last = ending.plan(parsed, name)
   options.file = last.record
   local shifted = { [0] = name }
   for i, word in pairs(words) do

@@ -2,10 +2,16 @@
 
 local core = require "cprof.core"
 local follow = require "cprof.follow"
-local input = require "cprof.command.input"
 local program = require "cprof.follow.program"
 local target = require "cprof.follow.target"
 local terminal = require "cprof.system.terminal"
+
+local function address(s)
+  local host, port = s:match "^%[([%x:.]+)%]:(%d+)$"
+  if not host then host, port = s:match "^([%w.-]+):(%d+)$" end
+  port = port and math.tointeger(tonumber(port))
+  return port and port <= 65535 and { host = host, port = port } or nil
+end
 
 local serve = {
   name = "serve",
@@ -19,30 +25,19 @@ local serve = {
     "page is printed; Ctrl-C ends the server.",
   example = "cprof serve -- --lines script.lua input.txt",
   takes_program = true,
+  options = {
+    target.argument,
+    { "--listen HOST:PORT", "Listen here; port 0: any free port. Whoever " ..
+      "can reach the port and knows the token in the address can read the " ..
+      "sources.", read = address, must = "HOST:PORT",
+      default = "127.0.0.1:0" },
+    { "--interval SECONDS", "Refresh the page at this interval, at first.",
+      type = "number", above = 0, max = 3600, default = 1 },
+  },
 }
 
 -- seconds for a program to end after it was interrupted
 local patience <const> = 10
-
-local function address(s)
-  local host, port = s:match "^%[([%x:.]+)%]:(%d+)$"
-  if not host then host, port = s:match "^([%w.-]+):(%d+)$" end
-  port = port and math.tointeger(tonumber(port))
-  if port and port <= 65535 then return { host = host, port = port } end
-  return nil, ("option '--listen' must be HOST:PORT, got '%s'"):format(s)
-end
-
-function serve.define(parser)
-  parser:argument("FILE", "A profile that is being recorded, or the number " ..
-    "of the process. Without it: the last recording."):target "file"
-    :args "?"
-  parser:option("--listen", "Listen here; port 0: any free port. Whoever " ..
-    "can reach the port and knows the token in the address can read the " ..
-    "sources.", "127.0.0.1:0"):argname "HOST:PORT":convert(address)
-  parser:option("--interval", "Refresh the page at this interval, at first.",
-    "1"):argname "SECONDS"
-    :convert(input.positive("--interval", 3600, "number of seconds above 0"))
-end
 
 local function say(text)
   terminal.say(("cprof serve: %s\n"):format(text))

@@ -2,6 +2,7 @@
 
 local allocations = require "cprof.count.allocations"
 local flat = require "cprof.report.flat"
+local graph = require "cprof.count.graph"
 local header = require "cprof.report.header"
 local listing = require "cprof.report.coverage"
 local name = require "cprof.source.name"
@@ -29,15 +30,12 @@ end
 -- by its title if others have the same name
 local function hottest(profile)
   local first, named = nil, {}
-  local list = select_rows.functions(profile)
+  local list = graph.functions(profile)
   select_rows.sort(list, "self")
   for _, row in ipairs(list) do
     local f = row.func
     named[f.name] = (named[f.name] or 0) + 1
-    if not first and f.kind ~= "root" and (row.calls or row.self_samples) > 0
-    then
-      first = f
-    end
+    if not first and f.kind ~= "root" and row.count > 0 then first = f end
   end
   if not first then return nil end
   return named[first.name] == 1 and first.name or first.title
@@ -129,7 +127,7 @@ local function coverage_of(profile, facts, looks)
   local own, others = whose(profile)
   if own > 0 and others > 0 and not (profile.meta.options or {}).lines then
     out[#out + 1] = ("note: %d of %d files are outside this folder; " ..
-      "--coverage=PATTERN chooses files\n"):format(others, own + others)
+      "--coverage=PATTERN selects files\n"):format(others, own + others)
   end
   if facts.note then out[#out + 1] = ("note: %s\n"):format(facts.note) end
   if facts.kept and facts.format then
@@ -145,9 +143,9 @@ end
 
 -- the functions with the most time
 local function by_time(profile, looks, count)
-  local on = page.new({ width = looks.width, color = looks.color }, profile)
+  local on = page.new(looks, profile)
   flat.show({ profile = profile, options = {}, page = on,
-    whole = profile.program_ns }, "self", count)
+    whole = profile.measure.whole }, "self", count)
   if on.measure.samples then on:line(header.certainty(profile)) end
   on:explain()
   return on:text()

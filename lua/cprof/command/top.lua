@@ -1,10 +1,11 @@
 -- cprof top: a live screen of a program that is being recorded.
 
+local columns = require "cprof.top.columns"
 local follow = require "cprof.follow"
 local history = require "cprof.top.history"
-local input = require "cprof.command.input"
 local loop = require "cprof.top.loop"
 local model = require "cprof.top.model"
+local page = require "cprof.report.page"
 local program = require "cprof.follow.program"
 local target = require "cprof.follow.target"
 local terminal = require "cprof.system.terminal"
@@ -19,33 +20,25 @@ local top = {
     "lists the keys; elsewhere, the screen is printed once per interval.",
   example = "cprof top -- script.lua input.txt",
   takes_program = true,
+  options = {
+    target.argument,
+    { "--interval SECONDS", "Refresh the screen at this interval.",
+      type = "number", above = 0, default = 1 },
+    { "--window SECONDS", "Show the figures of the last SECONDS at first. " ..
+      "(default: since the start)", type = "number", above = 0 },
+    { "--sort", "Sort functions by this at first.", type = "string",
+      values = columns.orders, default = "self" },
+    { "--measure", "Show these times at first: wall time, or the part of it " ..
+      "that is CPU time or waiting time.", type = "string",
+      values = history.measures, default = "wall" },
+    { "--screens N", "Exit after N screens; a program that top started is " ..
+      "then ended by SIGTERM. (default: an interactive screen on a " ..
+      "terminal; elsewhere, a screen per interval until the program ends)",
+      type = "integer", min = 1 },
+    { "--color", "auto, always, never; auto heeds NO_COLOR.",
+      of = page.options },
+  },
 }
-
-local function seconds(name)
-  return input.positive(name, math.huge, "number of seconds above 0")
-end
-
-function top.define(parser)
-  parser:argument("FILE", "A profile that is being recorded, or the number " ..
-    "of the process. Without it: the last recording."):target "file"
-    :args "?"
-  parser:option("--interval", "Refresh the screen at this interval.", "1")
-    :argname "SECONDS":convert(seconds "--interval")
-  parser:option("--window", "Show the figures of the last SECONDS at first. " ..
-    "(default: since the start)"):argname "SECONDS"
-    :convert(seconds "--window")
-  parser:option("--sort", "Sort functions by this at first.", "self")
-    :choices { "self", "total", "calls", "name" }
-  parser:option("--measure", "Show these times at first: wall time, or the " ..
-    "part of it that is CPU time or waiting time.")
-    :choices { "wall", "cpu", "wait" }:default "wall"
-  parser:option("--screens", "Exit after N screens; a program that top " ..
-    "started is then ended by SIGTERM. (default: an interactive screen on a " ..
-    "terminal; elsewhere, a screen per interval until the program ends)")
-    :argname "N":convert(input.integer("--screens", 1))
-  parser:option("--color", "auto, always, never; auto heeds NO_COLOR.")
-    :choices { "auto", "always", "never" }:default "auto"
-end
 
 function top.call(parsed, fail)
   target.check(parsed, fail)

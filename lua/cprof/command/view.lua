@@ -1,39 +1,38 @@
 -- Shared code of commands that print a report, each in another mode.
 
 local input = require "cprof.command.input"
+local measure = require "cprof.count.measure"
 local patterns = require "cprof.text.patterns"
 local range = require "cprof.command.range"
 local report = require "cprof.report"
 
 local view = {}
 
----Declares the arguments and options that all of them have.
----@param parser table
+local specs <const> = report.options
+
+---The arguments and options that all of them have.
 ---@param limit string  its default, in words
 ---@param sort string   its default, in words
 ---@param several? boolean  does the command take several profiles?
-function view.define(parser, limit, sort, several)
-  if several then
-    parser:argument("FILE", "Profiles, or folders with profiles, which are " ..
-      "added up; -: standard input. Without it: the last recording.")
-      :target "files":args "*"
-    range.define(parser)
-  else
-    input.profile(parser)
-  end
-  local function option(name, help)
-    return input.option(parser, report.options, name, help)
-  end
-  option("limit", ("Show at most N rows. (default: %s)"):format(limit))
-  option("min_percent", "Show only rows with N % of the time or more. " ..
-    "(default: 1; 0 with --sort or --filter)")
-  option("measure", "Measure self and total as wall time; as the part of it " ..
-    "that is CPU time or waiting time; as bytes allocated; allocations; " ..
-    "bytes in use, or in use at the peak. (default: wall)")
-  option("sort", ("Sort by this figure; alloc, allocs, live, peak: by that " ..
-    "measure. (default: %s)"):format(sort))
-  input.filter(parser)
-  input.page(parser)
+---@return (cprof.CommandOption|cprof.CommandOption[])[]
+function view.options(limit, sort, several)
+  return {
+    several and {
+      { "FILE*", "Profiles, or folders with profiles, which are added up; " ..
+        "-: standard input. Without it: the last recording.",
+        target = "files" },
+      range.options,
+    } or input.file(),
+    { "--limit N", ("Show at most N rows. (default: %s)"):format(limit),
+      of = specs },
+    { "--min-percent N", "Show only rows with N % of the time or more. " ..
+      "(default: 1; 0 with --sort or --filter)", of = specs },
+    { "--measure", ("What self and total are: %s. (default: wall)"):format(
+      measure.told()), of = specs },
+    { "--sort", ("Sort by this figure, or by self of a measure. (default: %s)")
+      :format(sort), of = specs },
+    input.filter, input.page,
+  }
 end
 
 ---Prints the report in that mode.

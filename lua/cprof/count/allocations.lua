@@ -2,6 +2,8 @@
 
 local core = require "cprof.core"
 local format = require "cprof.text.format"
+local measure = require "cprof.count.measure"
+local order = require "cprof.text.order"
 
 local allocations = {}
 
@@ -15,15 +17,6 @@ allocations.kinds = { "table", "string", "closure", "userdata", "thread",
 function allocations.label(kind)
   return kind == "other" and "contents (table slots, stacks, code)" or kind
 end
-
--- fields of functions by measure: self, total
-local fields <const> = {
-  allocs = { "self_allocs", "total_allocs" },
-  bytes = { "self_bytes", "total_bytes" },
-  live = { "live_bytes", "total_live_bytes" },
-  blocks = { "live_blocks", "total_live_blocks" },
-  peak = { "peak_bytes", "total_peak_bytes" },
-}
 
 ---Adds up allocations by kind.
 ---@param sum table<string, { allocs: integer, bytes: integer }>?
@@ -45,17 +38,17 @@ end
 ---Sets the allocations of a profile's functions.
 ---@param functions cprof.Function[]
 ---@param nodes userdata
----@param live boolean  also set what is in use
-function allocations.attach(functions, nodes, live)
+---@param meta cprof.Meta
+function allocations.attach(functions, nodes, meta)
   local each = {}
   for i = 1, #functions do each[i] = i end
-  local wanted = live and { "allocs", "bytes", "live", "blocks", "peak" } or
-    { "allocs", "bytes" }
-  for _, what in ipairs(wanted) do
-    local rows = core.sum(core.measured(nodes, what), each, #functions)
-    local own, all = table.unpack(fields[what])
-    for i, f in ipairs(functions) do
-      f[own], f[all] = rows[i].self_ns, rows[i].total_ns
+  for _, row in ipairs(measure.rows) do
+    if row.unit ~= "ns" and row.unit ~= "instructions" and
+       not row.unknown(meta) then
+      local rows = core.sum(core.measured(nodes, row.figure), each, #functions)
+      for i, f in ipairs(functions) do
+        f[row.own], f[row.all] = rows[i].self, rows[i].total
+      end
     end
   end
 end
@@ -99,7 +92,7 @@ local function shares(kinds, bytes)
         bytes = kinds[kind].bytes }
     end
   end
-  table.sort(list, function(a, b) return a.bytes > b.bytes end)
+  table.sort(list, order "-bytes")
   for i, kind in ipairs(list) do
     parts[i] = ("%s %s %%"):format(kind.name,
       format.percent(kind.bytes, bytes))
@@ -143,8 +136,8 @@ function allocations.in_use(profile)
     root.total_live_blocks
   local estimated, all = meta.live_interval > 1, root.total_bytes
   if not allocations.tells_live(profile) then
-    return ("still in use: not known; one sample per %s gave too few " ..
-      "samples"):format(format.bytes(meta.live_interval))
+    return ("still in use: not known, as one sample per %s gives too few")
+      :format(format.bytes(meta.live_interval))
   end
   local peak = estimated and math.min(meta.peak_bytes, all) or meta.peak_bytes
   return ("still in use%s: %s%s in %s; %s%s at the peak%s%s"):format(

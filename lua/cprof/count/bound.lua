@@ -25,21 +25,21 @@ end
 ---@param profile cprof.Profile
 ---@return integer?
 function bound.most(profile)
-  local all = profile.program_ns
+  local all = profile.measure.whole
   return (profile.meta.clamped_ns or 0) <= all and all or nil
 end
 
----Sets the upper bounds of a row's times.
----@generic T: { self_ns: integer, self_raw_ns: integer, total_ns: integer,
----  total_raw_ns: integer }
+---Sets the upper bounds of a row's figures.
+---@generic T: { self: integer, self_raw: integer, total: integer,
+---  total_raw: integer }
 ---@param row T
 ---@param most? integer  see bound.of
 ---@return T
 function bound.set(row, most)
-  row.total_most_ns = bound.of(row.total_ns, row.total_raw_ns, most)
+  row.total_most = bound.of(row.total, row.total_raw, most)
   -- the total of a recursive call counts in the outer call
-  if row.total_raw_ns >= row.self_raw_ns then most = row.total_most_ns end
-  row.self_most_ns = bound.of(row.self_ns, row.self_raw_ns, most)
+  if row.total_raw >= row.self_raw then most = row.total_most end
+  row.self_most = bound.of(row.self, row.self_raw, most)
   return row
 end
 

@@ -177,25 +177,36 @@ function Frames:average_nodes(average)
 end
 
 ---The frames that are kept, oldest first: their numbers and times, and the
----figures of some functions in them.
----@param of table<integer, boolean>  ids of functions
----@return { numbers: integer[], ns: integer[], self: integer[],
----  total: integer[], calls: integer[] }
+---figures of groups of functions in them. `sums` has the groups that occur.
+---@param of table<integer, any>  id of a function -> its group; nil: none
+---@return { numbers: integer[], ns: integer[], sums: table<any, { self:
+---  integer[], total: integer[], calls: integer[] }> }
 function Frames:series(of)
   local _ <close> = methods.borrow()
-  local out = { numbers = {}, ns = {}, self = {}, total = {}, calls = {} }
+  local out = { numbers = {}, ns = {}, sums = {} }
   for i = 1, self.kept do
     local f = self.history:frame(self.kept - i, false)
-    local calls, self_ns, total_ns = 0, 0, 0
+    out.numbers[i], out.ns[i] = f.number, f.ns
     for at = 1, #f.rows, WIDTH do
-      if of[f.rows[at]] then
-        calls = calls + f.rows[at + 1]
-        self_ns = self_ns + f.rows[at + 2]
-        total_ns = total_ns + f.rows[at + 3]
+      local key = of[f.rows[at]]
+      local sum = key and (out.sums[key] or self:zeros())
+      if sum then
+        out.sums[key] = sum
+        sum.calls[i] = sum.calls[i] + f.rows[at + 1]
+        sum.self[i] = sum.self[i] + f.rows[at + 2]
+        sum.total[i] = sum.total[i] + f.rows[at + 3]
       end
     end
-    out.numbers[i], out.ns[i] = f.number, f.ns
-    out.self[i], out.total[i], out.calls[i] = self_ns, total_ns, calls
+  end
+  return out
+end
+
+---Series with 0 for each frame that is kept.
+---@return { self: integer[], total: integer[], calls: integer[] }
+function Frames:zeros()
+  local out = { self = {}, total = {}, calls = {} }
+  for _, list in pairs(out) do
+    for i = 1, self.kept do list[i] = 0 end
   end
   return out
 end

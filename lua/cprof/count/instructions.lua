@@ -1,6 +1,8 @@
 -- Counters of instructions, in the format of the recorder: how often each ran
 -- and where the function continued. See src/identity/instruction.h.
 
+local lists = require "cprof.text.lists"
+
 local byte_form <const> = "=I8I8I8I8I4i4"
 local SIZE <const> = string.packsize(byte_form)
 
@@ -310,8 +312,7 @@ local function only_jumps(c, ran)
     local line = c.line[i]
     if line == 0 or ran[i] > 0 then other[line] = true
     elseif is_plain_jump(c, i) then
-      out[line] = out[line] or {}
-      table.insert(out[line], i)
+      lists.add(out, line, i)
     else
       live = live or instructions.reachable(c.code)
       if live[i] then other[line] = true end

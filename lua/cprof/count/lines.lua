@@ -2,89 +2,146 @@
 
 local bound = require "cprof.count.bound"
 local core = require "cprof.core"
+local figures = require "cprof.count.figures"
+local group = require "cprof.count.group"
 local instructions = require "cprof.count.instructions"
 local methods = require "cprof.sandbox.methods"
 local text = require "cprof.source.text"
 
 local lines = {}
 
--- function, line, hits, ns, ns with overhead, allocations, bytes, bytes in
--- use, ns of waiting
-local WIDTH <const> = 9
+---The figures of a counted line, in order, by their names in cprof.LineFigures.
+lines.fields = { "hits", "self", "self_raw", "allocs", "bytes", "live_bytes",
+  "self_wait" }
 
----Iterates over the counted lines: function, line, hits, ns, ns with overhead,
----allocations, bytes, bytes in use, ns of waiting.
+local FIGURES <const> = #lines.fields
+local WIDTH <const> = 2 + FIGURES  -- function, line, figures
+
+local place = {}
+for k, field in ipairs(lines.fields) do place[field] = 1 + k end
+
+---Iterates over the counted lines: the index of each in the list, its function
+---and its line. Its figures follow in the list, from index + 2 on.
 ---@param counted integer[]
----@return fun(): integer?, integer, integer, integer, integer, integer,
----    integer, integer, integer
+---@return fun(): integer?, integer, integer
 function lines.each(counted)
   local at = 1 - WIDTH
   return function()
     at = at + WIDTH
-    return counted[at], counted[at + 1], counted[at + 2], counted[at + 3],
-      counted[at + 4], counted[at + 5], counted[at + 6],
-      counted[at + 7], counted[at + 8]
+    if counted[at] then return at, counted[at], counted[at + 1] end
   end
 end
 
----Appends a line to the counted lines.
+---How far behind a line's index one of its figures is.
+---@param field string
+---@return integer
+function lines.place(field) return place[field] end
+
+---The counted lines of some functions.
 ---@param counted integer[]
-function lines.add(counted, func, line, hits, ns, raw, allocs, bytes, live,
-                   wait)
-  local n = #counted
-  for i, figure in ipairs { func, line, hits, ns, raw, allocs or 0,
-    bytes or 0, live or 0, wait or 0 } do
-    counted[n + i] = figure
+---@param to table<integer, integer>  function -> its new number
+---@return integer[]
+function lines.of(counted, to)
+  local out = {}
+  for at, func in lines.each(counted) do
+    if to[func] then
+      local n = #out + 1
+      table.move(counted, at, at + WIDTH - 1, n, out)
+      out[n] = to[func]
+    end
   end
+  return out
+end
+
+---The counted lines with another figure in the place of self.
+---@param counted integer[]
+---@param field? string  nil: there are no figures
+---@param less? string   a field that is subtracted
+---@return integer[]
+function lines.measured(counted, field, less)
+  local out, self, raw = table.move(counted, 1, #counted, 1, {}), place.self,
+    place.self_raw
+  local from, minus = place[field], place[less]
+  for at in lines.each(counted) do
+    local sub = minus and counted[at + minus] or 0
+    local figure = from and counted[at + from] or 0
+    out[at + self] = figure - sub
+    out[at + raw] = (from == self and counted[at + raw] or figure) - sub
+    out[at + place.self_wait] = 0
+  end
+  return out
 end
 
 ---Adds up the lines of several profiles whose functions are joined.
----@param maps integer[][]    for each profile: function -> joined function
----@param shifts table<integer, integer>[]  for each profile: how many lines a
----    function has moved
----@return function add   add(i, ...): adds a line of profile i, as lines.each
----    gives it
----@return fun(): integer[] list  the sorted sums, for lines.each
-function lines.sums(maps, shifts)
-  local sums, keys = {}, {}
-  local function add(i, func, line, ...)
-    local moved = line + (shifts[i][func] or 0)
-    local key = maps[i][func] << 32 | (moved > 0 and moved or line)
-    local sum = sums[key]
-    if not sum then
-      sum = { 0, 0, 0, 0, 0, 0, 0 }
-      keys[#keys + 1], sums[key] = key, sum
+---@param parts { counted: integer[], map: integer[],
+---    shift: table<integer, integer>, only: table<string, true>? }[]  for each
+---    profile: its lines, function -> joined function, how many lines a
+---    function has moved, and the figures to add; nil: all
+---@return integer[]  the sorted sums, for lines.each
+function lines.sums(parts)
+  local sums, keys, out = {}, {}, {}
+  for _, part in ipairs(parts) do
+    local counted = part.counted
+    for at, func, line in lines.each(counted) do
+      local moved = line + (part.shift[func] or 0)
+      local key = part.map[func] << 32 | (moved > 0 and moved or line)
+      local sum = sums[key]
+      if not sum then
+        sum = { 0, 0, 0, 0, 0, 0, 0 }
+        keys[#keys + 1], sums[key] = key, sum
+      end
+      for k, field in ipairs(lines.fields) do
+        if not part.only or part.only[field] then
+          sum[k] = sum[k] + counted[at + 1 + k]
+        end
+      end
     end
-    for k, figure in ipairs { ... } do sum[k] = sum[k] + figure end
   end
-  return add, function()
-    table.sort(keys)
-    local out = {}
-    for _, key in ipairs(keys) do
-      lines.add(out, key >> 32, key & 0xffffffff, table.unpack(sums[key]))
-    end
-    return out
+  table.sort(keys)
+  for _, key in ipairs(keys) do
+    local n = #out
+    out[n + 1], out[n + 2] = key >> 32, key & 0xffffffff
+    table.move(sums[key], 1, FIGURES, n + 3, out)
   end
+  return out
 end
 
----@class cprof.Line
----@field instructions? integer  mode "count": how many ran on the line; there
----    are no times then
+---@class cprof.LineFigures  a line with figures of the profile's measure
 ---@field hits integer      how often the program reached the line
----@field self_ns integer   time on the line, without what it calls
----@field self_raw_ns integer  self_ns with overhead
+---@field self integer      of the line, without what it calls
+---@field self_raw integer  self with overhead
+---@field self_most integer upper bound of self, see bound
+---@field self_wait integer the part of self that is waiting
 ---@field calls integer     calls made from the line
----@field total_ns integer  time in these calls; recursion counted once
----@field total_raw_ns integer  total_ns with overhead
----@field self_wait_ns integer   the part of self_ns that is waiting
----@field total_wait_ns integer  the part of total_ns that is waiting
----@field self_most_ns integer   upper bound of self_ns, see cprof.Function
----@field total_most_ns integer  upper bound of total_ns
+---@field total integer     of these calls; recursion counted once
+---@field total_raw integer
+---@field total_most integer
+---@field total_wait integer
 ---@field allocs integer    allocations on the line, without callees; 0 if not
 ---    counted
 ---@field bytes integer     bytes of these allocations
 ---@field live_bytes integer  the part of these bytes that is in use
 ---@field active boolean    is there code on the line that can run?
+
+---@class cprof.Line        a line as programs see it: each figure under a name
+---    that says what it is
+---@field instructions? integer  mode "count": how many ran on the line; there
+---    are no times then
+---@field total_instructions? integer  mode "count": those in calls
+---@field hits integer
+---@field self_ns integer
+---@field self_raw_ns integer
+---@field calls integer
+---@field total_ns integer
+---@field total_raw_ns integer
+---@field self_wait_ns integer
+---@field total_wait_ns integer
+---@field self_most_ns integer
+---@field total_most_ns integer
+---@field allocs integer
+---@field bytes integer
+---@field live_bytes integer
+---@field active boolean
 
 ---@class cprof.Source
 ---@field source string
@@ -103,16 +160,17 @@ local function bare(line)
 end
 
 local function new(active)
-  return { hits = 0, self_ns = 0, self_raw_ns = 0, calls = 0, total_ns = 0,
-           total_raw_ns = 0, self_wait_ns = 0, total_wait_ns = 0,
-           self_most_ns = 0, total_most_ns = 0, allocs = 0,
-           bytes = 0, live_bytes = 0, active = active }
+  return { hits = 0, self = 0, self_raw = 0, self_most = 0, self_wait = 0,
+           calls = 0, total = 0, total_raw = 0, total_most = 0,
+           total_wait = 0, allocs = 0, bytes = 0, live_bytes = 0,
+           active = active }
 end
 
--- sets the upper bounds of a line's times
+-- sets the upper bounds of a line's figures
 local function limit(line, most)
-  line.self_most_ns = bound.of(line.self_ns, line.self_raw_ns, most)
-  line.total_most_ns = bound.of(line.total_ns, line.total_raw_ns, most)
+  line.self_most = bound.of(line.self, line.self_raw, most)
+  line.total_most = bound.of(line.total, line.total_raw, most)
+  return line
 end
 
 local function limit_all(lists, most)
@@ -128,24 +186,20 @@ end
 local function sum(p, counted, keys, get)
   local zones = {}
   for i, f in ipairs(p.functions) do zones[i] = f.kind == "zone" end
-  for func, at, hits, ns, raw, allocs, bytes, live, wait in
-    lines.each(counted) do
+  for at, func, number in lines.each(counted) do
     if keys[func] ~= 0 then
-      local line = get(keys[func], at)
-      line.hits = line.hits + hits
-      line.self_ns = line.self_ns + ns
-      line.self_raw_ns = line.self_raw_ns + raw
-      line.live_bytes = line.live_bytes + live
-      line.self_wait_ns = line.self_wait_ns + wait
-      line.allocs, line.bytes = line.allocs + allocs, line.bytes + bytes
+      local line = get(keys[func], number)
+      for k, field in ipairs(lines.fields) do
+        line[field] = line[field] + counted[at + 1 + k]
+      end
     end
   end
   local sites = core.sites(p.nodes, zones, keys)
   for i = 1, #sites, 6 do
     local line = get(sites[i], sites[i + 1], true)
     if line then
-      line.calls, line.total_ns = sites[i + 2], sites[i + 3]
-      line.total_raw_ns, line.total_wait_ns = sites[i + 4], sites[i + 5]
+      line.calls, line.total = sites[i + 2], sites[i + 3]
+      line.total_raw, line.total_wait = sites[i + 4], sites[i + 5]
     end
   end
 end
@@ -218,18 +272,11 @@ end
 
 -- the lines of functions with the same key, as { line -> figures }
 local function by(p, counted, key_of)
-  local out, list, keys, ids = {}, {}, {}, {}
-  for i, f in ipairs(p.functions) do
-    local name = key_of(f)
-    if not ids[name] then
-      list[#list + 1] = name
-      ids[name] = #list
-    end
-    keys[i] = ids[name]
-  end
-  sum(p, counted, keys, function(key, at)
-    local own = out[list[key]] or {}
-    out[list[key]] = own
+  local out, groups = {}, group.by(p.functions, key_of)
+  sum(p, counted, groups.of, function(id, at)
+    local key = groups.keys[id]
+    local own = out[key] or {}
+    out[key] = own
     own[at] = own[at] or new(true)
     return own[at]
   end)
@@ -239,10 +286,10 @@ end
 -- which lines ran, of each source
 local function ran(p, counted)
   local out = {}
-  for func, at, hits in lines.each(counted) do
+  for at, func, line in lines.each(counted) do
     local source = p.functions[func].source
     out[source] = out[source] or {}
-    out[source][at] = out[source][at] or hits > 0
+    out[source][line] = out[source][line] or counted[at + place.hits] > 0
   end
   return out
 end
@@ -259,16 +306,12 @@ local function once(make)
   end
 end
 
--- the lines with instructions instead of times
-local function counted_only(all)
+-- the lines as programs see them
+local function published(all, p)
   local out = {}
   for source, list in pairs(all) do
     local to = {}
-    for n, line in ipairs(list) do
-      to[n] = { hits = line.hits, instructions = line.self_ns,
-                active = line.active, allocs = line.allocs,
-                bytes = line.bytes, live_bytes = line.live_bytes }
-    end
+    for n, line in ipairs(list) do to[n] = figures.published(line, p) end
     out[source] = to
   end
   return out
@@ -287,8 +330,7 @@ function lines.attach(p, counted, sources)
   p.sources, p.counted = {}, counted
   for _, source in ipairs(sources) do p.sources[source.source] = source end
   local whole = once(function() return collect(p, counted, sources) end)
-  local shown = (p.meta.mode ~= "count" or p.meta.measure) and whole or
-    once(function() return counted_only(whole()) end)
+  local shown = once(function() return published(whole(), p) end)
   p.lines = setmetatable({}, {
     __index = function(_, source) return shown()[source] end,
     __pairs = function() return next, shown(), nil end,
@@ -325,29 +367,19 @@ function lines.active(source, content)
   return out
 end
 
-local grow = { "hits", "self_ns", "self_raw_ns", "calls", "total_ns",
-  "total_raw_ns", "self_wait_ns", "total_wait_ns" }
-
----The growth of a line's figures since an older profile of the recording.
----@param now cprof.Line
----@param before cprof.Line?
----@param most? integer  see bound.of
----@param what? "wall"|"cpu"|"wait"  what its times are
----@return cprof.Line
-function lines.since(now, before, most, what)
-  local out = {}
-  for _, field in ipairs(grow) do
-    out[field] = math.max(now[field] - (before and before[field] or 0), 0)
-  end
-  if what == "cpu" or what == "wait" then
-    for _, kind in ipairs { "self", "total" } do
-      local wait = out[kind .. "_wait_ns"]
-      for _, ns in ipairs { kind .. "_ns", kind .. "_raw_ns" } do
-        out[ns] = what == "wait" and wait or math.max(out[ns] - wait, 0)
-      end
+---The growth of counted lines since an older profile of the recording.
+---@param now integer[]
+---@param old integer[]
+---@return integer[]
+function lines.less(now, old)
+  local out, of = table.move(now, 1, #now, 1, {}), {}
+  for at, func, line in lines.each(old) do of[func << 32 | line] = at end
+  for at, func, line in lines.each(now) do
+    local before = of[func << 32 | line]
+    for k = 1, before and FIGURES or 0 do
+      out[at + 1 + k] = math.max(now[at + 1 + k] - old[before + 1 + k], 0)
     end
   end
-  limit(out, most)
   return out
 end
 

@@ -1,40 +1,326 @@
--- What the figures of a profile measure, and how figures and shares are
--- written. A time of which only an upper bound is known is written as that:
--- `<12ms`. Its share is that of the estimate, so that shares add up.
+-- Measures: what the figures of a profile are. Each is a row here: its names,
+-- where its figures are, and how they are written. A profile has one measure,
+-- `p.measure`; a copy of it can have another.
 
+local core = require "cprof.core"
 local format = require "cprof.text.format"
-local measured = require "cprof.count.measured"
+local lines = require "cprof.count.lines"
 local sampled = require "cprof.count.sampled"
 
 local measure = {}
 
 ---@class cprof.Measure
+---@field name string     in the page
+---@field figure string   its figures in nodes, as core.measured names them;
+---    default: its name
+---@field option? string  in options
 ---@field unit "ns"|"instructions"|"count"|"bytes"
----@field samples? integer  from which shares are estimated; nil: exact shares
+---@field is string       what self and total are, in words
+---@field noun string     what a figure is, behind it: "5 ms CPU"
+---@field column string   the title of a column of self figures
+---@field asks string     what its figures tell
+---@field idle string     says that no line has a figure
+---@field own string      the field of functions for self
+---@field all string      the field of functions for total
+---@field line? string    the field of lines for self; nil: they have none
+---@field less? string    a field of lines whose figure is subtracted
+---@field near? string    where lines have no figures: another measure that is
+---    shown of them
+---@field pprof? string[] type and unit of its values in pprof
+---@field event? string   its name in Callgrind's format
+---@field page? { title: string, hint: string, heading: string, of: string,
+---    line: string? }  words of the page; `line`: the hint of a line's figure
+---@field unknown fun(meta: cprof.Meta): string?  why a profile does not have
+---    it, as the end of a message; nil: it has
 ---@field whole integer     100 %
+---@field samples? integer  from which shares are estimated; nil: exact shares
 local Measure = {}
 Measure.__index = Measure
 
--- A sample of what is in use stands for the interval, or for a larger block.
-local function samples_of(p)
-  local meta, row = p.meta, measured.of(p.meta)
-  if not row and p.wait_samples then
-    return sampled.both(p.time_samples, p.wait_samples,
-      (meta.waiting_ns or 0) / math.max(p.program_ns, 1))
-  end
-  if not row or row.unit == "ns" then return p.time_samples end
-  if row.name == "bytes" then return p.samples end
-  local known = row.unit ~= "bytes" or (meta.live_interval or 1) == 1
-  return not known and math.max(p.program_ns // meta.live_interval, 1) or nil
+
+-- {======================================================
+-- The rows
+-- =======================================================
+
+local function without(meta, kind)
+  return not meta.memory and "without allocations; record with start " ..
+    ("{ memory = %s }"):format(kind) or nil
 end
 
----@param unit string
+local function no_allocations(meta) return without(meta, "true") end
+
+local function no_live_blocks(meta)
+  return without(meta, '"live"') or not meta.live_interval and
+    "without live blocks; record with start { memory = \"live\" }" or nil
+end
+
+local function no_waiting(meta)
+  return not meta.waiting_ns and ("that does not tell waiting from " ..
+    "computing: it has mode %s and clock %s; on Linux and macOS, modes " ..
+    "call and line do with the wall clock, on Linux mode sample, too"):format(
+    meta.mode, meta.clock) or nil
+end
+
+local function not_alone() return nil end
+
+---All measures. A profile has one of the first two of its own.
+---@type cprof.Measure[]
+measure.rows = {
+  { name = "time", option = "wall", unit = "ns", is = "time", noun = "wall",
+    column = "self", own = "self_ns", all = "total_ns", line = "self",
+    asks = "where the time went", idle = "no line took any time",
+    pprof = { "time", "nanoseconds" }, event = "Time_ns",
+    unknown = not_alone },
+  { name = "instructions", unit = "instructions", is = "instructions",
+    noun = "instructions", column = "instr", own = "instructions",
+    all = "total_instructions", line = "self",
+    asks = "where instructions ran", idle = "no line ran",
+    pprof = { "instructions", "count" }, event = "Ir", unknown = not_alone },
+  { name = "cpu", option = "cpu", unit = "ns", is = "CPU time",
+    noun = "CPU", column = "CPU", line = "self", less = "self_wait",
+    asks = "where the time went", idle = "no line took any time",
+    pprof = { "cpu", "nanoseconds" }, unknown = no_waiting,
+    page = { title = "CPU", heading = "Where the program computes",
+      hint = "Time that the program spent computing, without waiting",
+      line = "CPU time on the line, and in C functions called from it",
+      of = "of the CPU time" } },
+  { name = "wait", option = "wait", unit = "ns", is = "waiting time",
+    noun = "waiting", column = "waiting", own = "self_wait_ns",
+    all = "total_wait_ns", line = "self_wait",
+    asks = "where the time went", idle = "no line waited",
+    pprof = { "wait", "nanoseconds" }, event = "Waiting_ns",
+    unknown = no_waiting,
+    page = { title = "Waiting", heading = "Where the program waits",
+      hint = "Time that the program spent sleeping, reading or polling",
+      line = "Waiting on the line, and in C functions called from it",
+      of = "of the waiting time" } },
+  { name = "bytes", option = "alloc", unit = "bytes", is = "bytes allocated",
+    noun = "allocated", column = "alloc", own = "self_bytes",
+    all = "total_bytes", line = "bytes", asks = "what allocated",
+    idle = "no line is known to have allocated anything",
+    pprof = { "alloc_space", "bytes" }, event = "Bytes",
+    unknown = no_allocations,
+    page = { title = "Allocated", heading = "Where bytes are allocated",
+      hint = "Bytes allocated, whether they are still in use or not",
+      line = "Bytes allocated on the line, and in C functions that it is " ..
+        "known to call",
+      of = "of the bytes" } },
+  { name = "allocs", option = "allocs", unit = "count", is = "allocations",
+    noun = "allocations", column = "allocs", own = "self_allocs",
+    all = "total_allocs", line = "allocs", asks = "what allocated",
+    idle = "no line is known to have allocated anything",
+    pprof = { "alloc_objects", "count" }, event = "Allocations",
+    unknown = no_allocations,
+    page = { title = "Allocations", heading = "Where allocations are made",
+      hint = "Number of blocks that were allocated or grew",
+      line = "Allocations on the line, and in C functions that it is known " ..
+        "to call",
+      of = "of the allocations" } },
+  { name = "live", option = "live", unit = "bytes", is = "bytes in use",
+    noun = "in use", column = "in use", own = "live_bytes",
+    all = "total_live_bytes", line = "live_bytes", asks = "what is in use",
+    idle = "no line is known to hold memory in use",
+    pprof = { "inuse_space", "bytes" }, unknown = no_live_blocks,
+    page = { title = "In use",
+      heading = "Where memory in use was allocated",
+      hint = "Allocated bytes that were in use when recording ended",
+      line = "Allocated bytes that were still in use at the end",
+      of = "of the memory in use" } },
+  { name = "blocks", unit = "count", is = "blocks in use",
+    noun = "blocks in use", column = "blocks", own = "live_blocks",
+    all = "total_live_blocks", asks = "what is in use",
+    idle = "lines have no figures of blocks",
+    pprof = { "inuse_objects", "count" }, unknown = no_live_blocks },
+  { name = "peak", option = "peak", unit = "bytes",
+    is = "bytes in use at the peak", noun = "in use at the peak",
+    column = "at peak", own = "peak_bytes", all = "total_peak_bytes",
+    near = "live",
+    asks = "what was in use", idle = "lines have no figures for the peak",
+    unknown = no_live_blocks,
+    page = { title = "At peak",
+      heading = "Where memory in use at the peak was allocated",
+      hint = "Bytes in use when memory use was at its peak",
+      of = "of the memory in use at the peak" } },
+}
+
+local by_name, by_option = {}, {}
+
+---Makes a row known, whose fields are those of cprof.Measure.
+---@param row table
+---@return cprof.Measure
+function measure.know(row)
+  row.__index, row.figure = row, row.figure or row.name
+  by_name[row.name] = setmetatable(row, Measure)
+  if row.option then by_option[row.option] = row end
+  return row
+end
+
+for _, row in ipairs(measure.rows) do measure.know(row) end
+
+---The names of measures in options.
+---@param ... string  other names, which come first
+---@return string[]
+function measure.options(...)
+  local out = { ... }
+  for _, row in ipairs(measure.rows) do out[#out + 1] = row.option end
+  return out
+end
+
+---The names in options of the measures that lines have.
+---@param ... string  other names, which come first
+---@return string[]
+function measure.of_lines(...)
+  local out = { ... }
+  for _, row in ipairs(measure.rows) do
+    if row.line then out[#out + 1] = row.option end
+  end
+  return out
+end
+
+---What the measures in options are, in words.
+---@param field? string  only measures that have this field
+---@return string
+function measure.told(field)
+  local out = {}
+  for _, row in ipairs(measure.rows) do
+    if row.option and (not field or row[field]) then
+      out[#out + 1] = row.name == "time" and "wall time" or row.is
+    end
+  end
+  return table.concat(out, ", ", 1, #out - 1) .. ", or " .. out[#out]
+end
+
+---A measure by its name in options; nil: there is none.
+---@param option string?
+---@return cprof.Measure?
+function measure.row(option) return by_option[option] end
+
+---A measure by its name.
+---@param name string
+---@return cprof.Measure
+function measure.named(name) return by_name[name] end
+
+-- }======================================================
+
+
+-- {======================================================
+-- The measure of a profile
+-- =======================================================
+
+---@param row cprof.Measure
 ---@param whole integer
 ---@param samples? integer
 ---@return cprof.Measure
-function measure.new(unit, whole, samples)
-  return setmetatable({ unit = unit, whole = whole, samples = samples },
-    Measure)
+function measure.new(row, whole, samples)
+  return setmetatable({ whole = whole, samples = samples },
+    by_name[row.name])
+end
+
+---The measure of a profile as it was recorded: times by its clock, or
+---instructions.
+---@param p cprof.Profile
+---@return cprof.Measure
+function measure.base(p)
+  local whole, samples = core.program(p.nodes), p.time_samples
+  if p.wait_samples then
+    samples = sampled.both(p.time_samples, p.wait_samples,
+      (p.meta.waiting_ns or 0) / math.max(whole, 1))
+  end
+  return measure.new(by_name[p.meta.mode == "count" and "instructions" or
+    "time"], whole, samples)
+end
+
+---Why a profile lacks a measure, as the end of a message; nil: it has it.
+---@param p cprof.Profile
+---@param option string?
+---@return string?
+function measure.unknown(p, option)
+  local row = by_option[option]
+  return row and row.unknown(p.meta)
+end
+
+---The measure that options choose: `measure`, or a name of a measure in the
+---option `by`, which is then removed. Raises an error where they contradict
+---each other, or the profile.
+---@param who string      the function that has the options
+---@param p cprof.Profile
+---@param o table
+---@param by string       "sort" or "heat"
+---@param level integer   of the error, as of error()
+---@return cprof.Measure?
+function measure.choose(who, p, o, by, level)
+  local function wrong(option, why)
+    error(('%s: option \'%s\' must not be "%s" %s'):format(who, option,
+      o[option], why), level + 2)
+  end
+  for _, option in ipairs { by, "measure" } do
+    local unknown = measure.unknown(p, o[option])
+    if unknown then wrong(option, "for a profile " .. unknown) end
+  end
+  if by_option[o[by]] then
+    if o.measure and o.measure ~= o[by] then
+      wrong(by, ('with measure = "%s"'):format(o.measure))
+    end
+    o.measure, o[by] = o[by], nil
+  end
+  return by_option[o.measure]
+end
+
+---The measures that a profile has beside its own.
+---@param p cprof.Profile
+---@return cprof.Measure[]
+function measure.others(p)
+  local out, waits = {}, (p.meta.waiting_ns or 0) > 0
+  for i = 3, #measure.rows do
+    local row = measure.rows[i]
+    if not row.unknown(p.meta) and (waits or row.unknown ~= no_waiting) then
+      out[#out + 1] = row
+    end
+  end
+  return out
+end
+
+-- from how many samples the figures of a measure are; nil: they are exact
+local function samples_of(p, row, whole)
+  local n, waits, each = p.time_samples, p.wait_samples, p.meta.live_interval
+  if row.unit ~= "ns" then
+    if row.name == "bytes" then return p.samples and p.meta.memory_samples end
+    -- a sample stands for the interval, or for a larger block
+    return row.unit == "bytes" and each ~= 1 and math.max(whole // each, 1) or
+      nil
+  elseif waits then
+    return math.floor(row.name == "wait" and waits or n - waits)
+  end
+  return n and math.floor(n * (whole / math.max(p.measure.whole, 1)))
+end
+
+-- The copies of each profile with other measures. They are weak, since each
+-- has a copy of the call tree, which may be large.
+local known = setmetatable({}, { __mode = "k" })
+local in_use <const> = { __mode = "v" }
+
+---A copy of a profile with another measure; or the profile itself, where that
+---is its own.
+---@param p cprof.Profile
+---@param row cprof.Measure?
+---@return cprof.Profile
+function measure.profile(p, row)
+  if not row or row.name == "time" then return p end
+  known[p] = known[p] or setmetatable({}, in_use)
+  if known[p][row.name] then return known[p][row.name] end
+  local nodes = core.measured(p.nodes, row.figure)
+  local whole = core.program(nodes)
+  local samples = samples_of(p, row, whole)
+  local times = row.unit == "ns" and samples
+  local out = setmetatable({ nodes = nodes, recorded = p,
+    measure = measure.new(row, whole, samples),
+    samples = p.samples and (times or p.meta.memory_samples),
+    time_samples = times or p.time_samples }, { __index = p })
+  local sources = {}
+  for _, source in pairs(p.sources) do sources[#sources + 1] = source end
+  lines.attach(out, lines.measured(p.counted, row.line, row.less), sources)
+  known[p][row.name] = out
+  return out
 end
 
 ---The recorded time with overhead, but without pauses and without the time
@@ -45,16 +331,21 @@ function measure.recorded(meta)
   return meta.wall_ns - meta.paused_ns - meta.preempted_ns
 end
 
----The measure of a profile.
----@param p cprof.Profile
----@return cprof.Measure
-function measure.of(p)
-  local row = measured.of(p.meta)
-  local unit = p.meta.mode == "count" and "instructions" or "ns"
-  return measure.new(row and row.unit or unit, p.program_ns, samples_of(p))
-end
+-- }======================================================
 
-local writers = { ns = format.time, bytes = format.bytes }
+
+-- {======================================================
+-- Figures
+--
+-- A time of which only an upper bound is known is written as that: `<12ms`.
+-- Its share is that of the estimate, so that shares add up.
+-- =======================================================
+
+---Are these times?
+---@return boolean
+function Measure:timed() return self.unit == "ns" end
+
+local writers <const> = { ns = format.time, bytes = format.bytes }
 
 ---A figure as text, and whether that is a bound.
 ---@param n integer     the estimate
@@ -64,6 +355,16 @@ function Measure:amount(n, most)
   local write = writers[self.unit] or format.count
   if self.unit ~= "ns" or not most or most <= n then return write(n), false end
   return "<" .. write(most), true
+end
+
+---A figure for a sentence, which says what it is, unless that is its unit.
+---@param n integer
+---@param most? integer
+---@return string text, boolean bounded
+function Measure:told(n, most)
+  local text, bounded = self:amount(n, most)
+  return text .. (self.unit == "instructions" and " instructions" or ""),
+    bounded
 end
 
 ---The margin of error of a share, at 95 %; nil: the share is exact.
@@ -84,5 +385,14 @@ function Measure:share(n)
   local off, text = self:off(n), format.percent(n, self.whole)
   return off and ("%s ±%.1f"):format(text, 100 * off) or text
 end
+
+---The figure of a line.
+---@param line cprof.LineFigures
+---@return integer
+function Measure:of_line(line)
+  return line[self.line] - (self.less and line[self.less] or 0)
+end
+
+-- }======================================================
 
 return measure

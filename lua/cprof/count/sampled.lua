@@ -2,6 +2,7 @@
 -- counts for.
 
 local instructions = require "cprof.count.instructions"
+local lists = require "cprof.text.lists"
 
 local op = instructions.of "Lua 5.4"
 
@@ -28,14 +29,12 @@ function sampled.interval(share, n)
 end
 
 ---The number of samples that found the program waiting.
----@param functions cprof.Function[]
+---@param rows cprof.Row[]
 ---@return number
-function sampled.waits(functions)
+function sampled.waits(rows)
   local n = 0
-  for _, f in ipairs(functions) do
-    if f.self_ns > 0 then
-      n = n + f.self_samples * (f.self_wait_ns / f.self_ns)
-    end
+  for _, row in ipairs(rows) do
+    if row.self > 0 then n = n + row.count * (row.self_wait / row.self) end
   end
   return n
 end
@@ -62,33 +61,6 @@ sampled.few = 4
 ---@param n integer
 ---@return number
 function sampled.least(n) return math.min(3 / math.max(n, 1), 1) end
-
--- }======================================================
-
-
--- {======================================================
--- Sums
--- =======================================================
-
----Renames fields of sums over nodes: in sampled profiles, samples are where
----times with overhead are in others, and there are no calls.
----@param rows table[]
----@param edges table[]
-function sampled.sums(rows, edges)
-  for _, row in ipairs(rows) do
-    row.self_samples, row.total_samples = row.self_raw_ns, row.total_raw_ns
-    row.self_raw_ns, row.total_raw_ns = row.self_ns, row.total_ns
-    row.calls = nil
-  end
-  for _, edge in ipairs(edges) do
-    edge.self_samples = edge.self_raw_ns
-    edge.total_in_samples = edge.total_in_raw_ns
-    edge.self_raw_ns = edge.self_ns
-    edge.total_in_raw_ns, edge.total_out_raw_ns = edge.total_in_ns,
-      edge.total_out_ns
-    edge.calls = nil
-  end
-end
 
 -- }======================================================
 
@@ -156,8 +128,7 @@ local function flow(c)
     end
     if o == op.FORPREP or o == op.TFORPREP then to = nil end
     if to and to >= 1 and to <= c.n then
-      from[to] = from[to] or {}
-      table.insert(from[to], i)
+      lists.add(from, to, i)
       if to <= i then back[to] = true end
     end
   end

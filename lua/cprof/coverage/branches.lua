@@ -1,6 +1,7 @@
 -- The branches of a source: how often each test went either way.
 
 local instructions = require "cprof.count.instructions"
+local order = require "cprof.text.order"
 local tests = require "cprof.coverage.tests"
 
 local branches = {}
@@ -80,11 +81,7 @@ function branches.of(map, counted)
         } }
     end
   end
-  table.sort(out, function(a, b)
-    if a.line ~= b.line then return a.line < b.line end
-    if a.column ~= b.column then return a.column < b.column end
-    return a.order < b.order
-  end)
+  table.sort(out, order("line", "column", "order"))
   for _, branch in ipairs(out) do branch.order = nil end
   return out
 end

@@ -4,6 +4,7 @@
 local core = require "cprof.core"
 local escape = require "cprof.encoding.escape"
 local name = require "cprof.source.name"
+local order = require "cprof.text.order"
 local text = require "cprof.source.text"
 
 local module = {}
@@ -74,10 +75,7 @@ end
 local function sorted(found)
   local list = {}
   for _, f in pairs(found) do list[#list + 1] = f end
-  table.sort(list, function(a, b)
-    if a.line ~= b.line then return a.line < b.line end
-    return a.label < b.label
-  end)
+  table.sort(list, order("line", "label"))
   return list
 end
 

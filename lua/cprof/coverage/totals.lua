@@ -2,6 +2,7 @@
 
 local coverage = require "cprof.coverage"
 local name = require "cprof.source.name"
+local order = require "cprof.text.order"
 
 local totals = {}
 
@@ -82,7 +83,7 @@ function totals.files(p)
       out[#out + 1] = file
     end
   end
-  table.sort(out, function(a, b) return a.source < b.source end)
+  table.sort(out, order "source")
   return out
 end
 

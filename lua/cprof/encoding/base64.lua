@@ -1,4 +1,4 @@
--- Base64, of as many bytes as there are.
+-- Base64, also of texts that come in parts.
 
 local alphabet <const> = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" ..
   "abcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -14,6 +14,7 @@ end
 -- bytes that are encoded at once: a multiple of three
 local block <const> = 3 * 1024
 
+-- Encodes a string, with "=" at the end if its length is no multiple of three.
 local function encoded(s)
   local out, n = {}, 0
   for i = 1, #s - 2, 3 do
@@ -34,9 +35,9 @@ end
 
 local base64 = {}
 
----What writes bytes as Base64 to `out`; with nothing: it is over.
+---A function that writes bytes as Base64 to `out`.
 ---@param out fun(s: string)
----@return fun(s?: string)
+---@return fun(s?: string)  nil: there are no more bytes
 function base64.writer(out)
   local rest = ""
   return function(s)

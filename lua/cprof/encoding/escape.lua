@@ -1,15 +1,16 @@
--- Texts in other people's formats. What a format cannot hold becomes what it
--- is in a Lua string: a backslash and three digits.
+-- Escapes texts for formats that cannot hold all bytes. A byte that a format
+-- cannot hold is written as in a Lua string: as a backslash and three digits.
 
 local escape = {}
 
--- no methods: traces come from within the hook, where strings may have none
+-- Nothing here calls a method: traces are written within the hook, where the
+-- program may have changed the methods of strings.
 local byte, gsub, sub = string.byte, string.gsub, string.sub
 local formatted = string.format
 
 local function code(c) return formatted("\\%03d", byte(c)) end
 
----Valid UTF-8: bytes that are none of it become \ddd.
+---The text as valid UTF-8. Bytes that are not valid become \ddd.
 ---@param s string
 ---@return string
 function escape.utf8(s)
@@ -24,10 +25,10 @@ function escape.utf8(s)
   return table.concat(out) .. sub(s, from)
 end
 
----Something that stands on one line: control characters become \ddd, too.
----It is never empty and never begins with a space.
+---The text as valid UTF-8 on one line: control characters become \ddd, too. It
+---is never empty and never begins with a space.
 ---@param s string
----@param also? string  a pattern: other characters that have a meaning
+---@param also? string  a pattern of other characters to escape
 ---@return string
 function escape.line(s, also)
   if s == "" then return '""' end

@@ -1,24 +1,24 @@
--- gzip, by lua-zlib. Where that is missing, nothing is compressed.
+-- gzip, by the library lua-zlib. If that is missing, nothing is compressed.
 
 local gzip = {}
 
 -- 15: the largest window; 16: the format is gzip
 local window <const> = 15 + 16
 
+-- Is it lua-zlib? Other libraries have this name, too.
 local function usable(zlib)
   local ok, bytes = pcall(function()
     return zlib.deflate(6, window)("", "finish")
   end)
-  -- there are other libraries of this name
   return ok and type(bytes) == "string" and bytes:sub(1, 2) == "\x1f\x8b"
 end
 
 local found, zlib = pcall(require, "zlib")
 gzip.available = found and usable(zlib)
 
----What writes compressed to `out`; with nothing: it is over.
+---A function that writes bytes to `out`, compressed if gzip is available.
 ---@param out fun(s: string)
----@return fun(s?: string)
+---@return fun(s?: string)  nil: there are no more bytes
 function gzip.writer(out)
   if not gzip.available then
     return function(s) if s then out(s) end end
@@ -42,10 +42,10 @@ local function crc_table()
   return out
 end
 
--- most bytes of a block that is not compressed
+-- most bytes in a block that is not compressed
 local block <const> = 65535
 
----Bytes as gzip, without any library: nothing is compressed.
+---Bytes in the gzip format, not compressed. Needs no library.
 ---@param s string
 ---@return string
 function gzip.stored(s)

@@ -1,4 +1,4 @@
--- The JSON library, or what to do when there is none.
+-- The JSON library. If it is missing, the error says how to install it.
 
 local found, json = pcall(require, "dkjson")
 if not found then

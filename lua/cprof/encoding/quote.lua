@@ -1,4 +1,4 @@
--- Strings of JSON, of any bytes.
+-- Quotes any bytes as a string of JSON.
 
 local escape = require "cprof.encoding.escape"
 local json = require "cprof.encoding.json"

@@ -1,10 +1,13 @@
--- SHA-256, for the page's policy of what scripts and styles may run.
+-- SHA-256, for the page's policy, which names the scripts and styles that may
+-- run by their hashes.
 
+-- The first 32 bits after the binary point.
 local function fraction(root)
   return math.floor((root - math.floor(root)) * 2.0 ^ 32)
 end
 
--- the first bits of the roots of the first primes
+-- fractions of the square roots of the first 8 primes, and of the cube roots
+-- of the first 64
 local start, constants = {}, {}
 do
   local n = 2
@@ -19,10 +22,11 @@ do
   end
 end
 
-local function round(h, w)
+-- Adds a block to the hash `h`; `w` is the block, extended to 64 words.
+local function add_block(h, w)
   local a, b, c, d, e, f, g, k = table.unpack(h)
   for i = 1, 64 do
-    -- twice in 64 bits: a shift rotates its lower half
+    -- with a word in both halves of 64 bits, a shift rotates the lower half
     local ee, aa = e | e << 32, a | a << 32
     local s1 = (ee >> 6 ~ ee >> 11 ~ ee >> 25) & 0xffffffff
     local t1 = k + s1 + (e & f ~ ~e & g) + constants[i] + w[i]
@@ -52,7 +56,7 @@ return function(s)
       local s1 = (yy >> 17 ~ yy >> 19) & 0xffffffff ~ y >> 10
       w[i] = w[i - 16] + s0 + w[i - 7] + s1 & 0xffffffff
     end
-    round(h, w)
+    add_block(h, w)
   end
   return (">I4I4I4I4I4I4I4I4"):pack(table.unpack(h))
 end

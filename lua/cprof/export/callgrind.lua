@@ -1,19 +1,23 @@
--- Callgrind: functions as in reports, with the calls between them by line.
--- In modes "line" and "sample" a function's own time stands on its lines, with
--- its samples, else where it begins. Recursion counts once: the calls of a
--- function add up to its total, and those that it makes of itself, at any
--- depth, cost nothing.
+-- The Callgrind format: functions as in reports, with the calls between them
+-- by line. In modes "line" and "sample", the self time and the samples of a
+-- function are on its lines; in other modes, on the line where it begins.
+-- Recursion counts once: the costs of all calls to a function add up to its
+-- total, and recursive calls cost nothing.
 
 local encode = require "cprof.export.encode"
 local escape = require "cprof.encoding.escape"
+local graph = require "cprof.count.graph"
+local group = require "cprof.count.group"
 local lines = require "cprof.count.lines"
-local measured = require "cprof.count.measured"
+local lists = require "cprof.text.lists"
+local measure = require "cprof.count.measure"
 local name = require "cprof.source.name"
 local spread = require "cprof.export.spread"
 
 local callgrind = {}
 
--- ids for names: (1) name the first time, then (1)
+-- Returns a function that compresses names: a name is written as "(1) name"
+-- the first time, and as "(1)" after that.
 local function compressor()
   local ids, count = {}, 0
   return function(s)
@@ -24,65 +28,63 @@ local function compressor()
   end
 end
 
--- callgrind_annotate takes the folder where it runs off the files of
--- functions, but not of those that they call: so it must not be there
+-- The path of a function as reports show it. callgrind_annotate removes its
+-- working directory from the paths of callers, but not from those of callees,
+-- so the paths must not contain that directory.
 local function file_of(f)
   return f.place or "???"
 end
 
--- what there is beside times and calls: the measure, and its event's name
+-- the measures that are exported beside the profile's own
 local function more_of(p)
   local out = {}
-  local function add(what, event) out[#out + 1] = { what, event } end
-  if (p.meta.waiting_ns or 0) > 0 then add("wait", "Waiting_ns") end
-  if p.meta.memory then
-    add("allocs", "Allocations")
-    add("bytes", "Bytes")
+  for _, row in ipairs(measure.others(p)) do
+    if row.event then out[#out + 1] = row end
   end
   return out
 end
 
--- gives rows, and edges, these figures; returns those of the program
+-- Sets `more` of rows and edges: their figures for these measures, in order.
+-- Returns the figures of the whole program.
 local function add_more(p, more, rows, edges)
   local whole = {}
   for _, row in ipairs(rows) do row.more = {} end
   for _, edge in ipairs(edges) do edge.more = {} end
   for k, what in ipairs(more) do
-    local of = measured.profile(p, what[1])
-    local own, total = of:sums(function(f) return f.title end, true)
-    for i, row in ipairs(rows) do row.more[k] = own[i].self_ns end
-    for i, edge in ipairs(edges) do edge.more[k] = total[i].total_in_ns end
-    whole[k] = of.program_ns
+    local of = measure.profile(p, what)
+    local own, total = graph.of(of, group.title, true)
+    for i, row in ipairs(rows) do row.more[k] = own[i].self end
+    for i, edge in ipairs(edges) do edge.more[k] = total[i].total_in end
+    whole[k] = of.measure.whole
   end
   return whole
 end
 
--- { line, ns, and what there is beside } of each row, where lines are known
--- and what they have is the row's own: that of zones is not told from their
--- function's
+-- Sets `own` of each row, a list of { line, self, other measures' figures },
+-- and `known`, the sums over these lines. Both are nil if no line is known.
+-- They are also nil if a sum exceeds the row's own figure, because the lines of
+-- a function include those of its zones.
 local function own_lines(p, more, rows)
-  local by_title = {}
+  local by_title, counted = {}, p.counted
   for _, row in ipairs(rows) do by_title[row.title] = row end
-  local wanted = {}
-  for k, what in ipairs(more) do wanted[k] = measured.name(what[1]).line end
-  for func, line, _, ns, raw, allocs, bytes, live, wait in
-    lines.each(p.counted) do
-    local row, own = by_title[p.functions[func].title], { line, ns }
-    local any = ns > 0
-    for k, of in ipairs(wanted) do
-      own[k + 2] = of(ns, raw, allocs, bytes, live, wait)
-      any = any or own[k + 2] > 0
+  local places = { lines.place "self" }
+  for k, what in ipairs(more) do places[k + 1] = lines.place(what.line) end
+  for at, func, line in lines.each(counted) do
+    local row, own, any = by_title[p.functions[func].title], { line }, false
+    for k, place in ipairs(places) do
+      own[k + 1] = counted[at + place]
+      any = any or own[k + 1] > 0
     end
     if any then
-      row.own, row.known = row.own or {}, row.known or {}
-      table.insert(row.own, own)
-      for k = 1, #more + 1 do
+      lists.add(row, "own", own)
+      row.known = row.known or {}
+      for k = 1, #places do
         row.known[k] = (row.known[k] or 0) + own[k + 1]
       end
     end
   end
   for _, row in ipairs(rows) do
-    local over = row.known and row.known[1] > row.self_ns
+    local over = row.known and row.known[1] > row.self
     for k, n in ipairs(row.more) do
       over = over or row.known and row.known[k + 1] > n
     end
@@ -90,10 +92,11 @@ local function own_lines(p, more, rows)
   end
 end
 
--- what was rounded goes to the line that has most; `known` to all lines
+-- Adds to the line with the largest figure what rounding has left over, so
+-- that the lines add up to the row's own figures. `known` grows with them.
 local function give_rounded(row)
   local own, known = row.own, row.known
-  for k, all in ipairs { row.self_ns, table.unpack(row.more) } do
+  for k, all in ipairs { row.self, table.unpack(row.more) } do
     local left, most = all - known[k], own[1]
     for _, line in ipairs(own) do
       if line[k + 1] > most[k + 1] then most = line end
@@ -104,16 +107,17 @@ local function give_rounded(row)
   end
 end
 
--- samples of each line; and of what is on none
+-- Sets `samples` of each line; returns the samples that are on no line.
 local function samples_of(row)
-  local times = { row.self_ns - row.known[1] }
+  local times = { row.self - row.known[1] }
   for i, own in ipairs(row.own) do times[i + 1] = own[2] end
-  local counts = spread.samples(row.self_samples, times)
+  local counts = spread.samples(row.count, times)
   for i, own in ipairs(row.own) do own.samples = counts[i + 1] end
   return counts[1]
 end
 
--- figures of `list`, as they stand behind others, less those that are known
+-- The figures of `list` as the end of a line of the file. Those of the row's
+-- lines are subtracted: they are `known`, from index 2 on. nil: there are none.
 local function tail(list, known)
   local out = {}
   for k, n in ipairs(list) do
@@ -122,7 +126,7 @@ local function tail(list, known)
   return table.concat(out)
 end
 
-local function header(p, out, calls, more, whole)
+local function header(p, out, count, more, whole)
   out "# callgrind format\nversion: 1\n"
   out(("creator: cprof %s\n"):format(p.meta.cprof_version))
   out(("cmd: %s\n"):format(encode.program(p)))
@@ -130,39 +134,41 @@ local function header(p, out, calls, more, whole)
     out(("desc: %s\n"):format(escape.line(comment)))
   end
   out "positions: line\n"
-  if encode.counts(p) then out "event: Ir : Lua instructions\n" end
+  if p.measure.event == "Ir" then out "event: Ir : Lua instructions\n" end
   local names = {}
-  for k, what in ipairs(more) do names[k] = " " .. what[2] end
-  out(("events: %s %s%s\n"):format(encode.counts(p) and "Ir" or "Time_ns",
+  for k, what in ipairs(more) do names[k] = " " .. what.event end
+  out(("events: %s %s%s\n"):format(p.measure.event,
     p.samples and "Samples" or "Calls", table.concat(names)))
-  out(("summary: %d %d%s\n"):format(p.program_ns, calls, tail(whole)))
+  out(("summary: %d %d%s\n"):format(p.measure.whole, count, tail(whole)))
 end
 
 local function write_row(row, out, file, label)
   local first = name.first_line(row.func)
   out(("\nfl=%s\n"):format(file(file_of(row.func))))
   out(("fn=%s\n"):format(label(row.label)))
-  local sampled = row.self_samples and row.own
+  local sampled = not row.calls and row.own
   if sampled then give_rounded(row) end
   out(("%d %d %d%s\n"):format(first,
-    row.self_ns - (row.known and row.known[1] or 0),
-    sampled and samples_of(row) or row.calls or row.self_samples,
+    row.self - (row.known and row.known[1] or 0),
+    sampled and samples_of(row) or row.count,
     tail(row.more, row.known)))
   for _, own in ipairs(row.own or {}) do
     out(("%d %d %d%s\n"):format(own[1], own[2], own.samples or 0,
       tail(table.move(own, 3, #own, 1, {}))))
   end
   for _, edge in ipairs(row.edges or {}) do
-    -- a zone's calls are in the lines of another function's file
+    -- the calls of a zone are on lines of the function that opened it, which
+    -- may be in another file
     local line = row.func.kind == "zone" and 0 or edge.line
     out(("cfl=%s\n"):format(file(file_of(edge.callee.func))))
     out(("cfn=%s\n"):format(label(edge.callee.label)))
-    -- what ran when recording began was called, too, if not counted
+    -- the calls of functions that ran before recording began are not counted,
+    -- but each was called at least once
     out(("calls=%d %d\n"):format(math.max(edge.calls or 1, 1),
       name.first_line(edge.callee.func)))
     out(("%d %d %d%s\n"):format(line > 0 and line or first,
-      edge.total_in_ns,
-      edge.calls and edge.calls_in or edge.total_in_samples,
+      edge.total_in,
+      edge.calls and edge.calls_in or edge.total_in_count,
       tail(edge.more)))
   end
 end
@@ -174,22 +180,16 @@ function callgrind.size(f) return { once = #f.title + 120 } end
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function callgrind.write(p, out)
-  local rows, edges = p:sums(function(f) return f.title end, true)
-  local calls = 0
-  for _, row in ipairs(rows) do
-    calls = calls + (row.calls or row.self_samples)
-  end
-  for _, edge in ipairs(edges) do
-    local from = edge.caller
-    from.edges = from.edges or {}
-    from.edges[#from.edges + 1] = edge
-  end
+  local rows, edges = graph.of(p, group.title, true)
+  local count = 0
+  for _, row in ipairs(rows) do count = count + row.count end
+  for _, edge in ipairs(edges) do lists.add(edge.caller, "edges", edge) end
   encode.label(rows, file_of)
   local more = more_of(p)
   local whole = add_more(p, more, rows, edges)
   own_lines(p, more, rows)
-  header(p, out, calls, more, whole)
-  -- one name may be that of a file and of a function
+  header(p, out, count, more, whole)
+  -- files and functions have ids of their own: a name may be used for both
   local file, label = compressor(), compressor()
   for _, row in ipairs(rows) do write_row(row, out, file, label) end
 end

@@ -1,7 +1,7 @@
--- Trace events: the tree as nested slices, as complete events. Times are
--- sums, so that a slice is as long as all calls of its node together; when
--- they happened is not told. Nodes without time are left out: readers could
--- not tell in which slice they are.
+-- Trace events: the call tree as nested slices, which are complete events. A
+-- slice is as long as all calls of its node together, so its place does not
+-- say when the calls happened. Nodes without time are left out: readers could
+-- not tell which slice they are in.
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
@@ -23,7 +23,7 @@ local function metadata(what, name)
     :format(what, name)
 end
 
--- what is the same each time that a function has a slice
+-- by function: the start of its slices' events, which are alike up to the time
 local function heads(p)
   local out = {}
   for i, f in ipairs(p.functions) do
@@ -40,7 +40,7 @@ local function slices(p, out)
   local head, at = heads(p), 0
   for _, depth, func, line, calls, self_ns, total_ns, raw in
       core.walk(p.nodes) do
-    -- the root only stands for itself
+    -- the root's slice has its self time only, so that it contains no others
     local ns = depth > 0 and total_ns or self_ns
     if ns > 0 then
       out(tail:format(head[func], stamp(at), stamp(ns),

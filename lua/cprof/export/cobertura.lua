@@ -8,7 +8,8 @@ local cobertura = {}
 local escapes = { ["<"] = "&lt;", [">"] = "&gt;", ["&"] = "&amp;",
                   ['"'] = "&quot;" }
 
--- XML has no other control characters, and must be UTF-8
+-- Escapes a text for XML, which must be UTF-8. Tab, line feed and carriage
+-- return are the only control characters that XML allows.
 local function escape(s)
   if not utf8.len(s) then s = s:gsub("[\x80-\xff]", "?") end
   return (s:gsub('[<>&"]', escapes):gsub("[\0-\8\11\12\14-\31]", "?"))
@@ -24,7 +25,8 @@ local function rates(of)
     rate(of.lines), rate(of.branches))
 end
 
--- the branches of each line: how many ways there are, and were taken
+-- by line: how many ways its branches have (`of`), and how many of these were
+-- taken (`hit`)
 local function by_line(branches)
   local out = {}
   for _, branch in ipairs(branches or {}) do

@@ -1,13 +1,15 @@
--- The .cpuprofile of V8: nodes, and samples of them one after the other,
--- each as long as all calls of its node together. In mode "line" the time
--- on each line is in positionTicks, of 1 ns.
+-- The .cpuprofile format of V8: call-tree nodes, and samples of them. The
+-- samples of a node follow one another and last as long as its self time. In
+-- mode "line", positionTicks has the time on each line, in ticks of 1 ns.
 --
--- Readers differ. VS Code takes node ids for places in the list, and as
--- those of a breadth-first walk. It takes the delta before a sample's own
--- for its time, others the one after it, so that a node has three samples,
--- with its time in the middle. DevTools takes time from hitCount, which is
--- in ns, too. speedscope leaves the root out: time of its own is
--- that of a node "(program)".
+-- Readers of the format differ:
+-- - VS Code uses node ids as indexes, in the order of a breadth-first walk.
+-- - VS Code takes the time of a sample from the delta before its own, others
+--   take it from the delta after its own. Therefore a node has three samples,
+--   and its time is the delta of the one in the middle.
+-- - DevTools takes times from hitCount, so this is in ns.
+-- - speedscope leaves out the root, so the root's self time belongs to a node
+--   "(program)".
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
@@ -18,7 +20,7 @@ local text = require "cprof.encoding.quote"
 
 local cpuprofile = {}
 
--- the node of the root's own time, in the list of nodes
+-- stands for the node "(program)" in lists of nodes
 local PROGRAM <const> = 0
 
 ---@param f cprof.Function
@@ -37,8 +39,9 @@ local function url_of(f)
   end)
 end
 
--- Node ids, breadth-first, and the last callee of each: { node, ... } in
--- that order. Callees follow one another.
+-- Returns the nodes in breadth-first order, { id -> node }, and { id -> the
+-- largest id of a callee of this node or one before it }. The callees of a
+-- node have consecutive ids.
 local function breadth_first(p)
   local first, next_of = {}, {}
   for node = #p.nodes, 2, -1 do
@@ -62,7 +65,8 @@ local function breadth_first(p)
   return order, last
 end
 
--- by node: the function whose lines it is on
+-- by node: the function whose lines it is on; for a zone, the one that opened
+-- it
 local function owners(p, order)
   local of = {}
   for _, node in ipairs(order) do
@@ -78,7 +82,8 @@ end
 local frame <const> = '"callFrame":{"functionName":%s,"scriptId":"%d",' ..
   '"url":%s,"lineNumber":%d,"columnNumber":%d}'
 
--- Call frames by function and, for zones, by whose lines they are on.
+-- Returns a function for the call frame of a function, as JSON. A zone has one
+-- call frame for each `owner`, the function that opened it.
 local function frames(p)
   local rows, known, scripts, count = {}, {}, {}, 0
   for i, f in ipairs(p.functions) do rows[i] = { func = f, title = f.title } end
@@ -91,9 +96,9 @@ local function frames(p)
       count = count + 1
       scripts[url] = count
     end
-    -- functions without a name are anonymous to readers
+    -- readers would show an empty name as "(anonymous)"
     local label = rows[func].label ~= "" and rows[func].label or '""'
-    -- V8 counts from 0, and has -1 for what is no script's
+    -- V8 counts lines from 0; -1: not in a script
     known[key] = frame:format(text(label), scripts[url] or 0,
       text(url), url ~= "" and name.first_line(f) - 1 or -1,
       url ~= "" and 0 or -1)
@@ -134,7 +139,7 @@ local function nodes(p, out, order, last)
   end
 end
 
--- Calls f(id, ns) for nodes with time of their own, callers first.
+-- Calls f(id, ns) for each node with self time, callers before callees.
 local function each_sample(p, id_of, f)
   for node, _, _, _, _, self_ns in core.walk(p.nodes) do
     if self_ns > 0 then f(id_of[node == 1 and PROGRAM or node], self_ns) end
@@ -149,9 +154,9 @@ function cpuprofile.write(p, out)
   for id, node in ipairs(order) do id_of[node] = id end
   out('{"comments":' .. json.encode(encode.comments(p)) .. ',\n"nodes":[')
   nodes(p, out, order, last)
-  -- in µs
+  -- times are in µs
   out(('\n],\n"startTime":0,"endTime":%d.%03d,\n"samples":[\n'):format(
-    p.program_ns // 1000, p.program_ns % 1000))
+    p.measure.whole // 1000, p.measure.whole % 1000))
   each_sample(p, id_of, function(id)
     out(("%d,%d,%d,\n"):format(id, id, id))
   end)

@@ -1,8 +1,8 @@
--- What exports say of a profile, and how they name its functions.
+-- What exports say about a profile, and how they name its functions.
 
 local escape = require "cprof.encoding.escape"
 local format = require "cprof.text.format"
-local measured = require "cprof.count.measured"
+local lists = require "cprof.text.lists"
 
 local encode = {}
 
@@ -13,35 +13,19 @@ function encode.program(p)
   return escape.utf8(format.program(p.meta))
 end
 
----Are there instructions in the place of times?
----@param p cprof.Profile
----@return boolean
-function encode.counts(p)
-  return p.meta.mode == "count" and not p.meta.measure
-end
-
----What figures are, in words.
----@param p cprof.Profile
----@return string
-function encode.figures(p)
-  local measure = measured.of(p.meta)
-  return measure and measure.is or
-    (p.meta.mode == "count" and "instructions" or "time")
-end
-
----What there is to say of an export, beside its figures.
+---What an export says beside its figures, one string each: the recording, the
+---measure, the excluded overhead, and the profile's notes.
 ---@param p cprof.Profile
 ---@return string[]
 function encode.comments(p)
   local meta = p.meta
   local out = { ("cprof %s, mode %s, %s"):format(meta.cprof_version,
-    meta.mode, encode.counts(p) and "counts of Lua instructions, no times" or
-    "clock " .. meta.clock) }
-  local measure = measured.of(meta)
-  if measure then
-    out[2] = (measure.unit == "ns" and "of that, " or "not times, but ") ..
-      measure.is
-  elseif not encode.counts(p) and meta.overhead_ns > 0 then
+    meta.mode, p.measure.unit == "instructions" and
+    "counts of Lua instructions, no times" or "clock " .. meta.clock) }
+  if p.recorded then
+    out[2] = "figures are " .. p.measure.is ..
+      (p.measure:timed() and "" or ", not times")
+  elseif p.measure:timed() and meta.overhead_ns > 0 then
     out[2] = ("profiler overhead, excluded: %d ns"):format(meta.overhead_ns)
   end
   for _, note in ipairs(p.notes) do
@@ -50,8 +34,19 @@ function encode.comments(p)
   return out
 end
 
----Names that are given once in a file; titles where they are not. They
----become field `label` of the rows.
+---The sources that are files, in order.
+---@param p cprof.Profile
+---@return string[]
+function encode.files(p)
+  local out = {}
+  for _, source in ipairs(lists.keys(p.sources)) do
+    if source:sub(1, 1) == "@" then out[#out + 1] = source end
+  end
+  return out
+end
+
+---Sets `label` of each row: its name, or its title if another row of the same
+---file has that name.
 ---@param rows { func: cprof.Function, title: string }[]
 ---@param file fun(f: cprof.Function): string
 function encode.label(rows, file)

@@ -1,6 +1,6 @@
--- Folded stacks: root;child;leaf and the self time of that state, in ns.
--- The names are the titles of reports; a ";" in them becomes \059. There is
--- no room for anything else.
+-- Folded stacks: a line such as "root;child;leaf 1200" for each node with self
+-- time, in ns or in the unit of the measure. The names are the titles of
+-- reports; a ";" in them becomes \059. The format has no room for comments.
 
 local core = require "cprof.core"
 local escape = require "cprof.encoding.escape"
@@ -18,12 +18,12 @@ function folded.size(f) return { node = #title(f) + 1, copies = 1 } end
 function folded.write(p, out)
   local titles, path = {}, {}
   for i, f in ipairs(p.functions) do titles[i] = title(f) end
-  for _, depth, func, _, _, self_ns in core.walk(p.nodes) do
+  for _, depth, func, _, _, own in core.walk(p.nodes) do
     path[depth] = titles[func]
-    if self_ns > 0 then
-      -- the root only stands for itself
+    if own > 0 then
+      -- the root is in no other stack than its own
       out(table.concat(path, ";", depth > 0 and 1 or 0, depth))
-      out(" " .. self_ns .. "\n")
+      out(" " .. own .. "\n")
     end
   end
 end

@@ -1,5 +1,5 @@
--- Exports: profiles in the formats of other tools. One file and one row
--- here make a format.
+-- Exports: profiles in the formats of other tools. A format is a module and a
+-- row of `export.formats`.
 
 local later = require "cprof.sandbox.later"
 local options = require "cprof.text.options"
@@ -10,33 +10,34 @@ local prune = later "cprof.export.prune"
 
 local export = {}
 
--- Files of other tools are no larger than this, about, and stacks in them
--- are no deeper, unless options say otherwise: Perfetto drops slices below
--- 512 others, flame graphs are no longer legible far earlier, and browsers
--- get slow.
-export.limit, export.depth = 20000000, 500
+-- Default limits of what other tools get: bytes of a file, about, and frames of
+-- a stack. Perfetto drops slices below 512 others, flame graphs get illegible
+-- far earlier, and large files make browsers slow.
+export.limit, export.depth = 20 << 20, 500
 
 local limit <const>, depth <const> = export.limit, export.depth
 
 ---@class cprof.Format
 ---@field name string
----@field module string       has write(profile, out, whole), where `whole` is
----    the profile before nodes were added up, and size(f, lines) of a
----    function that has time on so many lines
+---@field module string       has write(profile, out, whole, before), where
+---    `whole` is the profile before nodes were added up, and `before` the one
+---    that it is compared with, if any. With `tree`, it also has size(f, lines)
+---    for a function with time on so many lines.
 ---@field description string
----@field lines? boolean       is it about lines, not about times?
----@field times? boolean       can nothing but times be its figures?
----@field json? boolean        is it written with the JSON library?
----@field branches? boolean    and about branches, too?
----@field tree boolean        are there nodes, or figures that are made of them?
----@field measures? boolean   can it be about allocations?
----@field limit? integer      bytes, about
----@field depth? integer      frames
+---@field lines? boolean       does it show hits of lines, without times?
+---@field times? boolean       must its figures be times?
+---@field json? boolean        does it need the JSON library?
+---@field branches? boolean    does it also show branches?
+---@field tree boolean        does it show nodes, or sums over nodes?
+---@field measures? boolean   can it show another measure than wall time?
+---@field limit? integer      bytes of a file, about
+---@field depth? integer      frames of a stack
 
----@class cprof.FormatSize    what is written, in bytes, about
----@field node? integer       of each node
----@field copies? integer     times that it is, with its path each time
----@field once? integer       of a function
+---@class cprof.FormatSize    sizes in a file, about
+---@field node? integer       bytes of each node of the function
+---@field copies? integer     how many times each node is written, each time
+---    with its whole path; nil: once, without its path
+---@field once? integer       bytes of the function itself
 
 ---@type cprof.Format[]
 export.formats = {
@@ -74,7 +75,7 @@ export.formats = {
   { name = "csv", module = "cprof.export.csv", tree = true, limit = limit,
     description = "functions and their figures, for spreadsheets" },
   { name = "html", module = "cprof.html", tree = true, json = true,
-    limit = 12000000, description = "a page to look at in a browser" },
+    limit = 12 << 20, description = "a page to look at in a browser" },
 }
 
 local function names(passes)
@@ -85,9 +86,9 @@ local function names(passes)
   return table.concat(out, ", ")
 end
 
----The row of a format. Raises an error that names the valid ones.
+---The row of a format, by name. Raises an error that lists the valid names.
 ---@param wanted any
----@param level integer  of the error, as of error()
+---@param level integer  where the error is, as for error()
 ---@return cprof.Format
 function export.format(wanted, level)
   for _, row in ipairs(export.formats) do
@@ -97,8 +98,8 @@ function export.format(wanted, level)
     options.shown(wanted), names()), level)
 end
 
----Why a profile cannot be written in a format, with a %s for its name; nil:
----it can.
+---Why a profile cannot be written in a format, with a %s for the format's name;
+---nil: it can be written.
 ---@param profile cprof.Profile
 ---@param row cprof.Format
 ---@return string?
@@ -111,19 +112,19 @@ function export.unfit(profile, row)
     return ('format %%s needs a profile of mode "line" or "count", this one ' ..
       'has mode "%s"; record with start { mode = "line" }'):format(mode)
   elseif row.times and mode == "count" then
-    return 'format %s is about times, which mode "count" has not; ' ..
-      "formats without times: " ..
+    return 'format %s is about times, which mode "count" does not record; ' ..
+      "formats that need no times: " ..
       names(function(other) return not other.times end)
   end
 end
 
----A function that writes a profile: it calls out(s) with one piece after
----the other. And notes on what is not as it was recorded.
+---Returns a function that writes a profile, by calls of out(s) with one piece
+---after the other, and notes on what the export changes.
 ---@param profile cprof.Profile
 ---@param row cprof.Format
----@param o cprof.ExportOptions     that are valid
+---@param o cprof.ExportOptions     valid options
 ---@param fail fun(message: string) called with what is wrong; must not return
----@param before? cprof.Profile     a format that compares: with what
+---@param before? cprof.Profile     what it is compared with, if the format can
 ---@return fun(out: fun(s: string)) produce
 ---@return cprof.ExportNote[] notes
 function export.prepare(profile, row, o, fail, before)
@@ -147,17 +148,17 @@ local function texts(notes)
   return table.concat(out, "; ")
 end
 
----Writes a profile. What is wrong with the call raises an error; what goes
----wrong outside gives nil and a message. For a writer of the program's, it
----gives the pieces, which the caller has to write.
+---Writes a profile. A wrong call raises an error; a failure to write returns
+---nil and a message. If the target is a writer of the program's own, nothing is
+---written yet: the caller has to write the pieces that the third result gives.
 ---@param profile cprof.Profile
 ---@param wanted string       name of a format
 ---@param target cprof.Writer
 ---@param o? cprof.ExportOptions
----@param level integer       of errors, as of error()
+---@param level integer       where errors are, as for error()
 ---@return true? ok
----@return string? message    what went wrong; with true: what is not as it
----    was recorded, if anything
+---@return string? message    with nil: why it failed; with true: what the
+---    export changes, or nil if nothing
 ---@return (fun(...: any): string?, true?, string?)? pieces  see output.pieces
 function export.write(profile, wanted, target, o, level)
   local row = export.format(wanted, level + 1)

@@ -10,132 +10,72 @@
 --   meta        as profile.meta
 --   functions   as profile.functions, in order of id, which is from 1,
 --               without fingerprints and layouts
---   node_fields names of what a node is a list of
+--   node_fields names of the fields of a node
 --   nodes       in order of id, which is from 1: [parent, func, call_line,
---               calls, self_ns, total_ns, self_raw_ns]; the root's parent
---               is 0. Profiler overhead has a node and a function, with no
---               time.
---               With allocations, self_allocs and self_bytes follow;
---               where what is in use is known, live_blocks and live_bytes.
---   line_fields names of what a line is a list of
+--               calls, self_ns, total_ns, self_raw_ns, self_wait_ns,
+--               total_wait_ns]; the root's parent is 0. Profiler overhead has
+--               a node and a function, with no time.
+--               If allocations were counted, self_allocs and self_bytes
+--               follow; if live blocks were, live_blocks and live_bytes.
+--   line_fields names of the fields of a line
 --   lines       by source, in mode "line": [line, hits, self_ns, calls,
 --               total_ns, active, self_raw_ns, self_most_ns,
 --               total_most_ns, self_wait_ns, total_wait_ns], only of lines
---               that have any of these. With
---               allocations, allocs and bytes follow; where what is in use
---               is known, live_bytes.
+--               that have any of these. If allocations were counted, allocs
+--               and bytes follow; if live blocks were, live_bytes.
 --
--- Times are estimates, which add up. self_most_ns and total_most_ns are what
--- they are at most: more than the estimate where most of what was measured
--- is profiler overhead, which reports print as a bound, <12ms.
+-- Times are estimates, which add up. self_most_ns and total_most_ns are upper
+-- bounds of them. A bound exceeds the estimate if most of the measured time is
+-- profiler overhead; reports then print the bound, as <12ms.
 --
 --   heap        with allocations: [ns since the start, bytes] over time
 --
--- Mode "count" has no times: `instructions` is in the place of program_ns
--- and of self_ns, total_instructions in that of total_ns. It has also
+-- Mode "count" has no times: `instructions` is in the place of program_ns and
+-- self_ns, and total_instructions in the place of total_ns. It also has
 --
---   expression_fields, branch_fields  names of what these are lists of
---   sources     by source where more than lines are known: expressions,
---               branches
+--   expression_fields, branch_fields  names of the fields of an expression, of
+--               a branch
+--   sources     by source: its expressions and branches; {} if only its lines
+--               are known
 --
--- In mode "sample", samples stand in the place of calls: there is "samples",
--- their number, and nodes are [parent, func, call_line, self_samples,
--- self_ns, total_ns, total_samples].
+-- Mode "sample" has samples in the place of calls: "samples" is their number,
+-- and nodes are [parent, func, call_line, self_samples, self_ns, total_ns,
+-- total_samples].
 --
--- Bytes that are not valid UTF-8 are \ddd in strings, as in Lua.
+-- A byte that is not valid UTF-8 is written as \ddd, as in a string of Lua.
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local escape = require "cprof.encoding.escape"
+local fields = require "cprof.export.fields"
 local json = require "cprof.encoding.json"
+local lists = require "cprof.text.lists"
 
 local whole = {}
 
-local function_fields = { "id", "name", "title", "kind", "source", "line",
-  "last_line", "calls", "self_ns", "self_raw_ns", "total_ns",
-  "max_depth", "self_most_ns", "total_most_ns", "self_wait_ns",
-  "total_wait_ns" }
-local node_fields = { "parent", "func", "call_line", "calls", "self_ns",
-  "total_ns", "self_raw_ns", "self_wait_ns", "total_wait_ns" }
-local line_fields = { "line", "hits", "self_ns", "calls", "total_ns",
-  "active", "self_raw_ns", "self_most_ns", "total_most_ns", "self_wait_ns",
-  "total_wait_ns" }
-
--- the fields of a profile without times
-local counted = {
-  functions = { "id", "name", "title", "kind", "source", "line", "last_line",
-    "calls", "instructions", "total_instructions", "max_depth" },
-  nodes = { "parent", "func", "call_line", "calls", "instructions",
-    "total_instructions" },
-  lines = { "line", "hits", "instructions", "active" },
-  expressions = { "line", "column", "last_line", "last_column", "count" },
-  branches = { "kind", "line", "column", "reached", "way", "count",
-    "other_way", "other_count" },
-}
-
--- the fields of a profile of samples
-local sampled = {
-  functions = { "id", "name", "title", "kind", "source", "line", "last_line",
-    "self_samples", "total_samples", "self_ns", "total_ns" },
-  nodes = { "parent", "func", "call_line", "self_samples", "self_ns",
-    "total_ns", "total_samples" },
-  lines = { "line", "hits", "self_ns", "calls", "total_ns", "active",
-    "self_raw_ns" },
-}
-
--- what follows of allocations
-local allocated = {
-  functions = { "self_allocs", "self_bytes", "total_allocs", "total_bytes",
-                "allocated" },
-  nodes = { "self_allocs", "self_bytes" },
-  lines = { "allocs", "bytes" },
-}
-
--- and of what is in use
-local live = {
-  functions = { "live_bytes", "total_live_bytes", "live_blocks",
-                "total_live_blocks", "peak_bytes", "total_peak_bytes" },
-  nodes = { "live_blocks", "live_bytes" },
-  lines = { "live_bytes" },
-}
-
-local function append(list, more)
-  return table.move(more, 1, #more, #list + 1, list)
-end
-
--- the names of all figures of functions, nodes or lines
-local function fields_of(p, what)
-  local own = encode.counts(p) and counted or p.samples and sampled or
-    { functions = function_fields, nodes = node_fields, lines = line_fields }
-  local out = append({}, own[what])
-  if p.meta.memory then append(out, allocated[what]) end
-  if p.meta.live_interval then append(out, live[what]) end
-  return out
-end
-
-local function sorted(t)
-  local keys = {}
-  for key in pairs(t) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
-end
+-- the fields of expressions and branches, in mode "count"
+local expression_fields <const> = { "line", "column", "last_line",
+  "last_column", "count" }
+local branch_fields <const> = { "kind", "line", "column", "reached", "way",
+  "count", "other_way", "other_count" }
 
 local record
 
--- json.encode asks for the locale each time
+-- A value as JSON. json.encode does not get integers and strings: it asks for
+-- the locale each time.
 local function encoded(value)
   if math.type(value) == "integer" then return ("%d"):format(value) end
   if type(value) == "string" then
     return json.quotestring(escape.utf8(value))
   elseif type(value) == "table" then
-    return record(value, sorted(value))
+    return record(value, lists.keys(value))
   end
   return json.encode(value)
 end
 
-function record(t, fields)
+function record(t, names)
   local out = {}
-  for _, field in ipairs(fields) do
+  for _, field in ipairs(names) do
     if t[field] ~= nil then
       out[#out + 1] = ('"%s":%s'):format(field, encoded(t[field]))
     end
@@ -146,31 +86,30 @@ end
 ---@param f cprof.Function
 ---@return cprof.FormatSize
 function whole.size(f)
-  return { node = 46, once = #record(f, function_fields) + 60 }
+  return { node = 46, once = #record(f, lists.keys(f)) + 60 }
 end
 
--- where core.node has what was allocated, and how long nodes waited
+-- indexes of the first allocation figure, and of the first waiting time, in
+-- the results of core.node
 local ALLOCATED <const>, WAITED <const> = 10, 14
 
-local function nodes(p, out, fields)
-  local form = "%s[" .. ("%d,"):rep(#fields):sub(1, -2) .. "]"
-  local own = encode.counts(p) and #counted.nodes or p.samples and
-    #sampled.nodes or #node_fields
+local function nodes(p, out, names, own)
+  local form = "%s[" .. ("%d,"):rep(#names):sub(1, -2) .. "]"
   for i = 1, #p.nodes do
     local figures = table.pack(core.node(p.nodes, i))
     if p.samples then figures[4], figures[7] = figures[7], figures[8]
-    elseif own == #node_fields then
+    elseif p.measure:timed() then
       figures[8], figures[9] = figures[WAITED], figures[WAITED + 1]
     end
     table.move(figures, ALLOCATED, WAITED - 1, own + 1)
     out(form:format(i > 1 and ",\n" or "\n", table.unpack(figures, 1,
-      #fields)))
+      #names)))
   end
 end
 
--- lines by the names of their figures
-local function lines(p, source, out, fields)
-  local separator, rest = "\n", table.move(fields, 2, #fields, 1, {})
+-- Writes the lines of a source that have code or figures.
+local function lines(p, source, out, names)
+  local separator, rest = "\n", table.move(names, 2, #names, 1, {})
   for n, line in ipairs(p.lines[source]) do
     if line.active or line.hits > 0 or (line.calls or 0) > 0 or
        (line.self_ns or 0) > 0 or (line.allocs or 0) > 0 then
@@ -184,10 +123,11 @@ local function lines(p, source, out, fields)
   end
 end
 
--- an object of lists of rows, by source
+-- Writes the rest of an object with a field for each source; write(source)
+-- writes the value of that field.
 local function by_source(p, out, write)
   local separator = "\n"
-  for _, source in ipairs(sorted(p.lines)) do
+  for _, source in ipairs(lists.keys(p.lines)) do
     out(separator .. encoded(source) .. ":")
     write(source)
     separator = ",\n"
@@ -211,10 +151,10 @@ local function branches(list, out)
   end
 end
 
--- what is known of the sources of mode "count" beside their lines
+-- Writes the expressions and branches of the sources, in mode "count".
 local function parts(p, out)
-  out(',\n"expression_fields":' .. json.encode(counted.expressions))
-  out(',\n"branch_fields":' .. json.encode(counted.branches))
+  out(',\n"expression_fields":' .. json.encode(expression_fields))
+  out(',\n"branch_fields":' .. json.encode(branch_fields))
   out ',\n"sources":{'
   by_source(p, out, function(source)
     if not p.expressions[source] then
@@ -232,22 +172,23 @@ end
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function whole.write(p, out)
-  local counts = encode.counts(p)
+  local counts = p.measure.name == "instructions"
   out '{"format":"cprof","version":2,\n"comments":'
   out(json.encode(encode.comments(p)))
   out((',\n"%s":%d,'):format(counts and "instructions" or "program_ns",
-    p.program_ns))
+    p.measure.whole))
   if p.samples then out(('\n"samples":%d,'):format(p.samples)) end
   out '\n"meta":'
-  out(record(p.meta, sorted(p.meta)))
+  out(record(p.meta, lists.keys(p.meta)))
   out ',\n"functions":['
-  local of_functions, of_nodes, of_lines = fields_of(p, "functions"),
-    fields_of(p, "nodes"), fields_of(p, "lines")
+  local of_functions, of_nodes, of_lines = fields.of(p, "functions"),
+    fields.of(p, "nodes"), fields.of(p, "lines")
+  if p.meta.memory then of_functions[#of_functions + 1] = "allocated" end
   for i, f in ipairs(p.functions) do
     out((i > 1 and ",\n" or "\n") .. record(f, of_functions))
   end
   out('\n],\n"node_fields":' .. json.encode(of_nodes) .. ',\n"nodes":[')
-  nodes(p, out, of_nodes)
+  nodes(p, out, of_nodes, select(2, fields.of(p, "nodes")))
   out('\n],\n"line_fields":' .. json.encode(of_lines) .. ',\n"lines":{')
   by_source(p, out, function(source)
     out "["

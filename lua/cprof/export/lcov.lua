@@ -1,10 +1,11 @@
--- lcov tracefiles: which lines and functions ran, of files alone: what was
--- loaded from a string, or by a name that is no file's, is left out.
--- Functions go by name:line. Those that never ran are found by compiling
--- the text that was kept.
+-- lcov tracefiles: which lines, branches and functions ran. Only sources from
+-- files are written, not chunks that were loaded from strings. The name of a
+-- function is name:line. Functions that never ran are found by compiling the
+-- text that the profile keeps.
 
 local coverage = require "cprof.coverage"
 local defined = require "cprof.coverage.defined"
+local encode = require "cprof.export.encode"
 local escape = require "cprof.encoding.escape"
 local text = require "cprof.source.text"
 
@@ -20,7 +21,8 @@ local function write_functions(list, out)
   out(("FNF:%d\nFNH:%d\n"):format(#list, hit))
 end
 
--- each branch is a block of its own on its line; '-': it was not reached
+-- Each branch has a block number of its own. "-" for the count of a way means
+-- that the branch was not reached.
 local function write_branches(list, out)
   local found, hit = 0, 0
   for i, branch in ipairs(list) do
@@ -47,20 +49,11 @@ local function write_lines(lines, count, out)
   out(("LF:%d\nLH:%d\n"):format(found, hit))
 end
 
-local function files(p)
-  local list = {}
-  for key in pairs(p.sources) do
-    if key:sub(1, 1) == "@" then list[#list + 1] = key end
-  end
-  table.sort(list)
-  return list
-end
-
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function lcov.write(p, out)
   out "TN:\n"
-  for _, key in ipairs(files(p)) do
+  for _, key in ipairs(encode.files(p)) do
     local source = p.sources[key]
     local count = source.text and #text.split(source.text) or math.huge
     out(("SF:%s\n"):format(escape.line(key:sub(2))))

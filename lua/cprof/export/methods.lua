@@ -16,8 +16,9 @@ function Profile:report(options)
   return report.make(self, options, 3)
 end
 
----The source with figures beside each line.
----@param source? string  as in `functions`, or as reports show it
+---A source with figures beside each line.
+---@param source? string  named as in `functions`, or as reports show it; nil:
+---    the functions with the most self time
 ---@param options? cprof.AnnotateOptions
 ---@return string
 function Profile:annotate(source, options)
@@ -36,8 +37,9 @@ local function next_piece(pieces, ...)
   return pieces(...)
 end
 
--- The program's own writer is called between entries, and nothing else is
--- called here.
+-- Calls the program's own writer after begin_export and next_piece, never from
+-- them, because they borrow metatables that the writer may use. Therefore this
+-- function itself must not call anything that needs these metatables.
 local function write_export(p, format, target, options)
   local done, message, pieces, is_function =
     begin_export(p, format, target, options)
@@ -53,19 +55,19 @@ local function write_export(p, format, target, options)
   return done, message
 end
 
----Writes the profile in another tool's format. Raises an error when it
----cannot be meant; nil and a message when it cannot be written.
+---Writes the profile in another tool's format. Raises an error if the call is
+---wrong; returns nil and a message if the profile cannot be written.
 ---@param format string        one of `cprof.export`.formats
 ---@param target cprof.Writer  path, function(string), or file
 ---@param options? cprof.ExportOptions
 ---@return true? ok
----@return string? message     with true: what is not as it was recorded
+---@return string? message     with true: what the export changes, if anything
 function Profile:export(format, target, options)
   return write_export(self, format, target, options)
 end
 
----Writes the profile as a page to look at in a browser. Raises an error and
----gives a message as `export` does.
+---Writes the profile as a page to look at in a browser. Errors and results are
+---those of `export`.
 ---@param target cprof.Writer
 ---@param options? cprof.ExportOptions
 ---@return true? ok

@@ -1,4 +1,4 @@
--- Where an export goes: a path, a function, or what has a method 'write'.
+-- Where an export goes: a path, a function, or a value with a method 'write'.
 
 local core = require "cprof.core"
 local limited = require "cprof.system.limited"
@@ -7,7 +7,7 @@ local output = {}
 
 ---@alias cprof.Writer string|fun(s: string): any|{ write: function }
 
--- pieces are gathered before they are written
+-- pieces are gathered until they have so many bytes, and then written at once
 local enough <const> = 65536
 
 ---Can this be written to?
@@ -20,14 +20,15 @@ function output.valid(target)
   return ok and write ~= nil
 end
 
--- Calls produce(out). What 'put' does not take ends it: nil and the reason.
+-- Calls produce(out), and put(s) with what it gives to `out`. If `put` returns
+-- false, or nil and a reason, `produce` ends: nil and the reason.
 local function run(put, produce)
   local buffer, n, size = {}, 0, 0
   local failed = {}
   local function flush()
     local ok, why = put(table.concat(buffer, "", 1, n))
     if ok == false or ok == nil and why ~= nil then
-      failed.why = tostring(why or "the writer gave false")
+      failed.why = tostring(why or "the writer returned false")
       error(failed, 0)
     end
     n, size = 0, 0
@@ -45,7 +46,8 @@ local function run(put, produce)
   error(why, 0)
 end
 
--- the reason alone: io.open puts the path before it
+-- Opens a file; nil and the reason, without the path that io.open puts before
+-- it.
 local function open(path, mode)
   local file, why = io.open(path, mode)
   if file then return file end
@@ -53,7 +55,8 @@ local function open(path, mode)
     or why
 end
 
--- no more than `limit` bytes
+-- Writes a file of at most `limit` bytes. nil and a message: it failed. nil, an
+-- error and true: `produce` raised that error.
 local function to_file(path, produce, limit)
   local file, why = open(path, "wb")
   if not file then return nil, why end
@@ -67,7 +70,7 @@ local function to_file(path, produce, limit)
   return true
 end
 
--- a name beside 'path' that nothing has
+-- an unused name in the folder of `path`
 local function aside(path)
   local n = 0
   while true do
@@ -80,7 +83,8 @@ local function aside(path)
   end
 end
 
--- written aside, then renamed, so that nothing half-written is left
+-- Writes a file under another name and renames it, so that `path` is never half
+-- a file. Results are those of to_file.
 local function replace(path, produce)
   local file, why = open(path, "r+b")
   if file then file:close()
@@ -95,16 +99,16 @@ local function replace(path, produce)
   return nil, message, raised
 end
 
----Is this written to by a function of the program's?
+---Is the target a writer of the program's own, not a path or a file?
 ---@param target cprof.Writer
 ---@return boolean
 function output.foreign(target)
   return type(target) ~= "string" and io.type(target) == nil
 end
 
----What `produce(out)` gives to out(s), piece by piece: each call takes what
----the writer has answered to the last one, and gives the next one, or nil and
----what `send` gives.
+---Returns a function that gives what `produce` writes, piece by piece. A call
+---takes the writer's results for the last piece and returns the next piece, or,
+---at the end, nil and the results of `send`.
 ---@param produce fun(out: fun(s: string))
 ---@return fun(...: any): string?, true?, string?
 function output.pieces(produce)

@@ -1,13 +1,14 @@
--- pprof: profile.proto, compressed where it can be; its readers accept both.
--- What refers to something may come before it, so all is written as it is
--- met. In mode "line", a function's own time is on its lines, and its calls
--- are where it begins. Samples are on the lines, as their times are.
+-- The pprof format: profile.proto, compressed if lua-zlib is there; readers
+-- accept both. The parts of the file may be in any order, so each is written
+-- as soon as it is met. In mode "line", the self time of a function is on its
+-- lines, and its calls are on the line where it begins. In mode "sample", the
+-- samples are on the lines, in proportion to the times there.
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local escape = require "cprof.encoding.escape"
 local gzip = require "cprof.encoding.gzip"
-local measured = require "cprof.count.measured"
+local measure = require "cprof.count.measure"
 local name = require "cprof.source.name"
 local spread = require "cprof.export.spread"
 
@@ -36,7 +37,8 @@ local function bytes(field, s)
   return varint(field << 3 | 2) .. varint(#s) .. s
 end
 
--- strings by number; those that are new are written
+-- Returns a function for the number of a string; it writes strings that are
+-- new.
 local function strings(out)
   local ids, count = {}, 0
   local function id(s)
@@ -50,44 +52,40 @@ local function strings(out)
   return id
 end
 
--- has a profile times of waiting?
-local function waited(p) return (p.meta.waiting_ns or 0) > 0 end
+-- what a pprof file has of each node, after calls or samples
+local function measures_of(p)
+  local out = { p.measure }
+  for _, row in ipairs(measure.others(p)) do
+    if row.pprof then out[#out + 1] = row end
+  end
+  return out
+end
 
-local function header(p, out, id)
-  local counts = encode.counts(p)
-  local main = id(counts and "instructions" or "time")
-  local unit = integer(1, main) ..
-    integer(2, id(counts and "count" or "nanoseconds"))
-  out(bytes(1, integer(1, id(p.samples and "samples" or "calls")) ..
-    integer(2, id "count")))
-  out(bytes(1, unit))
-  if waited(p) then
-    out(bytes(1, integer(1, id "cpu") .. integer(2, id "nanoseconds")))
-    out(bytes(1, integer(1, id "wait") .. integer(2, id "nanoseconds")))
+local function header(p, measures, out, id)
+  local function kind(what, unit)
+    return integer(1, id(what)) .. integer(2, id(unit))
   end
-  if p.meta.memory then
-    out(bytes(1, integer(1, id "alloc_objects") .. integer(2, id "count")))
-    out(bytes(1, integer(1, id "alloc_space") .. integer(2, id "bytes")))
+  out(bytes(1, kind(p.samples and "samples" or "calls", "count")))
+  for _, row in ipairs(measures) do
+    out(bytes(1, kind(row.pprof[1], row.pprof[2])))
   end
-  if p.meta.live_interval then
-    out(bytes(1, integer(1, id "inuse_objects") .. integer(2, id "count")))
-    out(bytes(1, integer(1, id "inuse_space") .. integer(2, id "bytes")))
-  end
-  -- there are names for all: they need not be looked for elsewhere
+  -- the mapping says that functions, files and lines have names, so readers
+  -- look for no binary
   out(bytes(3, integer(1, 1) .. integer(7, 1) .. integer(8, 1) ..
     integer(9, 1)))
   out(integer(9, p.meta.started_at * 1000000000))
   out(integer(10, p.meta.wall_ns or 0))
-  out(bytes(11, unit) .. integer(12, 1))
+  local own = p.measure.pprof
+  out(bytes(11, kind(own[1], own[2])) .. integer(12, 1))
   for _, comment in ipairs(encode.comments(p)) do
     out(integer(13, id(comment)))
   end
   out(integer(13, id(encode.program(p))))
-  out(integer(14, main))
+  out(integer(14, id(own[1])))
 end
 
--- Functions go by their titles. Names that look like C++ would lose their
--- parentheses, unless the system knows them by other names.
+-- Writes a function, under its title. pprof removes parentheses from a name
+-- that it takes for C++, unless the system name (field 3) is another one.
 local function define(number, f, file, out, id)
   local title = f.title ~= "" and f.title or '""'
   out(bytes(5, integer(1, number) .. integer(2, id(title)) ..
@@ -95,8 +93,8 @@ local function define(number, f, file, out, id)
     integer(4, id(file)) .. integer(5, name.first_line(f))))
 end
 
--- Functions by number. A zone is in the file of the function that has
--- opened it, and may be so in several.
+-- Returns a function for the number of a function. A zone is in the file of
+-- `owner`, the function that opened it, and has a number for each such file.
 local function functions(p, out, id)
   local known, count = {}, 0
   return function(func, owner)
@@ -112,8 +110,9 @@ local function functions(p, out, id)
   end
 end
 
--- The packed id of the place where a function is: a line of the function
--- that has opened it, if it is a zone; without one, where it begins.
+-- Returns a function for the packed id of a location: a line of a function. The
+-- line of a zone is in the file of `owner`, the function that opened it. Line 0
+-- is the one where the function begins.
 local function locations(p, out, id)
   local number = functions(p, out, id)
   local known, count = {}, 0
@@ -131,14 +130,15 @@ local function locations(p, out, id)
   end
 end
 
--- the stack of a node, by depth
+-- the stack of the current node: functions and their locations, by depth
 local function stacks(p, out, id)
   local location = locations(p, out, id)
-  -- packed locations by depth below 0, so that the leaf comes first
+  -- packed locations; the index is -depth, so that the leaf comes first
   local packed, func_at, owner_at = {}, {}, {}
   local stack = {}
 
-  -- zones are where the function is that has opened them
+  -- Sets the line of a frame. If it is a zone, the function that opened it,
+  -- and the zones between them, are on this line, too.
   function stack.set_line(depth, line)
     local owner = depth
     while owner > 0 and owner_at[owner] ~= func_at[owner] do
@@ -159,7 +159,7 @@ local function stacks(p, out, id)
   end
 
   function stack.sample(depth, calls, figures)
-    -- the root only stands for itself
+    -- the root is in no other stack than its own
     local path = table.concat(packed, "", -depth, depth > 0 and -1 or 0)
     local values = { varint(calls) }
     for i, n in ipairs(figures) do values[i + 1] = varint(n) end
@@ -169,17 +169,12 @@ local function stacks(p, out, id)
   return stack
 end
 
--- what a node has beside its calls, and how that is on its lines
-local function spreads(p)
-  local out = { spread.new(p) }
-  local function add(...)
-    for _, what in ipairs { ... } do
-      out[#out + 1] = spread.new(measured.profile(p, what))
-    end
+-- functions that divide a node's figures by line, by measure; see spread.new
+local function spreads(p, measures)
+  local out = {}
+  for k, row in ipairs(measures) do
+    out[k] = spread.new(k == 1 and p or measure.profile(p, row))
   end
-  if waited(p) then add("cpu", "wait") end
-  if p.meta.memory then add("allocs", "bytes") end
-  if p.meta.live_interval then add("blocks", "live") end
   return out
 end
 
@@ -190,7 +185,8 @@ local function any_of(figures)
   return false
 end
 
--- divides a node's figures: { line, figures } of each line, and the rest
+-- Divides a node's figures by line: a list of { line, figures }, and the
+-- figures that are on no line.
 local function divided(by, owner, figures)
   local list, at, rest = {}, {}, {}
   for k, share_of in ipairs(by) do
@@ -210,8 +206,9 @@ local function divided(by, owner, figures)
   return list, rest
 end
 
--- The samples of a node on its lines, and the rest of them. What was rounded
--- goes to the line that has most.
+-- The number of a node's samples that are on no line, then of those on each
+-- line. What rounding has left over is added to the line with the largest
+-- figure.
 local function sampled(list, figures, rest, samples)
   for k, left in ipairs(rest) do
     local most
@@ -232,17 +229,17 @@ end
 function pprof.write(p, write)
   local out = gzip.writer(write)
   local id = strings(out)
-  header(p, out, id)
-  local stack, by = stacks(p, out, id), spreads(p)
-  local waits, allocates = waited(p), p.meta.memory
-  for _, depth, func, line, calls, ns, _, raw, allocs, space, blocks, live,
+  local measures = measures_of(p)
+  header(p, measures, out, id)
+  local stack, by = stacks(p, out, id), spreads(p, measures)
+  for _, depth, func, line, calls, own, _, raw, allocs, space, blocks, live,
     wait in core.walk(p.nodes) do
     local owner = stack.enter(depth, func, line)
-    local figures = { ns }
-    if waits then table.move({ ns - wait, wait }, 1, 2, 2, figures) end
-    if allocates then
-      table.move({ allocs, space, math.max(blocks, 0), math.max(live, 0) }, 1,
-        4, #figures + 1, figures)
+    local all = { cpu = own - wait, wait = wait, allocs = allocs,
+      bytes = space, blocks = blocks, live = live }
+    local figures = { own }
+    for k = 2, #measures do
+      figures[k] = math.max(all[measures[k].figure], 0)
     end
     local lines, rest = divided(by, owner, figures)
     local samples = p.samples and sampled(lines, figures, rest, raw)

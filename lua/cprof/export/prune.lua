@@ -1,53 +1,54 @@
--- What of a profile is exported. One function may be the root. Recursion may
--- be folded: a function that is called again below itself calls nothing
--- there, its caller does, so that totals stay what they are. And nodes of
--- little time may be added up, as a callee "(below N %)" of their nearest
--- ancestor that has more. Self times and calls keep their sums.
+-- Makes profiles small enough for the readers of a format. One function may be
+-- made the root. Recursion may be folded: a function that is called again below
+-- itself has no callees there; they become its caller's, so totals stay the
+-- same. Nodes of little time may be added up, as a callee "(below N %)" of
+-- their nearest ancestor with more time. Self times and calls keep their sums.
 --
--- Where no option decides, all is exported as far as the readers of a format
--- can show it. If they cannot, the nodes of least time are added up; but
--- before these have more than a little of it, recursion is folded.
+-- If no option decides, everything is exported that the format's readers can
+-- show. If they cannot show all, the nodes with the least time are added up; if
+-- these would have more than `little` of the time, recursion is folded first.
 
 local allocations = require "cprof.count.allocations"
 local bound = require "cprof.count.bound"
 local core = require "cprof.core"
-local encode = require "cprof.export.encode"
+local figures = require "cprof.count.figures"
 local find = require "cprof.report.find"
 local format = require "cprof.text.format"
+local graph = require "cprof.count.graph"
+local group = require "cprof.count.group"
 local lines = require "cprof.count.lines"
-local measured = require "cprof.count.measured"
+local measures = require "cprof.count.measure"
 local options = require "cprof.text.options"
 
 local prune = {}
 
 ---@class cprof.ExportOptions
 ---@field min_percent? number  nodes with less of the time are added up;
----    default: as little as is needed for a file of common size
----@field fold? boolean        does recursion fold? default: where stacks are
----    deeper than the readers of the format can show
+---    default: the least that keeps the file within the format's limits
+---@field fold? boolean        is recursion folded? default: if the file would
+---    exceed the format's limits otherwise
 ---@field root? string         only this function, and what it calls
----@field measure? "wall"|"cpu"|"wait"|"alloc"|"allocs"|"live"  what takes
----    the place of wall time: CPU time, time of waiting, bytes allocated,
----    allocations, or bytes in use
+---@field measure? string      what takes the place of wall time, as in reports
 prune.specs = {
-  measure = { type = "string", values = { "wall", "cpu", "wait", "alloc",
-                                          "allocs", "live" } },
+  measure = { type = "string", values = measures.options() },
   min_percent = { type = "number", min = 0, max = 100 },
   fold = { type = "boolean" },
   root = { type = "string" },
 }
 
--- percent of the time that nodes may have that are added up, all together
+-- If the nodes that are added up have more than this percentage of the time
+-- together, recursion is folded first.
 local little <const> = 1
 
--- thresholds in percent, round, so that similar profiles have the same
+-- Thresholds in percent: round numbers, as similar profiles must not differ in
+-- their thresholds.
 local steps = { 0 }
 for exponent = -7, 1 do
   for _, digit in ipairs { 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 } do
     steps[#steps + 1] = digit * 10.0 ^ exponent
   end
 end
--- in a chain of calls, all have most of the time
+-- needed for deep chains of calls, in which all nodes have most of the time
 for _, percent in ipairs { 90, 95, 98, 99, 99.5, 99.9, 100 } do
   steps[#steps + 1] = percent
 end
@@ -56,13 +57,14 @@ local function percent_text(percent)
   return (("%.10f"):format(percent):gsub("%.?0*$", ""))
 end
 
--- the function of nodes that are added up
+-- the function that stands for nodes below a threshold
 local function below(percent)
   local title = ("(below %s %%)"):format(percent_text(percent))
   return { name = title, title = title, kind = "internal", source = "",
            line = 0, last_line = 0, max_depth = 1 }
 end
 
+-- the time of the tree without profiler overhead
 local function whole_ns(tree)
   local _, _, _, _, _, total = core.node(tree.nodes, 1)
   local node = core.overhead(tree.nodes)
@@ -74,7 +76,8 @@ local function least_ns(tree, percent)
   return math.ceil(percent * tree.whole / 100)
 end
 
--- what is left with a threshold
+-- The size of the exported tree with a threshold: bytes, the number of nodes
+-- above the deepest one, and the time of the nodes that are added up.
 local function weigh(tree, percent)
   local bytes, _, deepest, below_ns = core.weigh(tree.nodes,
     least_ns(tree, percent), tree.functions, tree.bytes, tree.copies,
@@ -82,8 +85,8 @@ local function weigh(tree, percent)
   return { bytes = bytes, deepest = deepest, below_ns = below_ns }
 end
 
--- the smallest threshold that leaves no more than 'limit' bytes, and stacks
--- that are no deeper than 'depth'
+-- the smallest threshold that leaves at most `limit` bytes, and stacks of at
+-- most `depth` frames
 local function threshold(tree, limit, depth)
   local low, high = 1, #steps
   while low < high do
@@ -95,11 +98,11 @@ local function threshold(tree, limit, depth)
   return steps[low]
 end
 
--- what a format is written in, by function
+-- Sets, by function, how many bytes the function and its nodes take.
 local function measure(tree, p, module)
-  local count = {}
-  for func, _, _, ns in lines.each(p.counted) do
-    if ns > 0 then count[func] = (count[func] or 0) + 1 end
+  local count, self = {}, lines.place "self"
+  for at, func in lines.each(p.counted) do
+    if p.counted[at + self] > 0 then count[func] = (count[func] or 0) + 1 end
   end
   local list = table.move(p.functions, 1, #p.functions, 1, {})
   list[#list + 1] = below(little)
@@ -114,7 +117,9 @@ local function measure(tree, p, module)
   end
 end
 
-local function folded(tree, p, roots)
+-- Makes the tree anew: with only what `roots` call, if that is not nil, and
+-- with recursion folded, if tree.fold.
+local function rebuild(tree, p, roots)
   local zones = tree.fold and {}
   for i, f in ipairs(p.functions) do
     if zones then zones[i] = f.kind == "zone" end
@@ -123,7 +128,7 @@ local function folded(tree, p, roots)
   tree.whole = whole_ns(tree)
 end
 
--- why recursion must be folded, if it must
+-- why recursion must be folded; nil: it need not be
 local function reason(tree, row)
   if tree.fold ~= nil or not row.depth then return nil end
   local size = weigh(tree, tree.percent)
@@ -136,11 +141,11 @@ local function reason(tree, row)
     return ("stacks are up to %s frames deep"):format(
       format.count(size.deepest))
   end
-  return ("the file could have up to %s MB otherwise"):format(
-    format.count(size.bytes // 1000000))
+  return ("the file could have up to %s otherwise"):format(
+    format.bytes(size.bytes))
 end
 
--- what no option says
+-- Decides what no option does: the threshold, and if recursion is folded.
 local function decide(tree, p, row, module)
   tree.percent = tree.given or 0
   measure(tree, p, module)
@@ -150,90 +155,70 @@ local function decide(tree, p, row, module)
   tree.reason = reason(tree, row)
   if tree.reason then
     tree.fold = true
-    folded(tree, p)
+    rebuild(tree, p)
     tree.percent = tree.given or threshold(tree, limit, math.huge)
   end
 end
 
--- the functions of the new tree, with its figures
+-- the functions of the new tree, with their figures in it, and the sum of those
+-- that were added up
 local function functions_of(p, nodes, map, percent)
-  local each, out, most = {}, {}, bound.most(p)
-  for i = 1, #map do each[i] = i end
-  for i, row in ipairs((core.sum(nodes, each, #map))) do
-    local f, old = { id = i }, p.functions[map[i]] or below(percent)
-    for key, value in pairs(old) do f[key] = f[key] or value end
-    if encode.counts(p) then
-      f.calls = row.calls
-      f.instructions, f.total_instructions = row.self_ns, row.total_ns
-    elseif p.samples then
-      f.self_ns, f.total_ns = row.self_ns, row.total_ns
-      f.self_samples, f.total_samples = row.self_raw_ns, row.total_raw_ns
-    else
-      bound.set(row, most)
-      for key, value in pairs(row) do f[key] = value end
+  local each, out, sum = {}, {}, 0
+  for i = 1, #map do each[i] = p.functions[map[i]] or below(percent) end
+  local rows = graph.sums(nodes, group.by(each, group.itself),
+    p.samples ~= nil)
+  graph.finish(rows, {}, bound.most(p))
+  for i, row in ipairs(rows) do
+    local f = figures.of_function(row, p)
+    for key, value in pairs(each[i]) do
+      if f[key] == nil then f[key] = value end
     end
-    f.max_depth = old.max_depth
-    out[i] = f
+    f.id, out[i] = i, f
+    if not p.functions[map[i]] then sum = sum + row.self end
   end
-  return out
+  return out, sum
 end
 
-local function counted_of(p, map)
-  local new, out = {}, {}
-  for i, old in ipairs(map) do new[old] = i end
-  for func, line, hits, ns, raw, allocs, bytes, live, wait in
-    lines.each(p.counted) do
-    if new[func] then
-      lines.add(out, new[func], line, hits, ns, raw, allocs, bytes, live,
-        wait)
-    end
-  end
-  return out
-end
-
--- what is not as it was recorded; 'decided' is the option that would keep it
-local function notes_of(p, tree, cut, functions)
+-- notes on what the export changes; see cprof.ExportNote
+local function notes_of(p, tree, cut, sum)
   local out = {}
-  local what = encode.figures(p)
+  local what = p.measure.is
   local function note(decided, text, ...)
     out[#out + 1] = { decided = decided, text = text:format(...) }
   end
   if tree.root then
     note(nil, "only %s and what it calls, %s %% of the %s",
       format.plain(tree.root.title),
-      format.percent(tree.whole, p.program_ns), what)
+      format.percent(tree.whole, p.measure.whole), what)
   end
   if tree.fold then
     note(tree.reason and "fold", "recursion is folded%s",
       tree.reason and ": " .. tree.reason or "")
   end
   if cut > 0 then
-    local title, ns = below(tree.percent).title, 0
-    for _, f in ipairs(functions) do
-      if f.title == title then ns = ns + (f.self_ns or f.instructions) end
-    end
     note(not tree.given and "min_percent" or nil,
       '%s of %s nodes have less than %s %% of the %s each and are ' ..
       'added up as "%s", %s %% in all', format.count(cut),
       format.count(#tree.nodes), percent_text(tree.percent), what,
-      title, format.percent(ns, tree.whole))
+      below(tree.percent).title, format.percent(sum, tree.whole))
   end
   return out
 end
 
--- the functions that make up the root, or why there is none
+-- by function: is it part of the root? And the root's row; nil and a message:
+-- there is no such function.
 local function root_of(p, wanted)
-  local row, why = find((p:sums(function(f) return f.title end)), wanted)
+  local row, why = find(graph.functions(p), wanted)
   if not row then return nil, why end
   local roots = {}
   for i, f in ipairs(p.functions) do roots[i] = f.title == row.title end
   return roots, row
 end
 
----Checks options. Raises an error where they are wrong.
+---Checks options. Raises an error if one is wrong.
 ---@param row cprof.Format
 ---@param given any
----@param level integer  of the error, as of error()
+---@param level integer  where the error is, as for error()
 ---@return cprof.ExportOptions
 function prune.options(row, given, level)
   local o = options.check("export", prune.specs, given, level + 1)
@@ -248,25 +233,24 @@ function prune.options(row, given, level)
   return o
 end
 
----@class cprof.ExportNote
+---@class cprof.ExportNote  a difference between the export and the recording
 ---@field text string
----@field decided? string  option that was not given, and would keep it
+---@field decided? string  the option that prevents it; nil: it was asked for
 
----The profile that is to be written, with `notes` on what is not as it was
----recorded. nil, and what is wrong with an option.
+---The profile as it is to be written, with `notes` on what the export changes;
+---nil and a message: an option is wrong.
 ---@param p cprof.Profile
 ---@param row cprof.Format
 ---@param module table        the format's
 ---@param o cprof.ExportOptions
 ---@return cprof.Profile?, string?
 function prune.profile(p, row, module, o)
-  local of = measured.row(o.measure)
-  local unknown = measured.unknown(p, o.measure)
+  local unknown = measures.unknown(p, o.measure)
   if unknown then
     return nil, ("option 'measure' must not be \"%s\" for a profile %s")
       :format(o.measure, unknown)
   end
-  if of then p = measured.profile(p, of.name) end
+  p = measures.profile(p, measures.row(o.measure))
   local tree = { nodes = p.nodes, fold = o.fold, given = o.min_percent }
   local roots
   if o.root then
@@ -274,24 +258,22 @@ function prune.profile(p, row, module, o)
     if not roots then return nil, "option 'root': " .. tree.root end
   end
   tree.whole = whole_ns(tree)
-  if roots or tree.fold then folded(tree, p, roots) end
+  if roots or tree.fold then rebuild(tree, p, roots) end
   decide(tree, p, row, module)
   local nodes, map, cut = core.cut(tree.nodes, least_ns(tree, tree.percent),
     #p.functions)
-  local functions = functions_of(p, nodes, map, tree.percent)
+  local functions, sum = functions_of(p, nodes, map, tree.percent)
   local _, overhead = core.overhead(nodes)
-  if p.meta.memory then
-    allocations.attach(functions, nodes, p.meta.live_interval ~= nil)
-  end
-  local out = {
+  if p.meta.memory then allocations.attach(functions, nodes, p.meta) end
+  local to = {}
+  for i, old in ipairs(map) do to[old] = i end
+  return setmetatable({
     nodes = nodes, functions = functions, overhead = overhead,
-    program_ns = tree.whole, counted = counted_of(p, map),
-    notes = notes_of(p, tree, cut, functions),
-  }
-  for key, value in pairs(p) do
-    if out[key] == nil then out[key] = value end
-  end
-  return setmetatable(out, getmetatable(p))
+    measure = measures.new(p.measure, tree.whole, p.measure.samples),
+    program_ns = p.program_ns and tree.whole,
+    counted = lines.of(p.counted, to),
+    notes = notes_of(p, tree, cut, sum),
+  }, { __index = p })
 end
 
 return prune

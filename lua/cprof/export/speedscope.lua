@@ -1,11 +1,11 @@
--- speedscope: frames that open and close, in ns, so that a deep stack is
--- not written for each node. Times are sums: a node is open as long as all
--- of its calls together. Nodes without time show nothing and are left out.
+-- The speedscope format, with events that open and close frames: unlike
+-- samples, they do not repeat a deep stack for each node. A node is open as
+-- long as all its calls together. Nodes without time would be invisible and are
+-- left out.
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local json = require "cprof.encoding.json"
-local measured = require "cprof.count.measured"
 local name = require "cprof.source.name"
 local text = require "cprof.encoding.quote"
 
@@ -25,7 +25,8 @@ end
 ---@return cprof.FormatSize
 function speedscope.size(f) return { node = 80, once = #frame(f) } end
 
--- profiler overhead has no time, and no frame
+-- Writes the frames; returns the index of each function's frame, from 0.
+-- Profiler overhead has no time, so it gets no frame.
 local function frames(p, out)
   local index, count = {}, 0
   for i, f in ipairs(p.functions) do
@@ -49,24 +50,24 @@ local function events(p, out, index)
     for d = top, depth, -1 do put("C", open[d]) end
     top = depth - 1
   end
-  for _, depth, func, _, _, self_ns, total_ns in core.walk(p.nodes) do
+  for _, depth, func, _, _, own, total in core.walk(p.nodes) do
     if depth == 0 then
-      -- the root only stands for itself
-      if self_ns > 0 then
+      -- the root is open for its self time only, so that it contains no others
+      if own > 0 then
         put("O", func)
-        at = self_ns
+        at = own
         put("C", func)
       end
-    elseif total_ns > 0 then
+    elseif total > 0 then
       close(depth)
       put("O", func)
-      at, open[depth], top = at + self_ns, func, depth
+      at, open[depth], top = at + own, func, depth
     end
   end
   close(1)
 end
 
-local units = { ns = "nanoseconds", bytes = "bytes", count = "none" }
+local units <const> = { ns = "nanoseconds", bytes = "bytes" }
 
 ---@param p cprof.Profile
 ---@param out fun(s: string)
@@ -76,12 +77,10 @@ function speedscope.write(p, out)
     p.meta.cprof_version))
   out('"comments":' .. json.encode(encode.comments(p)) .. ",\n")
   out('"name":' .. program .. ',"shared":{"frames":[')
-  local index, measure = frames(p, out), measured.of(p.meta)
+  local index = frames(p, out)
   out('\n]},"profiles":[{"type":"evented","name":' .. program)
   out((',"unit":"%s","startValue":0,"endValue":%d,\n"events":['):format(
-    measure and units[measure.unit] or encode.counts(p) and "none" or
-      "nanoseconds",
-    p.program_ns))
+    units[p.measure.unit] or "none", p.measure.whole))
   events(p, out, index)
   out "\n]}]}\n"
 end

@@ -1,31 +1,30 @@
--- The time of nodes by line. Lines are counted by function: its nodes, and
--- those of its zones, share the time of each line by their own times, so
--- that both nodes and lines keep their sums.
+-- The self time of nodes by line. Lines are counted by function, not by node:
+-- the nodes of a function, and of its zones, share the time of each line in
+-- proportion to their self times. Both nodes and lines keep their sums.
 
 local lines = require "cprof.count.lines"
 
 local spread = {}
 
--- by function: its lines, what is left of their times, and of all of them
+-- by function: its lines, what is left of each, and of all together
 local function lines_of(p)
-  local of = {}
-  for func, line, _, ns in lines.each(p.counted) do
-    if ns > 0 then
-      local own = of[func]
-      if not own then
-        own = { line = {}, left = {}, all = 0 }
-        of[func] = own
-      end
+  local of, counted, self = {}, p.counted, lines.place "self"
+  for at, func, line in lines.each(counted) do
+    local n = counted[at + self]
+    if n > 0 then
+      local own = of[func] or { line = {}, left = {}, all = 0 }
+      of[func] = own
       table.insert(own.line, line)
-      table.insert(own.left, ns)
-      own.all = own.all + ns
+      table.insert(own.left, n)
+      own.all = own.all + n
     end
   end
   return of
 end
 
--- A running sum is rounded, so that shares add up to 'ns'; none exceeds
--- what is left of its line.
+-- Divides `ns` among the lines of a function: the shares, and what is on no
+-- line. Not the shares are rounded, but their running sum, so that they add up
+-- to `ns`. No share exceeds what is left of its line.
 local function share(own, ns)
   local out, upto, given = {}, 0, 0
   local part = ns / own.all
@@ -40,8 +39,8 @@ local function share(own, ns)
   return out, ns - given
 end
 
----How many of `n` samples go with each of several times: in proportion, and
----adding up to `n`. Counters of instructions have times only.
+---Divides `n` samples in proportion to times; the results add up to `n`. The
+---samples of a line are estimated so, since only its time is recorded.
 ---@param n integer
 ---@param times integer[]
 ---@return integer[]
@@ -56,18 +55,18 @@ function spread.samples(n, times)
   return out
 end
 
----Is what is left of samples' times, when their lines have theirs, no more
----than what was rounded?
----@param left integer
----@param all integer
+---Is the time that is on no line small enough to be a rounding error? In
+---sampled profiles, the lines of a function should have all its time.
+---@param left integer  the figure that is on no line
+---@param all integer   the whole figure of the node or row
 ---@return boolean
 function spread.rounded(left, all)
   return left > 0 and left < all and (left <= 16 or left * 10000 <= all)
 end
 
----A function that gives the lines of a node of `func`, or of zones that
----`func` has opened, with their shares of its own time `ns`: lines, times,
----and what is on no line. nil: the lines of `func` are not known.
+---Returns a function that divides the self time `ns` of a node by line: lines,
+---their shares, and the time that is on no line; nil: the lines are not known.
+---`func` is the node's function or, for a zone, the function that opened it.
 ---@param p cprof.Profile
 ---@return fun(func: integer, ns: integer): integer[]?, integer[]?, integer?
 function spread.new(p)

@@ -1,5 +1,5 @@
--- A recording that is looked at while it is made: in a file, by a program
--- that may have been started to be watched.
+-- Follows a recording while it is made: reads the file that a program records
+-- into. The program may have been started for this.
 
 local core = require "cprof.core"
 local cprof = require "cprof"
@@ -12,20 +12,21 @@ local follow = {}
 
 ---@class cprof.Follower
 ---@field path? string      nil: the program has not begun to record
----@field program? cprof.FollowedProgram  that was started
----@field profile? cprof.Profile          that was loaded last
+---@field program? cprof.FollowedProgram  nil: it was not started for this
+---@field profile? cprof.Profile          the one that was loaded last
 ---@field status cprof.FollowStatus
----@field final? boolean    was it loaded after its end?
----@field due number        when to look again, as core.seconds tells
----@field private busy? number  until then, the share is used up
----@field private share number  of a processor's time that looking may take
+---@field final? boolean    was `profile` loaded after the recording's end?
+---@field due number        when to look again, in core.seconds()
+---@field private busy? number  in core.seconds(): no look before, as `share`
+---    is used up until then
+---@field private share number  of a processor that looks may take, 0 to 1
 local Follower = {}
 Follower.__index = Follower
 
--- seconds that a program has to end after it was asked to
+-- seconds that a program has to end after the signal TERM
 local patience <const> = 3
 
--- seconds between two looks for what has not begun yet
+-- seconds between two looks until the program begins to record, or ends
 local soon <const> = 0.05
 
 ---@param of { path: string?, program: cprof.FollowedProgram?, share: number }
@@ -38,13 +39,14 @@ end
 
 local by_itself <const> = "the program ended without stopping it"
 
+-- an exit status as a state and a text
 local function exit_text(status)
   if status >= 128 then return "killed", "killed by signal " .. status - 128 end
   return "ended", "ended" .. (status == 0 and "" or
     ", exit status " .. status)
 end
 
--- how the program fared before its figures were read
+-- The status of the program. `running`: did it run before the file was read?
 local function status_of(self, meta, running)
   local program = self.program
   if program and not running then
@@ -61,7 +63,7 @@ local function status_of(self, meta, running)
   return { state = "ended", text = meta.ended and "ended: " .. meta.ended }
 end
 
--- how the program fared, where its file was removed or replaced
+-- the status of the program if its file was removed or replaced
 local function gone(self, running)
   local why, program = "the file cannot be read any more", self.program
   if not program or running then return { state = "ended", text = why } end
@@ -69,7 +71,7 @@ local function gone(self, running)
   return { state = state, text = text .. "; " .. why }
 end
 
----Is there nothing new to be expected, as far as can be known?
+---Has the recording ended, as far as can be known?
 ---@return boolean
 function Follower:settled()
   local program, profile = self.program, self.profile
@@ -78,12 +80,13 @@ function Follower:settled()
     not core.islive(self.path)
 end
 
+-- are these profiles of the same recording?
 local function same(a, b)
   return a.meta.pid == b.meta.pid and a.meta.started_at == b.meta.started_at
 end
 
----Loads what there is now: the profile, and is it another recording than
----the one before? nil: there is nothing new, or it cannot be read.
+---Loads the profile as it is now, and sets `status`. `anew`: is it of another
+---recording than the last profile? nil: nothing is new, or it cannot be read.
 ---@return cprof.Profile? profile
 ---@return boolean? anew
 function Follower:load()
@@ -105,8 +108,8 @@ function Follower:load()
   return profile, before ~= nil and not same(before, profile)
 end
 
----Calls a function that looks at the recording. What that takes of a
----processor makes the next look later than the interval says.
+---Calls a function that looks at the recording. The next look is due after the
+---interval, or later if this look took more than its share of a processor.
 ---@param interval number  seconds
 ---@param look fun()
 function Follower:look(interval, look)
@@ -117,23 +120,24 @@ function Follower:look(interval, look)
   self:spend(used)
 end
 
----What took so many seconds of a processor makes the next look later.
----@param seconds number
+---Makes the next look later, so that looks stay within their share.
+---@param seconds number  of processor time that were spent
 function Follower:spend(seconds)
   self.busy = math.max(self.busy or 0, core.seconds()) +
     seconds * (1 / self.share - 1)
   self.due = math.max(self.due, self.busy)
 end
 
----Another run of a program begins.
+---Follows another run of the program.
 ---@param program cprof.FollowedProgram
 function Follower:restart(program)
   self.program, self.path, self.final = program, nil, false
   self.status, self.due = status_of(self, nil, true), 0
 end
 
----Waits for the program to end; after some time, it is made to.
----@param seconds? number  that it has before it is asked once more
+---Waits for the program to end. If it does not, it gets the signals TERM and,
+---some seconds later, KILL.
+---@param seconds? number  before TERM; nil: the program has got TERM already
 function Follower:settle(seconds)
   local ask = core.seconds() + (seconds or 0)
   local kill, asked = ask + patience, not seconds

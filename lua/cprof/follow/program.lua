@@ -1,4 +1,4 @@
--- A program that is started to be watched, as cprof run starts it.
+-- A program that is started to be followed, in the way of cprof run.
 
 local core = require "cprof.core"
 local process = require "cprof.system.process"
@@ -7,35 +7,25 @@ local program = {}
 
 ---@class cprof.FollowedProgram
 ---@field pid integer
----@field path? string      of what it writes, if that is kept
+---@field path? string      the file with its output; nil: that is not kept
 ---@field status? integer   its exit status; nil: it runs
----@field private size integer
----@field private lines string[]
+---@field private size integer    bytes in that file when `lines` were read
+---@field private lines string[]  the last lines of its output
 local Program = {}
 Program.__index = Program
 
--- bytes of what was written last that are shown
+-- bytes of output that are shown, from its end
 local most <const> = 200000
 
--- how this process was started, up to the command's own name
-local function interpreter()
-  local first, out = 0, { core.executable() or arg[0] }
-  while arg[first - 1] do first = first - 1 end
-  if not core.executable() then out[1] = arg[first] end
-  for i = first + 1, 0 do out[#out + 1] = arg[i] end
-  return out
-end
-
----Starts a program as cprof run does. Where that does not share its input
----and outputs with this process, its input is this process's, unless that is
----the terminal, and what it writes is kept for later, or goes to standard
----error.
+---Starts a program as cprof run does.
 ---@param words string[]   what follows `cprof run`
----@param output "kept"|"errors"|"shared"
+---@param output "kept"|"errors"|"shared"  its output goes to a file, to this
+---    process's standard error, or to this process's outputs. If it is not
+---    "shared", the program cannot read from the terminal.
 ---@return cprof.FollowedProgram?
 ---@return string? why
 function program.start(words, output)
-  local line = interpreter()
+  local line = process.interpreter()
   line[#line + 1] = "run"
   for _, word in ipairs(words) do line[#line + 1] = word end
   local path = output == "kept" and os.tmpname() or nil
@@ -47,14 +37,14 @@ function program.start(words, output)
     Program)
 end
 
----Does it still run?
+---Is the program still running?
 ---@return boolean
 function Program:running()
   if not self.status then self.status = core.status(self.pid) end
   return self.status == nil
 end
 
----The file that it records into; nil: not yet.
+---The file that the program records into; nil: it has not begun to record.
 ---@return string?
 function Program:recording()
   local path = process.mapped(self.pid)
@@ -62,7 +52,7 @@ function Program:recording()
   return path or process.recording(self.pid)
 end
 
----The last lines of what it has written.
+---The last lines of the program's output; {} if that is not kept.
 ---@return string[]
 function Program:output()
   local file = self.path and io.open(self.path, "rb")
@@ -87,7 +77,7 @@ function Program:signal(name)
   if self:running() then core.signal_child(self.pid, name) end
 end
 
----Writes what it has written, and forgets it.
+---Writes the output that was kept to a file, and deletes it.
 ---@param to file*
 function Program:replay(to)
   local file = self.path and io.open(self.path, "rb")

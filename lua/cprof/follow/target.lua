@@ -1,5 +1,5 @@
--- The file that a command is to follow, by what its user has named: a file,
--- a process, or nothing, which is what was recorded last.
+-- Finds the file that a command is to follow. Its user names a file or the
+-- number of a process; without a name, it is the last recording.
 
 local core = require "cprof.core"
 local cprof = require "cprof"
@@ -7,6 +7,10 @@ local process = require "cprof.system.process"
 local recordings = require "cprof.system.recordings"
 
 local target = {}
+
+---The argument FILE of the commands that follow a recording.
+target.argument = { "FILE?", "A profile that is being recorded, or the " ..
+  "number of the process. Without it: the last recording." }
 
 local function last(fail)
   return recordings.last() or
@@ -30,9 +34,9 @@ local function find(word, fail)
   return word
 end
 
----The file that a word means. Fails where there is none, and where it is
----none that will ever be a profile.
----@param word? string
+---The file that a word names. Calls `fail` if there is none, or if the file is
+---neither a profile nor written by a program that runs.
+---@param word? string  nil: the last recording
 ---@param fail fun(message: string)
 ---@return string path
 function target.path(word, fail)
@@ -42,12 +46,13 @@ function target.path(word, fail)
   return path
 end
 
----Fails where both a file and a program are named, or none of a program.
+---Calls `fail` if both a file and a program are named, or if -- is the last
+---word.
 ---@param parsed table  `file`, `program`
 ---@param fail fun(message: string)
 function target.check(parsed, fail)
   if parsed.program and parsed.file then
-    fail(("either FILE, which is '%s', or a program after --"):format(
+    fail(("name a FILE ('%s') or a program after --, not both"):format(
       parsed.file))
   elseif parsed.program and #parsed.program == 0 then
     fail "name a script, -e code or -m module after --"

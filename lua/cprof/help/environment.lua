@@ -2,7 +2,7 @@ return {
   title = "The environment",
   summary = "cprof.auto, environment variables, exit statuses",
   text = [[
-A program that cannot be started with `cprof run` can require `cprof.auto`. It records at once when the environment asks for it, else when `cprof attach` or a signal does (`cprof help attaching`):
+A program that cannot be started with `cprof run` can require `cprof.auto`. It records at once if the environment asks for it, else when `cprof attach` or a signal does (`cprof help attaching`):
 
     lua5.4 -lcprof.auto script.lua
     CPROF=1 lua5.4 -lcprof.auto script.lua
@@ -11,11 +11,11 @@ A program that cannot be started with `cprof run` can require `cprof.auto`. It r
 | variable | |
 |---|---|
 | `CPROF` | `1`: `cprof.auto` records, and prints the report to standard error when the program ends; `0`: it does nothing |
-| `CPROF_OPTIONS` | the same, with options of `start`, separated by commas (`\,` is one in a value); lists have their name several times |
-| `CPROF_SIGNAL` | the signal that begins and ends a recording (default: `URG`; `0`: none); with it, `CPROF_OPTIONS` are those of such recordings |
-| `CPROF_INTERNALS` | `0`: ask only Lua's public functions, which costs more |
+| `CPROF_OPTIONS` | `cprof.auto` records with these options of `start`, separated by commas (`\,` is a comma in a value); a list repeats its name |
+| `CPROF_SIGNAL` | the signal that begins and ends a recording (default: `URG`; `0`: none); `CPROF_OPTIONS` are then for such recordings |
+| `CPROF_INTERNALS` | `0`: use only Lua's public functions, which costs more |
 | `NO_COLOR` | reports have no colours unless an option asks for them |
 
-Exit statuses of commands: 0; 1: `cprof check` found more than the budget has; 2: bad input, said in one line on standard error; 3: a fault of cprof. `cprof run` exits as the program does.
+Exit statuses of commands: 0; 1: `cprof check` found more than the budget has; 2: bad input, with a message of one line on standard error; 3: a fault of cprof. `cprof run` exits with the program's status.
 ]],
 }

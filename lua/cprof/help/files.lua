@@ -10,30 +10,30 @@ print(profile:report())
 assert(profile:save "copy.cprof")
 ```
 
-- What was recorded in memory is written with `profile:save(path)`, which replaces a file only when all is written. Frames are not kept in files.
-- Names are found when recording is stopped, or the Lua state is closed. Of a program that was killed, functions that were in tables when recording started have the same names; others are named by their definitions, as far as sources can be read, or by their first calls.
+- `profile:save(path)` writes a profile that was recorded in memory. A file is replaced only when all is written. Frames are not kept in files.
+- Names are found when recording stops or the Lua state is closed. If the program was killed before, functions that were in tables when recording started have their usual names; others are named by their definitions, if sources can be read, or by their first calls.
 - The report of a file that is still being recorded includes the time since its last event.
 - The child of a fork does not write to the file of its parent. With `%p` in the name, it has a file of its own.
 - A file that exists and is not a profile is not overwritten.
-- When the disk is full, or someone cuts the file short, recording ends, the report says why, and the program goes on. For the latter, cprof handles `SIGBUS` while it records into a file, and passes on what is not its own. A program that sets a handler of its own later should do the same.
-- Files are read on machines with the same byte order, and by versions of cprof with the same format. Others are refused. A complete file has a checksum, so a damaged one is refused. A live file, or the file of a program that was killed, has no checksum: impossible contents are refused, but other changes are not detected. If another program overwrites a live file, recording ends, and the profile says why; the recorded program goes on.
+- When the disk is full, or someone cuts the file short, recording ends, the report says why, and the program goes on. To notice a cut, cprof handles `SIGBUS` while it records into a file, and passes on other faults. A program that later sets its own handler should pass on cprof's faults, too.
+- A file can be read on machines with the same byte order, and by versions of cprof with the same format; others refuse it. A complete file has a checksum, so a damaged one is refused. A live file, or the file of a program that was killed, has no checksum: impossible contents are refused, but other changes are not detected. If another program overwrites a live file, recording ends, and the profile says why; the recorded program goes on.
 
 ## Continuous recordings
 
-`start { every = 60, keep = 60, file = "run-%p-%t.cprof" }` begins another file each minute and keeps the last hour, in a program that runs for weeks. Each file is a whole profile, each event is in one of them. The file changes at the first event after the time is over; beginning one takes some milliseconds. `CPROF_OPTIONS` can ask for it, too: `every=60,keep=60,file=run-%p-%t.cprof`. `cprof push --watch DIR`, beside the program, sends each file to a server when it is complete.
+`start { every = 60, keep = 60, file = "run-%p-%t.cprof" }` begins another file each minute and keeps the last hour, in a program that runs for weeks. Each file is a whole profile, and each event is in one file. The file changes at the first event after the time is over; a new one takes some milliseconds. `CPROF_OPTIONS` can ask for it, too: `every=60,keep=60,file=run-%p-%t.cprof`. `cprof push --watch DIR`, beside the program, sends each file to a server when it is complete.
 
     cprof report runs/ --since 10m
     cprof report runs/ --since 2026-11-22T06:00:00Z --until 2026-11-22T07:00:00Z
-    cprof diff runs/ --since 1h        # before and since then
+    cprof diff runs/ --since 1h        # before that time, and since
     cprof merge -o hour.cprof runs/ --since 1h
 
-`report`, `diff` and `merge` add up the recordings of a folder, or those that match a pattern. `--since` and `--until` choose by when a recording began: an age (`30s`, `10m`, `2h`, `1d`) or a time in UTC.
+`report`, `diff` and `merge` add up the recordings of a folder, or those that match a pattern. `--since` and `--until` select recordings by when they began: an age (`30s`, `10m`, `2h`, `1d`) or a time in UTC.
 
 ## What was recorded last
 
 Commands without a FILE read the last recording that `cprof run` made in this folder or on this terminal, also with `-o`. If there is none, they read the user's last recording, and a note says so. `cprof diff` without files compares the last two recordings. The output begins with the name of the program, or a note on standard error names it.
 
-Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. It is removed after two later recordings of that folder and terminal have ended, or 16 later recordings of any folder. Where there is no such folder, or others can write to it, the recording is not kept, and the report says so.
+Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. It is removed after two later recordings of that folder and terminal have ended, or 16 later recordings of any folder. If there is no such folder, or others can write to it, the recording is not kept, and the report says so.
 
 A signal that ends the program (`SIGTERM`, `SIGHUP`, `SIGPIPE` as with `| head -1`, a second Ctrl-C) loses nothing: the file and the printed report have everything up to the signal, and the exit status is that of the signal.
 ]],

@@ -8,15 +8,15 @@ return {
 
 | format | what is posted |
 |---|---|
-| `pyroscope` | `POST /ingest?name=…&from=…&until=…&format=pprof`, a form with the gzipped pprof and what its values are (`sample_type_config`) |
+| `pyroscope` | `POST /ingest?name=…&from=…&until=…&format=pprof`, a form with the gzipped pprof and the types of its values (`sample_type_config`) |
 | `parca` | `POST /profiles/writeraw`, JSON with the labels and the gzipped pprof |
 
-- A request that gets no answer, or one of 408, 429 or 500 and above, is tried again `--retries` times, each time after twice as long. Other answers are final.
-- `--queue DIR` keeps what could not be sent, at most `--queue-size` requests; beyond that, the oldest are dropped. The next push to the same server sends them first. The folder must be yours, and nobody else may write to it.
-- `--watch DIR` sends each recording of a folder when it is complete, and goes on until it is interrupted. For a continuous recording, run it beside the program: that knows nothing of it, is never blocked, and keeps on when the server cannot be reached. The folder is the queue, as long as `keep` says. The file `.cprof-pushed` in it has the names and recordings that were sent.
-- `--header 'Authorization: Bearer …'` is sent with each request; so is `X-Scope-OrgID` for a tenant of Pyroscope.
-- The certificate of an https server is checked with those in `--cafile`; `--insecure` leaves that out.
+- A request without an answer, or with the status 408, 429 or 500 and above, is tried again `--retries` times, after a pause that doubles each time. Other answers are final.
+- `--queue DIR` keeps requests that could not be sent, at most `--queue-size`; the oldest are dropped first. The next push to the same server sends them first. The folder must be yours, and nobody else may write to it.
+- `--watch DIR` sends each recording of a folder when it is complete, until it is interrupted. For a continuous recording, run it beside the program. The program is never blocked, and goes on if the server cannot be reached. The folder is the queue, for as long as `keep` keeps files. Its file `.cprof-pushed` lists what was sent, and under which names.
+- `--header 'Authorization: Bearer …'` adds a header to each request, such as `X-Scope-OrgID` for a tenant of Pyroscope.
+- The certificate of an https server is checked against those in `--cafile`; `--insecure` skips the check.
 
-The exit status is 1 when something could not be sent. LuaSocket does the posting (Debian's lua-socket; for https also lua-sec). Without lua-zlib, the pprof is gzip without compression.
+The exit status is 1 if something could not be sent. LuaSocket is needed (Debian's lua-socket; for https also lua-sec). Without lua-zlib, the gzipped pprof is not compressed.
 ]],
 }

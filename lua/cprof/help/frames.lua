@@ -8,16 +8,16 @@ while running do update() profiler.frame() end
 print(profiler.report { mode = "frames" })
 ```
 
-The report says how long frames took, and what the slow ones did more of; `(root)` is what ran outside functions and zones. `profile.frames` has the same as data: `ended`, `recorded`, `counted` (in averages: all but the first three), `kept`, `slow`, `slow_kept`, `budget_ns` (0: none), and these methods:
+The report says how long frames took, and what slow ones did more of; `(root)` is what ran outside functions and zones. `profile.frames` has these figures as data: `ended`, `recorded`, `counted` (in averages: all but the first three), `kept`, `slow`, `slow_kept`, `budget_ns` (0: none), and these methods:
 
 | method | what it returns |
 |---|---|
-| `frames:at(i)` | a frame, 0 being the last: `number`, `start_ns`, `ns`, `overhead_ns` (of `ns`), `full`, and `rows` with `func`, `calls`, `self_ns`, `total_ns` |
+| `frames:at(i)` | a frame, 0 being the last: `number`, `start_ns`, `ns`, `overhead_ns` (part of `ns`), `full` (are its nodes kept?), and `rows` with `func`, `calls`, `self_ns`, `total_ns` |
 | `frames:at(i, true)` | one of the slow frames, those with `ns - overhead_ns` over the budget |
-| `frames:nodes(i)` | its call-tree nodes, where they are kept |
-| `frames:averages(which)`, `frames:average_nodes(which)` | per frame, of `"all"`, or moving averages, with 90 % of a change in 0.8 s (`1`) or 2.5 s (`2`); `heat` is how much a figure changes, 0 to 1 |
-| `frames:percentiles(func, field)` | `p50`, `p90`, `p99` and `max`; without a function those of the frames themselves, without overhead |
+| `frames:nodes(i)` | its call-tree nodes, if they are kept |
+| `frames:averages(which)`, `frames:average_nodes(which)` | averages per frame: of `"all"`, or moving ones, with 90 % of a change in 0.8 s (`1`) or 2.5 s (`2`); `heat` is how much a figure changes, 0 to 1 |
+| `frames:percentiles(func, field)` | `p50`, `p90`, `p99` and `max` of a function; without one, of the frames' times without overhead |
 
-In each frame, self times add up to its `ns`.
+In each frame, self times add up to the frame's `ns`.
 ]],
 }

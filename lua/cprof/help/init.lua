@@ -1,6 +1,5 @@
--- Help: the reference, by topic. A topic is a file here and a row of the
--- list. Its text is Markdown, so that README.md in lua/cprof can be made of
--- it (make reference).
+-- The reference, by topic. A topic is a file here and a name in the list. Its
+-- text is Markdown, from which 'make reference' writes lua/cprof/README.md.
 
 local help = {}
 
@@ -18,7 +17,7 @@ local list = { "library", "zones", "recording", "patterns", "sampling",
 ---@return string[]
 function help.topics() return table.move(list, 1, #list, 1, {}) end
 
----A topic; nil when there is none of that name.
+---The topic of this name; nil: there is none.
 ---@param name string
 ---@return cprof.Topic?
 function help.topic(name)
@@ -27,12 +26,12 @@ function help.topic(name)
   end
 end
 
----All topics as one page of Markdown.
+---All topics, as one page of Markdown.
 ---@return string
 function help.reference()
   local out = { "# Reference\n",
-    "This page is what `cprof help TOPIC` shows; " ..
-    "`cprof COMMAND --help` tells the options of a command.\n" }
+    "`cprof help TOPIC` shows a topic of this page; " ..
+    "`cprof COMMAND --help` shows the options of a command.\n" }
   for _, name in ipairs(list) do
     local topic = help.topic(name)
     out[#out + 1] = ("- [%s](#%s): %s"):format(topic.title,

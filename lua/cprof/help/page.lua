@@ -13,27 +13,27 @@ cprof run --html -o run.html script.lua
 local ok, message = profile:html("run.html")
 ```
 
-writes a profile as one HTML file, which opens from the disk and needs no network. What the program has named, its sources among that, is in the data of the page and never part of its markup; a Content-Security-Policy lets nothing run but the page's own script.
+writes a profile as one HTML file, which opens from the disk and needs no network. Names and sources of the program are in the page's data, never in its markup; a Content-Security-Policy lets only the page's own script run.
 
 | view | what it shows |
 |---|---|
-| Overview | what ran, how long, what to know of the figures, the hottest functions and lines, the shape of time |
-| Changes | with `--diff`: which functions take more and which less, which are added and removed; as a flame graph and a table |
-| Functions | all of them, sorted by what is clicked; search finds a part of the title, ignoring case, or a JavaScript `/pattern/` |
+| Overview | what ran, how long, notes on the figures, the hottest functions and lines, the shape of time |
+| Changes | with `--diff`: which functions take more or less time, and which were added or removed; as a flame graph and a table |
+| Functions | all functions; a click on a column sorts them; search finds a part of the title, ignoring case, or a JavaScript `/pattern/` |
 | Flame graph | the call tree, the root above (icicle) or below, by time or calls; the sandwich has the callers of the chosen function above it and its callees below |
 | Call graph | the chosen function with its callers and callees, whose times add up to its own |
-| Source | mode `"line"`, `"sample"` or `"count"`: figures beside each line, which is shaded by them; in mode `"count"` also the parts of lines, and branches that went one way only |
-| Frames | of a profile that has them: the time of each, those over budget, and what they did more of; what each has allocated, and the steps of the collector |
-| Memory | of a recording with `--memory`: the size of the heap over time, what was allocated by kind and function, what of it is in use, the collector |
+| Source | mode `"line"`, `"sample"` or `"count"`: lines, shaded, with figures beside them; in mode `"count"` also the parts of lines, and branches that went only one way |
+| Frames | of a profile with frames: their times, the frames over budget and what these did more of, allocations and steps of the collector in each frame |
+| Memory | of a recording with `--memory`: the size of the heap over time, allocations by kind and function, memory in use, the collector |
 | Trace | with `--trace`: calls on an axis of time, of one coroutine at a time |
 
-Where allocations were recorded, the choice beside the names of the views puts them in the place of time, in functions, flame graph and call graph: bytes allocated, allocations, and with `--memory=live` what is in use and was at the peak. Functions also have them as columns beside time, sources as columns and as heat; allocations in C functions are also those of the line that called them, where calls are known by line. Where frames are chosen, only the columns of functions know of memory.
+If allocations were recorded, the choice beside the names of the views shows them instead of time, in functions, flame graph and call graph: bytes allocated, allocations, and with `--memory=live` memory in use, now and at the peak. Functions also have them as columns beside time; sources, as columns and as shades. A line has the allocations of the C functions that it calls, too, if calls are known by line. If frames are chosen, only the columns of functions have memory.
 
-A trace is what `cprof run --trace=FILE.json` has written; profile and trace are of one run. With `--html`, that command writes a page with both. The page shows up to 300,000 of its calls. Where there are more, the shortest are left out, and it says how many.
+`cprof run --trace=FILE.json` writes a trace; trace and profile must be of one run. With `--html`, that command writes a page with both. The page shows up to 300,000 calls. If there are more, the shortest are left out, and the page says how many.
 
-A function that is chosen is so in all views. *Only this* and *Without this* limit all figures but those of lines to what it calls, or to the rest; so does a frame, or a range of them. All of this is in the address of the page: a link to it shows the same. `?` lists the keys.
+All views show the same chosen function. *Only this* and *Without this* limit all figures to that function and what it calls, or to the rest; a frame, or a range of frames, limits them, too. Figures of lines are then estimates. All choices are in the address of the page, so a link shows the same page. `?` lists the keys.
 
-Nodes with too little of the time are added up as `(below N %)` where the file would get larger than 12 MB; the overview says so, and functions keep their exact figures. The data is compressed where lua-zlib is installed. JSON needs the library dkjson, as in exports. The text of sources is in the page where lines were recorded: think of that before you pass it on.
+If the file would get larger than 12 MB, nodes with the least time are added up as `(below N %)`; the overview says so, and functions keep their exact figures. The data is compressed if lua-zlib is installed. JSON needs the library dkjson, as in exports. If lines were recorded, the page contains the text of the sources: think of that before you pass it on.
 
 A browser from 2023 or later is needed.
 ]],

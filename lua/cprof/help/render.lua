@@ -1,15 +1,15 @@
--- Markdown as a terminal shows it: what topics are written in, no more.
+-- Renders the Markdown of topics for a terminal.
 
--- how far what stands in tables is from the left
+-- blanks before the text of a table's row
 local inset <const> = 6
 
--- marks of Markdown go, but not in a code block
+-- removes the marks of Markdown from text outside of code blocks
 local function plain(s)
   return (s:gsub("%[([^%]]*)%]%([^)]*%)", "%1"):gsub("`", "")
     :gsub("%*([^*%s][^*]*)%*", "%1"))
 end
 
--- the lines of a text, with blanks before the first and the others
+-- wraps a text; the first line begins with `first`, the others with `others`
 local function wrap(s, width, first, others)
   local lines, line = {}, first
   local empty = true
@@ -32,7 +32,7 @@ local function cells_of(line)
   return cells
 end
 
--- a row of a table: the first cell is what the others are about
+-- writes a row of a table: the first cell as a term, the others below it
 local function row(cells, head, width, out)
   local name, text = cells[1], table.concat(cells, "; ", 2)
   if head[2] == "default" then
@@ -45,7 +45,7 @@ local function row(cells, head, width, out)
   end
 end
 
--- what a line that is in no code block and no table becomes
+-- writes a line that is in no code block and no table
 local function prose(line, width, paint, out)
   local heading = line:match "^#+ (.*)"
   if heading then
@@ -59,7 +59,7 @@ local function prose(line, width, paint, out)
   end
 end
 
----A topic as text.
+---A topic as text for a terminal.
 ---@param topic cprof.Topic
 ---@param width integer
 ---@param paint fun(style: string, s: string): string

@@ -17,9 +17,9 @@ end
 local update = profiler.wrap("update", update)
 ```
 
-Arguments after the name become part of the zone's name: `level(3)`. `wrap` returns a function that calls the given function within a zone. A zone that `zone` opens ends with the block, however the block is left.
+Arguments after the name become part of the zone's name: `level(3)`. `wrap` returns a function that calls the given function within a zone. A zone that `zone` opens ends with its block, however the block is left.
 
-Zones and functions are nodes of one call tree. A zone that was not left ends when the call that entered it ends, even by an error. `leave` without `enter`, or with another name, is an error; a call that began before the recording may leave what it entered then. While nothing is recorded, these functions do nothing. Mode `"sample"` has no zones.
+Zones and functions are nodes of one call tree. A zone that was not left ends when the call that entered it ends, even by an error. `leave` without `enter`, or with another name, is an error, except in a call that entered the zone before recording began. While nothing is recorded, these functions do nothing. Mode `"sample"` has no zones.
 
 C code marks zones with macros of `cprof.h`; see also the guide for embedders, `src/host/README.md`:
 

@@ -5,9 +5,9 @@ local bound = require "cprof.count.bound"
 local compare = require "cprof.profile.compare"
 local escape = require "cprof.encoding.escape"
 local format = require "cprof.text.format"
+local graph = require "cprof.count.graph"
 local match = require "cprof.profile.match"
 local pack = require "cprof.html.pack"
-local select_rows = require "cprof.report.select"
 
 local changes = {}
 
@@ -23,8 +23,7 @@ local function pair(olds, rows)
   local gone = {}
   for i, row in ipairs(olds) do
     if not to[i] then
-      rows[#rows + 1] = { title = row.title, func = row.func, calls = 0,
-        self_ns = 0, total_ns = 0, max_depth = 0 }
+      rows[#rows + 1] = graph.empty(row.func)
       to[i] = #rows
       gone[#gone + 1] = #rows - 1
     end
@@ -38,9 +37,9 @@ end
 ---@param trees table[]         that of `before` is appended
 ---@return table
 function changes.of(before, after, rows, trees)
-  local olds = select_rows.functions(before)
+  local olds = graph.functions(before)
   local to, gone = pair(olds, rows)
-  local out = { whole = before.program_ns, most = bound.most(before),
+  local out = { whole = before.measure.whole, most = bound.most(before),
     gone = gone, notes = {}, was = {},
     program = escape.utf8(format.program(before.meta)),
     samples = before.time_samples,
@@ -53,10 +52,10 @@ function changes.of(before, after, rows, trees)
   local index, of = {}, {}
   for i, row in ipairs(olds) do
     local j = to[i]
-    out.has[j], out.calls[j] = 1, row.calls or row.self_samples
-    out.self[j], out.total[j] = row.self_ns, row.total_ns
-    out.cost[j] = row.self_raw_ns - row.self_ns
-    out.totalCost[j] = row.total_raw_ns - row.total_ns
+    out.has[j], out.calls[j] = 1, row.count
+    out.self[j], out.total[j] = row.self, row.total
+    out.cost[j] = row.self_raw - row.self
+    out.totalCost[j] = row.total_raw - row.total
     if rows[j].func.name ~= row.func.name then
       out.was[j] = escape.utf8(row.func.name)
     end

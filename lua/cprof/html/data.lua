@@ -11,17 +11,18 @@ local coverage = require "cprof.coverage"
 local escape = require "cprof.encoding.escape"
 local format = require "cprof.text.format"
 local framed = require "cprof.html.framed"
+local graph = require "cprof.count.graph"
 local header = require "cprof.report.header"
 local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.count.lines"
-local measure = require "cprof.count.measure"
 local memory = require "cprof.html.memory"
 local name = require "cprof.source.name"
+local order = require "cprof.text.order"
 local pack = require "cprof.html.pack"
 local sampled = require "cprof.count.sampled"
-local select_rows = require "cprof.report.select"
 local sources = require "cprof.annotate.source"
 local text = require "cprof.source.text"
+local sorted = require "cprof.text.lists"
 local traced = require "cprof.html.traced"
 
 local data = {}
@@ -59,7 +60,7 @@ end
 ---@return table?
 function data.samples(p)
   local n = p.time_samples
-  return n and { n = n, sure = measure.of(p).samples,
+  return n and { n = n, sure = p.measure.samples,
     rate = header.rate(p), asked = p.meta.rate,
     least = sampled.least(n), told = header.certainty(p),
     joined = not p.samples or nil }
@@ -85,8 +86,8 @@ end
 data.fields = { "title", "name", "place", "kind", "source", "line", "last",
   "calls", "self", "total", "depth", "samples", "cost", "totalCost" }
 
--- overhead that was measured with a time; nothing is known of what is no more
-local function cost(ns, raw) return math.max((raw or ns) - ns, 0) end
+-- the overhead that a figure had
+local function cost(n, raw) return math.max(raw - n, 0) end
 
 ---A function's fields.
 ---@param row cprof.Row
@@ -96,9 +97,8 @@ function data.row(row, source_of)
   local f = row.func
   return { plain(row.title), plain(f.name), f.place and plain(f.place) or "",
     f.kind, source_of[f.source] or -1, name.first_line(f), f.last_line,
-    row.calls or row.self_samples, row.self_ns, row.total_ns, row.max_depth,
-    row.total_samples or 0, cost(row.self_ns, row.self_raw_ns),
-    cost(row.total_ns, row.total_raw_ns) }
+    row.count, row.self, row.total, row.max_depth, row.total_count or 0,
+    cost(row.self, row.self_raw), cost(row.total, row.total_raw) }
 end
 
 -- rows as columns; `source_of` gives the number of a source
@@ -121,17 +121,16 @@ data.line_fields = { "hits", "self", "calls", "total", "inC", "cost",
 ---@param c integer?  what C functions took that it called
 ---@return integer[]
 function data.line(line, c)
-  return { line.hits, line.self_ns, line.calls, line.total_ns,
-    math.max(c or 0, 0), cost(line.self_ns, line.self_raw_ns),
-    cost(line.total_ns, line.total_raw_ns) }
+  return { line.hits, line.self, line.calls, line.total, math.max(c or 0, 0),
+    cost(line.self, line.self_raw), cost(line.total, line.total_raw) }
 end
 
 ---Has a line any figures?
 ---@param line cprof.Line
 ---@return boolean
 function data.any(line)
-  return line.hits > 0 or line.self_ns > 0 or line.calls > 0 or
-    line.total_ns > 0 or (line.bytes or 0) > 0
+  return line.hits > 0 or line.self > 0 or line.calls > 0 or
+    line.total > 0 or line.bytes > 0
 end
 
 ---The rows that have lines in each source: what lines.row gives, and their
@@ -162,10 +161,7 @@ local function figures_of(rows, by_row, others, c)
       end
     end
   end
-  table.sort(list, function(a, b)
-    if a.n ~= b.n then return a.n < b.n end
-    return a.row.number < b.row.number
-  end)
+  table.sort(list, order("n", "row.number"))
   for _, field in ipairs(data.line_fields) do out[field] = {} end
   for what in pairs(others) do out[what] = {} end
   for i, e in ipairs(list) do
@@ -264,28 +260,19 @@ function data.parts(p, key, out)
 end
 
 local function sources_of(p, rows)
-  local keys, out, number, titles = {}, {}, {}, {}
+  local out, number, titles = {}, {}, {}
   if not lines.recorded(p) then return out, number end
   for i, row in ipairs(rows) do titles[row.title] = i - 1 end
   local all, others = p.lines_of(), memory.lines(p)
   local of, by_row = data.rows_of(p, titles), p.lines_by_row()
   local c = in_c.times(p, lines.row)
-  for key in pairs(all) do keys[#keys + 1] = key end
-  table.sort(keys)
-  for i, key in ipairs(keys) do
+  for i, key in ipairs(sorted.keys(all)) do
     out[i], number[key] = data.source(p, key, all[key]), i - 1
     out[i].lines = figures_of(of[key] or {}, by_row, others, c)
     data.parts(p, key, out[i])
   end
   text.forget()
   return out, number
-end
-
----What units figures are in.
----@param p cprof.Profile
----@return "ns"|"instructions"
-function data.unit(p)
-  return p.meta.mode == "count" and "instructions" or "ns"
 end
 
 -- by function of a profile, the number of its row
@@ -303,8 +290,7 @@ end
 local function appended(rows, known)
   return function(f)
     if not known[f.title] then
-      rows[#rows + 1] = { title = f.title, func = f, calls = 0, self_ns = 0,
-        total_ns = 0, max_depth = 0 }
+      rows[#rows + 1] = graph.empty(f)
       known[f.title] = #rows - 1
     end
     return known[f.title]
@@ -346,21 +332,23 @@ end
 ---@return table header, { n: integer, columns: string[] }[] trees
 function data.of(p, whole, before)
   -- of a part of the tree, the figures are those of the part
-  local from = p.program_ns == whole.program_ns and whole or p
-  local rows = select_rows.functions(from)
+  local from = p.measure.whole == whole.measure.whole and whole or p
+  local rows = graph.functions(from)
   local listed, number = sources_of(whole, rows)
   local more = appended(rows, {})
   local index = numbers(p, rows, more)
   local notes = data.notes(whole)
   for _, note in ipairs(p.notes or {}) do notes[#notes + 1] = utf(note.text) end
-  local trees = { pack.tree(p.nodes, index, whole.samples ~= nil,
-    memory.measures(whole)) }
+  local measures, names = memory.measures(whole), {}
+  for i, row in ipairs(measures) do names[i] = row.name end
+  local trees = { pack.tree(p.nodes, index, whole.samples ~= nil, measures) }
   local out = {
-    version = 1, unit = data.unit(whole), meta = data.meta(whole),
-    notes = notes, whole = p.program_ns, most = bound.most(whole),
+    version = 1, unit = whole.measure.unit, meta = data.meta(whole),
+    notes = notes, whole = p.measure.whole, most = bound.most(whole),
     sources = listed,
     samples = data.samples(whole), memory = memory.of(whole),
-    measures = memory.measures(whole) or {}, taken = memory.taken(whole),
+    measures = names, words = memory.words(whole),
+    taken = memory.taken(whole),
     collector = memory.collector(whole), heap = memory.heap(whole),
     frames = whole.frames and
       framed.of(whole, numbers(whole, rows, more), trees),

@@ -201,7 +201,7 @@ export function diff(app, root) {
       "span",
       { class: "aside legend" },
       swatch(theme.less(0.7), "▼ less"),
-      swatch(theme.same, "the same"),
+      swatch(theme.same, "unchanged"),
       swatch(theme.more(0.7), "▲ more"),
     );
   }

@@ -1,6 +1,7 @@
 -- The frames of a profile, for the page: their times, what each function
 -- took of them, and their trees where these were kept.
 
+local order = require "cprof.text.order"
 local pack = require "cprof.html.pack"
 
 local framed = {}
@@ -58,7 +59,7 @@ function framed.of(p, index, trees)
   end
   for back = 0, frames.kept - 1 do add(back, false) end
   for back = 0, frames.slow_kept - 1 do add(back, true) end
-  table.sort(list, function(a, b) return a.n < b.n end)
+  table.sort(list, order "n")
   return { budget = frames.budget_ns, ended = frames.ended,
     recorded = frames.recorded, slow = frames.slow, kept = frames.kept,
     percentiles = frames:percentiles(), list = list }

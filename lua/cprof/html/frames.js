@@ -130,8 +130,8 @@ class Chart {
     c.textBaseline = "middle";
     const lines = [
       ["median", percentiles.p50],
-      ["90 %", percentiles.p90],
-      ["99 %", percentiles.p99],
+      ["p90", percentiles.p90],
+      ["p99", percentiles.p99],
     ];
     if (budget > 0) lines.push(["budget", budget]);
     let last = Infinity;
@@ -257,8 +257,8 @@ export function frames(app, root) {
       ["frames", count(data.ended)],
       ["shown", count(data.list.length)],
       ["median", time(p.p50)],
-      ["90 %", time(p.p90)],
-      ["99 %", time(p.p99)],
+      ["p90", time(p.p90)],
+      ["p99", time(p.p99)],
       ["longest", time(p.max)],
     ];
     if (data.budget > 0) {

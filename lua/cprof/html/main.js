@@ -2,6 +2,7 @@
 
 import { decode } from "./decode.js";
 import { fill, h } from "./dom.js";
+import { bytes } from "./format.js";
 import { Model } from "./model.js";
 import { Shell } from "./shell.js";
 
@@ -19,9 +20,8 @@ async function main() {
   const data = document.getElementById("data");
   const size = data.textContent.length;
   if (size > 2e6) {
-    const mb = (size / 1e6).toFixed(1);
     const said = h("p", { class: "loading", role: "status" });
-    said.textContent = `Reading the profile, ${mb} MB …`;
+    said.textContent = `Reading the profile, ${bytes(size)} …`;
     fill(app, said);
     await painted();
   }

@@ -2,29 +2,45 @@
 -- allocated, what of it is in use, the collector, and the heap over time.
 
 local allocations = require "cprof.count.allocations"
+local graph = require "cprof.count.graph"
 local header = require "cprof.report.header"
 local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.count.lines"
 local measure = require "cprof.count.measure"
-local measured = require "cprof.count.measured"
-local select_rows = require "cprof.report.select"
+local order = require "cprof.text.order"
 
 local memory = {}
 
 -- as a column has it: estimates may be below 0
 local function figure(n) return n > 0 and n or 0 end
 
----What trees and functions are measured by, besides time.
+---What trees and functions are measured by, besides the profile's own measure.
 ---@param p cprof.Profile
----@return string[]?  as cprof.count.measured names it; nil: by nothing else
+---@return cprof.Measure[]
 function memory.measures(p)
-  local out, meta = {}, p.meta
-  local function add(a, b) table.move({ a, b }, 1, 2, #out + 1, out) end
-  -- as little as the machine may be the reason of is not told
-  if (meta.waiting_ns or 0) * 100 > p.program_ns then add("cpu", "wait") end
-  if meta.memory then add("bytes", "allocs") end
-  if meta.live_interval then add("live", "peak") end
-  return #out > 0 and out or nil
+  local out = {}
+  for _, row in ipairs(measure.others(p)) do
+    -- as little waiting as the machine may be the reason of is not told
+    if row.page and (not row:timed() or
+       p.meta.waiting_ns * 100 > p.measure.whole) then
+      out[#out + 1] = row
+    end
+  end
+  return out
+end
+
+---The words of the page for measures, by name.
+---@param p cprof.Profile
+---@return table<string, table>
+function memory.words(p)
+  local out = {}
+  for _, row in ipairs(memory.measures(p)) do
+    local words = { unit = row.unit, column = row.column,
+      lines = row.line and row.name or row.near }
+    for key, text in pairs(row.page) do words[key] = text end
+    out[row.name] = words
+  end
+  return out
 end
 
 ---How many samples measures are estimated from.
@@ -32,8 +48,8 @@ end
 ---@return table<string, integer>
 function memory.taken(p)
   local out = {}
-  for _, what in ipairs(memory.measures(p) or {}) do
-    out[what] = measure.of(measured.profile(p, what)).samples
+  for _, row in ipairs(memory.measures(p)) do
+    out[row.name] = measure.profile(p, row).measure.samples
   end
   return out
 end
@@ -44,43 +60,33 @@ end
 ---@return table<string, { self: integer[], total: integer[] }>?
 function memory.functions(p, list)
   local out
-  for _, what in ipairs(memory.measures(p) or {}) do
+  for _, what in ipairs(memory.measures(p)) do
     local by, of = {}, { self = {}, total = {} }
-    for _, row in ipairs(select_rows.functions(measured.profile(p, what))) do
+    for _, row in ipairs(graph.functions(measure.profile(p, what))) do
       by[row.title] = row
     end
     for i, row in ipairs(list) do
       local own = by[row.title]
-      of.self[i] = own and figure(own.self_ns) or 0
-      of.total[i] = own and figure(own.total_ns) or 0
+      of.self[i] = own and figure(own.self) or 0
+      of.total[i] = own and figure(own.total) or 0
     end
     out = out or {}
-    out[what] = of
+    out[what.name] = of
   end
   return out
 end
-
--- figures of lines; these do not know what they had at the peak
-local of_line = {
-  cpu = function(line) return line.self_ns - line.self_wait_ns end,
-  wait = function(line) return line.self_wait_ns end,
-  bytes = function(line) return line.bytes end,
-  allocs = function(line) return line.allocs end,
-  live = function(line) return line.live_bytes end,
-}
 
 ---By measure, a function that gives the figure of a line of a row, with that
 ---of the C functions that it calls: these have no lines of their own.
 ---@param p cprof.Profile
 ---@return table<string, fun(row: string, number: integer,
----    line: cprof.Line): integer>
+---    line: cprof.LineFigures): integer>
 function memory.lines(p)
   local out = {}
-  for _, what in ipairs(memory.measures(p) or {}) do
-    local own = of_line[what]
-    local c = own and in_c.times(measured.profile(p, what), lines.row)
-    out[what] = own and function(row, number, line)
-      return figure(own(line) + ((c[row] or {})[number] or 0))
+  for _, what in ipairs(memory.measures(p)) do
+    local c = what.line and in_c.times(measure.profile(p, what), lines.row)
+    out[what.name] = c and function(row, number, line)
+      return figure(what:of_line(line) + ((c[row] or {})[number] or 0))
     end
   end
   return out
@@ -100,7 +106,7 @@ function memory.of(p)
       kinds[#kinds + 1] = { allocations.label(kind), of.bytes, of.allocs }
     end
   end
-  table.sort(kinds, function(a, b) return a[2] > b[2] end)
+  table.sort(kinds, order(function(kind) return -kind[2] end))
   return { bytes = sum.bytes, allocs = sum.allocs, kinds = kinds,
     live = meta.live_interval and figure(root.total_live_bytes),
     blocks = root.total_live_blocks,

@@ -2,6 +2,7 @@
 // part of the profile that a state selects, with all figures of that part.
 
 import { bound, bounds } from "./bound.js";
+import { learn } from "./measures.js";
 import {
   calledFrom,
   callees,
@@ -141,6 +142,7 @@ export class Model {
     this.made = new Map();
     this.memory = header.memory;
     this.measures = header.measures || [];
+    learn(header.words);
     this.taken = header.taken || {};
   }
 

@@ -62,7 +62,7 @@ function facts(app) {
     out.push(h("div", { title: hint }, h("dt", {}, title), h("dd", {}, value)));
   if (model.unit === "ns") {
     put(
-      meta.clock === "cpu" ? "cpu time" : "wall time",
+      meta.clock === "cpu" ? "CPU time" : "wall time",
       app.time(meta.wall_ns),
     );
     if (meta.paused_ns > 0) put("paused", app.time(meta.paused_ns));

@@ -72,13 +72,13 @@ local usual <const> = 6
 -- estimates may be below 0
 local function others(nodes, measures, put)
   local peak
-  for _, what in ipairs(measures) do
-    peak = peak or what == "peak" and core.measured(nodes, what)
+  for _, row in ipairs(measures) do
+    peak = peak or row.figure == "peak" and core.measured(nodes, "peak")
   end
   return function(id, figures)
     if peak then figures.peak = select(5, core.node(peak, id)) end
-    for i, what in ipairs(measures) do
-      put[usual + i](math.max(figures[what], 0))
+    for i, row in ipairs(measures) do
+      put[usual + i](math.max(figures[row.figure], 0))
     end
   end
 end
@@ -88,7 +88,7 @@ end
 ---@param nodes cprof.Node[]
 ---@param index table<integer, integer>  function -> its number in the page
 ---@param samples? boolean  are these in the place of calls?
----@param measures? string[]  besides time, see cprof.html.memory
+---@param measures? cprof.Measure[]  besides the profile's own
 ---@return { n: integer, columns: string[] }
 function pack.tree(nodes, index, samples, measures)
   local put, get = {}, {}
@@ -96,19 +96,19 @@ function pack.tree(nodes, index, samples, measures)
     put[i], get[i] = pack.column()
   end
   local levels, functions, calls, selves, costs, lines = table.unpack(put)
-  local put_others = measures and others(nodes, measures, put)
+  local put_others = measures and measures[1] and others(nodes, measures, put)
   local n, last = 0, -1
-  for id, depth, func, line, count, self_ns, _, raw, allocs, bytes, _, live,
+  for id, depth, func, line, count, own, _, raw, allocs, bytes, _, live,
     wait in core.walk(nodes) do
     levels(last + 1 - depth)
     functions(index[func])
     calls(samples and raw or count)
     -- an estimate of overhead never takes more than there is
-    selves(self_ns > 0 and self_ns or 0)
-    costs(not samples and raw > self_ns and raw - self_ns or 0)
+    selves(own > 0 and own or 0)
+    costs(not samples and raw > own and raw - own or 0)
     lines(line)
     if put_others then
-      put_others(id, { cpu = self_ns - wait, wait = wait, bytes = bytes,
+      put_others(id, { cpu = own - wait, wait = wait, bytes = bytes,
         allocs = allocs, live = live })
     end
     n, last = n + 1, depth

@@ -10,16 +10,11 @@ import { measures, ofLines } from "./measures.js";
 const block = 200;
 const rowHeight = 20;
 
-const heats = {
-  self: (l) => l.spent,
-  hits: (l) => l.hits,
-  total: (l) => l.total,
-  cpu: (l) => l.cpu,
-  wait: (l) => l.wait,
-  bytes: (l) => l.bytes,
-  allocs: (l) => l.allocs,
-  live: (l) => l.live,
-};
+// What makes a line hot: "self" is with that of C functions.
+const heatOf = (line, heat) => line[heat === "self" ? "spent" : heat];
+
+// Do lines have this measure?
+const inLines = (key) => measures[key]?.lines === key;
 
 // The field of lines that a heat's shares are about: "spent" is self time
 // with that of C functions; else another measure.
@@ -125,40 +120,23 @@ const uncertain = { ...share, width: 84 };
 const sampled = [number, self, inC, uncertain, heat, called];
 const joined = timed.map((column) => (column === share ? uncertain : column));
 
-// columns for other measures than wall time
-const others = {
-  cpu: {
-    title: "CPU",
-    hint: "CPU time on the line, and in C functions called from it",
-    width: 68,
-    cell: (line, { app }) => (line.cpu > 0 ? amountOf(app, line.cpu) : ""),
-  },
-  wait: {
-    title: "waiting",
-    hint: "Waiting on the line, and in C functions called from it",
-    width: 68,
-    cell: (line, { app }) => (line.wait > 0 ? amountOf(app, line.wait) : ""),
-  },
-  bytes: {
-    title: "alloc",
-    hint: "Bytes allocated on the line, and in C functions that it is known to call",
-    width: 66,
-    cell: (line) => (line.bytes > 0 ? bytes(line.bytes) : ""),
-  },
-  allocs: {
-    title: "allocs",
-    hint: "Allocations on the line, and in C functions that it is known to call",
-    width: 56,
-    spare: true,
-    cell: (line) => (line.allocs > 0 ? short(line.allocs) : ""),
-  },
-  live: {
-    title: "in use",
-    hint: "Allocated bytes that were still in use at the end",
-    width: 66,
-    cell: (line) => (line.live > 0 ? bytes(line.live) : ""),
-  },
-};
+// The column for another measure than wall time, which lines have.
+function other(key) {
+  const { column: title, line: hint, unit } = measures[key];
+  return {
+    key,
+    title,
+    hint,
+    width: unit === "count" ? 56 : 68,
+    spare: unit === "count",
+    cell: (line, { app }) => {
+      const n = line[key];
+      if (!(n > 0)) return "";
+      if (unit === "ns") return amountOf(app, n);
+      return unit === "bytes" ? bytes(n) : short(n);
+    },
+  };
+}
 
 function timesOf(model) {
   if (model.sampled) return sampled;
@@ -171,13 +149,13 @@ function columnsOf(model, kind) {
   const own = timesOf(model);
   // CPU time has no column of its own: it is the time minus waiting
   const more = model.measures
-    .filter((key) => others[key] && key !== "cpu")
-    .map((key) => others[key]);
+    .filter((key) => inLines(key) && key !== "cpu")
+    .map(other);
   if (kind === "spent") return [...own, ...more];
   const before = own.filter((c) => !c.spare && c !== heat && c.title !== "%");
-  const shown = { ...others[kind], spare: false };
+  const shown = { ...other(kind), spare: false };
   const percent = own.find((c) => c.title === "%");
-  const rest = more.filter((c) => c !== others[kind]);
+  const rest = more.filter((c) => c.key !== kind);
   return [...before, shown, percent, heat, ...rest];
 }
 
@@ -320,18 +298,17 @@ class Listing {
 
   measure() {
     const { heat, relative } = this.options;
-    const value = heats[heat];
     const list = relative === "project" ? this.app.sources : [this.source];
     this.most = 0;
     for (const source of list) {
       for (const line of source.lines) {
-        this.most = Math.max(this.most, value(line));
+        this.most = Math.max(this.most, heatOf(line, heat));
       }
     }
   }
 
   heatOf(line) {
-    return line && this.most ? heats[this.options.heat](line) / this.most : 0;
+    return line && this.most ? heatOf(line, this.options.heat) / this.most : 0;
   }
 
   build() {
@@ -616,9 +593,10 @@ export function source(app, root) {
   function options() {
     const { state } = app;
     const first = ofLines(model.measure(state)) || "self";
-    const known = !measures[state.heat] || model.measures.includes(state.heat);
+    const own = ["self", "hits", "total"].includes(state.heat);
+    const known = own || model.measures.filter(inLines).includes(state.heat);
     return {
-      heat: heats[state.heat] && known ? state.heat : first,
+      heat: known ? state.heat : first,
       relative: state.relative,
       parts: state.parts !== "0",
     };
@@ -711,8 +689,8 @@ export function source(app, root) {
           !model.sampled && ["hits", "Hits", hits.hint],
           !counts && ["total", "Calls", called.hint],
           ...model.measures
-            .filter((key) => heats[key] && known(key))
-            .map((key) => [key, measures[key].title, others[key].hint]),
+            .filter((key) => inLines(key) && known(key))
+            .map((key) => [key, measures[key].title, measures[key].line]),
         ].filter(Boolean),
         set.heat,
         (heat) => app.set({ heat }),

@@ -2,6 +2,8 @@
 -- each coroutine, those of most time, as a tree that stands in time.
 
 local escape = require "cprof.encoding.escape"
+local format = require "cprof.text.format"
+local order = require "cprof.text.order"
 local pack = require "cprof.html.pack"
 
 local traced = {}
@@ -168,7 +170,7 @@ function traced.read(path, limit, progress)
     end
     bytes, lines = bytes + #line + 1, lines + 1
     if lines % 100000 == 0 and progress then
-      progress(("%.0f MB"):format(bytes / 1e6))
+      progress(format.bytes(bytes))
     end
   end
   file:close()
@@ -206,7 +208,7 @@ function traced.of(trace, root, numbers, trees)
   for i, title in ipairs(trace.titles) do
     to[i] = numbers(escape.utf8(title))
   end
-  table.sort(trace.threads, function(a, b) return a.tid < b.tid end)
+  table.sort(trace.threads, order "tid")
   for _, thread in ipairs(trace.threads) do
     if thread.n > 0 then
       trees[#trees + 1] = columns_of(thread, to, root, trace.ns)

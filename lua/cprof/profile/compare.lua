@@ -1,41 +1,47 @@
--- What profiles that were recorded in different ways have in common, and
--- what not.
+-- Compares how profiles were recorded, and says which of their figures agree
+-- and which do not.
 
 local format = require "cprof.text.format"
 
 local compare = {}
 
+-- Gets a field of a profile's meta.
 local function field(name, default)
   return function(meta) return tostring(meta[name] or default) end
 end
 
+-- Gets an option with which a profile was recorded.
 local function option(name, default)
   return function(meta) return (meta.options or {})[name] or default end
 end
 
--- clocks that measure the same
+-- clocks with names that differ from what they measure
 local measured = { tsc = "wall", monotonic = "wall" }
 
+---The kind of time that a profile's clock measures, the same for clocks whose
+---times may be compared.
 ---@param meta cprof.Meta
 ---@return string
 function compare.clock(meta) return measured[meta.clock] or meta.clock end
 
-local with <const> = "one was recorded with %s %s, the other with %s"
+local recorded_with <const> = "one was recorded with %s %s, the other with %s"
 local calls <const> = "their calls can"
-local callers <const> = "what one leaves out is in its callers there"
+local callers <const> = "as what one omits is charged to its callers"
 
 local function sampled(meta) return meta.mode == "sample" end
 
 local function one_is_sampled(a, b) return sampled(a) or sampled(b) end
 
----@class cprof.Way           one in which profiles may differ
+---@class cprof.Way           a way of recording in which profiles may differ
 ---@field name string
 ---@field get fun(meta: cprof.Meta): string
----@field what string         figures that then do not agree
----@field rest string?        what to know of the others
----@field form string?        instead of `with`, without the name
----@field option boolean?     is it one that counts depend on?
----@field when? fun(a: cprof.Meta, b: cprof.Meta): boolean  does it matter?
+---@field what string         figures that do not agree if the ways differ
+---@field rest string?        says which figures agree, or why these do not
+---@field form string?        the message, in place of `recorded_with`; it does
+---    not have the name
+---@field option boolean?     is it an option that counts depend on?
+---@field when? fun(a: cprof.Meta, b: cprof.Meta): boolean  does a difference
+---    matter for these two? nil: for any two
 
 ---@type cprof.Way[]
 local ways = {
@@ -65,26 +71,27 @@ local ways = {
   { name = "c_functions", get = option("c_functions", "true"),
     option = true, what = "calls and times", rest = callers },
   { name = "lines", get = option("lines", "all"), option = true,
-    what = "lines", rest = "but for sources that both have" },
+    what = "lines", rest = "except those of sources that both have" },
   { name = "callsites", get = option("callsites", "false"), option = true,
     what = "call-tree nodes", rest = "their functions can" },
   { name = "recursion", get = option("recursion", "full"), option = true,
     what = "call-tree nodes", rest = "their functions can" },
 }
 
+-- Do two profiles differ in this way, and does it matter?
 local function differ(way, a, b)
   if way.when and not way.when(a, b) then return false end
   if way.name == "clock" then return compare.clock(a) ~= compare.clock(b) end
-  -- a way of recording of its own
+  -- each mode treats overhead in a way of its own, which needs no note
   if way.name == "overhead" and a.mode ~= b.mode then return false end
   return way.get(a) ~= way.get(b)
 end
 
----Lines that say what of two profiles does not agree.
+---Notes on what does not agree in two profiles, a line each.
 ---@param a cprof.Meta
 ---@param b cprof.Meta
----@param cannot string       what cannot be done with it: "be compared"
----@param skip? fun(way: cprof.Way): boolean  ways that do not matter
+---@param cannot string       what these figures cannot: "be compared"
+---@param skip? fun(way: cprof.Way): boolean  ways that get no note
 ---@return string[]
 function compare.notes(a, b, cannot, skip)
   local out = {}
@@ -92,7 +99,7 @@ function compare.notes(a, b, cannot, skip)
     if not (skip and skip(way)) and differ(way, a, b) then
       local x, y = way.get(a), way.get(b)
       local how = way.form and way.form:format(x, y) or
-        with:format(way.name, x, y)
+        recorded_with:format(way.name, x, y)
       out[#out + 1] = ("%s: their %s cannot %s%s"):format(how, way.what,
         cannot, way.rest and ", " .. way.rest or "")
     end
@@ -100,20 +107,20 @@ function compare.notes(a, b, cannot, skip)
   return out
 end
 
--- the program, without its arguments
+-- the program of a profile, without its arguments
 local function program(meta)
   return (meta.program or "(embedded)"):match "^%S*"
 end
 
----A line that says that the programs are not the same one, wherever they
----lie; nil: they are.
+---A note that two profiles are of different programs; nil: they are of one
+---program, by its name without the folder.
 ---@param a cprof.Meta
 ---@param b cprof.Meta
 ---@return string?
 function compare.programs(a, b)
   local old, new = program(a), program(b)
   if old:match "[^/]*$" == new:match "[^/]*$" then return nil end
-  return ("these are recordings of two programs: %s and %s"):format(
+  return ("the profiles are of different programs: %s and %s"):format(
     format.plain(old), format.plain(new))
 end
 

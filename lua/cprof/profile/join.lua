@@ -2,6 +2,7 @@
 
 local compare = require "cprof.profile.compare"
 local core = require "cprof.core"
+local fields = require "cprof.profile.meta"
 local format = require "cprof.text.format"
 local joined = require "cprof.profile.joined"
 local lines = require "cprof.count.lines"
@@ -9,29 +10,12 @@ local profile = require "cprof.profile"
 
 local join = {}
 
--- the hits of one, the times of the other
-local function lines_of(counts, times, maps, shifts)
-  local add, list = lines.sums(maps, shifts)
-  for func, line, hits in lines.each(counts.counted) do
-    add(1, func, line, hits, 0, 0)
-  end
-  for func, line, _, ns, raw, _, _, _, wait in lines.each(times.counted) do
-    add(2, func, line, 0, ns, raw, 0, 0, 0, wait)
-  end
-  return list()
-end
+-- the figures of lines that are from the profile with the counts, and from the
+-- one with the times
+local hits <const> = { hits = true }
+local spent <const> = { self = true, self_raw = true, self_wait = true }
 
--- what is known of the times is the second one's
-local from_times = { "clock", "internals", "wall_ns", "paused_ns",
-  "preempted_ns", "waiting_ns",
-  "overhead_ns", "clamped_ns", "uncompensated", "costs_ns",
-  "clock_backwards", "clock_backwards_ns", "clock_jumps", "clock_jumps_ns",
-  "started_at", "rate", "interrupted" }
-local from_counts = { "pid", "program", "folder", "lua_version", "lua_release",
-  "cprof_version", "events", "unmatched", "truncated", "folded", "fold_at",
-  "hook_lost", "ended", "options" }
-
--- a share as it is told: never 0 or 100 % when it is not
+-- A share as text: not "0.0" if it is above 0, nor "100.0" if it is below 100.
 local function percent(n, whole)
   local text = format.percent(n, whole)
   if text == "100.0" and n < whole then return "99.9" end
@@ -39,7 +23,9 @@ local function percent(n, whole)
   return text
 end
 
-local function found(counts, times, node, moved, none)
+-- Says how much of the time was found in which way: by the nodes' call paths
+-- (`node`), by functions alone (`moved`), or not at all (`none`).
+local function match_note(counts, times, node, moved, none)
   local whole = node + moved + none
   if whole == 0 or times.time_samples == 0 then
     return ("calls are those of a run in mode %s; the one in mode %s has " ..
@@ -52,16 +38,21 @@ local function found(counts, times, node, moved, none)
     percent(moved, whole), percent(none, whole))
 end
 
+-- The meta of the joined profile; `told` is its note.
 local function meta_of(counts, times, told)
   local out = { joined = told, samples = times.time_samples }
-  for _, key in ipairs(from_times) do out[key] = times.meta[key] end
-  for _, key in ipairs(from_counts) do out[key] = counts.meta[key] end
+  for _, field in ipairs(fields.fields) do
+    local from = field.from == "times" and times or
+      field.from == "counts" and counts
+    if from then out[field[1]] = from.meta[field[1]] end
+  end
   out.mode = lines.recorded(counts) and lines.recorded(times) and "line" or
     "call"
   return out
 end
 
----Lines that say what does not agree, but for modes and times.
+---Notes on what does not agree in two profiles, a line each; modes and times
+---need not agree.
 ---@param counts cprof.Profile
 ---@param times cprof.Profile
 ---@return string[]
@@ -72,13 +63,14 @@ function join.notes(counts, times)
   return list
 end
 
--- the share of the time, below which the programs are taken for two
-local least <const> = 0.5
+-- If less than this share of the time is found, the profiles are taken to be
+-- of different programs.
+local least_found <const> = 0.5
 
--- why they hardly are of one program
-local function strangers(counts, times, found_ns, none)
+-- Why the profiles hardly are of one program; nil: they may be.
+local function doubt(counts, times, found_ns, none)
   local whole = found_ns + none
-  if whole == 0 or found_ns >= least * whole then return nil end
+  if whole == 0 or found_ns >= least_found * whole then return nil end
   local function program(p)
     return format.program(p.meta)
   end
@@ -87,8 +79,8 @@ local function strangers(counts, times, found_ns, none)
     program(counts))
 end
 
--- why they cannot be joined
-local function differ(counts, times)
+-- Why two profiles cannot be joined; nil: they can.
+local function obstacle(counts, times)
   if times.meta.mode == "count" then
     return "the second profile has mode count, and no times"
   elseif counts.meta.mode == "sample" then
@@ -96,27 +88,31 @@ local function differ(counts, times)
   end
 end
 
----The calls of one profile with the times of another. Gives nil and a
----message where there can be none.
+---Joins the calls of one profile with the times of another. Returns nil and a
+---message if they cannot be joined.
 ---@param counts cprof.Profile
 ---@param times cprof.Profile
----@return cprof.Profile?
----@return string?  why there is none, or why it should be doubted
+---@return cprof.Profile? joined
+---@return string? why  they cannot be joined, or the result is doubtful
 function join.profiles(counts, times)
-  local why = differ(counts, times)
+  local why = obstacle(counts, times)
   if why then return nil, why end
   local all = joined.new()
   local counted, counted_shift = all:add(counts)
   local timed, timed_shift = all:add(times)
   local nodes, node, moved, none = core.join(counts.nodes, counted,
     counted_shift, times.nodes, timed, timed_shift)
-  local meta = meta_of(counts, times, found(counts, times, node, moved,
+  local meta = meta_of(counts, times, match_note(counts, times, node, moved,
     none))
-  local of_lines = meta.mode == "line" and lines_of(counts, times,
-    { counted, timed }, { counted_shift, timed_shift }) or {}
+  local of_lines = meta.mode == "line" and lines.sums {
+    { counted = counts.counted, map = counted, shift = counted_shift,
+      only = hits },
+    { counted = times.counted, map = timed, shift = timed_shift,
+      only = spent },
+  } or {}
   return profile.new(function(f) return f.name, f.title end, nodes,
     all.functions, meta, of_lines, all.sources),
-    strangers(counts, times, node + moved, none)
+    doubt(counts, times, node + moved, none)
 end
 
 return join

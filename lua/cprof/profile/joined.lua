@@ -1,23 +1,25 @@
--- The functions and sources of several profiles as one list. A function
--- that an edit has moved is still one. Where its code differs, so do its
--- lines, which must not be added up: then it has several records with one
--- title, and what belongs to an older text has a source of its own.
+-- Joins the functions and the sources of several profiles into one list of
+-- each. A function that an edit has moved is still one function. If its code
+-- was changed, its lines must not be added up: then it has several records
+-- with one title, and what belongs to an older text has a source of its own.
 
+local lists = require "cprof.text.lists"
 local match = require "cprof.profile.match"
 local name = require "cprof.source.name"
-local options = require "cprof.text.options"
+local order = require "cprof.text.order"
 local profile = require "cprof.profile"
 local text = require "cprof.source.text"
 
 ---@class cprof.Joined
 ---@field functions table[]       records, as profile.new takes them
 ---@field sources cprof.Source[]
----@field groups table[]          records that have one title
----@field titles table<string, integer>  by which profile they were taken
----@field profiles integer        that were added
----@field folder string?          of the first one, and of the sum
----@field texts table<string, cprof.Source[]>  by place, newest first
----@field by_key table<string, cprof.Source>
+---@field groups table[]          lists of the records that have one title
+---@field titles table<string, integer>  by kind and title: number of the
+---    profile that was the first to have it
+---@field profiles integer        number of profiles that were added
+---@field folder string?          the first profile's, and that of the sum
+---@field texts table<string, cprof.Source[]>  sources by place, newest first
+---@field by_key table<string, cprof.Source>  sources by their names
 local Joined = {}
 Joined.__index = Joined
 
@@ -31,8 +33,9 @@ end
 
 local function key_of(f) return f.kind .. "\0" .. f.title end
 
--- The functions but those that are another's, of an older text; and for
--- each of all, which of these it is.
+-- The functions of a profile, without those that an older text has of a
+-- function that is listed already; and for each function of the profile, its
+-- index in that list.
 local function distinct(functions)
   local out, of, known = {}, {}, {}
   for i, f in ipairs(functions) do
@@ -52,13 +55,14 @@ end
 -- Sources
 -- =======================================================
 
--- how many lines a source has
+-- The number of lines of a source.
 local function length(source)
   return math.max(#source.active,
     source.text and #text.split(source.text) or 0)
 end
 
--- where there is code in either
+-- The lines with code in `a` or in `b`. A byte of such a string stands for a
+-- line; "\0": it has no code.
 local function either(a, b)
   if a == b then return a end
   local out = {}
@@ -68,7 +72,7 @@ local function either(a, b)
   return table.concat(out)
 end
 
--- where there is code that is not in these functions
+-- The lines with code that is in none of these functions.
 local function without(active, functions)
   if #functions == 0 then return active end
   local out = {}
@@ -82,23 +86,25 @@ end
 -- what is known of a source while its profile is added
 ---@class cprof.Joining
 ---@field source cprof.Source
----@field key string         what it is in the sum
+---@field key string         its name in the sum
 ---@field place string
----@field known cprof.Source?  the same text
+---@field known cprof.Source?  the source of the sum that has an equal text
 ---@field moved table[]      functions whose lines go to another source
----@field needed boolean     is it to be a source of the sum?
+---@field needed boolean     must the sum have it, if `known` is nil?
 
--- A source as the sum names it, whose paths are relative to one folder.
+-- The name of a source in the sum, whose paths are relative to one folder.
 function Joined:own(p, key)
   local folder = p.meta.folder
   if folder == self.folder or key:sub(1, 1) ~= "@" then return key end
   return "@" .. name.place(key, folder)
 end
 
+-- Finds out for each source of a profile what it is in the sum. `places`:
+-- places in the sum, by those of the profile, of files that were moved.
 ---@return table<string, cprof.Joining>
 function Joined:begin(p, places)
   local out, new = {}, {}
-  for _, key in ipairs(options.keys(p.sources)) do
+  for _, key in ipairs(lists.keys(p.sources)) do
     local source = p.sources[key]
     local place = match.place { source = key,
       place = name.place(key, p.meta.folder) }
@@ -119,8 +125,9 @@ function Joined:begin(p, places)
   return out
 end
 
+-- Adds the sources of a profile, after its functions.
 function Joined:finish(joining)
-  for _, key in ipairs(options.keys(joining)) do
+  for _, key in ipairs(lists.keys(joining)) do
     local at = joining[key]
     local active = without(at.source.active, at.moved)
     local known = at.known
@@ -136,7 +143,7 @@ function Joined:finish(joining)
       self.by_key[at.key], self.sources[#self.sources + 1] = new, new
     end
   end
-  table.sort(self.sources, function(a, b) return a.source < b.source end)
+  table.sort(self.sources, order "source")
 end
 
 -- }======================================================
@@ -146,7 +153,8 @@ end
 -- Functions
 -- =======================================================
 
--- Do lines of `f` go to those of a record, by how far that has moved?
+-- Can lines of `f` be added to those of a record, after moving all of them by
+-- the same number of lines?
 function Joined:same_lines(record, f)
   if record.source == f.source and record.line == f.line and
      record.last_line == f.last_line and record.layout == f.layout then
@@ -157,7 +165,8 @@ function Joined:same_lines(record, f)
     source and record.last_line <= length(source)
 end
 
--- the record of a group that stands for `f`
+-- The record of a group that stands for `f`; nil: none does. `lines`: its
+-- source, if that has lines. A record is used for one function of a profile.
 function Joined:find(group, f, lines, used)
   local free
   for _, record in ipairs(group) do
@@ -171,6 +180,8 @@ function Joined:find(group, f, lines, used)
   return free
 end
 
+-- Adds a record for `f` to its group. A group gets a title that no other group
+-- of earlier profiles has.
 function Joined:add_record(group, f, marks, source)
   local first, title = group[1], f.title
   local function taken()
@@ -187,8 +198,9 @@ function Joined:add_record(group, f, marks, source)
   return record
 end
 
--- A function is to have a record of its own here. Other code of one text is
--- that of several chunks.
+-- Notes that a function has a record of its own in a source. If `other`, a
+-- record of an equal text, has different code there, several chunks have that
+-- text's name: then the source is mixed.
 local function need(at, other)
   at.needed = true
   if at.known and other and other.source == at.key and
@@ -197,12 +209,12 @@ local function need(at, other)
   end
 end
 
----Adds the functions and sources of a profile; the newest one comes first.
----Gives for each function which of the sum it is, and how far its lines
----have moved there.
+---Adds the functions and sources of a profile. The newest profile must be
+---added first.
 ---@param p cprof.Profile
----@return integer[] map
----@return (integer|false)[] shift  false: a zone
+---@return integer[] map  for each function of `p`, its id in the sum
+---@return (integer|false)[] shift  how far its lines have moved there; false:
+---    it is a zone, which has lines of the function that opened it
 function Joined:add(p)
   local functions, of = distinct(p.functions)
   local known = {}

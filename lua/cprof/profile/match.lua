@@ -1,12 +1,14 @@
--- Which function of one profile is which of another, though the program
--- was edited in between: lines were added above it, it was moved, renamed
--- or changed, or its file was moved. A line alone never decides.
+-- Finds out which function of one profile is which of another, even if the
+-- program was edited in between: lines were added above a function, it was
+-- moved, renamed or changed, or its file was moved. A line number alone never
+-- decides.
 
+local lists = require "cprof.text.lists"
 local name = require "cprof.source.name"
 
 local match = {}
 
----What a function is known by.
+---What identifies a function.
 ---@class cprof.Identity
 ---@field kind string
 ---@field name string
@@ -16,31 +18,31 @@ local match = {}
 ---@field last_line integer
 ---@field fingerprint string  of its code; "" where that says nothing
 
----How a pair was found: by name and source, by equal code, by order among
----those of one name, by the place between others that were found.
+---How a pair of functions was found: by name and source; by equal code; by
+---order among those of one name; by its place between others that were found.
 ---@alias cprof.MatchedBy "name"|"code"|"order"|"place"
 
--- how a sum of profiles names an older text of a source
+-- a pattern: how a sum of profiles names an older text of a source
 local older <const> = " %(older text ?%d*%)$"
 
----The place of a function, whichever text of its source is meant.
+---The place of a function. All texts of its source have the same place.
 ---@param f { source: string, place: string? }
 ---@return string
 function match.place(f)
   return ((f.place or name.place(f.source)):gsub(older, ""))
 end
 
----The source in which a sum of profiles keeps what belongs to an older
----text. It is no file.
+---The name of a source that a sum of profiles has for an older text. It is no
+---file's.
 ---@param place string
----@param n integer  1: the first one
+---@param n integer  number of the older text, from 1
 ---@return string
 function match.older(place, n)
   return ("=%s (older text%s)"):format(place, n > 1 and " " .. n or "")
 end
 
----A function's name, without a line or an address that may be in it; and
----whether it has a name of its own at all.
+---A function's name, without a line or an address that may be in it.
+---`named`: does it have a name of its own, without any of these?
 ---@param f { kind: string, name: string }
 ---@return string plain, boolean named
 function match.name(f)
@@ -52,7 +54,7 @@ function match.name(f)
     end
     return plain, places == 0
   end
-  -- one of several of its name on one line
+  -- this marks one of several functions with a name on one line
   plain = f.name:gsub(" <fn:[%d:]+>$", "")
   plain, places = plain:gsub("<fn:[%d:]+>", "<fn>")
   return plain, places == 0
@@ -65,14 +67,17 @@ end
 
 ---@class cprof.Item
 ---@field f cprof.Identity
----@field at integer       in its list
+---@field at integer       index in its list
 ---@field name string      see match.name
----@field named boolean
----@field place string?    of Lua functions and main chunks
----@field source string?   equal on both sides for one file
+---@field named boolean    see match.name
+---@field place string?    nil: neither a Lua function nor a main chunk
+---@field source string?   like `place`, but equal on both sides for one file
 ---@field around cprof.Item?  the function that it is defined in
----@field pair cprof.Item?
+---@field above cprof.Item?  the nearest function above it that has a pair
+---@field pair cprof.Item?  its function on the other side
+---@field by cprof.MatchedBy?  how the pair was found
 
+-- Orders functions by lines, and a function before those defined in it.
 local function by_line(x, y)
   if x.f.line ~= y.f.line then return x.f.line < y.f.line end
   if x.f.last_line ~= y.f.last_line then
@@ -81,19 +86,19 @@ local function by_line(x, y)
   return x.at < y.at
 end
 
+-- Is `item`, which does not begin before `outer`, defined in `outer`?
 local function holds(outer, item)
   return outer.f.kind == "main" or outer.f.last_line > item.f.line or
     outer.f.last_line == item.f.line and outer.f.line < item.f.line
 end
 
--- Lua functions by place, in order of lines; those that are open at a line
--- are a stack
+-- Lists of Lua functions by place, in the order of their lines. Sets the
+-- function around each.
 local function places_of(items)
   local of = {}
   for _, item in ipairs(items) do
     if item.place then
-      of[item.place] = of[item.place] or {}
-      table.insert(of[item.place], item)
+      lists.add(of, item.place, item)
     end
   end
   for _, list in pairs(of) do
@@ -108,6 +113,7 @@ local function places_of(items)
   return of
 end
 
+-- A side: the items of a list of functions, and the items by place.
 local function items_of(list)
   local items = {}
   for i, f in ipairs(list) do
@@ -126,16 +132,17 @@ end
 
 
 -- {======================================================
--- Sources: a file that was moved is still the same
+-- Sources: a file that was moved is paired with itself
 -- =======================================================
 
--- any folder may have an init.lua; code is no file
+-- The name of a file, without its folder. As many folders have an init.lua,
+-- the folder is part of that name. Code that is no file has its place.
 local function file_name(place)
   if place:find "^%[string " then return place end
   return place:match "[^/]*/init%.lua$" or place:match "[^/]*$"
 end
 
--- how many names two paths share at their ends
+-- The number of names at their ends that two paths share.
 local function shared(a, b)
   local n = 0
   repeat
@@ -147,7 +154,8 @@ local function shared(a, b)
   return n
 end
 
--- the one of `others` that has most in common; nil: none, or several
+-- The one of `others` that has most in common with `place`; nil: none, or
+-- several have equally much.
 local function closest(place, others, common)
   local best, most = nil, 0
   for _, other in ipairs(others) do
@@ -158,8 +166,8 @@ local function closest(place, others, common)
   return best
 end
 
--- the places of a side that are none of the other's
-local function single(side, other)
+-- The places of a side whose sources the other side does not have.
+local function unshared_places(side, other)
   local known, out = {}, {}
   for _, item in ipairs(other.items) do
     if item.source then known[item.source] = true end
@@ -171,10 +179,10 @@ local function single(side, other)
   return out
 end
 
--- Takes for one what has most in common, seen from either side. Was there
--- any such place?
+-- Takes two places for one source if each has most in common with the other.
+-- Returns whether there were any such places.
 local function join_places(a, b, common)
-  local from, to = single(a, b), single(b, a)
+  local from, to = unshared_places(a, b), unshared_places(b, a)
   local function back(x, y) return common(y, x) end
   local any = false
   for _, place in ipairs(from) do
@@ -187,11 +195,12 @@ local function join_places(a, b, common)
   return any
 end
 
+-- How much two paths of one file name have in common.
 local function by_path(x, y)
   return file_name(x) == file_name(y) and shared(x, y) or 0
 end
 
--- how many functions of the one are the other's
+-- A function that counts the pairs of functions that two places have.
 local function by_functions(a)
   local counts = {}
   for place, list in pairs(a.places) do
@@ -209,41 +218,46 @@ end
 
 
 -- {======================================================
--- Keys: what is equal on both sides, step by step; nil: not in this step
+-- Keys: functions of both sides with equal keys may be pairs. A key of nil or
+-- false: the function gets no pair in this step.
 -- =======================================================
 
 local keys = {}
 
 local function joined(...) return table.concat({ ... }, "\0") end
 
+-- the kind, the source and the name, of functions with a name of their own
 function keys.name(item)
   if item.f.kind == "main" then return joined("main", item.source) end
   return item.named and joined(item.f.kind, item.source or "", item.name)
 end
 
--- a function of a module is called by whatever way leads to it
+-- the last part of the name alone: M.f and module.f may be one function
 function keys.last_name(item)
   local last = item.named and item.place and item.name:match "[%w_:]+$"
   return last and joined(item.f.kind, item.source, last)
 end
 
+-- the code, whatever the source
 function keys.code(item)
   local code = item.f.fingerprint or ""
   return code ~= "" and joined(item.f.kind, code)
 end
 
+-- the code and the source
 function keys.code_here(item)
   local code = keys.code(item)
   return code and joined(code, item.source)
 end
 
--- the number of a pair that was found
+-- A number that both functions of a pair have. `left`: is the item on the
+-- first side?
 local function number(item, left)
   return left and item.at or item.pair.at
 end
 
--- name and the function around it, when that was found; what has no name
--- may be called by that
+-- the name, and the function around it, which must have a pair if there is
+-- one; functions without a name of their own have an empty one
 function keys.inside(item, left)
   if not item.place then return joined(item.f.kind, item.name) end
   local around = item.around
@@ -252,12 +266,12 @@ function keys.inside(item, left)
     around and number(around, left) or "")
 end
 
--- name and source, where the function around it is not known
+-- the name and the source, where functions around it may be missing
 function keys.anywhere(item)
   return joined(item.f.kind, item.source or "", item.name)
 end
 
--- what has no name, and the function above it that was found
+-- of functions without a name: the nearest function above that has a pair
 function keys.gap(item, left)
   return not item.named and item.above and
     joined(item.f.kind, item.source, number(item.above, left))
@@ -270,8 +284,9 @@ end
 -- Steps
 -- =======================================================
 
--- what is left of both sides, by key: { key, items, items }, ...
-local function left(a, b, key)
+-- The functions without a pair, grouped by key: a list of pairs of lists, with
+-- the functions of either side.
+local function unpaired(a, b, key)
   local of, out = {}, {}
   for which, side in ipairs { a, b } do
     for _, item in ipairs(side.items) do
@@ -288,21 +303,23 @@ local function left(a, b, key)
   return out
 end
 
+-- Makes two functions a pair.
 local function pair(x, y, by)
   x.pair, y.pair, x.by = y, x, by
 end
 
--- those that are the only ones
-local function unique(a, b, key, by)
-  for _, group in ipairs(left(a, b, key)) do
+-- Pairs functions that are the only ones of their sides with a key.
+local function pair_unique(a, b, key, by)
+  for _, group in ipairs(unpaired(a, b, key)) do
     local xs, ys = group[1], group[2]
     if #xs == 1 and #ys == 1 then pair(xs[1], ys[1], by) end
   end
 end
 
-local other_code <const> = 1 << 30 -- is further away than any line
+local other_code <const> = 1 << 30 -- a distance greater than that of any lines
 
--- how little two functions of one name have in common
+-- How far two functions with one key are from each other: in lines, counted
+-- from the functions around them if these are a pair, and by their code.
 local function distance(x, y)
   local from, to = x.f.line, y.f.line
   if x.around and x.around.pair and x.around.pair == y.around then
@@ -313,10 +330,12 @@ local function distance(x, y)
     (code and code == keys.code(y) and 0 or other_code)
 end
 
+-- limits the time that `align` takes
 local most_cells <const> = 1000000
 
 -- Pairs all of `xs`, in order, with some of `ys`, which are as many or
--- more, so that the sum of distances is least.
+-- more, so that the sum of distances is least. Where this would take too long,
+-- pairs them with the first ones. Calls `found` for each pair.
 local function align(xs, ys, found)
   local n, more = #xs, #ys - #xs
   if n * more > most_cells then more = 0 end
@@ -341,10 +360,11 @@ local function align(xs, ys, found)
   end
 end
 
--- those with the same key, by order and nearest lines. Were there any?
-local function ordered(a, b, key, by)
+-- Pairs functions that have one key, by order and nearest lines. Returns
+-- whether there were any.
+local function pair_in_order(a, b, key, by)
   local any = false
-  for _, group in ipairs(left(a, b, key)) do
+  for _, group in ipairs(unpaired(a, b, key)) do
     local xs, ys = group[1], group[2]
     table.sort(xs, by_line)
     table.sort(ys, by_line)
@@ -358,12 +378,13 @@ local function ordered(a, b, key, by)
   return any
 end
 
--- a function that was found may have others in it
-local function nested(a, b, key)
-  while ordered(a, b, key, "order") do end
+-- Pairs functions inside those that have a pair, at every depth.
+local function pair_nested(a, b, key)
+  while pair_in_order(a, b, key, "order") do end
 end
 
-local function find_gaps(side)
+-- Sets `above` in all items.
+local function set_above(side)
   for _, list in pairs(side.places) do
     local above
     for _, item in ipairs(list) do
@@ -376,28 +397,29 @@ end
 ---Pairs the functions of two lists, one to one.
 ---@param before cprof.Identity[]
 ---@param after cprof.Identity[]
----@param some? boolean  `before` has only some, and not those around them
+---@param some? boolean  `before` may lack functions around those that it has
 ---@return table<integer, integer> to  index in `before` -> in `after`
----@return table<integer, cprof.MatchedBy> by  how that was found
----@return table<string, string> places  of `after` -> of `before`
+---@return table<integer, cprof.MatchedBy> by  index in `before` -> how the
+---    pair was found
+---@return table<string, string> places  place in `after` -> in `before`
 function match.functions(before, after, some)
   local a, b = items_of(before), items_of(after)
   local inside = some and keys.anywhere or keys.inside
   while join_places(a, b, by_path) do end
-  unique(a, b, keys.name, "name")
-  unique(a, b, keys.code_here, "code")
-  unique(a, b, keys.code, "code")
+  pair_unique(a, b, keys.name, "name")
+  pair_unique(a, b, keys.code_here, "code")
+  pair_unique(a, b, keys.code, "code")
   if join_places(a, b, by_functions(a)) then
-    unique(a, b, keys.name, "name")
+    pair_unique(a, b, keys.name, "name")
   end
-  unique(a, b, keys.last_name, "name")
-  nested(a, b, inside)
-  ordered(a, b, keys.name, "order")
-  nested(a, b, inside)
-  find_gaps(a)
-  find_gaps(b)
-  ordered(a, b, keys.gap, "place")
-  nested(a, b, inside)
+  pair_unique(a, b, keys.last_name, "name")
+  pair_nested(a, b, inside)
+  pair_in_order(a, b, keys.name, "order")
+  pair_nested(a, b, inside)
+  set_above(a)
+  set_above(b)
+  pair_in_order(a, b, keys.gap, "place")
+  pair_nested(a, b, inside)
   local to, by = {}, {}
   for i, item in ipairs(a.items) do
     if item.pair then to[i], by[i] = item.pair.at, item.by end

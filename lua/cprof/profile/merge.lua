@@ -1,38 +1,25 @@
--- Sums of profiles: of many runs, or of many machines, also of a program
--- that was edited in between.
+-- Adds up profiles: of many runs, or of many machines, even if the program was
+-- edited in between.
 
 local allocations = require "cprof.count.allocations"
 local compare = require "cprof.profile.compare"
 local core = require "cprof.core"
+local fields = require "cprof.profile.meta"
 local instructions = require "cprof.count.instructions"
 local joined = require "cprof.profile.joined"
 local lines = require "cprof.count.lines"
+local order = require "cprof.text.order"
 local profile = require "cprof.profile"
 
 local merge = {}
 
--- those that were counted in all, those of a function together
-local function lines_of(profiles, maps, shifts)
-  local add, list = lines.sums(maps, shifts)
-  for i, p in ipairs(profiles) do
-    for func, line, hits, ns, raw, allocs, bytes, live, wait in
-      lines.each(p.counted) do
-      add(i, func, line, hits, ns, raw, allocs, bytes, live, wait)
-    end
-  end
-  return list()
-end
+-- fields of meta that are added up
+local summed <const> = fields.all "sum"
 
-local summed = { "wall_ns", "paused_ns", "preempted_ns", "waiting_ns",
-  "overhead_ns", "clamped_ns",
-  "instructions", "events", "unmatched", "truncated", "clock_backwards",
-  "clock_backwards_ns", "clock_jumps", "clock_jumps_ns", "gc_steps",
-  "gc_cycles", "peak_bytes", "memory_samples",
-  "interrupted" }
-
+-- the number of runs that a profile adds up
 local function runs(meta) return meta.runs or 1 end
 
--- why overhead is in the times, and of how many runs
+-- Why overhead is in the times, and in those of how many runs; nil: it is not.
 local function uncompensated(profiles, all)
   local count, why = 0, nil
   for _, p in ipairs(profiles) do
@@ -44,7 +31,8 @@ local function uncompensated(profiles, all)
   return ("%s, in %d of %d runs"):format(why, count, all)
 end
 
--- samples that all times are from, and that calls are of other runs
+-- The number of samples that the times are from, nil unless all profiles have
+-- them; and a note if calls and times are of different runs.
 local function joined_of(profiles)
   local samples, any = 0, nil
   for _, p in ipairs(profiles) do
@@ -52,10 +40,10 @@ local function joined_of(profiles)
     any = any or p.meta.joined
   end
   return samples or nil, any and #profiles > 1 and
-    "calls are those of other runs than times" or any
+    "calls and times are those of different runs" or any
 end
 
--- those that all have, and what is not the same
+-- The options of the sum. One that differs gets a note as its value.
 local function options_of(profiles)
   local out, seen = {}, {}
   for _, p in ipairs(profiles) do
@@ -66,22 +54,19 @@ local function options_of(profiles)
     out[key] = first[key] or "default"
     for _, p in ipairs(profiles) do
       if (p.meta.options or {})[key] ~= first[key] then
-        out[key] = "not the same in all runs"
+        out[key] = "(different in some runs)"
       end
     end
   end
   return next(out) and out or nil
 end
 
+-- The meta of the sum.
 local function meta_of(profiles)
   local first = profiles[1].meta
-  local out = { runs = 0, pid = first.pid, hook_lost = false, folded = false,
+  local out = { runs = 0, hook_lost = false, folded = false,
     fold_at = first.fold_at }
-  for _, key in ipairs { "mode", "clock", "internals", "memory", "gc",
-    "live_interval", "memory_interval", "program",
-    "lua_version", "lua_release", "cprof_version" } do
-    out[key] = first[key]
-  end
+  for _, key in ipairs(fields.all "shared") do out[key] = first[key] end
   for _, p in ipairs(profiles) do
     local meta = p.meta
     out.runs = out.runs + runs(meta)
@@ -96,6 +81,7 @@ local function meta_of(profiles)
     out.gc_longest_ns = math.max(out.gc_longest_ns or 0,
       meta.gc_longest_ns or 0)
     out.allocator_lost = out.allocator_lost or meta.allocator_lost
+    out.timer = meta.timer == first.timer and out.timer or nil
     out.fold_at = math.min(out.fold_at, meta.fold_at)
     out.ended = out.ended or meta.ended
     if meta.program ~= first.program then out.program = "several programs" end
@@ -107,7 +93,8 @@ local function meta_of(profiles)
   return out
 end
 
--- those of functions that have been counted; the newest say the lines
+-- Adds up the counters of instructions, by function. `profiles` has the newest
+-- first, so its code and lines are kept.
 local function add_counters(profiles, maps, functions)
   local sums, allocated = {}, {}
   for i, p in ipairs(profiles) do
@@ -131,7 +118,7 @@ local function add_counters(profiles, maps, functions)
   end
 end
 
--- what was allocated in functions, by kind
+-- Adds up what functions have allocated, by kind.
 local function add_allocated(profiles, maps, functions)
   local sums = {}
   for i, p in ipairs(profiles) do
@@ -143,24 +130,22 @@ local function add_allocated(profiles, maps, functions)
   for id, allocated in pairs(sums) do functions[id].allocated = allocated end
 end
 
--- the newest first: what it says of lines is what holds
+-- The profiles with the newest first, whose lines of functions are kept.
 local function newest_first(profiles)
-  local order, out = {}, {}
-  for i in ipairs(profiles) do order[i] = i end
-  table.sort(order, function(a, b)
-    local x, y = profiles[a].meta.started_at, profiles[b].meta.started_at
-    if x ~= y then return x > y end
-    return a > b
-  end)
-  for i, k in ipairs(order) do out[i] = profiles[k] end
+  local numbers, out = {}, {}
+  for i in ipairs(profiles) do numbers[i] = i end
+  table.sort(numbers, order(function(i)
+    return -profiles[i].meta.started_at
+  end, function(i) return -i end))
+  for i, k in ipairs(numbers) do out[i] = profiles[k] end
   return out
 end
 
--- Does it know single instructions?
+-- Does a profile have counters of instructions?
 local function counted(p) return p.meta.mode == "count" or p.samples end
 
--- why two cannot be added up
-local function differ(p, first)
+-- Why `p` cannot be added to the first profile; nil: it can.
+local function obstacle(p, first)
   local meta, to = p.meta, first.meta
   if meta.mode ~= to.mode then
     return ("mode %s and mode %s cannot be added up"):format(to.mode,
@@ -178,19 +163,19 @@ local function differ(p, first)
   end
 end
 
--- the maximum of a figure of a whole profile: see src/profile/profile.h
+-- the maximum of a figure of a whole profile, see src/profile/profile.h
 local most <const> = math.maxinteger // 2
 
--- the largest of a profile's sums; each sum is of one kind of figure
+-- The largest of a profile's sums, each of which is of one kind of figure.
 local function largest(p)
-  local lines_hits, lines_allocs, lines_bytes, lines_live = 0, 0, 0, 0
-  for _, _, hits, _, _, allocs, bytes, live in lines.each(p.counted) do
-    lines_hits, lines_allocs = lines_hits + hits, lines_allocs + allocs
-    lines_bytes = lines_bytes + bytes
-    lines_live = lines_live + math.abs(live)
+  local out = core.largest(p.nodes)
+  for _, field in ipairs { "hits", "allocs", "bytes", "live_bytes" } do
+    local sum, at_field = 0, lines.place(field)
+    for at in lines.each(p.counted) do
+      sum = sum + math.abs(p.counted[at + at_field])
+    end
+    out = math.max(out, sum)
   end
-  local out = math.max(core.largest(p.nodes), lines_hits, lines_allocs,
-    lines_bytes, lines_live)
   for _, key in ipairs(summed) do out = math.max(out, p.meta[key] or 0) end
   local kinds = p.meta.memory and allocations.sum(p).kinds or {}
   for _, kind in pairs(kinds) do
@@ -199,8 +184,9 @@ local function largest(p)
   return out
 end
 
--- The first profile with which a sum could exceed `most`; nil: none.
-local function beyond(profiles)
+-- The index of the first profile with which a sum could exceed `most`; nil:
+-- there is none.
+local function first_beyond(profiles)
   local left = most
   for i, p in ipairs(profiles) do
     left = left - largest(p)
@@ -208,34 +194,35 @@ local function beyond(profiles)
   end
 end
 
----The sum of profiles. Where there can be none, gives nil, a message, and
----which profile cannot be added to the first one.
+---Adds up profiles. If that cannot be done, returns nil, a message, and the
+---index of the profile that cannot be added to those before it.
 ---@param profiles cprof.Profile[]
 ---@return cprof.Profile? sum
 ---@return string? why
 ---@return integer? which
 function merge.sum(profiles)
   for i, p in ipairs(profiles) do
-    local why = differ(p, profiles[1])
+    local why = obstacle(p, profiles[1])
     if why then return nil, why, i end
   end
-  local which = beyond(profiles)
+  local which = first_beyond(profiles)
   if which then
     return nil, ("the sums of their figures would exceed %d"):format(
       most), which
   end
-  local all, nodes, maps, shifts = joined.new(), {}, {}, {}
+  local all, nodes, maps, shifts, parts = joined.new(), {}, {}, {}, {}
   local sorted = newest_first(profiles)
   for i, p in ipairs(sorted) do
     nodes[i], maps[i], shifts[i] = p.nodes, all:add(p)
+    parts[i] = { counted = p.counted, map = maps[i], shift = shifts[i] }
   end
   add_counters(sorted, maps, all.functions)
   add_allocated(sorted, maps, all.functions)
   local meta = meta_of(profiles)
   meta.folder = all.folder
   return profile.new(function(f) return f.name, f.title end,
-    core.merge(nodes, maps, shifts), all.functions, meta,
-    lines_of(sorted, maps, shifts), all.sources)
+    core.merge(nodes, maps, shifts), all.functions, meta, lines.sums(parts),
+    all.sources)
 end
 
 return merge

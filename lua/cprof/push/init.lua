@@ -1,4 +1,4 @@
--- Sends profiles to a server, with more tries where it cannot be reached.
+-- Sends profiles to a server, and tries again if the server cannot be reached.
 
 local core = require "cprof.core"
 local cprof = require "cprof"
@@ -7,7 +7,7 @@ local terminal = require "cprof.system.terminal"
 
 local push = {}
 
--- seconds: between two looks at a folder, and before two tries, at most
+-- seconds: between two looks at a folder, and at most between two tries
 local look <const>, longest <const> = 1, 60
 
 local function headers_of(parsed)
@@ -19,8 +19,9 @@ local function headers_of(parsed)
   return out
 end
 
--- Tries again as long as that may help: true; or nil, a message, and
--- whether it was the last try that failed.
+-- Sends a request, and tries again while that may help. true: it was sent; nil,
+-- a message and true: all tries failed; nil, a message and false: another try
+-- would not help.
 local function send(request, parsed)
   local wait = parsed.wait
   for try = 0, parsed.retries do
@@ -28,21 +29,22 @@ local function send(request, parsed)
       parsed.timeout, not parsed.insecure and parsed.cafile)
     if ok then return true end
     if not again or try == parsed.retries then return nil, why, again end
-    -- not all of a fleet at the same moment
+    -- random, so that a fleet does not send everything at the same moment
     core.sleep(wait * (0.75 + math.random() / 2))
     wait = math.min(wait * 2, longest)
   end
 end
 
--- is it for the server of --url, for which the headers are?
+-- Is the request for the server of --url? No other server may get the headers,
+-- which may have a password.
 local function is_ours(request, parsed)
   local url = parsed.url:gsub("/+$", "")
   return request.url:sub(1, #url) == url and
     request.url:find("^[/?]", #url + 1) ~= nil
 end
 
--- What was kept goes first; where the server cannot be reached, it stays.
--- So does what is for another one.
+-- Sends the requests that were kept, until the server cannot be reached.
+-- Requests for other servers stay. Returns the number of sent requests.
 local function send_kept(kept, parsed)
   local sent = 0
   for _, file in ipairs(kept:names()) do
@@ -67,24 +69,25 @@ end
 
 
 -- {======================================================
--- Files that are there
+-- Files that the user names
 -- =======================================================
 
+-- Keeps a request that could not be sent; returns `why` with what became of it.
 local function keep(kept, request, why)
   local dropped, failed = kept:add(request)
   if failed then
     return ("%s; and it cannot be kept: %s"):format(why, failed)
   end
   return ("%s; it is kept in %s%s"):format(why, kept.folder, dropped > 0 and
-    (", and the oldest %d dropped"):format(dropped) or "")
+    ("; dropped the oldest %d to make room"):format(dropped) or "")
 end
 
----Sends files, after what was kept before.
+---Sends the requests that were kept before, then files.
 ---@param paths string[]
 ---@param parsed table       options of the command
----@param kept? cprof.Queue  what takes those that could not be sent
+---@param kept? cprof.Queue  keeps what cannot be sent; nil: that is lost
 ---@param fail fun(message: string)
----@return integer? failed   1: not all were sent
+---@return integer? failed   1: some could not be sent; nil: all were sent
 function push.files(paths, parsed, kept, fail)
   local failed
   if kept then send_kept(kept, parsed) end
@@ -110,7 +113,7 @@ end
 
 local sent_file <const> = ".cprof-pushed"
 
--- which recording of each name was sent
+-- { name of a file -> the recording in it that was sent }
 local function read_sent(folder)
   local out, file = {}, io.open(folder .. "/" .. sent_file, "r")
   if file then
@@ -123,7 +126,8 @@ local function read_sent(folder)
   return out
 end
 
--- those that are still there, so that it does not grow
+-- Writes the list of what was sent. Files that are gone are left out, so that
+-- the list does not grow forever.
 local function write_sent(folder, sent, names)
   local list = {}
   for _, name in ipairs(names) do
@@ -133,6 +137,7 @@ local function write_sent(folder, sent, names)
     table.concat(list, "\n") .. "\n" or "")
 end
 
+-- the files of complete recordings, by name
 local function complete(folder)
   local out = {}
   for _, file in ipairs(core.filenames(folder) or {}) do
@@ -144,9 +149,10 @@ local function complete(folder)
   return out
 end
 
--- Sends what is new. The folder is the queue: what could not be sent stays,
--- as long as the recording keeps it. What cannot be read is told once. How
--- many were sent; nil: the server cannot be reached.
+-- Sends the recordings that are new. The folder is the queue: a recording that
+-- could not be sent stays there until the program deletes it. A file that
+-- cannot be read is reported once. Returns the number of recordings that were
+-- sent or refused; nil: the server cannot be reached.
 local function look_once(folder, sent, told, parsed)
   local names, count = complete(folder), 0
   for _, file in ipairs(names) do
@@ -172,7 +178,7 @@ end
 
 ---Sends each recording in a folder when it is complete, until interrupted.
 ---@param parsed table  options of the command
----@return string why   the folder cannot be read
+---@return string why   the folder could not be read
 function push.watch(parsed)
   local folder = parsed.watch
   local names, why = core.filenames(folder)

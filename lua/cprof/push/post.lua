@@ -1,5 +1,5 @@
--- Requests that take a profile to a server: what each kind of server wants,
--- and posting it. LuaSocket is loaded when something is posted.
+-- Makes and posts the requests that send a profile to a server, for each kind
+-- of server. LuaSocket is loaded when it is needed.
 
 local base64 = require "cprof.encoding.base64"
 local gzip = require "cprof.encoding.gzip"
@@ -26,9 +26,9 @@ local function pprof_of(profile)
   return bytes:sub(1, 2) == "\x1f\x8b" and bytes or gzip.stored(bytes)
 end
 
----The parts of 'APP{label=value,…}'.
+---The parts of a name 'APP{label=value,…}'.
 ---@param name string
----@return string? app  nil: it is no such name
+---@return string? app  nil: the name is invalid
 ---@return { name: string, value: string }[] labels
 function post.labels(name)
   local app, list = name:match "^([%w_.:/-]+)%s*(.*)$"
@@ -50,7 +50,7 @@ local function with_path(url, path)
   return url:sub(-#path) == path and url or url .. path
 end
 
--- what the values of our samples are, by their names in pprof
+-- Pyroscope's sample_type_config: what the values are, by their names in pprof
 local sample_types = '{"time":{"units":"nanoseconds","aggregation":"sum",' ..
   '"display-name":"time"},"calls":{"units":"samples","aggregation":"sum",' ..
   '"display-name":"calls"}}'
@@ -105,15 +105,15 @@ function kinds.parca(url, name, _, bytes)
   }
 end
 
----The request that takes a profile to a server. nil and a message where
----there can be none.
+---The request that sends a profile to a server; nil and a message: the profile
+---cannot be sent.
 ---@param kind "pyroscope"|"parca"
 ---@param url string
 ---@param name string  valid, see post.labels
 ---@param profile cprof.Profile
 ---@return cprof.Request?, string?
 function post.request(kind, url, name, profile)
-  if profile.meta.mode == "count" then
+  if not profile.measure:timed() then
     return nil, "mode count has no times to push"
   end
   local bytes, why = pprof_of(profile)
@@ -129,7 +129,7 @@ local function library(url)
     name == "ssl.https" and "lua-sec" or "lua-socket")
 end
 
----Why nothing can be posted to an address; nil: it can.
+---Why nothing can be posted to an address; nil: requests can be posted.
 ---@param url string
 ---@return string?
 function post.unusable(url)
@@ -144,8 +144,8 @@ function post.unusable(url)
   return select(2, library(url))
 end
 
--- what a server may do with another try
-local function passes(code)
+-- does the status tell of a problem that may pass?
+local function is_temporary(code)
   return code == 408 or code == 429 or code >= 500
 end
 
@@ -153,11 +153,11 @@ end
 ---@param request cprof.Request
 ---@param headers table<string, string>
 ---@param timeout number  seconds
----@param cafile string|false  what checks a server's certificate; false:
----  nothing does
+---@param cafile string|false  certificates that the server's is checked with;
+---    false: it is not checked
 ---@return true? ok
 ---@return string? why
----@return boolean? again  may another try do better?
+---@return boolean? again  may another try succeed?
 function post.send(request, headers, timeout, cafile)
   local http, why = library(request.url)
   if not http then return nil, why, false end
@@ -183,7 +183,7 @@ function post.send(request, headers, timeout, cafile)
   if code >= 200 and code < 300 then return true end
   local text = table.concat(answer):sub(1, 200):gsub("%c+", " ")
   return nil, ("the server answered %d%s"):format(code,
-    text == "" and "" or ": " .. text), passes(code)
+    text == "" and "" or ": " .. text), is_temporary(code)
 end
 
 return post

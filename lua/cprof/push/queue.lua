@@ -1,5 +1,5 @@
--- Requests that could not be posted, on disk, up to a number: the oldest
--- ones go first.
+-- Requests that could not be posted, as files in a folder. If there are too
+-- many, the oldest are dropped.
 
 local core = require "cprof.core"
 
@@ -7,11 +7,12 @@ local queue = {}
 
 ---@class cprof.Queue
 ---@field folder string
----@field most integer
+---@field most integer  the most requests that are kept
 local Queue = {}
 Queue.__index = Queue
 
----The queue in a folder, which is made; nil and a message.
+---The queue in a folder, which is created if it does not exist; nil and a
+---message: it cannot be used.
 ---@param folder string
 ---@param most integer
 ---@return cprof.Queue?, string?
@@ -31,7 +32,7 @@ function queue.open(folder, most)
   return setmetatable({ folder = folder, most = most, added = 0 }, Queue)
 end
 
----The names of its requests, oldest first.
+---The names of the requests' files, oldest first.
 ---@return string[]
 function Queue:names()
   local out = {}
@@ -42,9 +43,10 @@ function Queue:names()
   return out
 end
 
+---Keeps a request, and drops the oldest if there are too many.
 ---@param request cprof.Request
----@return integer dropped  how many of the oldest ones went
----@return string? why     it could not be written
+---@return integer dropped  how many were dropped
+---@return string? why      it could not be written; nil: it was
 function Queue:add(request)
   self.added = self.added + 1
   local name = ("%012d-%010d-%06d.push"):format(os.time(), core.process(),
@@ -60,7 +62,7 @@ function Queue:add(request)
 end
 
 ---@param name string
----@return cprof.Request?  nil: it is damaged, or gone
+---@return cprof.Request?  nil: its file is damaged, or gone
 function Queue:get(name)
   local file = io.open(self.folder .. "/" .. name, "rb")
   if not file then return nil end

@@ -1,4 +1,5 @@
--- The patterns that choose what is recorded, and which of them matched.
+-- The patterns of options that choose what is recorded. Notes which of them
+-- have matched.
 
 local internal = require "cprof.sandbox.internal"
 local name = require "cprof.source.name"
@@ -10,16 +11,18 @@ local patterns = require "cprof.text.patterns"
 ---@field include? cprof.Pattern[]
 ---@field exclude? cprof.Pattern[]
 ---@field private matched table<cprof.Pattern, true>
----@field private sources string[]  that were asked about
----@field private titles string[]   and functions
+---@field private sources string[]  sources that `lines` was matched with
+---@field private titles string[]   titles of functions that `include` and
+---    `exclude` were matched with
 local Choice = {}
 Choice.__index = Choice
 
 local choice = {}
 
--- names that are kept to tell them
+-- so many names are kept at most, to suggest some where a pattern has no match
 local most_names <const> = 1000
 
+-- The patterns of a list of texts; nil: there is no list.
 local function compiled(list)
   if not list then return nil end
   local out = {}
@@ -27,7 +30,7 @@ local function compiled(list)
   return out
 end
 
----@param o cprof.StartOptions  that are valid
+---@param o cprof.StartOptions  valid ones
 ---@return cprof.Choice
 function choice.new(o)
   return setmetatable({ lines = compiled(o.lines),
@@ -41,7 +44,7 @@ function Choice:any()
   return (self.lines or self.include or self.exclude) ~= nil
 end
 
--- does one of them match? All are tried, to know which never do.
+-- Does a pattern of this kind match? Tries all, to know which never do.
 local function matches(self, kind, source, place, title)
   local any = false
   for _, pattern in ipairs(self[kind]) do
@@ -56,8 +59,8 @@ local function keep(names, new)
   if #names < most_names then names[#names + 1] = new end
 end
 
----Tells which sources have their lines recorded; nil: all. It is called
----once for each source.
+---A function that tells if lines of a source are recorded; nil: those of all
+---sources are. It must be called once for each source.
 ---@return (fun(source: string): boolean)?
 function Choice:line_filter()
   if not self.lines then return nil end
@@ -68,8 +71,8 @@ function Choice:line_filter()
   end
 end
 
----Tells which functions are recorded; nil: all. It is called once for each
----function, at its first call.
+---A function that tells if a function is recorded; nil: all are. It must be
+---called once for each function, at its first call.
 ---@param title_of fun(raw: table, f: function?): string
 ---@return (fun(raw: table, f: function?): boolean)?
 function Choice:function_filter(title_of)
@@ -90,8 +93,8 @@ end
 local kinds = { { "lines", "source", "sources" },
   { "include", "function", "titles" }, { "exclude", "function", "titles" } }
 
----A line for each pattern that has matched nothing so far; nil: there is
----none.
+---A line for each pattern that has matched nothing so far; nil: all have
+---matched, or had nothing to match with.
 ---@return string?
 function Choice:unmatched()
   local out = {}

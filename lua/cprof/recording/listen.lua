@@ -1,8 +1,9 @@
--- A program that can be asked to record itself while it runs: by a signal,
--- and by what `cprof attach` leaves for it.
+-- Lets a program be asked to record itself while it runs: by a signal alone,
+-- or by a signal and a request, a file that `cprof attach` writes.
 
 local core = require "cprof.core"
 local filename = require "cprof.system.filename"
+local folders = require "cprof.system.folders"
 local internal = require "cprof.sandbox.internal"
 local methods = require "cprof.sandbox.methods"
 local rendezvous = require "cprof.system.rendezvous"
@@ -14,10 +15,10 @@ local listen = {}
 local program = rawget(_G, "arg")
 local time = os.time
 
--- what this state listens with
+-- what this Lua state needs for listening; nil: it does not listen
 local state ---@type table?
 
--- where it goes when nobody says so
+-- The file to record into if no request names one.
 local function default_file()
   local file = state.options.file or "cprof-%p-%t-%n.cprof"
   -- each state has a file of its own
@@ -27,44 +28,51 @@ local function default_file()
   return filename.expand(filename.absolute(file, state.here))
 end
 
+-- Writes the answer to a request, which says what is recorded.
 local function tell(fields)
   fields.at = time()
   rendezvous.write(state.folder, core.process(), "answer", fields)
 end
 
+-- Writes why nothing is recorded. `request` is nil after a mere signal.
 local function refuse(why, request)
   rendezvous.write(state.folder, core.process(), "refusal",
     { why = why, id = request and request.id, at = time() })
 end
 
--- A request of a command that has ended since is none.
+-- Reads and removes the request; nil: there is none for this state. A request
+-- to start is void if the command that wrote it has ended. One to stop is not:
+-- the command does not wait for a program that runs no Lua code.
 local function take_request()
   local pid = core.process()
   local request = rendezvous.read(state.folder, pid, "request")
   if not request then return nil end
   local now = state.recording
   if request.action == "stop" and not (now and now.id == request.id) then
-    return nil  -- another state's
+    return nil  -- it is for another Lua state of this process
   end
   if not rendezvous.remove(state.folder, pid, "request") then
-    return nil  -- another state was faster
+    return nil  -- another Lua state was faster
   end
+  if request.action == "stop" then return request end
   local from = math.tointeger(request.from)
   return from and core.owner(from) == "self" and request or nil
 end
 
+-- Stops the recording that a request or a signal has begun.
 local function stop()
   local now = state.recording
   state.recording = nil
   core.alarm()
-  -- the program may have stopped it
+  -- the program itself may have stopped it
   if core.state() ~= "stopped" then core.stop() end
   tell { state = "stopped", file = now.file, id = now.id }
 end
 
+-- options whose values are numbers
 local numbers = { rate = true, seconds = true }
 
--- options of `start` that a request has
+-- The options of `start` in a request.
 local function options_of(request)
   local out = {}
   for key, value in next, request do
@@ -74,6 +82,7 @@ local function options_of(request)
   return out
 end
 
+-- Starts a recording into `file`. `request` is nil after a mere signal.
 local function start(options, file, request)
   local out = {}
   for key, value in next, options do out[key] = value end
@@ -86,9 +95,10 @@ local function start(options, file, request)
   state.recording = { file = file, id = request and request.id }
   core.alarm(request and tonumber(request.seconds))
   tell { state = "recording", file = file, id = state.recording.id }
-  core.reset()  -- of what led here
+  core.reset()  -- forgets the calls that have led here
 end
 
+-- Does what a request asks for.
 local function serve(request)
   if request.action == "stop" then stop()
   elseif state.recording then
@@ -100,19 +110,23 @@ local function serve(request)
   end
 end
 
+-- what to do for each kind of event
 local acts = {}
 
+-- The time of a recording is over.
 function acts.alarm()
   if state.recording then stop() end
 end
 
+-- A signal has come that a command sent. Returns the request, if there is one.
 function acts.request()
   local request = take_request()
   if request then serve(request) end
   return request
 end
 
--- on systems where requests cannot be told from other signals, too
+-- Another signal has come. Some systems do not tell who sent it, so there may
+-- be a request nevertheless.
 function acts.signal()
   if acts.request() then return end
   if state.recording then stop()
@@ -121,14 +135,15 @@ function acts.signal()
   end
 end
 
--- Called within a hook, in whichever coroutine runs.
+-- Called by the core within a hook, in the coroutine that runs.
 local function act(what)
   local _ <close> = methods.borrow()
   if state then acts[what]() end
 end
 
--- The program is about to end. A child of it leaves its files alone. Who
--- asked for a recording reads the answer, and removes it.
+-- Called when the state is closed. The child of a fork leaves its parent's
+-- files alone. The answer stays: the command that asked for the recording reads
+-- and removes it.
 local function finish()
   local mine = state
   state = nil
@@ -136,7 +151,8 @@ local function finish()
   local now = mine.recording
   if now then core.close() end
   if core.unlisten() > 0 then
-    if mine.held then core.keep_held(mine.held) end  -- for the others
+    -- other Lua states of this process still need the file
+    if mine.held then core.keep_held(mine.held) end
   else
     rendezvous.clear(mine.folder, mine.pid)
   end
@@ -146,6 +162,7 @@ local function finish()
   end
 end
 
+-- The program's script; else its executable, or "?".
 local function script()
   local words = program or rawget(_G, "arg")
   return type(words) == "table" and type(words[0]) == "string" and
@@ -154,7 +171,7 @@ end
 
 ---See cprof.listen.
 ---@param signal string   its name
----@param options cprof.StartOptions  that are known to be valid
+---@param options cprof.StartOptions  valid ones
 ---@param begin fun(options: cprof.StartOptions)  begins a recording
 ---@return boolean? ok
 ---@return string? why
@@ -165,23 +182,24 @@ function listen.begin(signal, options, begin)
     return nil, ("the signal must be URG, WINCH, USR1, USR2, PROF or IO, " ..
       "got '%s'"):format(signal)
   end
-  local folder = core.folder()
+  local folder = folders.own()
   if not folder then
     return nil, "there is no folder that only this user can write to"
   end
   local pid = core.process()
-  if state and state.pid ~= pid then  -- the one that this is a fork of
+  if state and state.pid ~= pid then  -- the parent of this fork listens
     state = nil
     core.unlisten()
   end
-  if state then return nil, "this Lua state listens already" end
+  if state then return nil, "this Lua state is already listening" end
   local listener, states = core.listen(number, act)
   if not listener then
     return nil, ("SIG%s: %s; name another one in CPROF_SIGNAL"):format(
       signal:gsub("^SIG", ""), states)
   end
   local held, why
-  -- the lock is the process's: opening the file once more would lose it
+  -- The first Lua state of the process holds the file. Its lock is the
+  -- process's, and would be lost if another state opened the file.
   if states == 1 then
     held, why = rendezvous.hold(folder, pid, { script = script(),
       signal = number })

@@ -1,5 +1,5 @@
--- Continuous recordings: after so many seconds, the file is complete, and
--- another one is begun.
+-- Continuous recordings: after the seconds of option `every`, the file is
+-- complete, and recording goes on in another one.
 
 local core = require "cprof.core"
 local filename = require "cprof.system.filename"
@@ -13,15 +13,15 @@ local rotation = {}
 
 local stderr, remove = io.stderr, os.remove
 
--- Files that this process has begun; a child of it has none yet.
+-- the files that this process, `pid`, has begun; a child has its own
 local files, pid = {}, nil
 
--- the folder in which recording began: the program may be in another by now
+-- the current folder when recording began; the program may change it
 local here
 
----Raises an error where options do not go together.
+---Raises an error if options contradict each other.
 ---@param o table
----@param level integer  of the error, as of error()
+---@param level integer  where the error is, as for error()
 function rotation.check(o, level)
   if o.keep and not o.every then
     error("start: option 'keep' needs option 'every'", level + 1)
@@ -33,15 +33,16 @@ function rotation.check(o, level)
   end
 end
 
--- the name without the time and the number, which are known when it begins
+-- The name of the next file. %t and %n are replaced: the time and the number
+-- are known now.
 local function next_file(o)
   if pid ~= core.process() then files, pid = {}, core.process() end
   return filename.expand(o.file)
 end
 
----Removes all files but the newest ones, once recording has begun.
+---Removes all files but the newest ones. To be called when recording has begun.
 ---@param o cprof.StartOptions
----@param given table
+---@param given table  see `rotation.prepare`
 function rotation.keep_newest(o, given)
   if not o.keep then return end
   local file = string.gsub(given.whole, "%%p", tostring(pid))
@@ -49,12 +50,15 @@ function rotation.keep_newest(o, given)
   while #files > o.keep do remove(table.remove(files, 1)) end
 end
 
+-- Sets the next file in the options for the core, and the names of functions
+-- that it gets.
 local function name_file(o, given)
   given.file = next_file(o)
   given.whole = filename.absolute(given.file, here)
   given.paths = profile.paths()
 end
 
+-- Ends the recording into the present file, and names the next one.
 local function end_file(o, given)
   local _ <close> = methods.borrow()
   core.stop()
@@ -62,22 +66,23 @@ local function end_file(o, given)
   given.file = given.whole
 end
 
-local function begun(o, given, ok, why)
+-- To be called with the results of `core.start` for the next file.
+local function after_start(o, given, ok, why)
   local _ <close> = methods.borrow()
   if ok then rotation.keep_newest(o, given)
   else stderr:write(("cprof: recording ended: %s\n"):format(why))
   end
 end
 
--- Called within a hook, after an event. As for any start, recording begins
--- between entries, with the program's hook in place.
+-- Called within a hook, after an event, when a file's time is over. Recording
+-- must begin outside of any `methods.borrow`, with the program's hook in place.
 local function elapsed(o, given)
   end_file(o, given)
-  begun(o, given, core.start(given))
+  after_start(o, given, core.start(given))
 end
 
----Before recording begins.
----@param o cprof.StartOptions  all of them
+---To be called before recording begins. Adds what the core needs for files.
+---@param o cprof.StartOptions  all options
 ---@param given table           the options, as the core wants them
 function rotation.prepare(o, given)
   files, pid, here = {}, core.process(), core.cwd()

@@ -1,10 +1,10 @@
--- What a recording is asked for: the options of a start, checked, and what
--- the core wants of them.
+-- The options of a start: checks them, and converts them for the core.
 
 local core = require "cprof.core"
 local choice = require "cprof.recording.choice"
 local internal = require "cprof.sandbox.internal"
 local later = require "cprof.sandbox.later"
+local lists = require "cprof.text.lists"
 local methods = require "cprof.sandbox.methods"
 local name = require "cprof.source.name"
 local options = require "cprof.text.options"
@@ -19,50 +19,55 @@ internal.add()
 
 local start = {}
 
----Called in mode "trace", within the debug hook: it must not yield, and an
----error that it raises ends recording.
+---The callback of mode "trace", called within the debug hook. It must not
+---yield. An error that it raises ends recording.
 ---@alias cprof.Trace fun(event: "enter"|"leave", depth: integer,
 ---  title: string, since_ns: integer, duration_ns: integer?)
 
 ---@class cprof.StartOptions
----@field mode? "call"|"line"|"trace"|"count"|"sample"  line: hits, time of each
----    line, too; trace: each enter and leave is told as it happens; count:
----    how often each instruction ran, without times; sample: what runs is
----    looked at some times a second
----@field rate? integer         mode "sample": times a second
----@field trace? string|cprof.Trace  mode "trace": file, or a function
+---@field mode? "call"|"line"|"trace"|"count"|"sample"  call: calls and times of
+---    functions; line: also hits and times of lines; trace: reports each call
+---    and return as it happens; count: how often each instruction ran, without
+---    times; sample: looks a number of times a second at what runs
+---@field rate? integer         mode "sample": samples a second
+---@field trace? string|cprof.Trace  mode "trace": a file, or a function
 ---@field lines? string[]       parts of paths, or Lua patterns between
----    slashes: only lines, or instructions, of these sources
----@field include? string[]     parts of sources or titles, or such patterns:
----    only these functions
----@field exclude? string[]     not these; what is left out is its caller's
----@field c_functions? boolean  false: C functions are their callers'
----@field callsites? boolean    true: calls are told apart by their lines
+---    slashes: count only lines, or instructions, of these sources
+---@field include? string[]     parts of sources or titles, or Lua patterns
+---    between slashes: record only these functions
+---@field exclude? string[]     parts of sources or titles, or Lua patterns
+---    between slashes: do not record these functions, but charge them to their
+---    callers
+---@field c_functions? boolean  false: charge C functions to their callers
+---@field callsites? boolean    true: calls from different lines have different
+---    nodes
 ---@field clock? "wall"|"cpu"
 ---@field timer? "wall"|"thread"  mode "sample": who interrupts the program: a
 ---    timer of the wall clock; or a thread of cprof's own, which lets the
 ---    program's system calls go on
----@field recursion? "auto"|"full"|"fold"  fold: a function on the path
----    re-enters its node; auto: from 100,000 nodes on
----@field max_nodes? integer    most stack states
----@field history? integer|"full"  frames to keep; "full": with all nodes
+---@field recursion? "auto"|"full"|"fold"  fold: a function that is on the call
+---    path already gets that node again; auto: from 100,000 nodes on
+---@field max_nodes? integer    most call-tree nodes
+---@field history? integer|"full"  host frames to keep; "full": with all nodes
 ---@field gc? boolean          time the garbage collector, as a zone
 ---@field memory? boolean|"live"  count what is allocated, by function and
----    line; live: also what of it is in use
----@field memory_interval? integer  memory = "live", and mode "sample": bytes
----    from sample to sample, on average; 1: all blocks
+---    line; live: also how much of it is in use
+---@field memory_interval? integer  memory = "live", and mode "sample": average
+---    bytes from one sampled block to the next; 1: all blocks
 ---@field file? string          to record into; in its name, %p: the process,
 ---    %t: the time, %n: a running number
 ---@field every? number         seconds after which another file is begun
----@field keep? integer         of these files, only so many are kept
----@field compensate? boolean  false: what recording costs stays in the times
----@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
+---@field keep? integer         number of these files to keep, the newest
+---@field compensate? boolean  false: overhead stays in the times
+---@field slow_frames? { budget_ms: number, keep: integer? }  keep host frames
+---    over the budget with all nodes, so many of them
 start.options = {
   mode = { type = "string", default = "call",
            values = { "call", "line", "trace", "count", "sample" } },
-  rate = { type = "integer", min = 1, max = 10000 },
-  trace = { type = "trace" },
-  lines = { type = "patterns", shapes = true },
+  rate = { type = "integer", min = 1, max = 10000, modes = { "sample" } },
+  trace = { type = "trace", modes = { "trace" } },
+  lines = { type = "patterns", shapes = true,
+            modes = { "line", "count", "sample" } },
   include = { type = "patterns", shapes = true },
   exclude = { type = "patterns", shapes = true },
   c_functions = { type = "boolean", default = true, shapes = true },
@@ -74,7 +79,7 @@ start.options = {
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
                 default = 1000000 },
   history = { type = "history", default = 128 },
-  slow_frames = { type = "slow_frames" },
+  slow_frames = { type = "slow_frames", modes = { "call", "line", "trace" } },
   file = { type = "path" },
   every = { type = "number", min = 0.01, max = 100000000 },
   keep = { type = "integer", min = 1, max = 1000000 },
@@ -82,11 +87,11 @@ start.options = {
   memory = { type = "memory", default = false },
   memory_interval = { type = "integer", min = 1, max = 1 << 30,
                       default = 1 << 19 },
-  gc = { type = "boolean", default = false },
+  gc = { type = "boolean", default = false, modes = { "call", "line" } },
 }
 
--- gives the title of a function as soon as it is known, by its record and
--- the function itself
+-- A function that returns the title of a function during recording, given its
+-- record and the function itself.
 local function titles()
   name.prepare()
   local found, of_c = setmetatable(paths.all(), { __mode = "k" }), {}
@@ -100,7 +105,7 @@ local function titles()
   end
 end
 
----The command line of the program that runs; nil: it has none.
+---The command line of the program that runs; nil: there is none, in a host.
 ---@return string?
 function start.program()
   local arg = rawget(_G, "arg")
@@ -116,11 +121,12 @@ function start.program()
   return table.concat(words, " ")
 end
 
--- nodes from which on recursion folds: more of them than this nobody looks
--- at, and the file stays under ten megabytes
+-- the number of nodes from which on recursion folds; auto: nobody looks at more
+-- nodes than this, and the file stays under ten megabytes
 local fold_at = { auto = 100000, full = 0xffffffff, fold = 0 }
 
--- what is asked within the hook, whatever has become of the program's strings
+-- `f` for calls within the hook, with the library's methods of strings: the
+-- program may have changed these. nil: `f` is nil.
 local function with_methods(f)
   return f and function(...)
     local _ <close> = methods.borrow()
@@ -128,8 +134,8 @@ local function with_methods(f)
   end
 end
 
----Options that the cost of an event depends on, as the core has them.
----@param o cprof.StartOptions  that are valid
+---Options that the cost of an event depends on, as the core wants them.
+---@param o cprof.StartOptions  valid ones
 ---@param filter cprof.Choice
 ---@return table<string, any>
 function start.way(o, filter)
@@ -147,7 +153,7 @@ function start.way(o, filter)
   }
 end
 
--- what mode count is in need of
+-- Checks what mode "count" needs.
 local function check_count(o)
   if core.internals() ~= "direct" then
     error('start: mode "count" needs to read Lua\'s own structures, which ' ..
@@ -157,21 +163,27 @@ local function check_count(o)
   end
 end
 
-local function check_frames(o)
-  if o.mode ~= "count" and o.mode ~= "sample" then return end
-  local about_time = o.slow_frames and "slow_frames" or
-    o.history == "full" and "history"
-  if about_time then
-    error(('start: mode "%s" has no times of frames; leave out option ' ..
-      "'%s'"):format(o.mode, about_time), 6)
+local function refuse(what, modes)
+  error(("start: %s needs mode = %s"):format(what,
+    ('"%s"'):format(table.concat(modes, '", "')):gsub(', ("%l+")$', " or %1")),
+    7)
+end
+
+-- Checks that options are given that the mode can have.
+local function check_modes(o)
+  for _, option in ipairs(lists.keys(start.options)) do
+    local modes = start.options[option].modes
+    local fits = not modes or not o[option]
+    for _, mode in ipairs(modes or {}) do fits = fits or mode == o.mode end
+    if not fits then refuse(("option '%s'"):format(option), modes) end
+  end
+  if o.history == "full" and (o.mode == "count" or o.mode == "sample") then
+    refuse('history = "full"', { "call", "line", "trace" })
   end
 end
 
--- what the zone of the garbage collector is in need of
-local function check_gc(o)
-  if o.mode ~= "call" and o.mode ~= "line" then
-    error(('start: option \'gc\' needs mode = "call" or "line"'), 6)
-  end
+-- Checks what the zone of the garbage collector needs.
+local function check_gc()
   local drives, finalizing = core.drives()
   if drives then return end
   if finalizing then
@@ -186,36 +198,27 @@ local function check_gc(o)
   end
 end
 
+-- All options, with defaults. Raises an error if they are not valid.
 local function check_start(opts)
   if core.state() ~= "stopped" then
     error("start: already running; call stop first", 5)
   end
   local o = options.check("start", start.options, opts, 5)
-  if o.lines and not (o.mode == "line" or o.mode == "count" or
-     o.mode == "sample") then
-    error('start: option \'lines\' needs mode = "line", "count" or "sample"',
-      5)
-  end
-  if o.rate and o.mode ~= "sample" then
-    error('start: option \'rate\' needs mode = "sample"', 5)
-  end
+  check_modes(o)
   if o.mode == "sample" then o.rate = o.rate or 1000 end
   if o.mode == "count" then check_count(o) end
-  check_frames(o)
-  if o.gc then check_gc(o) end
+  if o.gc then check_gc() end
   if opts and opts.memory_interval and o.memory ~= "live" and
      not (o.memory and o.mode == "sample") then
     error('start: option \'memory_interval\' needs memory = "live", or ' ..
       'memory and mode = "sample"', 5)
   end
-  if o.trace and o.mode ~= "trace" then
-    error('start: option \'trace\' needs mode = "trace"', 5)
-  end
   rotation.check(o, 5)
   return o
 end
 
--- what is called for each event, and what at the end
+-- In mode "trace": the function that is called for each event, and the one that
+-- is called at the end, if any.
 local function trace_calls(o)
   if o.mode ~= "trace" then return nil end
   if type(o.trace) == "function" then return o.trace end
@@ -224,7 +227,7 @@ local function trace_calls(o)
   return writer.tell, writer.close
 end
 
--- what the core is to do
+-- The options as the core wants them.
 local function given_of(o, filter, recorded, tell, close)
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
@@ -256,17 +259,17 @@ end
 ---@class cprof.Recorded       what a start knows of the recording
 ---@field mode string
 ---@field rate? integer
----@field program? string       what runs
----@field folder? string        and where
+---@field program? string       the command line that runs
+---@field folder? string        the current one
 ---@field lua_version string
 ---@field lua_release string
----@field options? table<string, string>  that shape its profile
----@field choice? cprof.Choice  what of it is recorded
+---@field options? table<string, string>  options that shape its profile
+---@field choice? cprof.Choice  what is recorded; nil: everything
 
----All that a start needs. An error about the options names the place from
----which cprof.start was called: the caller's caller.
+---Prepares a start. An error about the options names the place from which
+---cprof.start was called: the caller's caller.
 ---@param opts? cprof.StartOptions
----@return cprof.StartOptions o        all of them
+---@return cprof.StartOptions o        all options, with defaults
 ---@return table<string, any> given    the options, as the core wants them
 ---@return cprof.Recorded
 function start.prepare(opts)

@@ -1,13 +1,13 @@
--- Where the call trace of mode "trace" goes: lines of text, or trace events
--- as Perfetto and others read them.
+-- Writes the call trace of mode "trace": as lines of text, or as trace events,
+-- which Perfetto and others read.
 
 local core = require "cprof.core"
 local limited = require "cprof.system.limited"
 
 local trace = {}
 
--- Within the hook, no methods and no %s, which calls __tostring: the program
--- may have changed them.
+-- Nothing here calls a method, or uses %s, which calls __tostring: this runs
+-- within the hook, and the program may have changed these.
 local format, gsub, rep = string.format, string.gsub, string.rep
 
 ---@class cprof.TraceWriter
@@ -15,8 +15,8 @@ local format, gsub, rep = string.format, string.gsub, string.rep
 ---  since_ns: integer, duration_ns: integer?, coroutine: integer)
 ---@field close fun()
 
--- a line each, and nothing that spoils a terminal
-local function plain(title)
+-- A title without ends of lines: each event is one line.
+local function one_line(title)
   return (gsub(title, "[\r\n]", " "))
 end
 
@@ -28,26 +28,29 @@ local function indent(depth)
   return rep("  ", indented) .. format("[%d] ", depth)
 end
 
----@param write fun(s: string)  raises what fails
+---A writer of lines of text.
+---@param write fun(s: string)  raises an error if it fails
 ---@return cprof.TraceWriter
 local function text(write)
   local function tell(event, depth, title, since, took)
     local enters = event == "enter"
     write(format("%14.6fms ", since * 1e-6) ..
-      indent(depth) .. (enters and "> " or "< ") .. plain(title) ..
+      indent(depth) .. (enters and "> " or "< ") .. one_line(title) ..
       (enters and "\n" or format("  %.6fms\n", took * 1e-6)))
   end
   return { tell = tell, close = function() end }
 end
 
+-- what trace events call these
 local phases = { enter = "B", leave = "E" }
 
--- Calls nest within a coroutine only, so a coroutine is a thread there. The
--- list needs no end: readers do without when the program was killed.
+-- A writer of trace events. Calls nest within a coroutine only, so each
+-- coroutine is a thread of the format. If the program is killed, the list has
+-- no end, which readers accept.
 local function events(write, pid)
   local escape = require "cprof.encoding.escape"
   local function quoted(s)
-    return '"' .. gsub(escape.line(plain(s)), '["\\]', "\\%0") .. '"'
+    return '"' .. gsub(escape.line(one_line(s)), '["\\]', "\\%0") .. '"'
   end
   write "[\n"
   local function tell(event, _, title, since, _, coroutine)
@@ -62,7 +65,8 @@ local function events(write, pid)
   return { tell = tell, close = close }
 end
 
--- Writes to a file no more bytes than it may have.
+-- A function that writes to a file, no more than `most` bytes (nil: any
+-- number), and raises an error if it fails.
 local function writer_to(file, most)
   local write = file.write
   local put = limited(function(s) return write(file, s) end, most)
@@ -72,8 +76,9 @@ local function writer_to(file, most)
   end
 end
 
----A writer to a file (".json": trace events), or to standard error.
----@param path string?
+---A writer to a file, with trace events if its name ends in ".json"; or to
+---standard error.
+---@param path string?  nil: standard error
 ---@param pid integer  of this process, for trace events
 ---@return cprof.TraceWriter? writer
 ---@return string? message
@@ -100,7 +105,8 @@ function trace.open(path, pid)
     close()
     close_file(file)
   end
-  -- younger than the file: when the state is closed, it is collected first
+  -- When the state is closed, this is finalized before the file, as it is
+  -- younger.
   local guard = setmetatable({}, { __gc = finish })
   function writer.close() finish(guard) end
   function writer.tell(...) if open then tell(...) end end

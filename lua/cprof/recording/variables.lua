@@ -1,11 +1,16 @@
--- What the environment asks for: CPROF_OPTIONS and CPROF_SIGNAL.
+-- Reads environment variables: CPROF_OPTIONS and CPROF_SIGNAL.
 
 local variables = {}
 
+-- options that may be given several times
 local lists = { lines = true, include = true, exclude = true }
+
+-- options whose values are never numbers or booleans
 local paths = { file = true, trace = true }
+
 local literals = { ["true"] = true, ["false"] = false }
 
+-- The boolean or number that a text stands for; else the text.
 local function value_of(s)
   if literals[s] ~= nil then return literals[s] end
   return math.tointeger(tonumber(s)) or
@@ -20,7 +25,8 @@ function variables.get(name)
   return value ~= "" and value or nil
 end
 
----Options of `start`, with commas between them.
+---The options of `start` in a text, with commas between them. A comma in a
+---value has a backslash before it.
 ---@param s string?
 ---@return table
 function variables.options(s)

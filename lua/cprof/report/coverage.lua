@@ -3,6 +3,7 @@
 local format = require "cprof.text.format"
 local header = require "cprof.report.header"
 local nearest = require "cprof.text.nearest"
+local order = require "cprof.text.order"
 local page = require "cprof.report.page"
 local totals = require "cprof.coverage.totals"
 
@@ -53,17 +54,15 @@ end
 local function details(on, file)
   local list = {}
   for _, f in ipairs(file.missing_functions) do
-    list[#list + 1] = { f.line, ("function %s was never called"):format(
-      format.plain(f.label:match "^(.*):%d+$" or f.label)) }
+    list[#list + 1] = { line = f.line,
+      text = ("function %s was never called"):format(
+        format.plain(f.label:match "^(.*):%d+$" or f.label)) }
   end
   for _, b in ipairs(file.missing_branches) do
-    list[#list + 1] = { b.line, b.kind == "comparison" and
+    list[#list + 1] = { line = b.line, text = b.kind == "comparison" and
       "the comparison " .. b.never or ("'%s' %s"):format(b.kind, b.never) }
   end
-  table.sort(list, function(a, b)
-    if a[1] ~= b[1] then return a[1] < b[1] end
-    return a[2] < b[2]
-  end)
+  table.sort(list, order("line", "text"))
   if #list == 0 and #file.missing_lines == 0 and not file.note then return end
   on:gap()
   on:title("", format.plain(file.place))
@@ -75,7 +74,7 @@ local function details(on, file)
       ranges(missing)))
   end
   for _, entry in ipairs(list) do
-    on:line(("l.%d: %s"):format(entry[1], entry[2]))
+    on:line(("l.%d: %s"):format(entry.line, entry.text))
   end
 end
 
@@ -103,7 +102,7 @@ function listing.make(p, o)
   on:title("coverage: ", format.program(p.meta))
   header.notes(p, on)
   if #files == 0 then
-    on:note "no file ran that was chosen to be counted"
+    on:note "none of the selected sources ran"
     return on:text(), 0
   end
   for i, file in ipairs(files) do

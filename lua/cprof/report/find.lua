@@ -50,7 +50,7 @@ return function(rows, wanted)
   if found and #found == 1 then return found[1] end
   found = found or rows
   local sorted, names = table.move(found, 1, #found, 1, {}), {}
-  table.sort(sorted, order("-self_ns", "title"))
+  table.sort(sorted, order("-self", "title"))
   for i, row in ipairs(sorted) do names[i] = row.title end
   return nil, ("no function '%s' was recorded%s"):format(wanted,
     nearest.list_or_first(wanted, names, "the hottest"))

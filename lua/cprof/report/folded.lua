@@ -5,6 +5,7 @@
 local bound = require "cprof.count.bound"
 local core = require "cprof.core"
 local format = require "cprof.text.format"
+local group = require "cprof.count.group"
 local name = require "cprof.source.name"
 local order = require "cprof.text.order"
 
@@ -13,15 +14,15 @@ local folded = {}
 ---@class cprof.FoldedNode
 ---@field id integer
 ---@field func cprof.Function
----@field call_line integer  0: not recorded
----@field calls integer?        nil in sampled profiles
----@field self_samples integer?  only in sampled profiles
----@field self_ns integer
----@field total_ns integer
----@field self_raw_ns integer
----@field total_raw_ns integer
----@field self_most_ns integer  see bound
----@field total_most_ns integer
+---@field line integer       of the call; 0: not recorded
+---@field count integer
+---@field calls integer?     nil in sampled profiles
+---@field self integer
+---@field total integer
+---@field self_raw integer
+---@field total_raw integer
+---@field self_most integer  see bound
+---@field total_most integer
 ---@field depth integer      the deepest recursion
 ---@field label string       name, metamethod and depth
 
@@ -39,19 +40,12 @@ Folded.__index = Folded
 ---@param base? string  a title: only what this function calls
 ---@return cprof.Folded
 function folded.new(profile, base)
-  local ids, groups, funcs = {}, {}, {}
-  for i, f in ipairs(profile.functions) do
-    local key = i == profile.overhead and ids or f.title
-    if not ids[key] then
-      funcs[#funcs + 1] = f
-      ids[key] = #funcs
-    end
-    groups[i] = ids[key]
-  end
-  local nodes = core.fold(profile.nodes, groups, #funcs, ids[base])
+  local groups = group.by(profile.functions, group.title, profile.overhead)
+  local nodes = core.fold(profile.nodes, groups.of, #groups.keys,
+    groups.ids[base])
   local callees, count = core.callees(nodes)
   return setmetatable({ nodes = nodes, callees = callees, count = count,
-    funcs = funcs, meta = profile.meta,
+    funcs = groups.first, meta = profile.meta,
     sampled = profile.samples ~= nil,
     most = bound.most(profile) }, Folded)
 end
@@ -66,31 +60,30 @@ end
 ---@param id integer
 ---@return cprof.FoldedNode
 function Folded:node(id)
-  local _, func, line, calls, self_ns, total_ns, raw, total_raw, depth =
-    core.node(self.nodes, id)
-  return bound.set({ id = id, func = self.funcs[func], call_line = line,
-    calls = not self.sampled and calls or nil,
-    self_samples = self.sampled and raw or nil,
-    self_ns = self_ns, total_ns = total_ns,
-    self_raw_ns = raw, total_raw_ns = total_raw, depth = depth,
-    label = label(self.funcs[func], core.called(self.nodes, id), depth,
-      self.meta) }, self.most)
+  local _, func, line, calls, own, total, raw, total_raw, depth, _, _, _, _,
+    _, _, called = core.node(self.nodes, id)
+  local sampled = self.sampled
+  return bound.set({ id = id, func = self.funcs[func], line = line,
+    count = sampled and raw or calls, calls = not sampled and calls or nil,
+    self = own, total = total, self_raw = sampled and own or raw,
+    total_raw = sampled and total or total_raw, depth = depth,
+    label = label(self.funcs[func], called, depth, self.meta) }, self.most)
 end
 
 ---The callees of a node that may have taken `least` or more, by total time.
 ---@param id integer
----@param least number  ns
+---@param least number
 ---@return cprof.FoldedNode[]
 function Folded:children(id, least)
   local list, out = core.children(self.nodes, self.callees, id), {}
   for i = 1, #list, 4 do
-    local _, _, _, _, _, total_ns, _, total_raw = core.node(self.nodes,
-      list[i])
-    if bound.of(total_ns, total_raw, self.most) >= least then
+    local _, _, _, _, _, total, _, total_raw = core.node(self.nodes, list[i])
+    if bound.of(total, self.sampled and total or total_raw, self.most) >=
+       least then
       out[#out + 1] = self:node(list[i])
     end
   end
-  table.sort(out, order("-total_ns", "id"))
+  table.sort(out, order("-total", "id"))
   return out
 end
 
@@ -102,11 +95,11 @@ function Folded:trunk()
   while true do
     local list = core.children(self.nodes, self.callees, id)
     if #list ~= 4 then return id, above end
-    local _, func, _, calls, self_ns = core.node(self.nodes, list[1])
+    local _, func, _, calls, own = core.node(self.nodes, list[1])
     local ran = calls
     -- samples have no calls that could tell
     if self.sampled then
-      ran = self.funcs[func].name == name.host and self_ns or 1
+      ran = self.funcs[func].name == name.host and own or 1
     end
     if ran > 0 then return id, above end
     id, above = list[1], above + 1

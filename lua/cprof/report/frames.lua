@@ -57,7 +57,7 @@ local function summary(frames)
     ""
   return {
     format.plural(frames.recorded, "frame") .. kept .. slow,
-    ("%shalf within %s, 90 %% %s, 99 %% %s, max %s"):format(
+    ("%smedian %s, p90 %s, p99 %s, max %s"):format(
       some and ("of the last %s, "):format(some) or "", format.time(p.p50),
       format.time(p.p90), format.time(p.p99), format.time(p.max)),
   }

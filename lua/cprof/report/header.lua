@@ -6,7 +6,6 @@ local core = require "cprof.core"
 local format = require "cprof.text.format"
 local heap = require "cprof.count.heap"
 local lines = require "cprof.count.lines"
-local measured = require "cprof.count.measured"
 local measures = require "cprof.count.measure"
 local release = require "cprof.recording.release"
 local rows = require "cprof.count.rows"
@@ -32,7 +31,7 @@ local too_short <const> = 100000
 -- notes on how certain the times are
 local function certainty(profile, page)
   local meta = profile.meta
-  if meta.mode == "count" then return end
+  if not meta.wall_ns then return end
   if meta.uncompensated and meta.uncompensated ~= "compensate = false" then
     page:note("overhead per event is included in the times: %s",
       meta.uncompensated)
@@ -46,7 +45,7 @@ local function certainty(profile, page)
       format.percent(meta.overhead_ns, recorded), meta.mode == "line" and
       "; mode call, or fewer lines (--lines=PATTERN), is more exact" or "")
   end
-  if meta.clamped_ns * 100 > profile.program_ns then
+  if meta.clamped_ns * 100 > profile.measure.whole then
     page:note("the overhead estimate exceeds the measured time by %s; small " ..
       "times are rough", format.time(meta.clamped_ns))
   end
@@ -70,7 +69,7 @@ end
 -- notes on what was not recorded
 local function gaps(profile, page)
   local meta = profile.meta
-  if meta.live and meta.mode == "count" then
+  if meta.live and not meta.since_last_event_ns then
     page:note "still being recorded"
   elseif meta.live then
     page:note("still being recorded; the last %s was %s ago",
@@ -112,16 +111,17 @@ end
 local function choice(profile, page)
   local meta = profile.meta
   local given, without = meta.options or {}, {}
+  local counts = meta.instructions ~= nil
   if given.include then
     page:note("only functions that match %s; %s", given.include,
-      page.counts and "instructions of others are not counted" or
+      counts and "instructions of others are not counted" or
       "time and overhead of others count for their callers")
   end
   if given.c_functions == "false" then without[1] = "C functions" end
   without[#without + 1] = given.exclude
   if #without > 0 then
     page:note("without %s%s", table.concat(without, ", "), given.include and
-      "" or page.counts and "; their instructions are not counted" or
+      "" or counts and "; their instructions are not counted" or
       "; their time and overhead count for their callers")
   end
   for line in (meta.unmatched_patterns or ""):gmatch "[^\n]+" do
@@ -150,7 +150,7 @@ local function collector(profile, page)
   local meta, ns = profile.meta, header.collector_ns(profile)
   page:line(("garbage collector: %s, %s %% of the time, in %s and %s; " ..
     "the longest took %s"):format(format.time(ns),
-    format.percent(ns, profile.program_ns),
+    format.percent(ns, profile.measure.whole),
     plural(meta.gc_cycles, "collection"),
     plural(meta.gc_steps, "step"), format.time(meta.gc_longest_ns)))
 end
@@ -200,23 +200,19 @@ local function slowed(profile, rate)
       format.count(level)) or "")
 end
 
--- by measure: what too few samples cannot tell
-local told_of = { bytes = "what allocated", allocs = "what allocated",
-                  live = "what is in use", peak = "what was in use" }
-
 ---A sentence on the rate and the margin of error of samples.
 ---@param profile cprof.Profile  with figures from samples
 ---@return string
 function header.certainty(profile)
-  local asked, n = profile.meta.rate, measures.of(profile).samples
+  local asked, n = profile.meta.rate, profile.measure.samples
   if n < sampled.few then
-    local what = told_of[profile.meta.measure] or "where the time went"
+    local what = profile.measure.asks
     if n == 0 then return ("no samples: %s is not known"):format(what) end
     return ("%s: too few to tell %s"):format(plural(n, "sample"),
       what)
   end
   local told = ""
-  if measured.times(profile.meta) then
+  if profile.measure:timed() then
     local rate = header.rate(profile)
     told = ("%s%.0f samples a second%s%s; "):format(profile.samples and "" or
       ("times from %s, "):format(plural(n, "sample")), rate,
@@ -236,7 +232,7 @@ local function times(profile)
     if ns > 0 then parts[#parts + 1] = format.time(ns) .. " " .. what end
   end
   if meta.waiting_ns then
-    add(profile.program_ns - meta.waiting_ns, "CPU")
+    add(profile.measure.whole - meta.waiting_ns, "CPU")
     add(meta.waiting_ns, "waiting")
   end
   add(meta.preempted_ns, "preempted (excluded)")
@@ -247,27 +243,33 @@ local function times(profile)
   return #parts == 0 and all or all .. ": " .. table.concat(parts, ", ")
 end
 
+-- what asked for the samples, and how often the program was interrupted
+local function asked_by(meta)
+  if meta.mode ~= "sample" or not meta.timer then return "" end
+  return (" (timer: %s, %s)"):format(meta.timer,
+    plural(meta.signals, "signal"))
+end
+
 ---@param view cprof.View
 function header.show(view)
   local profile, page, meta = view.profile, view.page, view.profile.meta
-  local counts, measure = meta.mode == "count", measured.of(meta)
-  local figures = measure and measure.is or counts and "instructions" or nil
+  local recorded, measure = profile.recorded or profile, profile.measure
   local facts = {
     profile.samples and plural(profile.samples, "sample") or
       plural(select.calls(profile), "call"),
     plural(select.distinct(profile), "function"),
-    ("mode %s"):format(meta.mode),
-    figures and "self and total are " .. figures or
+    ("mode %s"):format(meta.mode) .. asked_by(meta),
+    measure.name ~= "time" and "self and total are " .. measure.is or
       ("clock %s"):format(meta.clock),
   }
-  if counts then
+  if meta.instructions then
     table.insert(facts, 1, plural(meta.instructions, "instruction"))
   end
   if meta.runs then
     table.insert(facts, 1, plural(meta.runs, "run"))
   end
   page:title("cprof: ", format.program(meta))
-  if not counts then page:line(times(view.timed or profile)) end
+  if meta.wall_ns then page:line(times(recorded)) end
   page:line(table.concat(facts, ", "))
   if meta.memory then
     page:line("allocated: " .. allocations.headline(profile))
@@ -278,8 +280,8 @@ function header.show(view)
       page:line(("heap: %s up to %s"):format(bars, format.bytes(most)))
     end
   end
-  if meta.gc then collector(view.timed or profile, page) end
-  if measures.of(profile).samples then
+  if meta.gc then collector(recorded, page) end
+  if measure.samples then
     page:line(header.certainty(profile))
   end
   if meta.joined then page:note(meta.joined) end

@@ -16,7 +16,7 @@ local nearly_all <const> = 0.8
 local function take(frontier)
   local at = 1
   for i, node in ipairs(frontier) do
-    if node.total_ns > frontier[at].total_ns then at = i end
+    if node.total > frontier[at].total then at = i end
   end
   return table.remove(frontier, at)
 end
@@ -25,7 +25,7 @@ end
 local function joins(node)
   local first = node.callees[1]
   return first and not node.apart and
-    first.total_ns >= node.total_ns * nearly_all
+    first.total >= node.total * nearly_all
 end
 
 -- adds a callee; returns the number of lines that this adds
@@ -43,7 +43,7 @@ local function grow(tree, id, whole, most)
   local function extend(node, from)
     for _, callee in ipairs(tree:children(from, whole * small)) do
       callee.callees, callee.caller = {}, node
-      callee.apart = callee.self_ns >= whole * own
+      callee.apart = callee.self >= whole * own
       frontier[#frontier + 1] = callee
     end
   end
@@ -63,14 +63,14 @@ end
 -- appends the line of a node and of the callees that share it, then the lines
 -- below
 local function join(node, level, out, most)
-  local line = { level = level, names = {}, nodes = 0, self_ns = 0,
-    self_raw_ns = 0, total_ns = node.total_ns,
-    total_raw_ns = node.total_raw_ns }
+  local line = { level = level, names = {}, nodes = 0, self = 0,
+    self_raw = 0, total = node.total,
+    total_raw = node.total_raw }
   while node do
     line.names[#line.names + 1] = node.label
     line.nodes = line.nodes + 1
-    line.self_ns = line.self_ns + node.self_ns
-    line.self_raw_ns = line.self_raw_ns + node.self_raw_ns
+    line.self = line.self + node.self
+    line.self_raw = line.self_raw + node.self_raw
     line.last = node
     node = #node.callees == 1 and joins(node) and node.callees[1] or nil
   end
@@ -84,8 +84,8 @@ end
 ---@field level integer
 ---@field names string[]  labels of the nodes that share the line
 ---@field nodes integer   their number
----@field self_ns integer   their sum
----@field total_ns integer  of the first one
+---@field self integer   their sum
+---@field total integer  of the first one
 
 ---@param tree cprof.Folded
 ---@param id integer     where it begins

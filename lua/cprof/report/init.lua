@@ -3,8 +3,9 @@
 
 local find = require "cprof.report.find"
 local flat = require "cprof.report.flat"
+local graph = require "cprof.count.graph"
 local header = require "cprof.report.header"
-local measured = require "cprof.count.measured"
+local measures = require "cprof.count.measure"
 local nearest = require "cprof.text.nearest"
 local options = require "cprof.text.options"
 local page = require "cprof.report.page"
@@ -30,8 +31,8 @@ local modes = {
 ---    and total: wall time without overhead and preemption; its part that is
 ---    CPU time, or waiting time; bytes allocated, allocations, bytes in use, or
 ---    bytes in use at the peak
----@field sort? "self"|"total"|"calls"|"name"|"alloc"|"allocs"|"live"|"peak"
----    alloc, allocs, live and peak: by that measure
+---@field sort? string          "self", "total", "calls", "name"; or a measure:
+---    sorts by self of that measure
 ---@field filter? string        part of a title or path, or a Lua pattern
 ---    between slashes
 ---@field root? string          mode "tree": only what this function calls
@@ -45,10 +46,10 @@ report.options = options.together(page.options, {
            values = { "summary", "self", "total", "callgraph", "tree",
                       "file", "frames" } },
   limit = { type = "integer", min = 1 },
-  measure = { type = "string", values = measured.options() },
+  measure = { type = "string", values = measures.options() },
   min_percent = { type = "number", min = 0, max = 100 },
-  sort = { type = "string", values = { "self", "total", "calls", "name",
-                                       "alloc", "allocs", "live", "peak" } },
+  sort = { type = "string", values = measures.options("self", "total",
+    "calls", "name") },
   filter = { type = "pattern" },
   root = { type = "string" },
   depth = { type = "integer", min = 1 },
@@ -56,14 +57,13 @@ report.options = options.together(page.options, {
 
 ---@class cprof.View            the input of a mode
 ---@field profile cprof.Profile  with the measure that is shown
----@field timed? cprof.Profile   the same profile with times
 ---@field options cprof.ReportOptions
 ---@field page cprof.Page
----@field whole integer         the time that is 100 %, in ns: the program's
+---@field whole integer         the figure that is 100 %: the program's
 
 -- the title of the function that `root` means; nil: the whole tree
 local function base_of(profile, wanted, level)
-  local row, why = find(select.functions(profile), wanted)
+  local row, why = find(graph.functions(profile), wanted)
   if not row then error("report: " .. why, level + 1) end
   return row.func.kind ~= "root" and row.title or nil
 end
@@ -76,22 +76,9 @@ local function check(profile, given, level)
         level + 1)
     end
   end
-  for _, option in ipairs { "sort", "measure" } do
-    local unknown = measured.unknown(profile, o[option])
-    if unknown then
-      error(('report: option \'%s\' must not be "%s" for a profile %s')
-        :format(option, o[option], unknown), level + 1)
-    end
-  end
-  if measured.row(o.sort) then
-    if o.measure and o.measure ~= o.sort then
-      error(('report: option \'sort\' must not be "%s" with measure = "%s"')
-        :format(o.sort, o.measure), level + 1)
-    end
-    o.measure, o.sort = o.sort, nil
-  end
+  local measure = measures.choose("report", profile, o, "sort", level)
   if o.root then o.root = base_of(profile, o.root, level + 1) end
-  return o
+  return o, measure
 end
 
 ---Why a report with this filter has nothing to show; nil: there is something.
@@ -101,7 +88,7 @@ end
 function report.nothing(profile, filter)
   if not filter then return nil end
   local titles = {}
-  for _, row in ipairs(select.functions(profile)) do
+  for _, row in ipairs(graph.functions(profile)) do
     if select.passes(row, filter) then return nil end
     titles[#titles + 1] = row.title
   end
@@ -114,14 +101,10 @@ end
 ---@param level integer  of errors in the options, as of error()
 ---@return string
 function report.make(profile, given, level)
-  local o = check(profile, given, level)
-  local measure, timed = measured.row(o.measure), profile
-  if measure then profile = measured.profile(profile, measure.name) end
-  local view = {
-    profile = profile, timed = timed, options = o, whole = profile.program_ns,
-    page = page.new({ format = o.format, color = o.color, width = o.width },
-      profile),
-  }
+  local o, measure = check(profile, given, level)
+  profile = measures.profile(profile, measure)
+  local view = { profile = profile, options = o,
+    whole = profile.measure.whole, page = page.new(o, profile) }
   header.show(view)
   -- the header has already said so
   if view.page.measure.samples == 0 and o.mode ~= "frames" then

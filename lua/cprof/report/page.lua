@@ -2,7 +2,6 @@
 
 local format = require "cprof.text.format"
 local markdown = require "cprof.text.markdown"
-local measures = require "cprof.count.measure"
 
 local page = {}
 
@@ -17,7 +16,6 @@ local usual <const> = 100
 ---@field paint cprof.Paint
 ---@field markdown boolean  is it Markdown?
 ---@field measure cprof.Measure  of its figures
----@field counts boolean   are there instructions instead of times?
 ---@field private out string[]
 ---@field private notes string[]  explanations of what was shown
 local Page = {}
@@ -36,15 +34,13 @@ page.options = {
 
 ---@param o { format?: "text"|"markdown", width?: integer,
 ---  color?: "auto"|"always"|"never" }
----@param profile? cprof.Profile  that the figures come from
+---@param profile cprof.Profile  that the figures come from
 ---@return cprof.Page
 function page.new(o, profile)
   local md = o.format == "markdown"
-  local measure = profile and measures.of(profile) or measures.new("ns", 0)
   return setmetatable({
     width = o.width or md and math.huge or format.columns(),
-    markdown = md, out = {}, notes = {}, measure = measure,
-    counts = measure.unit == "instructions",
+    markdown = md, out = {}, notes = {}, measure = profile.measure,
     paint = format.paint(not md and format.wants_color(o.color or "auto")),
   }, Page)
 end
@@ -136,7 +132,7 @@ function Page:listing(columns, rows)
   self:verbatim(format.table(columns, rows, self.width, self.paint))
 end
 
----A time, or a figure in another measure, as text.
+---A figure as text.
 ---@param n integer
 ---@param most? integer  its upper bound, see bound
 ---@return string
@@ -151,7 +147,9 @@ end
 ---@param most? integer
 ---@return string
 function Page:told(n, most)
-  return self:time(n, most) .. (self.counts and " instructions" or "")
+  local text, bounded = self.measure:told(n, most)
+  if bounded then self:footnote(at_most) end
+  return text
 end
 
 ---A share in percent, as text.

@@ -6,16 +6,11 @@ local order = require "cprof.text.order"
 
 local select = {}
 
----How often a row or a node was called or, in sampled profiles, sampled.
----@param row { calls: integer?, self_samples: integer? }
----@return integer
-function select.often(row) return row.calls or row.self_samples or 0 end
-
 -- by estimates; if these are equal, by upper bounds
-local orders = {
-  self = order("-self_ns", "-self_most_ns", "title"),
-  total = order("-total_ns", "-total_most_ns", "title"),
-  calls = order(function(row) return -select.often(row) end, "title"),
+local orders <const> = {
+  self = order("-self", "-self_most", "title"),
+  total = order("-total", "-total_most", "title"),
+  calls = order("-count", "title"),
   name = order("func.name", "title"),
 }
 
@@ -34,8 +29,9 @@ end
 ---@return integer
 function select.distinct(profile)
   local seen, n = {}, 0
+  local total = (profile.recorded or profile).measure.all
   for _, f in ipairs(profile.functions) do
-    local met = select.often(f) > 0 or f.total_ns ~= 0
+    local met = (f.calls or f.self_samples) > 0 or f[total] ~= 0
     local counts = met and f.kind ~= "root" and f.kind ~= "internal" and
       not explained.collector(f)
     if counts and not seen[f.title] then seen[f.title], n = true, n + 1 end
@@ -66,73 +62,45 @@ function select.least(view)
   return o.min_percent or (o.sort or o.filter) and 0 or 1
 end
 
----The rows to show, the number of rows that are left out, and their self time.
----The root is time outside all functions: it is never counted as left out.
+---The rows to show, and the line about those that are left out; nil: there are
+---none. The root is outside all functions: it is never counted as left out.
 ---@param view cprof.View
 ---@param rows cprof.Row[]
----@param measure string   "self" or "total": the figure for `min_percent`
+---@param by "self"|"total"  the figure for `min_percent`
 ---@param limit? integer
----@return cprof.Row[] shown, integer hidden, integer hidden_ns
-function select.rows(view, rows, measure, limit)
+---@return cprof.Row[] shown
+---@return string? rest
+function select.rows(view, rows, by, limit)
   limit = limit or view.options.limit or 30
   -- rows whose upper bound is large enough are shown, too
-  local field, least = measure .. "_most_ns", select.least(view)
-  local shown, hidden, hidden_ns = {}, 0, 0
+  local field, least = by .. "_most", select.least(view)
+  local shown, hidden, left = {}, 0, 0
   for _, row in ipairs(rows) do
     if select.passes(row, view.options.filter) then
       local enough = row[field] * 100 >= least * view.whole
       if row.func.kind == "root" and not view.options.filter then
-        enough = row.self_ns * 100 >= math.max(least, 1) * view.whole
+        enough = row.self * 100 >= math.max(least, 1) * view.whole
       end
       if enough and #shown < limit then
         shown[#shown + 1] = row
       elseif row.func.kind ~= "root" then
-        hidden, hidden_ns = hidden + 1, hidden_ns + row.self_ns
+        hidden, left = hidden + 1, left + row.self
       end
     end
   end
-  return shown, hidden, hidden_ns
+  return shown, select.rest(view, hidden, left, "function")
 end
 
----The line about rows that are left out; nil: there are none.
+---The line about what is left out; nil: nothing is.
 ---@param view cprof.View
 ---@param hidden integer
----@param hidden_ns integer
+---@param left integer    their self
 ---@param what string     "function"
 ---@return string?
-function select.rest(view, hidden, hidden_ns, what)
+function select.rest(view, hidden, left, what)
   if hidden == 0 then return nil end
   return ("… %s, %s %% self"):format(format.plural(hidden, "more " .. what),
-    format.percent(hidden_ns, view.whole))
-end
-
--- the sums of each profile, cached because they take a while
-local known = setmetatable({}, { __mode = "k" })
-
--- is it an empty row for the time since the last sample?
-local function vacant(row)
-  return row.func.kind == "internal" and row.total_ns == 0 and
-    row.total_samples == 0
-end
-
----The rows of a report, which merge functions with the same title, and the
----calls between them, separate for each line. The caller may change the list
----of rows.
----@param profile cprof.Profile
----@param all? boolean  also rows that are empty now but may get figures later
----@return cprof.Row[]
----@return cprof.Edge[]
-function select.functions(profile, all)
-  local sums = known[profile]
-  if not sums then
-    sums = table.pack(profile:sums(function(f) return f.title end, true))
-    known[profile] = sums
-  end
-  local out = {}
-  for _, row in ipairs(sums[1]) do
-    if all or not vacant(row) then out[#out + 1] = row end
-  end
-  return out, sums[2]
+    format.percent(left, view.whole))
 end
 
 return select

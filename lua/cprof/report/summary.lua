@@ -1,16 +1,19 @@
 -- Mode "summary": what fits the screen. Functions by self time, then the
 -- hottest path.
 
+local columns = require "cprof.report.columns"
 local flat = require "cprof.report.flat"
 local folded = require "cprof.report.folded"
 local format = require "cprof.text.format"
+local graph = require "cprof.count.graph"
 local hotpath = require "cprof.report.hotpath"
 local select = require "cprof.report.select"
 
-local columns = {
-  { title = "total", rank = 2 }, { title = "total %" },
-  { title = "self", rank = 3 }, { title = "self %", rank = 1 },
-  { title = "hottest path", left = true, least = 30, cut = format.cutchain },
+local list <const> = {
+  columns.of { "total", rank = 2 }, columns.of { "total %" },
+  columns.of { "self", rank = 3 },
+  columns.of { "self %", rank = 1, heat = true },
+  columns.of { "function", title = "hottest path", cut = format.cutchain },
 }
 
 -- the rows without a terminal, and the fewest useful rows
@@ -20,32 +23,24 @@ local usual <const>, fewest <const> = 40, 3
 local around <const> = 9
 
 local function path(view, tree, above, lines)
-  local page, hottest = view.page, 0
-  local nodes, left_ns, cells = above, view.whole, {}
+  local page, nodes, left = view.page, above, view.whole
   for _, line in ipairs(lines) do
-    hottest = math.max(hottest, line.self_ns)
+    nodes, left = nodes + line.nodes, left - line.self
+    line.label = ("  "):rep(line.level) ..
+      table.concat(line.names, format.arrow)
   end
-  for i, line in ipairs(lines) do
-    nodes, left_ns = nodes + line.nodes, left_ns - line.self_ns
-    cells[i] = {
-      page:time(line.total_ns, line.total_most_ns),
-      page:share(line.total_ns),
-      page:time(line.self_ns, line.self_most_ns),
-      { page:share(line.self_ns), format.heat(line.self_ns, hottest) },
-      ("  "):rep(line.level) .. table.concat(line.names, format.arrow),
-    }
-  end
+  columns.heat(lines, "self")
   page:gap()
-  page:listing(columns, cells)
-  page:rest(select.rest(view, tree.count - nodes, left_ns, "node"))
+  page:listing(list, columns.rows(page, list, lines))
+  page:rest(select.rest(view, tree.count - nodes, left, "node"))
 end
 
 -- the number of rows that functions need
 local function wanted(view)
-  local rows, n = select.functions(view.profile), 0
+  local rows, n = graph.functions(view.profile), 0
   local least = select.least(view) * view.whole / 100
   for _, row in ipairs(rows) do
-    if row.self_most_ns >= least then n = n + 1 end
+    if row.self_most >= least then n = n + 1 end
   end
   return n
 end

@@ -1,26 +1,24 @@
 -- Mode "tree": the call tree, with callees indented under their caller.
 
+local columns = require "cprof.report.columns"
 local format = require "cprof.text.format"
 local folded = require "cprof.report.folded"
-local name = require "cprof.source.name"
 local order = require "cprof.text.order"
 local select = require "cprof.report.select"
 
-local columns = {
-  { title = "total", rank = 1 }, { title = "total %" },
-  { title = "self", rank = 3 }, { title = "calls", optional = true, rank = 2 },
-  { title = "function", left = true, least = 30, cut = format.cutindent },
-  { title = "from line", optional = true, rank = 4 },
-  { title = "defined", left = true, least = 14, cut = format.cutpath,
-    yields = true },
+local shown_columns <const> = {
+  columns.of { "total", rank = 1 }, columns.of { "total %", heat = true },
+  columns.of { "self", rank = 3 }, columns.of { "calls", rank = 2 },
+  columns.of { "function", cut = format.cutindent },
+  columns.of { "from line", rank = 4 },
+  columns.of { "defined", least = 14, yields = true },
 }
 
 local deepest <const> = 12 -- levels that are indented by two columns
 
-local orders = {
-  self = order("-self_ns", "func.title", "id"),
-  calls = order(function(node) return -select.often(node) end, "func.title",
-    "id"),
+local orders <const> = {
+  self = order("-self", "func.title", "id"),
+  calls = order("-count", "func.title", "id"),
   name = order("func.title", "id"),
 }
 
@@ -61,41 +59,26 @@ local function collect(view, tree, root)
   return out
 end
 
-local function cell(view, line, indent, hottest)
-  local node, page = line.node, view.page
-  local style = not line.matched and "dim" or nil
-  return {
-    { page:time(node.total_ns, node.total_most_ns), style },
-    { page:share(node.total_ns),
-      style or format.heat(node.self_ns, hottest) },
-    { page:time(node.self_ns, node.self_most_ns), style },
-    { format.calls(node.calls), style },
-    { (" "):rep(indent * line.level) .. node.label, style },
-    node.call_line > 0 and tostring(node.call_line) or "",
-    { format.plain(name.where(node.func)), "dim" },
-  }
-end
-
 ---@param view cprof.View
 return function(view)
-  local base = view.options.root
+  local base, page = view.options.root, view.page
   local tree = folded.new(view.profile, base)
   local root, above = 1, 0
   if not base then root, above = tree:trunk() end
   local lines = collect(view, tree, root)
-  local hottest, level = 0, 0
-  local left_ns = base and tree:node(1).total_ns or view.whole
-  for _, line in ipairs(lines) do
-    hottest = math.max(hottest, line.node.self_ns)
-    level = math.max(level, line.level)
-    left_ns = left_ns - line.node.self_ns
-  end
-  local cells = {}
+  local level, entries = 0, {}
+  local left = base and tree:node(1).total or view.whole
   for i, line in ipairs(lines) do
-    cells[i] = cell(view, line, level > deepest and 1 or 2, hottest)
+    entries[i], left = line.node, left - line.node.self
+    level = math.max(level, line.level)
   end
-  view.page:listing(columns, cells)
-  view.page:rest(select.rest(view, tree.count - above - #lines, left_ns,
-    "node"))
-  view.page:explain()
+  columns.heat(entries, "self")
+  for i, e in ipairs(entries) do
+    e.label = (" "):rep((level > deepest and 1 or 2) * lines[i].level) ..
+      e.label
+    e.style = not lines[i].matched and "dim" or nil
+  end
+  page:listing(shown_columns, columns.rows(page, shown_columns, entries))
+  page:rest(select.rest(view, tree.count - above - #lines, left, "node"))
+  page:explain()
 end

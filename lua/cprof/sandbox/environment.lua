@@ -1,17 +1,16 @@
 -- The globals of cprof's own modules: copies of the standard library, made
--- when cprof is loaded, and a 'require' that loads modules with them. What a
--- program does to its globals, its libraries or package.path later on does
--- not matter to cprof.
+-- when cprof is loaded, and a `require` that loads modules with these globals.
+-- So the program may later change its globals, its libraries or package.path
+-- without any effect on cprof.
 
 local core = require "cprof.core"
 
--- A host may have opened only some; what a program does to them later on is
--- no matter.
+-- A host may have opened only some of the libraries that cprof needs.
 for _, name in next, { "coroutine", "debug", "io", "math", "os", "package",
   "string", "table", "utf8" } do
   if type(rawget(_G, name)) ~= "table" then
     error("cprof needs Lua's library '" .. name .. "': open it (luaopen_" ..
-      name .. " or luaL_openlibs), and take it away after cprof was loaded",
+      name .. " or luaL_openlibs); it may be removed after cprof was loaded",
       0)
   end
 end
@@ -37,8 +36,9 @@ local function copy(t)
   return out
 end
 
+-- `own`: loaded modules of cprof, and copies of standard libraries
 local environment, own = {}, { ["cprof.core"] = core }
--- of other libraries, what a command has needed only at its start is garbage
+-- other loaded modules; collected when nothing else refers to them
 local others = setmetatable({}, { __mode = "v" })
 for name in names:gmatch "%S+" do
   local value = rawget(_G, name)
@@ -47,13 +47,14 @@ for name in names:gmatch "%S+" do
   own[name] = library and environment[name] or nil
 end
 
--- the program's, where a module means these
+-- the program's globals: a module of cprof that means these says _G
 environment._G = _G
 
 -- the working directory when the program loaded cprof
 environment.folder = core.cwd()
 
--- the folder with all modules, from whichever folder the program is in later
+-- the folder with all modules, as an absolute path: the program may change its
+-- current folder
 local _, file = ...
 local root = file and file:match "^(.*)cprof[/\\]sandbox[/\\]environment%.lua$"
 local anywhere = package.config:sub(1, 1) == "\\" and "^%a?:?[/\\]" or "^/"
@@ -62,7 +63,9 @@ if root and not root:find(anywhere) then
 end
 
 local gsub, find, gmatch = string.gsub, string.find, string.gmatch
+local match = string.match
 
+-- The path of a module that is written in Lua; nil: there is none.
 local function path_of(name)
   if not find(name, "^cprof[.%w_]*$") then
     return searched and search(name, searched)
@@ -75,15 +78,17 @@ local function path_of(name)
     if there then
       close(there)
       return path .. suffix
-    elseif number ~= 2 then  -- it is there
+    elseif number ~= 2 then  -- not ENOENT: the file exists
       error("cannot load " .. name .. ": " .. why, 0)
     end
   end
 end
 
--- a module's chunk and its path; nil: the module is not written in Lua
+-- A module's chunk, from a kept text or a file, and its path; nil: there is no
+-- such file.
 local function chunk_of(name)
-  local text, path = core.kept_text(name)
+  local kept = core.kept_text(name)
+  local path, text = match(kept or "", "^(.-)\0(.*)$")
   path = path or path_of(name)
   if not path then return nil end
   local chunk, why
@@ -94,6 +99,8 @@ local function chunk_of(name)
   return chunk, path
 end
 
+-- Loads a module with cprof's globals. One that has no Lua file is left to the
+-- program's `require`.
 local function load_module(name)
   if preload[name] then
     return preload[name](name, ":preload:", environment)
@@ -107,16 +114,17 @@ local function load_module(name)
   return require(name)
 end
 
--- how modules name the modules that they load at once, or later
+-- patterns of how a module's text names the modules that it needs
 local needs <const> = { 'require[ (,]+"([%w_.]+)"', 'later"?[ (]+"([%w_.]+)"' }
 
+-- Keeps the text of a module, and of those that it needs.
 local function keep(name, seen)
   if seen[name] or preload[name] or core.has_text(name) then return end
   seen[name] = true
   local path = path_of(name)
   local text = path and core.readfile(path)
   if not text then return end
-  core.keep_text(name, path, text)
+  core.keep_text(name, path .. "\0" .. text)
   for _, pattern in next, needs do
     for other in gmatch(text, pattern) do keep(other, seen) end
   end
@@ -142,6 +150,7 @@ local function are_ours()
   return rawget(loaded, "cprof.sandbox.environment") == get
 end
 
+-- A module that the program has loaded; nil: none, or another copy's.
 local function loaded_already(name)
   if find(name, "^cprof") and not are_ours() then return nil end
   return rawget(loaded, name)
@@ -167,6 +176,7 @@ function environment.unload()
   end
 end
 
+---Loads a module with cprof's globals, or returns the loaded one.
 ---@param name string
 ---@return any
 function environment.require(name)
@@ -177,7 +187,8 @@ function environment.require(name)
   if module == nil then
     module = load_module(name)
     if module == nil then module = true end
-    -- of libraries, the program may load one that has its own globals
+    -- Other libraries are not told to Lua, so that the program can load them
+    -- with its own globals.
     if find(name, "^cprof") and are_ours() and
        rawget(loaded, name) == nil then
       rawset(loaded, name, module)

@@ -1,5 +1,5 @@
--- Sources of cprof whose functions can be on the program's own stack: they
--- are charged to their callers.
+-- The sources of cprof whose functions can be on the program's own stack. The
+-- recorder charges these functions to their callers.
 
 local internal = {}
 
@@ -12,8 +12,8 @@ end
 ---Adds the source that calls this.
 function internal.add() add(debug.getinfo(2, "S").source) end
 
--- These have methods that a program calls, and may be loaded after recording
--- has begun.
+-- The methods in these modules are called by programs. The modules may be
+-- loaded after recording has begun, too late for `internal.add`.
 for _, name in ipairs { "coverage/init", "count/frames", "count/lines",
   "export/methods", "profile/init", "view/init" } do
   local own, separator = debug.getinfo(1, "S").source, package.config:sub(1, 1)
@@ -21,11 +21,12 @@ for _, name in ipairs { "coverage/init", "count/frames", "count/lines",
     (name:gsub("/", separator)) .. ".lua")))
 end
 
+---Is it such a source?
 ---@param source string
 ---@return boolean
 function internal.has(source) return known[source] or false end
 
----As the core wants them.
+---The sources as the core wants them: each ends with a zero byte.
 ---@return string
 function internal.list()
   return table.concat(sources, "\0") .. "\0"

@@ -1,7 +1,8 @@
--- Modules that only a start or reports need. They are loaded when something
--- of them is asked for, and can be unloaded afterwards, so that they are not
--- in the heap of the program meanwhile: its collector would have more to do.
+-- Modules that only a start or reports need. A module is loaded when one of its
+-- fields is first read, and can be unloaded afterwards. In between, it is not
+-- in the heap of the program, whose collector would have more to do.
 
+---A table that stands for a module, which it loads when a field is read.
 ---@param name string
 ---@return any module
 return function(name)

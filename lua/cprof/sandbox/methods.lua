@@ -1,5 +1,6 @@
--- The metatables of strings, of the other basic types and of files as cprof
--- needs them, for a program may change what all share.
+-- Gives cprof's code the metatables that it needs for strings, other basic
+-- types and files. All code of a state shares these, so the program may have
+-- changed them.
 
 local core = require "cprof.core"
 local internal = require "cprof.sandbox.internal"
@@ -16,31 +17,33 @@ local function copy(t)
   return out
 end
 
+-- the library's methods, as they were when cprof was loaded
 local strings = copy(string)
 local files = metatable_of(io.stdout)
 local file_methods = files and copy(rawget(files, "__index"))
 
--- a value of each type whose metatable all of them share; nil is one more
+-- a value of each type whose values share one metatable; nil is one more type
 local values <const> = { "", 0, true, next, coroutine.create(next) }
 local NIL <const> = #values + 1
 
--- of a loan, see loan.c
+-- the index in a loan that tells if it is in use, see loan.c
 local ON <const> = NIL + 1
 
--- The program's finalizers may run in the meantime, and find their own
--- methods, too.
+-- The library's methods, and those that the program has added. Finalizers of
+-- the program may run while cprof's code does, and need these.
 local function over(own, theirs)
   return setmetatable(copy(own), { __index = theirs })
 end
 
--- without what tostring() asks of all
+-- A copy of a metatable without the fields that tostring() uses.
 local function harmless(theirs)
   local ours = copy(theirs)
   ours.__tostring, ours.__name = nil, nil
   return ours
 end
 
-local function new()
+-- A loan: the metatables for cprof's code, see loan.c.
+local function new_loan()
   local loan = { nil, nil, nil, nil, nil, nil, false, values, false, false }
   for i = 1, NIL do
     local theirs = metatable_of(values[i])
@@ -55,18 +58,18 @@ local function new()
   return loan
 end
 
--- the entry of whoever runs, closed or not, unless its coroutine was dropped
+-- the last entry, open or closed; it may have been collected with its coroutine
 local last <const> = setmetatable({}, { __mode = "v" })
 
----Until what this gives is closed, cprof's own code runs: nothing is
----recorded, the program's debug hook is away, strings and files have the
----library's methods, and no basic type has a __tostring of the program's.
----nil: it is so anyway.
+---Begins to run cprof's own code, until the returned entry is closed. Meanwhile
+---nothing is recorded, the program's debug hook is removed, strings and files
+---have the library's methods, and no basic type has a __tostring of the
+---program. nil: all this is so already, by an entry that is open.
 ---@return table?
 function methods.borrow()
   if core.entry_isopen(last[1]) then return nil end
   local plain = core.intact(strings, values, files, file_methods)
-  local entry = core.entry(not plain and new() or nil)
+  local entry = core.entry(not plain and new_loan() or nil)
   last[1] = entry
   return entry
 end

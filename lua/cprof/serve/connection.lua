@@ -1,5 +1,5 @@
--- One connection: a request, and an answer, which may go on for as long as
--- the page is open. Nothing here ever waits.
+-- One connection: a request, and an answer, which may be a stream for as long
+-- as the page is open. No function here waits for the other side.
 
 local http = require "cprof.serve.http"
 
@@ -8,23 +8,24 @@ local connection = {}
 ---@class cprof.Connection
 ---@field socket table
 ---@field state "request"|"answer"|"stream"|"drain"|"closed"
----@field deadline number     by then, something has to have happened
+---@field deadline number     in core.seconds(): until then, the other side must
+---    have sent or read something
 ---@field request? cprof.HttpRequest
----@field epoch? string       what the page has been sent of the feed
----@field version? integer
----@field interval? number    that the page has asked for
----@field private bytes string
----@field private out string  what is still to be sent ...
----@field private at integer  ... from here
+---@field epoch? string       the feed's epoch that the page has; nil: none
+---@field version? integer    the feed's version that the page has
+---@field interval? number    seconds between messages that the page asked for
+---@field private bytes string  what was received of the request
+---@field private out string  what is being sent
+---@field private at integer  index in `out` of the first byte not sent yet
 local Connection = {}
 Connection.__index = Connection
 
--- seconds: for a request, for a page to read something, for the other side
--- to close
+-- seconds that the other side has to send its request, to read something, and
+-- to close the connection
 local for_request <const>, for_reading <const> = 10, 60
 local for_closing <const> = 1
 
--- bytes that are read or sent at once, so that others have their turn
+-- most bytes that are sent at once, so that other connections have their turn
 local block <const> = 262144
 
 ---@param socket table
@@ -42,11 +43,11 @@ function Connection:close()
   self.state, self.out = "closed", ""
 end
 
----Is there something to be sent?
+---Is there something still to be sent?
 ---@return boolean
 function Connection:pending() return self.at <= #self.out end
 
----Answers, and that is all.
+---Sends an answer, and closes the connection when it has been sent.
 ---@param bytes string
 ---@param now number
 function Connection:answer(bytes, now)
@@ -54,7 +55,7 @@ function Connection:answer(bytes, now)
   self.deadline = now + for_reading
 end
 
----Begins an answer that goes on.
+---Begins a stream, an answer that `send` continues.
 ---@param bytes string
 ---@param now number
 function Connection:stream(bytes, now)
@@ -62,7 +63,7 @@ function Connection:stream(bytes, now)
   self.state = "stream"
 end
 
----Sends something more; only where nothing is pending.
+---Continues a stream. Nothing must be pending.
 ---@param bytes string
 ---@param now number
 function Connection:send(bytes, now)
@@ -70,13 +71,14 @@ function Connection:send(bytes, now)
   self.deadline = now + for_reading
 end
 
--- the other side shall read all of the answer, whatever it still sends
+-- Ends the answer, and reads on until the other side closes: to close with
+-- bytes unread could reset the connection before the answer was read.
 local function drain(self, now)
   self.socket:shutdown "send"
   self.state, self.deadline = "drain", now + for_closing
 end
 
----Sends what it can.
+---Sends as much as is possible now.
 ---@param now number
 function Connection:write(now)
   if not self:pending() then return end
@@ -93,13 +95,13 @@ function Connection:write(now)
   end
 end
 
-local function refused(self, status, now)
+local function refuse(self, status, now)
   self:answer(http.answer(status), now)
 end
 
----Reads what there is. Gives a request when it is complete.
+---Reads what has arrived. Returns the request when it is complete.
 ---@param now number
----@return cprof.HttpRequest?
+---@return cprof.HttpRequest?  nil: incomplete, refused, or not expected
 function Connection:read(now)
   local bytes, why, part = self.socket:receive(8192)
   bytes = bytes or part or ""
@@ -111,20 +113,20 @@ function Connection:read(now)
       return request
     elseif status then
       self.bytes = ""
-      refused(self, status, now)
+      refuse(self, status, now)
       return nil
     end
   end
-  -- a page that is streamed to has nothing more to say
+  -- after the request, reading only finds out that the other side has closed
   if why and why ~= "timeout" then self:close() end
 end
 
----Ends what takes too long.
+---Refuses a request, or closes a connection, that takes too long.
 ---@param now number
 function Connection:check(now)
   if now < self.deadline then return end
   if self.state == "request" then
-    refused(self, 408, now)
+    refuse(self, 408, now)
   elseif self.state ~= "stream" or self:pending() then
     self:close()
   end

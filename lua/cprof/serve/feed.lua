@@ -1,44 +1,49 @@
--- What pages are told of a recording. Each load that has anything new is a
--- version, and a page gets what changed since the one that it has.
+-- The messages to pages about a recording. Each load that finds something new
+-- is a version. A page gets what has changed since the version that it has.
 
 local base64 = require "cprof.encoding.base64"
 local bound = require "cprof.count.bound"
 local core = require "cprof.core"
 local data = require "cprof.html.data"
+local graph = require "cprof.count.graph"
 local json = require "cprof.encoding.json"
+local order = require "cprof.text.order"
 local pack = require "cprof.html.pack"
-local select_rows = require "cprof.report.select"
-local since = require "cprof.serve.since"
+local since = require "cprof.follow.since"
 local sources = require "cprof.serve.sources"
 
 local feed = {}
 
 ---@class cprof.Feed
----@field epoch string     another one: nothing of what pages have is kept
+---@field epoch string     when it changes, pages drop all that they have
 ---@field version integer
 ---@field status cprof.FollowStatus
----@field private profile? cprof.Profile  what was loaded last
----@field private base? cprof.Profile     figures are since that
----@field private shown? cprof.Profile    with these figures
----@field private exact? userdata    nodes at the last load that had all
----@field private told table<integer, integer>  by node that pages were told
----    of since then: its self time
----@field private loads integer
----@field private nodes_at integer[]  by node: the version of its figures
----@field private recent integer[]    nodes that changed last
----@field private rows any[][]        by number from 1: fields and version
----@field private index integer[]     function -> its number from 0
----@field private messages table<integer, string>  by version of the page
+---@field private profile? cprof.Profile  the one that was loaded last
+---@field private base? cprof.Profile     the recording when figures were reset;
+---    nil: they begin with the recording
+---@field private shown? cprof.Profile    `profile` less the figures of `base`
+---@field private exact? userdata    nodes at the last exact load, see coarse
+---@field private told table<integer, integer>  { node -> self time }: nodes
+---    that pages were told at later loads
+---@field private loads integer       since the epoch began
+---@field private nodes_at integer[]  by node: the version that changed it last
+---@field private recent integer[]    the nodes that the last version changed
+---@field private rows any[][]        by row number + 1: the row's fields; `at`
+---    is the version that changed it last
+---@field private number integer[]    by id of a row's first function: the row's
+---    number, from 0
+---@field private index integer[]     function -> its row's number; -1: overhead
+---@field private messages table<integer, string>  by version that a page has
 local Feed = {}
 Feed.__index = Feed
 
 local epochs = 0
 
--- Estimates of overhead get better while recording goes on. Where nothing
--- else is new, pages are told them in one of so many loads.
+-- Estimates of overhead change in each load, even where nothing was recorded.
+-- One of so many loads is exact: only then are pages told all such changes.
 local coarse <const> = 10
 
--- All that was told before is of no use any more.
+-- Begins an epoch: pages will drop all that they have.
 local function begin(self)
   epochs = epochs + 1
   self.epoch = ("%x.%d"):format(core.seconds() * 1e6 // 1 | 0, epochs)
@@ -48,8 +53,8 @@ local function begin(self)
   self.sources = sources.new()
 end
 
----@param title string  what is followed
----@param runs? boolean  can the program be run again?
+---@param title string   the name of what is followed
+---@param runs? boolean  can pages ask to run the program again?
 ---@return cprof.Feed
 function feed.new(title, runs)
   local self = setmetatable({ title = title, runs = runs,
@@ -58,13 +63,14 @@ function feed.new(title, runs)
   return self
 end
 
--- estimates, which may differ though nothing happened
+-- by field: is it an estimate, which may change where nothing was recorded?
 local estimates = {}
 for i, field in ipairs(data.fields) do
   estimates[i] = field == "self" or field == "total" or field == "cost" or
     field == "totalCost"
 end
 
+-- Have two rows the same fields? Without `exact`, estimates are not compared.
 local function same(a, b, exact)
   for i = 1, #b do
     if a[i] ~= b[i] and (exact or not estimates[i]) then return false end
@@ -72,8 +78,8 @@ local function same(a, b, exact)
   return true
 end
 
--- numbers of the rows of all functions, and by title; nil: some function is
--- now part of another row
+-- The numbers of rows by function, and by title; nil: a function has moved to
+-- another row.
 local function index_of(self, p, rows)
   local of, out = {}, {}
   for _, row in ipairs(rows) do
@@ -91,6 +97,7 @@ local function index_of(self, p, rows)
   return out, of
 end
 
+-- Stores the rows whose fields have changed. Has any changed?
 local function add_rows(self, rows, exact)
   local changed = false
   for _, row in ipairs(rows) do
@@ -104,47 +111,46 @@ local function add_rows(self, rows, exact)
   return changed
 end
 
--- Adds nodes that were told other figures since the last load that had all,
--- and now have the figures of that load again.
+-- Adds to `list` the nodes whose figures are again those of the last exact
+-- load, after pages were told other figures for them in between.
 local function add_told(self, p, list)
   local n = #list
   for _, id in ipairs(list) do self.told[id] = nil end
   for id, told in pairs(self.told) do
-    local _, _, _, _, self_ns = core.node(p.nodes, id)
-    if self_ns ~= told then list[#list + 1] = id end
+    local _, _, _, _, own = core.node(p.nodes, id)
+    if own ~= told then list[#list + 1] = id end
   end
   if #list > n then table.sort(list) end
   self.told = {}
 end
 
--- the nodes that changed
+-- Returns the nodes whose figures have changed. Their version is the next one.
 local function add_nodes(self, p, exact)
   local before = self.shown and (exact and self.exact or self.shown.nodes)
   local list = {}
-  for id, _, _, _, self_ns in core.changes(p.nodes, before, exact) do
+  for id, _, _, _, own in core.changes(p.nodes, before, exact) do
     list[#list + 1] = id
-    if not exact then self.told[id] = self_ns end
+    if not exact then self.told[id] = own end
   end
   if exact then add_told(self, p, list) end
   for _, id in ipairs(list) do self.nodes_at[id] = self.version + 1 end
   return list
 end
 
--- the next version, and the nodes that it has changed
+-- Begins the next version. `nodes` are those that it has changed.
 local function step(self, nodes)
   self.version, self.messages, self.recent = self.version + 1, {}, nodes
 end
 
-local function by_id(a, b) return a.func.id < b.func.id end
-
--- Adds a profile; false: nothing of what pages have is of use any more.
+-- Adds a profile; false: it needs a new epoch, as it is of another recording or
+-- has its functions in other rows.
 local function add(self, p, final)
   local before = self.shown
   self.loads = before and self.loads + 1 or 0
-  local exact = final or self.loads % coarse == 0 or p.meta.mode == "count"
+  local exact = final or self.loads % coarse == 0 or not p.measure:timed()
   if before and not core.since(p.nodes, before.nodes) then return false end
-  local rows = select_rows.functions(p, true)
-  table.sort(rows, by_id)
+  local rows = graph.functions(p, true)
+  table.sort(rows, order "func.id")
   local index, by_title = index_of(self, p, rows)
   if not index then return false end
   self.index = index
@@ -157,10 +163,10 @@ local function add(self, p, final)
   return true
 end
 
----Adds what was loaded.
+---Adds a profile that was loaded.
 ---@param profile cprof.Profile
----@param anew? boolean   it is another recording
----@param final? boolean  nothing more is expected
+---@param anew? boolean   is it of another recording than the last one?
+---@param final? boolean  has the recording ended?
 function Feed:add(profile, anew, final)
   if anew then self.base = nil end
   local p = self.base and since(profile, self.base) or profile
@@ -173,7 +179,7 @@ function Feed:add(profile, anew, final)
   self.profile = profile
 end
 
----How the program fares.
+---Sets the status of the program. A new status is a version of its own.
 ---@param status cprof.FollowStatus
 function Feed:set_status(status)
   local old = self.status
@@ -182,7 +188,7 @@ function Feed:set_status(status)
   step(self, {})
 end
 
----From here on, figures begin at 0.
+---Makes all figures begin at 0 now.
 function Feed:reset()
   if not self.profile then return end
   self.base = self.profile
@@ -190,24 +196,24 @@ function Feed:reset()
   self:add(self.profile)
 end
 
--- Nodes as bytes: how far the id of each is from the one before, how far
--- its caller is before it, its function, calls or samples, self, overhead
--- that was in it, line of the call. Overhead itself, which is the second
--- node, is none of them.
+-- Nodes as columns of bytes: the distance of the id from that of the node
+-- before, the distance of the caller's id, the number of the row, calls or
+-- samples, self time, overhead in it, and the line of the call. Pages count ids
+-- from 0, and without the node of profiler overhead, which is the second.
 local function nodes_of(self, ids)
   local put, get, last = {}, {}, -1
   for i = 1, 7 do put[i], get[i] = pack.column() end
   local nodes, sampled = self.shown.nodes, self.shown.samples ~= nil
   local function place(id) return id == 1 and 0 or id - 2 end
   for _, id in ipairs(ids) do
-    local parent, func, line, calls, self_ns, _, raw = core.node(nodes, id)
+    local parent, func, line, calls, own, _, raw = core.node(nodes, id)
     local at = place(id)
     put[1](at - last)
     put[2](parent == 0 and 0 or at - place(parent))
     put[3](self.index[func])
     put[4](sampled and raw or calls)
-    put[5](self_ns > 0 and self_ns or 0)
-    put[6](not sampled and raw > self_ns and raw - self_ns or 0)
+    put[5](own > 0 and own or 0)
+    put[6](not sampled and raw > own and raw - own or 0)
     put[7](line)
     last = at
   end
@@ -219,6 +225,7 @@ local function nodes_of(self, ids)
   return { sizes = sizes, bytes = base64.encode(table.concat(get)) }
 end
 
+-- the nodes that have changed after a version, in order
 local function ids_since(self, version)
   if version > 0 and version == self.version - 1 then return self.recent end
   local out = {}
@@ -229,6 +236,7 @@ local function ids_since(self, version)
   return out
 end
 
+-- the rows that have changed after a version: { { number, field, ... }, ... }
 local function rows_since(self, version)
   local out = {}
   for i, row in ipairs(self.rows) do
@@ -240,7 +248,8 @@ local function rows_since(self, version)
   return out
 end
 
--- Pages tell by themselves that recording goes on.
+-- The notes in the head of reports, but not that recording goes on: pages show
+-- this by themselves.
 local function notes_of(p)
   return data.notes(setmetatable({ meta = setmetatable({ live = false },
     { __index = p.meta }) }, { __index = p }))
@@ -250,19 +259,19 @@ local function content(self, version)
   local p = self.shown
   local list, figures = self.sources:since(version)
   return {
-    unit = data.unit(p), meta = data.meta(p), notes = notes_of(p),
-    whole = p.program_ns, most = bound.most(p),
+    unit = p.measure.unit, meta = data.meta(p), notes = notes_of(p),
+    whole = p.measure.whole, most = bound.most(p),
     samples = data.samples(p),
     nodes = nodes_of(self, ids_since(self, version)),
     functions = rows_since(self, version), sources = list, lines = figures,
   }
 end
 
----What a page is to be told that has a version, as JSON; nil: it has all.
----@param epoch? string
----@param version? integer
+---The message to a page, as JSON; nil: the page has everything.
+---@param epoch? string     that the page has; nil: the page is new
+---@param version? integer  that the page has
 ---@return string? message
----@return boolean? whole  is it all, as for a page that is new?
+---@return boolean? whole  does it have everything, as for a new page?
 function Feed:message(epoch, version)
   local from = epoch == self.epoch and version or 0
   if from == self.version then return nil end

@@ -1,18 +1,19 @@
--- Who may ask: pages of this server, of its own address, that know the token.
--- Other pages that a browser shows know the address at most, and a name that
--- somebody else has pointed here is not ours.
+-- Decides which requests are answered: only those that know the token, come
+-- from pages of this server, and use its own address. Pages of other sites may
+-- know the address, but not the token. A host name that somebody else lets
+-- point to this machine is not an address of this server.
 
 local guard = {}
 
 ---@class cprof.Guard
----@field hosts table<string, true>  what a request may call this server
----@field any_address? boolean       or any number, on this port
+---@field hosts table<string, true>  addresses that a request may use
+---@field any_address? boolean       may it use any numeric address?
 ---@field port string
 ---@field token string
 
 local wildcards <const> = { ["0.0.0.0"] = true, ["::"] = true }
 
----@param host string   that was asked for
+---@param host string   the address to listen at, as the user gave it
 ---@param port integer
 ---@param token string
 ---@return cprof.Guard
@@ -27,6 +28,7 @@ function guard.new(host, port, token)
     any_address = wildcards[host] }
 end
 
+-- is the address that a request uses one of this server?
 local function known(of, host)
   if not host then return false end
   host = host:lower()
@@ -36,7 +38,8 @@ local function known(of, host)
      host:match "^%[[%x:]+%]:(%d+)$" == of.port)
 end
 
--- a link that was clicked anywhere may lead to the page, with its token
+-- Does a browser open the page itself? A link on any site may lead to it, since
+-- the link has to have the token.
 local function is_visit(request)
   return request.method == "GET" and request.path == "/" and
     request.headers["sec-fetch-mode"] == "navigate" and
@@ -53,30 +56,30 @@ local function same_origin(request)
     is_visit(request)
 end
 
----Why a request is refused: a status and what to say. nil: it is not.
+---Why a request is refused: an HTTP status and a message; nil: it is accepted.
 ---@param of cprof.Guard
 ---@param request cprof.HttpRequest
 ---@return integer? status
 ---@return string? why
 function guard.refuse(of, request)
   if not known(of, request.host) then
-    return 421, "This server has another name.\n"
+    return 421, "This server has another address.\n"
   elseif not same_origin(request) then
-    return 403, "Only pages of this server may ask.\n"
+    return 403, "Only pages of this server may send requests.\n"
   elseif request.query.token ~= of.token then
-    return 403, "The address lacks its token: use the one that cprof " ..
-      "serve has printed.\n"
+    return 403, "The address lacks the right token: open the address that " ..
+      "cprof serve has printed.\n"
   end
 end
 
 ---A token that nobody can guess.
----@return string? token
+---@return string? token  32 hexadecimal digits; nil: there is no randomness
 ---@return string? why
 function guard.token()
   local file, why = io.open("/dev/urandom", "rb")
   local bytes = file and file:read(16)
   if file then file:close() end
-  if not bytes then return nil, why or "/dev/urandom: it gives nothing" end
+  if not bytes then return nil, why or "/dev/urandom: cannot be read" end
   return (bytes:gsub(".", function(c) return ("%02x"):format(c:byte()) end))
 end
 

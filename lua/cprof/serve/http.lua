@@ -1,5 +1,6 @@
--- Requests of HTTP, as browsers send them. What is not one is refused: no
--- folded lines, no lines that end in a line feed alone, no bodies in pieces.
+-- Reads HTTP requests as browsers send them, and makes answers. All else is
+-- refused, such as folded lines, lines that end with a line feed alone, and
+-- chunked bodies.
 
 local http = {}
 
@@ -7,11 +8,11 @@ local http = {}
 ---@field method string
 ---@field path string      as it was sent, up to the "?"
 ---@field query table<string, string>
----@field headers table<string, string>  by name in small letters
----@field host string
+---@field headers table<string, string>  by name in lower case
+---@field host? string     nil: version 1.0 may leave it out
 ---@field version "1.0"|"1.1"
 
--- bytes: of the first line, of all headers, of the body; headers
+-- most bytes of the first line, of all headers, of the body; most headers
 local most_line <const>, most_head <const> = 2000, 16000
 local most_body <const>, most_headers <const> = 1000, 64
 
@@ -20,6 +21,7 @@ http.most = most_line + most_head + most_body
 
 local token <const> = "[%w!#$%%&'*+.^_`|~-]+"
 
+-- decodes a part of a query; nil: it is invalid
 local function decode(s)
   s = s:gsub("%+", " ")
   local ok = not s:gsub("%%%x%x", ""):find("%", 1, true)
@@ -28,7 +30,7 @@ local function decode(s)
   end) or nil
 end
 
--- "a=1&b=2" as a table; nil: it is wrong, or says something twice
+-- "a=1&b=2" as a table; nil: it is invalid, or has a name twice
 local function query_of(s)
   local out = {}
   for part in s:gmatch "[^&]+" do
@@ -40,7 +42,7 @@ local function query_of(s)
   return out
 end
 
--- the request of a first line; nil and a status
+-- a request with only its first line; nil and a status: it is refused
 local function first_line(line)
   local method, target, version = line:match(
     "^(%u+) ([\x21-\x7e]+) HTTP/(%d%.%d)$")
@@ -54,11 +56,11 @@ local function first_line(line)
     version = version }
 end
 
--- what may be said once only
+-- headers that a request may have only once
 local single = { host = true, origin = true, ["content-length"] = true,
   ["last-event-id"] = true }
 
--- Adds a header; nil: it is none.
+-- Adds a header; nil: it is invalid.
 local function add_header(headers, line)
   local name, value = line:match("^(" .. token .. "):[ \t]*(.-)[ \t]*$")
   if not name or value:find "[\0-\8\10-\31\127]" then return nil end
@@ -68,6 +70,7 @@ local function add_header(headers, line)
   return true
 end
 
+-- Adds all headers. Returns a status if the request is refused.
 local function add_headers(request, head)
   local count, at = 0, 1
   while at <= #head do
@@ -81,7 +84,7 @@ local function add_headers(request, head)
   end
 end
 
--- the length of the body; nil and a status
+-- the length of the body; nil and a status: it is refused
 local function length_of(headers)
   if headers["transfer-encoding"] then return nil, 501 end
   local length = headers["content-length"] or "0"
@@ -90,8 +93,8 @@ local function length_of(headers)
   return math.tointeger(tonumber(length))
 end
 
----The request that some bytes begin with; the body is of no interest. nil
----and a status: it is refused. nil alone: more is to come.
+---The request in the bytes that have arrived; its body is ignored. nil and a
+---status: it is refused. nil alone: it is not complete yet.
 ---@param bytes string
 ---@return cprof.HttpRequest? request
 ---@return integer? status
@@ -101,7 +104,7 @@ function http.parse(bytes)
   if stop > most_line + 1 then return nil, 414 end
   local request, status = first_line(bytes:sub(1, stop - 1))
   if not request then return nil, status end
-  -- the line that is empty may be the next one
+  -- from `stop`, as the empty line may follow the first line at once
   local last = bytes:find("\r\n\r\n", stop, true)
   if not last then
     return nil, #bytes - stop > most_head and 431 or nil
@@ -126,14 +129,14 @@ local reasons = { [200] = "OK", [204] = "No Content", [400] = "Bad Request",
   [500] = "Internal Server Error", [501] = "Not Implemented",
   [503] = "Service Unavailable", [505] = "HTTP Version Not Supported" }
 
--- what each answer says
+-- headers of each answer
 local always = {
   "Cache-Control: no-store", "Connection: close",
   "Cross-Origin-Resource-Policy: same-origin", "Referrer-Policy: no-referrer",
   "X-Content-Type-Options: nosniff", "X-Frame-Options: DENY",
 }
 
----The lines before the body of an answer.
+---The first line and the headers of an answer.
 ---@param status integer
 ---@param headers? string[]
 ---@return string
@@ -146,8 +149,8 @@ end
 
 ---A whole answer.
 ---@param status integer
----@param kind? string  of the body
----@param body? string  default: the reason
+---@param kind? string  content type of the body; default: plain text
+---@param body? string  default: the reason of the status
 ---@param headers? string[]
 ---@return string
 function http.answer(status, kind, body, headers)

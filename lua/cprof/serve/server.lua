@@ -1,5 +1,5 @@
--- The server: accepts connections, and moves bytes as they come and go. It
--- waits in one place only, for any of them or for the time that is given.
+-- The server: accepts connections, reads requests, and sends answers. It waits
+-- only in Server:turn, for all connections at once.
 
 local connection = require "cprof.serve.connection"
 local core = require "cprof.core"
@@ -16,9 +16,10 @@ local server = {}
 local Server = {}
 Server.__index = Server
 
--- connections at once, and those accepted in one turn
+-- most connections at once, and most that one turn accepts
 local most <const>, at_once <const> = 100, 20
 
+-- LuaSocket; nil and a message: it is missing
 local function find_socket()
   local found, socket = pcall(require, "socket")
   if found then return socket end
@@ -29,9 +30,9 @@ local function find_socket()
     "lua-socket or the rock luasocket"
 end
 
----Listens; nil and a message: it cannot.
+---Listens at an address; nil and a message: it cannot.
 ---@param host string
----@param port integer  0: any
+---@param port integer  0: any free port
 ---@param handle fun(connection: cprof.Connection, request: cprof.HttpRequest,
 ---    now: number)
 ---@return cprof.Server?
@@ -75,8 +76,8 @@ local function forget_closed(self)
   end
 end
 
----Waits for something to happen, and does what is to be done.
----@param seconds number  at most
+---Waits until a connection can be accepted, read or written, and does that.
+---@param seconds number  the longest wait
 function Server:turn(seconds)
   local reading, writing, of = { self.socket }, {}, {}
   for _, c in ipairs(self.connections) do
@@ -100,7 +101,7 @@ function Server:turn(seconds)
   forget_closed(self)
 end
 
----The pages that are streamed to.
+---Iterates over the connections that are streams, one for each open page.
 ---@return fun(): cprof.Connection?
 function Server:streams()
   local i = 0

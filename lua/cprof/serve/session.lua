@@ -1,5 +1,5 @@
--- What is served: a recording, the pages that look at it, and the program,
--- where it was started to be looked at.
+-- What cprof serve works with: a recording, the pages that show it, and the
+-- program, if cprof serve has started it.
 
 local core = require "cprof.core"
 local feed = require "cprof.serve.feed"
@@ -16,15 +16,19 @@ local session = {}
 ---@field guard cprof.Guard
 ---@field feed cprof.Feed
 ---@field follower cprof.Follower
----@field words? string[]     of the program that was started
----@field say fun(text: string)
----@field private again? number  since when the program is to run again
+---@field words? string[]     words for cprof run that start the program; nil:
+---    cprof serve has not started it
+---@field say fun(text: string)  shows a message to the user
+---@field private again? number  when a page asked to run the program again;
+---    nil: no page waits for that
 ---@field private beat number    when the next sign of life is due
+---@field private told boolean?  was the user told that the program has ended?
 local Session = {}
 Session.__index = Session
 
--- seconds: between refreshes, at least and at most; between signs of life;
--- that a program has to end before it is made to; to wait at once
+-- seconds between messages that a page can ask for: least, most, default;
+-- seconds between signs of life; seconds that the program has to end after the
+-- signal TERM; the longest wait at once
 local least <const>, longest <const>, usual <const> = 0.1, 3600, 1
 local beat <const>, patience <const>, nap <const> = 15, 3, 0.2
 
@@ -39,7 +43,8 @@ local function interval_of(request)
   return math.min(math.max(n, least), longest)
 end
 
--- "epoch-version", which a page has when it comes back
+-- The epoch and version that a page has when it connects again, which it gives
+-- as "epoch-version"; nil: it is new.
 local function known_of(request)
   local id = request.headers["last-event-id"] or request.query.since or ""
   local epoch, version = id:match "^([%x.]+)-(%d+)$"
@@ -59,7 +64,8 @@ routes["/events"] = { GET = function(self, c, request, now)
     "retry: 1000\n\n", now)
   c.epoch, c.version = known_of(request)
   c.interval = interval_of(request)
-  -- whoever comes sees what is now
+  -- the page waits no longer than its own interval, and the first page not at
+  -- all
   self.follower.due = math.min(self.follower.due, now + c.interval)
   if not self.feed.profile then self.follower.due = 0 end
 end }
@@ -116,14 +122,14 @@ function session.open(of)
   return self
 end
 
----Loads what there is now.
+---Loads the recording as it is now.
 function Session:load()
   local profile, anew = self.follower:load()
   if profile then self.feed:add(profile, anew, self.follower.final) end
   self.feed:set_status(self.follower.status)
 end
 
--- how often the pages want to see something new; nil: there is none
+-- the shortest interval that a page has asked for; nil: there are no pages
 local function wanted(self)
   local out
   for c in self.server:streams() do
@@ -132,12 +138,12 @@ local function wanted(self)
   return out
 end
 
--- Gives a page what is new, if anything is.
+-- Sends a page what is new; false: nothing is.
 local function tell_one(self, c, now)
   local used = os.clock()
   local message, whole = self.feed:message(c.epoch, c.version)
   if not message then return false end
-  -- a page that is new delays no other
+  -- the first message to a page is large, but must not delay other pages
   if not whole then self.follower:spend(os.clock() - used) end
   c.epoch, c.version = self.feed.epoch, self.feed.version
   c.due = now + c.interval * 0.9
@@ -146,8 +152,8 @@ local function tell_one(self, c, now)
   return true
 end
 
--- Each page gets what is new when it has got all that was before: nothing
--- ever waits for one that reads slowly but the last message.
+-- Sends each page what is new once it has read the last message. Pages that
+-- read slowly do not delay others, and only one message is kept for each.
 local function tell(self, now)
   local signs = now >= self.beat
   if signs then self.beat = now + beat end
@@ -158,7 +164,7 @@ local function tell(self, now)
   end
 end
 
--- The program runs again when it has ended, or was made to.
+-- Starts the program again when it has ended; kills it if that takes too long.
 local function run_again(self, now)
   local follower = self.follower
   if follower.program:running() then
@@ -172,7 +178,7 @@ local function run_again(self, now)
   follower:restart(started)
 end
 
--- says once that the program has ended
+-- Tells the user once that the program has ended, or starts it again.
 local function watch_program(self, now)
   local running = self.follower.program:running()
   if self.again then return run_again(self, now) end
@@ -183,7 +189,7 @@ local function watch_program(self, now)
     "Ctrl-C"):format(self.follower.program.status))
 end
 
----Serves until an error, as Ctrl-C is one, ends it.
+---Serves until an error ends it, such as that of Ctrl-C.
 function Session:run()
   while true do
     local follower, now = self.follower, core.seconds()

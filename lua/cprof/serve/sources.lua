@@ -1,26 +1,29 @@
--- The sources of a profile as pages know them, and since when: what changed
--- of them from one load to the next.
+-- The sources of a profile as pages get them, with the versions of the feed
+-- that have changed them.
 
 local data = require "cprof.html.data"
 local in_c = require "cprof.annotate.in_c"
 local json = require "cprof.encoding.json"
 local lines = require "cprof.count.lines"
+local lists = require "cprof.text.lists"
 local text = require "cprof.source.text"
 
 local sources = {}
 
 ---@class cprof.ServedSource
----@field about table     all but figures and parts of lines
----@field about_at integer  the version that has it as it is
----@field parts table     parts of lines, branches
----@field parts_at integer
----@field lines table<integer, table<integer, integer[]>>  by number of the
----    row and line: what data.line gives, and the version
----@field private seen string[]
+---@field about table     what data.source returns: all but figures and parts
+---@field about_at integer  the version that changed it last
+---@field parts table     what data.parts adds: parts of lines, branches
+---@field parts_text string  `parts` as JSON, to find changes
+---@field parts_at integer  the version that changed them last
+---@field lines table<integer, table<integer, integer[]>>  { number of a row ->
+---    { line -> what data.line returns, then the version that changed it last }
+---    }
+---@field private seen any[]  see seen_of
 
 ---@class cprof.ServedSources
 ---@field list cprof.ServedSource[]
----@field number table<string, integer>  by the profile's name, from 0
+---@field number table<string, integer>  name in the profile -> number, from 0
 local Sources = {}
 Sources.__index = Sources
 
@@ -29,12 +32,13 @@ function sources.new()
   return setmetatable({ list = {}, number = {} }, Sources)
 end
 
--- what tells whether a source is as it was
+-- the fields of a source that show whether it has changed
 local function seen_of(source)
   return { source.active, source.text or false, source.changed,
     source.mixed }
 end
 
+-- Are two lists equal, apart from the indexes that are true in `except`?
 local function same(a, b, except)
   for i = 1, #a do
     if a[i] ~= b[i] and not (except and except[i]) then return false end
@@ -42,17 +46,17 @@ local function same(a, b, except)
   return true
 end
 
--- what pages are told, and where the version is
+-- how many figures of a line pages get; the version comes after them
 local told <const> = #data.line_fields
 local at_version <const> = told + 1
 
--- estimates, which may differ though nothing happened
+-- by field: is it an estimate, which may change where nothing was recorded?
 local estimates = {}
 for i, field in ipairs(data.line_fields) do
   estimates[i] = field ~= "hits" and field ~= "calls"
 end
 
--- Are any figures of the lines of a row others than before?
+-- Stores the lines of a row whose figures have changed. Has any changed?
 local function add_lines(to, list, c, version, exact)
   local changed = false
   for n, line in pairs(list) do
@@ -65,6 +69,7 @@ local function add_lines(to, list, c, version, exact)
   return changed
 end
 
+-- Stores the parts of a source's lines, if they have changed.
 local function add_parts(of, p, key, version)
   local parts = {}
   data.parts(p, key, parts)
@@ -74,6 +79,7 @@ local function add_parts(of, p, key, version)
   end
 end
 
+-- Stores what has changed in a source. Has anything changed?
 local function add(self, p, key, list, rows, version, exact)
   if not self.number[key] then
     self.number[key] = #self.list
@@ -96,28 +102,26 @@ local function add(self, p, key, list, rows, version, exact)
   return changed
 end
 
----Adds what was loaded. Is anything other than before?
+---Adds a profile that was loaded. Has anything changed?
 ---@param p cprof.Profile
----@param number table<string, integer>  of rows, by title
----@param version integer  of what changes
----@param exact boolean    estimates, too, where nothing happened
+---@param number table<string, integer>  title of a row -> its number
+---@param version integer  the one that gets the changes
+---@param exact boolean    does a change of estimates alone count?
 ---@return boolean
 function Sources:add(p, number, version, exact)
   if not lines.recorded(p) then return false end
-  local all, keys, changed = p.lines_of(), {}, false
+  local all, changed = p.lines_of(), false
   local rows = data.rows_of(p, number)
   rows.lines, rows.c = p.lines_by_row(), in_c.times(p, lines.row)
-  for key in pairs(all) do keys[#keys + 1] = key end
-  table.sort(keys)
-  for _, key in ipairs(keys) do
+  for _, key in ipairs(lists.keys(all)) do
     changed = add(self, p, key, all[key], rows, version, exact) or changed
   end
   text.forget()
   return changed
 end
 
----What changed since a version: sources as { number, fields }, and lines as
----figures in turn: source, line, row, and what data.line gives.
+---What has changed after a version: sources as { number, changed fields }, and
+---a flat list of lines: number of the source, line, number of the row, figures.
 ---@param version integer
 ---@return table[] list
 ---@return integer[] figures

@@ -1,17 +1,17 @@
--- What a table of functions is called. Its definitions have one name for it
--- (Shape.new), the module that holds it has another (shape.new), and some
--- functions are known by one of these only. All get the same.
+-- Chooses one name for each table of functions. Definitions may name a table in
+-- one way (Shape.new), and the module that holds it in another (shape.new).
+-- Some functions are known by one of these only, but all must have one name.
 
 local classes = {}
 
--- names that modules give to their own table
+-- names that modules often give to their own table
 local throwaway = {}
 for word in ("M _M self mod module exports export lib this _ENV _G")
   :gmatch "%S+" do
   throwaway[word] = true
 end
 
----Does it tell nothing of the table that has it?
+---Is this a name that says nothing about the table that has it?
 ---@param base string
 ---@return boolean
 function classes.throwaway(base)
@@ -19,9 +19,9 @@ function classes.throwaway(base)
   return #first == 1 or throwaway[first] or false
 end
 
----A name that is a field: the table, what stands between, and the key.
+---Splits the name of a field into the table, what is between, and the key.
 ---@param name string
----@return string? base, string? separator, string? key
+---@return string? base, string? separator, string? key  nil: it is no field
 function classes.split(name)
   if name:sub(-1) == "]" then
     local base, key = name:match "^(.*)(%b[])$"
@@ -32,7 +32,7 @@ function classes.split(name)
   return name:match "^(.+)([.:])([^.:]+)$"
 end
 
--- does one end in the words of the other?
+-- Does one of these names end with the words of the other?
 local function agree(path, base)
   local long, short = path, base
   if #long < #short then long, short = short, long end
@@ -43,7 +43,7 @@ local Classes = {}
 Classes.__index = Classes
 
 ---@param list { source: string, name: string, path: string }[]  functions:
----    their definition's name, and the path where they are found
+---    `name` is that of the definition, `path` where the function is found
 function classes.new(list)
   local self = setmetatable({ counts = {}, prefixes = {}, names = {},
     several = {} }, Classes)
@@ -53,6 +53,8 @@ function classes.new(list)
   return self
 end
 
+-- Counts how many functions of a source name a table `base` and are found at
+-- one prefix.
 function Classes:count(source, name, path)
   local base, _, key = classes.split(name)
   local prefix, _, last = classes.split(path)
@@ -63,7 +65,8 @@ function Classes:count(source, name, path)
   bases[base][prefix] = (bases[base][prefix] or 0) + 1
 end
 
--- the path of a table that is called `base`, of those that were counted
+-- The path of the table that a source calls `base`: one that agrees with that
+-- name, if there is one; then the one with most functions, then the shortest.
 local function choose(base, counts)
   local best
   for prefix, count in pairs(counts) do
@@ -78,8 +81,8 @@ local function choose(base, counts)
   return best
 end
 
--- Chooses a path for each base. A base that is the name of several tables
--- tells nothing either.
+-- Chooses a path for each base. Finds the bases that name several tables, which
+-- therefore say nothing about a table.
 function Classes:choose()
   local first = {}
   for source, bases in pairs(self.counts) do
@@ -95,12 +98,13 @@ function Classes:choose()
   end
 end
 
+-- Does this base say something about its table?
 function Classes:telling(base)
   return not classes.throwaway(base) and not self.several[base]
 end
 
--- what a table is called: by its path, unless whoever defines most of its
--- functions has another name for it, and one that tells something
+-- Chooses the name of each table: its path, unless the base by which most of
+-- its functions are defined does not agree with the path and says something.
 function Classes:settle()
   local most = {}
   for source, bases in pairs(self.prefixes) do
@@ -124,7 +128,7 @@ function Classes:settle()
   end
 end
 
----What the table is called that a source calls `base`.
+---The name of the table that a source calls `base`.
 ---@param source string
 ---@param base string
 ---@return string
@@ -136,7 +140,7 @@ function Classes:of_base(source, base)
   return self:of_base(source, outer) .. between .. key
 end
 
----What the table is called that is found at a path.
+---The name of the table that is found at a path.
 ---@param path string
 ---@return string
 function Classes:of_path(path)

@@ -1,36 +1,39 @@
--- What each function of a source is called where it is defined: by its
--- statement, by what it is assigned to, by its field of a table. One
--- without such a name is called by its line, and by the function or table
--- that holds it: parse.<fn:775>.
+-- Names the functions of a source by their definitions: by the function
+-- statement, the variable that is assigned, or the field of a table. A function
+-- without such a name is named by its line, and by the function or table that
+-- holds it: parse.<fn:775>.
 
 local lexer = require "cprof.source.lexer"
+local lists = require "cprof.text.lists"
 
 local definitions = {}
 
 ---@class cprof.Definition
----@field line integer       as debug.getinfo has them
----@field last_line integer?
+---@field line integer       linedefined of debug.getinfo
+---@field last_line integer?  lastlinedefined; nil: the text ends before
 ---@field column integer
 ---@field name string
----@field anonymous boolean  is it called by its line?
+---@field anonymous boolean  is it named by its line?
 ---@field mark string?       tells it from others of its name on that line
 
--- What is open where a token stands is a stack of frames:
+-- A reader goes through the tokens. Functions, blocks and brackets that are
+-- open at the current token are on its stack of frames. A frame has
 --   kind     "function", "block", "(", "[" or "{"
---   at       the token that opens it
+--   at       index of the token that opens it
 --   outer    the frame around it
---   assigns  "=" of the assignment, or of the field, that goes on
---   commas   "," since then
---   items    "{": values without a key so far
---   name     function: its own
---   class    function: what its 'self' is
+--   assigns  index of "=" of the current assignment or field; nil: none
+--   commas   number of "," since that "="
+--   items    "{": number of values without a key so far
+--   name     function: its name
+--   class    function: name of the table that `self` is
 local Reader = {}
 Reader.__index = Reader
 
--- Lua's own limit of nesting, and of targets of one assignment
+-- Lua's limit of nesting, and of targets of one assignment
 local deepest <const> = 200
 
--- a key as it follows the name of a table; nil when it is computed
+-- A key in square brackets, as it follows the name of a table in a name; nil:
+-- it is computed.
 local function index_of(kind, text)
   if kind == "string" then
     local plain = text:match "^[\"']([%a_][%w_]*)[\"']$"
@@ -40,11 +43,13 @@ local function index_of(kind, text)
   end
 end
 
+-- The name of a field; without its ".", if the base is nil.
 local function join(base, key)
   return base and base .. key or (key:gsub("^[.:]", ""))
 end
 
--- the key that ends with "]" at `at`, if it is one token; and its "["
+-- The key whose "]" is at `at`, if it is one token, else nil; and the index of
+-- its "[".
 function Reader:key(at)
   local kind = self.kind
   local open, depth = at - 1, 1
@@ -58,7 +63,7 @@ function Reader:key(at)
   return single and index_of(kind[at - 1], self.text[at - 1]) or nil, open
 end
 
--- a table that is indexed; nil for that of the globals
+-- The name of a table that is indexed; nil: it is the table of globals.
 function Reader:subject(name)
   if name == "_G" or name == "_ENV" then return nil end
   if name ~= "self" then return name end
@@ -70,8 +75,8 @@ function Reader:subject(name)
   return self:around(self.top) or name
 end
 
--- what is assigned to, of which the last token is at `at`, and its first
--- token; nil: it has no name
+-- The name of the target of an assignment whose last token is at `at`, and the
+-- index of its first token. A name of nil: it has a computed key.
 function Reader:target(at)
   local kind, text = self.kind, self.text
   local keys, computed = {}, false
@@ -93,7 +98,8 @@ function Reader:target(at)
   return name, at
 end
 
--- the target that is given the value after `commas` commas
+-- The name of the target that gets the value after `commas` commas; `assigns`
+-- is the index of "=".
 function Reader:assigned(assigns, commas)
   local names, n, at = {}, 0, assigns
   repeat
@@ -105,12 +111,12 @@ function Reader:assigned(assigns, commas)
   return names[n - commas]
 end
 
--- the name of the table that `frame` is
+-- The name of the table whose constructor `frame` is; nil: it has none.
 function Reader:path(frame)
   return self:named(frame.at, frame.outer)
 end
 
--- the name of the field of `frame` that is being given
+-- The name of the current field of the table constructor `frame`.
 function Reader:item(frame)
   local assigns, path = frame.assigns, self:path(frame)
   if not assigns then
@@ -122,19 +128,21 @@ function Reader:item(frame)
   return key and join(path or self:around(frame.outer), key) or nil
 end
 
+-- operators whose last operand may be the value that is assigned
 local chained = { ["or"] = true, ["and"] = true }
 
+-- tokens before the value of a field
 local begins_item = { ["="] = true, ["{"] = true, [","] = true, [";"] = true }
 
--- the name of the value that begins at `at`, in `frame`: of what it is
--- assigned to, or of the field that it is
+-- The name of the value that begins at `at` in `frame`: that of its target or
+-- field; nil: it has none.
 function Reader:named(at, frame)
   if #self.frames > deepest then return nil end
   local before = self.kind[at - 1]
   if frame.kind == "{" then
     if begins_item[before] or chained[before] then return self:item(frame) end
   elseif frame.kind == "(" then
-    -- setmetatable gives its first argument
+    -- setmetatable returns its first argument, so that has the call's name
     local opens = frame.at
     if at == opens + 1 and self.text[opens - 1] == "setmetatable" then
       return self:named(opens - 1, frame.outer)
@@ -145,7 +153,8 @@ function Reader:named(at, frame)
   end
 end
 
--- the innermost name around what stands in `frame` at present
+-- The name of the innermost function, field or table with a name around the
+-- current token in `frame`; nil: there is none.
 function Reader:around(frame)
   while frame and #self.frames <= deepest do
     local name
@@ -156,6 +165,7 @@ function Reader:around(frame)
   end
 end
 
+-- Opens a frame.
 function Reader:push(kind, at)
   local frame = { kind = kind, at = at, outer = self.top, commas = 0,
                   items = 0 }
@@ -163,6 +173,7 @@ function Reader:push(kind, at)
   return frame
 end
 
+-- Closes the innermost frame and returns it; nil: only the outermost is open.
 function Reader:pop()
   local frame = self.top
   if not frame.outer then return nil end
@@ -171,7 +182,8 @@ function Reader:pop()
   return frame
 end
 
--- ends the innermost block, and what was left open in it
+-- Closes the innermost function or block and returns it, and also the brackets
+-- that were left open in it.
 function Reader:pop_block()
   local frame
   repeat frame = self:pop()
@@ -179,7 +191,7 @@ function Reader:pop_block()
   return frame
 end
 
--- A function begins, whose keyword is at `at`.
+-- Opens a function whose keyword is at `at`.
 function Reader:open(at, line, name, class)
   local definition = { line = line or self.line[at], name = name,
                        column = self.column[at] }
@@ -189,7 +201,8 @@ function Reader:open(at, line, name, class)
   frame.definition, frame.name, frame.class = definition, name, class
 end
 
--- the name that follows 'function' at `at`, and what it is a field of
+-- The name in a function statement whose keyword is at `at`, and the name of
+-- the table of which it is a field.
 function Reader:stated(at)
   local kind, text = self.kind, self.text
   local name, class = text[at + 1], nil
@@ -201,6 +214,7 @@ function Reader:stated(at)
   return name, class
 end
 
+-- what to do at a token, by its kind
 local handlers = {}
 
 handlers["function"] = function(self, at)
@@ -261,7 +275,8 @@ for open, close in pairs { ["("] = ")", ["["] = "]", ["{"] = "}" } do
   end
 end
 
--- Names those that have none; those of one line are told apart by columns.
+-- Names the functions that have no name. Functions of one line and one name are
+-- told apart by columns.
 local function name_all(list)
   local on = {}
   local function key(d) return ("%d:%s"):format(d.line, d.name or "") end
@@ -276,7 +291,7 @@ local function name_all(list)
   end
 end
 
----The functions that a text defines, in the order of its text.
+---The functions that a text defines, in its order.
 ---@param s string
 ---@return cprof.Definition[]
 function definitions.read(s)
@@ -298,7 +313,7 @@ local function lines(line, last_line)
   return line << 32 | last_line
 end
 
----Definitions by their lines.
+---The definitions in a text by their lines, for `definitions.find`.
 ---@param s string
 ---@return table<integer, cprof.Definition[]>
 function definitions.index(s)
@@ -306,20 +321,19 @@ function definitions.index(s)
   for _, d in ipairs(definitions.read(s)) do
     if d.last_line then
       local key = lines(d.line, d.last_line)
-      by_lines[key] = by_lines[key] or {}
-      table.insert(by_lines[key], d)
+      lists.add(by_lines, key, d)
     end
   end
   return by_lines
 end
 
----The definition of the function on these lines. Where there are several,
----`nth` tells which; without it, what they have in common is found.
+---The definition of the function on these lines. If there are several, `nth`
+---is its number; without it, they must have one name.
 ---@param index table<integer, cprof.Definition[]>
 ---@param line integer
 ---@param last_line integer
----@param nth integer?
----@return cprof.Definition?
+---@param nth integer?  nil: not known
+---@return cprof.Definition?  nil: there is none, or it cannot be told
 function definitions.find(index, line, last_line, nth)
   local list = index[lines(line, last_line)]
   if not list then return nil end

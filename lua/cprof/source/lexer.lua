@@ -1,22 +1,22 @@
--- The tokens of a source, as Lua 5.4 reads them. Text that is not Lua gives
--- tokens, too: nothing here raises an error.
+-- Splits a source into tokens, as Lua 5.4 does. Text that is not Lua also has
+-- tokens: nothing here raises an error.
 
 local byte, find, gmatch, match, sub = string.byte, string.find,
   string.gmatch, string.match, string.sub
 
 local lexer = {}
 
----@class cprof.Tokens          without comments; arrays by token
----@field n integer             how many there are
+---@class cprof.Tokens          arrays by token; there are none for comments
+---@field n integer             number of tokens
 ---@field kind string[]         "name", "number", "string", "junk"; of words
 ---    and symbols of the language: the text itself
 ---@field text string[]         as it is written
----@field line integer[]        where it begins ...
----@field column integer[]      ... in bytes, from 1
----@field ends table<integer, integer[]>  { last line, last column } of those
----    that do not end in their first line
+---@field line integer[]        line of the first byte
+---@field column integer[]      column of the first byte, in bytes, from 1
+---@field ends table<integer, integer[]>  { last line, last column } of tokens
+---    that do not end on their first line
 
--- what a token is to be taken for, by its first byte
+-- how a token is read, by its first byte; nil: by a function of `readers`
 local WORD <const>, SPACE <const>, SYMBOL <const> = 1, 2, 3
 
 local classes, chars = {}, {}
@@ -35,7 +35,7 @@ for word in ([[and break do else elseif end false for function goto if in
   keywords[word] = word
 end
 
--- where lines begin, and where none does any more
+-- The positions at which lines begin; the last one is infinite.
 local function line_starts(s)
   local starts, n = { 1 }, 1
   -- "\r\n" and "\n\r" are one end of a line
@@ -54,7 +54,8 @@ local function line_starts(s)
   return starts
 end
 
--- where a long bracket ends that begins at `at`; nil: none does
+-- The last byte of the long bracket that begins at `at`, and whether it is
+-- closed; nil: no long bracket begins there.
 local function long_end(s, at)
   local level = match(s, "^%[(=*)%[", at)
   if not level then return nil end
@@ -62,12 +63,14 @@ local function long_end(s, at)
   return last or #s, last ~= nil
 end
 
+-- The last byte of the comment at `at`.
 local function skip_comment(s, at)
   return long_end(s, at + 2) or
     (find(s, "[\r\n]", at) or #s + 1) - 1
 end
 
--- Each of these gives the last byte of the token at `at`, and its kind.
+-- Each of these readers returns the last byte of the token at `at`, and its
+-- kind.
 
 local function read_string(s, at, quote)
   local stop = quote == 34 and '["\\\r\n]' or "['\\\r\n]"
@@ -101,7 +104,7 @@ local function read_number(s, at)
     end
     last = sign or digits
   until not sign
-  -- a letter makes it malformed, but not another token
+  -- a letter after the digits makes the number malformed, but is part of it
   local _, letter = find(s, "^[A-Za-z_]", last + 1)
   return letter or last, "number"
 end
@@ -118,7 +121,7 @@ local function read_dot(s, at)
   return at + #dots - 1, dots
 end
 
--- symbols of two bytes, by the first one
+-- by the first byte of symbols that have two: all second bytes
 local pairs_of = {}
 for pair in ("// == ~= <= >= << >> ::"):gmatch "%S+" do
   pairs_of[byte(pair)] = (pairs_of[byte(pair)] or "") .. pair:sub(2)
@@ -142,13 +145,15 @@ local readers = {
 for digit = byte "0", byte "9" do readers[digit] = read_number end
 for first in pairs(pairs_of) do readers[first] = read_pair end
 
--- what comes before the code of a file
+-- The position at which the code of a file begins: after a byte order mark, and
+-- a first line with "#".
 local function begin(s)
   local at = match(s, "^\xEF\xBB\xBF()") or 1
   return find(s, "^#", at) and find(s, "[\r\n]", at) or
     find(s, "^#", at) and #s + 1 or at
 end
 
+---The tokens of a text.
 ---@param s string
 ---@return cprof.Tokens
 function lexer.tokens(s)
@@ -199,7 +204,7 @@ function lexer.tokens(s)
            column = columns, ends = ends }
 end
 
----Where a token ends: line and column of its last byte.
+---The line and column of a token's last byte.
 ---@param tokens cprof.Tokens
 ---@param i integer
 ---@return integer line, integer column

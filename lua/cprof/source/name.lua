@@ -1,5 +1,5 @@
--- Names that people recognise: what a function is called in the source,
--- in the library that it belongs to, or by whoever called it first.
+-- Names functions so that people recognise them: by the source, by the library
+-- that they belong to, or by the code that called them first.
 
 local classes = require "cprof.source.classes"
 local core = require "cprof.core"
@@ -9,7 +9,7 @@ local definitions = require "cprof.sandbox.later" "cprof.source.definitions"
 
 local name = {}
 
----What only the host calls.
+---The name of functions that only the host has called.
 name.host = "(host)"
 
 ---@class cprof.Named
@@ -18,40 +18,39 @@ name.host = "(host)"
 ---@field place string?     of Lua functions: the source as people write it
 ---@field line integer
 ---@field last_line integer
----@field nth integer?      of the functions that are defined on these lines
----@field called string     the name at the first call, or ""
----@field how string        what kind of name that is, as of debug.getinfo
+---@field nth integer?      its number among the functions on these lines
+---@field called string     the name at the first call; "": none
+---@field how string        `namewhat` of debug.getinfo for that name
 ---@field code string?      C: where its code is, if no good name is known
 ---@field id integer?
 
--- the folder in which the program of this process began to be recorded
+-- the current folder when recording of this process's program began
 local here
 
----From now on, paths are relative to this folder, unless another one is
----named.
+---Sets the folder that paths are relative to where no other one is given.
 ---@param folder string?  default: the current one
----@return string?
+---@return string? folder
 function name.begin(folder)
   here = folder or core.cwd()
   return here
 end
 
--- a path without steps that lead nowhere
+-- A path without "//" and "/./", and without "./" at its start.
 local function straight(path)
   local out, n = (path:gsub("//+", "/"))
   repeat out, n = out:gsub("/%./", "/") until n == 0
   return (out:gsub("^%.[/\\]", ""))
 end
 
----From now on, to name something loads no modules.
+---Loads all modules that names need, so that none is loaded during recording.
 function name.prepare()
   definitions = require "cprof.source.definitions"
 end
 
----A source as people write it: a path relative to the folder in which the
----program began to be recorded, a name, or the beginning of the code.
----@param source string
----@param folder string?  of the program; default: this one
+---A source as people write it: a path relative to the folder in which
+---recording began, a name, or the beginning of the code.
+---@param source string  as debug.getinfo has it
+---@param folder string?  the program's; default: that of `name.begin`
 ---@return string
 function name.place(source, folder)
   local first, rest = source:sub(1, 1), source:sub(2)
@@ -81,8 +80,8 @@ function name.set_places(list, folder)
   end
 end
 
----The file that a function stands in, as it was given when it was loaded;
----nil when it stands in none.
+---The source of a function, with a file's path as the program loaded it; nil:
+---it has none, for example because it is a C function.
 ---@param f cprof.Function
 ---@return string?
 function name.file(f)
@@ -90,15 +89,15 @@ function name.file(f)
   return f.source:match "^@(.+)$" or name.place(f.source)
 end
 
----The line that a function begins in; 0 when it has none.
+---The line on which a function begins; 0: it has none.
 ---@param f cprof.Function
 ---@return integer
 function name.first_line(f)
   return f.kind == "main" and 1 or math.max(f.line, 0)
 end
 
--- Definitions that their line names for sure: reading all of the source
--- takes longer.
+-- Patterns of lines that certainly tell the name of the function that they
+-- define. Reading all of a source takes longer.
 local sure = {
   "^%s*function%s+([%a_][%w_.:]*)%s*%(",
   "^%s*local%s+function%s+([%a_][%w_]*)%s*%(",
@@ -106,17 +105,19 @@ local sure = {
   "^%s*([%a_][%w_]*%.[%w_.]+)%s*=%s*function%s*%(",
 }
 
--- bases that stand for something else
+-- names that do not tell which table they are
 local relative = { self = true, _G = true, _ENV = true }
 
-local function quick(lines, at)
+-- The name of the function that is defined on line `at`; nil: the line alone
+-- does not tell.
+local function name_on_line(lines, at)
   local line = lines[at]
   local first = line and line:find("function", 1, true)
   if not first or line:find("function", first + 8, true) then return nil end
   for _, pattern in ipairs(sure) do
     local given = line:match(pattern)
     if given then
-      -- of several values that are assigned, it may be another one's
+      -- after a comma, this may be one of several values that are assigned
       local several = at > 1 and lines[at - 1]:find ",%s*$"
       return not several and not relative[given:match "^[%w_]+"] and given
         or nil
@@ -124,16 +125,18 @@ local function quick(lines, at)
   end
 end
 
--- what the definition calls a function
+-- The definition of a function, with its name; nil: there is no text, or the
+-- definition cannot be told.
 local function definition(f)
   local lines = text.lines(f.source)
   if not lines then return nil end
-  local given = quick(lines, f.line)
+  local given = name_on_line(lines, f.line)
   if given then return { name = given } end
   local index = text.once(f.source, definitions.index)
   return definitions.find(index, f.line, f.last_line, f.nth)
 end
 
+-- The name of a function at its first call; nil: it had none.
 local function called(f)
   if f.called == "" or f.called == "?" then return nil end
   if f.how == "metamethod" then return "__" .. f.called end
@@ -147,12 +150,13 @@ end
 local Naming = {}
 Naming.__index = Naming
 
--- a path, with the table's name as all its functions have it
+-- A path with the name of its table that all functions of the table have.
 function Naming:spelled(path)
   local base, between, key = classes.split(path)
   return base and self.classes:of_path(base) .. between .. key or path
 end
 
+-- The name of a Lua function: by its definition, its path, or its first call.
 function Naming:name_lua(f)
   local own = self.own[f]
   local path, shared = self.path(f)
@@ -177,10 +181,12 @@ end
 -- C functions
 -- =======================================================
 
--- names by which a function is known, and not only called
+-- kinds of names that identify a C function well; others, such as a local
+-- variable's, only say how one call names it
 local known = { global = true, field = true, method = true, upvalue = true }
 
--- a library as 'require' knows it: socket/core.so; else its file's name
+-- A library's path below a folder of package.cpath, as socket/core.so; else its
+-- file name.
 local function library(file)
   local best
   for template in (package and package.cpath or ""):gmatch "[^;]+" do
@@ -194,8 +200,9 @@ local function library(file)
   return best or file:match "[^/]*$"
 end
 
--- where the code of a C function is, with what it is called there
-local function placed(f)
+-- Names a C function by its library, and by its symbol, metamethod or address
+-- there.
+local function name_in_library(f)
   local file, symbol = f.code:match "^(.*): (.-)$"
   if file then return ("%s: %s"):format(library(file), symbol) end
   local offset
@@ -206,23 +213,26 @@ local function placed(f)
   return library(file) .. offset
 end
 
+-- The name of a C function. `calls`: how often it was called; nil: not known.
 function Naming:name_c(f, calls)
   local path, given = self.path(f), called(f)
   if path then return path end
   if f.how == "message handler" or given and known[f.how] then return given end
-  -- what was there before recording began is the host's
+  -- no call was seen: it ran before recording began, called by the host
   if calls == 0 and not given then return name.host end
-  if (f.code or "") ~= "" then return placed(f) end
+  if (f.code or "") ~= "" then return name_in_library(f) end
   return given or f.id and ("(C function %d)"):format(f.id) or "(C function)"
 end
 
 -- }======================================================
 
 
----Names of functions that are to agree with each other.
+---A function that names the functions of a list. Functions of one table get one
+---name for it.
 ---@param list cprof.Named[]
 ---@param path fun(f: cprof.Named): string?, boolean?  where a function is
----    found, and whether that is one of several closures' place
+---    found; and true if several closures of its definition are found, so that
+---    the path is not the name of all
 ---@return fun(f: cprof.Named, calls: integer?): string
 function name.namer(list, path)
   local self = setmetatable({ path = path, own = {} }, Naming)
@@ -246,6 +256,7 @@ function name.namer(list, path)
   end
 end
 
+---The name of a single function.
 ---@param f cprof.Named
 ---@param path string?  where it is found
 ---@return string
@@ -253,7 +264,8 @@ function name.of(f, path)
   return name.namer({ f }, function() return path end)(f)
 end
 
----A name with what its calls were, beside those by that name: plus (__add).
+---A name, followed by the metamethods as which the function was called, such as
+---"plus (__add)".
 ---@param given string       the function's name
 ---@param metamethod string?  "__add", "__eq, __lt", "also __add"; nil: none
 ---@return string
@@ -273,7 +285,7 @@ function name.where(f)
   return ("%s:%d"):format(f.place or name.place(f.source), f.line)
 end
 
----What reports tell functions apart by.
+---The title of a function, by which reports tell functions apart.
 ---@param f cprof.Named
 ---@param given string  the function's name
 ---@return string

@@ -1,5 +1,5 @@
--- Where functions are found: in the tables of loaded modules, among the
--- methods of C libraries' objects, at the functions that make them.
+-- Finds functions and their paths: in tables of loaded modules, among methods
+-- of C libraries' objects, and by calling the functions that return them.
 
 local core = require "cprof.core"
 local environment = require "cprof.sandbox.environment" ()
@@ -12,8 +12,8 @@ for library in ("coroutine debug io math os package string table utf8")
   libraries[library] = true
 end
 
--- string.rep before an alias of it, a global before a module's copy, a
--- method before the metamethod that is the same
+-- The rank of a path; the lowest is best. Prefers string.rep to an alias of it,
+-- a global to a module's copy, and a method to an equal metamethod.
 local function rank(path)
   if path:find "%f[%w_]__" then return 3 end
   local module = path:match "^(.-)[.:]"
@@ -21,6 +21,7 @@ local function rank(path)
   return libraries[module] and 0 or 2
 end
 
+-- Is a path better than another one? `old` is nil: there is no other.
 local function better(new, old)
   if not old then return true end
   local a, b = rank(new), rank(old)
@@ -29,10 +30,12 @@ local function better(new, old)
   return new < old
 end
 
+-- Notes that a function is found at a path, if that is its best one.
 local function add(found, path, f)
   if better(path, found[f]) then found[f] = path end
 end
 
+-- Adds the functions in a table, and in the tables in it, to this depth.
 local function collect(found, prefix, t, depth)
   for key, value in next, t do
     if type(key) == "string" then
@@ -46,8 +49,8 @@ local function collect(found, prefix, t, depth)
   end
 end
 
--- C functions that stand in no table, but are known by who makes them; a
--- host need not have the library
+-- C functions that are in no table: each of these returns one. It fails if the
+-- host has not opened its library.
 local makers = {
   ["ipairs iterator"] = function() return (ipairs {}) end,
   ["string.gmatch iterator"] = function() return string.gmatch("", "") end,
@@ -56,6 +59,7 @@ local makers = {
   ["coroutine.wrap function"] = function() return coroutine.wrap(print) end,
 }
 
+-- Adds C functions that are in no table of a module.
 local function collect_made(found)
   for path, make in pairs(makers) do
     local ok, f = pcall(make)
@@ -69,8 +73,8 @@ local function collect_made(found)
   end
 end
 
----What users call the objects that have a metatable of this name: "FILE*"
----is a file, "tcp{client}" a tcp.
+---What users call the objects that have a metatable of this name: "file" for
+---"FILE*", "tcp" for "tcp{client}".
 ---@param metatable string
 ---@return string
 function paths.receiver(metatable)
@@ -79,7 +83,8 @@ function paths.receiver(metatable)
   return kind:find "%l" and kind or kind:lower()
 end
 
--- what the program has taken out of its libraries, or replaced there
+-- Adds functions of Lua's libraries that the program has removed or replaced
+-- there.
 local function collect_standard(found)
   local standard = {}
   collect(standard, "", environment, 2)
@@ -88,7 +93,7 @@ local function collect_standard(found)
   end
 end
 
--- methods and metamethods of the objects of C libraries
+-- Adds methods and metamethods of the objects of C libraries.
 local function collect_methods(found)
   local registry = debug and debug.getregistry and debug.getregistry() or {}
   for key, value in next, registry do
@@ -104,7 +109,7 @@ local function collect_methods(found)
   end
 end
 
----The functions that can be reached, each with its best path.
+---The functions that can be found, each with its best path.
 ---@return table<function, string>
 function paths.all()
   local found = {}
@@ -122,13 +127,14 @@ function paths.all()
   return found
 end
 
----@class cprof.PathIndex  paths by what identifies functions elsewhere
----@field path table<any, string>
----@field shared table<any, boolean>  closures that one definition has made
----    are found in several places: none of these is the name of all
+---@class cprof.PathIndex  paths by keys that identify functions
+---@field path table<any, string>  the best path
+---@field shared table<any, boolean>  true: closures of one definition are found
+---    in several places, so no path is the name of all
 local Index = {}
 Index.__index = Index
 
+---Makes an empty index.
 ---@return cprof.PathIndex
 function paths.index()
   return setmetatable({ path = {}, shared = {} }, Index)

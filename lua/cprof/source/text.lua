@@ -1,4 +1,4 @@
--- The text of sources: the lines that a definition stands in.
+-- The texts of sources. Each is read once, and kept until it is forgotten.
 
 local core = require "cprof.core"
 local environment = require "cprof.sandbox.environment" ()
@@ -6,18 +6,19 @@ local filename = require "cprof.system.filename"
 
 local text = {}
 
--- by source: the text, and what was made of it; false when there is none
+-- by source: the text, and what was made of it; false: there is no text
 local known = {}
 
--- which of these were asked for lately
+-- the sources that were asked for since the last `refresh` or `forget`
 local asked = {}
 
--- where paths begin that are not from the root; nil: in the current folder,
--- or in the one where cprof was loaded
+-- the folder that relative paths are in; nil: the current one, or else the one
+-- where cprof was loaded
 local folder
 local here <const> = environment.folder
 
--- To Lua, LF, CR, and both in either order, are one end of a line.
+-- Splits a text into lines, as Lua does: LF, CR, and both in either order each
+-- end one line.
 local function split(s)
   local lines, from = {}, 1
   local ends = s:find("\r", 1, true) and "[\r\n]" or "\n"
@@ -33,7 +34,7 @@ local function split(s)
   return lines
 end
 
--- the text of a source, as `debug.getinfo` names it
+-- The text of a source that `debug.getinfo` names so; nil: it cannot be read.
 local function read(source)
   local first = source:sub(1, 1)
   if first ~= "@" then return first ~= "=" and source or nil end
@@ -42,7 +43,8 @@ local function read(source)
     not folder and core.readfile(filename.absolute(path, here)) or nil
 end
 
----What `make` makes of a source's text, which is done once.
+---The result of `make` for a source's text. It is called once and its result is
+---kept.
 ---@param source string  "@file", "=name", or the code itself
 ---@param make fun(s: string): any
 ---@return any  nil: there is no text
@@ -61,27 +63,27 @@ end
 
 ---The lines of a source.
 ---@param source string
----@return string[]|false
+---@return string[]|false lines  false: there is no text
 function text.lines(source)
   return text.once(source, split) or false
 end
 
----The text of a source, where that is not to be read.
+---Sets the text of a source, which then is not read.
 ---@param source string
 ---@param s string
 function text.know(source, s)
   known[source] = { text = s }
 end
 
----Forgets what was read: the files may have changed.
----@param from string?  the folder that the program was in; nil: the present
+---Forgets all texts, as files may have changed.
+---@param from string?  the folder that relative paths are in; nil: the current
 ---    one
 function text.forget(from)
   known, asked, folder = {}, {}, from
 end
 
----Forgets what nobody has asked for since the last time, and what files do
----not have any more.
+---Forgets texts that were not asked for since the last call, and texts of files
+---that have changed.
 function text.refresh()
   for source, entry in next, known do
     local s = asked[source] and read(source)

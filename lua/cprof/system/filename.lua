@@ -1,12 +1,12 @@
--- Names of files: with the time, a number or the process in them, and whole.
+-- File names: fills in the time and a number, and makes them absolute.
 
 local core = require "cprof.core"
 
 local filename = {}
 
----The name with what stands in the place of %t (the time, UTC) and %n (a
----number that no other file of this process has had). %p, the process, stays:
----the child of a fork has its own.
+---The name with %t replaced by the time, in UTC, and %n by a number that no
+---other file of this process has had. %p, the process, is not replaced: the
+---child of a fork has its own.
 ---@param path string
 ---@return string
 function filename.expand(path)
@@ -19,7 +19,7 @@ function filename.expand(path)
   end))
 end
 
--- what paths begin with that lead from anywhere to the same file
+-- patterns of what absolute paths begin with
 local roots = package.config:sub(1, 1) == "\\" and
   { "^[/\\]", "^%a:[/\\]" } or { "^/" }
 
@@ -33,8 +33,8 @@ function filename.is_absolute(path)
 end
 
 ---@param path string
----@param here string?  the folder that it is in; nil: not known
----@return string
+---@param here string?  the folder that it is relative to; nil: not known
+---@return string  `path` if it is absolute, or `here` is nil
 function filename.absolute(path, here)
   if filename.is_absolute(path) or not here then return path end
   return here .. "/" .. path

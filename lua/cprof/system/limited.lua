@@ -1,7 +1,8 @@
--- Files of a limited size: a write beyond it would raise a signal, which
--- ends a program.
+-- Files of a limited size. A write beyond the limit would raise a signal,
+-- which would end the program.
 
----A function that writes as `write` does, but no more than so many bytes.
+---A function that writes as `write` does, but no more than `most` bytes: a
+---write beyond them returns nil and a message.
 ---@param write fun(s: string): any, string?
 ---@param most? integer  nil: any number
 ---@return fun(s: string): any, string?

@@ -1,19 +1,25 @@
--- The recording of a process: the file that it records into.
+-- Finds the file that a process records into.
 
 local core = require "cprof.core"
+local files = require "cprof.system.files"
 local recordings = require "cprof.system.recordings"
 
 local process = {}
 
-local function is_profile(path)
-  local file = not core.special(path) and io.open(path, "rb")
-  local start = file and file:read(6)
-  if file then file:close() end
-  return start == "\x89CPROF"
+---The interpreter of this process, and its options, up to the name of the
+---script; and the interpreter as the user named it.
+---@return string[]
+---@return string
+function process.interpreter()
+  local first, out = 0, {}
+  while arg[first - 1] do first = first - 1 end
+  for i = first, 0 do out[#out + 1] = arg[i] end
+  out[1] = core.executable() or out[1]
+  return out, arg[first]
 end
 
----The file in whose pages a process counts; false: there is none now; nil:
----the system does not tell.
+---The recording that a process has mapped into its memory, thus records into
+---now. false: there is none; nil: the system does not tell.
 ---@param pid integer
 ---@return string|false|nil path
 function process.mapped(pid)
@@ -22,7 +28,7 @@ function process.mapped(pid)
   local seen
   for line in maps:gmatch "[^\n]+" do
     local path = line:match "^%S+ %S+ %S+ %S+ %d+ +(/.*)$"
-    if path and path ~= seen and is_profile(path) then return path end
+    if path and path ~= seen and files.is_profile(path) then return path end
     seen = path
   end
   return false
@@ -35,7 +41,7 @@ end
 function process.recording(pid)
   local path = process.mapped(pid)
   if path then return path end
-  -- another one may have ended since
+  -- the last recording in this list may be another process's
   for _, entry in ipairs(recordings.all()) do
     local told = core.recorded(entry.path)
     if told and told:match "^%d+" == tostring(pid) then return entry.path end

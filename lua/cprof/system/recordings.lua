@@ -1,10 +1,11 @@
--- What was recorded last, and before that: commands take these where no
--- file is given, those of this folder or this terminal first. A log in a
--- folder of the user's says what has begun and what has ended, where; it is
--- appended to, for several processes record at once. What got no name lies
--- there, too.
+-- Knows the last recordings. A command that is given no file takes one of
+-- these: of the current folder or terminal, if there is one. A log in a folder
+-- of the user says which recordings have begun or ended, and where. Several
+-- processes may record at once, so they only append to the log. Recordings for
+-- which the user gave no name are in that folder, too.
 
 local core = require "cprof.core"
+local folders = require "cprof.system.folders"
 local internal = require "cprof.sandbox.internal"
 
 internal.add()
@@ -16,37 +17,39 @@ local match, gmatch, format = string.match, string.gmatch, string.format
 local length, part = string.len, string.sub
 local insert, take_out = table.insert, table.remove
 
--- recordings that are known of each folder on each terminal, and in all
+-- most recordings to know: of each folder on each terminal, and in all
 local few <const>, most <const> = 2, 16
 
--- bytes of the log from which on what is forgotten is taken out of it
+-- a log of more bytes is rewritten, without what was forgotten
 local long <const> = 16384
 
--- what becomes of a recording, in the log
+-- kinds of records in the log
 local begun <const>, ended <const> = "+", "="
 local canceled <const>, forgotten <const> = "-", "x"
 
 ---@class cprof.Recording
 ---@field path string
----@field folder string    in which it was begun; "": not known
----@field terminal string  on which; "0": on none
----@field begun boolean    has it not ended yet?
+---@field folder string    the current one when it was begun; "": not known
+---@field terminal string  the terminal on which it was begun; "0": none
+---@field begun boolean    true: it has not ended yet
 
 local folder
 
--- nil: there is no folder that only this user can write to
+-- The path of a file in the user's folder; nil: there is no folder that only
+-- this user can write to.
 local function path_of(name)
-  folder = folder or core.folder()
+  folder = folder or folders.own()
   return folder and folder .. "/" .. name
 end
 
+-- The path, if the file can be opened.
 local function exists(path)
   local file = path and open(path, "rb")
   return file and file:close() and path
 end
 
--- Takes those of a path out of a list, that are recorded still or not.
--- The last one of them; nil: there was none.
+-- Removes the recordings of a path from a list: those that have not ended, if
+-- `are_begun`, else those that have. Returns the last one; nil: there is none.
 local function take(list, path, are_begun)
   local taken
   for i = #list, 1, -1 do
@@ -58,8 +61,8 @@ local function take(list, path, are_begun)
   return taken
 end
 
--- Changes a list as a record of the log says. A recording that ends is in
--- the place where it was begun, but later than others.
+-- Changes a list as a record of the log says. A recording that ends keeps the
+-- folder and terminal where it was begun, and becomes the last in the list.
 local function apply(list, kind, entry)
   local path = entry.path
   local of = kind ~= forgotten and take(list, path, true)
@@ -76,7 +79,7 @@ local function apply(list, kind, entry)
   end
 end
 
--- what the log has, the oldest first, and how long it is
+-- The recordings that the log has, the oldest first, and its size in bytes.
 local function read()
   local list = {}
   local file = open(path_of "recordings" or "", "rb")
@@ -90,12 +93,14 @@ local function read()
   return list, text and length(text) or 0
 end
 
+-- A record of the log.
 local function record_of(kind, entry)
   return format("%s\0%s\0%s\0%s\0\n", kind, entry.terminal, entry.folder,
     entry.path)
 end
 
--- whole at once, for others write there, too
+-- Appends a record to the log, in one write, as other processes write there,
+-- too. nil: that failed.
 local function note(kind, entry)
   local file = open(path_of "recordings", "ab")
   if not file then return nil end
@@ -104,6 +109,7 @@ local function note(kind, entry)
   return file:close()
 end
 
+-- Replaces the log by one that has these recordings alone.
 local function rewrite(list)
   local new = path_of("recordings." .. core.process())
   local file = open(new, "wb")
@@ -114,26 +120,27 @@ local function rewrite(list)
   if file:close() then rename(new, path_of "recordings") end
 end
 
--- where this process is
+-- An entry for `path`, with the folder and terminal of this process.
 local function here(path)
   return { path = path, folder = core.cwd() or "",
     terminal = format("%d", core.terminal() or 0) }
 end
 
+-- Was a recording begun in this folder, or on this terminal?
 local function is_near(entry, place)
   return entry.folder == place.folder and entry.folder ~= "" or
     entry.terminal == place.terminal and entry.terminal ~= "0"
 end
 
--- is it one that got no name?
+-- Is it a recording for which the user gave no name?
 local function is_unnamed(path)
   local start = path_of ""
   return part(path, 1, length(start)) == start and
     match(part(path, length(start) + 1), "^%d+%.cprof$") ~= nil
 end
 
--- Forgets all but the last ones, and what is recorded now. One that is
--- about to end looks as one that was killed.
+-- Forgets all recordings but the last ones and those that are recorded now.
+-- One that is about to end cannot be told from one whose process was killed.
 local function forget()
   local list, bytes = read()
   local kept, known = {}, {}
@@ -152,7 +159,8 @@ local function forget()
   if bytes > long then rewrite(kept) end
 end
 
--- a process may have the number of one that was before it
+-- A path for a recording without a name. An earlier process may have had this
+-- one's number, so zeros are added until the name is new.
 local function new_name()
   local taken, number = {}, core.process()
   for _, entry in ipairs(read()) do taken[entry.path] = true end
@@ -164,31 +172,31 @@ local function new_name()
   return path
 end
 
----Where to record what got no name; what got one is remembered.
----@param named? string  its path, from the root
----@return string? path  nil: in memory
+---Notes that a recording begins, and returns where to record.
+---@param named? string  the absolute path that the user gave; nil: none
+---@return string? path  nil: in memory, as there is no folder for it
 function recordings.begin(named)
   if not path_of "" or named and core.special(named) then return named end
   local path = named or new_name()
   return note(begun, here(path)) and path or named
 end
 
----Nothing was recorded there.
----@param path string  as of begin
+---Notes that nothing was recorded after all.
+---@param path string  from `begin`
 function recordings.cancel(path)
   if path_of "" then note(canceled, here(path)) end
 end
 
----The recording has ended: it is the last one now.
----@param path string  as of begin
+---Notes that a recording has ended, so it is the last one now.
+---@param path string  from `begin`
 function recordings.finish(path)
-  -- first what a program with a root of its own does not have
+  -- after chroot, neither the file nor the folder may exist
   if core.special(path) or not exists(path) or not path_of "" then return end
   if note(ended, here(path)) then forget() end
 end
 
----All that are known, the one that was begun or has ended last first. What
----has begun may have no file yet.
+---All known recordings, the one that was begun or has ended last first. One
+---that has just begun, without a file so far, is left out.
 ---@return cprof.Recording[]
 function recordings.all()
   local out = {}
@@ -199,8 +207,8 @@ function recordings.all()
   return out
 end
 
--- Those of this folder or terminal; all, where there are none. And are
--- they of here?
+-- The recordings of this folder or terminal, and true; or, if there are none,
+-- all recordings, and false.
 local function nearest()
   local all, near, place = recordings.all(), {}, here()
   for _, entry in ipairs(all) do
@@ -210,17 +218,19 @@ local function nearest()
   return all, false
 end
 
----@return string? path  of the recording that was begun or has ended last
+---The recording that was begun or has ended last.
+---@return string? path
 ---@return string? elsewhere  the folder in which it was begun, if neither
----    that nor the terminal is the one of this process
+---    that nor the terminal is this process's
 function recordings.last()
   local list, near = nearest()
   if not list[1] then return nil end
   return list[1].path, not near and list[1].folder or nil
 end
 
----@return string? path  of the one before that
----@return string? elsewhere  as of last
+---The recording before `recordings.last`, in another file.
+---@return string? path
+---@return string? elsewhere  see `recordings.last`
 function recordings.previous()
   local list, near = nearest()
   for _, entry in ipairs(list) do

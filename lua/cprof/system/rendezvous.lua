@@ -1,17 +1,17 @@
--- Where programs that listen and the command meet: a folder of the user's,
--- with small files that nobody else can write.
+-- How programs that listen and the command exchange messages: in small files
+-- in a folder of the user, where nobody else can write.
 --
 --   PID.listen   the program, its signal, and a digit that changes with each
---                one; the program holds the file, and maps it
---   PID.request  what the command asks of it
---   PID.answer   what it records, or recorded last
---   PID.refusal  why it did not
+--                signal; the program holds the file, and maps it
+--   PID.request  what the command asks of the program
+--   PID.answer   what the program records, or has recorded last
+--   PID.refusal  why the program did not do what was asked
 
 local core = require "cprof.core"
 
 local rendezvous = {}
 
----Why no program can be attached to here.
+---Why this system cannot attach to programs; nil: it can.
 rendezvous.unable = not core.signals and
   "attaching needs signals, which Windows does not have" or nil
 
@@ -19,9 +19,9 @@ local format, gmatch = string.format, string.gmatch
 local sort, concat = table.sort, table.concat
 local remove = os.remove
 
--- nothing here calls a method: programs may have changed those of strings
+-- Nothing here calls a method, as programs may have changed those of strings.
 
--- fields as lines of text
+-- The fields of a message as lines of text.
 local function encode(fields)
   local keys, out = {}, {}
   for key in next, fields do keys[#keys + 1] = key end
@@ -33,6 +33,7 @@ local function encode(fields)
   return concat(out)
 end
 
+-- The fields of a message; nil: there is no text.
 local function decode(text)
   if not text then return nil end
   local out = {}
@@ -42,15 +43,16 @@ end
 
 ---@alias cprof.Meeting "listen"|"request"|"answer"|"refusal"
 
+---The path of a file.
 ---@param folder string
----@param pid integer
+---@param pid integer  the program's
 ---@param what cprof.Meeting
 ---@return string
 function rendezvous.path(folder, pid, what)
   return format("%s/%d.%s", folder, pid, what)
 end
 
----@return table<string, string>?
+---@return table<string, string>? fields  nil: there is no such file
 function rendezvous.read(folder, pid, what)
   return decode(core.private_read(rendezvous.path(folder, pid, what)))
 end
@@ -62,13 +64,15 @@ function rendezvous.write(folder, pid, what, fields)
     encode(fields))
 end
 
----@return boolean  was it there? Of several that remove it, one hears so
+---@return boolean  true: this call has removed the file. If several processes
+---    try, one of them succeeds
 function rendezvous.remove(folder, pid, what)
   return remove(rendezvous.path(folder, pid, what)) ~= nil
 end
 
----The file of a program that listens, for as long as this lives. Its field
----`signals` becomes a digit where signals can be counted.
+---Makes the file of a program that listens, which exists as long as `held`.
+---Adds the field `signals`: a digit that changes with each signal, or "-" where
+---signals cannot be counted.
 ---@return userdata? held
 ---@return string? why
 function rendezvous.hold(folder, pid, fields)

@@ -1,5 +1,5 @@
--- Where the command writes: how wide it is, whether it has colours, and
--- what characters it can show.
+-- What is known of the terminal to which the command writes: its size, whether
+-- it has colours, and which characters it can show.
 
 local core = require "cprof.core"
 local later = require "cprof.sandbox.later"
@@ -8,10 +8,11 @@ local format = later "cprof.text.format"
 
 local terminal = {}
 
--- an open file, as the core numbers them
+-- the descriptors of open files, by which the core knows them
 local numbers = { [io.stdout] = 1, [io.stderr] = 2 }
 local stderr = io.stderr
 
+-- Does the locale use UTF-8? The first of these variables that is set decides.
 local function locale_is_utf8()
   for _, variable in ipairs { "LC_ALL", "LC_CTYPE", "LANG" } do
     local value = os.getenv(variable)
@@ -22,21 +23,23 @@ local function locale_is_utf8()
   return false
 end
 
+---Is everything written in ASCII?
 terminal.ascii = not locale_is_utf8()
 
----What the user asks for comes before the locale.
+---Writes everything in ASCII if the user asks for that, whatever the locale.
 ---@param ascii boolean?
 function terminal.choose(ascii) terminal.ascii = terminal.ascii or ascii end
 
+-- ASCII characters in place of others; one that is not here becomes "?"
 local instead = { ["…"] = "*", ["µ"] = "u", ["×"] = "x", ["←"] = "<",
                   ["→"] = ">", ["≥"] = ">" }
 
----What can be shown of a text: columns stay where they are.
+---The text in characters that can be shown. Columns stay aligned.
 ---@param text string
 ---@return string
 function terminal.encode(text)
   if not terminal.ascii then return text end
-  -- at the beginning of a note, not where something was cut
+  -- these are parts of notes, which have no columns, not cuts in a table
   text = text:gsub("… (%d)", "... %1"):gsub("…%]", "...]")
   if not utf8.len(text) then return (text:gsub("[\x80-\xff]", "?")) end
   return (text:gsub("[\xc2-\xf4][\x80-\xbf]*", function(c)
@@ -47,10 +50,10 @@ end
 ---@param file file*
 ---@return integer? columns  nil: it is no terminal
 function terminal.columns(file)
-  return core.columns(numbers[file] or -1)
+  return (core.columns(numbers[file] or -1))
 end
 
----The columns that a report may have there.
+---The columns that a report may have in a file.
 ---@param file file*
 ---@return integer  math.huge: as many as it takes
 function terminal.width(file) return format.columns(numbers[file]) end
@@ -58,26 +61,24 @@ function terminal.width(file) return format.columns(numbers[file]) end
 ---@param file file*
 ---@return integer? rows  nil: it is no terminal
 function terminal.rows(file)
-  return core.rows(numbers[file] or -1)
+  return (select(2, core.columns(numbers[file] or -1)))
 end
 
+---Resolves "auto": colours on a terminal, unless NO_COLOR is set.
 ---@param file file*
 ---@param choice "auto"|"always"|"never"
 ---@return "always"|"never"
 function terminal.color(file, choice)
-  if choice ~= "auto" then return choice end
-  local no = os.getenv "NO_COLOR"
-  local yes = terminal.columns(file) and (no == nil or no == "")
-  return yes and "always" or "never"
+  return format.wants_color(choice, numbers[file]) and "always" or "never"
 end
 
----Says something on standard error. When nobody can read it, so be it.
+---Writes a text to standard error. Ignores that this may fail.
 ---@param text string
 function terminal.say(text)
   pcall(stderr.write, stderr, terminal.encode(text))
 end
 
----A word as a shell has to be given it.
+---A word in quotes for a shell, if it needs them.
 ---@param word string
 ---@return string
 function terminal.quote(word)
@@ -85,13 +86,16 @@ function terminal.quote(word)
   return "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
--- what lasts no longer than this is over before it can be read
+-- progress is not shown in the first seconds of a task, which may end before
+-- the user can read it
 local patience <const> = 0.3
 
----Shows how far something has come, where there is a terminal.
+---Shows the progress of a task on standard error, if that is a terminal.
 ---@param what string
----@param long? boolean  it is known to take long
----@return fun(done: string?)  with nothing: it is over, the line is clear
+---@param long? boolean  true: it is known to take long, so `what` is shown at
+---    once
+---@return fun(done: string?)  shows what is done; nil: the task is over, and
+---    the line is cleared
 function terminal.progress(what, long)
   if not terminal.columns(stderr) then return function() end end
   local since, shown = os.clock(), long

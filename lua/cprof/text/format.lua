@@ -4,40 +4,47 @@ local core = require "cprof.core"
 
 local format = {}
 
-local units = {
-  { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "µs" },
-}
+-- A figure with three digits in the largest unit in which it is 1 or more. A
+-- value that would round up to 1000 is 1 of the next unit. nil: it is less than
+-- 1000 of the smallest unit's part.
+local function scaled(n, units, least)
+  for i, unit in ipairs(units) do
+    local value = n / unit[1]
+    if value >= 0.9995 or i == #units and n >= least then
+      local digits = value < 9.995 and 2 or value < 99.95 and 1 or 0
+      return ("%." .. digits .. "f%s"):format(value, unit[2])
+    end
+  end
+end
+
+local times <const> = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" } }
+local sizes <const> = { { 1 << 30, " GB" }, { 1 << 20, " MB" },
+                        { 1 << 10, " KB" } }
+local counts <const> = { { 1e12, "T" }, { 1e9, "G" }, { 1e6, "M" },
+                         { 1e3, "k" } }
 
 ---A time with three digits and its unit: 0ns, 876ns, 1.23ms, 45.0s, 1234s.
 ---@param ns integer
 ---@return string
 function format.time(ns)
-  for _, unit in ipairs(units) do
-    local value = ns / unit[1]
-    -- a value that would round up to 1000 is 1 of the next unit
-    if value >= 0.9995 or unit[2] == "µs" and ns >= 1000 then
-      local digits = value < 9.995 and 2 or value < 99.95 and 1 or 0
-      return ("%." .. digits .. "f%s"):format(value, unit[2])
-    end
-  end
-  return ("%dns"):format(ns)
+  return scaled(ns, times, 1000) or ("%dns"):format(ns)
 end
-
-local sizes = { { 1 << 30, "GB" }, { 1 << 20, "MB" }, { 1 << 10, "KB" } }
 
 ---Bytes with three digits and their unit, a power of 1024: 0 B, 876 B,
 ---1.23 KB, 45.0 MB.
 ---@param bytes integer
 ---@return string
 function format.bytes(bytes)
-  for _, unit in ipairs(sizes) do
-    local value = bytes / unit[1]
-    if value >= 0.9995 or unit[2] == "KB" and bytes >= 1000 then
-      local digits = value < 9.995 and 2 or value < 99.95 and 1 or 0
-      return ("%." .. digits .. "f %s"):format(value, unit[2])
-    end
-  end
-  return ("%d B"):format(bytes)
+  return scaled(bytes, sizes, 1000) or ("%d B"):format(bytes)
+end
+
+---A count in few columns: 1,234,567 or 12.3M.
+---@param n number
+---@param from integer  from which on it has three digits
+---@return string
+function format.short(n, from)
+  n = math.floor(n + 0.5)
+  return n < from and format.count(n) or scaled(n, counts, from)
 end
 
 ---A count with separators between thousands: 1,234,567.
@@ -167,37 +174,34 @@ local function tail_of(all, width)
   return table.concat(all, "", first)
 end
 
+-- Cuts a string that is too long: `head` columns at its beginning stay, and as
+-- much of its end as there is room for.
+local function clip(s, width, head)
+  if format.width(s) <= width then return s end
+  if width < 1 then return "" end
+  local all = characters(s)
+  local first = head_of(all, head)
+  return first .. "…" .. (head < width - 1 and
+    tail_of(all, width - 1 - format.width(first)) or "")
+end
+
 ---Cuts a string in the middle if it is too long: both ends of a path matter.
 ---@param s string
 ---@param width integer
 ---@return string
-function format.cut(s, width)
-  if format.width(s) <= width then return s end
-  if width < 1 then return "" end
-  local all = characters(s)
-  local head = head_of(all, (width - 1) // 3)
-  return head .. "…" .. tail_of(all, width - 1 - format.width(head))
-end
+function format.cut(s, width) return clip(s, width, (width - 1) // 3) end
 
 ---Cuts a string at the end if it is too long.
 ---@param s string
 ---@param width integer
 ---@return string
-function format.cutend(s, width)
-  if format.width(s) <= width then return s end
-  if width < 1 then return "" end
-  return head_of(characters(s), width - 1) .. "…"
-end
+function format.cutend(s, width) return clip(s, width, width - 1) end
 
 ---Cuts a string at the beginning if it is too long.
 ---@param s string
 ---@param width integer
 ---@return string
-function format.cutstart(s, width)
-  if format.width(s) <= width then return s end
-  if width < 1 then return "" end
-  return "…" .. tail_of(characters(s), width - 1)
-end
+function format.cutstart(s, width) return clip(s, width, 0) end
 
 ---Cuts a path in the middle, between folders: /usr/…/ai/path.lua:12. If even
 ---the file's name is too long, its end stays.
@@ -346,11 +350,12 @@ end
 
 ---Are colours wanted? `auto`: on a terminal, unless NO_COLOR is set.
 ---@param choice "auto"|"always"|"never"
+---@param file? integer  an open file; default: standard output
 ---@return boolean
-function format.wants_color(choice)
+function format.wants_color(choice, file)
   if choice ~= "auto" then return choice == "always" end
   local no = os.getenv "NO_COLOR"
-  return core.columns() ~= nil and (no == nil or no == "")
+  return core.columns(file or 1) ~= nil and (no == nil or no == "")
 end
 
 -- the minimum width of tables
@@ -369,7 +374,7 @@ end
 ---The rows of the terminal; nil: there is no terminal.
 ---@return integer?
 function format.rows()
-  return core.rows()
+  return (select(2, core.columns()))
 end
 
 ---The style of a figure, relative to the greatest one. Each shade begins at
@@ -388,7 +393,9 @@ end
 ---@field title string
 ---@field left? boolean   aligned to the left
 ---@field least? integer  may be cut to this when lines get too long
----@field firm? boolean   is it never cut to less than that?
+---@field tight? integer  may be cut to this when no other way is left; default:
+---    8
+---@field alone? string   the title if the column before it is left out
 ---@field cut? fun(s: string, width: integer): string  how to cut; default: in
 ---    the middle
 ---@field optional? boolean  left out where all of its cells are empty
@@ -423,11 +430,22 @@ end
 -- the minimum width of a column when there is hardly any room
 local stub <const> = 8
 
+-- the titles of the used columns
+local function titles_of(columns, used)
+  local titles, last = {}, 0
+  for _, i in ipairs(used) do
+    titles[i] = last ~= i - 1 and columns[i].alone or columns[i].title
+    last = i
+  end
+  return titles
+end
+
 -- the uncut widths of these columns, and by how much their sum is too wide
 local function natural(columns, rows, used, width)
   local widths, over = {}, -2 - width
+  local titles = titles_of(columns, used)
   for _, i in ipairs(used) do
-    widths[i] = format.width(columns[i].title)
+    widths[i] = format.width(titles[i])
     for _, row in ipairs(rows) do
       local n = format.width((text_of(row[i])))
       if n > widths[i] then widths[i] = n end
@@ -477,9 +495,7 @@ local function fit(columns, rows, used, width)
   if over > 0 and leave_out(columns, used) then
     return fit(columns, rows, used, width)  -- the others have more room now
   end
-  narrow(function(column)
-    return column.least and not column.firm and stub
-  end)
+  narrow(function(column) return column.least and (column.tight or stub) end)
   return widths
 end
 
@@ -505,9 +521,7 @@ function format.table(columns, rows, width, paint)
     -- "%s+$" would try each space of a wide row
     return table.concat(out, "  "):match "^.*%S" or ""
   end
-  local titles = {}
-  for i, column in ipairs(columns) do titles[i] = column.title end
-  local lines = { line(titles, true) }
+  local lines = { line(titles_of(columns, used), true) }
   for _, row in ipairs(rows) do lines[#lines + 1] = line(row) end
   return lines
 end

@@ -1,6 +1,7 @@
 -- Suggestions for an unknown name: the nearest known names.
 
 local format = require "cprof.text.format"
+local order = require "cprof.text.order"
 
 local nearest = {}
 
@@ -39,12 +40,8 @@ function nearest.sort(wanted, names)
     distances[name] = distances[name] or far(key, name:lower())
     out[i] = name
   end
-  table.sort(out, function(a, b)
-    if distances[a] ~= distances[b] then
-      return distances[a] < distances[b]
-    end
-    return a < b
-  end)
+  table.sort(out, order(function(name) return distances[name] end,
+    function(name) return name end))
   return out
 end
 

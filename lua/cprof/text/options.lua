@@ -1,5 +1,6 @@
 -- Options of functions: their specifications, checks and error messages.
 
+local lists = require "cprof.text.lists"
 local patterns = require "cprof.text.patterns"
 
 local options = {}
@@ -9,8 +10,10 @@ local options = {}
 ---@field values? string[]     the valid values of a string
 ---@field min? number
 ---@field max? number
+---@field above? number        a number must be greater than this
 ---@field default? any
 ---@field shapes? boolean      do figures depend on it? Profiles record it then
+---@field modes? string[]      of `start`: the modes in which it can be given
 
 local function quoted(list)
   local out = {}
@@ -43,21 +46,11 @@ function options.shown(value)
   return kind == "table" and shown_list(value) or "a " .. kind
 end
 
----The keys of a table, in order.
----@param set table<string, any>
----@return string[]
-function options.keys(set)
-  local out = {}
-  for name in pairs(set) do out[#out + 1] = name end
-  table.sort(out)
-  return out
-end
-
 ---The names of options as a list for an error message.
 ---@param set table<string, any>
 ---@return string
 function options.names(set)
-  return table.concat(options.keys(set), ", ")
+  return table.concat(lists.keys(set), ", ")
 end
 
 ---The integer value of a number, which may be a float such as 1e6.
@@ -88,13 +81,18 @@ function checks.string(value, spec)
 end
 
 local function range(what, spec)
+  if spec.above then
+    return ("%s above %s%s"):format(what, spec.above, spec.max and
+      (" and at most %.0f"):format(spec.max) or "")
+  end
   local min = spec.min and (" from %s"):format(spec.min) or ""
   local max = spec.max and (" to %s"):format(spec.max) or ""
   return what .. min .. max
 end
 
 local function outside(value, spec)
-  return spec.min and value < spec.min or spec.max and value > spec.max
+  return spec.min and value < spec.min or spec.max and value > spec.max or
+    spec.above and value <= spec.above or value == math.huge
 end
 
 function checks.integer(value, spec)

@@ -1,5 +1,5 @@
--- A terminal that is written to directly, with the sequences that all of
--- them know. Only lines that have changed are written.
+-- Draws screens on a terminal, with escape sequences that all terminals
+-- know. Only lines that have changed are written.
 
 local core = require "cprof.core"
 local format = require "cprof.text.format"
@@ -11,15 +11,16 @@ local ansi = {}
 ---@class cprof.TopDriver
 ---@field size fun(self): integer, integer  columns and rows
 ---@field show fun(self, screen: cprof.Screen)
----@field keys fun(self, seconds: number): string[]?  nil: it is gone
+---@field keys fun(self, seconds: number): string[]?  waits for keys for so
+---    long at most; nil: the terminal is gone
 ---@field close fun(self)
 ---@field suspend fun(self)
----@field forget fun(self)  all is to be written anew
+---@field forget fun(self)  makes the next `show` write all lines
 
 local Ansi = {}
 Ansi.__index = Ansi
 
--- the alternate screen, no cursor, no wrapping; and back
+-- enter: to the alternate screen, without cursor and wrapping; leave: back
 local enter <const> = "\27[?1049h\27[?25l\27[?7l\27[2J"
 local leave <const> = "\27[0m\27[?7h\27[?25h\27[?1049l"
 
@@ -50,11 +51,12 @@ function ansi.open(color)
 end
 
 function Ansi.size()
-  return core.columns() or 80, core.rows() or 24
+  local columns, rows = core.columns()
+  return columns or 80, rows or 24
 end
 
 function Ansi:show(screen)
-  local out = { "\27[?2026h" }  -- all at once, where that is known
+  local out = { "\27[?2026h" }  -- draw all at once, if supported
   if screen.width ~= self.width or screen.height ~= self.height then
     self.shown, self.width, self.height = {}, screen.width, screen.height
     out[#out + 1] = "\27[2J"
@@ -67,7 +69,7 @@ function Ansi:show(screen)
     local text = table.concat(runs)
     if text ~= self.shown[i] then
       self.shown[i] = text
-      -- at the edge, the rest of the line would begin on its last column
+      -- behind a full line, this would erase its last column
       local rest = line.width < line.room and not line.style and "\27[K"
       out[#out + 1] = ("\27[%d;1H%s%s"):format(i, text, rest or "")
     end

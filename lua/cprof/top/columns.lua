@@ -1,6 +1,5 @@
--- The columns of figures beside functions, the same in each view that has
--- functions in its lines. They keep their widths, so that nothing jumps
--- from one refresh to the next.
+-- The columns of figures beside functions, in all views whose lines are
+-- functions. Their widths are fixed, so nothing jumps on a refresh.
 
 local format = require "cprof.text.format"
 local name = require "cprof.source.name"
@@ -12,70 +11,63 @@ local columns = {}
 ---@field func cprof.Function
 ---@field name string
 ---@field indent integer
----@field mark "+"|"-"|" "  +: there is more behind it; -: it is open
----@field of table          that has the figures
+---@field mark "+"|"-"|" "  +: can be opened; -: is open
+---@field of table          record with its figures
 ---@field zone cprof.ViewZone
----@field own? boolean      the function whose call graph it is
+---@field own? boolean      is it the function whose call graph is shown?
 
-local suffixes <const> = { { 1e12, "T" }, { 1e9, "G" }, { 1e6, "M" },
-  { 1e3, "k" } }
-
----A count in at most nine columns: 1,234,567 or 12.3M.
+---Formats a count in at most nine columns: 1,234,567 or 12.3M.
 ---@param n number
----@param short? boolean  in at most five
+---@param short? boolean  in at most five columns
 ---@return string
 function columns.count(n, short)
-  n = math.floor(n + 0.5)
-  if n < (short and 10000 or 10000000) then return format.count(n) end
-  for _, suffix in ipairs(suffixes) do
-    if n >= suffix[1] * 0.9995 then
-      local value = n / suffix[1]
-      local digits = value < 9.995 and 2 or value < 99.95 and 1 or 0
-      return ("%." .. digits .. "f%s"):format(value, suffix[2])
-    end
-  end
+  return format.short(n, short and 10000 or 10000000)
 end
 
 ---@class cprof.TopColumn
 ---@field title string
 ---@field width integer|fun(screen: integer): integer
----@field uncertain? integer  instead, where times are from samples
----@field sampled? string   title in mode "sample"; false: not shown there
----@field sort? string      what it is sorted by where it is chosen
----@field from? integer     columns of a screen from which on it is shown
+---@field uncertain? integer  width if times are from samples
+---@field sampled? string|false  title where there are samples in place of
+---    calls; false: not shown
+---@field sort? string      the order in which its title is marked
+---@field from? integer     the least width of a screen that shows it
+---@field left? boolean     is it aligned to the left?
 ---@field cell fun(e: cprof.TopEntry, m: cprof.TopModel): string, string?
+---    text and style
 
----A time as it is written, or what is in its place; "-" where there is none.
----@param ns integer
----@param most integer?  what it is at most
+---Formats a figure; "-" for 0.
+---@param n integer
+---@param most integer  upper bound
 ---@param m cprof.TopModel
 ---@return string
-function columns.time(ns, most, m)
-  if (most or ns) == 0 then return "-" end
-  if m.counts then return columns.count(ns) end
-  return (m.now.measure:amount(ns, most))
+function columns.amount(n, most, m)
+  if most == 0 then return "-" end
+  if not m.now.measure:timed() then return columns.count(n) end
+  return (m.now.measure:amount(n, most))
 end
 
----A share of the period's time.
----@param ns integer
----@param most integer?
+---Formats a figure as a share of the period's; "-" for 0.
+---@param n integer
+---@param most integer  upper bound
 ---@param m cprof.TopModel
 ---@return string
-function columns.share(ns, most, m)
-  return (most or ns) == 0 and "-" or m.now.measure:share(ns)
+function columns.share(n, most, m)
+  return most == 0 and "-" or m.now.measure:share(n)
 end
 
 local function field(kind, show)
-  local ns, most = kind .. "_ns", kind .. "_most_ns"
+  local most = kind .. "_most"
   return function(e, m)
-    return show(e.of[ns], e.of[most], m), format.heat(e.of[ns], m.now.whole)
+    return show(e.of[kind], e.of[most], m),
+      format.heat(e.of[kind], m.now.measure.whole)
   end
 end
 
 local bars = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 local ascii_bars = { ".", ".", ":", "-", "=", "+", "#", "#" }
 
----A graph of shares.
+---A graph of shares, a bar for each.
 ---@param series number[]
 ---@param scale number  the share of a full bar
 ---@return string
@@ -93,25 +85,19 @@ local function spark_width(screen)
   return screen < 100 and 8 or screen < 160 and 16 or 30
 end
 
----Calls of what has figures, or samples of it alone.
----@param of table
----@return integer
-function columns.counted(of) return of.calls or of.self_samples or 0 end
-
 ---@type cprof.TopColumn[]
 columns.list = {
   { title = "self", width = 8, sort = "self",
-    cell = field("self", columns.time) },
+    cell = field("self", columns.amount) },
   { title = "self %", width = 7, uncertain = 11,
     cell = field("self", columns.share) },
   { title = "total", width = 8, sort = "total",
-    cell = field("total", columns.time) },
+    cell = field("total", columns.amount) },
   { title = "total %", width = 7, uncertain = 11,
     cell = field("total", columns.share) },
   { title = "calls", sampled = "samples", width = 9, sort = "calls",
     cell = function(e)
-      local n = columns.counted(e.of)
-      return n > 0 and columns.count(n) or "-"
+      return e.of.count > 0 and columns.count(e.of.count) or "-"
     end },
   { title = "calls/s", sampled = false, width = 7, from = 100,
     cell = function(e, m)
@@ -127,12 +113,12 @@ columns.list = {
     end },
 }
 
----@type string[]  what functions are sorted by
+---@type string[]  the orders of functions
 columns.orders = { "self", "total", "calls", "name" }
 
 local gap <const> = 1
 
-local function shown(m)
+local function shown_columns(m)
   local out = {}
   for _, column in ipairs(columns.list) do
     if m.width >= (column.from or 0) and
@@ -151,26 +137,33 @@ local function width_of(column, m)
   return type(width) == "function" and width(m.width) or width
 end
 
--- columns for the name, and for where it is defined; 0: not shown
+-- the room for the name, and for where it is defined; 0: not shown
 local function rooms(line, screen)
   local room = line.room - line.width - 1
   local place = screen >= 110 and math.min(room * 2 // 5, 60) or 0
   return room - place, place
 end
 
----The line of titles; that of the order is marked.
+---The title of a column, which says whether self is a time.
+---@param title string
+---@param m cprof.TopModel
+---@return string
+function columns.titled(title, m)
+  local timed = not m.now or m.now.measure:timed()
+  return timed and title or (title:gsub("^self", m.now.measure.column))
+end
+
+---Draws the line of titles.
 ---@param line cprof.ScreenLine
 ---@param m cprof.TopModel
----@param sorted? string
+---@param sorted? string  the order whose title is marked
 function columns.head(line, m, sorted)
   local mark = terminal.ascii and "*" or "▼"
   line.style = "head"
-  for _, column in ipairs(shown(m)) do
+  for _, column in ipairs(shown_columns(m)) do
     local width, title = width_of(column, m), column.title
     if m.sampled then title = column.sampled or title end
-    if m.counts and title:find "^self" then
-      title = title:gsub("^self", "instr")
-    end
+    title = columns.titled(title, m)
     if sorted and column.sort == sorted then title = mark .. title end
     line:add(column.left and " " .. format.left(title, width) or
       format.right(title, width + gap - (line.width == 0 and gap or 0)))
@@ -181,14 +174,14 @@ function columns.head(line, m, sorted)
   if place > 0 then line:add "defined" end
 end
 
----How many levels of a tree are left of the screen's edge, when a line of
----so many is looked at: they must leave room for the name.
+---By how many levels the tree is shifted to the left, so that the cursor's
+---line has room for the name.
 ---@param m cprof.TopModel
----@param indent integer
+---@param indent integer  levels of the cursor's line
 ---@return integer
 function columns.shift(m, indent)
   local taken = 1
-  for _, column in ipairs(shown(m)) do
+  for _, column in ipairs(shown_columns(m)) do
     taken = taken + width_of(column, m) + gap
   end
   return math.max(indent - math.max(m.width - taken, 0) // 6, 0)
@@ -203,12 +196,12 @@ local function name_of(e, m, width)
     math.max(width - format.width(head), 0))
 end
 
----The line of a function.
+---Draws the line of a function.
 ---@param line cprof.ScreenLine
 ---@param m cprof.TopModel
 ---@param e cprof.TopEntry
 function columns.draw(line, m, e)
-  for _, column in ipairs(shown(m)) do
+  for _, column in ipairs(shown_columns(m)) do
     local width = width_of(column, m)
     local text, style = column.cell(e, m)
     if column.left then

@@ -1,19 +1,18 @@
--- What surrounds the lines of a view: what is recorded and how it fares,
--- which view it is, and which keys there are.
+-- The lines above and below a view: the program, its state and figures, the
+-- views, messages and keys.
 
 local columns = require "cprof.top.columns"
 local format = require "cprof.text.format"
 local measure = require "cprof.count.measure"
-local measured = require "cprof.count.measured"
 local select = require "cprof.report.select"
 
 local frame = {}
 
--- lines above those of the view, and below
+-- lines above and below the view
 frame.above = 4
 local below <const> = 2
 
----How many lines of the view fit.
+---How many lines of the view fit on the screen.
 ---@param m cprof.TopModel
 ---@return integer
 function frame.body(m)
@@ -37,7 +36,7 @@ end
 local styles = { running = "good", ended = "dim", killed = "bad",
                  waiting = "dim" }
 
--- after so many ns without any event, a program does not seem to be at work
+-- ns without events from which the screen says so
 local quiet <const> = 3000000000
 
 local function state(m)
@@ -53,7 +52,7 @@ local function state(m)
   local wall = meta and meta.wall_ns
   if wall then
     text = text .. ", " .. seconds(wall / 1e9)
-  elseif meta and meta.live then  -- instructions are counted, not time
+  elseif meta and meta.live then  -- mode "count" has no time
     text = text .. ", " .. seconds(math.max(os.time() - meta.started_at, 0))
   end
   return text, styles[status.state]
@@ -90,12 +89,12 @@ local function facts(m, line)
   if not now then return line:add(m.waiting or "", "dim") end
   local meta, rate = now.profile.meta, m.history:rate()
   local live = m.status.state == "running"
-  local out = { plural(now.calls, m.sampled and "sample" or "call") ..
+  local out = { plural(now.count, m.sampled and "sample" or "call") ..
     (live and (" (%s/s)"):format(rate and columns.count(rate, true) or "-") or
       ""),
     overhead(meta) or plural(meta.instructions or 0, "instruction"),
     plural(select.distinct(now.profile), "function"),
-    plural(#now.nodes, "node"), "mode " .. meta.mode,
+    plural(#now.profile.nodes, "node"), "mode " .. meta.mode,
     ("pid %d"):format(meta.pid or 0) }
   table.insert(out, 3, waiting(meta))
   for i, text in ipairs(out) do
@@ -119,11 +118,12 @@ local function tabs(m, line)
   for _, view in ipairs(m:views()) do
     line:add((" %s "):format(view.title), view == m.view and "tab" or nil)
   end
-  local row = measured.row(m.history.what)
-  local parts = { m.paused and "PAUSED" or "", row and row.is or "",
+  local row = m.history.measure
+  local parts = { m.paused and "PAUSED" or "",
+    row.option ~= "wall" and row.is or "",
     period(m), m.plain and "" or ("every %g s"):format(m.interval) }
   local text
-  -- what is last goes first where there is little room
+  -- if there is little room, the last parts are left out
   for n = #parts, 1, -1 do
     text = table.concat(parts, "  ", 1, n):gsub("^ +", ""):gsub(" +$", "")
       :gsub("   +", "  ")
@@ -132,7 +132,7 @@ local function tabs(m, line)
   line:right(text, m.paused and "bad" or nil)
 end
 
--- keys and what they do, most needed first
+-- keys and what they do, the most useful first
 local hints = {
   { "?", "Help" }, { "q", "Quit" }, { "Tab", "View" },
   { "Enter", function(m) return m.view.into end },
@@ -178,6 +178,7 @@ local function message(m, line)
   end
 end
 
+---Draws all lines but those of the view.
 ---@param m cprof.TopModel
 ---@param on cprof.Screen
 function frame.draw(m, on)

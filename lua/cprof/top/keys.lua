@@ -2,84 +2,60 @@
 
 local keys = {}
 
----@class cprof.TopBinding
----@field keys string[]
----@field action string
----@field text? string   for the help; nil: said by the one before
----@field shown? string  instead of the keys' names
-
----@type cprof.TopBinding[]
+-- Keys, what they do, and, for the help, how they are written and what that is
+-- for; an entry without these is explained by the one before.
+---@type { [1]: string, [2]: string, [3]: string?, [4]: string? }[]
 keys.bindings = {
-  { keys = { "down", "j" }, action = "down", shown = "Down j  Up k",
-    text = "one line down, up" },
-  { keys = { "up", "k" }, action = "up" },
-  { keys = { "pagedown", "ctrl-f", "ctrl-d" }, action = "page_down",
-    shown = "PgDn PgUp", text = "one page down, up" },
-  { keys = { "pageup", "b", "ctrl-b", "ctrl-u" }, action = "page_up" },
-  { keys = { "g", "home" }, action = "first", shown = "g G  Home End",
-    text = "first, last line" },
-  { keys = { "G", "end" }, action = "last" },
-  { keys = { "enter" }, action = "into", shown = "Enter",
-    text = "into: callers and callees; in the tree: expand, collapse" },
-  { keys = { "backspace", "esc" }, action = "back", shown = "Backspace Esc",
-    text = "back to where you were" },
-  { keys = { "right", "l" }, action = "expand", shown = "Right l  Left h",
-    text = "tree: expand, collapse, or go to the caller" },
-  { keys = { "left", "h" }, action = "collapse" },
-  { keys = { "e" }, action = "hottest", shown = "e",
-    text = "tree: expand the hottest path below the line" },
-  { keys = { "tab" }, action = "next_view", shown = "Tab  Shift-Tab",
-    text = "next, previous view" },
-  { keys = { "shift-tab" }, action = "previous_view" },
-  { keys = { "f" }, action = "functions", shown = "f", text = "functions" },
-  { keys = { "t" }, action = "tree", shown = "t", text = "tree of calls" },
-  { keys = { "c" }, action = "callgraph", shown = "c",
-    text = "call graph: callers and callees of the function" },
-  { keys = { "o" }, action = "source", shown = "o",
-    text = "source of the function" },
-  { keys = { "p" }, action = "output", shown = "p",
-    text = "output of the program, where top started it" },
-  { keys = { "s", ">" }, action = "sort", shown = "s >  S <",
-    text = "sort by the next, previous column" },
-  { keys = { "S", "<" }, action = "sort_back" },
-  { keys = { "m" }, action = "measure", shown = "m",
-    text = "wall time, CPU time, waiting" },
-  { keys = { "w" }, action = "period", shown = "w",
-    text = "figures since the start, of the last seconds, since the mark" },
-  { keys = { "]" }, action = "longer", shown = "] [",
-    text = "more, fewer of the last seconds" },
-  { keys = { "[" }, action = "shorter" },
-  { keys = { "r" }, action = "mark", shown = "r",
-    text = "mark: figures since now" },
-  { keys = { "space" }, action = "pause", shown = "Space",
-    text = "pause the screen, go on; the program never pauses" },
-  { keys = { "-" }, action = "slower", shown = "- +",
-    text = "refresh less, more often" },
-  { keys = { "+", "=" }, action = "faster" },
-  { keys = { "/" }, action = "search", shown = "/",
-    text = "search: a part of the text, or a Lua pattern as /^name/" },
-  { keys = { "n" }, action = "next_match", shown = "n N",
-    text = "next, previous match" },
-  { keys = { "N" }, action = "previous_match" },
-  { keys = { "?", "f1" }, action = "help", shown = "? F1", text = "help" },
-  { keys = { "q", "f10" }, action = "quit", shown = "q", text = "quit" },
-  { keys = { "ctrl-c" }, action = "interrupt", shown = "Ctrl-C",
-    text = "interrupt the program that top started; quit" },
-  { keys = { "ctrl-l" }, action = "repaint", shown = "Ctrl-L",
-    text = "repaint the screen" },
-  { keys = { "ctrl-z" }, action = "suspend", shown = "Ctrl-Z",
-    text = "back to the shell; fg returns" },
+  { "down j", "down", "Down j  Up k", "one line down, up" },
+  { "up k", "up" },
+  { "pagedown ctrl-f ctrl-d", "page_down", "PgDn PgUp", "one page down, up" },
+  { "pageup b ctrl-b ctrl-u", "page_up" },
+  { "g home", "first", "g G  Home End", "first, last line" },
+  { "G end", "last" },
+  { "enter", "into", "Enter",
+    "callers and callees; in the tree: expand, collapse" },
+  { "backspace esc", "back", "Backspace Esc", "back to where you were" },
+  { "right l", "expand", "Right l  Left h",
+    "tree: expand; collapse, or go to the caller" },
+  { "left h", "collapse" },
+  { "e", "hottest", "e", "tree: expand the hottest path below the line" },
+  { "tab", "next_view", "Tab  Shift-Tab", "next, previous view" },
+  { "shift-tab", "previous_view" },
+  { "f", "functions", "f", "functions" },
+  { "t", "tree", "t", "tree of calls" },
+  { "c", "callgraph", "c", "call graph: callers and callees of the function" },
+  { "o", "source", "o", "source of the function" },
+  { "p", "output", "p", "output of a program that top started" },
+  { "s >", "sort", "s >  S <", "sort by the next, previous column" },
+  { "S <", "sort_back" },
+  { "m", "measure", "m", "next measure: wall time, CPU time, waiting time" },
+  { "w", "period", "w",
+    "next period: since the start, the last seconds, since the mark" },
+  { "]", "longer", "] [", "more, fewer of the last seconds" },
+  { "[", "shorter" },
+  { "r", "mark", "r", "mark: figures from now on" },
+  { "space", "pause", "Space", "pause or resume the screen, not the program" },
+  { "-", "slower", "- +", "refresh less often, more often" },
+  { "+ =", "faster" },
+  { "/", "search", "/",
+    "search: a part of the text, or a Lua pattern as /^name/" },
+  { "n", "next_match", "n N", "next, previous match" },
+  { "N", "previous_match" },
+  { "? f1", "help", "? F1", "help" },
+  { "q f10", "quit", "q", "quit" },
+  { "ctrl-c", "interrupt", "Ctrl-C",
+    "interrupt a program that top started; quit" },
+  { "ctrl-l", "repaint", "Ctrl-L", "repaint the screen" },
+  { "ctrl-z", "suspend", "Ctrl-Z", "stop top; fg in the shell resumes it" },
 }
 
 ---@type table<string, string>  key -> action
 keys.actions = {}
 for _, binding in ipairs(keys.bindings) do
-  for _, key in ipairs(binding.keys) do
-    keys.actions[key] = binding.action
-  end
+  for key in binding[1]:gmatch "%g+" do keys.actions[key] = binding[2] end
 end
 
--- after ESC [ or ESC O
+-- keys whose bytes begin with ESC [ or ESC O, by what follows
 local sequences = {
   A = "up", B = "down", C = "right", D = "left", H = "home", F = "end",
   Z = "shift-tab", P = "f1",
@@ -98,11 +74,10 @@ local function control(c)
     "ctrl-" .. string.char(c:byte() + 96) or c
 end
 
----The keys that bytes of a terminal stand for. What may be half of one is
----left over.
+---The keys that bytes from a terminal stand for.
 ---@param bytes string
 ---@return string[] keys
----@return string rest
+---@return string rest  the bytes of a key that may be incomplete
 function keys.decode(bytes)
   local out, at = {}, 1
   while at <= #bytes do

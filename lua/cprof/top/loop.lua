@@ -1,18 +1,18 @@
--- What happens in the course of time: loads, keys, the screen, the end.
+-- The main loop of cprof top: loads profiles, reads keys, draws the screen.
 
 local core = require "cprof.core"
 local terminal = require "cprof.system.terminal"
 
 local loop = {}
 
--- columns where nothing says how many there are
+-- columns of a screen if the output is no terminal
 local usual <const> = 100
 
 ---@class cprof.TopWatched
 ---@field follower cprof.Follower
 ---@field model cprof.TopModel
 
--- Loads what there is now.
+-- loads the profile as it is now
 local function load(watched)
   local m, follower = watched.model, watched.follower
   local profile, anew = follower:load()
@@ -27,7 +27,7 @@ local function load(watched)
   m:refresh()
 end
 
--- one more look
+-- lets the follower load the profile, unless the screen is paused
 local function look(watched)
   watched.follower:look(watched.model.interval, function()
     if not watched.model.paused then load(watched) end
@@ -36,48 +36,48 @@ end
 
 local function leave_question()
   return { text = "The program still runs: k ends it, l leaves it running, " ..
-      "any other key goes on.",
+      "other keys: back to the screen.",
     answers = { k = "end", l = "leave", q = "end", ["ctrl-c"] = "end" } }
 end
 
-local does = {}
+-- the actions and answers that the model leaves to the loop; true: quit
+local actions = {}
 
--- Each gives true when it is over.
-function does.quit(watched)
+function actions.quit(watched)
   local program = watched.follower.program
   if not program or not program:running() then return true end
   watched.model.question = leave_question()
 end
 
-does["end"] = function(watched)
+actions["end"] = function(watched)
   watched.follower.program:signal "TERM"
   return true
 end
 
-function does.leave(watched)
+function actions.leave(watched)
   watched.left = true
   return true
 end
 
-function does.interrupt(watched)
+function actions.interrupt(watched)
   local program = watched.follower.program
   watched.interrupted = true
   if not program or not program:running() or watched.asked then return true end
   watched.asked = core.seconds()
   program:signal "INT"
   watched.model.message = "interrupted: waiting for the program to end; " ..
-    "Ctrl-C again ends it"
+    "a second Ctrl-C ends it"
 end
 
-function does.repaint(_, driver) driver:forget() end
-function does.suspend(_, driver) driver:suspend() end
+function actions.repaint(_, driver) driver:forget() end
+function actions.suspend(_, driver) driver:suspend() end
 
-local function drawn(watched, driver)
+local function draw_screen(watched, driver)
   local width, height = driver:size()
   driver:show(watched.model:draw(width, height))
 end
 
--- Handles the keys that come until the next look is due.
+-- Handles the keys that come until the next load is due; true: quit.
 local function wait(watched, driver)
   local m, follower = watched.model, watched.follower
   local list = driver:keys(math.max(follower.due - core.seconds(), 0))
@@ -87,7 +87,7 @@ local function wait(watched, driver)
   end
   for _, key in ipairs(list) do
     local action = m:key(key)
-    if action and does[action] and does[action](watched, driver) then
+    if action and actions[action] and actions[action](watched, driver) then
       return true
     end
   end
@@ -101,17 +101,18 @@ local function run(watched, driver)
   function watched.model.load() load(watched) end
   look(watched)
   repeat
-    drawn(watched, driver)
+    draw_screen(watched, driver)
     if wait(watched, driver) then return end
     if core.seconds() >= watched.follower.due then look(watched) end
-    -- what nothing was recorded of has nothing to look at
+    -- if nothing was recorded, there is nothing to show
     local program = watched.follower.program
     local over = program and (watched.asked or not watched.model.now) and
       not program:running()
   until over
 end
 
--- What the program wrote appears as if it had run alone.
+-- Prints what the program wrote, as if it had run alone. Returns the exit
+-- status.
 local function finish(watched)
   local program = watched.follower.program
   if not program then return watched.interrupted and 130 or 0 end
@@ -127,7 +128,7 @@ local function finish(watched)
   return program.status
 end
 
----A screen with keys. Gives the exit status.
+---Shows a screen with keys. Returns the exit status.
 ---@param watched cprof.TopWatched
 ---@param parsed table
 ---@param fail fun(message: string)
@@ -152,7 +153,7 @@ function loop.interactive(watched, parsed, fail)
   return finish(watched)
 end
 
----Screens one after another. Gives the exit status.
+---Prints screens one after another. Returns the exit status.
 ---@param watched cprof.TopWatched
 ---@param parsed table
 ---@param fail fun(message: string)

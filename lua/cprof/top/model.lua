@@ -1,10 +1,11 @@
--- What `cprof top` shows, and what its keys do. It knows no terminal: keys
+-- What `cprof top` shows, and what its keys do. It needs no terminal: keys
 -- are names, and the screen is data.
 
 local columns = require "cprof.top.columns"
 local frame = require "cprof.top.frame"
+local history = require "cprof.top.history"
 local keys = require "cprof.top.keys"
-local measured = require "cprof.count.measured"
+local measure = require "cprof.count.measure"
 local patterns = require "cprof.text.patterns"
 local screen = require "cprof.top.screen"
 local source = require "cprof.top.source"
@@ -16,36 +17,37 @@ local model = {}
 ---@class cprof.TopModel
 ---@field history cprof.TopHistory
 ---@field now? cprof.TopFigures   what is shown; nil: nothing was loaded yet
----@field counts boolean          instructions in the place of times
----@field sampled boolean         samples in the place of calls
+---@field sampled boolean         are there samples instead of calls?
 ---@field view cprof.TopView
----@field sort string
----@field zone? cprof.ViewZone    of the call graph and the source
----@field open? table             of the tree
----@field output? fun(): string[] what the program has written
+---@field sort string             order of the functions
+---@field zone? cprof.ViewZone    whose call graph or source is shown
+---@field open? table             which nodes of the tree are open
+---@field output? fun(): string[] what the program has written; nil: top did
+---    not start it
 ---@field status cprof.TopStatus  of the program
----@field interval number         seconds
----@field paused boolean          is the screen?
----@field message? string         until the next key
----@field note? string            of what is shown
----@field prompt? string          what is typed after "/"
+---@field interval number         seconds from one refresh to the next
+---@field paused boolean          is the screen paused?
+---@field message? string         shown until the next key
+---@field note? string            about the view
+---@field prompt? string          the text typed after "/"
 ---@field question? cprof.TopQuestion
 ---@field width integer
 ---@field height integer
----@field load? fun()             loads what there is now
----@field private places table<string, { at: integer, top: integer }>
----@field private trail table[]   where Backspace leads
----@field private items? any[]    of the view
+---@field load? fun()             loads the profile as it is now
+---@field private places table<string, { at: integer, top: integer }>  of each
+---    view: the cursor's line, and the line at the top
+---@field private trail table[]   the places to which Backspace leads
+---@field private items? any[]    the lines of the view
 local Model = {}
 Model.__index = Model
 
 ---@class cprof.TopQuestion
 ---@field text string
----@field answers table<string, string>  key -> what the model's key returns
+---@field answers table<string, string>  key -> what Model:key returns for it
 
 ---@class cprof.TopStatus
 ---@field state "waiting"|"running"|"ended"|"killed"
----@field text? string   more about that
+---@field text? string   the state in words
 
 local intervals <const> = { 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60 }
 local windows <const> = { 2, 5, 10, 30, 60, 300 }
@@ -60,7 +62,8 @@ function model.new(o)
     status = { state = "waiting" }, width = 80, height = 24 }, Model)
 end
 
--- views in the order of Tab; the output only where there is one
+---The views in the order of Tab; the output only if top started the program.
+---@return cprof.TopView[]
 local function order(self)
   local out = { views.functions, views.tree, views.callgraph, source }
   if self.output then out[#out + 1] = texts.output end
@@ -74,7 +77,8 @@ local function place_of(self)
   return self.places[name]
 end
 
--- The lines of the view; views without figures have lines at any time.
+-- The lines of the view, and the place in it. Only help and output have lines
+-- before a profile was loaded.
 local function items_of(self)
   if not self.items then
     local any = self.now or self.view == texts.help or
@@ -87,7 +91,7 @@ local function items_of(self)
   return self.items, place
 end
 
--- where the line of that key is now, as near as can be to where it was
+-- the number of the line with this key, the nearest to `near`; else `near`
 local function find_key(view, items, wanted, near)
   for distance = 0, #items do
     for _, i in ipairs { near - distance, near + distance } do
@@ -97,23 +101,21 @@ local function find_key(view, items, wanted, near)
   return near
 end
 
----Shows the figures that the history has now. A cursor that was moved stays
----on its line's function.
+---Shows the figures that the history has now. The cursor stays on its
+---function, unless it is on the first line.
 function Model:refresh()
   local place = place_of(self)
   local item, last = self.items and self.items[place.at], self.items and
     #self.items == place.at
   local key = item and self.view.key and self.view.key(item)
-  self.now, self.items = self.history:figures(), nil
-  if self.now and measured.unknown(self.now.now.profile,
-     self.history.what) then
-    self.message = "wall time: this is a recording " ..
-      measured.unknown(self.now.now.profile, self.history.what)
+  local p = self.history:now() and self.history:now().profile
+  local unknown = p and self.history.measure.unknown(p.meta)
+  if unknown then
+    self.message = "showing wall time: this is a recording " .. unknown
     self.history:set_measure "wall"
-    self.now = self.history:figures()
   end
-  local mode = self.now and self.now.now.profile.meta.mode
-  self.counts, self.sampled = mode == "count", mode == "sample"
+  self.now, self.items = self.history:figures(), nil
+  self.sampled = self.now ~= nil and self.now.profile.samples ~= nil
   local items = items_of(self)
   if self.view == texts.output and last then
     place.at = math.max(#items, 1)
@@ -124,12 +126,12 @@ function Model:refresh()
   end
 end
 
----Forgets what another recording's screen was about.
+---Forgets the tree and the source that were shown: another recording begins.
 function Model:begin_anew()
   self.open, self.items, self.now, self.text = nil, nil, nil, nil
 end
 
--- Shows a view; `remember`: Backspace leads back to this one.
+-- Shows a view; `remember`: Backspace leads back to the present one.
 local function go(self, view, remember)
   if remember then
     local place = place_of(self)
@@ -156,7 +158,7 @@ local function zone_at_cursor(self)
   return self.zone
 end
 
--- Says that a function is not one of Lua's, which alone have a source.
+-- Is it not a Lua function? Then it has no source, and a message says so.
 local function no_source(self, zone)
   local row = zone and self.now and self.now.figures:find(zone)
   local kind = row and row.func.kind
@@ -166,7 +168,7 @@ local function no_source(self, zone)
   return true
 end
 
--- the call graph of a function, with the cursor on its own line
+-- shows the call graph of a function, with the cursor on the function
 local function show_callgraph(self, zone)
   go(self, views.callgraph, true)
   self.zone = zone or self.zone
@@ -258,13 +260,17 @@ end
 
 actions.back = go_back
 
-local function turn(self, by)
-  local list, at = order(self), 1
-  for i, view in ipairs(list) do
-    if view == self.view then at = i end
+-- what is `by` places behind a value in a list, which begins anew at its end
+local function cycle(list, value, by)
+  local at = 1
+  for i, v in ipairs(list) do
+    if v == value then at = i end
   end
-  local zone = zone_at_cursor(self)
-  local to = list[(at - 1 + by) % #list + 1]
+  return list[(at - 1 + by) % #list + 1]
+end
+
+local function turn(self, by)
+  local zone, to = zone_at_cursor(self), cycle(order(self), self.view, by)
   if to == views.callgraph then
     show_callgraph(self, zone)
   elseif to == source then
@@ -293,7 +299,7 @@ end
 
 function actions.output(self)
   if not self.output then
-    self.message = "the output is only known of a program that top started"
+    self.message = "only programs that top started have output here"
     return
   end
   go(self, texts.output, true)
@@ -301,11 +307,7 @@ function actions.output(self)
 end
 
 local function sort_by(self, by)
-  local at = 1
-  for i, name in ipairs(columns.orders) do
-    if name == self.sort then at = i end
-  end
-  self.sort = columns.orders[(at - 1 + by) % #columns.orders + 1]
+  self.sort = cycle(columns.orders, self.sort, by)
   self.items = nil
   place_of(self).at = 1
   if self.view ~= views.functions then go(self, views.functions, true) end
@@ -314,36 +316,35 @@ end
 function actions.sort(self) sort_by(self, 1) end
 function actions.sort_back(self) sort_by(self, -1) end
 
--- the figures of another period, at once
-local function anew(self)
+-- shows the figures of another period or measure at once
+local function show_figures(self)
   self.now, self.items = self.history:figures(), nil
 end
 
 function actions.period(self)
-  local history = self.history
-  local next_one = { start = "window", window = history.mark and "mark" or
+  local seen = self.history
+  local next_one = { start = "window", window = seen.mark and "mark" or
     "start", mark = "start" }
-  history:show(next_one[history.period])
-  anew(self)
+  seen:show(next_one[seen.period])
+  show_figures(self)
 end
-
-local next_measure <const> = { wall = "cpu", cpu = "wait", wait = "wall" }
 
 function actions.measure(self)
   if not self.now then return end
-  local why = measured.unknown(self.now.now.profile, "cpu")
+  local option = cycle(history.measures, self.history.measure.option, 1)
+  local why = measure.unknown(self.now.profile, option)
   if why then
     self.message = "this is a recording " .. why
     return
   end
-  self.history:set_measure(next_measure[self.history.what])
-  anew(self)
+  self.history:set_measure(option)
+  show_figures(self)
 end
 
 local function widen(self, by)
   self.history:set_window(step(windows, self.history.window, by))
   self.history:show "window"
-  anew(self)
+  show_figures(self)
 end
 
 function actions.longer(self) widen(self, 1) end
@@ -352,7 +353,7 @@ function actions.shorter(self) widen(self, -1) end
 function actions.mark(self)
   if self.load then self.load() end
   self.history:set_mark()
-  anew(self)
+  show_figures(self)
 end
 
 function actions.pause(self)
@@ -368,8 +369,8 @@ end
 function actions.slower(self) pace(self, 1) end
 function actions.faster(self) pace(self, -1) end
 
--- A test of lines: do they have the text, or match the /pattern/? Capitals
--- only matter to patterns. nil and why: it is not valid.
+-- A test of a line: has it the text, ignoring case, or does it match the
+-- /pattern/? nil and why: the pattern is not valid.
 local function test_of(text)
   local pattern, why = patterns.new(text)
   if not pattern then return nil, why end
@@ -379,7 +380,8 @@ local function test_of(text)
   end
 end
 
--- The next line that has the text, from `at` on, round the end.
+-- Moves the cursor to the next line that has the text, from `at` on; behind the
+-- last line, the search goes on at the first.
 local function seek(self, at, by)
   local items, place = items_of(self)
   if (self.wanted or "") == "" or #items == 0 then return end
@@ -395,7 +397,7 @@ local function seek(self, at, by)
       return
     end
   end
-  self.message = ("nothing has '%s' in it"):format(self.wanted)
+  self.message = ("no line contains '%s'"):format(self.wanted)
 end
 
 function actions.search(self)
@@ -404,7 +406,7 @@ end
 
 local function again(self, by)
   if not self.wanted then
-    self.message = "/ searches first"
+    self.message = "nothing to search for yet: press / first"
     return
   end
   seek(self, place_of(self).at + by, by)
@@ -413,11 +415,11 @@ end
 function actions.next_match(self) again(self, 1) end
 function actions.previous_match(self) again(self, -1) end
 
--- a key while a text to search for is typed
+-- handles a key while the text to search for is typed
 local function typed(self, key)
   if key == "enter" then
     self.prompt = nil
-    seek(self, self.from, 1)  -- says what is wrong with it
+    seek(self, self.from, 1)  -- a message says if nothing was found
   elseif key == "esc" or key == "ctrl-c" then
     self.prompt, place_of(self).at = nil, self.from
   else
@@ -435,10 +437,10 @@ local function typed(self, key)
   end
 end
 
----A key was pressed. Some are not about what is shown: gives what they ask
----for, by the name of the action, or an answer to the question.
----@param key string  as keys.decode gives it
----@return string?
+---Handles a key.
+---@param key string  as keys.decode returns it
+---@return string? action  what is left to the caller: an action that the model
+---    does not have, or the answer to the question
 function Model:key(key)
   self.message = nil
   if self.prompt then return typed(self, key) end
@@ -453,6 +455,7 @@ function Model:key(key)
   actions[action](self)
 end
 
+---Draws the screen.
 ---@param width integer
 ---@param height integer
 ---@return cprof.Screen

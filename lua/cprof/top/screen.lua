@@ -1,5 +1,4 @@
--- The screen as data: lines of runs of text, each with a style. Whoever has
--- a terminal shows it.
+-- The screen as data: each line is a list of runs, which are text with a style.
 
 local format = require "cprof.text.format"
 
@@ -9,9 +8,9 @@ local screen = {}
 
 ---@class cprof.ScreenLine  its runs, left to right
 ---@field [integer] cprof.Run
----@field width integer   columns that are taken
----@field room integer    columns there are
----@field style? string   of what has none of its own, up to the edge
+---@field width integer   columns that its runs take
+---@field room integer    columns of the screen
+---@field style? string   of the whole line, up to the edge
 local Line = {}
 Line.__index = Line
 
@@ -33,7 +32,7 @@ function screen.new(width, height)
   return setmetatable(self, Screen)
 end
 
----Adds text on the right, as far as it fits.
+---Adds a run on the right, as far as it fits.
 ---@param text string  without control characters
 ---@param style? string
 ---@return cprof.ScreenLine
@@ -47,14 +46,14 @@ function Line:add(text, style)
   return self
 end
 
----Spaces up to a column, counted from 0.
+---Adds spaces up to a column, counted from 0.
 ---@param column integer
 ---@return cprof.ScreenLine
 function Line:to(column)
   return self:add((" "):rep(math.min(column, self.room) - self.width))
 end
 
----Text at the right edge, where there is room for it.
+---Adds text at the right edge, if there is room for it.
 ---@param text string
 ---@param style? string
 function Line:right(text, style)
@@ -62,7 +61,7 @@ function Line:right(text, style)
   if at > self.width then self:to(at):add(text, style) end
 end
 
----The text alone.
+---The text without styles.
 ---@return string
 function Line:text()
   local out = {}
@@ -70,12 +69,12 @@ function Line:text()
   return table.concat(out)
 end
 
----The runs, with the line's style where there is none, up to the edge.
+---The runs. The line's style replaces theirs, and reaches up to the edge.
 ---@return cprof.Run[]
 function Line:runs()
   local out = {}
   for i, run in ipairs(self) do
-    -- a cursor is one bar, whatever is beneath it
+    -- the cursor is one bar
     out[i] = { run[1], self.style or run[2] }
   end
   if self.style and self.width < self.room then
@@ -84,7 +83,7 @@ function Line:runs()
   return out
 end
 
----All of it, as text: for those who have no terminal.
+---The whole screen as text, for output that is no terminal.
 ---@return string
 function Screen:text()
   local out = {}

@@ -1,5 +1,5 @@
--- The view of a source: its text, with figures beside each line where lines
--- were recorded.
+-- The view of a source: its text, with figures beside each line if lines were
+-- recorded.
 
 local columns = require "cprof.top.columns"
 local core = require "cprof.core"
@@ -11,11 +11,11 @@ local text = require "cprof.source.text"
 ---@class cprof.TopLine
 ---@field number integer
 ---@field content string
----@field figures? cprof.Line  of the period
----@field own boolean          is it one of the function's?
----@field greatest integer     heat of the function's hottest line
+---@field figures? cprof.Line  figures of the period
+---@field own boolean          is it one of the function's lines?
+---@field greatest integer     heat of the function's hottest line, in ns
 
--- A source as it ran, or, where lines are not recorded, as it is now.
+-- The text of a source as it ran; if lines are not recorded, as it is now.
 local function text_of(profile, of)
   if profile.sources[of] then return source.text(profile, of) end
   local now = of:sub(1, 1) == "@" and core.readfile(of:sub(2))
@@ -23,9 +23,9 @@ local function text_of(profile, of)
   return text.split(now), nil
 end
 
--- a text that is shown is read once
+-- the text of the source that is shown, which is read once
 local function content_of(m, of)
-  local profile = m.now.now.profile
+  local profile = m.now.profile
   local cached = m.text
   if cached and cached.of == of and (not lines.recorded(profile) or
      cached.known) then
@@ -37,18 +37,11 @@ local function content_of(m, of)
   return content, note
 end
 
-local function figures_of(point, of)
-  if not point then return {} end
-  local p = point.profile
-  if not lines.recorded(p) then return {} end
-  return p.lines_of()[of] or {}
-end
-
 local function note_of(m, f)
   if f.kind ~= "Lua" and f.kind ~= "main" then
     return ("%s is not a Lua function, so it has no source"):format(f.name)
-  elseif not lines.recorded(m.now.now.profile) then
-    return "no lines were recorded: record with --lines to have figures here"
+  elseif not lines.recorded(m.now.profile) then
+    return "no lines were recorded: record with --lines to see figures here"
   end
 end
 
@@ -62,15 +55,14 @@ local function list(m)
   if f.kind ~= "Lua" and f.kind ~= "main" then return {} end
   local content, note = content_of(m, f.source)
   m.note = m.note or note
-  local now = figures_of(m.now.now, f.source)
-  local before = figures_of(m.now.before, f.source)
+  local now = lines.recorded(m.now.profile) and
+    m.now.profile.lines_of()[f.source] or {}
   local out, greatest = {}, 0
   for number = 1, math.max(#content, #now) do
     local own = f.kind == "main" or
       number >= f.line and number <= f.last_line
-    local figures = now[number] and lines.since(now[number], before[number],
-      m.now.most, m.history.what)
-    if own and figures then greatest = math.max(greatest, figures.self_ns) end
+    local figures = now[number]
+    if own and figures then greatest = math.max(greatest, figures.self) end
     out[number] = { number = number, figures = figures, own = own,
       content = source.printable(content[number] or "") }
   end
@@ -81,7 +73,7 @@ end
 local titles <const> = { { "hits", 9 }, { "self", 8 }, { "self %", 7 },
   { "calls", 9 }, { "total", 8 } }
 
--- of samples, there are neither hits nor calls
+-- samples have neither hits nor calls
 local sampled_titles <const> = { { "self", 8 }, { "self %", 11 },
   { "total", 8 } }
 
@@ -89,11 +81,9 @@ local function titles_of(m) return m.sampled and sampled_titles or titles end
 
 local function head(m, line)
   line.style = "head"
-  if lines.recorded(m.now.now.profile) then
+  if lines.recorded(m.now.profile) then
     for _, title in ipairs(titles_of(m)) do
-      local text_of_title = m.counts and title[1]:gsub("^self", "instr") or
-        title[1]
-      line:add(format.right(text_of_title,
+      line:add(format.right(columns.titled(title[1], m),
         title[2] + (line.width > 0 and 1 or 0)))
     end
   end
@@ -102,13 +92,13 @@ local function head(m, line)
 end
 
 local function cells(m, figures)
-  if not figures or figures.hits == 0 and figures.self_ns == 0 and
-     (figures.total_ns == 0 or not m.sampled) then
+  if not figures or figures.hits == 0 and figures.self == 0 and
+     (figures.total == 0 or not m.sampled) then
     return { "", "", "", "", "" }
   end
-  local own = columns.time(figures.self_ns, figures.self_most_ns, m)
-  local share = columns.share(figures.self_ns, figures.self_most_ns, m)
-  local total = columns.time(figures.total_ns, figures.total_most_ns, m)
+  local own = columns.amount(figures.self, figures.self_most, m)
+  local share = columns.share(figures.self, figures.self_most, m)
+  local total = columns.amount(figures.total, figures.total_most, m)
   if m.sampled then return { own, share, total } end
   return { columns.count(figures.hits), own, share,
     figures.calls == 0 and "-" or columns.count(figures.calls), total }
@@ -116,8 +106,8 @@ end
 
 local function draw(m, line, item)
   local figures = item.figures
-  local style = figures and format.heat(figures.self_ns, item.greatest)
-  if lines.recorded(m.now.now.profile) then
+  local style = figures and format.heat(figures.self, item.greatest)
+  if lines.recorded(m.now.profile) then
     local given = cells(m, figures)
     for i, title in ipairs(titles_of(m)) do
       line:add(format.right(given[i], title[2] + (i > 1 and 1 or 0)), style)

@@ -1,4 +1,4 @@
--- Views that are text: the help, and what the program has written.
+-- Views of text: the help, and the output of the program.
 
 local format = require "cprof.text.format"
 local keys = require "cprof.top.keys"
@@ -10,14 +10,14 @@ local function text(item) return item[1] end
 
 local explained = {
   "self       time in the function itself, without its callees",
-  "total      the same with its callees; recursion counted once",
+  "total      time in the function and its callees; recursion counted once",
   "%          share of the program's time in the period",
   "calls/s    calls per second of the period",
-  "samples    of the function itself, where samples are taken, not calls",
-  "±          the 95 % interval of a share that is known from samples",
-  "times      wall time; with m, of that CPU time, then waiting",
+  "samples    samples of the function itself, in mode sample",
+  "±          the 95 % interval of a share, from samples",
+  "times      wall time; m: its part that is CPU time or waiting time",
   "lately     share of self time from one refresh to the next, newest right;",
-  "           a full bar: 5, 10, 20, 50 or 100 %, as the greatest one needs",
+  "           a full bar is 5, 10, 20, 50 or 100 %, to fit the greatest share",
   "<          an upper bound: most of the measured time is overhead;",
   "           order and % use the estimate",
 }
@@ -25,12 +25,12 @@ local explained = {
 local function help()
   local out, widest = { { "Keys", "bold" } }, 0
   for _, binding in ipairs(keys.bindings) do
-    widest = math.max(widest, #(binding.shown or ""))
+    widest = math.max(widest, #(binding[3] or ""))
   end
   for _, binding in ipairs(keys.bindings) do
-    if binding.text then
-      out[#out + 1] = { ("  %s  %s"):format(format.left(binding.shown,
-        widest), binding.text) }
+    if binding[4] then
+      out[#out + 1] = { ("  %s  %s"):format(format.left(binding[3], widest),
+        binding[4]) }
     end
   end
   out[#out + 1] = { "" }
@@ -44,7 +44,7 @@ texts.help = {
   name = "help", title = "Help", list = help, draw = draw, text = text,
   head = function(_, line)
     line.style = "head"
-    line:add "Help: Backspace leads back"
+    line:add "Help: press Backspace to go back"
   end,
 }
 
@@ -61,7 +61,7 @@ texts.output = {
   end,
   head = function(_, line)
     line.style = "head"
-    line:add "what the program has written, its errors, too"
+    line:add "standard output and error of the program"
   end,
 }
 

@@ -1,5 +1,5 @@
--- The views whose lines are functions: a table, the tree of calls, callers
--- and callees. A list is made anew whenever what it shows has changed.
+-- The views whose lines are functions: a table, the call tree, callers and
+-- callees. A list is made anew when figures or the tree have changed.
 
 local columns = require "cprof.top.columns"
 local figures = require "cprof.view.figures"
@@ -9,29 +9,27 @@ local order = require "cprof.text.order"
 local views = {}
 
 ---@class cprof.TopView
----@field name string       key of the list of views
+---@field name string       key in the list of views
 ---@field title string
 ---@field list fun(m: cprof.TopModel): any[]
 ---@field head fun(m: cprof.TopModel, line: cprof.ScreenLine)
 ---@field draw fun(m: cprof.TopModel, line: cprof.ScreenLine, item: any)
----@field text fun(item: any): string      what a search looks at
----@field key? fun(item: any): string      tells a line in the next list
+---@field text fun(item: any): string      the text that is searched
+---@field key? fun(item: any): string      finds the line again in a new list
 ---@field zone? fun(item: any): cprof.ViewZone?
 ---@field into? string    what Enter does, for the hints
----@field sorts? boolean
----@field list_hint? string
+---@field sorts? boolean  can its lines be sorted?
 
--- what is no function, and has no time of the program
+-- rows that are not shown: the root, and profiler overhead
 local function hidden(m, f)
-  return f.kind == "root" or f.id == m.now.now.profile.overhead
+  return f.kind == "root" or f.id == m.now.profile.overhead
 end
 
--- estimates decide; of two that are as large, what may be more
+-- orders by estimates, then by upper bounds
 local orders = {
-  self = order("-of.self_ns", "-of.self_most_ns", "zone.title"),
-  total = order("-of.total_ns", "-of.total_most_ns", "zone.title"),
-  calls = order(function(entry) return -columns.counted(entry.of) end,
-    "zone.title"),
+  self = order("-of.self", "-of.self_most", "zone.title"),
+  total = order("-of.total", "-of.total_most", "zone.title"),
+  calls = order(function(entry) return -entry.of.count end, "zone.title"),
   name = order("name", "zone.title"),
 }
 
@@ -43,7 +41,7 @@ local function key(entry)
   return ("%d %s"):format(entry.indent, entry.zone.title)
 end
 
--- the lines of a list of the library's view
+-- the lines of a list of 'cprof.view'
 local function entries_of(m, list)
   local out = {}
   for i = 1, list.count do
@@ -76,9 +74,10 @@ views.functions = {
   end,
 }
 
--- Opens what has most of the time of its caller, from line `at` on.
+-- Opens the first closed node on the hottest path from line `at` on, while
+-- callees have half of their caller's time. False: there is none.
 local function open_hottest(list, at)
-  local indent, most = list.entry(at).indent, list.entry(at).of.total_ns
+  local indent, most = list.entry(at).indent, list.entry(at).of.total
   if list.entry(at).marks == "+" then
     list.open(at, true)
     return true
@@ -88,13 +87,13 @@ local function open_hottest(list, at)
   if next_at > list.count or list.entry(next_at).indent <= indent then
     return false
   end
-  return list.entry(next_at).of.total_ns * 2 >= most and
+  return list.entry(next_at).of.total * 2 >= most and
     list.entry(next_at).marks ~= " " and open_hottest(list, next_at)
 end
 
----Expands the tree from a line on, along what has most of the time.
+---Expands the tree along the hottest path from a line on.
 ---@param m cprof.TopModel
----@param at integer  in the library's list
+---@param at integer  line in the list of 'cprof.view'
 function views.expand_hottest(m, at)
   local fig = m.now.figures
   for _ = 1, 200 do  -- levels
@@ -102,8 +101,8 @@ function views.expand_hottest(m, at)
   end
 end
 
--- what is open at first: up to where the time divides
-local function begin(m)
+-- opens the hottest path from the first function on
+local function open_first(m)
   m.open = {}
   local list = lists.modes.tree(m.now.figures, m)
   for i = 1, list.count do
@@ -120,7 +119,7 @@ views.tree = {
   text = text, zone = zone, draw = draw, key = key,
   head = function(m, line) columns.head(line, m) end,
   list = function(m)
-    if not m.open then begin(m) end
+    if not m.open then open_first(m) end
     return entries_of(m, lists.modes.tree(m.now.figures, m))
   end,
 }

@@ -1,86 +1,63 @@
--- What a view shows, in numbers: the rows of all zones, and who called
--- whom, in the frame or average that is looked at.
+-- The figures of a view: a row for each zone, with its callers and callees, in
+-- the chosen host frame or average of frames.
 
 local bound = require "cprof.count.bound"
 local core = require "cprof.core"
-local sampled = require "cprof.count.sampled"
+local graph = require "cprof.count.graph"
+local group = require "cprof.count.group"
 
 local figures = {}
 
----@class cprof.ViewPlace   what is looked at
----@field back integer      frames before the last
----@field slow? integer     instead: slow frames before the last of them
----@field which 0|1|2|"all" of the last frame: itself, or an average
----@field spread boolean    are levels of recursion told apart?
+---@class cprof.ViewPlace   the choice of figures
+---@field back integer      the frame: how many before the last one
+---@field slow? integer     a slow frame instead: how many before the last one
+---@field which 0|1|2|"all" for the last frame: its figures, or an average
+---@field spread boolean    is each level of recursion a row of its own?
 
----@class cprof.ViewZone
+---@class cprof.ViewZone    a function, a zone, or one level of its recursion
 ---@field title string
 ---@field level integer     of recursion, from 1
 
----@class cprof.ViewRow
+---@class cprof.ViewRow: cprof.Row
 ---@field zone cprof.ViewZone
----@field func cprof.Function
 ---@field name string
----@field title string      the zone's, with its level beyond the first
----@field calls? integer   nil in mode "sample", which has instead:
----@field self_samples? integer
----@field self_ns integer
----@field total_ns integer
----@field self_most_ns integer   what these are at most, see bound
----@field total_most_ns integer
----@field heat number[]     of self and total time
----@field callers cprof.ViewEdge[]
----@field callees cprof.ViewEdge[]
+---@field title string      the zone's; from the second level on, with the level
+---@field heat number[]     how much self and total time change, each 0 to 1
+---@field callers cprof.Neighbour[]
+---@field callees cprof.Neighbour[]
 
----@class cprof.ViewEdge
----@field row cprof.ViewRow the caller or callee
----@field calls? integer
----@field self_samples? integer
----@field self_ns integer
----@field total_ns integer
----@field self_most_ns integer
----@field total_most_ns integer
-
----@class cprof.ViewBase    of a profile: what all its frames share
+---@class cprof.ViewBase    what all frames of a profile share
 ---@field profile cprof.Profile
----@field titles string[]
----@field funcs cprof.Function[]     the first of each title
----@field groups integer[]           function -> title
----@field ids table<string, integer> title -> its number
+---@field groups cprof.Groups        functions by title
 ---@field most? integer              see bound.most
----@field callees? userdata
+---@field callees? userdata          of core.callees; nil: not needed yet
 
 ---@class cprof.ViewFigures
 ---@field base cprof.ViewBase
 ---@field rows cprof.ViewRow[]
----@field nodes? userdata   the stack states; nil: they are not kept
----@field divisor integer   of calls
----@field of string         what is looked at, in words
----@field heat table<integer, number[]>
+---@field nodes? userdata   the call-tree nodes; nil: they were not kept
+---@field divisor integer   calls are in units of 1 / divisor
+---@field of string         what the figures are of, in words
+---@field heat table<integer, number[]>  by index of the title, see ViewRow
 local Figures = {}
 Figures.__index = Figures
+
+---The choice of all that was recorded.
+---@type cprof.ViewPlace
+figures.all = { back = 0, which = 1, spread = false }
 
 ---@param p cprof.Profile
 ---@return cprof.ViewBase
 function figures.base(p)
-  local ids, groups, titles, funcs = {}, {}, {}, {}
-  for i, f in ipairs(p.functions) do
-    if not ids[f.title] then
-      titles[#titles + 1] = f.title
-      funcs[#titles] = f
-      ids[f.title] = #titles
-    end
-    groups[i] = ids[f.title]
-  end
-  return { profile = p, titles = titles, funcs = funcs, groups = groups,
-           ids = ids, most = bound.most(p) }
+  return { profile = p, groups = group.by(p.functions, group.title),
+           most = bound.most(p) }
 end
 
--- how fast the figures of each title change
+-- by index of the title: how much self and total time change, each 0 to 1
 local function heat_of(base, which)
   local heat = {}
   for _, row in ipairs(base.profile.frames:averages(which)) do
-    local id = base.ids[row.func.title]
+    local id = base.groups.ids[row.func.title]
     local h = heat[id] or { 0, 0 }
     heat[id] = { math.max(h[1], row.heat), math.max(h[2], row.total_heat) }
   end
@@ -88,10 +65,12 @@ local function heat_of(base, which)
 end
 
 local averages = { all = "average of all frames",
-  "average, 90 % of a change in 0.8 s", "average, 90 % of a change in 2.5 s" }
+  "moving average, 90 % of a change after 0.8 s",
+  "moving average, 90 % of a change after 2.5 s" }
 
--- an old frame: its nodes, or else its functions, and its title
-local function old(frames, place)
+-- An earlier frame: its nodes (nil: they were not kept), the figures of its
+-- functions, and which frame it is, in words.
+local function earlier(frames, place)
   local back = place.slow or place.back
   local slow = place.slow ~= nil
   local f = frames:at(back, slow)
@@ -103,8 +82,8 @@ local function old(frames, place)
   return nodes, f.rows, what
 end
 
--- nodes, what their calls are to be divided by, what that is in words,
--- and, where there are no nodes, the functions
+-- The chosen nodes (nil: they were not kept), the divisor of their calls, what
+-- they are of, in words, and, for an earlier frame, figures of its functions.
 local function read(base, place)
   local p = base.profile
   local frames = p.frames
@@ -112,7 +91,7 @@ local function read(base, place)
     return p.nodes, 1, "whole recording"
   end
   if place.slow or place.back > 0 then
-    local nodes, rows, what = old(frames, place)
+    local nodes, rows, what = earlier(frames, place)
     return nodes, 1, what, rows
   end
   if place.which == 0 or frames.counted == 0 then
@@ -121,59 +100,42 @@ local function read(base, place)
   return frames:average_nodes(place.which), 1000, averages[place.which]
 end
 
--- a row for each title, of functions alone
+-- Rows and edges if only figures of functions were kept: a row for each title,
+-- and no edges.
 local function plain(base, list)
   local rows = {}
-  for i in ipairs(base.titles) do
-    rows[i] = { calls = 0, self_ns = 0, total_ns = 0 }
+  for i, title in ipairs(base.groups.keys) do
+    rows[i] = { title = title, func = base.groups.first[i], count = 0,
+                self = 0, total = 0 }
   end
   for _, r in ipairs(list) do
-    local row = rows[base.ids[r.func.title]]
-    row.calls = row.calls + r.calls
-    row.self_ns = row.self_ns + r.self_ns
-    row.total_ns = row.total_ns + r.total_ns
+    local row = rows[base.groups.ids[r.func.title]]
+    row.count = row.count + r.calls
+    row.self, row.total = row.self + r.self_ns, row.total + r.total_ns
   end
-  -- nothing is known of overhead
+  -- their overhead was not kept
   for _, row in ipairs(rows) do
-    row.self_raw_ns, row.total_raw_ns = row.self_ns, row.total_ns
+    row.calls, row.self_raw, row.total_raw = row.count, row.self, row.total
   end
   return rows, {}
 end
 
-local function describe(self, row, group, level)
-  local base = self.base
-  row.func = base.funcs[group]
-  row.zone = { title = base.titles[group], level = level }
-  row.name, row.title = row.func.name, row.zone.title
+local function describe(self, row, level)
+  local id = self.base.groups.ids[row.title]
+  row.zone = { title = row.title, level = level }
+  row.name = row.func.name
   if level > 1 then
     row.name = ("%s [%d]"):format(row.name, level)
     row.title = ("%s [%d]"):format(row.title, level)
   end
-  row.heat = self.heat[group] or { 0, 0 }
-  row.callers, row.callees = {}, {}
-  local of = self.levels[group] or {}
-  of[level] = row
-  self.levels[group] = of
+  row.heat = self.heat[id] or { 0, 0 }
+  self.levels[id] = self.levels[id] or {}
+  self.levels[id][level] = row
 end
 
--- what one row has of another: `way` is that of its total time
-local function edge(row, e, way, most)
-  return bound.set({ row = row, calls = e.calls,
-    self_samples = e.self_samples, self_ns = e.self_ns,
-    self_raw_ns = e.self_raw_ns, total_ns = e["total_" .. way .. "_ns"],
-    total_raw_ns = e["total_" .. way .. "_raw_ns"] }, most)
-end
-
-local function join(rows, edges, most)
-  for _, e in ipairs(edges) do
-    if (e.calls or 0) > 0 or e.self_ns > 0 or e.total_in_ns > 0 or
-       e.total_out_ns ~= 0 then
-      table.insert(rows[e.callee].callers,
-        edge(rows[e.caller], e, "in", most))
-      table.insert(rows[e.caller].callees,
-        edge(rows[e.callee], e, "out", most))
-    end
-  end
+local function any_figures(edge)
+  return edge.count > 0 or edge.self > 0 or edge.total_in > 0 or
+    edge.total_out ~= 0
 end
 
 ---@param base cprof.ViewBase
@@ -181,49 +143,53 @@ end
 ---@return cprof.ViewFigures
 function figures.new(base, place)
   local nodes, divisor, of, list = read(base, place)
-  local frames = base.profile.frames
+  local frames, sampled = base.profile.frames, base.profile.samples ~= nil
   local rows, edges, levels
   if nodes then
-    rows, edges, levels = core.sum(nodes, base.groups, #base.titles,
+    rows, edges, levels = graph.sums(nodes, base.groups, sampled,
       place.spread)
   else
     rows, edges = plain(base, list)
   end
-  if base.profile.samples then sampled.sums(rows, edges) end
   local self = setmetatable({ base = base, rows = rows, nodes = nodes,
     divisor = divisor, of = of, levels = {}, heat = {} }, Figures)
   if frames and frames.counted > 0 then
     self.heat = heat_of(base, place.which == 0 and 1 or place.which)
   end
-  for i, row in ipairs(rows) do
-    bound.set(row, base.most)
-    describe(self, row, levels and levels[i * 2 - 1] or i,
-      levels and levels[i * 2] or 1)
+  graph.finish(rows, edges, base.most)
+  local shown = {}
+  for _, edge in ipairs(edges) do
+    if any_figures(edge) then shown[#shown + 1] = edge end
   end
-  join(rows, edges, base.most)
+  local callers, callees = graph.around(shown, base.most)
+  for i, row in ipairs(rows) do
+    describe(self, row, levels and levels[i * 2] or 1)
+  end
+  for _, row in ipairs(rows) do
+    row.callers, row.callees = callers(row), callees(row)
+  end
   return self
 end
 
----The figures of a state.
+---The figures of a call-tree node.
 ---@param id integer
----@return table  as those of a row
+---@return table  the figures that a row has
 function Figures:state(id)
-  local _, _, _, calls, self_ns, total_ns, raw, total_raw = core.node(
-    self.nodes, id)
-  local of = { id = id, self_ns = self_ns, total_ns = total_ns }
+  local _, _, _, calls, own, total, raw, total_raw = core.node(self.nodes, id)
+  local of = { id = id, self = own, total = total, count = calls,
+    calls = calls, self_raw = raw, total_raw = total_raw }
   if self.base.profile.samples then
-    of.self_samples, raw, total_raw = raw, self_ns, total_ns
-  else of.calls = calls
+    of.count, of.calls, of.self_raw, of.total_raw = raw, nil, own, total
   end
-  of.self_raw_ns, of.total_raw_ns = raw, total_raw
   return bound.set(of, self.base.most)
 end
 
----The row of a zone: where levels are merged, that of all of them.
+---The row of a zone; if levels of recursion are merged, the row of all levels.
+---nil: it has none.
 ---@param zone cprof.ViewZone
 ---@return cprof.ViewRow?
 function Figures:find(zone)
-  local levels = self.levels[self.base.ids[zone.title]]
+  local levels = self.levels[self.base.groups.ids[zone.title]]
   if not levels then return nil end
   local level = zone.level
   while level > 1 and not levels[level] do level = level - 1 end
@@ -234,24 +200,24 @@ end
 ---@param row cprof.ViewRow
 ---@return boolean
 function figures.any(row)
-  return (row.calls or 0) > 0 or row.total_ns > 0
+  return (row.calls or 0) > 0 or row.total > 0
 end
 
----The row that took the most time of those that have any.
+---The row with the largest total, without the root; nil: no row has figures.
 ---@return cprof.ViewRow?
 function Figures:largest()
   local most
   for _, row in ipairs(self.rows) do
-    if row.func.kind ~= "root" and (row.calls or row.total_ns) > 0 and
-       (not most or row.total_ns > most.total_ns) then
+    if row.func.kind ~= "root" and (row.calls or row.total) > 0 and
+       (not most or row.total > most.total) then
       most = row
     end
   end
   return most
 end
 
----The states that a state has called: { id, function, line of the call,
----has it called any?, ... }
+---The callees of a call-tree node, the largest total first: { id, function,
+---line of the call, has it callees?, ... }; {} if nodes were not kept.
 ---@param id integer
 ---@return table
 function Figures:children(id)
@@ -261,20 +227,21 @@ function Figures:children(id)
   return core.children(self.nodes, base.callees, id)
 end
 
----The zone of a state.
+---The zone of a call-tree node, with its level of recursion there.
 ---@param id integer
 ---@return cprof.ViewZone
 function Figures:zone(id)
-  local nodes, groups = self.nodes, self.base.groups
+  local nodes, groups = self.nodes, self.base.groups.of
   local node, level = nodes[id], 0
-  local group = groups[node.func]
+  local own = groups[node.func]
   while node do
-    if groups[node.func] == group then level = level + 1 end
+    if groups[node.func] == own then level = level + 1 end
     node = nodes[node.parent]
   end
-  return { title = self.base.titles[group], level = level }
+  return { title = self.base.groups.keys[own], level = level }
 end
 
+-- by function: has it this title or name? And the deepest recursion of these
 local function flags_of(p, name)
   local flags, deepest = {}, 0
   for i, f in ipairs(p.functions) do
@@ -284,8 +251,8 @@ local function flags_of(p, name)
   return flags, deepest
 end
 
--- functions by title or name, and the level that may follow it in
--- brackets (0: all); nil: there are none
+-- By function: has it this title or name? And the level of recursion that may
+-- follow in brackets (0: all levels); nil: there is no such function or level.
 local function named(p, name)
   local flags, deepest = flags_of(p, name)
   if deepest > 0 then return flags, 0 end
@@ -297,8 +264,8 @@ local function named(p, name)
   return flags, level
 end
 
----What a zone took on behalf of another, any number of calls above it.
----nil and who is unknown; or false, where the stack states are not kept.
+---The figures of a zone in calls that `ancestor` made, directly or not. nil and
+---a name: no zone has this name. false: the nodes were not kept.
 ---@param zone string
 ---@param ancestor string
 ---@return { calls: number, self_ns: integer, total_ns: integer }|false|nil
@@ -311,9 +278,9 @@ function Figures:attribute(zone, ancestor)
   if not above then return nil, ancestor end
   if not self.nodes then return false end
   local sum = core.attribute(self.nodes, is, level, above, level_above,
-    self.base.groups)
-  return { calls = sum.calls / self.divisor, self_ns = sum.self_ns,
-           total_ns = sum.total_ns }
+    self.base.groups.of)
+  return { calls = sum.calls / self.divisor, self_ns = sum.self,
+           total_ns = sum.total }
 end
 
 return figures

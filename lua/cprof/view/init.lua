@@ -1,5 +1,5 @@
--- The view: an interactive profile as data, after IPROF. It knows no
--- display; whoever has one draws the records that `lines` gives.
+-- The view: an interactive profile as data, after IPROF. It draws nothing:
+-- hosts and `cprof top` draw the records that `lines` returns.
 
 local figures = require "cprof.view.figures"
 local lists = require "cprof.view.lists"
@@ -12,13 +12,13 @@ local view = {}
 ---@field private source fun(): cprof.Profile?
 ---@field private live boolean
 ---@field private base? cprof.ViewBase
----@field private list? cprof.ViewList  as the last control left it
+---@field private list? cprof.ViewList  nil: to be made anew
 ---@field zone? cprof.ViewZone
 local View = {}
 View.__index = View
 
 ---@param source fun(): cprof.Profile?
----@param live boolean  is there a new one each time?
+---@param live boolean  does `source` give a new profile each time?
 ---@return cprof.View
 function view.new(source, live)
   return setmetatable({
@@ -27,18 +27,18 @@ function view.new(source, live)
   }, View)
 end
 
--- Both are called by methods, which cprof wraps: the caller is the fourth.
-local LEVEL = 4
+-- The level for error() in the methods, which `view.method` calls for programs.
+local LEVEL <const> = 4
 
 local function misuse(who, must, got, level)
   error(("view:%s: %s, got %s"):format(who, must,
     options.shown(got)), level or LEVEL)
 end
 
--- Figures to work with. Only drawing takes them anew where they change, so
--- that a control acts on what was seen last.
-local function ready(self, who, anew)
-  if self.base and not (anew and self.live) then return end
+-- Gets the profile. Only `lines`, which draws, gets a new one of what is being
+-- recorded, so that controls act on what was drawn last.
+local function ready(self, who)
+  if self.base and not (who == "lines" and self.live) then return end
   local p = self.source()
   if not p then
     error(("view:%s: nothing was recorded; call start first"):format(who),
@@ -47,11 +47,13 @@ local function ready(self, who, anew)
   self.base, self.figures, self.list = figures.base(p), nil, nil
 end
 
+-- the number of frames that are kept: all ("kept") or slow ones ("slow_kept")
 local function kept(self, what)
   local frames = self.base.profile.frames
   return frames and frames[what] or 0
 end
 
+-- The chosen figures. The choice moves to a frame that is kept.
 local function numbers(self)
   if self.figures then return self.figures end
   local place, slow = self.place, kept(self, "slow_kept")
@@ -71,8 +73,8 @@ local function listed(self)
   return self.list
 end
 
--- another frame, average or way to sum up
-local function elsewhere(self)
+-- The choice of figures has changed.
+local function forget_figures(self)
   self.figures, self.list = nil, nil
 end
 
@@ -80,21 +82,21 @@ local function show(self, mode)
   self.shown_mode, self.list = mode, nil
 end
 
--- the callers and callees of a zone, with the cursor on its own line
+-- Shows the callers and callees of a zone, with the cursor on the zone's line.
 local function show_zone(self, zone)
   self.zone = zone
   show(self, "callgraph")
   self.at = listed(self).own or 1
 end
 
--- the integer that is meant
+-- `n` as an integer; raises an error if it is none
 local function integer(who, n)
   return options.integer(n) or
     misuse(who, "must be an integer", n, LEVEL + 1)
 end
 
----The lines of the view: all, or as many as fit, with the cursor's among
----them. A view of what is being recorded takes its figures anew.
+---The lines of the view: all, or at most `height`, with the cursor's line among
+---them. A view of a running recording gets new figures.
 ---@param height? integer
 ---@return cprof.Record[]
 function View:lines(height)
@@ -102,7 +104,6 @@ function View:lines(height)
   if height ~= nil and not (most and most >= 1) then
     misuse("lines", "the height must be an integer from 1", height)
   end
-  ready(self, "lines", true)
   local list = listed(self)
   local many = math.min(most or list.count, list.count)
   local top = math.max(self.at - many + 1, math.min(self.top, self.at))
@@ -111,17 +112,16 @@ function View:lines(height)
     self.at)
 end
 
----What the columns are, with their units, and what the figures are of.
+---The titles of the columns, with units, and what the figures are of, in words.
 ---@return { name: string, values: string[], of: string }
 function View:titles()
-  ready(self, "titles")
   local fig = numbers(self)
   return { name = "zone", of = fig.of, values = { "self ms", "total ms",
     fig.divisor == 1 and "calls" or "calls/frame" } }
 end
 
----What is shown: functions by self or total time, the callers and callees
----of one, or the tree. Without a mode, the present one.
+---Shows functions by self or total time, the callers and callees of a zone, or
+---the call tree. nil: changes nothing. Returns the mode.
 ---@param mode? "self"|"total"|"callgraph"|"tree"
 ---@return string
 function View:mode(mode)
@@ -134,21 +134,20 @@ function View:mode(mode)
   return mode
 end
 
----Moves the cursor by so many lines; it stays within them.
+---Moves the cursor down by `n` lines, at most to the last line; up if `n` is
+---negative.
 ---@param n integer
 function View:move(n)
   n = integer("move", n)
-  ready(self, "move")
   local count = listed(self).count
   self.at = math.max(1, math.min(self.at + n, count))
 end
 
----Puts the cursor on a line, counted from 1. Without one, where it is.
+---Puts the cursor on line `i`, from 1. nil: changes nothing. Returns its line.
 ---@param i? integer
 ---@return integer
 function View:cursor(i)
   if i ~= nil then i = integer("cursor", i) end
-  ready(self, "cursor")
   local count = listed(self).count
   if i then self.at = math.max(1, math.min(i, count)) end
   return self.at
@@ -156,27 +155,27 @@ end
 
 ---Shows the callers and callees of the zone under the cursor.
 function View:select()
-  ready(self, "select")
   local list = listed(self)
   if list.count > 0 then show_zone(self, list.zone(self.at)) end
 end
 
--- the caller in which most of the time of a zone is spent
+-- the zone of the caller with the largest total, without the root and the row
+-- itself; nil: there is none
 local function caller(row)
   local most
   for _, e in ipairs(row.callers) do
     if e.row.func.kind ~= "root" and e.row ~= row and
-       (not most or e.total_ns > most.total_ns) then
+       (not most or e.total > most.total) then
       most = e
     end
   end
   return most and most.row.zone
 end
 
----Goes to the caller in which most of the time of the zone is spent: of
----the one whose call graph is shown, or else of that under the cursor.
+---Shows the callers and callees of the caller for which a zone took the most
+---time. The zone is the one whose call graph is shown; in other modes, the one
+---under the cursor. If it has no caller, it is shown itself.
 function View:parent()
-  ready(self, "parent")
   local list, row = listed(self), nil
   if self.shown_mode == "callgraph" then row = list.row
   elseif list.count > 0 then row = numbers(self):find(list.zone(self.at)) end
@@ -187,25 +186,23 @@ end
 local function go_back(self, back)
   local last = math.max(0, kept(self, "kept") - 1)
   self.place.back, self.place.slow = math.max(0, math.min(back, last)), nil
-  elsewhere(self)
+  forget_figures(self)
 end
 
----Looks so many frames further back, or with a negative number forward.
+---Goes back by `n` frames; forward if `n` is negative.
 ---@param n integer
 function View:frame(n)
   n = integer("frame", n)
-  ready(self, "frame")
   go_back(self, self.place.back + n)
 end
 
----Looks at a frame: 0 is the last, or its average; 1 the one before, and
----so on. Of one whose stack states were not kept there are functions, but
----no callers, callees or tree. Without a frame, which it is.
+---Shows frame `i`: 0 is the last frame, or the average; 1 the frame before it,
+---and so on. nil: changes nothing. A frame whose nodes were not kept has
+---functions, but no callers, callees or tree. Returns the frame's number.
 ---@param i? integer
 ---@return integer
 function View:at_frame(i)
   if i ~= nil then i = integer("at_frame", i) end
-  ready(self, "at_frame")
   if i then go_back(self, i) end
   return self.place.back
 end
@@ -214,31 +211,31 @@ local function go_slow(self, i)
   local count = kept(self, "slow_kept")
   if count == 0 then return end
   self.place.slow = math.max(0, math.min(i, count - 1))
-  elsewhere(self)
+  forget_figures(self)
 end
 
----Looks at the last slow frame, or so many slow frames further back.
+---Shows the last slow frame. If a slow frame is shown already, goes back by `n`
+---slow frames.
 ---@param n integer
 function View:slow(n)
   n = integer("slow", n)
-  ready(self, "slow")
   go_slow(self, self.place.slow and self.place.slow + n or 0)
 end
 
----Looks at a slow frame: 0 is the last of them; `at_frame` leads back.
----Without one, which; nil when it is not a slow frame that is looked at.
+---Shows slow frame `i`, where 0 is the last one, until `at_frame` shows another
+---frame. nil: changes nothing. Returns the slow frame's number; nil: no slow
+---frame is shown.
 ---@param i? integer
 ---@return integer?
 function View:at_slow(i)
   if i ~= nil then i = integer("at_slow", i) end
-  ready(self, "at_slow")
   if i then go_slow(self, i) end
   return self.place.slow
 end
 
----Which figures are shown of the last frame: 0 its own; 1 and 2 moving
----averages, with 90 % of a change in 0.8 and 2.5 seconds; "all": the
----average of all frames. Without one, which.
+---Chooses the figures for the last frame: 0: its own; 1 and 2: moving averages,
+---which have 90 % of a change after 0.8 and 2.5 seconds; "all": the average of
+---all frames. nil: changes nothing. Returns the choice.
 ---@param which? 0|1|2|"all"
 ---@return 0|1|2|"all"
 function View:average(which)
@@ -247,11 +244,12 @@ function View:average(which)
     misuse("average", 'must be 0, 1, 2 or "all"', which)
   end
   self.place.which = which == "all" and which or math.tointeger(which)
-  elsewhere(self)
+  forget_figures(self)
   return self.place.which
 end
 
----A recursive zone as one line, or one line for each level.
+---Shows a recursive zone as one line, or as one line for each level. nil:
+---changes nothing. Returns the choice.
 ---@param how? "merged"|"spread"
 ---@return string
 function View:recursion(how)
@@ -260,8 +258,8 @@ function View:recursion(how)
       misuse("recursion", 'must be "merged" or "spread"', how)
     end
     self.place.spread = how == "spread"
-    elsewhere(self)
-    -- the zone may stand on another line now
+    forget_figures(self)
+    -- the zone's own line may have moved
     if self.base and self.shown_mode == "callgraph" then
       self.at = listed(self).own or 1
     end
@@ -276,62 +274,38 @@ local function set_open(self, open)
   self.list = nil
 end
 
----Shows what the state under the cursor has called; in mode "tree".
+---Shows the callees of the node under the cursor, in mode "tree".
 function View:expand()
-  ready(self, "expand")
   set_open(self, true)
 end
 
----Hides it again.
+---Hides the callees of the node under the cursor, in mode "tree".
 function View:collapse()
-  ready(self, "collapse")
   set_open(self, false)
 end
 
-local function series(zones, row, index)
-  local zone = zones[row.func.title]
-  if not zone then
-    zone = { name = row.func.name, title = row.func.title, self = {},
-             total = {}, calls = {}, sum = 0 }
-    zones[#zones + 1], zones[row.func.title] = zone, zone
-    for i = 1, index - 1 do
-      zone.self[i], zone.total[i], zone.calls[i] = 0, 0, 0
-    end
-  end
-  zone.self[index] = (zone.self[index] or 0) + row.self_ns
-  zone.total[index] = (zone.total[index] or 0) + row.total_ns
-  zone.calls[index] = (zone.calls[index] or 0) + row.calls
-  zone.sum = zone.sum + row.self_ns
-end
-
----The series of the frames that are kept, oldest first, for a graph: their
----numbers, their time, and what each zone took of them, by self time. `at`
----is the index of the frame that is looked at.
+---The frames that are kept, oldest first, for a graph: their numbers, their
+---times, and the figures of each zone in them, the zone with the largest self
+---time first. `at` is the index of the shown frame; nil: that is a slow frame,
+---or there are no frames.
 ---@return { numbers: integer[], ns: integer[], zones: table[], at: integer? }
 function View:graph()
-  ready(self, "graph")
-  local frames = self.base.profile.frames
-  local out = { numbers = {}, ns = {}, zones = {} }
-  local zones = {}
-  local many = frames and frames.kept or 0
-  for index = 1, many do
-    local f = frames:at(many - index)
-    out.numbers[index], out.ns[index] = f.number, f.ns
-    for _, row in ipairs(f.rows) do series(zones, row, index) end
-    for _, zone in ipairs(zones) do
-      zone.self[index] = zone.self[index] or 0
-      zone.total[index] = zone.total[index] or 0
-      zone.calls[index] = zone.calls[index] or 0
-    end
+  local frames, groups = self.base.profile.frames, self.base.groups
+  if not frames then return { numbers = {}, ns = {}, zones = {} } end
+  local series, zones = frames:series(groups.of), {}
+  for id, zone in pairs(series.sums) do
+    zone.name, zone.title, zone.sum = groups.first[id].name, groups.keys[id], 0
+    for _, ns in ipairs(zone.self) do zone.sum = zone.sum + ns end
+    zones[#zones + 1] = zone
   end
-  if not self.place.slow and many > 0 then out.at = many - self.place.back end
-  out.zones = table.move(zones, 1, #zones, 1, {})
-  table.sort(out.zones, order("-sum", "title"))
-  return out
+  table.sort(zones, order("-sum", "title"))
+  return { numbers = series.numbers, ns = series.ns, zones = zones,
+    at = not self.place.slow and frames.kept > 0 and
+      frames.kept - self.place.back or nil }
 end
 
----The series of one zone, by name or title, over the frames that are kept,
----oldest first. Without a zone, that of no zone: the frames alone.
+---The figures of one zone, by name or title, in the frames that are kept,
+---oldest first. nil: only the frames' numbers and times, with figures of 0.
 ---@param zone? string
 ---@return { numbers: integer[], ns: integer[], self: integer[],
 ---  total: integer[], calls: integer[] }
@@ -339,11 +313,9 @@ function View:series(zone)
   if zone ~= nil and type(zone) ~= "string" then
     misuse("series", "a name or title of a zone is needed", zone)
   end
-  ready(self, "series")
-  local p = self.base.profile
-  local of = {}
+  local p, of = self.base.profile, {}
   for i, f in ipairs(p.functions) do
-    if zone and (f.title == zone or f.name == zone) then of[i] = true end
+    of[i] = zone and (f.title == zone or f.name == zone) or nil
   end
   if zone and not next(of) then
     misuse("series", "must be the name or title of a zone of the " ..
@@ -352,13 +324,15 @@ function View:series(zone)
   if not p.frames then
     return { numbers = {}, ns = {}, self = {}, total = {}, calls = {} }
   end
-  return p.frames:series(of)
+  local series = p.frames:series(of)
+  local out = series.sums[true] or p.frames:zeros()
+  out.numbers, out.ns = series.numbers, series.ns
+  return out
 end
 
----What a zone took on behalf of another, any number of calls above it, in
----the frame or average that is looked at: by name or title, with a level
----of recursion in brackets where that alone is meant. nil and a message
----when that frame's stack states were not kept.
+---The figures of a zone in calls that `ancestor` made, directly or not, in the
+---shown frame or average. Both are names or titles; "f [2]" is only the second
+---level of recursion of f. nil and a message: the frame's nodes were not kept.
 ---@param zone string
 ---@param ancestor string
 ---@return { calls: number, self_ns: integer, total_ns: integer }?
@@ -370,18 +344,33 @@ function View:attribute(zone, ancestor)
     misuse("attribute", "two names or titles of zones are needed",
       select(strange, zone, ancestor))
   end
-  ready(self, "attribute")
   local sum, unknown = numbers(self):attribute(zone, ancestor)
   if sum == nil then
     misuse("attribute", "must be the name or title of a zone of the " ..
       "profile, as lines show it", unknown)
   elseif not sum then
-    return nil, "the stack states of this frame were not kept"
+    return nil, "the call-tree nodes of this frame were not kept"
   end
   return sum
 end
 
----The methods, that cprof may wrap them.
+-- methods that only note a choice, for which there need not be a profile
+local modest <const> = { mode = true, average = true, recursion = true }
+
+---A method as programs call it.
+---@param name string
+---@param around fun(f: function, ...): ...  calls `f` with what follows
+---@return function
+function view.method(name, around)
+  local f = View[name]
+  local function call(self, ...)
+    if not modest[name] then ready(self, name) end
+    return f(self, ...)
+  end
+  return function(...) return around(call, ...) end
+end
+
+---The methods, by name. The module `cprof` replaces each by `view.method`.
 view.methods = View
 
 return view

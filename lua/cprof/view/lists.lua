@@ -1,24 +1,25 @@
--- The lines of a view in each of its modes. A list knows how many there
--- are; a line is made when it is to be shown.
+-- The lines of a view, by mode. A list knows the number of its lines, and makes
+-- a line only when it is shown.
 
 local figures = require "cprof.view.figures"
+local order = require "cprof.text.order"
 
 ---@class cprof.Record      a line of the view: plain data
 ---@field name string
----@field title string      of its function: tells it from namesakes
+---@field title string      of its function; differs if names are the same
 ---@field indent integer
 ---@field values number[]   self ms, total ms, calls
----@field most number[]     what these are at most: more than the value where
----   that is an estimate, and then to be displayed as a bound, <12
----@field shown boolean[]   which of these are to be displayed: no self
----   time where none was spent, no calls where there were none
----@field marks "+"|"-"|" " +: there is more behind it; -: it is open
+---@field most number[]     upper bounds of the values; one that exceeds its
+---   value is to be displayed instead, as <12
+---@field shown boolean[]   which values are to be displayed: total always, self
+---   and calls unless they are 0
+---@field marks "+"|"-"|" " +: there is more to show; -: it is expanded
 ---@field heat number       0..1: how much its figure changes
----@field highlighted boolean  the cursor is on it
+---@field highlighted boolean  is the cursor on it?
 
----@class cprof.ViewEntry   what a line is about
+---@class cprof.ViewEntry   a line before it becomes a record
 ---@field func cprof.Function
----@field of table          that has the figures
+---@field of table          a row, edge or node with the figures
 ---@field name string
 ---@field indent integer
 ---@field marks "+"|"-"|" "
@@ -27,10 +28,11 @@ local figures = require "cprof.view.figures"
 ---@class cprof.ViewList
 ---@field count integer
 ---@field entry fun(i: integer): cprof.ViewEntry
----@field zone fun(i: integer): cprof.ViewZone  what `select` selects
----@field row? cprof.ViewRow     of which these are callers and callees
----@field own? integer           its line
----@field open? fun(i: integer, open: boolean)
+---@field zone fun(i: integer): cprof.ViewZone  that `select` shows
+---@field row? cprof.ViewRow     mode "callgraph": has these callers and callees
+---@field own? integer           mode "callgraph": the line of that row
+---@field open? fun(i: integer, open: boolean)  mode "tree": expands a line, or
+---    collapses it
 
 ---@alias cprof.ViewLister
 ---| fun(fig: cprof.ViewFigures, state: cprof.View): cprof.ViewList
@@ -48,16 +50,9 @@ local function record(fig, e, highlighted)
   local calls = (of.calls or 0) / fig.divisor
   return { name = e.name, title = e.func.title, indent = e.indent,
     marks = e.marks, heat = e.heat, highlighted = highlighted,
-    values = { of.self_ns / 1e6, of.total_ns / 1e6, calls },
-    most = { of.self_most_ns / 1e6, of.total_most_ns / 1e6, calls },
-    shown = { of.self_most_ns ~= 0, true, calls > 0 } }
-end
-
-local function by(field)
-  return function(a, b)
-    if a[field] ~= b[field] then return a[field] > b[field] end
-    return (a.title or a.row.title) < (b.title or b.row.title)
-  end
+    values = { of.self / 1e6, of.total / 1e6, calls },
+    most = { of.self_most / 1e6, of.total_most / 1e6, calls },
+    shown = { of.self_most ~= 0, true, calls > 0 } }
 end
 
 local function flat(fig, field, heat)
@@ -65,7 +60,7 @@ local function flat(fig, field, heat)
   for _, row in ipairs(fig.rows) do
     if figures.any(row) then rows[#rows + 1] = row end
   end
-  table.sort(rows, by(field))
+  table.sort(rows, order("-" .. field, "title"))
   return {
     count = #rows,
     entry = function(i)
@@ -78,15 +73,13 @@ local function flat(fig, field, heat)
   }
 end
 
-function lists.self(fig) return flat(fig, "self_ns", 1) end
-function lists.total(fig) return flat(fig, "total_ns", 2) end
+function lists.self(fig) return flat(fig, "self", 1) end
+function lists.total(fig) return flat(fig, "total", 2) end
 
--- callers above, callees below
+-- a zone, with its callers above and its callees below
 function lists.callgraph(fig, state)
   local row = state.zone and fig:find(state.zone) or fig:largest()
   if not row then return { count = 0 } end
-  table.sort(row.callers, by "total_ns")
-  table.sort(row.callees, by "total_ns")
   local own = #row.callers + 1
   local function edge(i)
     if i < own then return row.callers[i] end
@@ -107,10 +100,10 @@ function lists.callgraph(fig, state)
   }
 end
 
--- Open states are known by what was called, not by number: so they stay
--- open in the next snapshot, too.
+-- Expanded nodes are remembered by title and line of the call, not by id, so
+-- that they stay expanded in the next snapshot.
 function lists.tree(fig, state)
-  local functions, groups = fig.base.profile.functions, fig.base.groups
+  local functions, groups = fig.base.profile.functions, fig.base.groups.of
   local ids, funcs, sites, more, indents, within = {}, {}, {}, {}, {}, {}
   local function key(func, line)
     return functions[func].title .. "\0" .. line

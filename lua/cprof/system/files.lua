@@ -1,0 +1,34 @@
+-- What a file begins with, and how large it is.
+
+local core = require "cprof.core"
+
+local files = {}
+
+---The first bytes of a file; nil: it cannot be read, or is a device or a pipe,
+---which would lose them.
+---@param path string
+---@param count integer
+---@return string?
+function files.start(path, count)
+  local file = not core.special(path) and io.open(path, "rb")
+  local start = file and (file:read(count) or "")
+  if file then file:close() end
+  return start or nil
+end
+
+---Is it a profile?
+---@param path string
+---@return boolean
+function files.is_profile(path) return files.start(path, 6) == "\x89CPROF" end
+
+---The bytes of a file; 0: it cannot be read, or is a device or a pipe.
+---@param path string
+---@return integer
+function files.size(path)
+  local file = not core.special(path) and io.open(path, "rb")
+  local bytes = file and file:seek "end" or 0
+  if file then file:close() end
+  return bytes
+end
+
+return files

@@ -1,0 +1,56 @@
+-- Folders that only this user can use, for recordings without a name and for
+-- messages between programs and the command.
+
+local core = require "cprof.core"
+local internal = require "cprof.sandbox.internal"
+
+internal.add()
+
+local folders = {}
+
+local format, sub, getenv = string.format, string.sub, os.getenv
+
+-- The folder that an environment variable names; nil: none.
+local function named(variable)
+  local value = getenv(variable)
+  return value and sub(value, 1, 1) == "/" and value or nil
+end
+
+-- Where a folder may be; the first one that can be made is used.
+local function places()
+  if not core.signals then
+    local own = getenv "LOCALAPPDATA"
+    return { own and own ~= "" and own .. "/cprof" or nil }
+  end
+  local runtime = named "XDG_RUNTIME_DIR"
+  local out = { runtime and runtime .. "/cprof" }
+  out[#out + 1] = format("%s/cprof-%d", named "TMPDIR" or "/tmp", core.user())
+  return out
+end
+
+---The folder of this user; nil: there is none.
+---@return string?
+function folders.own()
+  for _, path in ipairs(places()) do
+    if core.makefolder(path) and core.isprivate(path) then return path end
+  end
+end
+
+---All existing folders that `own` may have returned in some process of this
+---user, which may have another environment. None on Windows, where no program
+---listens.
+---@return string[]
+function folders.all()
+  local out, seen = {}, {}
+  local list = core.signals and places() or {}
+  list[#list + 1] = format("/run/user/%d/cprof", core.user())
+  list[#list + 1] = format("/tmp/cprof-%d", core.user())
+  for _, path in ipairs(list) do
+    if core.signals and not seen[path] and core.isprivate(path) then
+      out[#out + 1], seen[path] = path, true
+    end
+  end
+  return out
+end
+
+return folders

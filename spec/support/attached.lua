@@ -1,0 +1,41 @@
+-- The command `cprof attach`, whose clock stands still but while it sleeps.
+-- Usage: attached.lua CODE ARGUMENT...
+-- CODE is called in each sleep with the seconds that have gone by, after a
+-- moment in which programs may run. It has the functions of `known`.
+
+local core = require "cprof.core"
+local folders = require "cprof.system.folders"
+local rendezvous = require "cprof.system.rendezvous"
+
+local known = setmetatable({}, { __index = _G })
+local look = assert(load(table.remove(arg, 1), "=look", "t", known))
+local folder = folders.own()
+local pid = math.tointeger(tonumber(arg[#arg]))
+local now, sleep = 0, core.sleep
+
+---What a file of the program's says.
+---@param what cprof.Meeting
+---@return table
+function known.message(what)
+  return rendezvous.read(folder, pid, what) or {}
+end
+
+---Waits until something is so.
+---@param test fun(): any
+function known.wait(test)
+  while not test() do sleep(0.005) end
+end
+
+---Lets seconds go by.
+---@param seconds number
+function known.skip(seconds) now = now + seconds end
+
+function core.seconds() return now end
+
+function core.sleep(seconds)
+  known.skip(seconds)
+  sleep(0.002)
+  look(now)
+end
+
+require "cprof.command" { "attach", table.unpack(arg) }

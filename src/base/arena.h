@@ -1,0 +1,24 @@
+/*
+** An arena: memory that is freed all at once, and does not run out. Where
+** there is none left, it calls a function that does not return.
+*/
+
+#ifndef arena_h
+#define arena_h
+
+#include "base/memory.h"
+
+
+typedef struct Arena {
+  Memory memory;	/* takes from the arena; 'memory_free' may be left out */
+  Memory from;		/* where its blocks come from */
+  void (*fail) (void *ud);
+  void *ud;
+  struct ArenaBlock *first;
+} Arena;
+
+CPROF_I void arena_init (Arena *a, const Memory *from,
+                         void (*fail) (void *ud), void *ud);
+CPROF_I void arena_free (Arena *a);
+
+#endif

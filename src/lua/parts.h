@@ -1,0 +1,52 @@
+/*
+** The parts of "cprof.core", and what they do for one another. Each is opened
+** by a function that adds its own to the table on top, and makes metatables.
+*/
+
+#ifndef parts_h
+#define parts_h
+
+#include <lauxlib.h>
+
+#include "base/platform.h"
+
+
+CPROF_I void entry_open (lua_State *L);
+CPROF_I void lcallees_open (lua_State *L);
+CPROF_I void lcallgraph_open (lua_State *L);
+CPROF_I void lfile_open (lua_State *L);
+CPROF_I void lhistory_open (lua_State *L);
+CPROF_I void lhook_open (lua_State *L);
+CPROF_I void lmemory_open (lua_State *L);
+CPROF_I void lnodes_open (lua_State *L);
+CPROF_I void loan_open (lua_State *L);
+CPROF_I void lprofile_open (lua_State *L);
+CPROF_I void lrebuild_open (lua_State *L);
+CPROF_I void lsave_open (lua_State *L);
+CPROF_I void texts_open (lua_State *L);
+
+/*
+** Stops the recording, measures costs again, and completes the file. 0:
+** nothing is being recorded.
+*/
+CPROF_I int lcore_stop (lua_State *L);
+
+/*
+** While a program is recorded, replacements of debug.sethook and debug.gethook
+** set and return its own hook, which is called after the recorder's. Replaces
+** each function in the table 'debug', if that has the library's; and puts the
+** library's back. May raise an error when out of memory.
+*/
+CPROF_I void lhook_replace (lua_State *L);
+CPROF_I void lhook_putback (lua_State *L);
+
+/*
+** The metatables of strings and other types, which all values of a type share.
+** A program may have changed them, so cprof's Lua part replaces them by its own
+** while it runs: a loan. loan -> loan: sets cprof's metatables; and the
+** program's again.
+*/
+CPROF_I int loan_borrow (lua_State *L);
+CPROF_I int loan_giveback (lua_State *L);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+** What the Lua part asks the system for. Each of these adds its functions to
+** the table on top, and makes its metatables.
+*/
+
+#ifndef system_h
+#define system_h
+
+#include <lauxlib.h>
+
+#include "base/platform.h"
+
+
+CPROF_I void folder_open (lua_State *L);
+CPROF_I void system_open (lua_State *L);
+
+#if PLATFORM_SIGNALS
+CPROF_I void child_open (lua_State *L);
+CPROF_I void console_open (lua_State *L);
+CPROF_I void listen_open (lua_State *L);
+CPROF_I void private_open (lua_State *L);
+CPROF_I void signals_open (lua_State *L);
+#endif
+
+/* the function that 'core.saying' makes; it may run while recording */
+CPROF_I int system_say (lua_State *L);
+
+#endif
