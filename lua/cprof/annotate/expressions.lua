@@ -110,6 +110,30 @@ local function hottest(list)
   return most
 end
 
+-- the spans of a source's lines and its highest count, which are made once
+local function marked(view, of, content)
+  view.marked = view.marked or {}
+  local known = view.marked[of]
+  if not known then
+    local list = view.profile.expressions[of]
+    known = list and { spans = spans_of(list, content),
+                       greatest = hottest(list) } or {}
+    view.marked[of] = known
+  end
+  return known
+end
+
+-- the highest count in all sources
+local function greatest_of(view)
+  if not view.most then
+    view.most = 0
+    for _, list in pairs(view.profile.expressions) do
+      view.most = math.max(view.most, hottest(list))
+    end
+  end
+  return view.most
+end
+
 ---Returns a function that adds to lines of a source the `spans` of their parts
 ---and the `greatest` count. It changes nothing if parts were not requested or
 ---are not known.
@@ -118,15 +142,10 @@ end
 ---@param content string[]     its lines
 ---@return fun(line: cprof.ListedLine): cprof.ListedLine
 function expressions.marker(view, of, content)
-  local list = view.options.expressions and view.profile.expressions[of]
-  if not list then return function(line) return line end end
-  local spans, greatest = spans_of(list, content), hottest(list)
-  if view.options.relative == "project" then
-    for other in pairs(view.profile.sources) do
-      greatest = math.max(greatest,
-        hottest(view.profile.expressions[other] or {}))
-    end
-  end
+  local known = view.options.expressions and marked(view, of, content) or {}
+  if not known.spans then return function(line) return line end end
+  local spans, greatest = known.spans, known.greatest
+  if view.options.relative == "project" then greatest = greatest_of(view) end
   local function share(count)
     local percent = format.percent(count, view.whole)
     return percent ~= "0.0" and percent or nil
