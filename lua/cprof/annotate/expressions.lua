@@ -12,17 +12,19 @@ local expressions = {}
 
 -- the spans of each line; neighbours with the same count are merged
 local function spans_of(list, content)
-  local out, number, columns = {}, nil, nil
+  local out, number, line, size, columns = {}, nil, nil, nil, nil
   local function shown_at(byte) return columns and columns[byte] or byte end
   for _, e in ipairs(list) do
-    local line = content[e.line]
-    if line then
-      if e.line ~= number then
-        number, columns = e.line, source.columns(line)
-      end
+    if e.line ~= number then
+      number, line = e.line, content[e.line]
+      if line then line, size = source.cut(line) end
+      columns = line and source.columns(line)
+    end
+    if line and e.column <= size then
       local spans = out[e.line] or {}
       out[e.line] = spans
-      local last = e.last_line == e.line and e.last_column or #line
+      local last = e.last_line == e.line and e.last_column <= size and
+        e.last_column or #line
       local from, to = shown_at(e.column), shown_at(last + 1) - 1
       local before = spans[#spans]
       if before and before.count == e.count then before.to = to
