@@ -12,17 +12,19 @@ local expressions = {}
 
 -- the spans of each line; neighbours with the same count are merged
 local function spans_of(list, content)
-  local out, number, columns = {}, nil, nil
+  local out, number, line, size, columns = {}, nil, nil, nil, nil
   local function shown_at(byte) return columns and columns[byte] or byte end
   for _, e in ipairs(list) do
-    local line = content[e.line]
-    if line then
-      if e.line ~= number then
-        number, columns = e.line, source.columns(line)
-      end
+    if e.line ~= number then
+      number, line = e.line, content[e.line]
+      if line then line, size = source.cut(line) end
+      columns = line and source.columns(line)
+    end
+    if line and e.column <= size then
       local spans = out[e.line] or {}
       out[e.line] = spans
-      local last = e.last_line == e.line and e.last_column or #line
+      local last = e.last_line == e.line and e.last_column <= size and
+        e.last_column or #line
       local from, to = shown_at(e.column), shown_at(last + 1) - 1
       local before = spans[#spans]
       if before and before.count == e.count then before.to = to
@@ -110,6 +112,30 @@ local function hottest(list)
   return most
 end
 
+-- the spans of a source's lines and its highest count, which are made once
+local function marked(view, of, content)
+  view.marked = view.marked or {}
+  local known = view.marked[of]
+  if not known then
+    local list = view.profile.expressions[of]
+    known = list and { spans = spans_of(list, content),
+                       greatest = hottest(list) } or {}
+    view.marked[of] = known
+  end
+  return known
+end
+
+-- the highest count in all sources
+local function greatest_of(view)
+  if not view.most then
+    view.most = 0
+    for _, list in pairs(view.profile.expressions) do
+      view.most = math.max(view.most, hottest(list))
+    end
+  end
+  return view.most
+end
+
 ---Returns a function that adds to lines of a source the `spans` of their parts
 ---and the `greatest` count. It changes nothing if parts were not requested or
 ---are not known.
@@ -118,15 +144,10 @@ end
 ---@param content string[]     its lines
 ---@return fun(line: cprof.ListedLine): cprof.ListedLine
 function expressions.marker(view, of, content)
-  local list = view.options.expressions and view.profile.expressions[of]
-  if not list then return function(line) return line end end
-  local spans, greatest = spans_of(list, content), hottest(list)
-  if view.options.relative == "project" then
-    for other in pairs(view.profile.sources) do
-      greatest = math.max(greatest,
-        hottest(view.profile.expressions[other] or {}))
-    end
-  end
+  local known = view.options.expressions and marked(view, of, content) or {}
+  if not known.spans then return function(line) return line end end
+  local spans, greatest = known.spans, known.greatest
+  if view.options.relative == "project" then greatest = greatest_of(view) end
   local function share(count)
     local percent = format.percent(count, view.whole)
     return percent ~= "0.0" and percent or nil

@@ -70,6 +70,9 @@ local heat = {
 ---@field passes fun(row: cprof.Row): boolean  is a row of such a function?
 ---@field texts table<string, table>  texts that were read, by source
 ---@field greatest? integer   heat of the hottest line of all
+---@field marked? table<string, { spans?: table<integer, cprof.Span[]>,
+---    greatest?: integer }>  parts of lines, by source, at first use
+---@field most? integer       the highest count of a part of all sources
 ---@field unfolded? boolean   are cold lines shown, too?
 
 ---Makes the view for showing lines on a page.

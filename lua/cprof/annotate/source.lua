@@ -28,18 +28,37 @@ local function each_shown(line, visit)
   return column
 end
 
----A line with tabs as spaces and without characters that break columns.
+-- the most bytes of a line that are shown: no one reads more of minified code,
+-- of which each function would show all of the line
+local longest <const> = 1000
+
+---The part of a line that is shown, and how many bytes of the line it has.
+---@param line string
+---@return string shown, integer size
+function source.cut(line)
+  if #line <= longest then return line, #line end
+  local last = longest
+  -- not within a character
+  while last > longest - 3 and line:find("^[\x80-\xBF]", last + 1) do
+    last = last - 1
+  end
+  return line:sub(1, last) .. "…", last
+end
+
+---A line with tabs as spaces and without characters that break columns; only
+---its beginning if it is very long.
 ---@param line string
 ---@return string
 function source.printable(line)
+  line = source.cut(line)
   if is_plain(line) then return line end
   local out = {}
   each_shown(line, function(_, shown) out[#out + 1] = shown end)
   return table.concat(out)
 end
 
----The column, from 1, of the character at each byte of a line, and of the
----line's end; nil: columns and bytes are the same.
+---The column, from 1, of the character at each byte of the shown part of a
+---line, and of its end; nil: columns and bytes are the same.
 ---@param line string
 ---@return table<integer, integer>?
 function source.columns(line)

@@ -1,5 +1,7 @@
 -- Groups of functions, such as those with one title.
 
+local lists = require "cprof.text.lists"
+
 local group = {}
 
 ---@class cprof.Groups
@@ -25,6 +27,25 @@ function group.by(functions, key_of, apart)
     of[i] = ids[key]
   end
   return { of = of, keys = keys, first = first, ids = ids }
+end
+
+-- by list of functions: these by source
+local by_source = setmetatable({}, { __mode = "k" })
+
+---The functions of a source, in their order.
+---@param functions cprof.Function[]
+---@param source string
+---@return cprof.Function[]
+function group.of_source(functions, source)
+  local all = by_source[functions]
+  if not all then
+    all = {}
+    by_source[functions] = all
+    for _, f in ipairs(functions) do
+      if f.source then lists.add(all, f.source, f) end
+    end
+  end
+  return all[source] or {}
 end
 
 ---@param f cprof.Function

@@ -148,68 +148,99 @@ local function before(c, i)
   return not leaves[o] and i or nil
 end
 
--- appends the stretch that ends with `i` to `out`
-local function stretch(c, i, back, out)
-  while i do
-    out[#out + 1] = i
-    if back[i] then return end
-    i = before(c, i)
-    if i and looks_after(c, i) then return end
+-- For each instruction: the one before it in the stretch that it ends (0: it
+-- begins that stretch), and the weight of the stretch.
+local function stretches(c, back, weigh)
+  local previous, whole = {}, { [0] = 0 }
+  for i = 1, c.n do
+    local last = not back[i] and before(c, i) or 0
+    if last > 0 and looks_after(c, last) then last = 0 end
+    previous[i] = last
+    whole[i] = weigh(c, i) + whole[last]
+  end
+  return previous, whole
+end
+
+-- n * part // whole, without an overflow on the way
+local function share(n, part, whole)
+  return n // whole * part + n % whole * part // whole
+end
+
+-- The stretches that end before a sample seen at `i`, by their last
+-- instructions, and the instruction that alone it may be about; nil: none.
+local function seen_at(c, i, from)
+  local ends, alone = {}, nil
+  table.move(from[i] or {}, 1, #(from[i] or {}), 1, ends)
+  local last = before(c, i)
+  if last and (#ends == 0 or looks_after(c, last)) then
+    local o = c.code[last] & 0x7f
+    -- Lua checks before a call, too
+    if o == op.CALL or o == op.TFORCALL then alone = last
+    else ends[#ends + 1] = last
+    end
+  elseif #ends == 0 then alone = i
+  end
+  return ends, alone
+end
+
+-- Adds `ns` to the stretches, in `of`, and instructions, in `to`, that it may
+-- be about, by weight.
+local function note(of, to, ns, ends, alone, whole, own)
+  local all, left = alone and own or 0, ns
+  for _, i in ipairs(ends) do all = all + whole[i] end
+  for _, i in ipairs(ends) do
+    local part = all > 0 and share(ns, whole[i], all) or 0
+    of[i], left = of[i] + part, left - part
+  end
+  if alone then to[alone] = to[alone] + left
+  else of[ends[1]] = of[ends[1]] + left
   end
 end
 
--- the instructions of all stretches that end before a sample seen at `i`
-local function seen_at(c, i, from, back)
-  local out = {}
-  for _, jump in ipairs(from[i] or {}) do stretch(c, jump, back, out) end
-  local last = before(c, i)
-  local o = last and c.code[last] & 0x7f
-  if last and (#out == 0 or looks_after(c, last)) then
-    -- Lua checks before a call, too
-    if o == op.CALL or o == op.TFORCALL then out[#out + 1] = last
-    else stretch(c, last, back, out)
+-- Divides what was added to stretches among their instructions, by weight, and
+-- adds it to these. Each instruction takes its part of what has come to it,
+-- and leaves the rest to the one before it: so it is looked at once, however
+-- many stretches it is in.
+local function divide(c, of, to, previous, whole, weigh)
+  for i = c.n, 1, -1 do
+    local ns, last = of[i], previous[i]
+    if ns ~= 0 then
+      local part = ns
+      if last > 0 and whole[i] > 0 then
+        part = share(ns, weigh(c, i), whole[i])
+        of[last] = of[last] + ns - part
+      end
+      to[i] = to[i] + part
     end
   end
-  if #out == 0 then out[1] = i end
-  return out
 end
 
--- divides `ns` among the instructions in `list`, by weight
-local function share(to, c, list, ns, weigh)
-  local all, left, rest = 0, ns, nil
-  for _, i in ipairs(list) do all = all + weigh(c, i) end
-  if all == 0 then rest = list[1] end
-  for _, i in ipairs(list) do
-    if rest then break end
-    local w = weigh(c, i)
-    local part = all > 0 and ns * w // all or 0
-    to[i], left = to[i] + part, left - part
-  end
-  to[rest or list[1]] = to[rest or list[1]] + left
+local function zeros(n)
+  local out = {}
+  for i = 1, n do out[i] = 0 end
+  return out
 end
 
 -- Divides figures noticed before instructions (`before_it`) and while they
 -- called or returned (`within`) among instructions. `direct`: were the
 -- instructions of samples known? Otherwise, only their lines were.
 local function spread(c, direct, before_it, within, weigh)
-  local out = {}
-  for i = 1, c.n do out[i] = 0 end
+  if not direct then return table.move(within, 1, c.n, 1, {}) end
+  local out, of, previous, whole = zeros(c.n), nil, nil, nil
   for i = 1, c.n do
     local seen, own = before_it[i], within[i]
-    if not direct then
-      out[i] = out[i] + own
-    elseif seen > 0 or own > 0 then
+    if (seen > 0 or own > 0) and not of then
       if not c.from then c.from, c.back = flow(c) end
-      if seen > 0 then
-        share(out, c, seen_at(c, i, c.from, c.back), seen, weigh)
-      end
-      if own > 0 then
-        local list = {}
-        stretch(c, i, c.back, list)
-        share(out, c, list, own, weigh)
-      end
+      of = zeros(c.n)
+      previous, whole = stretches(c, c.back, weigh)
     end
+    if seen > 0 then
+      local ends, alone = seen_at(c, i, c.from)
+      note(of, out, seen, ends, alone, whole, alone and weigh(c, alone))
+    end
+    if own > 0 then of[i] = of[i] + own end
   end
+  if of then divide(c, of, out, previous, whole, weigh) end
   return out
 end
 

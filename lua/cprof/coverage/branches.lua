@@ -31,31 +31,50 @@ local function tests_of(p, tell)
   return out
 end
 
--- is the earlier test `other` a part of the condition of `test`?
-local function is_part(map, other, test)
-  if test.kind == "comparison" then return false
-  elseif test.kind == "and" or test.kind == "or" then
-    return other.place < test.token and
-      tests.left_of(map.tokens, other.place, test.token)
+-- The earlier tests of a prototype by the target of their jumps: their places,
+-- which ascend, and the sums of their jumps up to each.
+local Earlier = {}
+Earlier.__index = Earlier
+
+function Earlier:add(test, jumped)
+  local list = self[test.to] or { places = {}, sums = { [0] = 0 } }
+  self[test.to] = list
+  local n = #list.places + 1
+  list.places[n], list.sums[n] = test.place, list.sums[n - 1] + jumped
+end
+
+-- the number of places up to `last`
+local function count_to(places, last)
+  local low, high = 0, #places
+  while low < high do
+    local middle = (low + high + 1) // 2
+    if places[middle] <= last then low = middle else high = middle - 1 end
   end
-  return other.place > test.token
+  return low
+end
+
+-- how often tests with a place between two others jumped to `to`
+function Earlier:jumps(to, first, last)
+  local list = self[to]
+  if not list then return 0 end
+  local sums, places = list.sums, list.places
+  local high, low = count_to(places, last - 1), count_to(places, first)
+  return high > low and sums[high] - sums[low] or 0
 end
 
 -- How often a test went each way. An earlier part of the condition that
 -- decides it jumps to the target of the whole, and counts as well.
-local function decided(map, p, own, list, n)
-  local test = list[n]
-  local next_one = instructions.destination(p.code, test.at + 2)
+local function decided(p, own, test, earlier, begins)
   local stayed, jumped = own.stayed[test.at], own.jumped[test.at]
-  for k = n - 1, 1, -1 do
-    local other = list[k]
-    local jumps = other.to == test.to
-    local stays = not jumps and
-      (other.to == test.at + 2 or other.to == next_one)
-    if (stays or jumps) and is_part(map, other, test) then
-      if stays then stayed = stayed + own.jumped[other.at]
-      else jumped = jumped + own.jumped[other.at]
-      end
+  if test.kind == "comparison" then return stayed, jumped end
+  local first, last = test.token, math.huge
+  if begins[test.token] then first, last = begins[test.token], test.token end
+  local behind = test.at + 2
+  local next_one = instructions.destination(p.code, behind)
+  jumped = jumped + earlier:jumps(test.to, first, last)
+  for _, to in ipairs { behind, next_one ~= behind and next_one or nil } do
+    if to ~= test.to then
+      stayed = stayed + earlier:jumps(to, first, last)
     end
   end
   return stayed, jumped
@@ -66,11 +85,13 @@ end
 ---@return cprof.Branch[]
 function branches.of(map, counted)
   local out, tell = {}, tests.teller(map.tokens)
+  local begins = tests.begins(map.tokens)
   for _, p in ipairs(map.prototypes) do
-    local list = tests_of(p, tell)
-    for n, test in ipairs(list) do
+    local earlier = setmetatable({}, Earlier)
+    for _, test in ipairs(tests_of(p, tell)) do
       local kind = tests.kinds[test.kind]
-      local stayed, jumped = decided(map, p, counted[p], list, n)
+      local stayed, jumped = decided(p, counted[p], test, earlier, begins)
+      earlier:add(test, counted[p].jumped[test.at])
       if test.reversed then stayed, jumped = jumped, stayed end
       out[#out + 1] = { kind = test.kind, order = #out,
         line = map.tokens.line[test.token],

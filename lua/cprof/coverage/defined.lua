@@ -3,6 +3,7 @@
 
 local core = require "cprof.core"
 local escape = require "cprof.encoding.escape"
+local group = require "cprof.count.group"
 local name = require "cprof.source.name"
 local order = require "cprof.text.order"
 local text = require "cprof.source.text"
@@ -29,8 +30,8 @@ local function split(s) return s:match "^(.*[.:])([^.:]+)$" end
 -- "app.module.f". This gives functions that did not run the same module.
 local function qualifiers(p, source)
   local out = {}
-  for _, f in ipairs(p.functions) do
-    if f.source == source.source and f.kind == "Lua" then
+  for _, f in ipairs(group.of_source(p.functions, source.source)) do
+    if f.kind == "Lua" then
       local own, field = split(own_name(f.kind, f.source, f.line))
       local given, last = split(f.name)
       if own and field == last then out[own] = out[own] or given end
@@ -53,13 +54,11 @@ local function functions_of(p, source, count)
     found[label] = { line = line, label = label,
                      calls = calls + (old and old.calls or 0) }
   end
-  for _, f in ipairs(p.functions) do
-    if f.source == source.source then
-      -- a function that already ran at the start has no counted call
-      add(f, f.kind == "main" and "main chunk" or f.name,
-        math.max(f.calls or 1, 1))
-      met[f.line << 32 | f.last_line] = true
-    end
+  for _, f in ipairs(group.of_source(p.functions, source.source)) do
+    -- a function that already ran at the start has no counted call
+    add(f, f.kind == "main" and "main chunk" or f.name,
+      math.max(f.calls or 1, 1))
+    met[f.line << 32 | f.last_line] = true
   end
   local lines, qualified = defined(source), qualifiers(p, source)
   for i = 1, #lines, 2 do

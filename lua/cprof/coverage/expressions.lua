@@ -61,22 +61,34 @@ local function extents(tokens)
   return begins, ends
 end
 
--- Do all tokens in a range that have counts have the count `n`?
-local function alike(count, n, from, to)
-  for i = from, to do
-    if count[i] and count[i] ~= n then return false end
+-- Returns a function alike(n, from, to): do all tokens in this range that have
+-- counts have the count `n`?
+local function comparer(count, n)
+  -- the first token from each on with a count, and the first one behind that
+  -- with another count
+  local counted, other = { [n + 1] = n + 1 }, { [n + 1] = n + 1 }
+  for i = n, 1, -1 do
+    local next_one = counted[i + 1]
+    counted[i], other[i] = next_one, other[i + 1]
+    if count[i] then
+      counted[i] = i
+      if count[next_one] ~= count[i] then other[i] = next_one end
+    end
   end
-  return true
+  return function(of, from, to)
+    local first = counted[from]
+    return first > to or count[first] == of and other[first] > to
+  end
 end
 
 -- The last token of the part that begins with `token`. Brackets that begin at
 -- the token or just behind it belong to the part if all within them has the
 -- same count.
-local function last_of(token, count, begins, ends)
+local function last_of(token, count, begins, ends, alike)
   local n, last = count[token], ends[token]
-  if not last or not alike(count, n, token, last) then last = token end
+  if not last or not alike(n, token, last) then last = token end
   while begins[last + 1] and not count[last + 1] and
-        alike(count, n, begins[last + 1], last) do
+        alike(n, begins[last + 1], last) do
     last = last + 1
   end
   return last
@@ -109,11 +121,11 @@ local function parts(map, count, begins, ends)
       count[token] = nil
     end
   end
-  local out = {}
+  local out, alike = {}, comparer(count, map.tokens.n)
   for token = 1, map.tokens.n do
     if count[token] then
       local last_line, last_column = lexer.last(map.tokens,
-        last_of(token, count, begins, ends))
+        last_of(token, count, begins, ends, alike))
       out[#out + 1] = { line = map.tokens.line[token],
         column = map.tokens.column[token], last_line = last_line,
         last_column = last_column, count = count[token] }

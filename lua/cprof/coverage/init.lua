@@ -4,6 +4,7 @@
 local branches = require "cprof.coverage.branches"
 local defined = require "cprof.coverage.defined"
 local expressions = require "cprof.coverage.expressions"
+local group = require "cprof.count.group"
 local instructions = require "cprof.count.instructions"
 local methods = require "cprof.sandbox.methods"
 local sampled = require "cprof.count.sampled"
@@ -59,8 +60,8 @@ local function sums(p, source, map)
   if p.samples then new, add_to = zeros, add_times end
   local out = {}
   for _, mapped in ipairs(map.prototypes) do out[mapped] = new(mapped) end
-  for _, f in ipairs(p.functions) do
-    if f.source == source and f.counters then
+  for _, f in ipairs(group.of_source(p.functions, source)) do
+    if f.counters then
       local c = instructions.read(f.counters)
       local mapped = tokenmap.find(map, f, c.code)
       if not mapped then return nil end

@@ -61,47 +61,41 @@ end
 local opening = { ["("] = true, ["["] = true, ["{"] = true }
 local closing = { [")"] = true, ["]"] = true, ["}"] = true }
 
--- Visits the tokens from `at` - 1 back to `first` that are in the same brackets
--- as `at`, not those in inner brackets. Returns the first value that
--- visit(token, kind) returns; false: these brackets begin in between.
-local function back(tokens, at, first, visit)
-  local depth = 0
-  for i = at - 1, first, -1 do
-    local k = tokens.kind[i]
-    if closing[k] then depth = depth + 1
-    elseif opening[k] then
-      depth = depth - 1
-      if depth < 0 then return false end
-    elseif depth == 0 then
-      local found = visit(i, k)
-      if found ~= nil then return found end
+---The token before the left side of each `and` and `or`; 0: there is none. It
+---is the bracket around them or, for `and`, the last `or` within it.
+---@param tokens cprof.Tokens
+---@return table<integer, integer>
+function tests.begins(tokens)
+  local out, brackets, ors = {}, { 0 }, { 0 }
+  for i = 1, tokens.n do
+    local k, n = tokens.kind[i], #brackets
+    if opening[k] then
+      brackets[n + 1], ors[n + 1] = i, i
+    elseif closing[k] and n > 1 then
+      brackets[n], ors[n] = nil, nil
+    elseif k == "or" then out[i], ors[n] = brackets[n], i
+    elseif k == "and" then out[i] = ors[n]
     end
   end
-  return true
-end
-
----Is the token `at` part of the left side of the operator `operator`, an
----`and` or `or`?
----@param tokens cprof.Tokens
----@param at integer        before it
----@param operator integer
----@return boolean
-function tests.left_of(tokens, at, operator)
-  local tight = tokens.kind[operator] == "and"
-  return back(tokens, operator, at, function(_, k)
-    if tight and k == "or" then return false end
-  end)
+  return out
 end
 
 local comparisons = { ["<"] = true, ["<="] = true, [">"] = true,
                       [">="] = true, ["=="] = true, ["~="] = true }
 
--- the operator of the comparison whose right side ends at `at`
+-- the operator of the comparison whose right side ends at `at`; `at` if there is
+-- none in the same brackets
 local function comparison(tokens, at)
-  local found = back(tokens, at + 1, 1, function(i, k)
-    if comparisons[k] then return i end
-  end)
-  return math.type(found) and found or at
+  local depth = 0
+  for i = at, 1, -1 do
+    local k = tokens.kind[i]
+    if closing[k] then depth = depth + 1
+    elseif opening[k] then depth = depth - 1
+    elseif depth == 0 and comparisons[k] then return i
+    end
+    if depth < 0 then break end
+  end
+  return at
 end
 
 -- Does the test whose `then` is token `at` jump if the condition is true?

@@ -3,6 +3,7 @@
 -- token of each instruction.
 
 local lexer = require "cprof.source.lexer"
+local lists = require "cprof.text.lists"
 local undump = require "cprof.coverage.undump"
 
 local tokenmap = {}
@@ -10,11 +11,12 @@ local tokenmap = {}
 ---@class cprof.TokenMap
 ---@field tokens cprof.Tokens
 ---@field prototypes cprof.MappedPrototype[]  in the order of the text
+---@field on table<integer, cprof.MappedPrototype[]>  those on the same lines
+---@field like table<string, cprof.MappedPrototype[]>  those on the same lines
+---    with the same code, at first use
 
 ---@class cprof.MappedPrototype: cprof.Prototype
 ---@field token integer[]   the token of each instruction
----@field nth integer       its number among prototypes on the same lines
----@field alike integer     how many prototypes are on the same lines
 
 -- the text without what `loadfile` skips
 local function code_of(text)
@@ -52,21 +54,34 @@ function tokenmap.new(text)
   if not ours or not theirs or #ours ~= #theirs then
     return nil, "the code of this Lua cannot be read"
   end
-  local seen, rows = {}, rows_of(tokens)
+  local on, rows = {}, rows_of(tokens)
   for i, p in ipairs(ours) do
     if not same(p.code, theirs[i].code) then
       return nil, "tokens on lines of their own give other code"
     end
-    local key = p.line << 32 | p.last_line
-    seen[key] = (seen[key] or 0) + 1
-    p.nth, p.token = seen[key], {}
+    lists.add(on, p.line << 32 | p.last_line, p)
+    p.token = {}
     -- a chunk may begin and end where there is no token
     for k, row in ipairs(theirs[i].lines) do
       p.token[k] = rows[row] or tokens.n
     end
   end
-  for _, p in ipairs(ours) do p.alike = seen[p.line << 32 | p.last_line] end
-  return { tokens = tokens, prototypes = ours }
+  return { tokens = tokens, prototypes = ours, on = on, like = {} }
+end
+
+local function key(line, last_line, code)
+  return ("%d:%d:%s"):format(line, last_line, table.concat(code, ","))
+end
+
+-- the only prototype on these lines that has this code
+local function only(map, f, code)
+  if not next(map.like) then
+    for _, p in ipairs(map.prototypes) do
+      lists.add(map.like, key(p.line, p.last_line, p.code), p)
+    end
+  end
+  local list = map.like[key(f.line, f.last_line, code)]
+  return list and #list == 1 and list[1] or nil
 end
 
 ---The prototype of a function of a profile; nil: the text does not tell.
@@ -75,17 +90,11 @@ end
 ---@param code integer[]  of the function
 ---@return cprof.MappedPrototype?
 function tokenmap.find(map, f, code)
-  local found
-  for _, p in ipairs(map.prototypes) do
-    local here = f.kind == "main" and p.line == 0 or
-      p.line == f.line and p.last_line == f.last_line
-    if here and same(p.code, code) then
-      if f.nth == p.nth or p.alike == 1 then return p end
-      if found then return nil end  -- ambiguous
-      found = p
-    end
-  end
-  return not f.nth and found or nil
+  local on = f.kind == "main" and { map.prototypes[1] } or
+    map.on[f.line << 32 | f.last_line] or {}
+  if #on > 1 and not f.nth then return only(map, f, code) end
+  local found = on[#on > 1 and f.nth or 1]
+  return found and same(found.code, code) and found or nil
 end
 
 return tokenmap
