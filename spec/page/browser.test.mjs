@@ -177,6 +177,23 @@ describe("every view", () => {
   });
 });
 
+describe("the overview", () => {
+  it("has a flame graph with a function once on a path", async () => {
+    await open("luacheck");
+    const box = await (await page.$("section.shape canvas")).boundingBox();
+    const path = [];
+    for (let y = 9; y < box.height; y += 19) {
+      await page.mouse.move(box.x + 5, box.y + y);
+      await drawn();
+      if (await page.$eval(".shape .tip", (e) => e.hidden)) break;
+      path.push(await text(".shape .tip .name"));
+    }
+    assert.ok(path.length > 5, path.join());
+    assert.equal(new Set(path).size, path.length, path.join());
+    assert.deepEqual(faults, []);
+  });
+});
+
 describe("a slow line", () => {
   it("is one click away", async () => {
     await open("luacheck");

@@ -147,7 +147,7 @@ describe("a tree", () => {
   });
 
   it("is turned around for the callers of a function", () => {
-    const t = trees.callers(recursive(), c, 4);
+    const t = trees.callers(recursive(), c);
     assert.equal(t.total[0], 64);
     assert.deepEqual([...t.func], [c, a, b, a]);
     assert.deepEqual([...t.self], [60, 0, 0, 4]);
@@ -155,20 +155,20 @@ describe("a tree", () => {
     assert.deepEqual([...t.calls], [2, 0, 0, 1]);
     assert.equal(trees.layout(t, t.calls).weight[0], 3);
     const all = recursive().below();
-    assert.equal(trees.callers(recursive(), a, 4, all).below()[0], 6);
+    assert.equal(trees.callers(recursive(), a, all).below()[0], 6);
   });
 
   it("keeps its sum where recursion is merged or nodes are left out", () => {
     const t = random(5000, 12);
     const { total } = trees.perFunction(t, 12);
-    assert.equal(trees.merged(t, 12).total[0], t.total[0]);
-    assert.equal(trees.only(t, (f) => f === 3, 12).total[0], t.total[0]);
-    assert.equal(trees.callees(t, 3, 12).total[0], total[3]);
-    assert.equal(trees.hide(t, 3, 12).total[0], t.total[0] - total[3]);
+    assert.equal(trees.merged(t).total[0], t.total[0]);
+    assert.equal(trees.only(t, (f) => f === 3).total[0], t.total[0]);
+    assert.equal(trees.callees(t, 3).total[0], total[3]);
+    assert.equal(trees.hide(t, 3).total[0], t.total[0] - total[3]);
   });
 
   it("has a function once on a path where recursion is merged", () => {
-    const t = trees.merged(random(5000, 12), 12);
+    const t = trees.merged(random(5000, 12));
     for (let i = 0; i < t.n; i++) {
       for (let p = t.parent[i]; p >= 0; p = t.parent[p]) {
         assert.notEqual(t.func[p], t.func[i]);
@@ -178,10 +178,10 @@ describe("a tree", () => {
 
   it("of two profiles has the figures of both", () => {
     const before = tree({ func: root, children: [{ func: a, self: 5 }] });
-    const t = trees.both(before, recursive(), 4);
+    const t = trees.both(before, recursive());
     assert.equal(t.before.total[0], 5);
     assert.equal(t.total[0], 100);
-    const gone = trees.both(recursive(), before, 4);
+    const gone = trees.both(recursive(), before);
     assert.deepEqual(
       [...gone.self].filter((n) => n > 0),
       [5],
@@ -190,7 +190,7 @@ describe("a tree", () => {
   });
 
   it("of several is their sum", () => {
-    const t = trees.union([recursive(), recursive()], 4);
+    const t = trees.union([recursive(), recursive()]);
     assert.equal(t.n, 6);
     assert.equal(t.total[0], 200);
   });
@@ -261,20 +261,50 @@ describe("a flame graph", () => {
     assert.equal(trees.layout(t, t.calls).weight[0], 9);
   });
 
-  it("begins where more than one way leads on", () => {
-    const t = tree({
-      func: root,
-      children: [
-        {
-          func: a,
-          children: [
-            { func: b, self: 40 },
-            { func: c, self: 60 },
-          ],
-        },
-      ],
-    });
-    assert.equal(trees.forked(trees.layout(t, t.self)), 1);
+  it("begins below what only leads to most of it", () => {
+    const from = (t) => {
+      const own = trees.layout(t, t.self);
+      return t.func[trees.forked(own)];
+    };
+    const chain = (list, node) =>
+      list.reduceRight((below, func) => ({ func, children: [below] }), node);
+    const fork = (children) => chain([root, a, b], { func: c, children });
+    const work = [
+      { func: 4, self: 40 },
+      { func: 5, self: 40 },
+    ];
+    assert.equal(from(tree(fork(work))), c);
+    // a step that loses a fifth, and one that loses more than a third
+    const loses = (self) =>
+      tree({
+        func: root,
+        children: [
+          {
+            func: a,
+            children: [
+              { func: b, self },
+              { func: c, children: work },
+            ],
+          },
+        ],
+      });
+    assert.equal(from(loses(20)), c);
+    assert.equal(from(loses(60)), a);
+    // what takes the time itself is seen beside the others
+    const hot = (self) =>
+      tree({
+        func: root,
+        children: [
+          {
+            func: a,
+            children: [
+              { func: b, self: 10 },
+              { func: c, self, children: [{ func: 4, self: 20 }] },
+            ],
+          },
+        ],
+      });
+    assert.equal(from(hot(70)), a);
     const straight = tree({ func: root, children: [{ func: a, self: 5 }] });
     assert.equal(trees.forked(trees.layout(straight, straight.self)), 0);
   });

@@ -20,14 +20,13 @@ const shapes = [
 // the tree that a state asks for
 function treeOf(app) {
   const { model, scope, state } = app;
-  const n = model.functions.length;
   let { tree } = scope;
   if (!tree) return undefined;
   if (state.zones === "1") {
     const zone = (f) => model.functions[f].kind === "zone";
-    tree = trees.only(tree, zone, n);
+    tree = trees.only(tree, zone);
   }
-  if (state.fold === "1") tree = trees.merged(tree, n);
+  if (state.fold === "1") tree = trees.merged(tree);
   return tree;
 }
 
@@ -141,10 +140,9 @@ export function flame(app, root) {
       const tree = treeOf(app);
       const counts = model.sampled ? tree.below() : tree.calls;
       const { id } = app.chosen;
-      return trees.callers(tree, id, model.functions.length, counts);
+      return trees.callers(tree, id, counts);
     };
-    const below = () =>
-      trees.callees(treeOf(app), app.chosen.id, model.functions.length);
+    const below = () => trees.callees(treeOf(app), app.chosen.id);
     graph(above, {
       up: true,
       label: `Callers of ${f.name}`,

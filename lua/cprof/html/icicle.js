@@ -35,7 +35,8 @@ export class Icicle {
   refigure;
 
   // options: label; up: the root is at the bottom; height(): the height at
-  // most, without it what the tree needs; most: the limit of that;
+  // most; fit: no higher than the rows from the first that is seen;
+  // least: rows without a node of this share need no height;
   // color(theme): a function from node to colour; detail(node): more lines
   // for the tip; name(node): its label; still: no zooming; choose(node),
   // zoomed(node), painted(icicle): called after these events
@@ -123,9 +124,10 @@ export class Icicle {
     this.functions = this.app.model.functions;
     this.theme = undefined;
     const depth = layout.tree.depths();
+    const least = (this.options.least || 0) * layout.weight[0];
     let deepest = 0;
     for (let i = 0; i < depth.length; i++) {
-      if (depth[i] > deepest) deepest = depth[i];
+      if (depth[i] > deepest && layout.weight[i] >= least) deepest = depth[i];
     }
     this.rows = deepest + 1;
     this.resize();
@@ -142,11 +144,11 @@ export class Icicle {
     const width = this.element.clientWidth;
     if (width === 0 || !this.layout) return;
     const needed =
-      Math.max(3, this.rows) * rowHeight - (options.most ? this.scroll : 0);
-    const height =
-      typeof options.height === "function"
-        ? Math.min(options.height(), Math.max(needed, 120))
-        : Math.min(needed, options.most || 400);
+      Math.max(3, this.rows) * rowHeight - (options.fit ? this.scroll : 0);
+    const height = Math.min(
+      options.height?.() ?? 400,
+      Math.max(needed, options.fit ? 0 : 120),
+    );
     const ratio = devicePixelRatio || 1;
     this.width = width;
     this.height = height;

@@ -206,7 +206,7 @@ export class Model {
     for (const [what, reduce] of Object.entries(limits)) {
       const f = this.byTitle.get(state[what]);
       if (f && out.tree) {
-        const tree = reduce(out.tree, f.id, this.functions.length);
+        const tree = reduce(out.tree, f.id);
         if (tree.n > 0) {
           const { frames, focus, hide } = out;
           out = { ...this.ofTree(tree), frames, focus, hide };
@@ -330,7 +330,7 @@ export class Model {
     out.counted = sum(out.calls);
     if (list.every((f) => f.tree !== undefined)) {
       const trees = list.map((f) => this.recorded(f.tree));
-      out.tree = union(trees, n);
+      out.tree = union(trees);
     }
     return out;
   }

@@ -8,7 +8,7 @@ import { hottest } from "./lines.js";
 import { ofLines } from "./measures.js";
 import { sure } from "./samples.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
-import { forked, layout } from "./tree.js";
+import { forked, layout, merged } from "./tree.js";
 
 const many = 12;
 
@@ -249,16 +249,25 @@ function show_lines(app, table, list) {
   return table.element;
 }
 
-// A small flame graph, zoomed in to where it divides.
+// what the tables below the graph have of the window's height, at least
+const below = 260;
+
+// A flame graph of what takes the time: recursion is merged, and functions
+// that only lead there are left out.
 function shape(app) {
   const said = h("p", { class: "aside" });
   const title = h("h2", {});
   const graph = new Icicle(app, {
     label: "A small flame graph. The view Flame graph shows all of it.",
-    most: 228,
+    height: () => {
+      const { top } = graph.element.getBoundingClientRect();
+      return Math.max(228, innerHeight - top - scrollY - below);
+    },
+    fit: true,
+    least: 0.004,
     still: true,
     choose: (node) => {
-      const f = app.model.functions[app.scope.tree.func[node]];
+      const f = app.model.functions[graph.layout.tree.func[node]];
       app.choose(f.kind === "root" ? undefined : f, { view: "flame" });
     },
   });
@@ -269,9 +278,10 @@ function shape(app) {
     title.textContent =
       app.measure?.heading ||
       (model.unit === "ns" ? "Where the time goes" : "Where the work is");
-    const l = layout(scope.tree, scope.tree.self);
+    scope.merged ??= merged(scope.tree);
+    const l = layout(scope.merged, scope.merged.self);
     const from = forked(l);
-    const f = model.functions[scope.tree.func[from]];
+    const f = model.functions[scope.merged.func[from]];
     // the same graph with new figures, or another graph
     const key = [scope.measure, f.title].join();
     if (drawn === key) graph.refresh(l);
