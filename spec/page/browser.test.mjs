@@ -194,6 +194,71 @@ describe("the overview", () => {
   });
 });
 
+describe("the figures", () => {
+  const names = ["luacheck", "called", "sampled", "count", "leak", "game"];
+  const report = (name) =>
+    readFileSync(`${folder}/${name}.txt`, "utf8").split("\n");
+  const tight = (s) => s.replace(/(\d) (?=[nµm]?s$)/, "$1");
+
+  it("of the time are those of the text report", async () => {
+    for (const name of names.filter((one) => one !== "count")) {
+      const [all, list] = report(name)[1].split(": ");
+      const told = list.replace(/ \((excluded|not recorded)\)/g, "");
+      await open(name);
+      const title = await text(".times h2");
+      assert.equal(title.replace(" time", "").replace(" ", ""), all, name);
+      const parts = await page.$$eval(".times li:not(.aside)", (items) =>
+        items.map((e) => [
+          e.querySelector("strong").textContent,
+          e.childNodes[1].textContent,
+        ]),
+      );
+      const shown = parts
+        .filter(([, what]) => what !== "program")
+        .map(([ns, what]) => `${tight(ns)} ${what}`);
+      assert.equal(shown.join(", "), told, name);
+      assert.deepEqual(faults, []);
+    }
+  });
+
+  it("of functions are those of the text report", async () => {
+    for (const name of names.filter((one) => one !== "game")) {
+      const list = report(name);
+      const at = list.findIndex((line) => /^ *self +self %/.test(line));
+      const rows = list.slice(at + 1, list.indexOf("", at));
+      const told = new Map();
+      for (const row of rows) {
+        const cells = row.trim().split(/ {2,}/);
+        if (cells.length < 6) continue;
+        const [self, share, total, totalShare] = cells;
+        const [place] = cells.slice(-1);
+        told.set(`${cells[cells.length - 2]} ${place.match(/\d*$/)}`, [
+          ...[self, share, total, totalShare],
+        ]);
+      }
+      assert.ok(told.size > 5, name);
+      await open(name, "view=functions");
+      const heads = await texts("thead th");
+      const cells = await page.$$eval("tbody tr", (all) =>
+        all.map((tr) => [...tr.cells].map((td) => td.textContent)),
+      );
+      const column = (title) => heads.indexOf(title);
+      const named = heads.findIndex((title) => title.startsWith("function"));
+      let found = 0;
+      for (const row of cells) {
+        const place = row[row.length - 1].match(/\d*$/);
+        const want = told.get(`${row[named]} ${place}`);
+        if (!want) continue;
+        found++;
+        const [x, y] = [column("self"), column("total")];
+        const got = [row[x], row[x + 1], row[y], row[y + 1]];
+        assert.deepEqual(got.map(tight), want, `${name} ${row[named]}`);
+      }
+      assert.ok(found > 5, `${name}: ${found} of ${told.size}`);
+    }
+  });
+});
+
 describe("a slow line", () => {
   it("is one click away", async () => {
     await open("luacheck");

@@ -13,8 +13,12 @@ local function record(options, f)
   return profiler.snapshot()
 end
 
+-- a page, and the text report, which has the same figures
 local function write(name, p)
   assert(p:html(("%s/%s.html"):format(folder, name)))
+  local file = assert(io.open(("%s/%s.txt"):format(folder, name), "w"))
+  file:write(p:report { width = 1000, limit = 60 })
+  file:close()
 end
 
 -- a real program, as its command records it

@@ -2,122 +2,15 @@
 // graph.
 
 import { h, refill } from "./dom.js";
-import { bytes, count, percent, plural } from "./format.js";
+import { facts, made, times } from "./facts.js";
+import { count, plural } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { hottest } from "./lines.js";
 import { ofLines } from "./measures.js";
-import { sure } from "./samples.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
 import { forked, layout, merged } from "./tree.js";
 
 const many = 12;
-
-function sampling(model, scope, put) {
-  const { n, rate, asked, least } = model.samples;
-  put("samples", count(model.sampled ? scope.counted : n));
-  put(
-    "samples a second",
-    count(rate),
-    asked && `${count(asked)} a second were requested`,
-  );
-  put(
-    "smallest share",
-    `${Number((100 * least).toPrecision(2))} %`,
-    "Functions with a smaller share of the time may be missing",
-  );
-}
-
-function memory({ model }, put) {
-  const { memory: m } = model;
-  const kinds = m.kinds.map(([kind, n]) => `${kind} ${bytes(n)}`).join(", ");
-  const told = m.samples
-    ? `estimated from ${plural(m.samples, "sample")}, one per ${bytes(m.interval)}`
-    : "";
-  put("allocated", bytes(m.bytes), [kinds, told].filter(Boolean).join("; "));
-  put("allocations", count(m.allocs), told || undefined);
-  if (m.live === undefined) return;
-  const each =
-    m.live_interval > 1
-      ? `, estimated from one sample per ${bytes(m.live_interval)}`
-      : "";
-  const sized = (n) => bytes(n) + sure(n, m.live_interval);
-  put("in use", sized(m.live), `${plural(m.blocks, "block")}${each}`);
-  put("at the peak", sized(m.peak), `Most memory in use at one time${each}`);
-}
-
-function collector({ time, model }, put) {
-  const { ns, steps, cycles, longest } = model.header.collector;
-  const share = percent(ns, model.whole);
-  put("collector", `${share} %`, `${time(ns)} in the garbage collector`);
-  put("collections", count(cycles), plural(steps, "step"));
-  put("longest step", time(longest), "Longest garbage collector step");
-}
-
-function facts(app) {
-  const { model, scope } = app;
-  const { meta } = model;
-  const { whole } = model.scope({ ...app.state, measure: undefined });
-  const out = [];
-  const put = (title, value, hint) =>
-    out.push(h("div", { title: hint }, h("dt", {}, title), h("dd", {}, value)));
-  if (model.unit === "ns") {
-    put(
-      meta.clock === "cpu" ? "CPU time" : "wall time",
-      app.time(meta.wall_ns),
-    );
-    if (meta.paused_ns > 0) put("paused", app.time(meta.paused_ns));
-    put(
-      "overhead",
-      app.time(meta.overhead_ns),
-      "Profiler overhead, excluded from all other figures",
-    );
-    if (meta.preempted_ns > 0) {
-      put(
-        "preempted",
-        app.time(meta.preempted_ns),
-        "Time when other programs had the processor, excluded from all other figures",
-      );
-    }
-    put(
-      "program",
-      app.time(whole),
-      "The time without overhead, which counts as 100 %",
-    );
-    if (meta.waiting_ns > 0) {
-      put(
-        "waiting",
-        app.time(meta.waiting_ns),
-        "The part of its time that the program slept, read or polled",
-      );
-    }
-  } else put(model.unit, count(whole));
-  if (!model.sampled) put("calls", count(scope.counted));
-  if (model.samples) sampling(model, scope, put);
-  const ran = model.functions.filter(
-    (f) =>
-      f.kind !== "root" &&
-      f.kind !== "internal" &&
-      (scope.calls[f.id] > 0 || scope.total[f.id] > 0),
-  );
-  put("functions", count(ran.length));
-  if (scope.tree) put("nodes", count(scope.tree.n), "Nodes of the call tree");
-  if (model.memory) memory(app, put);
-  if (model.header.collector) collector(app, put);
-  put("mode", meta.mode);
-  put("clock", meta.clock);
-  if (meta.runs) put("runs", count(meta.runs));
-  if (meta.started_at > 0) {
-    const at = new Date(meta.started_at * 1000);
-    const pad = (n) => String(n).padStart(2, "0");
-    put(
-      "recorded",
-      `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ` +
-        `${pad(at.getHours())}:${pad(at.getMinutes())}`,
-      `${meta.lua_version}, cprof ${meta.cprof_version}`,
-    );
-  }
-  return h("dl", { class: "facts" }, out);
-}
 
 // The hottest functions: { element, table, draw() }. draw() also shows new
 // figures.
@@ -316,6 +209,7 @@ export function overview(app, root) {
     hot.draw();
     refill(
       root,
+      model.unit === "ns" && times(app),
       facts(app),
       model.samples && h("p", { class: "aside" }, model.samples.told),
       notes.length > 0 &&
@@ -326,6 +220,7 @@ export function overview(app, root) {
         ),
       graph?.element,
       columns,
+      made(app),
     );
     graph?.draw();
   }
