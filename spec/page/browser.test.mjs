@@ -111,13 +111,13 @@ const pages = {
   "sampled-diff": ["diff", ...views],
   long: views,
   coroutines: views,
-  count: views,
   hostile: views,
   game: [...views, "frames"],
   leak: [...views, "frames", "timeline"],
   memory: [...views, "timeline"],
   trace: [...views, "trace"],
   diff: ["diff", ...views],
+  count: ["coverage", ...views],
   million: ["overview", "functions", "flame"],
 };
 
@@ -797,11 +797,96 @@ describe("frames", () => {
   });
 });
 
+describe("the view that a page opens on", () => {
+  it("is what the profile was recorded for", async () => {
+    const opens = {
+      luacheck: "Overview",
+      sampled: "Overview",
+      game: "Frames",
+      memory: "Memory",
+      diff: "Changes",
+      count: "Coverage",
+      trace: "Overview",
+    };
+    for (const [name, view] of Object.entries(opens)) {
+      await open(name);
+      assert.equal(await text("nav [aria-current]"), view);
+      await choose("nav a", "Functions");
+      assert.equal(await text("nav [aria-current]"), "Functions");
+      await page.goBack();
+      await drawn();
+      assert.equal(await text("nav [aria-current]"), view);
+      assert.deepEqual(faults, []);
+    }
+  });
+});
+
+describe("coverage", () => {
+  const rows = () =>
+    page.$$eval("section:nth-of-type(1) tbody tr", (list) =>
+      list.map((tr) => [
+        tr.querySelector(".name").title,
+        ...[...tr.cells].slice(1).map((td) => td.textContent),
+      ]),
+    );
+
+  it("has the figures of cprof coverage", async () => {
+    await open("count");
+    const told = readFileSync(`${folder}/count.coverage.txt`, "utf8")
+      .split("\n")
+      .filter((line) => /^ *[\d,]+ of /.test(line))
+      .map((line) => line.trim().split(/ {2,}/));
+    const byFile = new Map(told.map((cells) => [cells[6], cells]));
+    const all = byFile.get("all");
+    byFile.delete("all");
+    const shown = await rows();
+    assert.equal(shown.length, byFile.size);
+    for (const [file, lines, , branches, functions, never] of shown) {
+      const want = byFile.get(file);
+      const shares = [want[1], want[3], want[5]].map((s) =>
+        s.replace("-", "–"),
+      );
+      assert.deepEqual([lines, branches, functions], shares, file);
+      const [hit, of] = want[0].replaceAll(",", "").split(" of ");
+      assert.equal(Number(never.replace(",", "")), of - hit, file);
+    }
+    const facts = (await texts(".facts > div")).join(" ");
+    for (const figure of [all[0], all[2], all[4]]) {
+      assert.ok(facts.includes(figure), `${figure} in ${facts}`);
+    }
+    await shot("count-coverage-all");
+  });
+
+  it("tells what never ran, with its source", async () => {
+    await open("count");
+    await page.type("input[type=search]", "luacheck/parser.lua");
+    await drawn();
+    const [[file, , , , , never]] = await rows();
+    assert.ok(file.endsWith("luacheck/parser.lua"));
+    const said = await texts("section:nth-of-type(2) td:nth-child(2)");
+    assert.ok(said.some((s) => /never ran$/.test(s)));
+    assert.ok(said.some((s) => /^if: was never/.test(s)));
+    // the ranges have all lines that never ran
+    const source = Number(never.replace(",", ""));
+    assert.match(
+      await text("section:nth-of-type(2) .aside"),
+      new RegExp(`^${source} lines of`),
+    );
+    const at = said.findIndex((s) => /never ran$/.test(s));
+    await click(
+      `section:nth-of-type(2) tbody tr:nth-child(${at + 1}) td:nth-child(2) a`,
+    );
+    assert.equal(await text("nav [aria-current]"), "Source");
+    assert.ok(await page.$(".line.never.at"));
+    assert.deepEqual(faults, []);
+  });
+});
+
 describe("memory", () => {
   const size = /^\d[\d.]* [KMG]?B$/;
 
   it("is named in the overview, with the collector", async () => {
-    await open("leak");
+    await open("leak", "view=overview");
     const facts = Object.fromEntries(
       await page.$$eval(".facts > div", (list) =>
         list.map((e) => [e.children[0].textContent, e.children[1].textContent]),
