@@ -204,7 +204,7 @@ describe("the figures", () => {
     for (const name of names.filter((one) => one !== "count")) {
       const [all, list] = report(name)[1].split(": ");
       const told = list.replace(/ \((excluded|not recorded)\)/g, "");
-      await open(name);
+      await open(name, "view=overview");
       const title = await text(".times h2");
       assert.equal(title.replace(" time", "").replace(" ", ""), all, name);
       const parts = await page.$$eval(".times li:not(.aside)", (items) =>
