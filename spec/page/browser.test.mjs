@@ -532,11 +532,102 @@ describe("the sources", () => {
           ...list.map((e) => Number(e.style.getPropertyValue("--heat"))),
         ),
       );
-    await click(".files a:nth-child(10)");
     assert.equal(await heat(), 1);
-    await choose("button", "Project");
+    await click(".files a:nth-of-type(10)");
     assert.ok((await heat()) < 1);
+    await choose("button", "File");
+    assert.equal(await heat(), 1);
     assert.match(await text(".sheet .aside"), /\d+ of \d+ lines ran/);
+  });
+
+  const seen = (selector) =>
+    page.$eval(selector, (e) => {
+      const { top, bottom } = e.getBoundingClientRect();
+      const under = document.elementFromPoint(600, (top + bottom) / 2);
+      return top > 0 && bottom < innerHeight && !under.closest(".stuck");
+    });
+
+  it("open at the hottest line, and say what shades mean", async () => {
+    await open("luacheck");
+    const hottest = await text(".columns section:nth-of-type(2) a.code");
+    await choose("nav a", "Source");
+    const line = await page.$$eval(".codes .code", (list) => {
+      const hot = list.find(
+        (e) => e.style.getPropertyValue("--heat") === "1.000",
+      );
+      return { text: hot.textContent.trim(), id: hot.id };
+    });
+    assert.equal(line.text, hottest);
+    assert.ok(await seen(`#${line.id}`));
+    assert.match(await text(".legend"), /^self and in C, up to [\d.]+ [mµ]s$/);
+    assert.match(await text("aside h2"), /% self and in C/);
+    await choose("button", "Hits");
+    assert.match(await text(".legend"), /^hits, up to [\d,]+$/);
+    await page.evaluate(() => scrollTo(0, 0));
+    await click(".files a:nth-of-type(4)");
+    assert.ok(await seen("#line-" + (await text(".hotlines a .n"))));
+    assert.deepEqual(faults, []);
+  });
+
+  it("tell own files from libraries", async () => {
+    await open("luacheck", "view=source");
+    const list = await page.$$eval(".files > *", (all) =>
+      all.map((e) => e.title || e.textContent),
+    );
+    const at = list.indexOf("Libraries");
+    assert.ok(list.indexOf("/usr/bin/luacheck") < at);
+    assert.ok(list.indexOf("/usr/share/lua/5.1/luacheck/parser.lua") > at);
+  });
+
+  it("keep the controls in sight where a function is", async () => {
+    await open("luacheck", "view=functions&search=skip_token");
+    await click("tbody tr td");
+    await choose(".strip .links a", "Source");
+    const controls = await page.$eval(".stuck", (e) => {
+      const { top, bottom } = e.getBoundingClientRect();
+      return [top, bottom];
+    });
+    assert.ok(controls[0] > 0);
+    const first = await page.$eval(
+      ".line.within",
+      (e) => e.getBoundingClientRect().top,
+    );
+    assert.ok(first >= controls[1] && first < 500, `${controls} ${first}`);
+    assert.ok(await seen(".line.within"));
+  });
+
+  it("lead from a line to what it calls, and who calls it", async () => {
+    await open("luacheck", "view=source");
+    // a line of a function, as it ran more than once
+    const n = await page.$$eval(".gauges .line", (list) => {
+      const calls = (e) => e.children[7].textContent;
+      const line = list.find(
+        (e) =>
+          e.children[1].textContent > "1" && /^[1-9]\d{0,2}$/.test(calls(e)),
+      );
+      return [line.id.slice(5), calls(line)];
+    });
+    await page.evaluate((id) => {
+      document.querySelector(`#line-${id} a`).click();
+    }, n[0]);
+    await drawn();
+    const [callees, callers] = await texts(".about p");
+    assert.ok(callees.startsWith(`Line ${n[0]} calls `), callees);
+    assert.match(callees, /[\d,]+ calls?, <?[\d.]+ [nµm]?s/);
+    const told = callees.replace(/^Line \d+ calls/, "");
+    const sums = [...told.matchAll(/([\d,]+) calls?/g)].map(([, k]) =>
+      Number(k.replace(",", "")),
+    );
+    assert.equal(
+      sums.reduce((x, y) => x + y),
+      Number(n[1]),
+    );
+    assert.match(callers, / is called by .*:\d+ [\d,]+ calls?, /);
+    await click(".about p:nth-child(2) a");
+    assert.notEqual((await state()).line, n[0]);
+    assert.ok(await seen(".line.at"));
+    assert.match((await texts(".about p")).join(), /calls/);
+    assert.deepEqual(faults, []);
   });
 
   // what a share says, whatever is beside it
@@ -572,7 +663,7 @@ describe("the sources", () => {
     await choose(".links a", "Only this");
     await choose("nav a", "Source");
     assert.match(await text(".limit"), /Only/);
-    assert.match(await text(".files a .name"), /lexer\.lua/);
+    assert.match(await text(".files [aria-current] .name"), /lexer\.lua/);
     // relative to that, and no other file has anything
     const here = await texts(".files .percent");
     assert.ok(Math.abs(sum(here) - 100) < 1 + here.length * 0.05);

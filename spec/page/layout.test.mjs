@@ -560,6 +560,32 @@ describe("what is looked at", () => {
     assert.deepEqual(lines({ focus: "main" }), lines({}));
   });
 
+  it("has the calls of a line by what it calls, and callers by line", () => {
+    const t = recursive();
+    t.line = Int32Array.from([0, 7, 8, 8, 9, 7]);
+    const functions = [root, a, b, c].map((id) => ({ id, kind: "Lua" }));
+    const inside = new Uint8Array(t.n).fill(1);
+    const told = (key) =>
+      trees
+        .callsBy(t, inside, functions, key)
+        .map(({ key: k, calls, total }) => [k, calls, total]);
+    // line 7 of the root calls a and c; line 8 of a calls b, that of b calls a
+    const here = (i, p) => (p === 0 && t.line[i] === 7 ? t.func[i] : undefined);
+    assert.deepEqual(told(here).sort(), [
+      [a, 1, 39],
+      [c, 2, 60],
+    ]);
+    const toA = (i, p) =>
+      t.func[i] === a ? `${t.func[p]}:${t.line[i]}` : undefined;
+    assert.deepEqual(told(toA), [
+      ["0:7", 1, 39],
+      ["2:8", 3, 9],
+    ]);
+    const rows = trees.calledFrom(t, inside, functions);
+    const line7 = rows.find(({ f, n }) => f === root && n === 7);
+    assert.deepEqual([line7.calls, line7.total], [3, 99]);
+  });
+
   it("has no lines of a function that is left out, nor its time", () => {
     assert.deepEqual(lines({ hide: "f" }), [
       [1, 1, 12, 2, 20, 20],

@@ -5,6 +5,7 @@ import { bound, bounds } from "./bound.js";
 import { learn } from "./measures.js";
 import {
   calledFrom,
+  callsBy,
   callees,
   fromColumns,
   hide as without,
@@ -297,14 +298,51 @@ export class Model {
     });
   }
 
-  // the calls made from lines, within a scope
-  called({ focus, hide: hidden }) {
+  // For each node of the whole tree: is it in a scope without frames?
+  inside({ focus, hide: hidden }) {
     const { tree } = this;
-    if (!tree.line) return [];
     let inside = new Uint8Array(tree.n).fill(1);
     if (focus) inside = under(tree, focus.id);
     if (hidden) under(tree, hidden.id).forEach((x, i) => x && (inside[i] = 0));
-    return calledFrom(tree, inside, this.functions);
+    return inside;
+  }
+
+  // the calls made from lines, within a scope
+  called(scope) {
+    const { tree } = this;
+    if (!tree.line) return [];
+    return calledFrom(tree, this.inside(scope), this.functions);
+  }
+
+  // What a line of a source calls, and what calls a function of it, from which
+  // line; see callsBy() in tree.js. undefined: not known in this state.
+  around(state, source, n, f) {
+    const scope = this.scope({ ...state, measure: undefined });
+    const { tree, functions } = this;
+    if (!tree.line || scope.frames) return undefined;
+    const { func, line } = tree;
+    const inside = this.inside(scope);
+    const by = (key) =>
+      callsBy(tree, inside, functions, key)
+        .map((row) => ({
+          ...row,
+          callee: functions[func[row.node]],
+          from: functions[func[row.caller]],
+          n: line[row.node],
+          totalMost: bound(row.total, row.total + row.totalCost, this.most),
+        }))
+        .filter((row) => row.calls > 0 || row.total > 0)
+        .sort((a, b) => b.total - a.total || b.calls - a.calls);
+    const here = (i, p) =>
+      line[i] === n && functions[func[p]].source === source.id;
+    return {
+      callees: by((i, p) => (here(i, p) ? func[i] : undefined)),
+      callers: f
+        ? by((i, p) =>
+            func[i] === f.id ? func[p] + line[i] * functions.length : undefined,
+          )
+        : [],
+    };
   }
 
   // "3-7": the frames from 3 to 7

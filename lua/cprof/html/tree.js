@@ -384,10 +384,11 @@ export function perFunction(tree, functions) {
   return out;
 }
 
-// The calls made from each line, of nodes that are `inside`: rows of { f, n,
-// calls, total, totalCost, inC }; f is the calling function, n its line.
-// Recursion counts once. Calls from a zone count for the zone's function.
-export function calledFrom(tree, inside, functions) {
+// Calls of nodes that are `inside`, added up by a key, which keyOf(node,
+// caller) gives; undefined: the call does not count. Rows of { key, node,
+// caller, calls, total, totalCost, inC }; node is the first one, caller its
+// caller. Recursion counts once. Calls from a zone count for its function.
+export function callsBy(tree, inside, functions, keyOf) {
   const rows = new Map();
   const open = new Map();
   const within = (own) =>
@@ -398,20 +399,19 @@ export function calledFrom(tree, inside, functions) {
     );
   const [total, totalCost] = [within(tree.self), within(tree.cost)];
   const kind = (i) => functions[tree.func[i]].kind;
-  const keyOf = (i) => {
+  const at = (i) => {
     let p = tree.parent[i];
-    if (p < 0 || !tree.line[i] || !inside[i] || !inside[p]) return undefined;
+    if (p < 0 || !tree.line[i] || !inside[i] || !inside[p]) return [];
     while (p > 0 && kind(p) === "zone") p = tree.parent[p];
-    return tree.func[p] + tree.line[i] * functions.length;
+    return [keyOf(i, p), p];
   };
   const figures = { calls: 0, total: 0, totalCost: 0, inC: 0 };
   walk(
     tree,
     (i) => {
-      const key = keyOf(i);
+      const [key, caller] = at(i);
       if (key === undefined) return;
-      const f = key % functions.length;
-      const row = rows.get(key) || { f, n: tree.line[i], ...figures };
+      const row = rows.get(key) || { key, node: i, caller, ...figures };
       rows.set(key, row);
       if (kind(i) === "zone") return;
       row.calls += tree.calls[i];
@@ -423,11 +423,24 @@ export function calledFrom(tree, inside, functions) {
       row.totalCost += totalCost?.[i] || 0;
     },
     (i) => {
-      const key = kind(i) === "zone" ? undefined : keyOf(i);
+      const key = kind(i) === "zone" ? undefined : at(i)[0];
       if (key !== undefined) open.set(key, open.get(key) - 1);
     },
   );
   return [...rows.values()];
+}
+
+// The calls made from each line, of nodes that are `inside`: rows of { f, n,
+// calls, total, totalCost, inC }; f is the calling function, n its line.
+export function calledFrom(tree, inside, functions) {
+  const { func, line } = tree;
+  const key = (i, p) => func[p] + line[i] * functions.length;
+  return callsBy(tree, inside, functions, key).map(
+    ({ calls, total, totalCost, inC, ...row }) => ({
+      ...{ f: func[row.caller], n: line[row.node] },
+      ...{ calls, total, totalCost, inC },
+    }),
+  );
 }
 
 // For each node: is it of the function, or below it?
