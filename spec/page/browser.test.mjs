@@ -448,6 +448,28 @@ describe("the flame graph", () => {
     assert.equal(seen.size, 4);
   });
 
+  it("has the colours of files or heat, as its legend says", async () => {
+    await open("luacheck", "view=flame");
+    const names = await texts(".legend .swatched");
+    assert.ok(names.includes("parser.lua") && names.length > 5, names.join());
+    const swatches = await page.$$eval(".legend .swatch", (list) =>
+      list.map((e) => getComputedStyle(e).backgroundColor),
+    );
+    assert.equal(new Set(swatches).size, swatches.length);
+    const byFile = await pixels("canvas");
+    await choose("button", "By heat");
+    assert.notEqual(await pixels("canvas"), byFile);
+    await open("luacheck", "view=functions");
+    const self = await text("tbody td");
+    await open("luacheck", "view=flame&color=heat");
+    assert.equal(await text(".legend"), `self of the function, up to ${self}`);
+    await choose("button", "By file");
+    assert.deepEqual(await texts(".legend .swatched"), names);
+    await choose("nav a", "Overview");
+    assert.deepEqual(await texts(".legend .swatched"), names);
+    assert.deepEqual(faults, []);
+  });
+
   it("has callers above and callees below a function", async () => {
     await open("luacheck", "view=functions&search=skip_token");
     await click("tbody tr td");

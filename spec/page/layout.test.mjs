@@ -29,7 +29,8 @@ const { interval, uncertain } = await from("samples");
 const { cut, highlight } = await from("lua");
 const { address, parse } = await from("state");
 const { Model, span } = await from("model");
-const { byFile, palette } = await from("colors");
+const { byFile, byHeat, palette } = await from("colors");
+const { fitted, labelOf } = await from("labels");
 const { Recording } = await from("recording");
 
 // a tree from { func, calls, self, children }
@@ -793,6 +794,65 @@ describe("a source", () => {
   it("knows which lines ran of those that could", () => {
     const byLine = new Map([[1, { hits: 1, self: 0 }]]);
     assert.deepEqual(coverage({ active: "1011", byLine }), [1, 3]);
+  });
+});
+
+describe("labels", () => {
+  it("keep the end of a path, and of a name with dots", () => {
+    const path = "/usr/share/lua/5.1/luacheck/stages/init.lua";
+    assert.equal(fitted(path, 50), path);
+    assert.equal(fitted(path, 20), "…/stages/init.lua");
+    assert.equal(fitted(path, 12), "…/init.lua");
+    assert.equal(fitted(path, 6), "init.…");
+    assert.equal(fitted("luacheck.stages.parse.run", 12), "…parse.run");
+    assert.equal(fitted("luacheck.stages.parse.run", 5), "…run");
+    assert.equal(fitted("LinState:emit_stmts", 14), "…emit_stmts");
+    assert.equal(fitted("LinState:emit_stmts", 8), "emit_st…");
+    assert.equal(fitted("statements", 5), "stat…");
+    assert.equal(fitted("m.lists.<fn:72>", 9), "…<fn:72>");
+    assert.equal(fitted("(garbage collector)", 8), "(garbag…");
+    for (const name of [path, "a.b:c", "<fn:2>", "x"]) {
+      for (let n = 1; n < 60; n++) assert.ok(fitted(name, n).length <= n);
+    }
+  });
+
+  it("have the file of a function without a name", () => {
+    const place = "/home/me/words.lua";
+    assert.equal(labelOf({ name: "<fn:2>", place }), "words.lua <fn:2>");
+    assert.equal(labelOf({ name: "m.<fn:2>", place }), "m.<fn:2>");
+    assert.equal(labelOf({ name: "<fn:2>", place: "" }), "<fn:2>");
+  });
+});
+
+describe("colours", () => {
+  const files = [...Array(40).keys()].map((i) => `src/module${i}.lua`);
+  const colours = (selves) =>
+    byFile(
+      files.map((place, i) => ({ place, self: selves[i], kind: "Lua" })),
+      palette(false),
+    );
+  // the time that each file takes, of which `hot` take nearly all
+  const selves = (hot) => files.map((_, i) => (hot(i) ? 100 + 7 * i : 0));
+
+  it("of files are the same on other pages of a program", () => {
+    const one = colours(selves((i) => i < 20));
+    const two = colours(selves((i) => i < 20).map((n) => n && 1000 - n));
+    assert.deepEqual(two.slice(0, 20), one.slice(0, 20));
+    // although another file is hot there, most stay
+    const three = colours(selves((i) => i < 20 || i === 33));
+    const same = one.slice(0, 20).filter((c, i) => c === three[i]);
+    assert.ok(same.length >= 17, `${same.length}`);
+  });
+
+  it("differ where files take much", () => {
+    const list = colours(selves((i) => i < 24));
+    assert.equal(new Set(list.slice(0, 24)).size, 24);
+  });
+
+  it("of heat are hotter where a function takes more itself", () => {
+    const functions = [0, 1, 2].map((id) => ({ id, kind: "Lua" }));
+    const theme = { ...palette(false), heat: (s) => s };
+    assert.deepEqual(byHeat(functions, theme, [0, 25, 100]), [0, 0.5, 1]);
   });
 });
 

@@ -21,7 +21,7 @@ writes a profile as one HTML file, which opens from the disk and needs no networ
 | Changes | with `--diff`: which functions take more or less time, and which were added or removed; as a flame graph and a table |
 | Coverage | mode `"count"`: the shares of lines, branches and functions that ran, by file, and what never ran, with its source |
 | Functions | all functions; a click on a column sorts them; search finds a part of the title, ignoring case, or a JavaScript `/pattern/` |
-| Flame graph | the call tree, the root above (icicle) or below, by time or calls; the sandwich has the callers of the chosen function above it and its callees below |
+| Flame graph | the call tree, the root above (icicle) or below, by time or calls, with a colour for each file or by heat (self time); the sandwich has the callers of the chosen function above it and its callees below |
 | Call graph | the chosen function with its callers and callees, whose times add up to its own |
 | Source | mode `"line"`, `"sample"` or `"count"`: lines, shaded relative to the hottest line of all files, with figures beside them; the chosen line tells what it calls, and what calls its function from where; files that were installed for several programs (below `share/lua`, for example) are listed as libraries; in mode `"count"` also the parts of lines, and branches that went only one way |
 | Frames | of a profile with frames: their times, the frames over budget and what these did more of, allocations and steps of the collector in each frame |

@@ -3,6 +3,8 @@
 import { choice, fill, h, refill, toggle } from "./dom.js";
 import { count, plural } from "./format.js";
 import { Icicle } from "./icicle.js";
+import { labelOf } from "./labels.js";
+import { legend } from "./legend.js";
 import { matcher, searched } from "./search.js";
 import { named, Table } from "./table.js";
 import * as trees from "./tree.js";
@@ -39,6 +41,7 @@ function wantedOf(app) {
 export function flame(app, root) {
   const { model } = app;
   const box = h("div", { class: "graphs" });
+  const colors = h("div", {});
   const crumbs = h("p", { class: "crumbs", "aria-label": "Path" });
   const table = h("div", {});
   const listing = h(
@@ -54,7 +57,8 @@ export function flame(app, root) {
   let graphs = [];
   let drawn;
   let rows;
-  fill(root, search.element, box, crumbs, listing);
+  let colored = app.state.color;
+  fill(root, search.element, colors, box, crumbs, listing);
 
   const shared = {
     choose: (node, graph) => {
@@ -172,6 +176,15 @@ export function flame(app, root) {
         state.by,
         (by) => app.set({ by }),
       ),
+      choice(
+        "Colours",
+        [
+          [undefined, "By file", "A colour for each file"],
+          ["heat", "By heat", "The more self, the hotter"],
+        ],
+        state.color,
+        (color) => app.set({ color }),
+      ),
       scope.tree &&
         toggle(
           "Merge recursion",
@@ -225,7 +238,7 @@ export function flame(app, root) {
               class: "quiet name",
               onclick: () => g.zoom(node),
             },
-            model.functions[g.layout.tree.func[node]].name,
+            labelOf(model.functions[g.layout.tree.func[node]]),
           );
     refill(
       crumbs,
@@ -285,6 +298,9 @@ export function flame(app, root) {
     );
     shape();
     draw_controls();
+    refill(colors, graphs.length > 0 && legend(app));
+    if (colored !== app.state.color) graphs.forEach((g) => g.resize());
+    colored = app.state.color;
     mark();
     draw_crumbs();
     draw_table();
@@ -304,7 +320,10 @@ export function flame(app, root) {
   return {
     update,
     refresh,
-    resize: () => graphs.forEach((g) => g.resize()),
+    resize: () => {
+      refill(colors, graphs.length > 0 && legend(app));
+      graphs.forEach((g) => g.resize());
+    },
     key: (event) => {
       const g = graphs.find((one) => one.canvas === document.activeElement);
       if (g) return g.key(event);

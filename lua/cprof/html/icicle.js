@@ -1,9 +1,10 @@
 // A flame graph on a canvas. It draws only visible nodes, however many nodes
 // there are.
 
-import { byFile, palette } from "./colors.js";
+import { byFile, byHeat, palette } from "./colors.js";
 import { h } from "./dom.js";
 import { plural } from "./format.js";
+import { fitted, labelOf } from "./labels.js";
 import { childAt, visible } from "./tree.js";
 
 const rowHeight = 19;
@@ -176,7 +177,10 @@ export class Icicle {
     if (this.options.color) this.color = this.options.color(this.theme);
     else {
       const { functions, hues } = app.model;
-      const colors = byFile(functions, this.theme, hues);
+      const colors =
+        app.state.color === "heat"
+          ? byHeat(functions, this.theme, app.scope.self)
+          : byFile(functions, this.theme, hues);
       const { func } = this.layout.tree;
       this.color = (node) => colors[func[node]];
     }
@@ -225,13 +229,9 @@ export class Icicle {
       const fit = Math.floor((span - 8) / this.letter);
       const name = this.options.name
         ? this.options.name(node)
-        : names[func[node]].name;
+        : labelOf(names[func[node]]);
       c.fillStyle = seen ? theme.text : theme.dim;
-      c.fillText(
-        name.length <= fit ? name : name.slice(0, fit - 1) + "…",
-        left + 4,
-        y + rowHeight / 2,
-      );
+      c.fillText(fitted(name, fit), left + 4, y + rowHeight / 2);
     };
     const rest = (depth, x, w) => {
       const y = this.top(depth);

@@ -111,7 +111,7 @@ export class Model {
 
   constructor(header, trees) {
     this.trees = trees;
-    // the hue of each file, as a rank; see byFile() in colors.js
+    // the number of each file's colour; see byFile() in colors.js
     this.hues = new Map();
     this.load(header, trees[0].levels ? fromColumns(trees[0]) : trees[0]);
   }

@@ -5,6 +5,8 @@ import { h, refill } from "./dom.js";
 import { facts, made, times } from "./facts.js";
 import { count, plural } from "./format.js";
 import { Icicle } from "./icicle.js";
+import { labelOf } from "./labels.js";
+import { legend } from "./legend.js";
 import { hottest } from "./lines.js";
 import { ofLines } from "./measures.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
@@ -164,7 +166,12 @@ function shape(app) {
       app.choose(f.kind === "root" ? undefined : f, { view: "flame" });
     },
   });
-  const element = h("section", { class: "shape" }, title, said, graph.element);
+  const colors = h("div", {});
+  const element = h(
+    "section",
+    { class: "shape" },
+    ...[title, said, graph.element, colors],
+  );
   let drawn;
   function draw() {
     const { model, scope } = app;
@@ -183,13 +190,18 @@ function shape(app) {
       if (from > 0) graph.zoom(from, true);
     }
     drawn = key;
+    refill(colors, legend(app));
     said.textContent =
       from > 0
-        ? `Below ${f.name}, which has ` +
+        ? `Below ${labelOf(f)}, which has ` +
           `${app.share(l.weight[from], l.weight[0])} % of the total.`
         : "";
   }
-  return { element, graph, draw };
+  function resize() {
+    refill(colors, legend(app));
+    graph.resize();
+  }
+  return { element, graph, draw, resize };
 }
 
 export function overview(app, root) {
@@ -228,7 +240,7 @@ export function overview(app, root) {
   draw();
   return {
     update: draw,
-    resize: () => graph?.graph.resize(),
+    resize: () => graph?.resize(),
     key: (event) => top.table.key(event),
     close: () => graph?.graph.close(),
   };
