@@ -161,7 +161,8 @@ describe("a report's head", function()
         measure.recorded(p.meta))
       assert.is_true(tonumber(share) > 75)
       assert.equal(("overhead was %s %% of the time, so small times are " ..
-        "rough"):format(share), note(p))
+        "rough; shares of small functions are true with --sample"):format(
+        share), note(p))
       assert.is_truthy(note(recorded(1e6, { mode = "line" })):find(
         "; mode call, or fewer lines (--lines=PATTERN), is more exact", 1,
         true))

@@ -111,13 +111,13 @@ const pages = {
   "sampled-diff": ["diff", ...views],
   long: views,
   coroutines: views,
-  count: views,
   hostile: views,
   game: [...views, "frames"],
   leak: [...views, "frames", "timeline"],
   memory: [...views, "timeline"],
   trace: [...views, "trace"],
   diff: ["diff", ...views],
+  count: ["coverage", ...views],
   million: ["overview", "functions", "flame"],
 };
 
@@ -173,6 +173,88 @@ describe("every view", () => {
         );
         assert.deepEqual(nameless, [], view);
       }
+    }
+  });
+});
+
+describe("the overview", () => {
+  it("has a flame graph with a function once on a path", async () => {
+    await open("luacheck");
+    const box = await (await page.$("section.shape canvas")).boundingBox();
+    const path = [];
+    for (let y = 9; y < box.height; y += 19) {
+      await page.mouse.move(box.x + 5, box.y + y);
+      await drawn();
+      if (await page.$eval(".shape .tip", (e) => e.hidden)) break;
+      path.push(await text(".shape .tip .name"));
+    }
+    assert.ok(path.length > 5, path.join());
+    assert.equal(new Set(path).size, path.length, path.join());
+    assert.deepEqual(faults, []);
+  });
+});
+
+describe("the figures", () => {
+  const names = ["luacheck", "called", "sampled", "count", "leak", "game"];
+  const report = (name) =>
+    readFileSync(`${folder}/${name}.txt`, "utf8").split("\n");
+  const tight = (s) => s.replace(/(\d) (?=[nµm]?s$)/, "$1");
+
+  it("of the time are those of the text report", async () => {
+    for (const name of names.filter((one) => one !== "count")) {
+      const [all, list] = report(name)[1].split(": ");
+      const told = list.replace(/ \((excluded|not recorded)\)/g, "");
+      await open(name, "view=overview");
+      const title = await text(".times h2");
+      assert.equal(title.replace(" time", "").replace(" ", ""), all, name);
+      const parts = await page.$$eval(".times li:not(.aside)", (items) =>
+        items.map((e) => [
+          e.querySelector("strong").textContent,
+          e.childNodes[1].textContent,
+        ]),
+      );
+      const shown = parts
+        .filter(([, what]) => what !== "program")
+        .map(([ns, what]) => `${tight(ns)} ${what}`);
+      assert.equal(shown.join(", "), told, name);
+      assert.deepEqual(faults, []);
+    }
+  });
+
+  it("of functions are those of the text report", async () => {
+    for (const name of names.filter((one) => one !== "game")) {
+      const list = report(name);
+      const at = list.findIndex((line) => /^ *self +self %/.test(line));
+      const rows = list.slice(at + 1, list.indexOf("", at));
+      const told = new Map();
+      for (const row of rows) {
+        const cells = row.trim().split(/ {2,}/);
+        if (cells.length < 6) continue;
+        const [self, share, total, totalShare] = cells;
+        const [place] = cells.slice(-1);
+        told.set(`${cells[cells.length - 2]} ${place.match(/\d*$/)}`, [
+          ...[self, share, total, totalShare],
+        ]);
+      }
+      assert.ok(told.size > 5, name);
+      await open(name, "view=functions");
+      const heads = await texts("thead th");
+      const cells = await page.$$eval("tbody tr", (all) =>
+        all.map((tr) => [...tr.cells].map((td) => td.textContent)),
+      );
+      const column = (title) => heads.indexOf(title);
+      const named = heads.findIndex((title) => title.startsWith("function"));
+      let found = 0;
+      for (const row of cells) {
+        const place = row[row.length - 1].match(/\d*$/);
+        const want = told.get(`${row[named]} ${place}`);
+        if (!want) continue;
+        found++;
+        const [x, y] = [column("self"), column("total")];
+        const got = [row[x], row[x + 1], row[y], row[y + 1]];
+        assert.deepEqual(got.map(tight), want, `${name} ${row[named]}`);
+      }
+      assert.ok(found > 5, `${name}: ${found} of ${told.size}`);
     }
   });
 });
@@ -366,6 +448,28 @@ describe("the flame graph", () => {
     assert.equal(seen.size, 4);
   });
 
+  it("has the colours of files or heat, as its legend says", async () => {
+    await open("luacheck", "view=flame");
+    const names = await texts(".legend .swatched");
+    assert.ok(names.includes("parser.lua") && names.length > 5, names.join());
+    const swatches = await page.$$eval(".legend .swatch", (list) =>
+      list.map((e) => getComputedStyle(e).backgroundColor),
+    );
+    assert.equal(new Set(swatches).size, swatches.length);
+    const byFile = await pixels("canvas");
+    await choose("button", "By heat");
+    assert.notEqual(await pixels("canvas"), byFile);
+    await open("luacheck", "view=functions");
+    const self = await text("tbody td");
+    await open("luacheck", "view=flame&color=heat");
+    assert.equal(await text(".legend"), `self of the function, up to ${self}`);
+    await choose("button", "By file");
+    assert.deepEqual(await texts(".legend .swatched"), names);
+    await choose("nav a", "Overview");
+    assert.deepEqual(await texts(".legend .swatched"), names);
+    assert.deepEqual(faults, []);
+  });
+
   it("has callers above and callees below a function", async () => {
     await open("luacheck", "view=functions&search=skip_token");
     await click("tbody tr td");
@@ -450,11 +554,102 @@ describe("the sources", () => {
           ...list.map((e) => Number(e.style.getPropertyValue("--heat"))),
         ),
       );
-    await click(".files a:nth-child(10)");
     assert.equal(await heat(), 1);
-    await choose("button", "Project");
+    await click(".files a:nth-of-type(10)");
     assert.ok((await heat()) < 1);
+    await choose("button", "File");
+    assert.equal(await heat(), 1);
     assert.match(await text(".sheet .aside"), /\d+ of \d+ lines ran/);
+  });
+
+  const seen = (selector) =>
+    page.$eval(selector, (e) => {
+      const { top, bottom } = e.getBoundingClientRect();
+      const under = document.elementFromPoint(600, (top + bottom) / 2);
+      return top > 0 && bottom < innerHeight && !under.closest(".stuck");
+    });
+
+  it("open at the hottest line, and say what shades mean", async () => {
+    await open("luacheck");
+    const hottest = await text(".columns section:nth-of-type(2) a.code");
+    await choose("nav a", "Source");
+    const line = await page.$$eval(".codes .code", (list) => {
+      const hot = list.find(
+        (e) => e.style.getPropertyValue("--heat") === "1.000",
+      );
+      return { text: hot.textContent.trim(), id: hot.id };
+    });
+    assert.equal(line.text, hottest);
+    assert.ok(await seen(`#${line.id}`));
+    assert.match(await text(".legend"), /^self and in C, up to [\d.]+ [mµ]s$/);
+    assert.match(await text("aside h2"), /% self and in C/);
+    await choose("button", "Hits");
+    assert.match(await text(".legend"), /^hits, up to [\d,]+$/);
+    await page.evaluate(() => scrollTo(0, 0));
+    await click(".files a:nth-of-type(4)");
+    assert.ok(await seen("#line-" + (await text(".hotlines a .n"))));
+    assert.deepEqual(faults, []);
+  });
+
+  it("tell own files from libraries", async () => {
+    await open("luacheck", "view=source");
+    const list = await page.$$eval(".files > *", (all) =>
+      all.map((e) => e.title || e.textContent),
+    );
+    const at = list.indexOf("Libraries");
+    assert.ok(list.indexOf("/usr/bin/luacheck") < at);
+    assert.ok(list.indexOf("/usr/share/lua/5.1/luacheck/parser.lua") > at);
+  });
+
+  it("keep the controls in sight where a function is", async () => {
+    await open("luacheck", "view=functions&search=skip_token");
+    await click("tbody tr td");
+    await choose(".strip .links a", "Source");
+    const controls = await page.$eval(".stuck", (e) => {
+      const { top, bottom } = e.getBoundingClientRect();
+      return [top, bottom];
+    });
+    assert.ok(controls[0] > 0);
+    const first = await page.$eval(
+      ".line.within",
+      (e) => e.getBoundingClientRect().top,
+    );
+    assert.ok(first >= controls[1] && first < 500, `${controls} ${first}`);
+    assert.ok(await seen(".line.within"));
+  });
+
+  it("lead from a line to what it calls, and who calls it", async () => {
+    await open("luacheck", "view=source");
+    // a line of a function, as it ran more than once
+    const n = await page.$$eval(".gauges .line", (list) => {
+      const calls = (e) => e.children[7].textContent;
+      const line = list.find(
+        (e) =>
+          e.children[1].textContent > "1" && /^[1-9]\d{0,2}$/.test(calls(e)),
+      );
+      return [line.id.slice(5), calls(line)];
+    });
+    await page.evaluate((id) => {
+      document.querySelector(`#line-${id} a`).click();
+    }, n[0]);
+    await drawn();
+    const [callees, callers] = await texts(".about p");
+    assert.ok(callees.startsWith(`Line ${n[0]} calls `), callees);
+    assert.match(callees, /[\d,]+ calls?, <?[\d.]+ [nµm]?s/);
+    const told = callees.replace(/^Line \d+ calls/, "");
+    const sums = [...told.matchAll(/([\d,]+) calls?/g)].map(([, k]) =>
+      Number(k.replace(",", "")),
+    );
+    assert.equal(
+      sums.reduce((x, y) => x + y),
+      Number(n[1]),
+    );
+    assert.match(callers, / is called by .*:\d+ [\d,]+ calls?, /);
+    await click(".about p:nth-child(2) a");
+    assert.notEqual((await state()).line, n[0]);
+    assert.ok(await seen(".line.at"));
+    assert.match((await texts(".about p")).join(), /calls/);
+    assert.deepEqual(faults, []);
   });
 
   // what a share says, whatever is beside it
@@ -490,7 +685,7 @@ describe("the sources", () => {
     await choose(".links a", "Only this");
     await choose("nav a", "Source");
     assert.match(await text(".limit"), /Only/);
-    assert.match(await text(".files a .name"), /lexer\.lua/);
+    assert.match(await text(".files [aria-current] .name"), /lexer\.lua/);
     // relative to that, and no other file has anything
     const here = await texts(".files .percent");
     assert.ok(Math.abs(sum(here) - 100) < 1 + here.length * 0.05);
@@ -715,11 +910,96 @@ describe("frames", () => {
   });
 });
 
+describe("the view that a page opens on", () => {
+  it("is what the profile was recorded for", async () => {
+    const opens = {
+      luacheck: "Overview",
+      sampled: "Overview",
+      game: "Frames",
+      memory: "Memory",
+      diff: "Changes",
+      count: "Coverage",
+      trace: "Overview",
+    };
+    for (const [name, view] of Object.entries(opens)) {
+      await open(name);
+      assert.equal(await text("nav [aria-current]"), view);
+      await choose("nav a", "Functions");
+      assert.equal(await text("nav [aria-current]"), "Functions");
+      await page.goBack();
+      await drawn();
+      assert.equal(await text("nav [aria-current]"), view);
+      assert.deepEqual(faults, []);
+    }
+  });
+});
+
+describe("coverage", () => {
+  const rows = () =>
+    page.$$eval("section:nth-of-type(1) tbody tr", (list) =>
+      list.map((tr) => [
+        tr.querySelector(".name").title,
+        ...[...tr.cells].slice(1).map((td) => td.textContent),
+      ]),
+    );
+
+  it("has the figures of cprof coverage", async () => {
+    await open("count");
+    const told = readFileSync(`${folder}/count.coverage.txt`, "utf8")
+      .split("\n")
+      .filter((line) => /^ *[\d,]+ of /.test(line))
+      .map((line) => line.trim().split(/ {2,}/));
+    const byFile = new Map(told.map((cells) => [cells[6], cells]));
+    const all = byFile.get("all");
+    byFile.delete("all");
+    const shown = await rows();
+    assert.equal(shown.length, byFile.size);
+    for (const [file, lines, , branches, functions, never] of shown) {
+      const want = byFile.get(file);
+      const shares = [want[1], want[3], want[5]].map((s) =>
+        s.replace("-", "–"),
+      );
+      assert.deepEqual([lines, branches, functions], shares, file);
+      const [hit, of] = want[0].replaceAll(",", "").split(" of ");
+      assert.equal(Number(never.replace(",", "")), of - hit, file);
+    }
+    const facts = (await texts(".facts > div")).join(" ");
+    for (const figure of [all[0], all[2], all[4]]) {
+      assert.ok(facts.includes(figure), `${figure} in ${facts}`);
+    }
+    await shot("count-coverage-all");
+  });
+
+  it("tells what never ran, with its source", async () => {
+    await open("count");
+    await page.type("input[type=search]", "luacheck/parser.lua");
+    await drawn();
+    const [[file, , , , , never]] = await rows();
+    assert.ok(file.endsWith("luacheck/parser.lua"));
+    const said = await texts("section:nth-of-type(2) td:nth-child(2)");
+    assert.ok(said.some((s) => /never ran$/.test(s)));
+    assert.ok(said.some((s) => /^if: was never/.test(s)));
+    // the ranges have all lines that never ran
+    const source = Number(never.replace(",", ""));
+    assert.match(
+      await text("section:nth-of-type(2) .aside"),
+      new RegExp(`^${source} lines of`),
+    );
+    const at = said.findIndex((s) => /never ran$/.test(s));
+    await click(
+      `section:nth-of-type(2) tbody tr:nth-child(${at + 1}) td:nth-child(2) a`,
+    );
+    assert.equal(await text("nav [aria-current]"), "Source");
+    assert.ok(await page.$(".line.never.at"));
+    assert.deepEqual(faults, []);
+  });
+});
+
 describe("memory", () => {
   const size = /^\d[\d.]* [KMG]?B$/;
 
   it("is named in the overview, with the collector", async () => {
-    await open("leak");
+    await open("leak", "view=overview");
     const facts = Object.fromEntries(
       await page.$$eval(".facts > div", (list) =>
         list.map((e) => [e.children[0].textContent, e.children[1].textContent]),

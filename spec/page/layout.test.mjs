@@ -29,7 +29,8 @@ const { interval, uncertain } = await from("samples");
 const { cut, highlight } = await from("lua");
 const { address, parse } = await from("state");
 const { Model, span } = await from("model");
-const { byFile, palette } = await from("colors");
+const { byFile, byHeat, palette } = await from("colors");
+const { fitted, labelOf } = await from("labels");
 const { Recording } = await from("recording");
 
 // a tree from { func, calls, self, children }
@@ -147,7 +148,7 @@ describe("a tree", () => {
   });
 
   it("is turned around for the callers of a function", () => {
-    const t = trees.callers(recursive(), c, 4);
+    const t = trees.callers(recursive(), c);
     assert.equal(t.total[0], 64);
     assert.deepEqual([...t.func], [c, a, b, a]);
     assert.deepEqual([...t.self], [60, 0, 0, 4]);
@@ -155,20 +156,20 @@ describe("a tree", () => {
     assert.deepEqual([...t.calls], [2, 0, 0, 1]);
     assert.equal(trees.layout(t, t.calls).weight[0], 3);
     const all = recursive().below();
-    assert.equal(trees.callers(recursive(), a, 4, all).below()[0], 6);
+    assert.equal(trees.callers(recursive(), a, all).below()[0], 6);
   });
 
   it("keeps its sum where recursion is merged or nodes are left out", () => {
     const t = random(5000, 12);
     const { total } = trees.perFunction(t, 12);
-    assert.equal(trees.merged(t, 12).total[0], t.total[0]);
-    assert.equal(trees.only(t, (f) => f === 3, 12).total[0], t.total[0]);
-    assert.equal(trees.callees(t, 3, 12).total[0], total[3]);
-    assert.equal(trees.hide(t, 3, 12).total[0], t.total[0] - total[3]);
+    assert.equal(trees.merged(t).total[0], t.total[0]);
+    assert.equal(trees.only(t, (f) => f === 3).total[0], t.total[0]);
+    assert.equal(trees.callees(t, 3).total[0], total[3]);
+    assert.equal(trees.hide(t, 3).total[0], t.total[0] - total[3]);
   });
 
   it("has a function once on a path where recursion is merged", () => {
-    const t = trees.merged(random(5000, 12), 12);
+    const t = trees.merged(random(5000, 12));
     for (let i = 0; i < t.n; i++) {
       for (let p = t.parent[i]; p >= 0; p = t.parent[p]) {
         assert.notEqual(t.func[p], t.func[i]);
@@ -178,10 +179,10 @@ describe("a tree", () => {
 
   it("of two profiles has the figures of both", () => {
     const before = tree({ func: root, children: [{ func: a, self: 5 }] });
-    const t = trees.both(before, recursive(), 4);
+    const t = trees.both(before, recursive());
     assert.equal(t.before.total[0], 5);
     assert.equal(t.total[0], 100);
-    const gone = trees.both(recursive(), before, 4);
+    const gone = trees.both(recursive(), before);
     assert.deepEqual(
       [...gone.self].filter((n) => n > 0),
       [5],
@@ -190,7 +191,7 @@ describe("a tree", () => {
   });
 
   it("of several is their sum", () => {
-    const t = trees.union([recursive(), recursive()], 4);
+    const t = trees.union([recursive(), recursive()]);
     assert.equal(t.n, 6);
     assert.equal(t.total[0], 200);
   });
@@ -261,20 +262,50 @@ describe("a flame graph", () => {
     assert.equal(trees.layout(t, t.calls).weight[0], 9);
   });
 
-  it("begins where more than one way leads on", () => {
-    const t = tree({
-      func: root,
-      children: [
-        {
-          func: a,
-          children: [
-            { func: b, self: 40 },
-            { func: c, self: 60 },
-          ],
-        },
-      ],
-    });
-    assert.equal(trees.forked(trees.layout(t, t.self)), 1);
+  it("begins below what only leads to most of it", () => {
+    const from = (t) => {
+      const own = trees.layout(t, t.self);
+      return t.func[trees.forked(own)];
+    };
+    const chain = (list, node) =>
+      list.reduceRight((below, func) => ({ func, children: [below] }), node);
+    const fork = (children) => chain([root, a, b], { func: c, children });
+    const work = [
+      { func: 4, self: 40 },
+      { func: 5, self: 40 },
+    ];
+    assert.equal(from(tree(fork(work))), c);
+    // a step that loses a fifth, and one that loses more than a third
+    const loses = (self) =>
+      tree({
+        func: root,
+        children: [
+          {
+            func: a,
+            children: [
+              { func: b, self },
+              { func: c, children: work },
+            ],
+          },
+        ],
+      });
+    assert.equal(from(loses(20)), c);
+    assert.equal(from(loses(60)), a);
+    // what takes the time itself is seen beside the others
+    const hot = (self) =>
+      tree({
+        func: root,
+        children: [
+          {
+            func: a,
+            children: [
+              { func: b, self: 10 },
+              { func: c, self, children: [{ func: 4, self: 20 }] },
+            ],
+          },
+        ],
+      });
+    assert.equal(from(hot(70)), a);
     const straight = tree({ func: root, children: [{ func: a, self: 5 }] });
     assert.equal(trees.forked(trees.layout(straight, straight.self)), 0);
   });
@@ -530,6 +561,32 @@ describe("what is looked at", () => {
     assert.deepEqual(lines({ focus: "main" }), lines({}));
   });
 
+  it("has the calls of a line by what it calls, and callers by line", () => {
+    const t = recursive();
+    t.line = Int32Array.from([0, 7, 8, 8, 9, 7]);
+    const functions = [root, a, b, c].map((id) => ({ id, kind: "Lua" }));
+    const inside = new Uint8Array(t.n).fill(1);
+    const told = (key) =>
+      trees
+        .callsBy(t, inside, functions, key)
+        .map(({ key: k, calls, total }) => [k, calls, total]);
+    // line 7 of the root calls a and c; line 8 of a calls b, that of b calls a
+    const here = (i, p) => (p === 0 && t.line[i] === 7 ? t.func[i] : undefined);
+    assert.deepEqual(told(here).sort(), [
+      [a, 1, 39],
+      [c, 2, 60],
+    ]);
+    const toA = (i, p) =>
+      t.func[i] === a ? `${t.func[p]}:${t.line[i]}` : undefined;
+    assert.deepEqual(told(toA), [
+      ["0:7", 1, 39],
+      ["2:8", 3, 9],
+    ]);
+    const rows = trees.calledFrom(t, inside, functions);
+    const line7 = rows.find(({ f, n }) => f === root && n === 7);
+    assert.deepEqual([line7.calls, line7.total], [3, 99]);
+  });
+
   it("has no lines of a function that is left out, nor its time", () => {
     assert.deepEqual(lines({ hide: "f" }), [
       [1, 1, 12, 2, 20, 20],
@@ -677,7 +734,7 @@ describe("an address", () => {
     const name = 'a&b=c#</script>"%20\u2028 é';
     const state = { view: "flame", function: name, line: "7" };
     assert.deepEqual({ ...parse(address(state)) }, state);
-    assert.deepEqual(parse("").view, "overview");
+    assert.deepEqual(parse(""), {});
     assert.ok(!address(state).includes("<"));
   });
 
@@ -737,6 +794,65 @@ describe("a source", () => {
   it("knows which lines ran of those that could", () => {
     const byLine = new Map([[1, { hits: 1, self: 0 }]]);
     assert.deepEqual(coverage({ active: "1011", byLine }), [1, 3]);
+  });
+});
+
+describe("labels", () => {
+  it("keep the end of a path, and of a name with dots", () => {
+    const path = "/usr/share/lua/5.1/luacheck/stages/init.lua";
+    assert.equal(fitted(path, 50), path);
+    assert.equal(fitted(path, 20), "…/stages/init.lua");
+    assert.equal(fitted(path, 12), "…/init.lua");
+    assert.equal(fitted(path, 6), "init.…");
+    assert.equal(fitted("luacheck.stages.parse.run", 12), "…parse.run");
+    assert.equal(fitted("luacheck.stages.parse.run", 5), "…run");
+    assert.equal(fitted("LinState:emit_stmts", 14), "…emit_stmts");
+    assert.equal(fitted("LinState:emit_stmts", 8), "emit_st…");
+    assert.equal(fitted("statements", 5), "stat…");
+    assert.equal(fitted("m.lists.<fn:72>", 9), "…<fn:72>");
+    assert.equal(fitted("(garbage collector)", 8), "(garbag…");
+    for (const name of [path, "a.b:c", "<fn:2>", "x"]) {
+      for (let n = 1; n < 60; n++) assert.ok(fitted(name, n).length <= n);
+    }
+  });
+
+  it("have the file of a function without a name", () => {
+    const place = "/home/me/words.lua";
+    assert.equal(labelOf({ name: "<fn:2>", place }), "words.lua <fn:2>");
+    assert.equal(labelOf({ name: "m.<fn:2>", place }), "m.<fn:2>");
+    assert.equal(labelOf({ name: "<fn:2>", place: "" }), "<fn:2>");
+  });
+});
+
+describe("colours", () => {
+  const files = [...Array(40).keys()].map((i) => `src/module${i}.lua`);
+  const colours = (selves) =>
+    byFile(
+      files.map((place, i) => ({ place, self: selves[i], kind: "Lua" })),
+      palette(false),
+    );
+  // the time that each file takes, of which `hot` take nearly all
+  const selves = (hot) => files.map((_, i) => (hot(i) ? 100 + 7 * i : 0));
+
+  it("of files are the same on other pages of a program", () => {
+    const one = colours(selves((i) => i < 20));
+    const two = colours(selves((i) => i < 20).map((n) => n && 1000 - n));
+    assert.deepEqual(two.slice(0, 20), one.slice(0, 20));
+    // although another file is hot there, most stay
+    const three = colours(selves((i) => i < 20 || i === 33));
+    const same = one.slice(0, 20).filter((c, i) => c === three[i]);
+    assert.ok(same.length >= 17, `${same.length}`);
+  });
+
+  it("differ where files take much", () => {
+    const list = colours(selves((i) => i < 24));
+    assert.equal(new Set(list.slice(0, 24)).size, 24);
+  });
+
+  it("of heat are hotter where a function takes more itself", () => {
+    const functions = [0, 1, 2].map((id) => ({ id, kind: "Lua" }));
+    const theme = { ...palette(false), heat: (s) => s };
+    assert.deepEqual(byHeat(functions, theme, [0, 25, 100]), [0, 0.5, 1]);
   });
 });
 

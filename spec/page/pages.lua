@@ -2,6 +2,7 @@
 
 local profiler = require "cprof"
 local core = require "cprof.core"
+local coverage = require "cprof.report.coverage"
 local join = require "cprof.profile.join"
 
 local folder = assert(arg[1], "name a folder")
@@ -13,8 +14,12 @@ local function record(options, f)
   return profiler.snapshot()
 end
 
+-- a page, and the text report, which has the same figures
 local function write(name, p)
   assert(p:html(("%s/%s.html"):format(folder, name)))
+  local file = assert(io.open(("%s/%s.txt"):format(folder, name), "w"))
+  file:write(p:report { width = 1000, limit = 60 })
+  file:close()
 end
 
 -- a real program, as its command records it
@@ -184,7 +189,11 @@ local large = million()
 print(("million: %d nodes"):format(#large.nodes))
 write("million", large)
 if core.internals() == "direct" then
-  write("count", luacheck("count", "--count"))
+  local counted = luacheck("count", "--coverage")
+  write("count", counted)
+  local file = assert(io.open(folder .. "/count.coverage.txt", "w"))
+  file:write((assert(coverage.make(counted, { width = 1000 }))))
+  file:close()
 end
 
 -- A program before and after an edit. What changes in `other` is its own

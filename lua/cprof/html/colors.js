@@ -1,5 +1,5 @@
-// Colours of a flame graph. Functions of one file share a hue; C functions are
-// grey. In a comparison of two profiles, nodes that take longer are red, nodes
+// Colours of a flame graph. Functions of one file share a colour; C functions
+// are grey. In a comparison of two profiles, nodes that take longer are red, nodes
 // that take less are blue; labels say so, too.
 
 // hues that are easy to tell apart
@@ -16,6 +16,9 @@ const themes = {
     root: "#e9e9e6",
     pale: "#f0f0ee",
     hue: (h) => `hsl(${h} 52% 80%)`,
+    other: (h) => `hsl(${h} 36% 70%)`,
+    heat: (s) =>
+      `hsl(22 ${Math.round(20 + 65 * s)}% ${Math.round(92 - 28 * s)}%)`,
     same: "#dddeda",
     more: (s) => `hsl(8 ${30 + 50 * s}% ${86 - 22 * s}%)`,
     less: (s) => `hsl(214 ${30 + 50 * s}% ${86 - 20 * s}%)`,
@@ -30,6 +33,9 @@ const themes = {
     root: "#2f343a",
     pale: "#202429",
     hue: (h) => `hsl(${h} 28% 33%)`,
+    other: (h) => `hsl(${h} 34% 25%)`,
+    heat: (s) =>
+      `hsl(22 ${Math.round(8 + 62 * s)}% ${Math.round(22 + 14 * s)}%)`,
     same: "#3a3f45",
     more: (s) => `hsl(8 ${25 + 40 * s}% ${28 + 16 * s}%)`,
     less: (s) => `hsl(214 ${25 + 45 * s}% ${28 + 16 * s}%)`,
@@ -40,22 +46,65 @@ export function palette(dark) {
   return dark ? themes.dark : themes.light;
 }
 
-// A colour for each function, by file; the hottest files get the first hues.
-// known: files that already have a hue, which they keep.
-export function byFile(functions, theme, known = new Map()) {
+// A number that depends on the text only.
+function hash(text) {
+  let n = 0;
+  for (let i = 0; i < text.length; i++) {
+    n = (Math.imul(n, 31) + text.charCodeAt(i)) | 0;
+  }
+  return (n ^ (n >>> 15)) >>> 0;
+}
+
+// the share of the time from which a file has a colour of its own
+const noted = 0.01;
+
+// The number of each file's colour, by its name, so that other pages of the
+// program have the same. Files that take the most differ from each other as
+// long as there are colours.
+function numbers(functions, known) {
   const self = new Map();
+  let whole = 0;
   for (const f of functions) {
-    if (f.place) self.set(f.place, (self.get(f.place) || 0) + f.self);
+    if (!f.place) continue;
+    self.set(f.place, (self.get(f.place) || 0) + f.self);
+    whole += f.self;
   }
-  const places = [...self.keys()].sort((a, b) => self.get(b) - self.get(a));
-  for (const place of places) {
-    if (!known.has(place)) known.set(place, known.size);
+  const free = (n) => ![...known.values()].includes(n);
+  for (const place of [...self.keys()].sort()) {
+    if (known.has(place) || self.get(place) < whole * noted) continue;
+    const first = hash(place) % hues.length;
+    // the same lightness first: it differs less than the hue does
+    const all = [...Array(2 * hues.length).keys()].map((i) =>
+      i < hues.length
+        ? (first + i) % hues.length
+        : hues.length + ((first + i) % hues.length),
+    );
+    known.set(place, all.find(free) ?? first);
   }
+  for (const place of self.keys()) {
+    if (!known.has(place)) known.set(place, hash(place) % hues.length);
+  }
+}
+
+// A colour for each function, by file.
+// known: numbers of files that already have a colour, which they keep.
+export function byFile(functions, theme, known = new Map()) {
+  numbers(functions, known);
   return functions.map((f) => {
     if (f.kind === "root" || f.kind === "internal") return theme.root;
     if (!f.place) return f.kind === "zone" ? theme.hue(310) : theme.grey;
-    return theme.hue(hues[known.get(f.place) % hues.length]);
+    const n = known.get(f.place);
+    const kind = n < hues.length ? theme.hue : theme.other;
+    return kind(hues[n % hues.length]);
   });
+}
+
+// A colour for each function, by its self figure.
+export function byHeat(functions, theme, self) {
+  const most = self.reduce((a, b) => Math.max(a, b), 0) || 1;
+  return functions.map((f) =>
+    f.kind === "root" ? theme.root : theme.heat(Math.sqrt(self[f.id] / most)),
+  );
 }
 
 // The colour of a change. share: the change as a part of the whole.

@@ -75,11 +75,7 @@ export function diff(app, root) {
       : app.amount(total, most[1]);
   };
   const all = rowsOf(model);
-  const tree = both(
-    fromColumns(model.trees[before.tree]),
-    model.tree,
-    model.functions.length,
-  );
+  const tree = both(fromColumns(model.trees[before.tree]), model.tree);
   const box = h("div", {});
   const graphBox = h("div", {});
   const search = searched(app.state.search, (value) =>
@@ -157,7 +153,8 @@ export function diff(app, root) {
     const whole = Math.max(model.whole, before.whole);
     graph = new Icicle(app, {
       label: "Differential flame graph. The table below has the same functions",
-      most: 380,
+      height: () => 380,
+      fit: true,
       color: (theme) => (node) => change(theme, delta(node) / whole),
       name: (node) => {
         const name = model.functions[tree.func[node]].name;

@@ -3,6 +3,8 @@
 import { choice, fill, h, refill, toggle } from "./dom.js";
 import { count, plural } from "./format.js";
 import { Icicle } from "./icicle.js";
+import { labelOf } from "./labels.js";
+import { legend } from "./legend.js";
 import { matcher, searched } from "./search.js";
 import { named, Table } from "./table.js";
 import * as trees from "./tree.js";
@@ -20,14 +22,13 @@ const shapes = [
 // the tree that a state asks for
 function treeOf(app) {
   const { model, scope, state } = app;
-  const n = model.functions.length;
   let { tree } = scope;
   if (!tree) return undefined;
   if (state.zones === "1") {
     const zone = (f) => model.functions[f].kind === "zone";
-    tree = trees.only(tree, zone, n);
+    tree = trees.only(tree, zone);
   }
-  if (state.fold === "1") tree = trees.merged(tree, n);
+  if (state.fold === "1") tree = trees.merged(tree);
   return tree;
 }
 
@@ -40,6 +41,7 @@ function wantedOf(app) {
 export function flame(app, root) {
   const { model } = app;
   const box = h("div", { class: "graphs" });
+  const colors = h("div", {});
   const crumbs = h("p", { class: "crumbs", "aria-label": "Path" });
   const table = h("div", {});
   const listing = h(
@@ -55,7 +57,8 @@ export function flame(app, root) {
   let graphs = [];
   let drawn;
   let rows;
-  fill(root, search.element, box, crumbs, listing);
+  let colored = app.state.color;
+  fill(root, search.element, colors, box, crumbs, listing);
 
   const shared = {
     choose: (node, graph) => {
@@ -141,10 +144,9 @@ export function flame(app, root) {
       const tree = treeOf(app);
       const counts = model.sampled ? tree.below() : tree.calls;
       const { id } = app.chosen;
-      return trees.callers(tree, id, model.functions.length, counts);
+      return trees.callers(tree, id, counts);
     };
-    const below = () =>
-      trees.callees(treeOf(app), app.chosen.id, model.functions.length);
+    const below = () => trees.callees(treeOf(app), app.chosen.id);
     graph(above, {
       up: true,
       label: `Callers of ${f.name}`,
@@ -173,6 +175,15 @@ export function flame(app, root) {
         ],
         state.by,
         (by) => app.set({ by }),
+      ),
+      choice(
+        "Colours",
+        [
+          [undefined, "By file", "A colour for each file"],
+          ["heat", "By heat", "The more self, the hotter"],
+        ],
+        state.color,
+        (color) => app.set({ color }),
       ),
       scope.tree &&
         toggle(
@@ -227,7 +238,7 @@ export function flame(app, root) {
               class: "quiet name",
               onclick: () => g.zoom(node),
             },
-            model.functions[g.layout.tree.func[node]].name,
+            labelOf(model.functions[g.layout.tree.func[node]]),
           );
     refill(
       crumbs,
@@ -287,6 +298,9 @@ export function flame(app, root) {
     );
     shape();
     draw_controls();
+    refill(colors, graphs.length > 0 && legend(app));
+    if (colored !== app.state.color) graphs.forEach((g) => g.resize());
+    colored = app.state.color;
     mark();
     draw_crumbs();
     draw_table();
@@ -306,7 +320,10 @@ export function flame(app, root) {
   return {
     update,
     refresh,
-    resize: () => graphs.forEach((g) => g.resize()),
+    resize: () => {
+      refill(colors, graphs.length > 0 && legend(app));
+      graphs.forEach((g) => g.resize());
+    },
     key: (event) => {
       const g = graphs.find((one) => one.canvas === document.activeElement);
       if (g) return g.key(event);

@@ -1,9 +1,10 @@
 // A flame graph on a canvas. It draws only visible nodes, however many nodes
 // there are.
 
-import { byFile, palette } from "./colors.js";
+import { byFile, byHeat, palette } from "./colors.js";
 import { h } from "./dom.js";
 import { plural } from "./format.js";
+import { fitted, labelOf } from "./labels.js";
 import { childAt, visible } from "./tree.js";
 
 const rowHeight = 19;
@@ -35,7 +36,8 @@ export class Icicle {
   refigure;
 
   // options: label; up: the root is at the bottom; height(): the height at
-  // most, without it what the tree needs; most: the limit of that;
+  // most; fit: no higher than the rows from the first that is seen;
+  // least: rows without a node of this share need no height;
   // color(theme): a function from node to colour; detail(node): more lines
   // for the tip; name(node): its label; still: no zooming; choose(node),
   // zoomed(node), painted(icicle): called after these events
@@ -123,9 +125,10 @@ export class Icicle {
     this.functions = this.app.model.functions;
     this.theme = undefined;
     const depth = layout.tree.depths();
+    const least = (this.options.least || 0) * layout.weight[0];
     let deepest = 0;
     for (let i = 0; i < depth.length; i++) {
-      if (depth[i] > deepest) deepest = depth[i];
+      if (depth[i] > deepest && layout.weight[i] >= least) deepest = depth[i];
     }
     this.rows = deepest + 1;
     this.resize();
@@ -142,11 +145,11 @@ export class Icicle {
     const width = this.element.clientWidth;
     if (width === 0 || !this.layout) return;
     const needed =
-      Math.max(3, this.rows) * rowHeight - (options.most ? this.scroll : 0);
-    const height =
-      typeof options.height === "function"
-        ? Math.min(options.height(), Math.max(needed, 120))
-        : Math.min(needed, options.most || 400);
+      Math.max(3, this.rows) * rowHeight - (options.fit ? this.scroll : 0);
+    const height = Math.min(
+      options.height?.() ?? 400,
+      Math.max(needed, options.fit ? 0 : 120),
+    );
     const ratio = devicePixelRatio || 1;
     this.width = width;
     this.height = height;
@@ -174,7 +177,10 @@ export class Icicle {
     if (this.options.color) this.color = this.options.color(this.theme);
     else {
       const { functions, hues } = app.model;
-      const colors = byFile(functions, this.theme, hues);
+      const colors =
+        app.state.color === "heat"
+          ? byHeat(functions, this.theme, app.scope.self)
+          : byFile(functions, this.theme, hues);
       const { func } = this.layout.tree;
       this.color = (node) => colors[func[node]];
     }
@@ -223,13 +229,9 @@ export class Icicle {
       const fit = Math.floor((span - 8) / this.letter);
       const name = this.options.name
         ? this.options.name(node)
-        : names[func[node]].name;
+        : labelOf(names[func[node]]);
       c.fillStyle = seen ? theme.text : theme.dim;
-      c.fillText(
-        name.length <= fit ? name : name.slice(0, fit - 1) + "…",
-        left + 4,
-        y + rowHeight / 2,
-      );
+      c.fillText(fitted(name, fit), left + 4, y + rowHeight / 2);
     };
     const rest = (depth, x, w) => {
       const y = this.top(depth);

@@ -5,6 +5,7 @@ import { bound, bounds } from "./bound.js";
 import { learn } from "./measures.js";
 import {
   calledFrom,
+  callsBy,
   callees,
   fromColumns,
   hide as without,
@@ -110,7 +111,7 @@ export class Model {
 
   constructor(header, trees) {
     this.trees = trees;
-    // the hue of each file, as a rank; see byFile() in colors.js
+    // the number of each file's colour; see byFile() in colors.js
     this.hues = new Map();
     this.load(header, trees[0].levels ? fromColumns(trees[0]) : trees[0]);
   }
@@ -206,7 +207,7 @@ export class Model {
     for (const [what, reduce] of Object.entries(limits)) {
       const f = this.byTitle.get(state[what]);
       if (f && out.tree) {
-        const tree = reduce(out.tree, f.id, this.functions.length);
+        const tree = reduce(out.tree, f.id);
         if (tree.n > 0) {
           const { frames, focus, hide } = out;
           out = { ...this.ofTree(tree), frames, focus, hide };
@@ -297,14 +298,51 @@ export class Model {
     });
   }
 
-  // the calls made from lines, within a scope
-  called({ focus, hide: hidden }) {
+  // For each node of the whole tree: is it in a scope without frames?
+  inside({ focus, hide: hidden }) {
     const { tree } = this;
-    if (!tree.line) return [];
     let inside = new Uint8Array(tree.n).fill(1);
     if (focus) inside = under(tree, focus.id);
     if (hidden) under(tree, hidden.id).forEach((x, i) => x && (inside[i] = 0));
-    return calledFrom(tree, inside, this.functions);
+    return inside;
+  }
+
+  // the calls made from lines, within a scope
+  called(scope) {
+    const { tree } = this;
+    if (!tree.line) return [];
+    return calledFrom(tree, this.inside(scope), this.functions);
+  }
+
+  // What a line of a source calls, and what calls a function of it, from which
+  // line; see callsBy() in tree.js. undefined: not known in this state.
+  around(state, source, n, f) {
+    const scope = this.scope({ ...state, measure: undefined });
+    const { tree, functions } = this;
+    if (!tree.line || scope.frames) return undefined;
+    const { func, line } = tree;
+    const inside = this.inside(scope);
+    const by = (key) =>
+      callsBy(tree, inside, functions, key)
+        .map((row) => ({
+          ...row,
+          callee: functions[func[row.node]],
+          from: functions[func[row.caller]],
+          n: line[row.node],
+          totalMost: bound(row.total, row.total + row.totalCost, this.most),
+        }))
+        .filter((row) => row.calls > 0 || row.total > 0)
+        .sort((a, b) => b.total - a.total || b.calls - a.calls);
+    const here = (i, p) =>
+      line[i] === n && functions[func[p]].source === source.id;
+    return {
+      callees: by((i, p) => (here(i, p) ? func[i] : undefined)),
+      callers: f
+        ? by((i, p) =>
+            func[i] === f.id ? func[p] + line[i] * functions.length : undefined,
+          )
+        : [],
+    };
   }
 
   // "3-7": the frames from 3 to 7
@@ -330,7 +368,7 @@ export class Model {
     out.counted = sum(out.calls);
     if (list.every((f) => f.tree !== undefined)) {
       const trees = list.map((f) => this.recorded(f.tree));
-      out.tree = union(trees, n);
+      out.tree = union(trees);
     }
     return out;
   }

@@ -2,122 +2,17 @@
 // graph.
 
 import { h, refill } from "./dom.js";
-import { bytes, count, percent, plural } from "./format.js";
+import { facts, made, times } from "./facts.js";
+import { count, plural } from "./format.js";
 import { Icicle } from "./icicle.js";
+import { labelOf } from "./labels.js";
+import { legend } from "./legend.js";
 import { hottest } from "./lines.js";
 import { ofLines } from "./measures.js";
-import { sure } from "./samples.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
-import { forked, layout } from "./tree.js";
+import { forked, layout, merged } from "./tree.js";
 
 const many = 12;
-
-function sampling(model, scope, put) {
-  const { n, rate, asked, least } = model.samples;
-  put("samples", count(model.sampled ? scope.counted : n));
-  put(
-    "samples a second",
-    count(rate),
-    asked && `${count(asked)} a second were requested`,
-  );
-  put(
-    "smallest share",
-    `${Number((100 * least).toPrecision(2))} %`,
-    "Functions with a smaller share of the time may be missing",
-  );
-}
-
-function memory({ model }, put) {
-  const { memory: m } = model;
-  const kinds = m.kinds.map(([kind, n]) => `${kind} ${bytes(n)}`).join(", ");
-  const told = m.samples
-    ? `estimated from ${plural(m.samples, "sample")}, one per ${bytes(m.interval)}`
-    : "";
-  put("allocated", bytes(m.bytes), [kinds, told].filter(Boolean).join("; "));
-  put("allocations", count(m.allocs), told || undefined);
-  if (m.live === undefined) return;
-  const each =
-    m.live_interval > 1
-      ? `, estimated from one sample per ${bytes(m.live_interval)}`
-      : "";
-  const sized = (n) => bytes(n) + sure(n, m.live_interval);
-  put("in use", sized(m.live), `${plural(m.blocks, "block")}${each}`);
-  put("at the peak", sized(m.peak), `Most memory in use at one time${each}`);
-}
-
-function collector({ time, model }, put) {
-  const { ns, steps, cycles, longest } = model.header.collector;
-  const share = percent(ns, model.whole);
-  put("collector", `${share} %`, `${time(ns)} in the garbage collector`);
-  put("collections", count(cycles), plural(steps, "step"));
-  put("longest step", time(longest), "Longest garbage collector step");
-}
-
-function facts(app) {
-  const { model, scope } = app;
-  const { meta } = model;
-  const { whole } = model.scope({ ...app.state, measure: undefined });
-  const out = [];
-  const put = (title, value, hint) =>
-    out.push(h("div", { title: hint }, h("dt", {}, title), h("dd", {}, value)));
-  if (model.unit === "ns") {
-    put(
-      meta.clock === "cpu" ? "CPU time" : "wall time",
-      app.time(meta.wall_ns),
-    );
-    if (meta.paused_ns > 0) put("paused", app.time(meta.paused_ns));
-    put(
-      "overhead",
-      app.time(meta.overhead_ns),
-      "Profiler overhead, excluded from all other figures",
-    );
-    if (meta.preempted_ns > 0) {
-      put(
-        "preempted",
-        app.time(meta.preempted_ns),
-        "Time when other programs had the processor, excluded from all other figures",
-      );
-    }
-    put(
-      "program",
-      app.time(whole),
-      "The time without overhead, which counts as 100 %",
-    );
-    if (meta.waiting_ns > 0) {
-      put(
-        "waiting",
-        app.time(meta.waiting_ns),
-        "The part of its time that the program slept, read or polled",
-      );
-    }
-  } else put(model.unit, count(whole));
-  if (!model.sampled) put("calls", count(scope.counted));
-  if (model.samples) sampling(model, scope, put);
-  const ran = model.functions.filter(
-    (f) =>
-      f.kind !== "root" &&
-      f.kind !== "internal" &&
-      (scope.calls[f.id] > 0 || scope.total[f.id] > 0),
-  );
-  put("functions", count(ran.length));
-  if (scope.tree) put("nodes", count(scope.tree.n), "Nodes of the call tree");
-  if (model.memory) memory(app, put);
-  if (model.header.collector) collector(app, put);
-  put("mode", meta.mode);
-  put("clock", meta.clock);
-  if (meta.runs) put("runs", count(meta.runs));
-  if (meta.started_at > 0) {
-    const at = new Date(meta.started_at * 1000);
-    const pad = (n) => String(n).padStart(2, "0");
-    put(
-      "recorded",
-      `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ` +
-        `${pad(at.getHours())}:${pad(at.getMinutes())}`,
-      `${meta.lua_version}, cprof ${meta.cprof_version}`,
-    );
-  }
-  return h("dl", { class: "facts" }, out);
-}
 
 // The hottest functions: { element, table, draw() }. draw() also shows new
 // figures.
@@ -249,29 +144,44 @@ function show_lines(app, table, list) {
   return table.element;
 }
 
-// A small flame graph, zoomed in to where it divides.
+// what the tables below the graph have of the window's height, at least
+const below = 260;
+
+// A flame graph of what takes the time: recursion is merged, and functions
+// that only lead there are left out.
 function shape(app) {
   const said = h("p", { class: "aside" });
   const title = h("h2", {});
   const graph = new Icicle(app, {
     label: "A small flame graph. The view Flame graph shows all of it.",
-    most: 228,
+    height: () => {
+      const { top } = graph.element.getBoundingClientRect();
+      return Math.max(228, innerHeight - top - scrollY - below);
+    },
+    fit: true,
+    least: 0.004,
     still: true,
     choose: (node) => {
-      const f = app.model.functions[app.scope.tree.func[node]];
+      const f = app.model.functions[graph.layout.tree.func[node]];
       app.choose(f.kind === "root" ? undefined : f, { view: "flame" });
     },
   });
-  const element = h("section", { class: "shape" }, title, said, graph.element);
+  const colors = h("div", {});
+  const element = h(
+    "section",
+    { class: "shape" },
+    ...[title, said, graph.element, colors],
+  );
   let drawn;
   function draw() {
     const { model, scope } = app;
     title.textContent =
       app.measure?.heading ||
       (model.unit === "ns" ? "Where the time goes" : "Where the work is");
-    const l = layout(scope.tree, scope.tree.self);
+    scope.merged ??= merged(scope.tree);
+    const l = layout(scope.merged, scope.merged.self);
     const from = forked(l);
-    const f = model.functions[scope.tree.func[from]];
+    const f = model.functions[scope.merged.func[from]];
     // the same graph with new figures, or another graph
     const key = [scope.measure, f.title].join();
     if (drawn === key) graph.refresh(l);
@@ -280,13 +190,18 @@ function shape(app) {
       if (from > 0) graph.zoom(from, true);
     }
     drawn = key;
+    refill(colors, legend(app));
     said.textContent =
       from > 0
-        ? `Below ${f.name}, which has ` +
+        ? `Below ${labelOf(f)}, which has ` +
           `${app.share(l.weight[from], l.weight[0])} % of the total.`
         : "";
   }
-  return { element, graph, draw };
+  function resize() {
+    refill(colors, legend(app));
+    graph.resize();
+  }
+  return { element, graph, draw, resize };
 }
 
 export function overview(app, root) {
@@ -306,6 +221,7 @@ export function overview(app, root) {
     hot.draw();
     refill(
       root,
+      model.unit === "ns" && times(app),
       facts(app),
       model.samples && h("p", { class: "aside" }, model.samples.told),
       notes.length > 0 &&
@@ -316,6 +232,7 @@ export function overview(app, root) {
         ),
       graph?.element,
       columns,
+      made(app),
     );
     graph?.draw();
   }
@@ -323,7 +240,7 @@ export function overview(app, root) {
   draw();
   return {
     update: draw,
-    resize: () => graph?.graph.resize(),
+    resize: () => graph?.resize(),
     key: (event) => top.table.key(event),
     close: () => graph?.graph.close(),
   };

@@ -2,6 +2,7 @@
 // function, and the keys.
 
 import { callgraph } from "./callgraph.js";
+import { coverage } from "./coverage.js";
 import { diff } from "./diff.js";
 import { choice, fill, h, refill } from "./dom.js";
 import { bytes, count, figure, percent, plural } from "./format.js";
@@ -24,6 +25,8 @@ import { trace } from "./trace.js";
  * @property {string} title
  * @property {(app: any, root: any) => View} make
  * @property {(model: any) => any} [has]  does this profile have it?
+ * @property {(model: any) => any} [opens]  is it what this profile was
+ *   recorded for, so that the page opens on it?
  * @property {boolean} [timed]  does it show times, whatever measure is chosen
  *   for other views?
  */
@@ -39,6 +42,15 @@ const views = [
     title: "Changes",
     make: diff,
     has: (m) => m.before,
+    opens: (m) => m.before,
+    timed: true,
+  },
+  {
+    key: "coverage",
+    title: "Coverage",
+    make: coverage,
+    has: (m) => m.header.coverage,
+    opens: (m) => m.header.coverage,
     timed: true,
   },
   { key: "functions", title: "Functions", make: functions },
@@ -46,17 +58,19 @@ const views = [
   { key: "callgraph", title: "Call graph", make: callgraph },
   { key: "source", title: "Source", make: source, timed: true },
   {
-    key: "frames",
-    title: "Frames",
-    make: frames,
-    has: (m) => m.frames,
-    timed: true,
-  },
-  {
     key: "timeline",
     title: "Memory",
     make: timeline,
     has: (m) => m.header.heap,
+    opens: (m) => m.memory,
+    timed: true,
+  },
+  {
+    key: "frames",
+    title: "Frames",
+    make: frames,
+    has: (m) => m.frames,
+    opens: (m) => m.frames,
     timed: true,
   },
   {
@@ -181,7 +195,12 @@ export class Shell {
 
   // The row of `views` that the state selects.
   get row() {
-    return this.views.find((v) => v.key === this.state.view) || this.views[0];
+    const { views: list, model } = this;
+    return (
+      list.find((v) => v.key === this.state.view) ||
+      list.find((v) => v.opens?.(model)) ||
+      list[0]
+    );
   }
 
   // The measure that replaces time, if any.
@@ -452,7 +471,7 @@ export class Shell {
         "a",
         {
           href: this.link({ view, line: undefined }),
-          "aria-current": this.state.view === view ? "true" : null,
+          "aria-current": this.row.key === view ? "true" : null,
         },
         text,
       );

@@ -220,6 +220,17 @@ function branchesOf(source) {
   return out;
 }
 
+// Is a file installed for several programs, so that it is not part of this one?
+const installed =
+  /(^|[\\/])(share|lib)[\\/]lua[\\/]\d|[\\/]?(\.luarocks|lua_modules|luarocks)[\\/]/;
+
+// A figure of a line in the unit of a heat.
+function figureOfHeat(app, heat, n) {
+  const { unit } = measures[heat] || {};
+  if (heat === "hits" || unit === "count") return count(n);
+  return unit === "bytes" ? bytes(n) : app.time(n);
+}
+
 class Listing {
   /** @type {any} figures of parts of lines; undefined: none are shown */
   expressions;
@@ -298,7 +309,7 @@ class Listing {
 
   measure() {
     const { heat, relative } = this.options;
-    const list = relative === "project" ? this.app.sources : [this.source];
+    const list = relative === "file" ? [this.source] : this.app.sources;
     this.most = 0;
     for (const source of list) {
       for (const line of source.lines) {
@@ -557,20 +568,22 @@ export function source(app, root) {
     "aria-label": "Files",
   });
   const hotList = h("div", { class: "hotlines" });
+  const filesTitle = h("h2", {});
+  const hotTitle = h("h2", {});
   const head = h("div", { class: "controls" });
+  const about = h("div", { class: "about" });
+  const stuck = h("div", { class: "stuck" }, head, about);
   const body = h("div", { class: "body" });
   fill(
     root,
-    h(
-      "aside",
-      {},
-      h("h2", {}, "Files"),
-      files,
-      h("h2", {}, "Hottest lines"),
-      hotList,
-    ),
-    h("div", { class: "sheet" }, head, body),
+    h("aside", {}, filesTitle, files, hotTitle, hotList),
+    h("div", { class: "sheet" }, stuck, body),
   );
+  // lines scroll to below the controls, which stay in place
+  const fit = () =>
+    root.style.setProperty("--stuck", stuck.offsetHeight + "px");
+  const observer = new ResizeObserver(fit);
+  observer.observe(stuck);
   let listing;
   let map;
   let key;
@@ -586,6 +599,7 @@ export function source(app, root) {
       ) ||
       (f && app.sources[f.source]) ||
       order.find((s) => s.place === state.file) ||
+      hottest(order, 1, kindOf(options().heat))[0]?.source ||
       order[0]
     );
   }
@@ -607,37 +621,56 @@ export function source(app, root) {
     return shareOf(app, kind, n).replace(/ ±.*/, "");
   }
 
+  // what the shares of files and lines are of
+  function measured() {
+    const kind = kindOf(options().heat);
+    if (model.unit !== "ns" && kind === "spent") return "% of instructions";
+    return `% ${kind === "spent" ? "self and in C" : measures[kind].of}`;
+  }
+
+  function draw_file(s, current, kind, most) {
+    const slash = s.place.lastIndexOf("/");
+    return h(
+      "a",
+      {
+        key: s.place,
+        href: app.link({
+          file: s.place,
+          line: undefined,
+          function: undefined,
+        }),
+        "aria-current": s === current ? "true" : null,
+        title: s.place,
+      },
+      h("span", { class: "name" }, s.place.slice(slash + 1)),
+      h("span", { class: "percent" }, briefly(kind, s[kind])),
+      bar(s[kind] / most, "heat"),
+    );
+  }
+
   function draw_files(current, scroll) {
     const kind = kindOf(options().heat);
     const most = order[0][kind] || 1;
+    const library = (s) => installed.test(s.place);
+    const [theirs, own] = [true, false].map((is) =>
+      order.filter((s) => library(s) === is),
+    );
+    const both = theirs.length > 0 && own.length > 0;
+    const list = (all) => all.map((s) => draw_file(s, current, kind, most));
     refill(
       files,
-      order.map((s) => {
-        const slash = s.place.lastIndexOf("/");
-        return h(
-          "a",
-          {
-            key: s.place,
-            href: app.link({
-              file: s.place,
-              line: undefined,
-              function: undefined,
-            }),
-            "aria-current": s === current ? "true" : null,
-            title: s.place,
-          },
-          h("span", { class: "name" }, s.place.slice(slash + 1)),
-          h("span", { class: "percent" }, briefly(kind, s[kind])),
-          bar(s[kind] / most, "heat"),
-        );
-      }),
+      list(own),
+      both && h("p", { class: "aside", key: "\n" }, "Libraries"),
+      list(theirs),
     );
+    fill(filesTitle, "Files", h("span", { class: "aside" }, measured()));
     if (!scroll) return;
     files.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }
 
   function draw_hot(current) {
     const kind = kindOf(options().heat);
+    fill(hotTitle, "Hottest lines", h("span", { class: "aside" }, measured()));
     refill(
       hotList,
       hottest([current], 12, kind).map(({ line }) =>
@@ -680,6 +713,13 @@ export function source(app, root) {
           covered,
       ),
       h("span", { class: "space" }),
+      h("span", { class: "legend" }),
+      h(
+        "span",
+        { class: "choice", role: "group", "aria-label": "Hot lines" },
+        step("‹", "Previous hot line (p)", false),
+        step("›", "Next hot line (n)", true),
+      ),
       choice(
         "Heat",
         [
@@ -698,8 +738,8 @@ export function source(app, root) {
       choice(
         "Relative to",
         [
-          [undefined, "File", "Relative to the hottest line of the file"],
-          ["project", "Project", "Relative to the hottest line of all files"],
+          [undefined, "Project", "Relative to the hottest line of all files"],
+          ["file", "File", "Relative to the hottest line of the file"],
         ],
         set.relative,
         (relative) => app.set({ relative }),
@@ -707,6 +747,112 @@ export function source(app, root) {
       current.expressions &&
         toggle("Expressions", set.parts, (on) =>
           app.set({ parts: on ? undefined : "0" }),
+        ),
+    );
+  }
+
+  // a button that goes to another hot line
+  function step(label, title, forward) {
+    return h(
+      "button",
+      {
+        type: "button",
+        title,
+        "aria-label": title,
+        onclick: () => next(forward),
+      },
+      label,
+    );
+  }
+
+  function next(forward) {
+    const at = Number(app.state.line) || 0;
+    const kind = kindOf(options().heat);
+    const to = beside(hot(listing.source, 0.01, kind), at, forward);
+    if (to) go(to);
+  }
+
+  // what shades mean
+  function draw_legend() {
+    const { heat } = options();
+    const most = figureOfHeat(app, heat, listing.most);
+    const what = {
+      self: model.unit === "ns" ? "self and in C" : "instructions",
+      hits: "hits",
+      total: "in calls",
+    }[heat];
+    refill(
+      head.querySelector(".legend"),
+      h("span", { class: "scale", "aria-hidden": "true" }),
+      `${what || measures[heat].title.toLowerCase()}, up to ${most}`,
+    );
+  }
+
+  // the function of a line, the one that ran there most
+  function functionAt(source, n) {
+    const list = source.rows.filter((row) => row.n === n && row.f >= 0);
+    list.sort((a, b) => b.hits - a.hits || b.self - a.self);
+    return list[0] && model.functions[list[0].f];
+  }
+
+  // some calls: links with their figures
+  function calls(what, rows, link) {
+    const few = rows.slice(0, 4);
+    if (few.length === 0) return [];
+    const told = ({ calls: n, total, totalMost }) =>
+      [
+        !model.sampled && plural(n, "call"),
+        model.unit === "ns" && amountOf(app, total, totalMost),
+        model.unit !== "ns" && plural(total, "instruction"),
+      ]
+        .filter(Boolean)
+        .join(", ");
+    return h(
+      "p",
+      {},
+      what,
+      few.flatMap((row) => [
+        " ",
+        link(row),
+        " ",
+        h("span", { class: "aside" }, told(row)),
+      ]),
+      rows.length > few.length && ` and ${rows.length - few.length} more`,
+    );
+  }
+
+  // what the chosen line calls, and what calls its function
+  function draw_about(current) {
+    const n = Number(app.state.line);
+    const f = n && functionAt(model.sources[current.id], n);
+    const found = n && model.around(app.state, current, n, f);
+    if (!found || found.callees.length + found.callers.length === 0) {
+      fill(about);
+      return;
+    }
+    const name = (to, change) =>
+      h(
+        "a",
+        { class: "name", title: to.title, href: app.link(change) },
+        to.name,
+      );
+    fill(
+      about,
+      calls(`Line ${n} calls`, found.callees, ({ callee }) =>
+        name(callee, {
+          function: callee.title,
+          line: undefined,
+          view: callee.source >= 0 ? "source" : "callgraph",
+        }),
+      ),
+      f &&
+        calls(`${f.name} is called by`, found.callers, ({ from, n: at }) =>
+          name(
+            { ...from, name: `${from.name}:${at}` },
+            from.source >= 0
+              ? { file: from.place, line: at, function: undefined }
+              : { function: from.title, view: "callgraph", line: undefined },
+          ),
         ),
     );
   }
@@ -743,6 +889,15 @@ export function source(app, root) {
     }
   }
 
+  // shows the hottest line of a file that was opened for no other
+  function reveal(current) {
+    const f = app.chosen;
+    if (app.state.line || (f && f.source === current.id)) return;
+    const [first] = hottest([current], 1, kindOf(options().heat));
+    if (first)
+      listing.find(first.line.n)[0]?.scrollIntoView({ block: "center" });
+  }
+
   function go(n) {
     app.set({ file: listing.source.place, line: n }, true);
   }
@@ -769,17 +924,22 @@ export function source(app, root) {
     draw_files(current, scroll);
     draw_hot(current);
     draw_head(current);
+    draw_about(current);
   }
 
   function update() {
     order = sorted();
     const current = wanted();
+    const other = listing?.source.id !== current.id;
     draw_around(current, true);
     if (keyOf(current) !== key) {
       open(current);
       map.draw();
     }
+    draw_legend();
+    fit();
     mark(true);
+    if (other) reveal(current);
     map.follow();
   }
 
@@ -798,6 +958,7 @@ export function source(app, root) {
       listing.all();
       listing.scroller.scrollLeft = left;
     }
+    draw_legend();
     map.draw();
     mark(false);
     map.follow();
@@ -813,15 +974,14 @@ export function source(app, root) {
       map.draw();
       map.follow();
     },
-    close: () => removeEventListener("scroll", follow),
+    close: () => {
+      removeEventListener("scroll", follow);
+      observer.disconnect();
+    },
     print: () => listing.all(),
     key: (event) => {
       if (event.key === "n" || event.key === "p") {
-        const at = Number(app.state.line) || 0;
-        const kind = kindOf(options().heat);
-        const list = hot(listing.source, 0.01, kind);
-        const to = beside(list, at, event.key === "n");
-        if (to) go(to);
+        next(event.key === "n");
         return true;
       }
       const down = event.key === "ArrowDown";

@@ -3,12 +3,10 @@
 
 const listeners = [];
 
-/** @type {Record<string, any>} */
-const defaults = { view: "overview" };
-
 // The state in an address.
 export function parse(hash) {
-  const out = { ...defaults };
+  /** @type {Record<string, any>} */
+  const out = {};
   for (const [key, value] of new URLSearchParams(hash.replace(/^#/, ""))) {
     out[key] = value;
   }

@@ -111,30 +111,62 @@ export function fromColumns({
   return out;
 }
 
+// A column with room for n values.
+function grown(column, n) {
+  const out = new column.constructor(n);
+  out.set(column);
+  return out;
+}
+
 // Builds a tree node by node; a node has at most one child per function.
 export class Builder {
-  constructor(functions) {
-    this.width = functions + 1;
-    this.index = new Map();
-    this.parent = [];
-    this.func = [];
-    this.calls = [];
-    this.self = [];
-    this.cost = [];
+  constructor() {
+    this.n = 0;
+    this.parent = new Int32Array(64);
+    this.func = new Int32Array(64);
+    this.calls = new Float64Array(64);
+    this.self = new Float64Array(64);
+    this.cost = new Float64Array(64);
+    // a hash table of node numbers plus 1; half of it stays empty
+    this.slots = new Int32Array(128);
+  }
+
+  // The slot of a child, or the empty one where it belongs.
+  slot(parent, func) {
+    const { slots } = this;
+    const mask = slots.length - 1;
+    const hash = Math.imul(parent, 0x9e3779b1) + Math.imul(func, 0x85ebca6b);
+    let at = (hash ^ (hash >>> 15)) & mask;
+    for (;;) {
+      const node = slots[at] - 1;
+      if (node < 0) return at;
+      if (this.parent[node] === parent && this.func[node] === func) return at;
+      at = (at + 1) & mask;
+    }
+  }
+
+  grow() {
+    const n = 2 * this.parent.length;
+    for (const key of ["parent", "func", "calls", "self", "cost"]) {
+      this[key] = grown(this[key], n);
+    }
+    this.slots = new Int32Array(2 * n);
+    for (let i = 0; i < this.n; i++) {
+      this.slots[this.slot(this.parent[i], this.func[i])] = i + 1;
+    }
   }
 
   child(parent, func) {
-    const key = (parent + 1) * this.width + func;
-    let node = this.index.get(key);
-    if (node === undefined) {
-      node = this.parent.length;
-      this.index.set(key, node);
-      this.parent.push(parent);
-      this.func.push(func);
-      this.calls.push(0);
-      this.self.push(0);
-      this.cost.push(0);
+    let at = this.slot(parent, func);
+    if (this.slots[at] > 0) return this.slots[at] - 1;
+    if (this.n === this.parent.length) {
+      this.grow();
+      at = this.slot(parent, func);
     }
+    const node = this.n++;
+    this.slots[at] = node + 1;
+    this.parent[node] = parent;
+    this.func[node] = func;
     return node;
   }
 
@@ -150,13 +182,14 @@ export class Builder {
   }
 
   tree() {
+    const { n } = this;
     return new Tree(
-      this.parent.length,
-      Int32Array.from(this.parent),
-      Int32Array.from(this.func),
-      Float64Array.from(this.calls),
-      Float64Array.from(this.self),
-      Float64Array.from(this.cost),
+      n,
+      this.parent.slice(0, n),
+      this.func.slice(0, n),
+      this.calls.slice(0, n),
+      this.self.slice(0, n),
+      this.cost.slice(0, n),
     );
   }
 }
@@ -172,9 +205,9 @@ function below(tree, func) {
 }
 
 // The tree of what a function calls, merged over all its callers.
-export function callees(tree, func, functions) {
+export function callees(tree, func) {
   const to = new Int32Array(tree.n).fill(-1);
-  const out = new Builder(functions);
+  const out = new Builder();
   for (let i = 0; i < tree.n; i++) {
     const p = tree.parent[i];
     if (p >= 0 && to[p] >= 0) to[i] = out.child(to[p], tree.func[i]);
@@ -189,9 +222,9 @@ const deepest = 250;
 
 // The inverted tree of a function: callers are below their callees. Figures
 // are at the end of each path.
-export function callers(tree, func, functions, counts = tree.calls) {
+export function callers(tree, func, counts = tree.calls) {
   const inside = below(tree, func);
-  const out = new Builder(functions);
+  const out = new Builder();
   for (let i = 0; i < tree.n; i++) {
     if (tree.func[i] !== func || inside[i]) continue;
     let node = out.child(-1, func);
@@ -208,9 +241,9 @@ export function callers(tree, func, functions, counts = tree.calls) {
 }
 
 // The tree without a function and all nodes below it.
-export function hide(tree, func, functions) {
+export function hide(tree, func) {
   const to = new Int32Array(tree.n).fill(-1);
-  const out = new Builder(functions);
+  const out = new Builder();
   for (let i = 0; i < tree.n; i++) {
     const p = tree.parent[i];
     if (tree.func[i] === func || (p >= 0 && to[p] < 0)) continue;
@@ -222,9 +255,9 @@ export function hide(tree, func, functions) {
 
 // The tree with recursion merged: each function appears once per path, and
 // calls of its recursive nodes move to its first node.
-export function merged(tree, functions) {
+export function merged(tree) {
   const to = new Int32Array(tree.n);
-  const out = new Builder(functions);
+  const out = new Builder();
   for (let i = 0; i < tree.n; i++) {
     const f = tree.func[i];
     let above = tree.parent[i] < 0 ? -1 : to[tree.parent[i]];
@@ -237,9 +270,9 @@ export function merged(tree, functions) {
 }
 
 // The tree of some functions; figures of others go to their callers.
-export function only(tree, keep, functions) {
+export function only(tree, keep) {
   const to = new Int32Array(tree.n);
-  const out = new Builder(functions);
+  const out = new Builder();
   for (let i = 0; i < tree.n; i++) {
     const p = tree.parent[i];
     const kept = p < 0 || keep(tree.func[i]);
@@ -263,8 +296,8 @@ export function weightOf(l, wanted) {
 }
 
 // Merges several trees.
-export function union(trees, functions) {
-  const out = new Builder(functions);
+export function union(trees) {
+  const out = new Builder();
   for (const tree of trees) {
     const to = new Int32Array(tree.n);
     for (let i = 0; i < tree.n; i++) {
@@ -278,8 +311,8 @@ export function union(trees, functions) {
 
 // Merges two trees: the result has the figures of `after`; its field `before`
 // is a tree of the same nodes with the figures of `before`.
-export function both(before, after, functions) {
-  const out = new Builder(functions);
+export function both(before, after) {
+  const out = new Builder();
   const was = { calls: [], self: [], cost: [] };
   for (const tree of [before, after]) {
     const to = new Int32Array(tree.n);
@@ -351,10 +384,11 @@ export function perFunction(tree, functions) {
   return out;
 }
 
-// The calls made from each line, of nodes that are `inside`: rows of { f, n,
-// calls, total, totalCost, inC }; f is the calling function, n its line.
-// Recursion counts once. Calls from a zone count for the zone's function.
-export function calledFrom(tree, inside, functions) {
+// Calls of nodes that are `inside`, added up by a key, which keyOf(node,
+// caller) gives; undefined: the call does not count. Rows of { key, node,
+// caller, calls, total, totalCost, inC }; node is the first one, caller its
+// caller. Recursion counts once. Calls from a zone count for its function.
+export function callsBy(tree, inside, functions, keyOf) {
   const rows = new Map();
   const open = new Map();
   const within = (own) =>
@@ -365,20 +399,19 @@ export function calledFrom(tree, inside, functions) {
     );
   const [total, totalCost] = [within(tree.self), within(tree.cost)];
   const kind = (i) => functions[tree.func[i]].kind;
-  const keyOf = (i) => {
+  const at = (i) => {
     let p = tree.parent[i];
-    if (p < 0 || !tree.line[i] || !inside[i] || !inside[p]) return undefined;
+    if (p < 0 || !tree.line[i] || !inside[i] || !inside[p]) return [];
     while (p > 0 && kind(p) === "zone") p = tree.parent[p];
-    return tree.func[p] + tree.line[i] * functions.length;
+    return [keyOf(i, p), p];
   };
   const figures = { calls: 0, total: 0, totalCost: 0, inC: 0 };
   walk(
     tree,
     (i) => {
-      const key = keyOf(i);
+      const [key, caller] = at(i);
       if (key === undefined) return;
-      const f = key % functions.length;
-      const row = rows.get(key) || { f, n: tree.line[i], ...figures };
+      const row = rows.get(key) || { key, node: i, caller, ...figures };
       rows.set(key, row);
       if (kind(i) === "zone") return;
       row.calls += tree.calls[i];
@@ -390,11 +423,24 @@ export function calledFrom(tree, inside, functions) {
       row.totalCost += totalCost?.[i] || 0;
     },
     (i) => {
-      const key = kind(i) === "zone" ? undefined : keyOf(i);
+      const key = kind(i) === "zone" ? undefined : at(i)[0];
       if (key !== undefined) open.set(key, open.get(key) - 1);
     },
   );
   return [...rows.values()];
+}
+
+// The calls made from each line, of nodes that are `inside`: rows of { f, n,
+// calls, total, totalCost, inC }; f is the calling function, n its line.
+export function calledFrom(tree, inside, functions) {
+  const { func, line } = tree;
+  const key = (i, p) => func[p] + line[i] * functions.length;
+  return callsBy(tree, inside, functions, key).map(
+    ({ calls, total, totalCost, inC, ...row }) => ({
+      ...{ f: func[row.caller], n: line[row.node] },
+      ...{ calls, total, totalCost, inC },
+    }),
+  );
 }
 
 // For each node: is it of the function, or below it?
@@ -501,19 +547,25 @@ export function layout(tree, own) {
   return { tree, weight, first, child, start };
 }
 
-// The last node before the first real fork; 0 if it has less than 70 % of the
-// weight. Up to there, one child has at least 90 % of its caller's weight.
+// The node from which a graph shows where the weight is: the deepest one with
+// at least two thirds of the weight of which most is below it.
 export function forked(l) {
+  const [whole] = l.weight;
+  const own = (i) => {
+    let rest = l.weight[i];
+    for (let c = l.first[i]; c < l.first[i + 1]; c++) {
+      rest -= l.weight[l.child[c]];
+    }
+    return rest;
+  };
   let node = 0;
-  let last = 0;
   for (;;) {
-    if (l.first[node + 1] - l.first[node] > 1) last = node;
+    if (l.first[node] === l.first[node + 1]) return node;
     const next = l.child[l.first[node]];
-    const only = l.first[node] < l.first[node + 1];
-    if (!only || l.weight[next] < l.weight[node] * 0.9) break;
+    const most = l.weight[next] >= (whole * 2) / 3;
+    if (!most || own(next) * 2 >= l.weight[next]) return node;
     node = next;
   }
-  return l.weight[last] < l.weight[0] * 0.7 ? 0 : last;
 }
 
 // The child of a node at the position x, or -1.

@@ -28,6 +28,12 @@ end
 -- ns of overhead that are too few for a note
 local too_short <const> = 100000
 
+-- what makes small times more exact, by mode
+local more_exact = {
+  line = "; mode call, or fewer lines (--lines=PATTERN), is more exact",
+  call = "; shares of small functions are true with --sample",
+}
+
 -- notes on how certain the times are
 local function certainty(profile, page)
   local meta = profile.meta
@@ -42,12 +48,12 @@ local function certainty(profile, page)
   if meta.overhead_ns * 4 > recorded * 3 and
      meta.overhead_ns > too_short then
     page:note("overhead was %s %% of the time, so small times are rough%s",
-      format.percent(meta.overhead_ns, recorded), meta.mode == "line" and
-      "; mode call, or fewer lines (--lines=PATTERN), is more exact" or "")
+      format.percent(meta.overhead_ns, recorded), more_exact[meta.mode] or "")
   end
   if meta.clamped_ns * 100 > profile.measure.whole then
-    page:note("the overhead estimate exceeds the measured time by %s; small " ..
-      "times are rough", format.time(meta.clamped_ns))
+    page:note("the overhead estimate exceeds the measured time by %s, so " ..
+      "small times are rough%s", format.time(meta.clamped_ns),
+      more_exact[meta.mode] or "")
   end
   if meta.preempted_unknown then
     page:note("this system does not say when other programs had the " ..
@@ -98,8 +104,8 @@ end
 local function tree_gaps(profile, page)
   local meta = profile.meta
   if meta.truncated > 0 then
-    page:note("max_nodes was reached: the callers of %s are not known",
-      plural(meta.truncated, "call"))
+    page:note("max_nodes was reached: the callers of %s are not known " ..
+      "(a higher --max-nodes keeps them)", plural(meta.truncated, "call"))
   end
   if meta.folded and meta.fold_at > 0 then
     page:note("recursion is folded beyond %s call-tree nodes " ..
