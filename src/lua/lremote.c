@@ -80,6 +80,15 @@ static int lremote_call (lua_State *L) {
 }
 
 
+/* path -> where the link goes; or nil */
+static int lremote_link (lua_State *L) {
+  char to[4096];
+  lua_pushstring(L, process_link(luaL_checkstring(L, 1), to, sizeof to)
+                    ? to : NULL);
+  return 1;
+}
+
+
 static uint64_t lremote_address (lua_State *L, int arg) {
   return (uint64_t)luaL_checkinteger(L, arg);
 }
@@ -179,6 +188,7 @@ static int lremote_thread (lua_State *L) {
   ltable_setinteger(L, "address", (lua_Integer)t.at);
   ltable_setinteger(L, "status", (lua_Integer)t.status);
   ltable_setinteger(L, "depth", (lua_Integer)t.depth);
+  ltable_setinteger(L, "values", (lua_Integer)t.values);
   ltable_setinteger(L, "jump", (lua_Integer)t.jump);
   ltable_setinteger(L, "resumed", (lua_Integer)remote_resumed(m, &t));
   lua_newtable(L);
@@ -332,6 +342,7 @@ static const luaL_Reg lremote_list[] = {
   {"remote_stop", lremote_stop},
   {"remote_forget", lremote_forget},
   {"remote_call", lremote_call},
+  {"remote_link", lremote_link},
   {"remote_states", lremote_states},
   {"remote_thread", lremote_thread},
   {"remote_coroutines", lremote_coroutines},

@@ -13,6 +13,7 @@
 #define REMOTE_SLOTS	1000400
 #define REMOTE_EXTRA	5	/* slots behind its end */
 
+#define REMOTE_TOP	16	/* in a state: behind the last value */
 #define REMOTE_TABLE	0x45	/* the tag of a table */
 #define REMOTE_TABLE_ARRAY	16
 #define REMOTE_STATE	72	/* bytes of a state that the search looks at */
@@ -173,6 +174,7 @@ static const char *remote_calls (RemoteMemory *m, RemoteThread *t) {
 
 const char *remote_thread (RemoteMemory *m, const RemoteLayout *l,
                            uint64_t at, RemoteThread *t) {
+  uint64_t top;
   memset(t, 0, sizeof *t);
   if (remote_tag(m, at) != INTERNALS_OBJECT(INTERNALS_THREAD))
     return "it is no thread";
@@ -186,6 +188,10 @@ const char *remote_thread (RemoteMemory *m, const RemoteLayout *l,
   t->status = remote_byte(m, at + l->status);
   if (!remote_based(m, l, at))
     return "its stack is not where its first call is";
+  top = remote_word(m, at + REMOTE_TOP);
+  if (top <= t->stack || top - t->stack > REMOTE_SLOTS * REMOTE_VALUE)
+    return "its top is not in its stack";
+  t->values = (uint32_t)((top - t->stack) / REMOTE_VALUE) - 1;
   if (t->status > REMOTE_STATUS_MOST) return "its status is none of Lua's";
   return remote_calls(m, t);
 }

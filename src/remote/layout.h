@@ -37,6 +37,7 @@ typedef struct RemoteThread {
   uint64_t stack, last;
   uint64_t jump;	/* an address in its C stack; 0: there is none */
   unsigned status;
+  uint32_t values;	/* in the stack, above the slot of the base */
   uint32_t depth;	/* number of CallInfos above the base */
 } RemoteThread;
 

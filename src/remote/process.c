@@ -2,7 +2,7 @@
 ** See process.h
 */
 
-#define _DEFAULT_SOURCE		/* syscall, ptrace */
+#define _DEFAULT_SOURCE		/* syscall, ptrace, readlink */
 
 #include "remote/process.h"
 
@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 
 /* times that a thread is looked at until it has stopped, and their distance */
@@ -84,6 +85,14 @@ void process_go (RemoteProcess *p) {
            (void *)(intptr_t)p->signals[p->count]);
   }
   remote_forget(&p->memory);
+}
+
+
+int process_link (const char *path, char *to, size_t room) {
+  ssize_t n = readlink(path, to, room - 1);
+  if (n <= 0) return 0;
+  to[n] = '\0';
+  return 1;
 }
 
 

@@ -30,6 +30,9 @@ CPROF_I int process_stop (RemoteProcess *p, long thread);
 /* All threads that were stopped go on. */
 CPROF_I void process_go (RemoteProcess *p);
 
+/* Where a link goes, in up to 'room' bytes with the '\0'. 0: not known. */
+CPROF_I int process_link (const char *path, char *to, size_t room);
+
 /* The name of a system call in which threads wait; NULL: it is another. */
 CPROF_I const char *process_call (long number);
 
