@@ -22,6 +22,7 @@ CPROF_I void lnodes_open (lua_State *L);
 CPROF_I void loan_open (lua_State *L);
 CPROF_I void lprofile_open (lua_State *L);
 CPROF_I void lrebuild_open (lua_State *L);
+CPROF_I void lremote_open (lua_State *L);
 CPROF_I void lsave_open (lua_State *L);
 CPROF_I void texts_open (lua_State *L);
 

@@ -19,7 +19,7 @@ local terminal = require "cprof.system.terminal"
 ---    parser: fun(name: string?): table?, commands: string[])
 ---    parser: that of a command, or of all
 
-local list = { "run", "attach", "top", "serve", "report", "annotate", "tree",
+local list = { "run", "attach", "dump", "top", "serve", "report", "annotate", "tree",
   "callgraph", "show", "coverage", "diff", "merge", "join", "html", "export",
   "push", "check", "calibrate", "completion", "help" }
 

@@ -1,0 +1,172 @@
+-- cprof dump: prints what a program runs now, which need not be prepared.
+
+local format = require "cprof.text.format"
+local input = require "cprof.command.input"
+local remote = require "cprof.remote"
+local text = require "cprof.source.text"
+
+local function process(s)
+  local n = math.tointeger(tonumber(s))
+  return n and n >= 1 and n or nil
+end
+
+local dump = {
+  name = "dump",
+  summary = "Print what a program runs now, which need not be prepared.",
+  usage = "cprof dump [options] PID",
+  description = "Print the calls of each state and each coroutine of a " ..
+    "running program, innermost first. The program need not know of cprof. " ..
+    "It is read from outside: threads that run are stopped for a moment, " ..
+    "threads that wait are not. On Linux, x86-64 and aarch64.",
+  example = "cprof dump 4711",
+  options = {
+    { "PID", "The process.", read = process,
+      must = "the number of a process" },
+    { "--json", "Print JSON." },
+    input.looks,
+  },
+}
+
+-- {======================================================
+-- As text
+-- =======================================================
+
+local columns = {
+  { title = "function", left = true }, { title = "line", left = true },
+  { title = "source", left = true, cut = format.cutend },
+}
+
+-- the text of a frame's line; "": it cannot be read
+local function source_line(frame)
+  local lines = frame.line and text.lines(frame.source)
+  local line = lines and lines[frame.line]
+  return line and format.plain(line:match "^%s*(.-)%s*$") or ""
+end
+
+local function row(frame)
+  local where = frame.kind == "C" and "[C]" or
+    ("%s:%s"):format(frame.place, frame.line or "?")
+  return { format.plain(frame.name) .. (frame.tail and " (tail call)" or ""),
+    format.plain(where), source_line(frame) }
+end
+
+-- the lines of a thread's calls
+local function calls(thread, width, paint)
+  local rows = {}
+  for i, frame in ipairs(thread.frames) do rows[i] = row(frame) end
+  if #rows == 0 then return {} end
+  local lines = format.table(columns, rows, width - 4, paint)
+  table.remove(lines, 1)
+  local missing = thread.depth - #rows
+  if missing > 0 then
+    table.insert(lines, #rows - 49, ("... %s ..."):format(
+      format.plural(missing, "more call")))
+  end
+  return lines
+end
+
+-- What the threads of a state are called: the main thread, coroutine 1, ...
+local function named(state)
+  local names, n = {}, 0
+  for _, thread in ipairs(state.threads) do
+    if thread.kind == "main" then names[thread.address] = "main thread"
+    else
+      n = n + 1
+      names[thread.address] = ("coroutine %d"):format(n)
+    end
+  end
+  return names
+end
+
+local function head(thread, names)
+  return ("%s: %s%s"):format(names[thread.address], thread.status,
+    thread.resumed_by and ", resumed by " .. (thread.kind == "coroutine" and
+      names[thread.resumed_by]:gsub("^main", "the main")) or "")
+end
+
+-- Threads with the same calls, and the same status, are one block.
+local function blocks(state, width, paint)
+  local names, list, by = named(state), {}, {}
+  for _, thread in ipairs(state.threads) do
+    local lines = calls(thread, width, paint)
+    local title = head(thread, names)
+    local key = title:match ": (.*)$" .. "\n" .. table.concat(lines, "\n")
+    if by[key] then by[key].more = by[key].more + 1
+    else
+      by[key] = { title = title, lines = lines, more = 0 }
+      list[#list + 1] = by[key]
+    end
+  end
+  return list
+end
+
+local function add_state(out, state, number, many, width, paint)
+  out[#out + 1] = ""
+  out[#out + 1] = paint("bold", ("state%s of Lua %s%s%s"):format(
+    many and " " .. number or "", state.release,
+    state.thread and (" in thread %d"):format(state.thread) or "",
+    state.waits and ", which waits in " .. format.plain(state.waits) or ""))
+  for _, block in ipairs(blocks(state, width, paint)) do
+    out[#out + 1] = ("  %s%s"):format(block.title, block.more > 0 and
+      (", and %s like it"):format(format.count(block.more)) or "")
+    for _, line in ipairs(block.lines) do out[#out + 1] = "    " .. line end
+  end
+  if not state.complete then
+    out[#out + 1] = "  there may be more coroutines: the list of Lua's " ..
+      "objects could not be read to its end"
+  end
+end
+
+local function as_text(found, parsed)
+  local width = parsed.width or format.columns()
+  local paint = format.paint(format.wants_color(parsed.color or "auto"))
+  local out = { ("process %d (%s), %s"):format(found.pid,
+    format.plain(found.command), found.stopped and
+    ("stopped for %s"):format(format.time(found.stopped * 1e9 // 1 | 0)) or
+    "which was not stopped") }
+  for i, state in ipairs(found.states) do
+    add_state(out, state, i, #found.states > 1, width, paint)
+  end
+  return table.concat(out, "\n") .. "\n"
+end
+
+-- }======================================================
+
+
+-- {======================================================
+-- As JSON
+-- =======================================================
+
+local function hex(address)
+  return address and ("0x%x"):format(address)
+end
+
+local function as_json(found)
+  local json = require "cprof.encoding.json"
+  local states = {}
+  for i, state in ipairs(found.states) do
+    local threads = {}
+    for k, t in ipairs(state.threads) do
+      threads[k] = { kind = t.kind, address = hex(t.address),
+        status = t.status, resumed_by = hex(t.resumed_by), depth = t.depth,
+        frames = setmetatable(t.frames, { __jsontype = "array" }) }
+    end
+    states[i] = { address = hex(state.address), release = state.release,
+      thread = state.thread, waits = state.waits, complete = state.complete,
+      threads = threads }
+  end
+  return json.encode({ pid = found.pid, command = found.command,
+    stopped_ns = found.stopped and found.stopped * 1e9 // 1 | 0,
+    states = states }, { indent = true }) .. "\n"
+end
+
+-- }======================================================
+
+
+function dump.call(parsed, fail)
+  local found, why = remote.read(parsed.pid)
+  if not found then fail(why) end
+  input.print(parsed.json and as_json(found) or as_text(found, parsed), fail)
+end
+
+return dump

@@ -1,0 +1,290 @@
+-- What the states of Lua in another process run now.
+
+local core = require "cprof.core"
+local name = require "cprof.source.name"
+local process = require "cprof.remote.process"
+local symbols = require "cprof.remote.symbols"
+local text = require "cprof.source.text"
+
+local remote = {}
+
+---@class cprof.RemoteFrame
+---@field kind string     "Lua", "main", "C"
+---@field name string
+---@field source string?
+---@field place string?   the source as people write it
+---@field line integer?   nil: not known
+---@field first_line integer?
+---@field last_line integer?
+---@field tail boolean    was it called by a tail call?
+
+---@class cprof.RemoteThread
+---@field kind string     "main", "coroutine"
+---@field address integer
+---@field status string   "running"; "normal": it has resumed another one;
+---    "suspended"; "not started"; "failed"; "idle": nothing runs in a main one
+---@field resumed_by integer?  address of the thread that has resumed it
+---@field depth integer   how many calls are active
+---@field frames cprof.RemoteFrame[]  innermost first; of very many calls, the
+---    first and last ones
+
+---@class cprof.RemoteState
+---@field address integer
+---@field release string  of Lua
+---@field thread integer? of the system, that runs it; nil: not known
+---@field waits string?   the system call in which that one waits
+---@field threads cprof.RemoteThread[]
+---@field complete boolean  were all coroutines found?
+
+---@class cprof.RemoteProcess
+---@field pid integer
+---@field command string
+---@field states cprof.RemoteState[]
+---@field stopped number? for how many seconds threads were stopped; nil: none
+
+-- how often a process is read again that has changed meanwhile, from which
+-- time on waiting threads are stopped, too, and the seconds in between
+local attempts <const>, all_from <const>, pause <const> = 40, 10, 0.002
+
+-- {======================================================
+-- Names
+-- =======================================================
+
+local function frame_of(state, raw)
+  if raw.c then
+    local given = state.names[raw.func] or raw.wraps and "(coroutine.wrap)"
+    return { kind = "C", tail = raw.tail, name = given or name.of {
+      kind = "C", source = "=[C]", line = -1, last_line = -1, called = "",
+      how = "", code = state.place(raw.code) } }
+  end
+  local kind = raw.first == 0 and "main" or "Lua"
+  local given = { kind = kind, source = raw.source, line = raw.first,
+    last_line = raw.last, called = "", how = "",
+    place = name.place(raw.source, state.folder) }
+  return { kind = kind, source = raw.source, place = given.place,
+    name = kind == "main" and "(main chunk)" or
+      name.of(given, state.names[raw.func]),
+    line = raw.line > 0 and raw.line or nil, first_line = raw.first,
+    last_line = raw.last, tail = raw.tail }
+end
+
+-- }======================================================
+
+
+-- {======================================================
+-- Threads
+-- =======================================================
+
+local function active(raw) return raw.status == 0 and raw.depth > 0 end
+
+local function status_of(raw, main, resumed)
+  if active(raw) then return resumed and "normal" or "running" end
+  if main then return "idle" end
+  if raw.status == 1 then return "suspended" end
+  if raw.status > 1 then return "failed" end
+  return "not started"
+end
+
+-- Is it a coroutine that has ended?
+local function dead(raw)
+  return raw.status == 0 and raw.depth == 0 and raw.values == 0
+end
+
+-- the threads as they are in memory; nil and what does not fit
+local function raw_threads(memory, state)
+  local list, complete = core.remote_coroutines(memory, state.address)
+  table.insert(list, 1, state.address)
+  local out, by = {}, {}
+  for _, address in ipairs(list) do
+    if not by[address] then
+      local raw, misfit = core.remote_thread(memory, address, state.layout)
+      if not raw then return nil, misfit end
+      by[address] = raw
+      if address == state.address or not dead(raw) then
+        out[#out + 1] = raw
+      end
+    end
+  end
+  for _, raw in ipairs(out) do
+    local other = active(raw) and by[raw.resumed]
+    if other and active(other) then
+      other.resumed_by, raw.resumes = raw.address, other
+      raw.frames[1].wraps = true
+    end
+  end
+  return out, complete
+end
+
+-- those that run first, in the order in which they were resumed
+local function sorted(threads)
+  local out, done = {}, {}
+  local function add(raw)
+    while raw and not done[raw] do
+      out[#out + 1], done[raw] = raw, true
+      raw = raw.resumes
+    end
+  end
+  add(threads[1])
+  for _, raw in ipairs(threads) do
+    if active(raw) and not raw.resumed_by then add(raw) end
+  end
+  for _, raw in ipairs(threads) do add(raw) end
+  return out
+end
+
+-- Describes a state that was read.
+local function describe(state, raws)
+  local out = {}
+  for i, raw in ipairs(sorted(raws)) do
+    local frames = {}
+    for k, frame in ipairs(raw.frames) do frames[k] = frame_of(state, frame) end
+    out[i] = { address = raw.address, depth = raw.depth, frames = frames,
+      kind = raw.address == state.address and "main" or "coroutine",
+      resumed_by = raw.resumed_by,
+      status = status_of(raw, raw.address == state.address, raw.resumes) }
+  end
+  return out
+end
+
+-- The thread of the system that runs a state: the one whose stack has what
+-- errors jump to. A process with one thread has no other.
+local function find_system_thread(pid, state, raws, seen, mappings)
+  local only = next(seen)
+  if next(seen, only) then
+    only = nil
+    local jumps = {}
+    for _, raw in ipairs(raws) do
+      if raw.jump ~= 0 and active(raw) then
+        jumps[process.mapping(mappings, raw.jump) or 0] = true
+      end
+    end
+    for id in pairs(seen) do
+      local _, stack = process.waits(pid, id)
+      local m = stack and process.mapping(mappings, stack)
+      if m and jumps[m] then only = id end
+    end
+  end
+  state.thread = only
+  state.waits = only and seen[only].state ~= "R" and
+    (process.waits(pid, only)) or nil
+end
+
+-- }======================================================
+
+
+-- {======================================================
+-- Reading
+-- =======================================================
+
+-- Where Lua's structures can be: whatever is private and can be written.
+local function writable(mappings)
+  local out = {}
+  for _, m in ipairs(mappings) do
+    if m.how == "rw-p" and m.path:sub(1, 2) ~= "[v" then
+      out[#out + 1], out[#out + 2] = m.from, m.to
+    end
+  end
+  return out
+end
+
+-- Stops threads that run, or all; nil and why one could not be stopped.
+local function stop(memory, seen, all)
+  local stopped = {}
+  for id, thread in pairs(seen) do
+    if thread.state == "R" or all then
+      local ok, why = core.remote_stop(memory, id)
+      if not ok and why ~= "ended" then return nil, why end
+      stopped[id] = true
+    end
+  end
+  return stopped
+end
+
+-- reads all states once; nil and what did not fit
+local function read_states(memory, pid, states, seen, mappings)
+  for _, state in ipairs(states) do
+    local raws, complete = raw_threads(memory, state)
+    if not raws then return nil, complete end
+    state.raws, state.complete = raws, complete
+    state.names = core.remote_names(memory, state.address, state.layout)
+    find_system_thread(pid, state, raws, seen, mappings)
+  end
+  return true
+end
+
+-- Reads until nothing has changed meanwhile. Returns for how long threads were
+-- stopped; or nil and why it failed.
+local function read_steady(memory, pid, states, mappings)
+  local why
+  for i = 1, attempts do
+    local seen = process.threads(pid)
+    if not next(seen) then
+      return nil, ("process %d has ended"):format(pid)
+    end
+    local began = core.seconds()
+    core.remote_forget(memory)
+    local stopped, refused = stop(memory, seen, i >= all_from)
+    local fits, misfit
+    if stopped then
+      fits, misfit = read_states(memory, pid, states, seen, mappings)
+    end
+    local stayed = stopped and process.stayed(pid, seen, stopped)
+    core.remote_go(memory)
+    if fits and stayed then
+      return next(stopped) and core.seconds() - began or false
+    end
+    why = refused == "forbidden" and "it runs, and the system does not let " ..
+      "cprof stop it for a moment (ptrace)" or refused or misfit or
+      "it does not stay as it is for long enough"
+    core.sleep(pause)
+  end
+  return nil, ("process %d could not be read: %s"):format(pid, why)
+end
+
+local function no_state(pid, misfit)
+  local exe = core.readfile(("/proc/%d/exe"):format(pid))
+  if exe and exe:sub(1, 5) == "\127ELF\1" then
+    return ("process %d is a 32-bit program, which cprof cannot read")
+      :format(pid)
+  end
+  return misfit and ("process %d has a state of Lua that is laid out like " ..
+    "none of Lua 5.4.0 to 5.5.0: %s"):format(pid, misfit) or
+    ("process %d has no state of Lua 5.4 or 5.5"):format(pid)
+end
+
+---Reads what a process runs. Threads that run are stopped for a moment, those
+---that wait are not.
+---@param pid integer
+---@return cprof.RemoteProcess?
+---@return string? why
+function remote.read(pid)
+  local memory, why = process.open(pid)
+  if not memory then return nil, why end
+  local mappings = process.mappings(pid)
+  local found, misfit = core.remote_states(memory, writable(mappings))
+  if #found == 0 then return nil, no_state(pid, misfit) end
+  local states = {}
+  for i = 1, #found, 2 do
+    states[#states + 1] = { address = found[i], layout = found[i + 1],
+      release = core.remote_release(found[i + 1]) }
+  end
+  local stopped
+  stopped, why = read_steady(memory, pid, states, mappings)
+  if stopped == nil then return nil, why end
+  local place = symbols.finder(pid, mappings)
+  local folder = core.remote_link(("/proc/%d/cwd"):format(pid))
+  text.forget(("/proc/%d/cwd"):format(pid))
+  local out = {}
+  for i, state in ipairs(states) do
+    state.place, state.folder = place, folder
+    out[i] = { address = state.address, release = state.release,
+      thread = state.thread, waits = state.waits, complete = state.complete,
+      threads = describe(state, state.raws) }
+  end
+  return { pid = pid, command = process.command(pid), states = out,
+    stopped = stopped or nil }
+end
+
+-- }======================================================
+
+return remote

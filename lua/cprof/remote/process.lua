@@ -1,0 +1,164 @@
+-- Another process, as the system shows it: its mappings, its threads, and
+-- what each of them waits for.
+
+local core = require "cprof.core"
+
+local process = {}
+
+---@class cprof.Mapping
+---@field from integer
+---@field to integer    the first address behind it
+---@field how string    "rw-p"
+---@field offset integer  in the file
+---@field path string   "": no file
+
+local function read(pid, name)
+  return core.readfile(("/proc/%d/%s"):format(pid, name))
+end
+
+---The mappings of a process; {}: it has ended.
+---@param pid integer
+---@return cprof.Mapping[]
+function process.mappings(pid)
+  local out = {}
+  for line in (read(pid, "maps") or ""):gmatch "[^\n]+" do
+    local from, to, how, offset, path =
+      line:match "^(%x+)-(%x+) (%S+) (%x+) %S+ %S+ *(.*)$"
+    if from then
+      out[#out + 1] = { from = tonumber(from, 16), to = tonumber(to, 16),
+        how = how, offset = tonumber(offset, 16), path = path }
+    end
+  end
+  return out
+end
+
+---The mapping that has an address.
+---@param mappings cprof.Mapping[]
+---@param address integer
+---@return cprof.Mapping?
+function process.mapping(mappings, address)
+  for _, m in ipairs(mappings) do
+    if math.ult(address, m.to) and not math.ult(address, m.from) then
+      return m
+    end
+  end
+end
+
+---The words of a process's command line.
+---@param pid integer
+---@return string
+function process.command(pid)
+  local words = (read(pid, "cmdline") or ""):gsub("%z+$", ""):gsub("%z", " ")
+  return words ~= "" and words or
+    "[" .. (read(pid, "comm") or "?"):gsub("\n", "") .. "]"
+end
+
+---@class cprof.SystemThread
+---@field id integer
+---@field state string  "R": it runs; others: it waits, or is stopped
+---@field switches string  how often it has left its processor
+
+---The threads of a process, by their numbers.
+---@param pid integer
+---@return table<integer, cprof.SystemThread>
+function process.threads(pid)
+  local out = {}
+  for _, name in ipairs(core.filenames(("/proc/%d/task"):format(pid)) or {}) do
+    local id = math.tointeger(tonumber(name))
+    local status = id and read(pid, ("task/%d/status"):format(id))
+    if id and status then
+      out[id] = { id = id, state = status:match "\nState:%s*(%a)" or "R",
+        switches = status:match "\nvoluntary_ctxt_switches:.*$" or "" }
+    end
+  end
+  return out
+end
+
+---Have these threads, and no others, stayed where they were?
+---@param pid integer
+---@param before table<integer, cprof.SystemThread>
+---@param stopped table<integer, boolean>  that could not run
+---@return boolean
+function process.stayed(pid, before, stopped)
+  local after = process.threads(pid)
+  for id in pairs(after) do
+    if not before[id] then return false end
+  end
+  for id, thread in pairs(before) do
+    local now = after[id]
+    if not stopped[id] and not (now and now.state ~= "R" and
+       now.switches == thread.switches) then
+      return false
+    end
+  end
+  return true
+end
+
+-- the file that a descriptor is open for
+local function file(pid, number)
+  return core.remote_link(("/proc/%d/fd/%d"):format(pid, number))
+end
+
+---What a thread does in the system: the name of the call in which it waits,
+---with its file; and its stack pointer. nil: it runs, or that is not known.
+---@param pid integer
+---@param id integer
+---@return string? waits
+---@return integer? stack
+function process.waits(pid, id)
+  local line = read(pid, ("task/%d/syscall"):format(id)) or ""
+  local number, first = line:match "^(%d+) 0x(%x+)"
+  local stack = line:match " 0x(%x+) 0x%x+%s*$"
+  stack = stack and tonumber(stack, 16)
+  if not number then return nil, stack end
+  local called, takes_file = core.remote_call(math.tointeger(number))
+  if not called then return "system call " .. number, stack end
+  if not takes_file then return called, stack end
+  local descriptor = tonumber(first, 16) & 0xffffffff
+  local path = file(pid, descriptor)
+  return ("%s of file %d%s"):format(called, descriptor,
+    path and " (" .. path .. ")" or ""), stack
+end
+
+-- why the system does not let this user read another process's memory
+local function rule(pid)
+  if core.owner(pid) == "other" then
+    return "it is another user's: run cprof as that user, or with sudo"
+  end
+  local yama = core.readfile "/proc/sys/kernel/yama/ptrace_scope"
+  local scope = yama and tonumber(yama)
+  if scope == 1 then
+    return "/proc/sys/kernel/yama/ptrace_scope is 1, so only its parent may, " ..
+      "or whom it has allowed to by prctl(PR_SET_PTRACER): use sudo"
+  elseif scope and scope > 1 then
+    return ("/proc/sys/kernel/yama/ptrace_scope is %d, so %s may"):format(
+      scope, scope == 2 and "only root" or "nobody")
+  end
+  return "it is protected (PR_SET_DUMPABLE), or a container forbids it: " ..
+    "use sudo, or allow the container process_vm_readv (SYS_PTRACE)"
+end
+
+---What reads a process's memory.
+---@param pid integer
+---@return userdata? memory
+---@return string? why
+function process.open(pid)
+  if not core.remote_open then
+    return nil, "other programs can be read on Linux only, on x86-64 and " ..
+      "aarch64"
+  end
+  if pid == core.process() then
+    return nil, ("process %d is this command itself"):format(pid)
+  end
+  local memory, why = core.remote_open(pid)
+  if memory then return memory end
+  if why == "ended" then
+    return nil, ("there is no process %d"):format(pid)
+  elseif why == "forbidden" then
+    return nil, ("the system does not let cprof read process %d: %s")
+      :format(pid, rule(pid))
+  end
+  return nil, ("process %d cannot be read: %s"):format(pid, why)
+end
+
+return process

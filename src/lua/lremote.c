@@ -1,0 +1,368 @@
+/*
+** Other processes, for the Lua part: their states of Lua, and what each runs.
+*/
+
+#include "internals/internals.h"
+#include "lua/parts.h"
+#include "lua/ltable.h"
+#include "remote/frames.h"
+#include "remote/objects.h"
+#include "remote/process.h"
+
+#if PLATFORM_WATCH
+
+#include <errno.h>
+#include <string.h>
+
+
+#define PROCESS	"cprof.process"
+
+/* calls of a thread that are described: so many on top, and at the bottom */
+#define LREMOTE_TOP	200
+#define LREMOTE_BOTTOM	50
+
+/* most fields that are looked at for names of functions */
+#define LREMOTE_FIELDS	(1u << 18)
+
+
+static RemoteProcess *lremote_get (lua_State *L) {
+  return cast(RemoteProcess *, luaL_checkudata(L, 1, PROCESS));
+}
+
+
+static int lremote_failed (lua_State *L, int error) {
+  lua_pushnil(L);
+  lua_pushstring(L, error == EPERM || error == EACCES ? "forbidden"
+                    : error == ESRCH ? "ended" : strerror(error));
+  return 2;
+}
+
+
+/* id -> process; or nil and a message, "forbidden" or "ended" */
+static int lremote_begin (lua_State *L) {
+  long id = (long)luaL_checkinteger(L, 1);
+  RemoteProcess *p = cast(RemoteProcess *,
+                          lua_newuserdatauv(L, sizeof *p, 0));
+  int error = process_open(p, id);
+  luaL_setmetatable(L, PROCESS);
+  return error == 0 ? 1 : lremote_failed(L, error);
+}
+
+
+static int lremote_go (lua_State *L) {
+  process_go(lremote_get(L));
+  return 0;
+}
+
+
+/* process, thread -> true; or nil and a message */
+static int lremote_stop (lua_State *L) {
+  int error = process_stop(lremote_get(L), (long)luaL_checkinteger(L, 2));
+  if (error != 0) return lremote_failed(L, error);
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
+
+/* process -> : what was read may have changed */
+static int lremote_forget (lua_State *L) {
+  remote_forget(&lremote_get(L)->memory);
+  return 0;
+}
+
+
+/* number of a system call -> its name, and does it wait for a file? */
+static int lremote_call (lua_State *L) {
+  long number = (long)luaL_checkinteger(L, 1);
+  lua_pushstring(L, process_call(number));
+  lua_pushboolean(L, process_takesfile(number));
+  return 2;
+}
+
+
+/* path -> where the link goes; or nil */
+static int lremote_link (lua_State *L) {
+  char to[4096];
+  lua_pushstring(L, process_link(luaL_checkstring(L, 1), to, sizeof to)
+                    ? to : NULL);
+  return 1;
+}
+
+
+static uint64_t lremote_address (lua_State *L, int arg) {
+  return (uint64_t)luaL_checkinteger(L, arg);
+}
+
+
+/* The global_State of the thread at the address in argument 2. */
+static uint64_t lremote_global (lua_State *L, RemoteMemory *m) {
+  return remote_word(m, lremote_address(L, 2) + INTERNALS_STATE_GLOBAL);
+}
+
+
+/*
+** process, { from, to, from, to, ... } -> { address, layout, ... }; and what
+** did not fit, of a state that is none of ours
+*/
+static int lremote_states (lua_State *L) {
+  RemoteProcess *p = lremote_get(L);
+  lua_Integer n = (lua_Integer)lua_rawlen(L, 2), i, found = 0;
+  RemoteSearch s;
+  memset(&s, 0, sizeof s);
+  lua_newtable(L);
+  for (i = 1; i + 1 <= n; i += 2) {
+    s.from = (uint64_t)ltable_at(L, 2, i);
+    s.to = (uint64_t)ltable_at(L, 2, i + 1);
+    while (remote_search(&p->memory, &s)) {
+      ltable_put(L, &found, (lua_Integer)s.at);
+      lua_pushlightuserdata(L, (void *)(uintptr_t)s.layout);
+      lua_rawseti(L, -2, ++found);
+    }
+  }
+  lua_pushstring(L, s.misfit);
+  return 2;
+}
+
+
+/* {======================================================
+** Threads
+** ======================================================= */
+
+/* Pushes a call; or nil and what does not fit. */
+static int lremote_frame (lua_State *L, RemoteMemory *m,
+                          const RemoteLayout *l, uint64_t *ci) {
+  RemoteFrame f;
+  const char *misfit = remote_frame(m, l, ci, &f);
+  if (misfit != NULL) {
+    lua_pushnil(L);
+    lua_pushstring(L, misfit);
+    return 0;
+  }
+  lua_createtable(L, 0, 8);
+  ltable_setflag(L, "c", f.isc);
+  ltable_setflag(L, "tail", f.tail);
+  ltable_setinteger(L, "func", (lua_Integer)f.function);
+  ltable_setinteger(L, "code", (lua_Integer)f.code);
+  if (f.isc) return 1;
+  ltable_setinteger(L, "line", f.line);
+  ltable_setinteger(L, "first", f.first);
+  ltable_setinteger(L, "last", f.last);
+  lua_pushlstring(L, f.source, f.length);
+  lua_setfield(L, -2, "source");
+  return 1;
+}
+
+
+/* Fills the array on top with calls. 0: nil and a message are on top. */
+static int lremote_frames (lua_State *L, RemoteMemory *m,
+                           const RemoteLayout *l, const RemoteThread *t) {
+  uint64_t ci = t->ci;
+  uint32_t i;
+  lua_Integer n = 0;
+  for (i = 0; i < t->depth; i++) {
+    if (i >= LREMOTE_TOP && i + LREMOTE_BOTTOM < t->depth) {
+      ci = remote_word(m, ci + INTERNALS_CI_PREVIOUS);
+      continue;
+    }
+    if (!lremote_frame(L, m, l, &ci)) return 0;
+    lua_rawseti(L, -2, ++n);
+  }
+  return 1;
+}
+
+
+/*
+** process, address, layout -> a thread: a table; or nil and what does not fit
+*/
+static int lremote_thread (lua_State *L) {
+  RemoteMemory *m = &lremote_get(L)->memory;
+  const RemoteLayout *l = cast(RemoteLayout *, lua_touserdata(L, 3));
+  RemoteThread t;
+  const char *misfit = remote_thread(m, l, lremote_address(L, 2), &t);
+  if (misfit != NULL) {
+    lua_pushnil(L);
+    lua_pushstring(L, misfit);
+    return 2;
+  }
+  lua_createtable(L, 0, 8);
+  ltable_setinteger(L, "address", (lua_Integer)t.at);
+  ltable_setinteger(L, "status", (lua_Integer)t.status);
+  ltable_setinteger(L, "depth", (lua_Integer)t.depth);
+  ltable_setinteger(L, "values", (lua_Integer)t.values);
+  ltable_setinteger(L, "jump", (lua_Integer)t.jump);
+  ltable_setinteger(L, "resumed", (lua_Integer)remote_resumed(m, &t));
+  lua_newtable(L);
+  if (!lremote_frames(L, m, l, &t)) return 2;
+  lua_setfield(L, -2, "frames");
+  return 1;
+}
+
+
+typedef struct Visiting {
+  lua_State *L;
+  RemoteMemory *memory;
+  const RemoteLayout *layout;
+  uint32_t left;	/* fields that may still be looked at */
+  lua_Integer count;
+  const char *prefix;	/* of the names */
+  char between;
+} Visiting;
+
+
+static void visit_coroutine (void *ud, uint64_t at) {
+  Visiting *v = cast(Visiting *, ud);
+  ltable_put(v->L, &v->count, (lua_Integer)at);
+}
+
+
+/*
+** process, main thread -> { address of a coroutine, ... }, and are these all?
+*/
+static int lremote_coroutines (lua_State *L) {
+  RemoteMemory *m = &lremote_get(L)->memory;
+  Visiting v;
+  int all;
+  memset(&v, 0, sizeof v);
+  v.L = L;
+  lua_newtable(L);
+  all = remote_coroutines(m, lremote_global(L, m), visit_coroutine, &v);
+  lua_pushboolean(L, all);
+  return 2;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Names
+** ======================================================= */
+
+/* Sets the name of a function in the table on top, if it has none. */
+static void visit_function (void *ud, const RemoteField *f) {
+  Visiting *v = cast(Visiting *, ud);
+  lua_State *L = v->L;
+  if (!remote_isfunction(f->tag)) return;
+  if (lua_rawgeti(L, -1, (lua_Integer)f->value) == LUA_TNIL) {
+    lua_pushfstring(L, "%s%c%s", v->prefix, v->between, f->key);
+    lua_rawseti(L, -3, (lua_Integer)f->value);
+  }
+  lua_pop(L, 1);
+}
+
+
+/* The functions of a library, and of the methods in its "__index". */
+static void visit_library (void *ud, const RemoteField *f) {
+  Visiting *v = cast(Visiting *, ud), within = *v;
+  if (!remote_istable(f->tag) || strcmp(f->key, "_G") == 0) return;
+  within.prefix = f->key;
+  within.between = '.';
+  remote_fields(v->memory, v->layout, f->value, &within.left, visit_function,
+                &within);
+  v->left = within.left;
+}
+
+
+static void visit_methods (void *ud, const RemoteField *f) {
+  Visiting *v = cast(Visiting *, ud);
+  if (remote_istable(f->tag) && strcmp(f->key, "__index") == 0)
+    remote_fields(v->memory, v->layout, f->value, &v->left, visit_function, v);
+}
+
+
+static void visit_global (void *ud, const RemoteField *f) {
+  Visiting *v = cast(Visiting *, ud);
+  lua_State *L = v->L;
+  if (!remote_isfunction(f->tag)) return;
+  if (lua_rawgeti(L, -1, (lua_Integer)f->value) == LUA_TNIL) {
+    lua_pushstring(L, f->key);
+    lua_rawseti(L, -3, (lua_Integer)f->value);
+  }
+  lua_pop(L, 1);
+}
+
+
+static void visit_loaded (void *ud, const RemoteField *f) {
+  Visiting *v = cast(Visiting *, ud);
+  if (remote_istable(f->tag) && strcmp(f->key, "_G") == 0)
+    remote_fields(v->memory, v->layout, f->value, &v->left, visit_global, v);
+}
+
+
+/* What the registry has: the loaded libraries, or metatables. */
+static void visit_registry (void *ud, const RemoteField *f) {
+  Visiting *v = cast(Visiting *, ud);
+  if (!remote_istable(f->tag)) return;
+  if (strcmp(f->key, "_LOADED") == 0) {
+    remote_fields(v->memory, v->layout, f->value, &v->left, visit_library, v);
+    remote_fields(v->memory, v->layout, f->value, &v->left, visit_loaded, v);
+  }
+  else {
+    v->prefix = f->key;
+    v->between = ':';
+    remote_fields(v->memory, v->layout, f->value, &v->left, visit_methods, v);
+    remote_fields(v->memory, v->layout, f->value, &v->left, visit_function, v);
+  }
+}
+
+
+/*
+** process, main thread, layout -> { [address of a function] = name }, of
+** the functions in libraries and their objects' methods
+*/
+static int lremote_names (lua_State *L) {
+  RemoteMemory *m = &lremote_get(L)->memory;
+  uint64_t global = lremote_global(L, m);
+  Visiting v;
+  memset(&v, 0, sizeof v);
+  v.L = L;
+  v.memory = m;
+  v.layout = cast(RemoteLayout *, lua_touserdata(L, 3));
+  v.left = LREMOTE_FIELDS;
+  lua_newtable(L);
+  luaL_checkstack(L, 8, NULL);
+  remote_fields(m, v.layout, remote_word(m, global + REMOTE_GLOBAL_REGISTRY),
+                &v.left, visit_registry, &v);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* layout -> the releases that have it */
+static int lremote_release (lua_State *L) {
+  const RemoteLayout *l = cast(RemoteLayout *, lua_touserdata(L, 1));
+  lua_pushstring(L, l->release);
+  return 1;
+}
+
+
+static const luaL_Reg lremote_list[] = {
+  {"remote_open", lremote_begin},
+  {"remote_go", lremote_go},
+  {"remote_stop", lremote_stop},
+  {"remote_forget", lremote_forget},
+  {"remote_call", lremote_call},
+  {"remote_link", lremote_link},
+  {"remote_states", lremote_states},
+  {"remote_thread", lremote_thread},
+  {"remote_coroutines", lremote_coroutines},
+  {"remote_names", lremote_names},
+  {"remote_release", lremote_release},
+  {NULL, NULL}
+};
+
+
+#endif
+
+/* Adds nothing where other processes cannot be read. */
+void lremote_open (lua_State *L) {
+#if PLATFORM_WATCH
+  luaL_newmetatable(L, PROCESS);
+  lua_pushcfunction(L, lremote_go);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
+  luaL_setfuncs(L, lremote_list, 0);
+#else
+  (void)L;
+#endif
+}

@@ -1,0 +1,197 @@
+/*
+** See layout.h
+*/
+
+#include "remote/layout.h"
+
+#include <string.h>
+
+#include "internals/internals.h"
+
+
+/* most slots of a stack (LUAI_MAXSTACK), with those for handling errors */
+#define REMOTE_SLOTS	1000400
+#define REMOTE_EXTRA	5	/* slots behind its end */
+
+#define REMOTE_TOP	16	/* in a state: behind the last value */
+#define REMOTE_TABLE	0x45	/* the tag of a table */
+#define REMOTE_TABLE_ARRAY	16
+#define REMOTE_STATE	72	/* bytes of a state that the search looks at */
+#define REMOTE_GLOBAL	1600	/* where the pointer back is, at most */
+
+static const RemoteLayout remote_layouts[] = {
+  {"5.4.3 to 5.4.8", 10, 48, 96, 88, 200, 264, 0, 62, 2, 0x20, 0},
+  {"5.4.2", 10, 48, 88, 80, 192, 264, 0, 62, 2, 0x20, 0},
+  {"5.4.0", 10, 56, 96, 88, 200, 256, 0, 62, 2, 0x10, 0},
+  {"5.5.0", 11, 48, 96, 88, -1416, 0, 2, 60, 0x8000, 0x400000, 1}
+};
+
+#define REMOTE_LAYOUTS	(sizeof remote_layouts / sizeof *remote_layouts)
+
+
+unsigned remote_tag (RemoteMemory *m, uint64_t value) {
+  return remote_byte(m, value + INTERNALS_VALUE_TAG);
+}
+
+
+/* {======================================================
+** Searching
+** ======================================================= */
+
+/*
+** Does the registry have the main thread where Lua puts it? What is left of a
+** state that was closed does not: its registry has been freed.
+*/
+static int remote_registered (RemoteMemory *m, const RemoteLayout *l,
+                              uint64_t at, uint64_t global) {
+  uint64_t value = global + REMOTE_GLOBAL_REGISTRY;
+  uint64_t table = remote_word(m, value), array;
+  if (remote_tag(m, value) != REMOTE_TABLE ||
+      remote_tag(m, table) != INTERNALS_OBJECT(REMOTE_TABLE))
+    return 0;
+  array = remote_word(m, table + REMOTE_TABLE_ARRAY);
+  if (l->newer)  /* values lie before the array's address, backwards */
+    return remote_word(m, array - 8 * (l->mainslot + 1)) == at;
+  array += l->mainslot * REMOTE_VALUE;
+  return remote_word(m, array) == at &&
+         remote_tag(m, array) == INTERNALS_THREAD;
+}
+
+
+/* Is this a stack of Lua's? */
+static int remote_isstack (uint64_t stack, uint64_t last) {
+  return stack != 0 && stack % 8 == 0 && last > stack &&
+         (last - stack) % REMOTE_VALUE == 0 &&
+         (last - stack) / REMOTE_VALUE <= REMOTE_SLOTS;
+}
+
+
+/* Do the stack and the base of a thread belong together? */
+static int remote_based (RemoteMemory *m, const RemoteLayout *l,
+                         uint64_t at) {
+  uint64_t stack = remote_word(m, at + l->stack);
+  uint64_t base = at + l->base;
+  uint64_t from[3];  /* func, top, previous */
+  return remote_copy(m, base, from, sizeof from) &&
+         remote_isstack(stack, remote_word(m, at + l->stack - 8)) &&
+         from[0] == stack && from[2] == 0;
+}
+
+
+/* Notes that a state passed so many proofs, and failed the next one. */
+static int remote_near (RemoteSearch *s, uint64_t at, int level,
+                        const char *misfit) {
+  if (level > s->level) {
+    s->near = at;
+    s->level = level;
+    s->misfit = misfit;
+  }
+  return 0;
+}
+
+
+static int remote_fits (RemoteMemory *m, const RemoteLayout *l,
+                        uint64_t at, uint64_t global, RemoteSearch *s) {
+  if (global - at != (uint64_t)l->global) return 0;
+  if (l->main != 0 && remote_word(m, global + l->main) != at) return 0;
+  if (!remote_based(m, l, at))
+    return remote_near(s, at, 1 + (l->main != 0),
+                       "its stack is not where its first call is");
+  if (!remote_registered(m, l, at, global))
+    return remote_near(s, at, 3, "its registry does not have its main thread");
+  s->at = at;
+  s->layout = l;
+  return 1;
+}
+
+
+/* Does the beginning of the global_State have the address of the thread? */
+static int remote_mutual (RemoteMemory *m, uint64_t at, uint64_t global) {
+  uint64_t words[REMOTE_GLOBAL / 8];
+  size_t i;
+  if (!remote_copy(m, global, words, sizeof words)) return 0;
+  for (i = 0; i < REMOTE_GLOBAL / 8; i++)
+    if (words[i] == at) return 1;
+  return 0;
+}
+
+
+/* Is there a main thread at this address, of which 'bytes' are? */
+static int remote_ismain (RemoteMemory *m, const unsigned char *bytes,
+                          uint64_t at, RemoteSearch *s) {
+  uint64_t global, distance;
+  size_t i;
+  if (bytes[INTERNALS_STATE_TAG] != INTERNALS_OBJECT(INTERNALS_THREAD))
+    return 0;
+  memcpy(&global, bytes + INTERNALS_STATE_GLOBAL, sizeof global);
+  distance = global > at ? global - at : at - global;
+  if (global == 0 || global % 8 != 0 || distance > 2 * REMOTE_GLOBAL)
+    return 0;
+  for (i = 0; i < REMOTE_LAYOUTS; i++)
+    if (remote_fits(m, &remote_layouts[i], at, global, s)) return 1;
+  if (s->level < 2 && global > at && remote_mutual(m, at, global))
+    remote_near(s, at, 2, "the sizes of its structures are not Lua's own");
+  return 0;
+}
+
+
+int remote_search (RemoteMemory *m, RemoteSearch *s) {
+  while (s->from < s->to && s->to - s->from >= REMOTE_STATE) {
+    size_t size = remote_chunk(m, s->from, s->to), i;
+    for (i = 0; i + REMOTE_STATE <= size; i += 8) {
+      if (remote_ismain(m, m->chunk + i, s->from + i, s)) {
+        s->from += i + 8;
+        return 1;
+      }
+    }
+    s->from += i;
+  }
+  return 0;
+}
+
+/* }====================================================== */
+
+
+/*
+** Follows the calls to the base. The slots of their functions lie one above
+** the other, so this ends whatever the memory has.
+*/
+static const char *remote_calls (RemoteMemory *m, RemoteThread *t) {
+  uint64_t ci = t->ci;
+  uint64_t above = t->last + REMOTE_EXTRA * REMOTE_VALUE;
+  for (t->depth = 0; ci != t->base; t->depth++) {
+    uint64_t from[3];
+    if (!remote_copy(m, ci, from, sizeof from)) return "a call is not readable";
+    if (from[0] >= above || from[0] <= t->stack ||
+        (from[0] - t->stack) % REMOTE_VALUE != 0)
+      return "the functions of its calls are not in its stack";
+    above = from[0];
+    ci = from[2];
+  }
+  return NULL;
+}
+
+
+const char *remote_thread (RemoteMemory *m, const RemoteLayout *l,
+                           uint64_t at, RemoteThread *t) {
+  uint64_t top;
+  memset(t, 0, sizeof *t);
+  if (remote_tag(m, at) != INTERNALS_OBJECT(INTERNALS_THREAD))
+    return "it is no thread";
+  t->at = at;
+  t->global = remote_word(m, at + INTERNALS_STATE_GLOBAL);
+  t->ci = remote_word(m, at + INTERNALS_STATE_CI);
+  t->base = at + l->base;
+  t->stack = remote_word(m, at + l->stack);
+  t->last = remote_word(m, at + l->stack - 8);
+  t->jump = remote_word(m, at + l->jump);
+  t->status = remote_byte(m, at + l->status);
+  if (!remote_based(m, l, at))
+    return "its stack is not where its first call is";
+  top = remote_word(m, at + REMOTE_TOP);
+  if (top <= t->stack || top - t->stack > REMOTE_SLOTS * REMOTE_VALUE)
+    return "its top is not in its stack";
+  t->values = (uint32_t)((top - t->stack) / REMOTE_VALUE) - 1;
+  if (t->status > REMOTE_STATUS_MOST) return "its status is none of Lua's";
+  return remote_calls(m, t);
+}

@@ -1,0 +1,70 @@
+/*
+** Where Lua's structures have their fields in another process, by release,
+** and the proof that they are there. What they are in this process, and what
+** no release changes, is in internals/internals.h.
+*/
+
+#ifndef remote_layout_h
+#define remote_layout_h
+
+#include "remote/memory.h"
+
+
+#define REMOTE_GLOBAL_REGISTRY	64	/* a value */
+#define REMOTE_GLOBAL_OBJECTS	112	/* the list of what is collected */
+#define REMOTE_OBJECT_NEXT	0
+#define REMOTE_VALUE	16	/* bytes of a value in the stack */
+#define REMOTE_STATUS_MOST	5	/* the last of Lua's statuses */
+
+typedef struct RemoteLayout {
+  const char *release;
+  /* in a lua_State; the pointer before the stack's is to its end */
+  size_t status, stack, base, jump;
+  int64_t global;	/* bytes from the main thread to the global_State */
+  size_t main;		/* the pointer back to it; 0: there is none */
+  size_t mainslot;	/* of the registry: where the main thread is */
+  /* bits of a CallInfo, which are in so many bytes before its end */
+  size_t marks;
+  uint32_t c, tail;
+  int newer;		/* are arrays and long strings those of Lua 5.5? */
+} RemoteLayout;
+
+/* a thread of Lua, main or coroutine, whose pointers fit */
+typedef struct RemoteThread {
+  uint64_t at, global;
+  uint64_t ci;		/* what runs; the base if nothing does */
+  uint64_t base;
+  uint64_t stack, last;
+  uint64_t jump;	/* an address in its C stack; 0: there is none */
+  unsigned status;
+  uint32_t values;	/* in the stack, above the slot of the base */
+  uint32_t depth;	/* number of CallInfos above the base */
+} RemoteThread;
+
+/* a search for states */
+typedef struct RemoteSearch {
+  uint64_t from, to;	/* what is left to be searched */
+  uint64_t at;		/* found: the main thread ... */
+  const RemoteLayout *layout;  /* ... and its layout */
+  uint64_t near;	/* the best of those whose layout is none of ours ... */
+  const char *misfit;	/* ... and what did not fit; NULL: there is none */
+  int level;		/* how many proofs that one passed */
+} RemoteSearch;
+
+/*
+** Finds the next state. It may run meanwhile: only what stays the same is
+** looked at. 0: there are no more.
+*/
+CPROF_I int remote_search (RemoteMemory *m, RemoteSearch *s);
+
+/*
+** Reads a thread, and follows its calls down to the base. NULL: all fits;
+** else, what does not.
+*/
+CPROF_I const char *remote_thread (RemoteMemory *m, const RemoteLayout *l,
+                                   uint64_t at, RemoteThread *t);
+
+/* The kind of a value's tag, or of an object's, without collectable bit. */
+CPROF_I unsigned remote_tag (RemoteMemory *m, uint64_t value);
+
+#endif

@@ -1,0 +1,147 @@
+/*
+** See process.h
+*/
+
+#define _DEFAULT_SOURCE		/* syscall, ptrace, readlink */
+
+#include "remote/process.h"
+
+#if PLATFORM_WATCH
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+
+/* times that a thread is looked at until it has stopped, and their distance */
+#define PROCESS_LOOKS	2000
+#define PROCESS_PAUSE	0.0005
+
+#if !defined(__WALL)
+#define __WALL	0x40000000
+#endif
+
+
+static int process_read (void *ud, uint64_t at, void *to, size_t size) {
+  const RemoteProcess *p = cast(RemoteProcess *, ud);
+  return platform_copy(p->id, (const void *)(uintptr_t)at, to, size) == 1;
+}
+
+
+int process_open (RemoteProcess *p, long id) {
+  char byte;
+  p->id = id;
+  p->count = 0;
+  remote_open(&p->memory, process_read, p);
+  errno = 0;  /* nothing is at address 0, but the system checks rights first */
+  return platform_copy(id, NULL, &byte, 1) >= 0 ? 0
+         : errno != 0 ? errno : ENOSYS;
+}
+
+
+/*
+** Waits until the thread has stopped, and notes the signal that it was about
+** to get, which is not lost. Returns 0, or an errno.
+*/
+static int process_await (long thread, int *sent) {
+  int i, status;
+  *sent = 0;
+  for (i = 0; i < PROCESS_LOOKS; i++) {
+    pid_t got = waitpid((pid_t)thread, &status, __WALL | WNOHANG);
+    if (got < 0 && errno != EINTR) return errno;
+    if (got == (pid_t)thread) {
+      if (!WIFSTOPPED(status)) return ESRCH;
+      /* an event of the stop itself is no signal */
+      if (status >> 16 == 0) *sent = WSTOPSIG(status);
+      return 0;
+    }
+    platform_sleep(PROCESS_PAUSE);
+  }
+  return ETIMEDOUT;
+}
+
+
+int process_stop (RemoteProcess *p, long thread) {
+  int error;
+  if (p->count == REMOTE_STOPPED) return EAGAIN;
+  if (ptrace(PTRACE_SEIZE, (pid_t)thread, NULL, NULL) != 0) return errno;
+  if (ptrace(PTRACE_INTERRUPT, (pid_t)thread, NULL, NULL) != 0) return errno;
+  error = process_await(thread, &p->signals[p->count]);
+  if (error == 0) p->threads[p->count++] = thread;
+  remote_forget(&p->memory);
+  return error;
+}
+
+
+void process_go (RemoteProcess *p) {
+  while (p->count > 0) {
+    p->count--;
+    ptrace(PTRACE_DETACH, (pid_t)p->threads[p->count], NULL,
+           (void *)(intptr_t)p->signals[p->count]);
+  }
+  remote_forget(&p->memory);
+}
+
+
+int process_link (const char *path, char *to, size_t room) {
+  ssize_t n = readlink(path, to, room - 1);
+  if (n <= 0) return 0;
+  to[n] = '\0';
+  return 1;
+}
+
+
+typedef struct ProcessCall {
+  long number;
+  const char *name;
+  int file;		/* is the first argument a file descriptor? */
+} ProcessCall;
+
+static const ProcessCall process_calls[] = {
+  {SYS_read, "read", 1}, {SYS_readv, "readv", 1}, {SYS_pread64, "pread", 1},
+  {SYS_write, "write", 1}, {SYS_writev, "writev", 1},
+  {SYS_ppoll, "poll", 0}, {SYS_pselect6, "select", 0},
+  {SYS_epoll_pwait, "epoll_wait", 1},
+#if defined(__x86_64__)
+  {SYS_poll, "poll", 0}, {SYS_select, "select", 0},
+  {SYS_epoll_wait, "epoll_wait", 1}, {SYS_pause, "pause", 0},
+  {SYS_open, "open", 0},
+#endif
+  {SYS_nanosleep, "nanosleep", 0}, {SYS_clock_nanosleep, "nanosleep", 0},
+  {SYS_futex, "futex", 0}, {SYS_wait4, "wait", 0}, {SYS_waitid, "wait", 0},
+  {SYS_recvfrom, "recv", 1}, {SYS_recvmsg, "recv", 1},
+  {SYS_sendto, "send", 1}, {SYS_sendmsg, "send", 1},
+  {SYS_accept, "accept", 1}, {SYS_accept4, "accept", 1},
+  {SYS_connect, "connect", 1}, {SYS_flock, "flock", 1},
+  {SYS_fcntl, "fcntl", 1}, {SYS_fsync, "fsync", 1},
+  {SYS_fdatasync, "fdatasync", 1}, {SYS_openat, "open", 0},
+  {SYS_rt_sigsuspend, "sigsuspend", 0},
+  {SYS_rt_sigtimedwait, "sigtimedwait", 0}, {SYS_semop, "semop", 0},
+  {SYS_semtimedop, "semop", 0}
+};
+
+static const ProcessCall *process_known (long number) {
+  size_t i;
+  for (i = 0; i < sizeof process_calls / sizeof *process_calls; i++)
+    if (process_calls[i].number == number) return &process_calls[i];
+  return NULL;
+}
+
+
+const char *process_call (long number) {
+  const ProcessCall *c = process_known(number);
+  return c != NULL ? c->name : NULL;
+}
+
+
+int process_takesfile (long number) {
+  const ProcessCall *c = process_known(number);
+  return c != NULL && c->file;
+}
+
+#endif
