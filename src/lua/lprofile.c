@@ -137,6 +137,23 @@ static void snapshot_pushkinds (lua_State *L, const KindsAllocated *kinds) {
 }
 
 
+/*
+** Sets how long calls of a function took, as raw bytes: see durations.lua.
+** Nothing, if no call has ended.
+*/
+static void snapshot_pushdurations (lua_State *L, const Recording *r,
+                                    const Function *f, const Snapshot *s) {
+  Durations d = *tree_durations(&r->tree, f->id);
+  uint64_t calls = 0;
+  int i;
+  for (i = 0; i < DURATIONS_COUNT; i++) calls += d.count[i];
+  if (calls == 0) return;
+  d.longest = clock_ns(s->scale, d.longest);
+  lua_pushlstring(L, (const char *)&d, sizeof d);
+  lua_setfield(L, -2, "histogram");
+}
+
+
 static void snapshot_pushfunctions (lua_State *L, const Recording *r,
                                     const Snapshot *s) {
   const Functions *fs = &r->functions;
@@ -151,6 +168,8 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
     ltable_setinteger(L, "marks", f->marks & FUNCTION_COROUTINES);
     snapshot_pushcode(L, f);
     snapshot_pushinstructions(L, r, f, s);
+    if (r->tree.calltimes && s->scale.factor != 0)
+      snapshot_pushdurations(L, r, f, s);
     if (r->tree.memory) snapshot_pushkinds(L, tree_kinds(&r->tree, i));
     lua_rawseti(L, -2, s->func[i]);
   }

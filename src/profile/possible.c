@@ -197,6 +197,15 @@ static int possible_calls (const Recording *r, const Sums *s, Scale scale,
 }
 
 
+static int possible_durations (const Recording *r, Scale scale) {
+  const Tree *t = &r->tree;
+  uint32_t i;
+  for (i = 0; t->calltimes && i < t->durations.count; i++)
+    if (!possible_ticks(scale, tree_durations(t, i)->longest)) return 0;
+  return 1;
+}
+
+
 static int possible_figures (const Recording *r, Scale scale) {
   const Figures *f = r->figures;
   const uint64_t figures[] = {
@@ -225,5 +234,6 @@ const char *possible_not (const Recording *r, Scale scale) {
   if (!possible_ticks(scale, all)) return "time";
   if (!possible_samples(r, &s, scale)) return "samples";
   if (!possible_calls(r, &s, scale, all)) return "calls in that time";
+  if (!possible_durations(r, scale)) return "durations of calls";
   return possible_figures(r, scale) ? NULL : "figures of the whole";
 }

@@ -24,6 +24,9 @@
 --               that have any of these. If allocations were counted, allocs
 --               and bytes follow; if live blocks were, live_bytes.
 --
+-- If durations of calls were counted, functions have timed_calls, max_ns,
+-- p50_ns, p90_ns, p99_ns, and durations: [from ns, to ns, calls], ...
+--
 -- Times are estimates, which add up. self_most_ns and total_most_ns are upper
 -- bounds of them. A bound exceeds the estimate if most of the measured time is
 -- profiler overhead; reports then print the bound, as <12ms.
@@ -59,14 +62,18 @@ local expression_fields <const> = { "line", "column", "last_line",
 local branch_fields <const> = { "kind", "line", "column", "reached", "way",
   "count", "other_way", "other_count" }
 
-local record
+local encoded, record
 
 -- A value as JSON. json.encode does not get integers and strings: it asks for
 -- the locale each time.
-local function encoded(value)
+function encoded(value)
   if math.type(value) == "integer" then return ("%d"):format(value) end
   if type(value) == "string" then
     return json.quotestring(escape.utf8(value))
+  elseif type(value) == "table" and value[1] ~= nil then
+    local out = {}
+    for i, item in ipairs(value) do out[i] = encoded(item) end
+    return "[" .. table.concat(out, ",") .. "]"
   elseif type(value) == "table" then
     return record(value, lists.keys(value))
   end
