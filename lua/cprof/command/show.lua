@@ -4,6 +4,7 @@ local allocations = require "cprof.count.allocations"
 local annotate = require "cprof.annotate"
 local bound = require "cprof.count.bound"
 local columns = require "cprof.report.columns"
+local durations = require "cprof.report.durations"
 local find = require "cprof.report.find"
 local format = require "cprof.text.format"
 local functions = require "cprof.annotate.functions"
@@ -17,7 +18,7 @@ local explained = require "cprof.count.rows"
 
 local show = {
   name = "show",
-  summary = "Print a function's callers, callees and lines.",
+  summary = "Print a function's callers, callees, lines, and durations.",
   usage = "cprof show [options] [FILE] FUNCTION",
   example = "cprof show run.cprof parser.parse",
   options = {
@@ -76,6 +77,7 @@ local function head(view)
   if allocated then on:line(allocated) end
   local what = explained.explain(row.func.name)
   if what then on:line(what) end
+  if row.durations then durations(on, row.durations) end
 end
 
 -- the callees and the function itself, sorted by time

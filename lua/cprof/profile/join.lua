@@ -46,6 +46,8 @@ local function meta_of(counts, times, told)
       field.from == "counts" and counts
     if from then out[field[1]] = from.meta[field[1]] end
   end
+  -- only in mode "call" is the overhead within calls known
+  out.distribution = out.distribution and counts.meta.mode == "call"
   out.mode = lines.recorded(counts) and lines.recorded(times) and "line" or
     "call"
   return out
