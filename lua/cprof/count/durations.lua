@@ -51,8 +51,9 @@ function durations.of(histogram, p, total, total_raw)
   local share = p.meta.mode == "line" and total / math.max(total_raw, 1) or 1
   local function scaled(ns) return math.floor(ns * share + 0.5) end
   local longest = scaled((("=I8"):unpack(histogram)))
-  -- the total of a joined profile is from another run
-  if not p.meta.joined then longest = math.min(longest, total) end
+  -- the total of a joined profile is from another run; where recursion is
+  -- folded, a part of it may be the total of others
+  if not p.meta.joined and not p.meta.folded then longest = math.min(longest, total) end
   local list, calls = {}, 0
   for step = 0, count - 1 do
     local n = ("=I4"):unpack(histogram, 9 + 4 * step)
