@@ -517,6 +517,19 @@ describe("durations of calls in reports", function()
   end)
 end)
 
+describe("durations of calls as CSV", function()
+  it("are empty where no call has ended", function()
+    local out = {}
+    local function work() spend(30) end
+    record(work):export("csv", function(s) out[#out + 1] = s end)
+    local text = table.concat(out)
+    assert.is_truthy(text:find("total_wait_ns,timed_calls,max_ns,p50_ns," ..
+      "p90_ns,p99_ns\r\n", 1, true))
+    assert.is_truthy(text:find ',"spend",[^\r]*,1,30000,30000,30000,30000\r')
+    assert.is_truthy(text:find ',"%(root%)",[^\r]*,,,,,\r')
+  end)
+end)
+
 describe("cprof run --distribution", function()
   it("records durations", function()
     local dir <close> = command.folder()

@@ -19,7 +19,7 @@ local lists <const> = {
       "total_most_ns self_wait_ns total_wait_ns",
     instructions = "calls instructions total_instructions max_depth",
     samples = "self_samples total_samples self_ns total_ns",
-    distribution = "timed_calls max_ns p50_ns p90_ns p99_ns durations",
+    distribution = "timed_calls max_ns p50_ns p90_ns p99_ns",
     memory = "self_allocs self_bytes total_allocs total_bytes",
     live = "live_bytes total_live_bytes live_blocks total_live_blocks " ..
       "peak_bytes total_peak_bytes" },

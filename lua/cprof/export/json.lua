@@ -190,6 +190,7 @@ function whole.write(p, out)
   out ',\n"functions":['
   local of_functions, of_nodes, of_lines = fields.of(p, "functions"),
     fields.of(p, "nodes"), fields.of(p, "lines")
+  if p.meta.distribution then of_functions[#of_functions + 1] = "durations" end
   if p.meta.memory then of_functions[#of_functions + 1] = "allocated" end
   for i, f in ipairs(p.functions) do
     out((i > 1 and ",\n" or "\n") .. record(f, of_functions))
