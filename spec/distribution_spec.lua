@@ -438,16 +438,22 @@ describe("durations of calls in files", function()
 
   it("are refused if they are damaged", function()
     local dir <close> = command.folder()
-    local path = dir:file "x.cprof"
-    record(work, { file = path })
-    local s = command.read(path)
-    -- a live file has no checksum
-    local live = s:sub(1, 32) .. ("I4"):pack(1) .. s:sub(37)
-    local at = live:find(("I8I4"):pack(20 * us, 0), 1, true)
+    local path, live = dir:file "x.cprof", nil
+    record(function()
+      work()
+      live = command.read(path)  -- without a checksum
+    end, { file = path })
+    local at = live:find(("I8I8"):pack(20 * us, 210 * us), 1, true)
     assert.is_truthy(at)
-    local _, why = profiler.load(dir:file("y.cprof", live:sub(1, at - 1) ..
-      ("I8"):pack(1 << 62) .. live:sub(at + 8)))
-    assert.is_truthy(why:find "damaged", why)
+    -- what it took, when it ended, its node
+    for _, bytes in ipairs { ("I8"):pack(1 << 62),
+      live:sub(at, at + 7) .. ("I8"):pack(1 << 62),
+      live:sub(at, at + 15) .. ("I4"):pack(0xffffffff) } do
+      local _, why = profiler.load(dir:file("y.cprof", live:sub(1, at - 1) ..
+        bytes .. live:sub(at + #bytes)))
+      assert.equal("damaged: durations of calls", why:match ": (.*)$")
+    end
+    assert(profiler.load(dir:file("y.cprof", live)))
   end)
 end)
 
@@ -510,10 +516,108 @@ describe("durations of calls in reports", function()
         assert.equal(10, f.timed_calls)
         assert.equal(900 * us, f.max_ns)
         assert.equal(9, f.durations[1][3])
+        assert.equal(900 * us, f.slowest[1].took_ns)
         return
       end
     end
     error "not found"
+  end)
+end)
+
+describe("the slowest calls", function()
+  local function inner(n) spend(n) end
+  local function outer(i)
+    inner(i == 7 and 3000 or 10)
+    spend(i == 20 and 2000 or 1)
+  end
+  local function first() for i = 1, 15 do outer(i) end end
+  local function second() for i = 16, 30 do outer(i) end end
+  local function work()
+    first()
+    coroutine.wrap(second)()
+  end
+
+  -- the names of the functions from `work` to the call
+  local function way(p, id)
+    local names = {}
+    repeat
+      local node = p.nodes[id]
+      table.insert(names, 1, p.functions[node.func].name)
+      id = node.parent
+    until names[1] == "work"
+    return table.concat(names, " ")
+  end
+
+  it("are known by their time, their path and their coroutine", function()
+    local p = record(work)
+    local list = helper.find(p, outer).slowest
+    assert.equal(8, #list)
+    assert.equal(3001 * us, list[1].took_ns)
+    assert.equal(2010 * us, list[2].took_ns)
+    assert.equal(11 * us, list[3].took_ns)
+    assert.equal("work first outer", way(p, list[1].node))
+    assert.equal("work coroutine.wrap function second outer",
+      way(p, list[2].node))
+    assert.equal(1, list[1].coroutine)
+    assert.is_true(list[2].coroutine > 1)
+    assert.equal((6 * 11 + 3001) * us, list[1].ended_ns)
+    assert.equal((14 * 11 + 3001 + 4 * 11 + 2010) * us, list[2].ended_ns)
+  end)
+
+  it("are in files; in sums without their paths", function()
+    local dir <close> = command.folder()
+    local path, other = dir:file "x.cprof", dir:file "y.cprof"
+    local p = record(work, { file = path })
+    assert(p:save(other))
+    local list = helper.find(p, outer).slowest
+    for _, from in ipairs { path, other } do
+      assert.same(list, helper.find(assert(profiler.load(from)),
+        outer).slowest)
+    end
+    local _, why, status = command.cprof("merge", path, other, "-o",
+      dir:file "sum.cprof")
+    assert.equal(0, status, why)
+    local sums = helper.find(assert(profiler.load(dir:file "sum.cprof")),
+      outer).slowest
+    assert.same({ { took_ns = 3001 * us }, { took_ns = 3001 * us },
+      { took_ns = 2010 * us } }, { sums[1], sums[2], sums[3] })
+    local out = command.cprof("slow", dir:file "sum.cprof", "outer")
+    assert.is_truthy(out:find "^ *took +half took +function\n")
+    assert.is_truthy(out:find "\n3.00ms +%S+ +outer", out)
+  end)
+
+  it("are listed without those that only made them", function()
+    local dir <close> = command.folder()
+    local file = dir:file "x.cprof"
+    assert(record(work):save(file))
+    local out, _, status = command.cprof("slow", file)
+    assert.equal(0, status)
+    -- `spend` took the time of all; `outer` and `inner` called it
+    assert.is_truthy(out:find("\n3.00ms +10.2µs +%S+ +driven.pass "), out)
+    assert.is_truthy(out:find("first → outer → inner → spend", 1, true), out)
+    assert.is_truthy(out:find("→ second → outer → spend", 1, true), out)
+    assert.is_nil(out:find "  outer  ")
+    out = command.cprof("slow", file, "outer")
+    assert.is_truthy(out:find "\n3.00ms +%S+ +%S+ +outer ", out)
+    assert.is_truthy(out:find "\n2.01ms +%S+ +%S+ +%d+ +outer ", out)
+    assert.is_nil(out:find "  inner  ")
+    out = command.cprof("slow", "--limit", "1", file, "outer")
+    assert.is_nil(out:find "2.01ms")
+    out = command.cprof("show", file, "outer")
+    assert.is_truthy(out:find "\nslowest calls\n[^\n]*\n3.00ms ", out)
+  end)
+
+  it("need durations, and calls that are slow", function()
+    local dir <close> = command.folder()
+    local file = dir:file "x.cprof"
+    assert(driven.parts(work):save(file))
+    local _, why, status = command.cprof("slow", file)
+    assert.equal(2, status)
+    assert.is_truthy(why:find("no durations of calls were recorded", 1, true))
+    local function even() for _ = 1, 10 do spend(10) end end
+    assert(record(even):save(file))
+    local out = command.cprof("slow", file, "spend")
+    assert.is_truthy(out:find("no call took more than twice", 1, true), out)
   end)
 end)
 

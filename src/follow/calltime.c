@@ -17,6 +17,17 @@ int calltime_within (const Stack *s, const Frame *f) {
 }
 
 
+void calltime_slow (const Hot *h, const Stack *s, const Frame *f,
+                    uint64_t took) {
+  SlowCall call;
+  call.took = took;
+  call.ended = h->last - h->recording->figures->begun;
+  call.node = tree_id(h->tree, f->node);
+  call.coroutine = s->number;
+  durations_slow(tree_durations(h->tree, f->is.func), &call);
+}
+
+
 void calltime_ended (const Hot *h, const Stack *s, Frame *from, Frame *top) {
   uint64_t now;
   if (!h->calltimes) return;
@@ -25,7 +36,7 @@ void calltime_ended (const Hot *h, const Stack *s, Frame *from, Frame *top) {
     uint64_t begun = top->as.begun;
     if (begun != 0 && !(top->is.flags & FRAME_EXCLUDED) &&
         calltime_outermost(h, s, top))
-      calltime_add(h, top, now);
+      calltime_add(h, s, top, now);
     top->as.begun = 0;
   }
 }

@@ -47,20 +47,27 @@ static INLINE int calltime_outermost (const Hot *h, const Stack *s,
   return !calltime_within(s, f);
 }
 
-/* Adds a call that has ended at 'now', by its coroutine's time. */
-static INLINE void calltime_add (const Hot *h, const Frame *f, uint64_t now) {
+/* Keeps a call of 's' that was one of the slowest of its function. */
+COLD CPROF_I void calltime_slow (const Hot *h, const Stack *s,
+                                 const Frame *f, uint64_t took);
+
+/* Adds a call of 's' that has ended at 'now', by its coroutine's time. */
+static INLINE void calltime_add (const Hot *h, const Stack *s, const Frame *f,
+                                 uint64_t now) {
+  Durations *d = tree_durations(h->tree, f->is.func);
   uint64_t took = now - f->as.begun - h->leafcost;
   if (unlikely(took > INT64_MAX)) took = 0;  /* all of it was overhead */
-  durations_add(tree_durations(h->tree, f->is.func), took,
-                clock_ns(h->scale, took));
+  durations_add(d, clock_ns(h->scale, took));
+  if (unlikely(durations_isslow(d, took))) calltime_slow(h, s, f, took);
 }
 
 /* The function on top returns. */
 static INLINE void calltime_return (const Hot *h) {
   const Frame *f = h->top;
+  const Stack *s = h->recorder->current;
   if (f->as.begun != 0 && !(f->is.flags & FRAME_EXCLUDED) &&
-      calltime_outermost(h, h->recorder->current, f))
-    calltime_add(h, f, calltime_begin(h));
+      calltime_outermost(h, s, f))
+    calltime_add(h, s, f, calltime_begin(h));
 }
 
 /*

@@ -200,8 +200,16 @@ static int possible_calls (const Recording *r, const Sums *s, Scale scale,
 static int possible_durations (const Recording *r, Scale scale) {
   const Tree *t = &r->tree;
   uint32_t i;
-  for (i = 0; t->calltimes && i < t->durations.count; i++)
-    if (!possible_ticks(scale, tree_durations(t, i)->longest)) return 0;
+  int k;
+  for (i = 0; t->calltimes && i < t->durations.count; i++) {
+    for (k = 0; k < DURATIONS_SLOWEST; k++) {
+      const SlowCall *call = &tree_durations(t, i)->slowest[k];
+      if (call->node >= t->nodes.count ||
+          !possible_ticks(scale, call->took) ||
+          !possible_ticks(scale, call->ended))
+        return 0;
+    }
+  }
   return 1;
 }
 

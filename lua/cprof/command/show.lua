@@ -15,6 +15,7 @@ local name = require "cprof.source.name"
 local recorded = require "cprof.count.lines"
 local page = require "cprof.report.page"
 local explained = require "cprof.count.rows"
+local slow = require "cprof.report.slow"
 
 local show = {
   name = "show",
@@ -97,6 +98,17 @@ local function with_itself(row, callees)
   return out
 end
 
+-- so many of the slowest calls
+local few <const> = 3
+
+local function slowest(view)
+  local calls = slow.calls { view.row }
+  if #calls == 0 then return end
+  view.page:gap()
+  view.page:subtitle "slowest calls"
+  slow.show(view.page, view.profile, calls, few)
+end
+
 local function lines(view)
   local f, p = view.row.func, view.profile
   if f.kind ~= "Lua" and f.kind ~= "main" then return end
@@ -136,6 +148,7 @@ function show.call(parsed, fail)
     limit = parsed.limit, page = page.new(parsed, profile),
   }
   head(view)
+  slowest(view)
   neighbours(view, "called by", callers(row), "caller")
   neighbours(view, "calls", with_itself(row, callees(row)), "callee")
   view.page:explain()

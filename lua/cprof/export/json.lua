@@ -25,7 +25,8 @@
 --               and bytes follow; if live blocks were, live_bytes.
 --
 -- If durations of calls were counted, functions have timed_calls, max_ns,
--- p50_ns, p90_ns, p99_ns, and durations: [from ns, to ns, calls], ...
+-- p50_ns, p90_ns, p99_ns, durations: [from ns, to ns, calls], ..., and
+-- slowest: the longest calls, with took_ns, ended_ns, node, coroutine
 --
 -- Times are estimates, which add up. self_most_ns and total_most_ns are upper
 -- bounds of them. A bound exceeds the estimate if most of the measured time is
@@ -190,7 +191,10 @@ function whole.write(p, out)
   out ',\n"functions":['
   local of_functions, of_nodes, of_lines = fields.of(p, "functions"),
     fields.of(p, "nodes"), fields.of(p, "lines")
-  if p.meta.distribution then of_functions[#of_functions + 1] = "durations" end
+  if p.meta.distribution then
+    table.move({ "durations", "slowest" }, 1, 2, #of_functions + 1,
+      of_functions)
+  end
   if p.meta.memory then of_functions[#of_functions + 1] = "allocated" end
   for i, f in ipairs(p.functions) do
     out((i > 1 and ",\n" or "\n") .. record(f, of_functions))

@@ -130,7 +130,10 @@ local sampled = later "cprof.count.sampled"
 ---@field p99_ns? integer
 ---@field durations? { [1]: integer, [2]: integer, [3]: integer }[]  from so
 ---    many ns, up to less than so many ns: so many of these calls
----@field histogram? string    the same, see cprof.durations
+---@field slowest? cprof.SlowCall[]  the longest of these calls, the longest
+---    first: took_ns, ended_ns (since the start, with pauses), node,
+---    coroutine; of sums of profiles and joined ones, only took_ns
+---@field histogram? string    all of that, see cprof.durations
 ---@field max_depth integer    most frames of it on one stack
 ---@field nth integer?         its number among the functions on its lines
 ---@field counters? string     of each instruction, see cprof.instructions

@@ -137,7 +137,7 @@ local function add_durations(profiles, maps, functions)
   for i, p in ipairs(profiles) do
     for id, f in ipairs(p.functions) do
       local to = maps[i][id]
-      sums[to] = durations.add(sums[to], f.histogram)
+      sums[to] = durations.add(sums[to], durations.detached(f.histogram))
     end
   end
   for id, histogram in pairs(sums) do functions[id].histogram = histogram end
