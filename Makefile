@@ -257,9 +257,10 @@ specs:
 	@$(BUSTED) --output=spec/support/output.lua --pattern=_spec $(SPEC)
 
 # what depends on how Lua is asked
-RECORDER	= allocations compensate coroutines errors frames gc heapsample \
-		  hooks host identity internals kill limits lines live memory \
-		  metamethods names profile states tailcalls trace zones
+RECORDER	= allocations calltimes compensate coroutines distribution \
+		  errors frames gc heapsample hooks host identity internals \
+		  kill limits lines live memory metamethods names profile \
+		  states tailcalls trace zones
 
 test-public:
 	@CPROF_INTERNALS=0 $(MAKE) --no-print-directory test \

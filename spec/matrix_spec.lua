@@ -28,6 +28,11 @@ local function unmeasured(p, option, value)
     :format(option, value, lacks)
 end
 
+local function unsorted(p, sort)
+  return sort == "max" and not p.meta.distribution and
+    "option 'sort' must not be \"max\" for a profile without durations" or nil
+end
+
 local function unknown(p, name, who)
   for _, f in ipairs(p.functions) do
     if f.name == name then return nil end
@@ -41,7 +46,7 @@ local function reporting(p, o)
       return ("report: option '%s' needs mode = \"tree\""):format(name)
     end
   end
-  return unmeasured(p, "sort", o.sort) or
+  return unsorted(p, o.sort) or unmeasured(p, "sort", o.sort) or
     unmeasured(p, "measure", o.measure) or o.root and
     unknown(p, o.root, "report: ")
 end
@@ -171,7 +176,7 @@ end
 -- }======================================================
 
 
-local all_sorts = { false, "self", "total", "calls", "name", "alloc",
+local all_sorts = { false, "self", "total", "calls", "name", "max", "alloc",
   "allocs", "live", "peak" }
 local modes = { "summary", "self", "total", "callgraph", "tree", "file",
   "frames" }

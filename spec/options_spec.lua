@@ -12,7 +12,7 @@ describe("the options of start", function()
   -- what is given, and what the error must say
   local wrong = {
     { { colour = true }, "start: unknown option \"colour\"; valid options: " ..
-      "c_functions, callsites, clock, compensate, " ..
+      "c_functions, callsites, clock, compensate, distribution, " ..
        "every, exclude, file, gc, history, include, keep, " ..
        "lines, max_nodes, memory, memory_interval, mode, rate, " ..
        "recursion, slow_frames, timer, trace" },

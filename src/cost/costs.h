@@ -52,6 +52,12 @@ static inline double costs_least (const Costs *c, int lines) {
   return least > 0 ? (double)least * 0.75 / COST_UNIT : 0;
 }
 
+/* The usual cost in ns of a call or a return. */
+static inline double costs_event (const Costs *c) {
+  int64_t ps = (c->caller[COST_LUA] + c->callee[COST_LUA]) / 2;
+  return ps > 0 ? (double)ps / COST_UNIT : 0;
+}
+
 /* A cost from its ps, which can be negative; 0, if it is impossibly large. */
 static inline int64_t cost_of (double ps) {
   return ps > -COST_MAX * COST_UNIT && ps < COST_MAX * COST_UNIT

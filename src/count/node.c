@@ -134,6 +134,7 @@ void tree_init (Tree *t, const Memory *m) {
   chunks_init(&t->buckets, m, sizeof(uint32_t), BUCKETS_SHIFT);
   chunks_init(&t->allocated, m, sizeof(NodeAllocated), NODES_SHIFT);
   chunks_init(&t->kinds, m, sizeof(KindsAllocated), KINDS_SHIFT);
+  chunks_init(&t->durations, m, sizeof(Durations), DURATIONS_SHIFT);
 }
 
 
@@ -143,6 +144,7 @@ void tree_free (Tree *t) {
   chunks_free(&t->buckets);
   chunks_free(&t->allocated);
   chunks_free(&t->kinds);
+  chunks_free(&t->durations);
 }
 
 
@@ -170,12 +172,29 @@ static int tree_addmemory (Tree *t, uint32_t func) {
 }
 
 
+/* Adds a histogram of durations for 'func'. 0: out of memory. */
+static int tree_adddurations (Tree *t, uint32_t func) {
+  while (t->durations.count <= func)
+    if (chunks_add(&t->durations) == NULL) return 0;
+  return 1;
+}
+
+
 /* Adds the place of the next node. 0: out of memory. */
 static int tree_addplace (Tree *t, const NodePlace *p) {
   if (t->places.count == t->nodes.count && chunks_add(&t->places) == NULL)
     return 0;
   *tree_place(t, t->nodes.count) = *p;
   return 1;
+}
+
+
+/* The nearest node of 'func' from 'n' up to the root. */
+static Node *tree_onpath (const Tree *t, const Node *n, uint32_t func) {
+  uint32_t id = tree_id(t, n);
+  while (id != 0 && tree_place(t, id)->func != func)
+    id = tree_place(t, id)->parent;
+  return id != 0 ? tree_node(t, id) : NULL;
 }
 
 
@@ -187,6 +206,7 @@ static Node *tree_add (Tree *t, Node *parent, uint32_t func, uint32_t line) {
   p.func = func;
   p.call_line = line;
   if (t->memory && !tree_addmemory(t, func)) return NULL;
+  if (t->calltimes && !tree_adddurations(t, func)) return NULL;
   if (!tree_addplace(t, &p)) return NULL;
   n = cast(Node *, chunks_add(&t->nodes));
   if (n == NULL) return NULL;
@@ -194,6 +214,8 @@ static Node *tree_add (Tree *t, Node *parent, uint32_t func, uint32_t line) {
   n->parent = p.parent;
   n->func = func;
   n->call_line = line;
+  if (t->calltimes && parent != NULL)
+    n->nested = tree_onpath(t, parent, func) != NULL;
   if (parent != NULL) tree_link(t, parent, id, func);
   chunks_publish(&t->nodes);
   return n;
@@ -207,6 +229,7 @@ int tree_reset (Tree *t) {
   chunks_clear(&t->buckets);
   chunks_clear(&t->allocated);
   chunks_clear(&t->kinds);
+  chunks_clear(&t->durations);
   t->level = LEVEL_FIRST;
   t->split = t->hashed = 0;
   t->damaged = 0;
@@ -217,15 +240,6 @@ int tree_reset (Tree *t) {
   if (t->root == NULL) return 0;
   t->overhead = tree_add(t, t->root, FUNC_OVERHEAD, 0);
   return t->overhead != NULL;
-}
-
-
-/* The nearest node of 'func' from 'n' up to the root. */
-static Node *tree_onpath (const Tree *t, const Node *n, uint32_t func) {
-  uint32_t id = tree_id(t, n);
-  while (id != 0 && tree_place(t, id)->func != func)
-    id = tree_place(t, id)->parent;
-  return id != 0 ? tree_node(t, id) : NULL;
 }
 
 

@@ -8,6 +8,7 @@
 #define node_h
 
 #include "base/chunks.h"
+#include "count/durations.h"
 #include "identity/function.h"
 
 
@@ -36,7 +37,8 @@ typedef struct Node {
   uint32_t parent;
   uint32_t func;	/* this and 'call_line' are compared as one number */
   uint32_t call_line;	/* line of the call site; 0: not told apart */
-  uint32_t unused;
+  uint32_t nested;	/* is the function above it, too? where durations of
+			   calls are counted */
   uint32_t callee[NODE_CALLEES];	/* ids; 0: none yet */
   uint16_t tag[NODE_CALLEES];	/* 'node_tag' of their functions */
   uint8_t callees_c;	/* 0..3: how likely the next callee is in C */
@@ -128,6 +130,8 @@ typedef struct Tree {
   int memory;		/* are allocations counted? If so: */
   Chunks allocated;	/* NodeAllocated of each node ... */
   Chunks kinds;		/* ... and KindsAllocated of each function */
+  int calltimes;	/* are durations of calls counted? If so: */
+  Chunks durations;	/* Durations of each function */
 } Tree;
 
 CPROF_I void tree_init (Tree *t, const Memory *m);
@@ -173,6 +177,11 @@ static inline NodeAllocated *tree_allocated (const Tree *t, uint32_t id) {
 /* What a function has allocated, by kind; the function has to have a node. */
 static inline KindsAllocated *tree_kinds (const Tree *t, uint32_t func) {
   return cast(KindsAllocated *, chunks_at(&t->kinds, func));
+}
+
+/* How long calls of a function took; the function has to have a node. */
+static inline Durations *tree_durations (const Tree *t, uint32_t func) {
+  return cast(Durations *, chunks_at(&t->durations, func));
 }
 
 /* 'chunks_at' for nodes, but faster: sizes are constants */

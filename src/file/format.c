@@ -17,6 +17,7 @@ void format_fill (FormatHeader *h, const Recording *r) {
   h->foldat = r->tree.foldat;
   h->direct = r->direct != 0;
   h->memory = r->tree.memory != 0;
+  h->calltimes = r->tree.calltimes != 0;
   h->live = r->live;
   h->memory_interval = r->memory_interval;
   h->gc = r->gc != 0;

@@ -27,7 +27,7 @@
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
-#define FORMAT_VERSION	15u
+#define FORMAT_VERSION	16u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples of this */
@@ -73,7 +73,7 @@ typedef struct FormatHeader {
   uint32_t gc;		/* was the collector driven? */
   uint32_t waits;	/* number of complete waits, of which the first one
 			   is not used */
-  uint32_t unused;
+  uint32_t calltimes;	/* are durations of calls counted? */
   uint64_t live;	/* as in Recording */
   uint64_t memory_interval;	/* as in Recording */
   uint64_t id;		/* different in each file */
@@ -100,7 +100,8 @@ typedef enum BlockKind {
   BLOCK_ALLOCATED,	/* NodeAllocated, for each node of a chunk */
   BLOCK_KINDS,		/* KindsAllocated, for each function of a chunk */
   BLOCK_WAITS,		/* a chunk of Wait */
-  BLOCK_LAST = BLOCK_WAITS
+  BLOCK_DURATIONS,	/* Durations, for each function of a chunk */
+  BLOCK_LAST = BLOCK_DURATIONS
 } BlockKind;
 
 typedef struct FileBlock {	/* the head of a block; its contents follow */

@@ -302,6 +302,7 @@ static void livefile_setstore (LiveFile *l) {
   s->instructions = &l->file->instructions;
   s->allocated = &l->file->allocated;
   s->kinds = &l->file->kinds;
+  s->durations = &l->file->durations;
   s->waits = &l->file->waits;
   s->figures = &h->figures;
   s->running = (const Node **)(void *)&h->running;

@@ -261,6 +261,7 @@ static void mapped_writeheader (MappedFile *f) {
   mapped_setpages(f, &f->instructions, BLOCK_INSTRUCTIONS, NULL);
   mapped_setpages(f, &f->allocated, BLOCK_ALLOCATED, NULL);
   mapped_setpages(f, &f->kinds, BLOCK_KINDS, NULL);
+  mapped_setpages(f, &f->durations, BLOCK_DURATIONS, NULL);
   mapped_setpages(f, &f->waits, BLOCK_WAITS, &h->waits);
   memcpy(magic, FORMAT_MAGIC, sizeof magic);
   memcpy(h->magic, magic, sizeof magic[0]);

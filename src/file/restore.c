@@ -389,6 +389,22 @@ static int restore_allocated (Restoring *c) {
 }
 
 
+/* Restores how long calls of functions took. */
+static int restore_durations (Restoring *c) {
+  Tree *t = &c->r->tree;
+  uint32_t i;
+  if (!c->h->calltimes) return 1;
+  c->to = &t->durations;
+  if (!restore_each(c, BLOCK_DURATIONS, restore_chunk)) return 0;
+  t->durations.count = t->durations.chunks << DURATIONS_SHIFT;
+  for (i = 0; i < t->nodes.count; i++)
+    if (tree_node(t, i)->func >= t->durations.count)
+      return reader_fail(c->l, "durations of a function");
+  t->calltimes = 1;
+  return 1;
+}
+
+
 /* Restores a chunk of waits, up to the number of waits in the header. */
 static int restore_chunkofwaits (Restoring *c, const FileBlock *b) {
   uint32_t i, many = 1u << WAITS_SHIFT, first = b->owner << WAITS_SHIFT;
@@ -664,12 +680,14 @@ int restore (Loaded *l) {
   c.h = (const FormatHeader *)(const void *)l->bytes;
   c.r->functions.policy.pages = c.r->tree.nodes.pages =
     c.r->tree.allocated.pages = c.r->tree.kinds.pages =
+    c.r->tree.durations.pages =
     l->nodeoverhead.pages = &restore_pages;
   ok = restore_checkheader(&c) && restore_texts(&c) &&
        restore_functions(&c) && restore_sources(&c) &&
        restore_nodes(&c) &&
        restore_each(&c, BLOCK_WAITS, restore_chunkofwaits) &&
-       restore_allocated(&c) && restore_lines(&c) && restore_overhead(&c);
+       restore_allocated(&c) && restore_durations(&c) &&
+       restore_lines(&c) && restore_overhead(&c);
   memory_free(m, c.source, c.texts * sizeof *c.source);
   memory_free(m, c.highest, c.sources * sizeof *c.highest);
   if (!ok) return 0;

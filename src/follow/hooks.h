@@ -10,7 +10,7 @@
 #include "follow/stack.h"
 
 
-#define HOOKS_WAYS	8
+#define HOOKS_WAYS	12
 
 typedef struct Hooks {
   struct {

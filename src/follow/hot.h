@@ -36,6 +36,8 @@ typedef struct Child {
   uint64_t unused;	/* pads it to half a cache line */
 } Child;
 
+#define CALLTIME_SHIFT	8
+
 #define CALLEE_C	UINT64_MAX
 #define CALLEE_DOUBT	1u	/* address bit, 0 in every prototype's: only its
 				   closures identify it, see collection.h */
@@ -57,6 +59,7 @@ typedef struct Cache {
 #define HOW_CALLSITES	8
 #define HOW_DIRECT	16	/* Lua's structures are read */
 #define HOW_COUNT	64	/* instructions are counted */
+#define HOW_TIMES	128	/* durations of calls are counted */
 #define HOW_ANY		32	/* no fast event function can be used */
 
 /* in mode count: the function whose instructions are counted at present */
@@ -101,6 +104,12 @@ typedef struct Hot {
   int recounts;		/* does Lua's instruction count start again at times? */
   int direct;		/* are Lua's structures read? */
   int trace;
+  int calltimes;	/* are durations of calls counted? see calltime.h */
+  uint64_t suspended;	/* of the current stack */
+  uint64_t eventcost;	/* mean overhead of an event, in ticks shifted left by
+			   CALLTIME_SHIFT ... */
+  uint64_t leafcost;	/* ... and ticks that a call has beyond that */
+  Scale scale;		/* of the clock, as known when recording began */
   Counting counting;
   int deferred;		/* does a collection wait? see nogc.h */
   Line nowhere;		/* stands for all lines that are not counted */

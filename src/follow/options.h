@@ -35,6 +35,10 @@ typedef struct Options {
   uint64_t memory_interval;	/* mode sample: mean bytes between two samples
 				   of allocations */
   int gc;		/* is the collector driven? */
+  int calltimes;	/* are durations of calls counted? ... */
+  double mean_ns, leaf_ns;	/* ... cost of an event, and what the callee's
+				   part of a call has beyond that; mode line: 0
+				   */
   uint32_t max_nodes;
   uint32_t history;	/* host's frames to keep */
   int full;		/* ... with all their nodes? */

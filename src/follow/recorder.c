@@ -97,9 +97,10 @@ void recorder_choose (Recorder *r) {
   int how = (h->fold ? HOW_FOLD : 0) | (h->lines ? HOW_LINES : 0) |
             (h->frames ? HOW_FRAMES : 0) |
             (h->callsites ? HOW_CALLSITES : 0) |
-            (h->counting.on ? HOW_COUNT : 0);
-  int fast = how == 0 || how == HOW_FOLD || how == HOW_LINES ||
-             how == HOW_FRAMES;
+            (h->counting.on ? HOW_COUNT : 0) |
+            (h->calltimes ? HOW_TIMES : 0);
+  int fast = how == HOW_FOLD || how == HOW_FRAMES ||
+             (how & ~(HOW_LINES | HOW_TIMES)) == 0;
   if (h->direct) how |= HOW_DIRECT;
   h->how = fast && h->clock == CLOCK_TICKS && !h->somelines && !h->trace
          ? how : how | HOW_ANY;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "follow/callee.h"
+#include "follow/calltime.h"
 #include "follow/instructions.h"
 #include "follow/walk.h"
 
@@ -19,6 +20,8 @@ void resync_current (Recorder *r, Stack *s) {
   h->limit = s->limit;
   h->counting.ci = NULL;
   *h->running = s->top->node;
+  calltime_goon(h, s);
+  h->suspended = s->suspended;
 }
 
 
@@ -60,6 +63,7 @@ int resync_rebase (Recorder *r, Stack *s, const Frame *under) {
       if (n == NULL) return 0;
       if (f->node) n->event = f->node->event;
     }
+    if (f->node == NULL) f->as.begun = 0;  /* it was in 'moving' */
     f->node = n;
   }
   return 1;
@@ -206,6 +210,7 @@ static int stack_match (Recorder *r, lua_State *running, Walk *w, Stack *s,
     f++;
     i--;
   }
+  calltime_ended(r->hot, s, f, s->top);
   s->top = f;
   return i;
 }
@@ -251,6 +256,7 @@ static int stack_matchnear (Recorder *r, lua_State *running, Walk *w,
     f = resync_findframe(r, running, w, s, s->top, i);
   if (f == NULL) return stack_match(r, running, w, s, level);
   while (f < s->top && f[1].is.flags & FRAME_ZONE) f++;
+  calltime_ended(r->hot, s, f, s->top);
   s->top = f;
   return i - 1;
 }
@@ -344,6 +350,7 @@ static Frame *resync_near (Hot *h, lua_State *L, int level) {
   while (f == NULL && ++i < level + NEAR)
     f = resync_findframe(r, L, &w, s, h->top, i);
   if (f != NULL) {
+    calltime_ended(h, s, f, h->top);
     if (h->fold) stack_deactivate(f, h->top);
     s->top = f;
     ok = resync_addnear(h, L, &w, i, level);
@@ -365,6 +372,7 @@ static Frame *resync_pop (Hot *h, CallAddress ci, int replaced) {
   Frame *f = h->top;
   while (f > s->base && f->ci != ci) f--;
   if (f->ci != ci) return NULL;
+  calltime_ended(h, s, f, h->top);
   if (h->fold) stack_deactivate(f, h->top);
   else stack_unreturned(f + replaced, h->top);
   *h->running = f->node;

@@ -38,6 +38,8 @@ typedef struct Frame {
       uint32_t call_line;	/* line of the call, while 'node' is NULL */
       uint32_t line;	/* index of 'line' in its list, while lists move */
     } moving;
+    uint64_t begun;	/* where durations of calls are counted: when, see
+			   'calltime_begin'; 0: not known */
     uint64_t entered;	/* in mode trace: when, in ns, plus 1; 0: not traced */
     uint32_t at;	/* in mode count: index of its last instruction */
   } as;
@@ -58,6 +60,8 @@ typedef struct Stack {
   uint32_t number;	/* of the coroutine, from 1 */
   uint32_t traced;	/* in mode trace: number of frames, and ... */
   uint32_t depth;	/* ... how many of them were traced */
+  uint64_t left;	/* 'calltime_now' when it was suspended; 0: it is not */
+  uint64_t suspended;	/* ticks in which it was */
   uint64_t frame;	/* last host's frame to which all nodes were added */
   lua_Hook hook;	/* the program's own; NULL: none */
   int mask, count;	/* ... and what it asks for */

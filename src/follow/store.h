@@ -15,6 +15,7 @@ typedef struct Store {
   const Pages *nodes, *lines;	/* where these chunks come from */
   const Pages *instructions;	/* ... in modes count and sample: for lines */
   const Pages *allocated, *kinds;	/* ... where allocations are counted */
+  const Pages *durations;	/* ... where these are counted */
   const Pages *waits;
   Figures *figures;
   const Node **running;		/* where the node that runs is published */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "follow/attach.h"
+#include "follow/calltime.h"
 #include "follow/resync.h"
 #include "heap/nogc.h"
 #include "record/calltrace.h"
@@ -105,6 +106,7 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   f->is.func = zone->func;
   f->is.flags = FRAME_ZONE | mark << FRAME_SERIAL;
   f->line = f[-1].line;
+  f->as.begun = h->calltimes ? calltime_begin(h) : 0;
   h->top = f;
   *h->running = n;
   if (unlikely(h->trace | h->deferred)) czone_entered(h, L, f);
@@ -147,6 +149,7 @@ static void czone_close (Recorder *r, lua_State *L, uint32_t mark) {
   s = stacks_find(&r->stacks, L);
   f = s ? czone_frame(s, s->top, mark) : NULL;
   if (f == NULL) return;  /* an error has closed it */
+  calltime_ended(r->hot, s, f - 1, s->top);
   if (s->counted) stack_deactivate(f - 1, s->top);
   if (r->hot->trace) calltrace_leave(r, L, f - 1);
   s->top = f - 1;
@@ -172,6 +175,7 @@ void cprof_leave (lua_State *L, uint32_t mark) {
   }
   hot_charge(h, hot_now(h));
   f = h->top;
+  if (h->calltimes) calltime_return(h);
   if (h->fold) stack_deactivate(f - 1, f);
   h->top = f - 1;
   *h->running = f[-1].node;

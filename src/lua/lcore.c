@@ -231,6 +231,7 @@ static void core_options (lua_State *L, Options *o) {
   o->live = (uint64_t)core_integer(L, "live");
   o->memory_interval = (uint64_t)core_integer(L, "memory_interval");
   o->gc = ltable_flag(L, 1, "gc");
+  o->calltimes = ltable_flag(L, 1, "distribution");
   o->exclude_c = ltable_flag(L, 1, "exclude_c");
   o->max_nodes = (uint32_t)core_integer(L, "max_nodes");
   o->history = (uint32_t)core_integer(L, "history");
@@ -288,6 +289,15 @@ static void core_settle (const Recorder *r, lua_State *L) {
 }
 
 
+/* Sets what events of a recording with these options cost. */
+static void core_setcosts (Options *o, const Costs *c) {
+  o->event_ns = costs_least(c, o->mode == MODE_LINE);
+  if (o->mode == MODE_LINE) return;
+  o->mean_ns = costs_event(c);
+  o->leaf_ns = (double)c->callee[COST_LUA] / COST_UNIT - o->mean_ns;
+}
+
+
 /* See 'core_start'. Nothing is being recorded. */
 static int core_begin (lua_State *L) {
   Core *c = lstate_get(L);
@@ -296,8 +306,7 @@ static int core_begin (lua_State *L) {
   core_options(L, &o);
   core_overhead(L, c, r, &o);
   o.timed = c->overhead.unknown == NULL;
-  if (o.timed)
-    o.event_ns = costs_least(&c->overhead.costs, o.mode == MODE_LINE);
+  if (o.timed) core_setcosts(&o, &c->overhead.costs);
   o.store = lfile_create(L, 1, r, o.max_nodes, &c->overhead);
   if (o.store == NULL && !lua_isnil(L, -1)) return core_fail(L);
   lhook_replace(L);

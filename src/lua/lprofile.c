@@ -137,6 +137,26 @@ static void snapshot_pushkinds (lua_State *L, const KindsAllocated *kinds) {
 }
 
 
+/*
+** Sets how long calls of a function took, as raw bytes: see durations.lua.
+** Nothing, if no call has ended.
+*/
+static void snapshot_pushdurations (lua_State *L, const Recording *r,
+                                    const Function *f, const Snapshot *s) {
+  Durations d = *tree_durations(&r->tree, f->id);
+  uint64_t calls = 0;
+  int i;
+  for (i = 0; i < DURATIONS_COUNT; i++) calls += d.count[i];
+  if (calls == 0) return;
+  for (i = 0; i < DURATIONS_SLOWEST; i++) {
+    d.slowest[i].took = clock_ns(s->scale, d.slowest[i].took);
+    d.slowest[i].ended = clock_ns(s->scale, d.slowest[i].ended);
+  }
+  lua_pushlstring(L, (const char *)&d, sizeof d);
+  lua_setfield(L, -2, "histogram");
+}
+
+
 static void snapshot_pushfunctions (lua_State *L, const Recording *r,
                                     const Snapshot *s) {
   const Functions *fs = &r->functions;
@@ -151,6 +171,8 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
     ltable_setinteger(L, "marks", f->marks & FUNCTION_COROUTINES);
     snapshot_pushcode(L, f);
     snapshot_pushinstructions(L, r, f, s);
+    if (r->tree.calltimes && s->scale.factor != 0)
+      snapshot_pushdurations(L, r, f, s);
     if (r->tree.memory) snapshot_pushkinds(L, tree_kinds(&r->tree, i));
     lua_rawseti(L, -2, s->func[i]);
   }

@@ -31,7 +31,7 @@ typedef struct Saving {
   Waits waits;
   MappedFile *file;	/* is freed even if an error is raised */
   Pages ofoverhead;
-  Chunks nodes, overhead, allocated, kinds;	/* in the file */
+  Chunks nodes, overhead, allocated, kinds, durations;	/* in the file */
 } Saving;
 
 
@@ -144,6 +144,19 @@ static int save_kinds (lua_State *L, Saving *s) {
 }
 
 
+/* Writes how long calls of the next function took. 0: no room. */
+static int save_durations (lua_State *L, Saving *s) {
+  size_t size;
+  const char *histogram;
+  void *to;
+  if (mapped_header(s->file)->calltimes == 0) return 1;
+  to = chunks_add(&s->durations);
+  histogram = save_string(L, "histogram", &size);
+  if (to != NULL && size == sizeof(Durations)) memcpy(to, histogram, size);
+  return to != NULL;
+}
+
+
 /* Writes all of a function but its lines. 0: no room. */
 static int save_function (lua_State *L, Saving *s, uint32_t i) {
   Functions *fs = &s->functions;
@@ -166,7 +179,8 @@ static int save_function (lua_State *L, Saving *s, uint32_t i) {
   f->layout = (uint32_t)ltable_integer(L, -1, "layout");
   return journal_functions(&s->journal) &&
          journal_name(&s->journal, i, name, length, title, titlelength) &&
-         save_instructions(L, s, i) && save_kinds(L, s);
+         save_instructions(L, s, i) && save_kinds(L, s) &&
+         save_durations(L, s);
 }
 
 /* }====================================================== */
@@ -359,6 +373,8 @@ static void save_begin (Saving *s, MappedFile *f, const Memory *m) {
   save_chunks(&s->allocated, m, sizeof(NodeAllocated), NODES_SHIFT,
               &f->allocated);
   save_chunks(&s->kinds, m, sizeof(KindsAllocated), KINDS_SHIFT, &f->kinds);
+  save_chunks(&s->durations, m, sizeof(Durations), DURATIONS_SHIFT,
+              &f->durations);
 }
 
 

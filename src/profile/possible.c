@@ -197,6 +197,23 @@ static int possible_calls (const Recording *r, const Sums *s, Scale scale,
 }
 
 
+static int possible_durations (const Recording *r, Scale scale) {
+  const Tree *t = &r->tree;
+  uint32_t i;
+  int k;
+  for (i = 0; t->calltimes && i < t->durations.count; i++) {
+    for (k = 0; k < DURATIONS_SLOWEST; k++) {
+      const SlowCall *call = &tree_durations(t, i)->slowest[k];
+      if (call->node >= t->nodes.count ||
+          !possible_ticks(scale, call->took) ||
+          !possible_ticks(scale, call->ended))
+        return 0;
+    }
+  }
+  return 1;
+}
+
+
 static int possible_figures (const Recording *r, Scale scale) {
   const Figures *f = r->figures;
   const uint64_t figures[] = {
@@ -225,5 +242,6 @@ const char *possible_not (const Recording *r, Scale scale) {
   if (!possible_ticks(scale, all)) return "time";
   if (!possible_samples(r, &s, scale)) return "samples";
   if (!possible_calls(r, &s, scale, all)) return "calls in that time";
+  if (!possible_durations(r, scale)) return "durations of calls";
   return possible_figures(r, scale) ? NULL : "figures of the whole";
 }

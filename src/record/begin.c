@@ -87,6 +87,19 @@ static const Pages *begin_pages (const Store *s, Mode mode) {
 }
 
 
+/* The clock runs by now. */
+static void begin_calltimes (Recorder *r, const Options *o) {
+  Hot *h = r->hot;
+  double rate;
+  h->calltimes = o->calltimes;
+  h->suspended = 0;
+  h->scale = clock_scale(&r->recording.clock, 0);
+  rate = clock_rate(h->scale);
+  h->eventcost = (uint64_t)(o->mean_ns / rate * (1 << CALLTIME_SHIFT));
+  h->leafcost = (uint64_t)(int64_t)(o->leaf_ns / rate);
+}
+
+
 static int begin_functions (Recorder *r, lua_State *L, const Options *o) {
   Functions *fs = &r->recording.functions;
   Policy p = ZEROS;
@@ -121,10 +134,12 @@ static void begin_counters (Recorder *r, const Options *o) {
   x->memory_interval = o->memory && o->mode == MODE_SAMPLE
                      ? o->memory_interval : 0;
   x->tree.memory = o->memory;
+  x->tree.calltimes = o->calltimes;
   if (r->store != NULL) {
     x->tree.nodes.pages = r->store->nodes;
     x->tree.allocated.pages = r->store->allocated;
     x->tree.kinds.pages = r->store->kinds;
+    x->tree.durations.pages = r->store->durations;
   }
 }
 
@@ -164,6 +179,7 @@ int begin_recording (Recorder *r, lua_State *L, const Options *o) {
     return 0;
   begin_clock(r);
   begin_hot(r, o);
+  begin_calltimes(r, o);
   interval_begin(r);
   if (!begin_clear(r)) return 0;
   if (r->store != NULL && !begin_store(r)) return 0;

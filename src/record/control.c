@@ -5,6 +5,7 @@
 #include "record/control.h"
 
 #include "follow/attach.h"
+#include "follow/calltime.h"
 #include "follow/resync.h"
 #include "follow/threads.h"
 #include "heap/allocations.h"
@@ -71,6 +72,7 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
     s = threads_stack(r, L, at);
     if (s == NULL) return 0;
     s->resumer = below;
+    calltime_goon(r->hot, s);
     if (!resync_stack(r, L, s, at == L ? level : 0,
                       below ? below->top : NULL))
       return 0;
@@ -96,6 +98,9 @@ static void control_detach (Recorder *r, lua_State *L) {
   Stack *s = NULL;
   if (r->allocations != NULL) collector_end(&r->allocations->collector);
   r->current->top = r->hot->top;
+  for (s = r->current; s != NULL; s = s->resumer)
+    calltime_suspend(r->hot, s);
+  s = NULL;
   r->hot->L = NULL;
   *r->hot->running = NULL;
   r->current = stacks_find(&r->stacks, r->main);
@@ -164,6 +169,7 @@ int control_start (Recorder *r, lua_State *L, const Options *o) {
 static void reset_dropnodes (const Tree *t, Stack *s) {
   Frame *f;
   s->counted = 0;
+  s->left = s->suspended = 0;
   for (f = s->base; f <= s->top; f++) {
     if (f->node != NULL)
       f->as.moving.call_line = tree_place(t, tree_id(t, f->node))->call_line;

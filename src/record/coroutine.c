@@ -5,6 +5,7 @@
 #include "record/coroutine.h"
 
 #include "follow/attach.h"
+#include "follow/calltime.h"
 #include "follow/resync.h"
 #include "follow/threads.h"
 #include "record/calltrace.h"
@@ -27,13 +28,23 @@ static void coroutine_trace (Recorder *r, lua_State *running, Stack *s) {
 }
 
 
+/* Counts the calls in 's' if an error, without event, has ended them. */
+static void coroutine_end (Recorder *r, lua_State *running, Stack *s) {
+  if (s->top > s->base && (!threads_alive(r, running, s) ||
+                           lua_status(s->L) != LUA_YIELD))
+    calltime_ended(r->hot, s, s->base, s->top);
+}
+
+
 /*
 ** Leaves the current stack 's', and removes it if its function has returned.
 ** But if the program has a hook there, it is kept: a host may run another
 ** function in the same coroutine.
 */
-static Stack *coroutine_leave (Recorder *r, Stack *s) {
+static Stack *coroutine_leave (Recorder *r, lua_State *running, Stack *s) {
   Stack *resumer = s->resumer;
+  if (r->hot->calltimes) coroutine_end(r, running, s);
+  calltime_suspend(r->hot, s);
   s->resumer = NULL;
   stack_uncount(s);
   if (s->top == s->base && s->L != r->main && resumer != NULL &&
@@ -85,12 +96,12 @@ int coroutine_switch (Recorder *r, lua_State *L, int level, int seen) {
   if (to != NULL) {  /* back to one that waited */
     while (s != to) {
       if (h->trace) coroutine_trace(r, L, s);
-      s = coroutine_leave(r, s);
+      s = coroutine_leave(r, L, s);
     }
     if (r->state != STATE_RUNNING) return 0;
   }
   else {
-    while (!seen && !coroutine_waits(r, L, s)) s = coroutine_leave(r, s);
+    while (!seen && !coroutine_waits(r, L, s)) s = coroutine_leave(r, L, s);
     s = coroutine_resume(r, L, level, s);
     if (s == NULL) return 0;
   }

@@ -10,6 +10,7 @@
 
 #include "follow/attach.h"
 #include "follow/callee.h"
+#include "follow/calltime.h"
 #include "follow/instructions.h"
 #include "follow/resync.h"
 #include "heap/allocations.h"
@@ -52,6 +53,7 @@ static NOINLINE void hook_popany (Hot *h, lua_State *L, CallAddress ci) {
     hook_settle(h, L);
     return;
   }
+  calltime_ended(h, s, f - 1, h->top);
   if (h->fold) stack_deactivate(f - 1, h->top);
   else stack_unreturned(f, h->top);
   h->top = f - 1;
@@ -73,6 +75,7 @@ static INLINE int hook_caught (Hot *h, CallAddress ci) {
     f--;
   }
   if (f->is.flags & FRAME_ZONE) return 0;
+  calltime_ended(h, h->recorder->current, f - 1, h->top);
   stack_unreturned(f, h->top);
   h->top = f - 1;
   *h->running = h->top->node;
@@ -215,6 +218,7 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   f->is = is;
   if (how & HOW_LINES) f->line = entry != NULL ? *entry : f[-1].line;
   if (how & HOW_COUNT) f->as.at = 0;
+  if (how & HOW_TIMES) f->as.begun = calltime_begin(h);
   h->top = f;
   if (unlikely(is.flags & ~FRAME_EXCLUDED)) hook_doflags(h, L, ar);
 }
@@ -242,6 +246,7 @@ static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
     f[1].line = c->entry;
   }
   if (how & HOW_COUNT) f[1].as.at = 0;
+  if (how & HOW_TIMES) f[1].as.begun = calltime_begin(h);
   n = callee_quick(h, f->node, key);
   if (unlikely(n == NULL)) return 0;
   f[1].node = n;
@@ -256,6 +261,7 @@ static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
 static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
   Frame *f = h->top;
   if (likely(f->ci == ar->i_ci && !(f->is.flags & FRAME_ZONE))) {
+    if (how & HOW_TIMES) calltime_return(h);
     if (how & HOW_FOLD) stack_deactivate(f - 1, f);
     h->top = f - 1;
     *h->running = f[-1].node;
@@ -594,7 +600,8 @@ static NOINLINE void name##_other (lua_State *L, lua_Debug *ar) { \
 } \
 static INLINE void name##_flow (Hot *h, lua_State *L, lua_Debug *ar) { \
   if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
-  else if (((way) & ~HOW_LINES) != HOW_DIRECT || !hook_repeat(h, ar, way)) \
+  else if (((way) & ~(HOW_LINES | HOW_TIMES)) != HOW_DIRECT || \
+           !hook_repeat(h, ar, way)) \
     name##_other(L, ar); \
 } \
 static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
@@ -646,6 +653,10 @@ EVENT_FUNCTION(hook_callsdirect, HOW_DIRECT)
 EVENT_FUNCTION(hook_foldeddirect, HOW_DIRECT | HOW_FOLD)
 EVENT_FUNCTION(hook_linesdirect, HOW_DIRECT | HOW_LINES)
 EVENT_FUNCTION(hook_framesdirect, HOW_DIRECT | HOW_FRAMES)
+EVENT_FUNCTION(hook_times, HOW_TIMES)
+EVENT_FUNCTION(hook_linetimes, HOW_LINES | HOW_TIMES)
+EVENT_FUNCTION(hook_timesdirect, HOW_DIRECT | HOW_TIMES)
+EVENT_FUNCTION(hook_linetimesdirect, HOW_DIRECT | HOW_LINES | HOW_TIMES)
 
 
 /*
@@ -748,6 +759,9 @@ const Hooks *hook_functions (void) {
       {HOW_DIRECT | HOW_LINES, hook_linesdirect},
       {HOW_DIRECT | HOW_FOLD, hook_foldeddirect},
       {HOW_DIRECT | HOW_FRAMES, hook_framesdirect},
+      {HOW_DIRECT | HOW_TIMES, hook_timesdirect},
+      {HOW_DIRECT | HOW_LINES | HOW_TIMES, hook_linetimesdirect},
+      {HOW_TIMES, hook_times}, {HOW_LINES | HOW_TIMES, hook_linetimes},
       {HOW_LINES, hook_lines}, {HOW_FOLD, hook_folded},
       {HOW_FRAMES, hook_frames}, {0, hook_calls}
     },

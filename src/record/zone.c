@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "follow/calltime.h"
 #include "follow/resync.h"
 #include "follow/threads.h"
 #include "record/calltrace.h"
@@ -71,6 +72,7 @@ static void zone_cut (Recorder *r, lua_State *L, Stack *s, Frame *f) {
     calltrace_leave(r, L, f - 1);
     s->traced++;  /* the one on top stays */
   }
+  calltime_ended(r->hot, s, f - 1, s->top - 1);
   if (s->counted) stack_deactivate(f - 1, s->top - 1);
   f[-1].line = s->top[-1].line;  /* the current line, which the zones had */
   *f = *s->top;
@@ -106,6 +108,8 @@ ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
   *serial = recorder_serial(r);
   f->is.flags = FRAME_ZONE | *serial << FRAME_SERIAL;
   if (r->state == STATE_RUNNING) n->calls++;
+  if (r->hot->calltimes && r->state == STATE_RUNNING && s == r->current)
+    f->as.begun = calltime_begin(r->hot);
   if (s->counted) node_activate(n);
   s->top = f + 1;
   zone_finish(r, L, s);

@@ -58,6 +58,8 @@ run.options = {
       return (word == "live" or word == "all") and word or nil
     end, must = "live or all" },
   { "--gc", "Show the garbage collector as a function of its own." },
+  { "--distribution", "Count how long the calls of each function took: the " ..
+    "longest, and percentiles." },
   { "--callsites", "Keep calls from different lines apart." },
   { "--trace[=FILE]", "Write each call, in the order of time, to FILE or " ..
     "standard error." },
@@ -192,6 +194,10 @@ local function start_options(parsed, fail)
     fail(("--gc cannot be combined with --%s"):format(
       untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed))
   end
+  if untimed and parsed.distribution then
+    fail(("--distribution cannot be combined with --%s"):format(
+      untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed))
+  end
   if parsed.memory then modes[1] = modes[1] or "line" end
   for _, pattern in ipairs(modes[1] == "count" and counted or
     parsed.lines) do
@@ -209,6 +215,7 @@ local function start_options(parsed, fail)
     memory_interval = parsed.memory == "all" and 1 or nil,
     gc = parsed.gc or parsed.memory and timed and core.drives() or nil,
     callsites = parsed.callsites or nil,
+    distribution = parsed.distribution or nil,
     clock = parsed.clock,
     timer = parsed.timer,
     recursion = parsed.recursion,

@@ -4,6 +4,7 @@ local allocations = require "cprof.count.allocations"
 local annotate = require "cprof.annotate"
 local bound = require "cprof.count.bound"
 local columns = require "cprof.report.columns"
+local durations = require "cprof.report.durations"
 local find = require "cprof.report.find"
 local format = require "cprof.text.format"
 local functions = require "cprof.annotate.functions"
@@ -14,10 +15,11 @@ local name = require "cprof.source.name"
 local recorded = require "cprof.count.lines"
 local page = require "cprof.report.page"
 local explained = require "cprof.count.rows"
+local slow = require "cprof.report.slow"
 
 local show = {
   name = "show",
-  summary = "Print a function's callers, callees and lines.",
+  summary = "Print a function's callers, callees, lines, and durations.",
   usage = "cprof show [options] [FILE] FUNCTION",
   example = "cprof show run.cprof parser.parse",
   options = {
@@ -76,6 +78,7 @@ local function head(view)
   if allocated then on:line(allocated) end
   local what = explained.explain(row.func.name)
   if what then on:line(what) end
+  if row.durations then durations(on, row.durations) end
 end
 
 -- the callees and the function itself, sorted by time
@@ -93,6 +96,17 @@ local function with_itself(row, callees)
   end
   out[#out + 1] = own
   return out
+end
+
+-- so many of the slowest calls
+local few <const> = 3
+
+local function slowest(view)
+  local calls = slow.calls { view.row }
+  if #calls == 0 then return end
+  view.page:gap()
+  view.page:subtitle "slowest calls"
+  slow.show(view.page, view.profile, calls, few)
 end
 
 local function lines(view)
@@ -134,6 +148,7 @@ function show.call(parsed, fail)
     limit = parsed.limit, page = page.new(parsed, profile),
   }
   head(view)
+  slowest(view)
   neighbours(view, "called by", callers(row), "caller")
   neighbours(view, "calls", with_itself(row, callees(row)), "callee")
   view.page:explain()

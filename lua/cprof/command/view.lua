@@ -29,8 +29,9 @@ function view.options(limit, sort, several)
       "(default: 1; 0 with --sort or --filter)", of = specs },
     { "--measure", ("What self and total are: %s. (default: wall)"):format(
       measure.told()), of = specs },
-    { "--sort", ("Sort by this figure, or by self of a measure. (default: %s)")
-      :format(sort), of = specs },
+    { "--sort FIGURE", ("Sort by this: %s; max is the longest call, a " ..
+      "measure stands for its self. (default: %s)"):format(
+      table.concat(specs.sort.values, ", "), sort), of = specs },
     input.filter, input.page,
   }
 end

@@ -3,6 +3,7 @@
 
 local bound = require "cprof.count.bound"
 local core = require "cprof.core"
+local durations = require "cprof.count.durations"
 local group = require "cprof.count.group"
 local lists = require "cprof.text.lists"
 local order = require "cprof.text.order"
@@ -25,6 +26,7 @@ local graph = {}
 ---@field total_most integer
 ---@field max_depth integer
 ---@field metamethod? string   as which it was called, see cprof.Node
+---@field durations? cprof.Durations  of a function's calls
 
 ---@class cprof.Edge           the calls from one row to another
 ---@field caller cprof.Row
@@ -157,7 +159,10 @@ local known = setmetatable({}, { __mode = "k" })
 ---@return cprof.Row[]
 ---@return cprof.Edge[]
 function graph.functions(p, all)
-  known[p] = known[p] or table.pack(graph.of(p, group.title, true))
+  if not known[p] then
+    known[p] = table.pack(graph.of(p, group.title, true))
+    if p.measure.name == "time" then durations.rows(p, known[p][1]) end
+  end
   local out = {}
   for _, row in ipairs(known[p][1]) do
     if all or not vacant(row) then out[#out + 1] = row end

@@ -6,7 +6,9 @@ local fields = require "cprof.export.fields"
 
 local csv = {}
 
+-- a function without a call that has ended has no durations
 local function quoted(value)
+  if value == nil then return "" end
   if type(value) ~= "string" then return ("%d"):format(value) end
   return '"' .. escape.utf8(value):gsub('"', '""') .. '"'
 end

@@ -11,14 +11,15 @@ local function joined(...)
 end
 
 -- By what has them: the fields of all profiles; of profiles with times, with
--- instructions, and with samples; and what follows where allocations, or live
--- blocks, were counted.
+-- instructions, and with samples; and what follows where durations of calls,
+-- allocations, or live blocks were counted.
 local lists <const> = {
   functions = { all = "id name title kind source line last_line",
     time = "calls self_ns self_raw_ns total_ns max_depth self_most_ns " ..
       "total_most_ns self_wait_ns total_wait_ns",
     instructions = "calls instructions total_instructions max_depth",
     samples = "self_samples total_samples self_ns total_ns",
+    distribution = "timed_calls max_ns p50_ns p90_ns p99_ns",
     memory = "self_allocs self_bytes total_allocs total_bytes",
     live = "live_bytes total_live_bytes live_blocks total_live_blocks " ..
       "peak_bytes total_peak_bytes" },
@@ -44,7 +45,8 @@ local lists <const> = {
 function fields.of(p, what)
   local of = lists[what]
   local own = of[p.samples and "samples" or p.measure.name]
-  return joined(of.all, own, p.meta.memory and of.memory or "",
+  return joined(of.all, own, p.meta.distribution and of.distribution or "",
+    p.meta.memory and of.memory or "",
     p.meta.live_interval and of.live or ""), #joined(of.all, own)
 end
 

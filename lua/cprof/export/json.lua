@@ -24,6 +24,10 @@
 --               that have any of these. If allocations were counted, allocs
 --               and bytes follow; if live blocks were, live_bytes.
 --
+-- If durations of calls were counted, functions have timed_calls, max_ns,
+-- p50_ns, p90_ns, p99_ns, durations: [from ns, to ns, calls], ..., and
+-- slowest: the longest calls, with took_ns, ended_ns, node, coroutine
+--
 -- Times are estimates, which add up. self_most_ns and total_most_ns are upper
 -- bounds of them. A bound exceeds the estimate if most of the measured time is
 -- profiler overhead; reports then print the bound, as <12ms.
@@ -59,14 +63,18 @@ local expression_fields <const> = { "line", "column", "last_line",
 local branch_fields <const> = { "kind", "line", "column", "reached", "way",
   "count", "other_way", "other_count" }
 
-local record
+local encoded, record
 
 -- A value as JSON. json.encode does not get integers and strings: it asks for
 -- the locale each time.
-local function encoded(value)
+function encoded(value)
   if math.type(value) == "integer" then return ("%d"):format(value) end
   if type(value) == "string" then
     return json.quotestring(escape.utf8(value))
+  elseif type(value) == "table" and value[1] ~= nil then
+    local out = {}
+    for i, item in ipairs(value) do out[i] = encoded(item) end
+    return "[" .. table.concat(out, ",") .. "]"
   elseif type(value) == "table" then
     return record(value, lists.keys(value))
   end
@@ -183,6 +191,10 @@ function whole.write(p, out)
   out ',\n"functions":['
   local of_functions, of_nodes, of_lines = fields.of(p, "functions"),
     fields.of(p, "nodes"), fields.of(p, "lines")
+  if p.meta.distribution then
+    table.move({ "durations", "slowest" }, 1, 2, #of_functions + 1,
+      of_functions)
+  end
   if p.meta.memory then of_functions[#of_functions + 1] = "allocated" end
   for i, f in ipairs(p.functions) do
     out((i > 1 and ",\n" or "\n") .. record(f, of_functions))

@@ -10,6 +10,7 @@ return {
 | in C | of a line: self time of the C functions that it calls, which have no lines; % is then the share of self and in C |
 | waiting | the part of the time in the first column in which the program waited (slept, read, polled); shown from 1 % of all time on |
 | calls | how often the function was called, exactly |
+| max | with `distribution`: total time of the longest call, where it is more than twice the mean, or with `sort = "max"` |
 | alloc, allocs | with `memory`: the bytes that the function allocated itself, and in how many allocations |
 | defined | where the function's code is |
 
@@ -23,7 +24,7 @@ A tail call replaces its caller, as it does in Lua. If `main` calls `a`, and `a`
 | `limit` | `30` | the most functions, or lines of the tree |
 | `measure` | `"wall"` | what self and total are: `"wall"`, all time but overhead and preemption; `"cpu"`, CPU time; `"wait"`, waiting time; of a profile with allocations also `"alloc"`, `"allocs"`, `"live"`, `"peak"`: bytes allocated, allocations, bytes in use, or bytes in use at the peak |
 | `min_percent` | `1` | smallest share of the time that is shown; `0` with `sort` or `filter` |
-| `sort` | the mode's | `"self"`, `"total"`, `"calls"` (in mode `"sample"`: samples), `"name"`; a measure: by its self |
+| `sort` | the mode's | `"self"`, `"total"`, `"calls"` (in mode `"sample"`: samples), `"max"` (the longest call, with `distribution`), `"name"`; a measure: by its self |
 | `filter` | none | a [pattern](#patterns) on title or source path |
 | `root` | none | mode `"tree"`: only what this function calls, wherever it was called |
 | `depth` | none | mode `"tree"`: the most levels |

@@ -12,6 +12,7 @@ local text = require "cprof.source.text"
 local allocations = later "cprof.count.allocations"
 local bound = later "cprof.count.bound"
 local coverage = later "cprof.coverage"
+local durations = later "cprof.count.durations"
 local fields = later "cprof.profile.meta"
 local figures = later "cprof.count.figures"
 local formats = later "cprof.text.format"
@@ -46,6 +47,7 @@ local sampled = later "cprof.count.sampled"
 ---@field live_interval integer?  average bytes from one sampled block in use
 ---    to the next; 1: all blocks are known
 ---@field peak_bytes integer?  most bytes that were in use at once
+---@field distribution boolean  were durations of calls counted?
 ---@field gc boolean           was the garbage collector timed?
 ---@field gc_steps integer?    with `gc`: steps that the collector made
 ---@field gc_cycles integer?   with `gc`: collections that ended in a step
@@ -119,6 +121,19 @@ local sampled = later "cprof.count.sampled"
 ---@field allocated? table<string, { allocs: integer, bytes: integer }>  what
 ---    it allocated itself, by kind: table, string, closure, userdata,
 ---    thread, other (what these contain: elements, stacks, code)
+---@field timed_calls? integer  with `distribution`: calls that have ended; of
+---    recursion, the outermost ones
+---@field max_ns? integer      with `distribution`: total time of the longest
+---    of these calls, without overhead
+---@field p50_ns? integer      half of them took no longer, within 5 %
+---@field p90_ns? integer
+---@field p99_ns? integer
+---@field durations? { [1]: integer, [2]: integer, [3]: integer }[]  from so
+---    many ns, up to less than so many ns: so many of these calls
+---@field slowest? cprof.SlowCall[]  the longest of these calls, the longest
+---    first: took_ns, ended_ns (since the start, with pauses), node,
+---    coroutine; of sums of profiles and joined ones, only took_ns
+---@field histogram? string    all of that, see cprof.durations
 ---@field max_depth integer    most frames of it on one stack
 ---@field nth integer?         its number among the functions on its lines
 ---@field counters? string     of each instruction, see cprof.instructions
@@ -204,7 +219,7 @@ local function describe(p, raw, row, given, title)
     fingerprint = raw.fingerprint, layout = raw.layout, nth = raw.nth,
     max_depth = not p.samples and row.max_depth or nil,
     counters = raw.counters, allocated_at = raw.allocated_at,
-    allocated = raw.allocated,
+    allocated = raw.allocated, histogram = raw.histogram,
   }
   for field, n in pairs(figures.of_function(row, p)) do out[field] = n end
   return out
@@ -270,6 +285,7 @@ function profile.new(named, nodes, raw, meta, counted, sources)
     p.functions[i] = describe(p, f, rows[i], given, title or
       name.title(f, given))
   end
+  if meta.distribution then durations.attach(p, rows) end
   if meta.memory then allocations.attach(p.functions, nodes, meta) end
   p.overhead = select(2, core.overhead(nodes))
   lines.attach(p, counted, sources)

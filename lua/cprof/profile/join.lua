@@ -2,6 +2,7 @@
 
 local compare = require "cprof.profile.compare"
 local core = require "cprof.core"
+local durations = require "cprof.count.durations"
 local fields = require "cprof.profile.meta"
 local format = require "cprof.text.format"
 local joined = require "cprof.profile.joined"
@@ -46,6 +47,8 @@ local function meta_of(counts, times, told)
       field.from == "counts" and counts
     if from then out[field[1]] = from.meta[field[1]] end
   end
+  -- only in mode "call" is the overhead within calls known
+  out.distribution = out.distribution and counts.meta.mode == "call"
   out.mode = lines.recorded(counts) and lines.recorded(times) and "line" or
     "call"
   return out
@@ -100,6 +103,9 @@ function join.profiles(counts, times)
   local all = joined.new()
   local counted, counted_shift = all:add(counts)
   local timed, timed_shift = all:add(times)
+  for _, f in ipairs(all.functions) do
+    f.histogram = durations.detached(f.histogram)
+  end
   local nodes, node, moved, none = core.join(counts.nodes, counted,
     counted_shift, times.nodes, timed, timed_shift)
   local meta = meta_of(counts, times, match_note(counts, times, node, moved,

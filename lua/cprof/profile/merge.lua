@@ -4,6 +4,7 @@
 local allocations = require "cprof.count.allocations"
 local compare = require "cprof.profile.compare"
 local core = require "cprof.core"
+local durations = require "cprof.count.durations"
 local fields = require "cprof.profile.meta"
 local instructions = require "cprof.count.instructions"
 local joined = require "cprof.profile.joined"
@@ -130,6 +131,18 @@ local function add_allocated(profiles, maps, functions)
   for id, allocated in pairs(sums) do functions[id].allocated = allocated end
 end
 
+-- Adds up how long calls of functions took.
+local function add_durations(profiles, maps, functions)
+  local sums = {}
+  for i, p in ipairs(profiles) do
+    for id, f in ipairs(p.functions) do
+      local to = maps[i][id]
+      sums[to] = durations.add(sums[to], durations.detached(f.histogram))
+    end
+  end
+  for id, histogram in pairs(sums) do functions[id].histogram = histogram end
+end
+
 -- The profiles with the newest first, whose lines of functions are kept.
 local function newest_first(profiles)
   local numbers, out = {}, {}
@@ -153,6 +166,8 @@ local function obstacle(p, first)
   elseif counted(p) and meta.lua_version ~= to.lua_version then
     return ("instructions of %s and of %s cannot be added up"):format(
       to.lua_version, meta.lua_version)
+  elseif meta.distribution ~= to.distribution then
+    return "profiles with and without durations of calls cannot be added up"
   elseif meta.memory ~= to.memory then
     return "profiles with and without allocations cannot be added up"
   elseif (meta.live_interval == nil) ~= (to.live_interval == nil) then
@@ -218,6 +233,7 @@ function merge.sum(profiles)
   end
   add_counters(sorted, maps, all.functions)
   add_allocated(sorted, maps, all.functions)
+  add_durations(sorted, maps, all.functions)
   local meta = meta_of(profiles)
   meta.folder = all.folder
   return profile.new(function(f) return f.name, f.title end,

@@ -42,6 +42,7 @@ meta.fields = {
   { "timer", shared = true, from = "times" },
   { "started_at", from = "times" }, { "rate", from = "times" },
   { "mode", shared = true }, { "memory", shared = true },
+  { "distribution", shared = true, from = "counts" },
   { "gc", shared = true }, { "live_interval", shared = true },
   { "memory_interval", shared = true },
   { "program", shared = true, from = "counts" },

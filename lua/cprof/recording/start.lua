@@ -50,6 +50,8 @@ local start = {}
 ---@field max_nodes? integer    most call-tree nodes
 ---@field history? integer|"full"  host frames to keep; "full": with all nodes
 ---@field gc? boolean          time the garbage collector, as a zone
+---@field distribution? boolean  count how long the calls of each function took:
+---    maximum and percentiles
 ---@field memory? boolean|"live"  count what is allocated, by function and
 ---    line; live: also how much of it is in use
 ---@field memory_interval? integer  memory = "live", and mode "sample": average
@@ -84,6 +86,8 @@ start.options = {
   every = { type = "number", min = 0.01, max = 100000000 },
   keep = { type = "integer", min = 1, max = 1000000 },
   compensate = { type = "boolean", default = true },
+  distribution = { type = "boolean", default = false,
+                   modes = { "call", "line" } },
   memory = { type = "memory", default = false },
   memory_interval = { type = "integer", min = 1, max = 1 << 30,
                       default = 1 << 19 },
@@ -247,6 +251,7 @@ local function given_of(o, filter, recorded, tell, close)
     live = o.memory == "live" and o.memory_interval or 0,
     memory_interval = o.memory_interval,
     gc = o.gc,
+    distribution = o.distribution,
     max_nodes = o.max_nodes,
     file = o.file,
     every = o.every,

@@ -32,7 +32,7 @@ return function(view)
   local members = {}
   for _, row in ipairs(shown) do lists.add(members, file(row.func), row) end
   local files = graph.of(view.profile, file)
-  select.sort(files, by == "name" and "self" or by)
+  select.sort(files, (by == "name" or by == "max") and "self" or by)
   local all, entries = { self = 0, calls = 0, total = view.whole,
     label = "total", style = "bold" }, {}
   for _, sub in ipairs(files) do

@@ -32,6 +32,17 @@ local function allocated(view, sums, what, title, rank)
   end }
 end
 
+-- the longest call, where it took more than twice as long as the mean
+local function longest(view)
+  local sorted = view.options.sort == "max"
+  return { title = "max", optional = true, rank = not sorted and 3 or nil,
+    cell = function(_, row)
+      local d = row.durations
+      local says = d and d.calls > 1 and d.max_ns * d.calls > 2 * row.total
+      return d and (sorted or says) and format.time(d.max_ns) or ""
+    end }
+end
+
 local function columns_of(view, by)
   local other, sums = others[by], allocated_by(view.profile)
   return {
@@ -45,6 +56,7 @@ local function columns_of(view, by)
     allocated(view, sums, "bytes", "alloc", 3),
     allocated(view, sums, "allocs", "allocs", 6),
     columns.of { "calls", rank = view.options.sort ~= "calls" and 4 or nil },
+    longest(view),
     columns.of { "function" }, columns.of { "defined", rank = 1 },
   }
 end

@@ -31,8 +31,8 @@ local modes = {
 ---    and total: wall time without overhead and preemption; its part that is
 ---    CPU time, or waiting time; bytes allocated, allocations, bytes in use, or
 ---    bytes in use at the peak
----@field sort? string          "self", "total", "calls", "name"; or a measure:
----    sorts by self of that measure
+---@field sort? string          "self", "total", "calls", "max" (the longest
+---    call), "name"; or a measure: sorts by self of that measure
 ---@field filter? string        part of a title or path, or a Lua pattern
 ---    between slashes
 ---@field root? string          mode "tree": only what this function calls
@@ -49,7 +49,7 @@ report.options = options.together(page.options, {
   measure = { type = "string", values = measures.options() },
   min_percent = { type = "number", min = 0, max = 100 },
   sort = { type = "string", values = measures.options("self", "total",
-    "calls", "name") },
+    "calls", "max", "name") },
   filter = { type = "pattern" },
   root = { type = "string" },
   depth = { type = "integer", min = 1 },
@@ -75,6 +75,11 @@ local function check(profile, given, level)
       error(("report: option '%s' needs mode = \"tree\""):format(option),
         level + 1)
     end
+  end
+  if o.sort == "max" and not profile.meta.distribution then
+    error('report: option \'sort\' must not be "max" for a profile without ' ..
+      "durations of calls; record with start { distribution = true }",
+      level + 1)
   end
   local measure = measures.choose("report", profile, o, "sort", level)
   if o.root then o.root = base_of(profile, o.root, level + 1) end

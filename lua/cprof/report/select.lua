@@ -12,6 +12,9 @@ local orders <const> = {
   total = order("-total", "-total_most", "title"),
   calls = order("-count", "title"),
   name = order("func.name", "title"),
+  max = order(function(row)
+    return row.durations and -row.durations.max_ns or 0
+  end, "-total", "title"),
 }
 
 ---The number of all calls.

@@ -1,0 +1,59 @@
+-- cprof slow: the slowest calls, with their call paths.
+
+local find = require "cprof.report.find"
+local graph = require "cprof.count.graph"
+local input = require "cprof.command.input"
+local page = require "cprof.report.page"
+local slowest = require "cprof.report.slow"
+
+local slow = {
+  name = "slow",
+  summary = "Print the slowest calls, and who made them.",
+  description = "Print the calls that took more than twice as long as half " ..
+    "of the calls of their function: those that exceed them most first. A " ..
+    "call that was slow because of one that it made is left out, unless " ..
+    "FUNCTION is given. For each function, its eight slowest calls are known.",
+  usage = "cprof slow [options] [FILE] [FUNCTION]",
+  example = "cprof slow run.cprof Server:handle",
+  options = {
+    input.file(),
+    { "FUNCTION?", "Only calls of this function: its name or title, as " ..
+      "reports show it." },
+    { "--limit N", "Show at most N calls.", type = "integer", min = 1,
+      default = 10 },
+    input.page,
+  },
+}
+
+-- the rows of the functions that are wanted
+local function rows_of(profile, wanted, fail)
+  local rows = graph.functions(profile)
+  if not wanted then return rows end
+  local row, why = find(rows, wanted)
+  if not row then fail(why) end
+  return { row }
+end
+
+function slow.call(parsed, fail)
+  local file, wanted = input.pair("slow", parsed.file, "FUNCTION",
+    parsed["function"], fail)
+  local profile = input.load(file, fail)
+  if not profile.meta.distribution then
+    fail("no durations of calls were recorded; record them with cprof run " ..
+      "--distribution")
+  end
+  local calls = slowest.calls(rows_of(profile, wanted, fail))
+  if not wanted then
+    calls = slowest.causes(profile, calls, parsed.limit)
+  end
+  local on = page.new(parsed, profile)
+  if #calls == 0 then
+    on:line("no call took more than twice as long as half of the calls of " ..
+      "its function")
+  else
+    slowest.show(on, profile, calls, parsed.limit)
+  end
+  input.print(on:text(), fail)
+end
+
+return slow

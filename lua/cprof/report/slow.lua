@@ -1,0 +1,125 @@
+-- The slowest calls: when they ended, and their call paths.
+
+local columns = require "cprof.report.columns"
+local core = require "cprof.core"
+local format = require "cprof.text.format"
+local order = require "cprof.text.order"
+
+local slow = {}
+
+-- a call is slow if it took so many times as long as half of the calls
+local factor <const> = 2
+
+local by_excess <const> = order("-excess_ns", "-took_ns", "row.title",
+  "ended_ns")
+
+-- The names of the callers, from the first function that is not the host's.
+local function path_of(p, id)
+  local names, parent = {}, (core.node(p.nodes, id))
+  while parent > 0 do
+    local above, func = core.node(p.nodes, parent)
+    local f = p.functions[func]
+    parent = above
+    if f.kind ~= "root" and f.name ~= "(host)" then
+      table.insert(names, 1, format.plain(f.name))
+    end
+  end
+  return table.concat(names, format.arrow)
+end
+
+-- Is node `id` the node `above`, or below it?
+local function within(p, id, above)
+  while id > above do id = core.node(p.nodes, id) end
+  return id == above
+end
+
+-- a call explains its caller's if it took so much of it
+local most_of <const> = 0.8
+
+-- Is `inner` a call within `outer`, which took most of its time?
+local function explains(p, inner, outer)
+  return inner ~= outer and inner.node and outer.node and
+    inner.node ~= outer.node and inner.ended_ns <= outer.ended_ns and
+    inner.ended_ns >= outer.ended_ns - outer.took_ns and
+    inner.took_ns >= most_of * outer.took_ns and
+    within(p, inner.node, outer.node)
+end
+
+local function explained(p, calls, outer)
+  for _, inner in ipairs(calls) do
+    if explains(p, inner, outer) then return true end
+  end
+  return false
+end
+
+---The first of the calls that were not slow because of one that they made.
+---@param p cprof.Profile
+---@param calls table[]  see slow.calls
+---@param limit integer
+---@return table[]
+function slow.causes(p, calls, limit)
+  local out = {}
+  for _, outer in ipairs(calls) do
+    if #out == limit then break end
+    if not explained(p, calls, outer) then out[#out + 1] = outer end
+  end
+  return out
+end
+
+---The slow calls of rows: those that took much longer than others of their
+---function, those that exceed them most first.
+---@param rows cprof.Row[]
+---@return table[]
+function slow.calls(rows)
+  local out = {}
+  for _, row in ipairs(rows) do
+    local d = row.durations
+    for _, c in ipairs(d and d.calls > 1 and d.slowest or {}) do
+      if c.took_ns > factor * d.p50_ns then
+        out[#out + 1] = { row = row, took_ns = c.took_ns,
+          excess_ns = c.took_ns - d.p50_ns, usual_ns = d.p50_ns,
+          ended_ns = c.ended_ns or 0, node = c.node,
+          coroutine = c.coroutine }
+      end
+    end
+  end
+  table.sort(out, by_excess)
+  return out
+end
+
+local function figure(title, field, rank)
+  return { title = title, rank = rank, cell = function(_, e)
+    return format.time(e[field])
+  end }
+end
+
+local list <const> = {
+  figure("took", "took_ns"), figure("half took", "usual_ns", 4),
+  { title = "ended at", optional = true, rank = 3, cell = function(_, e)
+    return e.node and format.time(e.ended_ns) or ""
+  end },
+  { title = "coroutine", optional = true, rank = 2, cell = function(_, e)
+    return (e.coroutine or 1) > 1 and tostring(e.coroutine) or ""
+  end },
+  columns.of { "function" },
+  { title = "called by", left = true, least = 30, rank = 1, optional = true,
+    cut = format.cutchain, code = true, cell = function(on, e)
+      return e.node and path_of(on.profile, e.node) or ""
+    end },
+}
+
+---Prints a table of slow calls, of which the first ones are shown.
+---@param page cprof.Page
+---@param p cprof.Profile
+---@param calls table[]   see slow.calls
+---@param limit integer
+function slow.show(page, p, calls, limit)
+  local shown = {}
+  for i = 1, math.min(#calls, limit) do
+    shown[i] = calls[i]
+    shown[i].func = calls[i].row.func
+  end
+  page:table(list, columns.rows({ profile = p }, list, shown))
+end
+
+return slow

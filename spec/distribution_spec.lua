@@ -1,0 +1,651 @@
+-- before cprof
+local driven = require "driven"
+
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local helper = require "helper"
+local nomemory = require "nomemory"
+local profiler = require "cprof"
+
+local us <const> = 1000
+
+-- only this takes time
+local pass <const> = driven.pass
+
+local function record(f, options)
+  options = options or {}
+  options.distribution = true
+  return driven.parts(f, options)
+end
+
+-- calls that have ended, and the longest of them in µs
+local function ended(p, f)
+  local row = type(f) == "string" and helper.named(p, f) or helper.find(p, f)
+  return { row.timed_calls, row.max_ns and row.max_ns // us }
+end
+
+-- the calls in the steps of a histogram
+local function counted(row)
+  local calls = 0
+  for _, step in ipairs(row.durations) do
+    assert.is_true(step[1] < step[2] and step[3] > 0)
+    calls = calls + step[3]
+  end
+  return calls
+end
+
+local function spend(n) pass(n * us) end
+
+describe("durations of calls", function()
+  for _, mode in ipairs { "call", "line" } do
+    it("have a maximum, percentiles and a histogram in mode " .. mode,
+      function()
+        local function work()
+          for i = 1, 100 do spend(i) end
+        end
+        local p = record(work, { mode = mode })
+        helper.check(p)
+        local f = helper.find(p, spend)
+        assert.is_true(p.meta.distribution)
+        assert.equal(100, f.timed_calls)
+        assert.equal(100 * us, f.max_ns)
+        -- the middle of the step that has the call of 50 µs, of 90 µs
+        assert.equal((49152 + 52429) // 2, f.p50_ns)
+        assert.equal((85197 + 91751) // 2, f.p90_ns)
+        -- that of 99 µs has a middle beyond the longest call
+        assert.equal(100 * us, f.p99_ns)
+        assert.equal(100, counted(f))
+        for _, step in ipairs(f.durations) do
+          assert.is_true(step[2] - step[1] <= math.ceil(step[1] / 10))
+        end
+        assert.same({ 1, 5050 }, ended(p, work))
+        -- functions of C have them, too
+        assert.same({ 100, 100 }, ended(p, "driven.pass"))
+      end)
+  end
+
+  it("find the one slow call among many", function()
+    local function work()
+      for i = 1, 50 do spend(i == 37 and 20000 or 10) end
+    end
+    local f = helper.find(record(work), spend)
+    assert.equal(20000 * us, f.max_ns)
+    assert.is_true(math.abs(f.p50_ns - 10 * us) <= 500)
+    assert.equal(f.p50_ns, f.p90_ns)
+    assert.is_true(f.p99_ns > 19000 * us)
+  end)
+
+  it("have the outermost calls of a recursion", function()
+    local twice
+    local function once(n)
+      spend(10)
+      if n > 0 then twice(n - 1) end
+    end
+    function twice(n) once(n) once(n) end
+    local function work() once(0) once(3) twice(1) end
+    for _, options in ipairs { {}, { recursion = "fold" },
+      { recursion = "full" }, { callsites = true },
+      { mode = "line" }, { mode = "line", recursion = "fold" } } do
+      local p = record(work, options)
+      -- two of them are called by twice(1)
+      assert.same({ 4, 150 }, ended(p, once), next(options))
+      assert.same({ 2, 140 }, ended(p, twice), next(options))
+      assert.same({ 1, 220 }, ended(p, work), next(options))
+    end
+  end)
+
+  it("have the outermost calls of a recursion that max_nodes folds",
+    function()
+      local output = helper.run [[
+        local helper = require "helper"
+        local function down(n) if n > 0 then down(n - 1) end end
+        local p = helper.record(function()
+          for _ = 1, 3 do down(50) end
+        end, { distribution = true, max_nodes = 16 })
+        local f = helper.find(p, down)
+        print(f.calls, f.timed_calls)]]
+      assert.equal("153\t3\n", output)
+    end)
+
+  it("have the outermost calls where a recursion goes on in a coroutine",
+    function()
+      local function down(n)
+        spend(10)
+        if n > 0 then coroutine.wrap(down)(n - 1) end
+      end
+      for _, recursion in ipairs { "auto", "fold" } do
+        local p = record(function() down(2) down(0) end,
+          { recursion = recursion })
+        assert.same({ 2, 30 }, ended(p, down))
+      end
+    end)
+
+  it("end with a tail call", function()
+    local function last() spend(100) end
+    local function first() spend(10) return last() end
+    local p = record(function() for _ = 1, 3 do first() end end)
+    assert.same({ 3, 10 }, ended(p, first))
+    assert.same({ 3, 100 }, ended(p, last))
+  end)
+
+  it("end with an error", function()
+    local function inner(n)
+      spend(n)
+      error "x"
+    end
+    local function outer(n)
+      local _ <close> = setmetatable({}, { __close = function() spend(1) end })
+      inner(n)
+    end
+    local function try(n) pcall(outer, n) end
+    local function work()
+      for i = 1, 4 do
+        try(i * 10)
+        spend(1000)
+      end
+    end
+    for _, recursion in ipairs { "auto", "fold" } do
+      local p = record(work, { recursion = recursion })
+      helper.check(p)
+      assert.same({ 4, 40 }, ended(p, inner))
+      -- what is to be closed is closed after the call has ended
+      assert.same({ 4, 40 }, ended(p, outer))
+      assert.same({ 4, 41 }, ended(p, try))
+    end
+  end)
+
+  it("leave out the time in which their coroutine was suspended", function()
+    local function step(n)
+      spend(n)
+      coroutine.yield()
+      spend(n)
+    end
+    local function body() for i = 1, 3 do step(i * 10) end end
+    local function resume(co)
+      coroutine.resume(co)
+      spend(1)
+    end
+    local function work()
+      local co, other = coroutine.create(body), coroutine.create(body)
+      for _ = 1, 4 do
+        resume(co)
+        spend(5000)
+        resume(other)
+        spend(7000)
+      end
+    end
+    local p = record(work)
+    helper.check(p)
+    assert.same({ 6, 60 }, ended(p, step))
+    assert.same({ 2, 120 }, ended(p, body))
+    -- at its third resume, it ends a step of 20 µs and begins one of 30 µs
+    assert.same({ 8, 51 }, ended(p, resume))
+    assert.same({ 1, 48248 }, ended(p, work))
+  end)
+
+  it("end in a coroutine that an error ended", function()
+    local function failing(n)
+      spend(n)
+      coroutine.yield()
+      spend(n)
+      error "x"
+    end
+    local function work()
+      for i = 1, 3 do
+        local co = coroutine.create(failing)
+        coroutine.resume(co, i * 10)
+        spend(1000)
+        coroutine.resume(co)
+        spend(1000)
+      end
+    end
+    local p = record(work)
+    assert.same({ 3, 60 }, ended(p, failing))
+    assert.same({ 6, 30 }, ended(p, "coroutine.resume"))
+  end)
+
+  it("are not known of calls that have not ended, or began before",
+    function()
+      local function work()
+        spend(10)
+        profiler.start { distribution = true, compensate = false }
+        spend(20)
+        local co = coroutine.create(function()
+          spend(30)
+          coroutine.yield()
+        end)
+        coroutine.resume(co)
+      end
+      local function all()
+        work()
+        spend(40)
+        profiler.stop()
+      end
+      all()
+      local p = profiler.snapshot()
+      assert.equal(3, helper.find(p, spend).timed_calls)
+      assert.is_nil(helper.find(p, work).timed_calls)
+      assert.is_nil(helper.find(p, all).max_ns)
+      assert.is_nil(helper.find(p, all).durations)
+      local body
+      for _, f in ipairs(p.functions) do
+        if f.line > helper.find(p, work).line and
+           f.last_line < helper.find(p, work).last_line then
+          body = f
+        end
+      end
+      assert.equal(1, body.calls)
+      assert.is_nil(body.timed_calls)
+    end)
+
+  it("leave out pauses", function()
+    local function long()
+      spend(10)
+      profiler.pause()
+      spend(1000)
+      profiler.resume()
+      spend(20)
+    end
+    local function work() long() long() end
+    local p = record(work)
+    assert.same({ 2, 30 }, ended(p, long))
+    assert.same({ 1, 60 }, ended(p, work))
+  end)
+
+  it("leave out pauses while a coroutine is suspended", function()
+    local function body()
+      spend(10)
+      coroutine.yield()
+      spend(20)
+    end
+    local function work()
+      local co = coroutine.create(body)
+      coroutine.resume(co)
+      profiler.pause()
+      spend(1000)
+      profiler.resume()
+      spend(3000)
+      coroutine.resume(co)
+    end
+    local p = record(work)
+    assert.same({ 1, 30 }, ended(p, body))
+    assert.same({ 1, 3030 }, ended(p, work))
+  end)
+
+  it("leave out the time when other programs had the processor", function()
+    local function work() pass(10 * us, 0, 5000 * us) end
+    local f = helper.find(record(work), work)
+    assert.is_true(f.max_ns < 20 * us, f.max_ns)
+    assert.equal(f.total_ns, f.max_ns)
+  end)
+
+  it("of zones are those of functions", function()
+    local function work()
+      for i = 1, 10 do
+        profiler.enter "part"
+        spend(i)
+        profiler.enter "inner"
+        spend(100)
+        profiler.leave "inner"
+        profiler.leave "part"
+      end
+      pcall(function()
+        local _ <close> = profiler.zone "part"
+        spend(500)
+        error "x"
+      end)
+    end
+    for _, recursion in ipairs { "auto", "fold" } do
+      local p = record(work, { recursion = recursion })
+      assert.same({ 11, 500 }, ended(p, "part"))
+      assert.same({ 10, 100 }, ended(p, "inner"))
+    end
+  end)
+
+  it("are off by default", function()
+    local p = driven.parts(function() spend(1) end)
+    assert.is_false(p.meta.distribution)
+    local f = helper.find(p, spend)
+    assert.is_nil(f.timed_calls)
+    assert.is_nil(f.max_ns)
+    assert.is_nil(f.durations)
+  end)
+
+  it("are only in modes with times of calls", function()
+    for _, mode in ipairs { "trace", "count", "sample" } do
+      assert.has_error(function()
+        profiler.start { mode = mode, distribution = true }
+      end, "start: option 'distribution' needs mode = \"call\" or \"line\"")
+    end
+  end)
+
+  it("are forgotten with what was recorded", function()
+    local function work()
+      spend(500)
+      local co = coroutine.create(function()
+        spend(10)
+        coroutine.yield()
+        spend(300)
+        spend(20)
+      end)
+      coroutine.resume(co)
+      profiler.reset()
+      spend(20)
+      coroutine.resume(co)
+    end
+    local function outer() work() end
+    for _, mode in ipairs { "call", "line" } do
+      local p = record(outer, { mode = mode })
+      assert.same({ 3, 300 }, ended(p, spend))
+      assert.is_nil(helper.find(p, work).timed_calls)
+    end
+  end)
+
+  it("are harmless without memory", function()
+    nomemory.harmless [[
+      local profiler = require "cprof"
+      local function f(n) if n > 0 then return (f(n - 1)) end end
+      arm()
+      pcall(profiler.start, { distribution = true, compensate = false })
+      local ok, why = pcall(function()
+        for i = 1, 60 do
+          load("return function() end")()()
+          pcall(error)
+          coroutine.wrap(f)(i)
+        end
+      end)
+      disarm()
+      profiler.stop()
+      return ok and "fine" or why
+    ]]
+  end)
+end)
+
+describe("durations of calls in files", function()
+  local function histograms(p)
+    local out = {}
+    for _, f in ipairs(p.functions) do out[f.title] = f.durations end
+    return out
+  end
+
+  local function work() for i = 1, 20 do spend(i) end end
+
+  it("are complete, and are saved", function()
+    local dir <close> = command.folder()
+    local path, other = dir:file "x.cprof", dir:file "y.cprof"
+    local p = record(work, { file = path })
+    assert.is_truthy(next(histograms(p)))
+    for _, from in ipairs { path, other } do
+      if from == other then assert(p:save(other)) end
+      local again = assert(profiler.load(from))
+      assert.is_true(again.meta.distribution)
+      assert.same(histograms(p), histograms(again))
+      assert.equal(20 * us, helper.find(again, spend).max_ns)
+    end
+  end)
+
+  it("can be read while they are recorded", function()
+    local dir <close> = command.folder()
+    local path, live = dir:file "x.cprof"
+    record(function()
+      spend(30)
+      live = assert(profiler.load(path))
+      spend(20)
+    end, { file = path })
+    assert.same({ 1, 30 }, ended(live, spend))
+  end)
+
+  it("begin again with each file", function()
+    local dir <close> = command.folder()
+    local first, second
+    record(function()
+      spend(30)
+      first = profiler.snapshot()
+      profiler.reset()
+      spend(20)
+      spend(10)
+      second = profiler.snapshot()
+    end, { file = dir:file "x.cprof" })
+    assert.same({ 1, 30 }, ended(first, spend))
+    assert.same({ 2, 20 }, ended(second, spend))
+    assert.same({ 2, 20 },
+      ended(assert(profiler.load(dir:file "x.cprof")), spend))
+  end)
+
+  it("are added up", function()
+    local dir <close> = command.folder()
+    local one, two = record(work), record(function()
+      for _ = 1, 30 do spend(1000) end
+    end)
+    assert(one:save(dir:file "1.cprof"))
+    assert(two:save(dir:file "2.cprof"))
+    local _, why, status = command.cprof("merge", dir:file "1.cprof",
+      dir:file "2.cprof", "-o", dir:file "sum.cprof")
+    assert.equal(0, status, why)
+    local sum = helper.find(assert(profiler.load(dir:file "sum.cprof")), spend)
+    assert.equal(50, sum.timed_calls)
+    assert.equal(1000 * us, sum.max_ns)
+    assert.is_true(sum.p50_ns > 900 * us)
+    assert.equal(50, counted(sum))
+    assert(driven.parts(work):save(dir:file "3.cprof"))
+    _, why, status = command.cprof("merge", dir:file "1.cprof",
+      dir:file "3.cprof", "-o", dir:file "sum.cprof")
+    assert.equal(2, status)
+    assert.is_truthy(why:find("with and without durations of calls", 1, true),
+      why)
+  end)
+
+  it("are refused if they are damaged", function()
+    local dir <close> = command.folder()
+    local path, live = dir:file "x.cprof", nil
+    record(function()
+      work()
+      live = command.read(path)  -- without a checksum
+    end, { file = path })
+    local at = live:find(("I8I8"):pack(20 * us, 210 * us), 1, true)
+    assert.is_truthy(at)
+    -- what it took, when it ended, its node
+    for _, bytes in ipairs { ("I8"):pack(1 << 62),
+      live:sub(at, at + 7) .. ("I8"):pack(1 << 62),
+      live:sub(at, at + 15) .. ("I4"):pack(0xffffffff) } do
+      local _, why = profiler.load(dir:file("y.cprof", live:sub(1, at - 1) ..
+        bytes .. live:sub(at + #bytes)))
+      assert.equal("damaged: durations of calls", why:match ": (.*)$")
+    end
+    assert(profiler.load(dir:file("y.cprof", live)))
+  end)
+end)
+
+describe("durations of calls in reports", function()
+  local function small() spend(1) end
+  local function uneven(i) spend(i == 3 and 900 or 10) end
+  local function work()
+    for i = 1, 10 do uneven(i) end
+    for _ = 1, 5000 do small() end
+  end
+
+  local function lines_of(text)
+    local out = {}
+    for line in text:gmatch "[^\n]+" do out[#out + 1] = line end
+    return out
+  end
+
+  it("are the maximum where it says more than the mean", function()
+    local text = record(work):report { mode = "total" }
+    assert.is_truthy(text:find "calls +max  function")
+    assert.is_truthy(text:find(" 10  900µs  uneven "), text)
+    assert.is_truthy(text:find " 5,000 +small ", text)
+    assert.is_nil(driven.parts(work):report():find " max ")
+  end)
+
+  it("sort functions", function()
+    local list = lines_of(record(work):report { mode = "self", sort = "max" })
+    local at = {}
+    for i, line in ipairs(list) do
+      for _, name in ipairs { "work", "uneven", "small" } do
+        if line:find("  " .. name .. " ", 1, true) then at[name] = i end
+      end
+    end
+    assert.is_true(at.work < at.uneven and at.uneven < at.small)
+    assert.is_truthy(list[at.small]:find " 1.00µs  small ")
+    assert.has_error(function()
+      driven.parts(work):report { sort = "max" }
+    end, "report: option 'sort' must not be \"max\" for a profile without " ..
+      "durations of calls; record with start { distribution = true }")
+  end)
+
+  it("are percentiles and a histogram of a function", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    assert(record(work):save(path))
+    local out = command.cprof("show", path, "uneven")
+    assert.is_truthy(out:find("10 complete calls: half took at most 10.2µs, " ..
+      "90 % 10.2µs, 99 % 900µs, the longest 900µs", 1, true), out)
+    assert.is_truthy(out:find "\n9.83µs +10.7µs +9  #+\n")
+    assert.is_truthy(out:find "\n *891µs +944µs +1  #+\n", out)
+    assert.is_nil(command.cprof("show", path, "work"):find "complete call")
+  end)
+
+  it("are in exports as JSON", function()
+    local out = {}
+    record(work):export("json", function(s) out[#out + 1] = s end)
+    local read = require "dkjson".decode(table.concat(out))
+    for _, f in ipairs(read.functions) do
+      if f.name == "uneven" then
+        assert.equal(10, f.timed_calls)
+        assert.equal(900 * us, f.max_ns)
+        assert.equal(9, f.durations[1][3])
+        assert.equal(900 * us, f.slowest[1].took_ns)
+        return
+      end
+    end
+    error "not found"
+  end)
+end)
+
+describe("the slowest calls", function()
+  local function inner(n) spend(n) end
+  local function outer(i)
+    inner(i == 7 and 3000 or 10)
+    spend(i == 20 and 2000 or 1)
+  end
+  local function first() for i = 1, 15 do outer(i) end end
+  local function second() for i = 16, 30 do outer(i) end end
+  local function work()
+    first()
+    coroutine.wrap(second)()
+  end
+
+  -- the names of the functions from `work` to the call
+  local function way(p, id)
+    local names = {}
+    repeat
+      local node = p.nodes[id]
+      table.insert(names, 1, p.functions[node.func].name)
+      id = node.parent
+    until names[1] == "work"
+    return table.concat(names, " ")
+  end
+
+  it("are known by their time, their path and their coroutine", function()
+    local p = record(work)
+    local list = helper.find(p, outer).slowest
+    assert.equal(8, #list)
+    assert.equal(3001 * us, list[1].took_ns)
+    assert.equal(2010 * us, list[2].took_ns)
+    assert.equal(11 * us, list[3].took_ns)
+    assert.equal("work first outer", way(p, list[1].node))
+    assert.equal("work coroutine.wrap function second outer",
+      way(p, list[2].node))
+    assert.equal(1, list[1].coroutine)
+    assert.is_true(list[2].coroutine > 1)
+    assert.equal((6 * 11 + 3001) * us, list[1].ended_ns)
+    assert.equal((14 * 11 + 3001 + 4 * 11 + 2010) * us, list[2].ended_ns)
+  end)
+
+  it("are in files; in sums without their paths", function()
+    local dir <close> = command.folder()
+    local path, other = dir:file "x.cprof", dir:file "y.cprof"
+    local p = record(work, { file = path })
+    assert(p:save(other))
+    local list = helper.find(p, outer).slowest
+    for _, from in ipairs { path, other } do
+      assert.same(list, helper.find(assert(profiler.load(from)),
+        outer).slowest)
+    end
+    local _, why, status = command.cprof("merge", path, other, "-o",
+      dir:file "sum.cprof")
+    assert.equal(0, status, why)
+    local sums = helper.find(assert(profiler.load(dir:file "sum.cprof")),
+      outer).slowest
+    assert.same({ { took_ns = 3001 * us }, { took_ns = 3001 * us },
+      { took_ns = 2010 * us } }, { sums[1], sums[2], sums[3] })
+    local out = command.cprof("slow", dir:file "sum.cprof", "outer")
+    assert.is_truthy(out:find "^ *took +half took +function\n")
+    assert.is_truthy(out:find "\n3.00ms +%S+ +outer", out)
+  end)
+
+  it("are listed without those that only made them", function()
+    local dir <close> = command.folder()
+    local file = dir:file "x.cprof"
+    assert(record(work):save(file))
+    local out, _, status = command.cprof("slow", file)
+    assert.equal(0, status)
+    -- `spend` took the time of all; `outer` and `inner` called it
+    assert.is_truthy(out:find("\n3.00ms +10.2µs +%S+ +driven.pass "), out)
+    assert.is_truthy(out:find("first → outer → inner → spend", 1, true), out)
+    assert.is_truthy(out:find("→ second → outer → spend", 1, true), out)
+    assert.is_nil(out:find "  outer  ")
+    out = command.cprof("slow", file, "outer")
+    assert.is_truthy(out:find "\n3.00ms +%S+ +%S+ +outer ", out)
+    assert.is_truthy(out:find "\n2.01ms +%S+ +%S+ +%d+ +outer ", out)
+    assert.is_nil(out:find "  inner  ")
+    out = command.cprof("slow", "--limit", "1", file, "outer")
+    assert.is_nil(out:find "2.01ms")
+    out = command.cprof("show", file, "outer")
+    assert.is_truthy(out:find "\nslowest calls\n[^\n]*\n3.00ms ", out)
+  end)
+
+  it("need durations, and calls that are slow", function()
+    local dir <close> = command.folder()
+    local file = dir:file "x.cprof"
+    assert(driven.parts(work):save(file))
+    local _, why, status = command.cprof("slow", file)
+    assert.equal(2, status)
+    assert.is_truthy(why:find("no durations of calls were recorded", 1, true))
+    local function even() for _ = 1, 10 do spend(10) end end
+    assert(record(even):save(file))
+    local out = command.cprof("slow", file, "spend")
+    assert.is_truthy(out:find("no call took more than twice", 1, true), out)
+  end)
+end)
+
+describe("durations of calls as CSV", function()
+  it("are empty where no call has ended", function()
+    local out = {}
+    local function work() spend(30) end
+    record(work):export("csv", function(s) out[#out + 1] = s end)
+    local text = table.concat(out)
+    assert.is_truthy(text:find("total_wait_ns,timed_calls,max_ns,p50_ns," ..
+      "p90_ns,p99_ns\r\n", 1, true))
+    assert.is_truthy(text:find ',"spend",[^\r]*,1,30000,30000,30000,30000\r')
+    assert.is_truthy(text:find ',"%(root%)",[^\r]*,,,,,\r')
+  end)
+end)
+
+describe("cprof run --distribution", function()
+  it("records durations", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    local _, why, status = command.cprof("run", "--distribution", "--quiet",
+      "-o", path, "-e", "local function f() end for _ = 1, 7 do f() end")
+    assert.equal(0, status, why)
+    assert.equal(7, helper.named(assert(profiler.load(path)), "f").timed_calls)
+    _, why, status = command.cprof("run", "--distribution", "--sample", "-e",
+      "")
+    assert.equal(2, status)
+    assert.is_truthy(why:find("--distribution cannot be combined with " ..
+      "--sample", 1, true), why)
+  end)
+end)

@@ -1,0 +1,76 @@
+/*
+** Durations: how long the calls of a function took, as a histogram, and the
+** slowest of them. The steps of the histogram grow with the durations, so that
+** each is at most a tenth wide.
+*/
+
+#ifndef durations_h
+#define durations_h
+
+#include <stdint.h>
+
+#include "base/platform.h"
+
+
+#define DURATIONS_OCTAVES	44	/* up to five hours */
+#define DURATIONS_STEPS	10	/* in an octave */
+#define DURATIONS_COUNT	(DURATIONS_OCTAVES * DURATIONS_STEPS)
+
+#define DURATIONS_SLOWEST	8
+
+typedef struct SlowCall {
+  uint64_t took;	/* ticks; 0: there is no such call */
+  uint64_t ended;	/* ticks since recording began, with pauses */
+  uint32_t node;	/* its call path; 0: not known */
+  uint32_t coroutine;	/* its number */
+} SlowCall;
+
+typedef struct Durations {
+  SlowCall slowest[DURATIONS_SLOWEST];	/* the longest first */
+  uint32_t count[DURATIONS_COUNT];	/* calls, by duration in ns; the last
+			   one has all that took longer, too */
+} Durations;
+
+#define DURATIONS_SHIFT	4
+
+/* the largest power of two that is not above 'n', which is not 0 */
+static inline unsigned durations_octave (uint64_t n) {
+#if defined(__GNUC__)
+  return 63u - (unsigned)__builtin_clzll(n);
+#else
+  unsigned octave = 0;
+  while (n >>= 1) octave++;
+  return octave;
+#endif
+}
+
+static inline uint32_t durations_step (uint64_t ns) {
+  unsigned octave;
+  if (ns == 0) return 0;
+  octave = durations_octave(ns);
+  if (unlikely(octave >= DURATIONS_OCTAVES)) return DURATIONS_COUNT - 1;
+  ns -= (uint64_t)1 << octave;
+  return octave * DURATIONS_STEPS +
+         (uint32_t)(ns * DURATIONS_STEPS >> octave);
+}
+
+/* A count that is full stays as it is. */
+static inline void durations_add (Durations *d, uint64_t ns) {
+  uint32_t *count = &d->count[durations_step(ns)];
+  if (likely(*count < UINT32_MAX)) ++*count;
+}
+
+/* Is a call of so many ticks one of the slowest? */
+static inline int durations_isslow (const Durations *d, uint64_t took) {
+  return took > d->slowest[DURATIONS_SLOWEST - 1].took;
+}
+
+/* Adds a call that is. */
+static inline void durations_slow (Durations *d, const SlowCall *call) {
+  int i = DURATIONS_SLOWEST - 1;
+  for (; i > 0 && d->slowest[i - 1].took < call->took; i--)
+    d->slowest[i] = d->slowest[i - 1];
+  d->slowest[i] = *call;
+}
+
+#endif
