@@ -304,3 +304,61 @@ describe("the identity of functions", function()
     assert.equal(1, fns[2].calls)
   end)
 end)
+
+describe("many functions on one line", function()
+  -- `n` of them, all with code of their own but the last two
+  local function text(n)
+    local rows = {}
+    for i = 1, n do
+      rows[i] = ("f%d = function() return %d end"):format(i, math.min(i,
+        n - 1))
+    end
+    return "local f = {} f." .. table.concat(rows, " f.") .. " return f"
+  end
+
+  local function calls(n, load_it)
+    local f
+    local p = helper.record(function()
+      f = load_it(text(n))
+      for round = 1, 2 do
+        for i = 1, n do
+          for _ = 1, i do assert(f["f" .. i]() == math.min(i, n - 1), round) end
+        end
+      end
+    end)
+    local out = {}
+    for _, fn in ipairs(p.functions) do
+      local number = fn.name:match "^f%.f(%d+)"
+      if number and fn.source == text(n) then
+        out[tonumber(number)] = fn.calls
+      end
+    end
+    return out
+  end
+
+  local function expected(n)
+    local out = {}
+    for i = 1, n do out[i] = 2 * i end
+    return out
+  end
+
+  for _, n in ipairs { 8, 100 } do
+    it(("are told apart: %d"):format(n), function()
+      assert.are.same(expected(n), calls(n, function(s)
+        return load(s)()
+      end))
+    end)
+
+    it(("are told apart if they were made before: %d"):format(n), function()
+      local f = load(text(n))()
+      assert.are.same(expected(n), calls(n, function() return f end))
+    end)
+
+    it(("are told apart if they are made again: %d"):format(n), function()
+      assert.are.same(expected(n), calls(n, function(s)
+        for _ = 1, 3 do load(s)() end
+        return load(s)()
+      end))
+    end)
+  end
+end)

@@ -1,10 +1,12 @@
--- Big sources: work grows as they do. It is counted in instructions of Lua or
--- in calls, so it is the same on every machine.
+-- Big sources and long names: work grows as they do. It is counted in
+-- instructions of Lua, in calls, or in memory, so it is the same on every
+-- machine.
 
 local _ENV = require("helper").env(_ENV)
 
 local branches = require "cprof.coverage.branches"
 local expressions = require "cprof.coverage.expressions"
+local format = require "cprof.text.format"
 local helper = require "helper"
 local instructions = require "cprof.count.instructions"
 local sampled = require "cprof.count.sampled"
@@ -204,5 +206,41 @@ describe("a very long line", function()
     cut, size = shown.cut("x" .. ("é"):rep(600))
     assert.are.equal("x" .. ("é"):rep(499) .. "…", cut)
     assert.are.equal(999, size)
+  end)
+end)
+
+describe("a name", function()
+  -- the memory that a call takes, in KB, before any of it is collected
+  local function memory(f, ...)
+    collectgarbage()
+    collectgarbage "stop"
+    local before = collectgarbage "count"
+    f(...)
+    local after = collectgarbage "count"
+    collectgarbage "restart"
+    return after - before
+  end
+
+  for _, cut in ipairs { "cut", "cutend", "cutstart", "cutpath", "cutname",
+    "cutchain", "cutindent" } do
+    for _, part in ipairs { "ab c", "a.b/", "a/é:", "a → b." } do
+      it(("%s of many parts %q is cut in one pass"):format(cut, part),
+      function()
+        local short = memory(format[cut], part:rep(1000), 60)
+        local long = memory(format[cut], part:rep(4000), 60)
+        assert.is_true(long < 5 * short + 10,
+          ("%.0f KB, then %.0f KB"):format(short, long))
+      end)
+    end
+  end
+
+  it("keeps as many folders, modules or calls at its end as there is room for",
+  function()
+    local path = "/usr/" .. ("share/"):rep(1000) .. "a/b.lua:1"
+    assert.are.equal("/usr/…/share/share/a/b.lua:1", format.cutpath(path, 30))
+    local name = ("game."):rep(1000) .. "ai.step"
+    assert.are.equal("…game.game.ai.step", format.cutname(name, 20))
+    local chain = "main → " .. ("f → "):rep(1000) .. "g"
+    assert.are.equal("main → … → f → f → g", format.cutchain(chain, 20))
   end)
 end)

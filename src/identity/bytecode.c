@@ -550,8 +550,8 @@ int bytecode_number (Bytecode *b, const Memory *m) {
 #define HEAD_MAX	256
 
 typedef struct Match {
-  const Prototype *list, *found;
-  uint32_t n;
+  const void *code;
+  size_t size;	/* of the code, in bytes */
   uint32_t count;	/* bytes written so far, all of them in 'head' */
   char head[HEAD_MAX];
 } Match;
@@ -582,12 +582,10 @@ static int match_atcode (const Match *m) {
 */
 static int match_write (lua_State *L, const void *p, size_t size, void *ud) {
   Match *m = cast(Match *, ud);
-  uint32_t i;
   (void)L;
   if (m->count > 0 && size >= 4 && match_atcode(m)) {
-    for (i = 0; i < m->n && m->found == NULL; i++)
-      if (m->list[i].code == p && m->list[i].size == size)
-        m->found = &m->list[i];
+    m->code = p;
+    m->size = size;
     return 1;
   }
   if (size > HEAD_MAX - m->count) return 1;
@@ -597,15 +595,14 @@ static int match_write (lua_State *L, const void *p, size_t size, void *ud) {
 }
 
 
-const Prototype *bytecode_match (lua_State *L, const Prototype *list,
-                                 uint32_t n) {
+const void *bytecode_code (lua_State *L, size_t *size) {
   Match m;
-  m.list = list;
-  m.n = n;
   m.count = 0;
-  m.found = NULL;
+  m.code = NULL;
+  m.size = 0;
   (void)dump_call(L, match_write, &m, 1);
-  return m.found;
+  *size = m.size;
+  return m.code;
 }
 
 /* }====================================================== */

@@ -66,12 +66,10 @@ CPROF_I int bytecode_mark (Bytecode *to, const Memory *m,
                            const Bytecode *from);
 
 /*
-** Finds, among 'n' prototypes, the one whose code is at the same address as
-** that of the Lua function on top of the stack of L; NULL: there is none.
-** Reads no more of the function than it must.
+** The address and the size, in bytes, of the code of the Lua function on top of
+** the stack of L; NULL: unknown. Reads no more of the function than it must.
 */
-CPROF_I const Prototype *bytecode_match (lua_State *L, const Prototype *list,
-                                         uint32_t n);
+CPROF_I const void *bytecode_code (lua_State *L, size_t *size);
 
 CPROF_I void bytecode_free (Bytecode *b, const Memory *m);
 

@@ -8,6 +8,8 @@
 
 #include <lauxlib.h>
 
+#include "base/index.h"
+
 
 void source_init (Source *s, uint32_t text, const char *source) {
   s->text = text;
@@ -24,7 +26,62 @@ static void source_drop (Source *s, const Memory *m) {
 }
 
 
+/* {======================================================
+** Prototypes by the address of their code
+** ======================================================= */
+
+/* on fewer prototypes, looking at each costs no more than a hash table */
+#define MET_LEAST	16
+
+
+/* Forgets which prototypes were met: they are looked for one by one. */
+static void met_forget (Source *s, const Memory *m) {
+  memory_free(m, s->met, s->room * sizeof *s->met);
+  s->met = NULL;
+  s->room = s->filled = 0;
+}
+
+
+/* Where the prototype with index 'i' is in the table, or the place for it. */
+static uint32_t *met_place (const Source *s, const void *code, uint32_t i) {
+  uint32_t at = index_mix((uintptr_t)code) & (s->room - 1);
+  while (s->met[at] != 0 && s->met[at] != i + 1)
+    at = (at + 1) & (s->room - 1);
+  return &s->met[at];
+}
+
+
+static void met_put (Source *s, const void *code, uint32_t i) {
+  uint32_t *place = met_place(s, code, i);
+  s->filled += *place == 0;
+  *place = i + 1;
+}
+
+
+/*
+** Adds a prototype with a new address to the table, which is made, and made
+** anew when it is half full. Without memory, there is no table.
+*/
+static void met_add (Source *s, const Memory *m, const Prototype *p) {
+  uint32_t i;
+  if (s->code.count < MET_LEAST || s->code.count > UINT32_MAX / 8) return;
+  if (s->met != NULL && s->filled + 1 <= s->room / 2) {
+    met_put(s, p->code, (uint32_t)(p - s->code.list));
+    return;
+  }
+  met_forget(s, m);
+  for (s->room = 4 * MET_LEAST; s->room < 4 * s->code.count; ) s->room *= 2;
+  s->met = memory_newzeroed(m, uint32_t, s->room);
+  if (s->met == NULL) s->room = 0;
+  for (i = 0; s->met != NULL && i < s->code.count; i++)
+    if (s->code.list[i].code != NULL) met_put(s, s->code.list[i].code, i);
+}
+
+/* }====================================================== */
+
+
 void source_free (Source *s, const Memory *m) {
+  met_forget(s, m);
   bytecode_free(&s->code, m);
   source_drop(s, m);
 }
@@ -119,6 +176,7 @@ static int source_compile (Source *s, const Memory *m, const lua_Debug *ar) {
   uint32_t i;
   int ok;
   s->state = SOURCE_MIXED;
+  met_forget(s, m);
   if (s->content == NULL) return 1;
   reading.source = s;
   reading.ar = ar;
@@ -193,6 +251,8 @@ int source_main (Source *s, const Memory *m, Bytecode *b) {
   if (s->mains && !bytecode_mark(b, m, &old)) return 0;
   s->mains = 1;
   s->code = *b;
+  met_forget(s, m);
+  if (b->count > 0) met_add(s, m, &s->code.list[0]);
   *b = old;
   return 1;
 }
@@ -209,17 +269,23 @@ typedef struct Range {
 } Range;
 
 
-static Range source_range (const Source *s, int line) {
+/* The index of the first prototype that starts on this line or later. */
+static uint32_t source_first (const Source *s, int64_t line) {
   uint32_t low = 0, high = s->code.count;
-  Range r;
   while (low < high) {
     uint32_t mid = low + (high - low) / 2;
     if (s->code.list[mid].line < line) low = mid + 1;
     else high = mid;
   }
+  return low;
+}
+
+
+static Range source_range (const Source *s, int line) {
+  uint32_t low = source_first(s, line);
+  Range r;
   r.list = s->code.list + low;
-  for (r.n = 0; low + r.n < s->code.count; r.n++)
-    if (r.list[r.n].line != line) break;
+  r.n = source_first(s, (int64_t)line + 1) - low;
   return r;
 }
 
@@ -229,13 +295,33 @@ static int source_known (const Source *s) {
 }
 
 
+static int met_is (const Prototype *p, const void *code, size_t size,
+                   int line) {
+  return p->code == code && p->size == size && p->line == line;
+}
+
+
 uint32_t source_match (const Source *s, lua_State *L, const lua_Debug *ar) {
-  const Prototype *p;
-  Range r;
+  const Prototype *list = s->code.list;
+  const void *code;
+  size_t size;
+  uint32_t i, at;
   if (!source_known(s)) return 0;
-  r = source_range(s, ar->linedefined);
-  p = bytecode_match(L, r.list, r.n);
-  return p != NULL ? p->func : 0;
+  code = bytecode_code(L, &size);
+  if (code == NULL) return 0;
+  if (s->met == NULL) {
+    Range r = source_range(s, ar->linedefined);
+    for (i = 0; i < r.n; i++)
+      if (met_is(&r.list[i], code, size, ar->linedefined))
+        return r.list[i].func;
+    return 0;
+  }
+  /* an address may be that of a prototype which had it before */
+  at = index_mix((uintptr_t)code) & (s->room - 1);
+  for (; s->met[at] != 0; at = (at + 1) & (s->room - 1))
+    if (met_is(&list[s->met[at] - 1], code, size, ar->linedefined))
+      return list[s->met[at] - 1].func;
+  return 0;
 }
 
 
@@ -274,7 +360,10 @@ SourceKey source_key (Source *s, const Memory *m, const lua_Debug *ar,
     return KEY_CLOSURE;
   }
   s->used = 1;
-  (*own)->code = p->code;
+  if ((*own)->code != p->code) {
+    (*own)->code = p->code;
+    met_add(s, m, *own);
+  }
   return lines == 1 ? KEY_LINES : KEY_CODE;
 }
 

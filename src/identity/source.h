@@ -36,6 +36,10 @@ typedef struct Source {
   int changed;		/* is 'content' not the text that runs? */
   Bytecode code;	/* prototypes in order of text, so lines ascend; if
 			   mixed, those of the main function seen last */
+  uint32_t *met;	/* hash table of these by address of their code: their
+			   index, from 1, or 0. NULL: only 'code' has them */
+  uint32_t room;	/* of 'met': a power of 2 */
+  uint32_t filled;	/* ... and how many are not 0 */
 } Source;
 
 /* what identifies a function of a source */

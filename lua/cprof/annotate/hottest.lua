@@ -45,11 +45,7 @@ end
 
 -- the beginning of a source line
 local function text_of(content)
-  local text = content:match "^%s*(.*)$"
-  if #text <= LONGEST then return source.printable(text) end
-  -- between characters
-  local start = text:sub(1, LONGEST):match "^(.-)[\xC0-\xFF]?[\x80-\xBF]*$"
-  return source.printable(start) .. "…"
+  return source.printable((source.cut(content:match "^%s*(.*)$", LONGEST)))
 end
 
 local function row_of(view, entry, content, hottest)

@@ -34,12 +34,14 @@ local longest <const> = 1000
 
 ---The part of a line that is shown, and how many bytes of the line it has.
 ---@param line string
+---@param most? integer  bytes; default: 1000
 ---@return string shown, integer size
-function source.cut(line)
-  if #line <= longest then return line, #line end
-  local last = longest
+function source.cut(line, most)
+  most = most or longest
+  if #line <= most then return line, #line end
+  local last = most
   -- not within a character
-  while last > longest - 3 and line:find("^[\x80-\xBF]", last + 1) do
+  while last > most - 3 and line:find("^[\x80-\xBF]", last + 1) do
     last = last - 1
   end
   return line:sub(1, last) .. "…", last

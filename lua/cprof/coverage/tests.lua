@@ -83,8 +83,8 @@ end
 local comparisons = { ["<"] = true, ["<="] = true, [">"] = true,
                       [">="] = true, ["=="] = true, ["~="] = true }
 
--- the operator of the comparison whose right side ends at `at`; `at` if there is
--- none in the same brackets
+-- the operator of the comparison whose right side ends at `at`; `at` if there
+-- is none in the same brackets
 local function comparison(tokens, at)
   local depth = 0
   for i = at, 1, -1 do

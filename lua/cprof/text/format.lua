@@ -174,12 +174,44 @@ local function tail_of(all, width)
   return table.concat(all, "", first)
 end
 
+-- A column has at most this many bytes of characters, with combining marks. No
+-- more of a long string is looked at.
+local column_bytes <const> = 16
+
+-- The beginning and the end of a string, without what is between them, which
+-- is certainly cut; both have room for `width` columns.
+local function ends_of(s, width)
+  local size = column_bytes * width
+  if #s <= 2 * size then return s end
+  local first, last = size, #s - size + 1
+  while first > 1 and s:find("^[\x80-\xBF]", first + 1) do first = first - 1 end
+  while last < #s and s:find("^[\x80-\xBF]", last) do last = last + 1 end
+  return s:sub(1, first) .. s:sub(last)
+end
+
+-- The longest end of a string behind a separator, one of a set of characters,
+-- that has at most `width` columns; nil: even the shortest has more.
+local function end_behind(s, set, width)
+  local from = math.max(#s - column_bytes * (width + 1), 0) + 1
+  local best
+  local places = {}
+  for at in s:sub(from):gmatch("()[" .. set .. "]") do
+    places[#places + 1] = from + at
+  end
+  for i = #places, 1, -1 do
+    local rest = s:sub(places[i])
+    if format.width(rest) > width then break end
+    best = rest
+  end
+  return best
+end
+
 -- Cuts a string that is too long: `head` columns at its beginning stay, and as
 -- much of its end as there is room for.
 local function clip(s, width, head)
   if format.width(s) <= width then return s end
   if width < 1 then return "" end
-  local all = characters(s)
+  local all = characters(ends_of(s, width))
   local first = head_of(all, head)
   return first .. "…" .. (head < width - 1 and
     tail_of(all, width - 1 - format.width(first)) or "")
@@ -212,16 +244,10 @@ function format.cutpath(s, width)
   if format.width(s) <= width then return s end
   local head, rest = s:match "^(/?[^/]*/)(.*)$"
   if not rest then return format.cut(s, width) end
-  while rest do
-    rest = rest:match "^[^/]*/(.*)$"
-    if not rest then break end
-    local shorter = head .. "…/" .. rest
-    if format.width(shorter) <= width then return shorter end
-    shorter = "…/" .. rest
-    if not rest:find("/", 1, true) and format.width(shorter) <= width then
-      return shorter
-    end
-  end
+  local behind = end_behind(rest, "/", width - format.width(head) - 2)
+  if behind then return head .. "…/" .. behind end
+  local file = rest:match "^.*/(.*)$"
+  if file and format.width(file) + 2 <= width then return "…/" .. file end
   return format.cutstart(s, width)
 end
 
@@ -238,11 +264,9 @@ function format.cutname(s, width)
   if rest:find("/", 1, true) then
     return indent .. format.cutpath(rest, width)
   end
-  while rest:find "[.:]" do
-    rest = rest:match "^[^.:]*[.:](.*)$"
-    if format.width(rest) < width then return indent .. "…" .. rest end
-  end
-  return indent .. format.cut(rest, width)
+  local behind = end_behind(rest, ".:", width - 1)
+  if behind then return indent .. "…" .. behind end
+  return indent .. format.cut(rest:match "^.*[.:](.*)$" or rest, width)
 end
 
 format.arrow = " → "
@@ -260,11 +284,16 @@ function format.cutchain(s, width)
   end
   local dots = "…" .. format.arrow
   for first = 2, 1, -1 do
-    local head = first == 2 and names[1] .. format.arrow or ""
-    for from = first + 1, #names do
-      local shorter = indent .. head .. dots ..
-        table.concat(names, format.arrow, from)
-      if format.width(shorter) <= width then return shorter end
+    local head = indent .. (first == 2 and names[1] .. format.arrow or "") ..
+      dots
+    local room, from = width - format.width(head) + 3, #names + 1
+    while from > first + 1 do
+      room = room - 3 - format.width(names[from - 1])
+      if room < 0 then break end
+      from = from - 1
+    end
+    if from <= #names then
+      return head .. table.concat(names, format.arrow, from)
     end
   end
   return format.cutindent(indent .. names[#names], width)
