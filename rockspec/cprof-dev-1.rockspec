@@ -393,6 +393,7 @@ build = {
       ["cprof.html.timeline"] = "lua/cprof/html/timeline.js",
       ["cprof.html.trace"] = "lua/cprof/html/trace.js",
       ["cprof.html.tree"] = "lua/cprof/html/tree.js",
+      ["cprof.html.zoom"] = "lua/cprof/html/zoom.js",
       -- end
     },
   },

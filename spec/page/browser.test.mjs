@@ -1150,6 +1150,89 @@ describe("a trace", () => {
   });
 });
 
+describe("the address", () => {
+  const crumbs = async () => (await texts(".crumbs button")).join(" › ");
+  const back = async () => {
+    await page.goBack();
+    await drawn();
+  };
+  const again = async () => {
+    await page.reload();
+    await page.waitForSelector("header nav a");
+    await drawn();
+  };
+
+  it("has the zoom of the flame graph", async () => {
+    await open("luacheck", "view=flame");
+    const whole = await crumbs();
+    const box = await (await page.$("canvas")).boundingBox();
+    await page.mouse.click(box.x + 200, box.y + 19 * 17 + 8);
+    await drawn();
+    const deep = await crumbs();
+    assert.notEqual(deep, whole);
+    await again();
+    assert.equal(await crumbs(), deep);
+    await back();
+    assert.equal(await crumbs(), whole);
+    assert.equal((await state()).function, undefined);
+    await page.goForward();
+    await drawn();
+    assert.equal(await crumbs(), deep);
+    // moved by hand, in a graph with the mouse away from it
+    await page.mouse.move(box.x + 600, box.y + 100);
+    await page.mouse.wheel({ deltaY: -300 });
+    await page.waitForFunction(() => /zoom=\d+%2F\d+%2F0/.test(location.hash));
+    // what lies at points of the graph
+    const points = async () => {
+      const names = [];
+      for (let x = 5; x < box.width; x += 35) {
+        const y = 19 * (14 + ((x / 5) % 12)) + 8;
+        await page.mouse.move(box.x + x, box.y + y);
+        await drawn();
+        const seen = await page.$eval(".tip", (e) => !e.hidden && e.innerText);
+        names.push(seen);
+      }
+      return names;
+    };
+    const moved = await points();
+    assert.ok(new Set(moved).size > 3);
+    await again();
+    assert.deepEqual(await points(), moved);
+    // another tree begins at its root
+    await choose("button", "Merge recursion");
+    assert.equal(await crumbs(), whole);
+    assert.deepEqual(faults, []);
+  });
+
+  it("has the zoom of the trace", async () => {
+    await open("trace", "view=trace");
+    const seen = () => text(".controls .aside");
+    const whole = await seen();
+    await page.focus("canvas.icicle");
+    await press("ArrowDown", "ArrowDown", "Enter");
+    const near = await seen();
+    assert.notEqual(near, whole);
+    await again();
+    assert.equal(await seen(), near);
+    await back();
+    assert.equal(await seen(), whole);
+    assert.deepEqual(faults, []);
+  });
+
+  it("has the theme", async () => {
+    await open("luacheck", "", [900, 700], "light");
+    const worn = () =>
+      page.evaluate(() => document.documentElement.dataset.theme);
+    await press("t");
+    assert.equal(await worn(), "dark");
+    assert.equal((await state()).theme, "dark");
+    const { hash } = new URL(page.url());
+    await page.evaluate(() => localStorage.clear());
+    await open("luacheck", hash.slice(1), [900, 700], "light");
+    assert.equal(await worn(), "dark");
+  });
+});
+
 describe("changes", () => {
   it("are in a table: more, added and removed", async () => {
     await open("diff", "view=diff");

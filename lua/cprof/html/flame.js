@@ -8,6 +8,7 @@ import { legend } from "./legend.js";
 import { matcher, searched } from "./search.js";
 import { named, Table } from "./table.js";
 import * as trees from "./tree.js";
+import { Zoom } from "./zoom.js";
 
 const shapes = [
   [undefined, "Icicle", "Root at the top"],
@@ -60,12 +61,15 @@ export function flame(app, root) {
   let colored = app.state.color;
   fill(root, search.element, colors, box, crumbs, listing);
 
-  const shared = {
-    choose: (node, graph) => {
-      const f = model.functions[graph.layout.tree.func[node]];
-      app.choose(f.kind === "root" ? undefined : f);
-    },
-  };
+  const zoom = new Zoom(app, "zoom");
+  // the address has the zoom of the last graph
+  const last = () => graphs[graphs.length - 1];
+
+  function choose(node, graph) {
+    const f = model.functions[graph.layout.tree.func[node]];
+    const zoomed = graph === last() && zoom.change(graph);
+    app.choose(f.kind === "root" ? undefined : f, zoomed || {});
+  }
 
   // make(): the tree to show; called again when there are new figures
   function graph(make, options) {
@@ -78,7 +82,10 @@ export function flame(app, root) {
     };
     const made = new Icicle(app, {
       ...options,
-      choose: (node) => shared.choose(node, made),
+      choose: (node) => choose(node, made),
+      user: (moved) => {
+        if (made === last()) zoom.changed(made, moved);
+      },
       zoomed: () => {
         draw_crumbs();
         draw_table();
@@ -111,7 +118,10 @@ export function flame(app, root) {
       state.focus,
       state.shape === "sandwich" && state.function,
     ].join("\n");
-    if (key === drawn) return;
+    if (key === drawn) {
+      if (graphs.length > 0) zoom.apply(last());
+      return;
+    }
     drawn = key;
     for (const g of graphs) g.close();
     graphs = [];
@@ -129,6 +139,7 @@ export function flame(app, root) {
         "Flame graph. Arrow keys go from node to node, Enter zooms in. A table follows.";
       graph(() => treeOf(app), { up, label, height: room(1) });
     }
+    if (graphs.length > 0) zoom.apply(last(), true);
   }
 
   function sandwich() {
@@ -222,7 +233,7 @@ export function flame(app, root) {
   }
 
   function draw_crumbs() {
-    const g = graphs[graphs.length - 1];
+    const g = last();
     if (!g) return fill(crumbs);
     const path = [];
     for (let i = g.base; i >= 0; i = g.layout.tree.parent[i]) path.unshift(i);
@@ -247,7 +258,7 @@ export function flame(app, root) {
   }
 
   function draw_table() {
-    const g = graphs[graphs.length - 1];
+    const g = last();
     if (!listing.open || !g) return fill(table);
     const { tree, first, child, weight } = g.layout;
     const list = [g.base, ...child.subarray(first[g.base], first[g.base + 1])];
@@ -333,6 +344,9 @@ export function flame(app, root) {
       }
       return event.key === "Escape" && graphs.some((one) => one.out());
     },
-    close: () => graphs.forEach((g) => g.close()),
+    close: () => {
+      zoom.close();
+      graphs.forEach((g) => g.close());
+    },
   };
 }

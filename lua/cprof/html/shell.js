@@ -119,10 +119,12 @@ function kindOf(model) {
   return [model.unit, model.sampled, model.sources.length > 0].join();
 }
 
-// Applies the chosen theme, or else the system's.
+// Applies the theme of the address, the chosen one, or else the system's.
 function dress() {
+  const named = state.get().theme;
+  const given = ["light", "dark"].includes(named) ? named : theme.get();
   document.documentElement.dataset.theme =
-    theme.get() || (dark.matches ? "dark" : "light");
+    given || (dark.matches ? "dark" : "light");
 }
 
 // at once, before the profile is read
@@ -269,7 +271,8 @@ export class Shell {
   switchTheme() {
     const to = this.isDark() ? "light" : "dark";
     theme.set(to);
-    document.documentElement.dataset.theme = to;
+    this.set({ theme: to }, true);
+    dress();
     this.redraw();
   }
 
@@ -292,10 +295,13 @@ export class Shell {
 
   update() {
     const { row } = this;
+    const worn = this.isDark();
+    if (!this.printing) dress();
     this.drawHead(row);
     this.drawStrip();
     if (this.shown === row && this.view?.update) {
       this.view.update();
+      if (worn !== this.isDark()) this.redraw();
       return;
     }
     this.view?.close?.();
