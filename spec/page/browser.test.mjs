@@ -157,6 +157,93 @@ describe("every view", () => {
     }
   });
 
+  it("fits a phone, with names before figures and source beside lines", async () => {
+    for (const name of ["luacheck", "game", "leak", "diff", "count", "trace"]) {
+      for (const view of pages[name]) {
+        await open(name, `view=${view}`, [390, 844]);
+        const width = await page.evaluate(
+          () => document.documentElement.scrollWidth,
+        );
+        assert.ok(width <= 390, `${name} ${view}: ${width}`);
+        await shot(`${name}-${view}-phone`);
+        assert.deepEqual(faults, []);
+      }
+    }
+    await open("luacheck", "view=functions", [390, 844]);
+    assert.match((await texts("thead th"))[0], /^function/);
+    await open("luacheck", "view=source", [390, 844]);
+    const left = await page.$eval(
+      ".codes .code",
+      (e) => e.getBoundingClientRect().left,
+    );
+    assert.ok(left < 140, `${left}`);
+  });
+
+  it("has no text that is hard to read, light or dark", async () => {
+    // texts whose contrast is below 4.5, with what they are
+    const faint = () =>
+      page.evaluate(() => {
+        const canvas = document.createElement("canvas");
+        canvas.width = canvas.height = 1;
+        const context = canvas.getContext("2d", { willReadFrequently: true });
+        // draws colours on each other and reads the result
+        const mixed = (colors) => {
+          context.clearRect(0, 0, 1, 1);
+          for (const color of colors) {
+            context.fillStyle = color;
+            context.fillRect(0, 0, 1, 1);
+          }
+          return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
+        };
+        const light = (rgb) => {
+          const [r, g, b] = rgb.map((n) => {
+            const c = n / 255;
+            return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+          });
+          return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        };
+        const out = new Map();
+        const walker = document.createTreeWalker(
+          document.body,
+          NodeFilter.SHOW_TEXT,
+        );
+        while (walker.nextNode()) {
+          const e = walker.currentNode.parentElement;
+          const text = walker.currentNode.data.trim();
+          if (!text || !e.checkVisibility() || e.closest("script, .tip")) {
+            continue;
+          }
+          const grounds = [];
+          for (let up = e; up; up = up.parentElement) {
+            grounds.unshift(getComputedStyle(up).backgroundColor);
+          }
+          const { color } = getComputedStyle(e);
+          const key = [...grounds, color].join();
+          if (out.has(key)) continue;
+          const [x, y] = [
+            light(mixed(grounds)),
+            light(mixed([...grounds, color])),
+          ];
+          const ratio = (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+          out.set(
+            key,
+            ratio < 4.5
+              ? `${ratio.toFixed(2)} ${e.tagName}.${e.className}: ${text}`
+              : "",
+          );
+        }
+        return [...out.values()].filter(Boolean);
+      });
+    for (const theme of ["light", "dark"]) {
+      for (const name of ["luacheck", "game", "leak", "diff", "count"]) {
+        for (const view of pages[name]) {
+          await open(name, `view=${view}`, [1400, 900], theme);
+          assert.deepEqual(await faint(), [], `${name} ${view} ${theme}`);
+        }
+      }
+    }
+  });
+
   it("has a name for whatever can be pressed", async () => {
     for (const name of ["luacheck", "game", "leak", "diff"]) {
       for (const view of pages[name]) {
@@ -349,10 +436,12 @@ describe("the functions", () => {
       await page.$eval("input", (e) => e.getAttribute("aria-invalid")),
       "true",
     );
+    assert.match(await text(".wrong"), /^Not a pattern: .*[Uu]nterminated/);
     await page.$eval("input", (e) => (e.value = ""));
     await page.type("input", "no such function");
     await drawn();
     assert.match(await text("tbody"), /No function/);
+    assert.equal(await text(".wrong"), "");
     assert.deepEqual(faults, []);
   });
 

@@ -215,6 +215,7 @@ function columnsOf(app, state) {
       key: "place",
       title: "defined",
       left: true,
+      class: "extra",
       value: value("place"),
       cell: (row) => placed(row.f, app.model.measures.length > 0),
     });
