@@ -367,6 +367,7 @@ build = {
       ["cprof.html.diff"] = "lua/cprof/html/diff.js",
       ["cprof.html.dom"] = "lua/cprof/html/dom.js",
       ["cprof.html.facts"] = "lua/cprof/html/facts.js",
+      ["cprof.html.filters"] = "lua/cprof/html/filters.js",
       ["cprof.html.flame"] = "lua/cprof/html/flame.js",
       ["cprof.html.format"] = "lua/cprof/html/format.js",
       ["cprof.html.frames"] = "lua/cprof/html/frames.js",

@@ -585,6 +585,60 @@ describe("the flame graph", () => {
     assert.deepEqual(faults, []);
   });
 
+  it("has several filters at once, by name or pattern, relative to the rest", async () => {
+    const file = "luacheck/lexer.lua";
+    const lexer = async () => {
+      const rows = await page.$$eval("tbody tr", (list) =>
+        list.map((tr) => tr.innerText),
+      );
+      return rows.filter((row) => row.includes("lexer.lua:"));
+    };
+    const shares = async () =>
+      (await texts("tbody td.percent:nth-of-type(2)")).map(Number);
+    const total = (list) => list.reduce((all, n) => all + n, 0);
+    await open("luacheck", "view=functions");
+    assert.ok((await lexer()).length > 5);
+    await open("luacheck", `view=functions&search=${file}`);
+    await choose(".controls a", "Into callers");
+    assert.equal((await state()).ignore, file);
+    assert.deepEqual(await lexer(), []);
+    const all = await shares();
+    // what is left has all of the time
+    assert.ok(Math.abs(total(all) - 100) < 0.05 * all.length, `${total(all)}`);
+    await page.type("input[type=search]", "/^parse_/");
+    await drawn();
+    await choose(".controls a", "Without these");
+    assert.deepEqual(await texts(".limit"), [
+      "Without /^parse_/×",
+      `Into callers: ${file}×`,
+    ]);
+    const names = await texts("tbody a.name");
+    assert.ok(names.length > 50 && !names.some((s) => s.startsWith("parse_")));
+    const rest = await shares();
+    assert.ok(Math.abs(total(rest) - 100) < 0.05 * rest.length);
+    // sources, too
+    await choose("nav a", "Source");
+    const own = await page.$$eval(".files a", (list) =>
+      list.map((e) => [e.title, e.querySelector(".percent").textContent]),
+    );
+    assert.ok(own.find(([s]) => s.endsWith(file))[1] === "0.0");
+    await page.reload();
+    await page.waitForSelector(".limit");
+    assert.equal((await page.$$(".limit")).length, 2);
+    await click(".limit a");
+    assert.deepEqual(await texts(".limit"), [`Into callers: ${file}×`]);
+    await page.goBack();
+    await drawn();
+    assert.equal((await page.$$(".limit")).length, 2);
+    // a library as one box for each call from elsewhere
+    await open("luacheck", `view=flame&search=${file}`);
+    await choose(".controls a", "As one box");
+    const box = await (await page.$("canvas")).boundingBox();
+    assert.ok(box.height > 100);
+    assert.match(await text(".limit"), /^As one box: /);
+    assert.deepEqual(faults, []);
+  });
+
   it("has a table of the same", async () => {
     await open("luacheck", "view=flame");
     await click("summary");

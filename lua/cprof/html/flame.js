@@ -2,6 +2,7 @@
 
 import { choice, fill, h, refill, toggle } from "./dom.js";
 import { count, plural } from "./format.js";
+import { kinds } from "./filters.js";
 import { Icicle } from "./icicle.js";
 import { labelOf } from "./labels.js";
 import { legend } from "./legend.js";
@@ -114,8 +115,7 @@ export function flame(app, root) {
       state.fold,
       state.zones,
       state.frames,
-      state.hide,
-      state.focus,
+      ...kinds.map((kind) => state[kind.key]),
       state.shape === "sandwich" && state.function,
     ].join("\n");
     if (key === drawn) {
@@ -172,6 +172,7 @@ export function flame(app, root) {
 
   function draw_controls() {
     const { state, scope } = app;
+    search.show(state.search);
     const zones = model.functions.some((f) => f.kind === "zone");
     refill(
       search.rest,
@@ -217,6 +218,7 @@ export function flame(app, root) {
         "Zoom out",
       ),
       said,
+      state.search && scope.tree && app.filters(state.search, "these"),
     );
   }
 

@@ -236,6 +236,7 @@ export function functions(app, root) {
     const { state } = app;
     const by = state.sort || "self";
     const up = state.up === "1";
+    search.show(state.search);
     refill(
       search.rest,
       choice(
@@ -256,6 +257,7 @@ export function functions(app, root) {
           "One row for each level of recursion",
         ),
       said,
+      state.search && app.scope.tree && app.filters(state.search, "these"),
     );
     const columns = columnsOf(app, state);
     const options = {

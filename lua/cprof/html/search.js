@@ -56,5 +56,9 @@ export function searched(value, change) {
   const wrong = h("span", { class: "wrong", role: "alert" });
   const input = field(value, change, (text) => (wrong.textContent = text));
   const element = h("div", { class: "controls" }, input, wrong, rest);
-  return { element, input, rest };
+  // shows a text that was chosen elsewhere, unless one is being typed
+  const show = (text) => {
+    if (document.activeElement !== input) input.value = text || "";
+  };
+  return { element, input, rest, show };
 }

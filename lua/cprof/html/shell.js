@@ -6,6 +6,7 @@ import { coverage } from "./coverage.js";
 import { diff } from "./diff.js";
 import { choice, fill, h, refill } from "./dom.js";
 import { bytes, count, figure, percent, plural } from "./format.js";
+import { added, kinds, removed, terms } from "./filters.js";
 import { flame } from "./flame.js";
 import { frames } from "./frames.js";
 import { functions } from "./functions.js";
@@ -391,11 +392,12 @@ export class Shell {
       const name = from === to ? `Frame ${from}` : `Frames ${from} to ${to}`;
       out.push([name, { frames: undefined }]);
     }
-    if (scope.focus) {
-      out.push([`Only ${scope.focus.name}`, { focus: undefined }]);
-    }
-    if (scope.hide) {
-      out.push([`Without ${scope.hide.name}`, { hide: undefined }]);
+    for (const { key, title } of kinds) {
+      if (!scope.filters?.[key]) continue;
+      for (const term of terms(this.state, key)) {
+        const name = this.model.byTitle.get(term)?.name || term;
+        out.push([`${title} ${name}`, removed(this.state, key, term)]);
+      }
     }
     return out.map(([text, change]) =>
       h(
@@ -497,26 +499,7 @@ export class Shell {
         go("flame", "Flame"),
         go("callgraph", "Callers and callees"),
         f.source >= 0 && go("source", "Source"),
-        !this.scope.focus &&
-          this.scope.tree &&
-          h(
-            "a",
-            {
-              href: this.link({ focus: f.title, hide: undefined }),
-              title: "Show only this function and what it calls",
-            },
-            "Only this",
-          ),
-        !this.scope.hide &&
-          this.scope.tree &&
-          h(
-            "a",
-            {
-              href: this.link({ hide: f.title, focus: undefined }),
-              title: "Leave out this function and what it calls",
-            },
-            "Without this",
-          ),
+        this.scope.tree && this.filters(f.title, "this"),
         h(
           "a",
           {
@@ -528,6 +511,34 @@ export class Shell {
         ),
       ),
       limits,
+    );
+  }
+
+  // links that add a term to the filters
+  filters(term, what) {
+    const rows = [
+      ["focus", `Only ${what}`, "and what is called from there"],
+      ["hide", `Without ${what}`, "and what is called from there"],
+      ["ignore", "Into callers", "Figures go to the callers"],
+      [
+        "collapse",
+        "As one box",
+        "One box for each call from elsewhere, with the figures of all",
+      ],
+    ];
+    if (what === "this") rows.pop();
+    return rows.map(([key, text, title]) =>
+      h(
+        "a",
+        {
+          href: this.link({
+            ...added(this.state, key, term),
+            ...(what === "this" ? {} : { search: undefined }),
+          }),
+          title,
+        },
+        text,
+      ),
     );
   }
 

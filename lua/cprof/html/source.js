@@ -2,6 +2,7 @@
 
 import { bar, choice, fill, h, refill, toggle } from "./dom.js";
 import { bytes, count, plural, short } from "./format.js";
+import { kinds } from "./filters.js";
 import { beside, coverage, hot, hottest } from "./lines.js";
 import { cut, highlight } from "./lua.js";
 import { measures, ofLines } from "./measures.js";
@@ -915,9 +916,9 @@ export function source(app, root) {
 
   function keyOf(source) {
     const set = options();
-    const { frames, focus, hide } = app.state;
     const own = [source.id, set.heat, set.relative, set.parts];
-    return [...own, frames, focus, hide].join("\n");
+    const filters = kinds.map((kind) => app.state[kind.key]);
+    return [...own, app.state.frames, ...filters].join("\n");
   }
 
   function open(current) {
