@@ -372,6 +372,7 @@ build = {
       ["cprof.html.diff"] = "lua/cprof/html/diff.js",
       ["cprof.html.dom"] = "lua/cprof/html/dom.js",
       ["cprof.html.facts"] = "lua/cprof/html/facts.js",
+      ["cprof.html.filters"] = "lua/cprof/html/filters.js",
       ["cprof.html.flame"] = "lua/cprof/html/flame.js",
       ["cprof.html.format"] = "lua/cprof/html/format.js",
       ["cprof.html.frames"] = "lua/cprof/html/frames.js",
@@ -398,6 +399,7 @@ build = {
       ["cprof.html.timeline"] = "lua/cprof/html/timeline.js",
       ["cprof.html.trace"] = "lua/cprof/html/trace.js",
       ["cprof.html.tree"] = "lua/cprof/html/tree.js",
+      ["cprof.html.zoom"] = "lua/cprof/html/zoom.js",
       -- end
     },
   },

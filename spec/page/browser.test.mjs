@@ -157,6 +157,93 @@ describe("every view", () => {
     }
   });
 
+  it("fits a phone, with names before figures and source beside lines", async () => {
+    for (const name of ["luacheck", "game", "leak", "diff", "count", "trace"]) {
+      for (const view of pages[name]) {
+        await open(name, `view=${view}`, [390, 844]);
+        const width = await page.evaluate(
+          () => document.documentElement.scrollWidth,
+        );
+        assert.ok(width <= 390, `${name} ${view}: ${width}`);
+        await shot(`${name}-${view}-phone`);
+        assert.deepEqual(faults, []);
+      }
+    }
+    await open("luacheck", "view=functions", [390, 844]);
+    assert.match((await texts("thead th"))[0], /^function/);
+    await open("luacheck", "view=source", [390, 844]);
+    const left = await page.$eval(
+      ".codes .code",
+      (e) => e.getBoundingClientRect().left,
+    );
+    assert.ok(left < 140, `${left}`);
+  });
+
+  it("has no text that is hard to read, light or dark", async () => {
+    // texts whose contrast is below 4.5, with what they are
+    const faint = () =>
+      page.evaluate(() => {
+        const canvas = document.createElement("canvas");
+        canvas.width = canvas.height = 1;
+        const context = canvas.getContext("2d", { willReadFrequently: true });
+        // draws colours on each other and reads the result
+        const mixed = (colors) => {
+          context.clearRect(0, 0, 1, 1);
+          for (const color of colors) {
+            context.fillStyle = color;
+            context.fillRect(0, 0, 1, 1);
+          }
+          return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
+        };
+        const light = (rgb) => {
+          const [r, g, b] = rgb.map((n) => {
+            const c = n / 255;
+            return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+          });
+          return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        };
+        const out = new Map();
+        const walker = document.createTreeWalker(
+          document.body,
+          NodeFilter.SHOW_TEXT,
+        );
+        while (walker.nextNode()) {
+          const e = walker.currentNode.parentElement;
+          const text = walker.currentNode.data.trim();
+          if (!text || !e.checkVisibility() || e.closest("script, .tip")) {
+            continue;
+          }
+          const grounds = [];
+          for (let up = e; up; up = up.parentElement) {
+            grounds.unshift(getComputedStyle(up).backgroundColor);
+          }
+          const { color } = getComputedStyle(e);
+          const key = [...grounds, color].join();
+          if (out.has(key)) continue;
+          const [x, y] = [
+            light(mixed(grounds)),
+            light(mixed([...grounds, color])),
+          ];
+          const ratio = (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+          out.set(
+            key,
+            ratio < 4.5
+              ? `${ratio.toFixed(2)} ${e.tagName}.${e.className}: ${text}`
+              : "",
+          );
+        }
+        return [...out.values()].filter(Boolean);
+      });
+    for (const theme of ["light", "dark"]) {
+      for (const name of ["luacheck", "game", "leak", "diff", "count"]) {
+        for (const view of pages[name]) {
+          await open(name, `view=${view}`, [1400, 900], theme);
+          assert.deepEqual(await faint(), [], `${name} ${view} ${theme}`);
+        }
+      }
+    }
+  });
+
   it("has a name for whatever can be pressed", async () => {
     for (const name of ["luacheck", "game", "leak", "diff"]) {
       for (const view of pages[name]) {
@@ -349,10 +436,12 @@ describe("the functions", () => {
       await page.$eval("input", (e) => e.getAttribute("aria-invalid")),
       "true",
     );
+    assert.match(await text(".wrong"), /^Not a pattern: .*[Uu]nterminated/);
     await page.$eval("input", (e) => (e.value = ""));
     await page.type("input", "no such function");
     await drawn();
     assert.match(await text("tbody"), /No function/);
+    assert.equal(await text(".wrong"), "");
     assert.deepEqual(faults, []);
   });
 
@@ -493,6 +582,60 @@ describe("the flame graph", () => {
     await choose(".links a", "Without this");
     assert.match(await text(".limit"), /Without/);
     assert.match(await text(".strip"), /total 0 ns/);
+    assert.deepEqual(faults, []);
+  });
+
+  it("has several filters at once, by name or pattern, relative to the rest", async () => {
+    const file = "luacheck/lexer.lua";
+    const lexer = async () => {
+      const rows = await page.$$eval("tbody tr", (list) =>
+        list.map((tr) => tr.innerText),
+      );
+      return rows.filter((row) => row.includes("lexer.lua:"));
+    };
+    const shares = async () =>
+      (await texts("tbody td.percent:nth-of-type(2)")).map(Number);
+    const total = (list) => list.reduce((all, n) => all + n, 0);
+    await open("luacheck", "view=functions");
+    assert.ok((await lexer()).length > 5);
+    await open("luacheck", `view=functions&search=${file}`);
+    await choose(".controls a", "Into callers");
+    assert.equal((await state()).ignore, file);
+    assert.deepEqual(await lexer(), []);
+    const all = await shares();
+    // what is left has all of the time
+    assert.ok(Math.abs(total(all) - 100) < 0.05 * all.length, `${total(all)}`);
+    await page.type("input[type=search]", "/^parse_/");
+    await drawn();
+    await choose(".controls a", "Without these");
+    assert.deepEqual(await texts(".limit"), [
+      "Without /^parse_/×",
+      `Into callers: ${file}×`,
+    ]);
+    const names = await texts("tbody a.name");
+    assert.ok(names.length > 50 && !names.some((s) => s.startsWith("parse_")));
+    const rest = await shares();
+    assert.ok(Math.abs(total(rest) - 100) < 0.05 * rest.length);
+    // sources, too
+    await choose("nav a", "Source");
+    const own = await page.$$eval(".files a", (list) =>
+      list.map((e) => [e.title, e.querySelector(".percent").textContent]),
+    );
+    assert.ok(own.find(([s]) => s.endsWith(file))[1] === "0.0");
+    await page.reload();
+    await page.waitForSelector(".limit");
+    assert.equal((await page.$$(".limit")).length, 2);
+    await click(".limit a");
+    assert.deepEqual(await texts(".limit"), [`Into callers: ${file}×`]);
+    await page.goBack();
+    await drawn();
+    assert.equal((await page.$$(".limit")).length, 2);
+    // a library as one box for each call from elsewhere
+    await open("luacheck", `view=flame&search=${file}`);
+    await choose(".controls a", "As one box");
+    const box = await (await page.$("canvas")).boundingBox();
+    assert.ok(box.height > 100);
+    assert.match(await text(".limit"), /^As one box: /);
     assert.deepEqual(faults, []);
   });
 
@@ -1147,6 +1290,89 @@ describe("a trace", () => {
     assert.equal((await state()).thread, other);
     assert.notEqual(await pixels("canvas.icicle"), whole);
     assert.deepEqual(faults, []);
+  });
+});
+
+describe("the address", () => {
+  const crumbs = async () => (await texts(".crumbs button")).join(" › ");
+  const back = async () => {
+    await page.goBack();
+    await drawn();
+  };
+  const again = async () => {
+    await page.reload();
+    await page.waitForSelector("header nav a");
+    await drawn();
+  };
+
+  it("has the zoom of the flame graph", async () => {
+    await open("luacheck", "view=flame");
+    const whole = await crumbs();
+    const box = await (await page.$("canvas")).boundingBox();
+    await page.mouse.click(box.x + 200, box.y + 19 * 17 + 8);
+    await drawn();
+    const deep = await crumbs();
+    assert.notEqual(deep, whole);
+    await again();
+    assert.equal(await crumbs(), deep);
+    await back();
+    assert.equal(await crumbs(), whole);
+    assert.equal((await state()).function, undefined);
+    await page.goForward();
+    await drawn();
+    assert.equal(await crumbs(), deep);
+    // moved by hand, in a graph with the mouse away from it
+    await page.mouse.move(box.x + 600, box.y + 100);
+    await page.mouse.wheel({ deltaY: -300 });
+    await page.waitForFunction(() => /zoom=\d+%2F\d+%2F0/.test(location.hash));
+    // what lies at points of the graph
+    const points = async () => {
+      const names = [];
+      for (let x = 5; x < box.width; x += 35) {
+        const y = 19 * (14 + ((x / 5) % 12)) + 8;
+        await page.mouse.move(box.x + x, box.y + y);
+        await drawn();
+        const seen = await page.$eval(".tip", (e) => !e.hidden && e.innerText);
+        names.push(seen);
+      }
+      return names;
+    };
+    const moved = await points();
+    assert.ok(new Set(moved).size > 3);
+    await again();
+    assert.deepEqual(await points(), moved);
+    // another tree begins at its root
+    await choose("button", "Merge recursion");
+    assert.equal(await crumbs(), whole);
+    assert.deepEqual(faults, []);
+  });
+
+  it("has the zoom of the trace", async () => {
+    await open("trace", "view=trace");
+    const seen = () => text(".controls .aside");
+    const whole = await seen();
+    await page.focus("canvas.icicle");
+    await press("ArrowDown", "ArrowDown", "Enter");
+    const near = await seen();
+    assert.notEqual(near, whole);
+    await again();
+    assert.equal(await seen(), near);
+    await back();
+    assert.equal(await seen(), whole);
+    assert.deepEqual(faults, []);
+  });
+
+  it("has the theme", async () => {
+    await open("luacheck", "", [900, 700], "light");
+    const worn = () =>
+      page.evaluate(() => document.documentElement.dataset.theme);
+    await press("t");
+    assert.equal(await worn(), "dark");
+    assert.equal((await state()).theme, "dark");
+    const { hash } = new URL(page.url());
+    await page.evaluate(() => localStorage.clear());
+    await open("luacheck", hash.slice(1), [900, 700], "light");
+    assert.equal(await worn(), "dark");
   });
 });
 

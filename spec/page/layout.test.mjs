@@ -101,6 +101,10 @@ function random(n, functions) {
   return trees.fromColumns({ n, levels, func, calls, self });
 }
 
+// for each of n functions: is it one of these?
+const flags = (n, ...list) =>
+  Uint8Array.from({ length: n }, (_, f) => (list.includes(f) ? 1 : 0));
+
 const sum = (list, key) => list.reduce((all, row) => all + row[key], 0);
 
 describe("figures as bytes", () => {
@@ -165,7 +169,26 @@ describe("a tree", () => {
     assert.equal(trees.merged(t).total[0], t.total[0]);
     assert.equal(trees.only(t, (f) => f === 3).total[0], t.total[0]);
     assert.equal(trees.callees(t, 3).total[0], total[3]);
-    assert.equal(trees.hide(t, 3).total[0], t.total[0] - total[3]);
+    assert.equal(trees.hide(t, flags(12, 3)).total[0], t.total[0] - total[3]);
+  });
+
+  it("has only some functions, or a group as one box", () => {
+    const t = recursive();
+    const some = trees.focused(t, flags(4, b, c));
+    assert.deepEqual([...some.func], [root, b, a, c, c]);
+    assert.equal(some.total[0], 89);
+    const box = trees.collapsed(t, flags(4, a, b));
+    assert.deepEqual([...box.func], [root, a, c, c]);
+    assert.deepEqual([...box.self], [1, 35, 4, 60]);
+    assert.deepEqual([...box.calls], [1, 1, 1, 2]);
+    const large = random(5000, 12);
+    const group = flags(12, 1, 2, 3);
+    const boxes = trees.collapsed(large, group);
+    assert.equal(boxes.total[0], large.total[0]);
+    for (let i = 1; i < boxes.n; i++) {
+      const p = boxes.parent[i];
+      assert.ok(!(group[boxes.func[i]] && group[boxes.func[p]]));
+    }
   });
 
   it("has a function once on a path where recursion is merged", () => {
@@ -435,7 +458,7 @@ describe("memory", () => {
   it("is relative to what is left where a function is hidden", () => {
     const scope = model.scope({ measure: "bytes", hide: "b" });
     assert.equal(scope.whole, 8);
-    assert.equal(scope.hide.title, "b");
+    assert.equal(scope.filters.hide.one.title, "b");
     const focus = model.scope({ measure: "allocs", focus: "b" });
     assert.deepEqual([focus.whole, focus.self[2]], [4, 4]);
   });

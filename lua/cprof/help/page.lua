@@ -34,7 +34,7 @@ If allocations were recorded, the choice beside the names of the views shows the
 
 The page opens on what the profile was recorded for: changes, coverage, memory or frames; otherwise on the overview.
 
-All views show the same chosen function. *Only this* and *Without this* limit all figures to that function and what it calls, or to the rest; a frame, or a range of frames, limits them, too. Figures of lines are then estimates. All choices are in the address of the page, so a link shows the same page. `?` lists the keys.
+All views show the same chosen function. *Only this* and *Without this* limit all figures to that function and what it calls, or to the rest; *Into callers* adds its figures to those of its callers. What is searched for has the same links for all that match, and *As one box*: one box for each call from elsewhere, as for a library. Several of these filters apply at once; each has a label that takes it away. A frame, or a range of frames, limits the figures, too. Figures of lines are then estimates. All choices, zoom and theme, too, are in the address of the page, so a link or a reload shows the same, and the browser's way back works. `?` lists the keys. On a phone, columns that do not fit are left out.
 
 If the file would get larger than 12 MB, nodes with the least time are added up as `(below N %)`; the overview says so, and functions keep their exact figures. The data is compressed if lua-zlib is installed. JSON needs the library dkjson, as in exports. If lines were recorded, the page contains the text of the sources: think of that before you pass it on.
 

@@ -8,7 +8,7 @@ const hues = [28, 200, 95, 265, 50, 165, 330, 225, 130, 10, 295, 75];
 const themes = {
   light: {
     text: "#1b1d20",
-    dim: "#8a9096",
+    dim: "#656b71",
     edge: "#fcfcfb",
     rest: "#e3e3e0",
     mark: "#1558b0",
@@ -25,7 +25,7 @@ const themes = {
   },
   dark: {
     text: "#e6e8ea",
-    dim: "#7b838b",
+    dim: "#949ca4",
     edge: "#15171a",
     rest: "#2b2f34",
     mark: "#6fb1ff",

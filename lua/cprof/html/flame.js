@@ -2,12 +2,14 @@
 
 import { choice, fill, h, refill, toggle } from "./dom.js";
 import { count, plural } from "./format.js";
+import { kinds } from "./filters.js";
 import { Icicle } from "./icicle.js";
 import { labelOf } from "./labels.js";
 import { legend } from "./legend.js";
 import { matcher, searched } from "./search.js";
 import { named, Table } from "./table.js";
 import * as trees from "./tree.js";
+import { Zoom } from "./zoom.js";
 
 const shapes = [
   [undefined, "Icicle", "Root at the top"],
@@ -60,12 +62,15 @@ export function flame(app, root) {
   let colored = app.state.color;
   fill(root, search.element, colors, box, crumbs, listing);
 
-  const shared = {
-    choose: (node, graph) => {
-      const f = model.functions[graph.layout.tree.func[node]];
-      app.choose(f.kind === "root" ? undefined : f);
-    },
-  };
+  const zoom = new Zoom(app, "zoom");
+  // the address has the zoom of the last graph
+  const last = () => graphs[graphs.length - 1];
+
+  function choose(node, graph) {
+    const f = model.functions[graph.layout.tree.func[node]];
+    const zoomed = graph === last() && zoom.change(graph);
+    app.choose(f.kind === "root" ? undefined : f, zoomed || {});
+  }
 
   // make(): the tree to show; called again when there are new figures
   function graph(make, options) {
@@ -78,7 +83,10 @@ export function flame(app, root) {
     };
     const made = new Icicle(app, {
       ...options,
-      choose: (node) => shared.choose(node, made),
+      choose: (node) => choose(node, made),
+      user: (moved) => {
+        if (made === last()) zoom.changed(made, moved);
+      },
       zoomed: () => {
         draw_crumbs();
         draw_table();
@@ -107,11 +115,13 @@ export function flame(app, root) {
       state.fold,
       state.zones,
       state.frames,
-      state.hide,
-      state.focus,
+      ...kinds.map((kind) => state[kind.key]),
       state.shape === "sandwich" && state.function,
     ].join("\n");
-    if (key === drawn) return;
+    if (key === drawn) {
+      if (graphs.length > 0) zoom.apply(last());
+      return;
+    }
     drawn = key;
     for (const g of graphs) g.close();
     graphs = [];
@@ -129,6 +139,7 @@ export function flame(app, root) {
         "Flame graph. Arrow keys go from node to node, Enter zooms in. A table follows.";
       graph(() => treeOf(app), { up, label, height: room(1) });
     }
+    if (graphs.length > 0) zoom.apply(last(), true);
   }
 
   function sandwich() {
@@ -161,6 +172,7 @@ export function flame(app, root) {
 
   function draw_controls() {
     const { state, scope } = app;
+    search.show(state.search);
     const zones = model.functions.some((f) => f.kind === "zone");
     refill(
       search.rest,
@@ -206,6 +218,7 @@ export function flame(app, root) {
         "Zoom out",
       ),
       said,
+      state.search && scope.tree && app.filters(state.search, "these"),
     );
   }
 
@@ -222,7 +235,7 @@ export function flame(app, root) {
   }
 
   function draw_crumbs() {
-    const g = graphs[graphs.length - 1];
+    const g = last();
     if (!g) return fill(crumbs);
     const path = [];
     for (let i = g.base; i >= 0; i = g.layout.tree.parent[i]) path.unshift(i);
@@ -247,7 +260,7 @@ export function flame(app, root) {
   }
 
   function draw_table() {
-    const g = graphs[graphs.length - 1];
+    const g = last();
     if (!listing.open || !g) return fill(table);
     const { tree, first, child, weight } = g.layout;
     const list = [g.base, ...child.subarray(first[g.base], first[g.base + 1])];
@@ -333,6 +346,9 @@ export function flame(app, root) {
       }
       return event.key === "Escape" && graphs.some((one) => one.out());
     },
-    close: () => graphs.forEach((g) => g.close()),
+    close: () => {
+      zoom.close();
+      graphs.forEach((g) => g.close());
+    },
   };
 }

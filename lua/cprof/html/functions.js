@@ -215,6 +215,7 @@ function columnsOf(app, state) {
       key: "place",
       title: "defined",
       left: true,
+      class: "extra",
       value: value("place"),
       cell: (row) => placed(row.f, app.model.measures.length > 0),
     });
@@ -235,6 +236,7 @@ export function functions(app, root) {
     const { state } = app;
     const by = state.sort || "self";
     const up = state.up === "1";
+    search.show(state.search);
     refill(
       search.rest,
       choice(
@@ -255,6 +257,7 @@ export function functions(app, root) {
           "One row for each level of recursion",
         ),
       said,
+      state.search && app.scope.tree && app.filters(state.search, "these"),
     );
     const columns = columnsOf(app, state);
     const options = {

@@ -27,11 +27,15 @@ export class Icicle {
   base = 0;
   x0 = 0;
   x1 = 1;
+  /** What is shown, from and to, when animations have ended. */
+  goal = [0, 1];
   rows = 1;
   width = 0;
   height = 0;
   ratio = 1;
   letter = 1;
+  /** Is zooming a part of choosing a node? */
+  picking = false;
   /** @type {any} draws it again with new figures, if its owner sets it */
   refigure;
 
@@ -40,7 +44,8 @@ export class Icicle {
   // least: rows without a node of this share need no height;
   // color(theme): a function from node to colour; detail(node): more lines
   // for the tip; name(node): its label; still: no zooming; choose(node),
-  // zoomed(node), painted(icicle): called after these events
+  // zoomed(node), painted(icicle): called after these events; user(moved):
+  // called after the user zoomed, or moved the graph
   constructor(app, options) {
     this.app = app;
     this.options = options;
@@ -70,6 +75,7 @@ export class Icicle {
     this.base = 0;
     this.x0 = 0;
     this.x1 = layout.weight[0] || 1;
+    this.goal = [this.x0, this.x1];
     this.scroll = 0;
     this.cursor = 0;
     this.hover = -1;
@@ -91,6 +97,7 @@ export class Icicle {
     const to = (p) => layout.start[base] + p * layout.weight[base];
     this.x0 = same ? to(part(x0)) : 0;
     this.x1 = same ? to(part(x1)) : layout.weight[0] || 1;
+    this.goal = [this.x0, this.x1];
     this.cursor = Math.max(0, cursor);
     this.hover = -1;
     cancelAnimationFrame(this.moving);
@@ -285,6 +292,7 @@ export class Icicle {
     let width = Math.max(least, Math.min(whole, x1 - x0));
     let left = Math.max(0, Math.min(whole - width, x0));
     if (width > whole * 0.9999) [left, width] = [0, whole];
+    this.goal = [left, left + width];
     cancelAnimationFrame(this.moving);
     if (at_once || still.matches) {
       this.x0 = left;
@@ -305,14 +313,19 @@ export class Icicle {
     this.moving = requestAnimationFrame(step);
   }
 
-  // Makes a node as wide as the canvas. as_root: also scrolls it to the
-  // first row, without animation.
+  // Makes a node as wide as the canvas, as the user wants. as_root: also
+  // scrolls it to the first row, without animation.
   zoom(node, as_root) {
+    this.show_zoom(node, false, as_root);
+    if (!this.picking) this.options.user?.(false);
+  }
+
+  show_zoom(node, at_once, as_root) {
     const { layout } = this;
     const x = layout.start[node];
     this.base = node;
     this.cursor = node;
-    this.move(x, x + layout.weight[node], as_root);
+    this.move(x, x + layout.weight[node], as_root || at_once);
     if (as_root) {
       this.scroll = layout.tree.depths()[node] * rowHeight;
       this.resize();
@@ -332,6 +345,7 @@ export class Icicle {
     const x = this.x0 + part * (this.x1 - this.x0);
     const width = (this.x1 - this.x0) / factor;
     this.move(x - part * width, x + (1 - part) * width, true);
+    this.options.user?.(true);
   }
 
   slide(dx, dy) {
@@ -340,8 +354,10 @@ export class Icicle {
     const before = this.scroll;
     const down = this.options.up ? -dy : dy;
     this.scroll = Math.max(0, Math.min(most, this.scroll + down));
-    if (units !== 0) this.move(this.x0 + units, this.x1 + units, true);
-    else this.draw();
+    if (units !== 0) {
+      this.move(this.x0 + units, this.x1 + units, true);
+      this.options.user?.(true);
+    } else this.draw();
     return this.scroll !== before;
   }
 
@@ -466,7 +482,10 @@ export class Icicle {
   }
 
   pick(node) {
+    // one event for both
+    this.picking = true;
     if (!this.options.still) this.zoom(node);
+    this.picking = false;
     this.options.choose?.(node);
   }
 

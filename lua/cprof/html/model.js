@@ -2,13 +2,12 @@
 // part of the profile that a state selects, with all figures of that part.
 
 import { bound, bounds } from "./bound.js";
+import { kinds, selected } from "./filters.js";
 import { learn } from "./measures.js";
 import {
   calledFrom,
   callsBy,
-  callees,
   fromColumns,
-  hide as without,
   perFunction,
   under,
   union,
@@ -165,10 +164,10 @@ export class Model {
   // The self figures of functions in a measure, within the scope of a state;
   // undefined: not known.
   allocated(state, measure) {
-    const { frames, focus, hide } = this.scope(state);
+    const { frames, filtered } = this.scope(state);
     if (!frames) return this.scope({ ...state, measure }).self;
     const known = frames.every((f) => f[measure]);
-    if (!known || focus || hide) return undefined;
+    if (!known || filtered) return undefined;
     const out = new Float64Array(this.functions.length);
     for (const { rows, [measure]: own } of frames) {
       own.forEach((figure, i) => (out[rows[4 * i]] += figure));
@@ -187,10 +186,11 @@ export class Model {
     return state.function ? this.byTitle.get(state.function) : undefined;
   }
 
-  // The scope of a state: all, some frames, only a function, or without one.
+  // The scope of a state: all, some frames, or what filters leave.
   scope(state) {
     const measure = this.measure(state);
-    const key = [state.frames, state.hide, state.focus, measure].join("\n");
+    const own = kinds.map(({ key }) => state[key]);
+    const key = [state.frames, measure, ...own].join("\n\n");
     if (!this.scopes.has(key)) {
       // each scope may hold a large tree: keep only a few
       if (this.scopes.size > 12) this.scopes.clear();
@@ -203,16 +203,15 @@ export class Model {
     const measure = this.measure(state);
     let out = measure ? this.ofMemory(measure) : this.ofAll();
     if (state.frames && this.frames) out = this.ofFrames(state.frames);
-    const limits = { focus: callees, hide: without };
-    for (const [what, reduce] of Object.entries(limits)) {
-      const f = this.byTitle.get(state[what]);
-      if (f && out.tree) {
-        const tree = reduce(out.tree, f.id);
-        if (tree.n > 0) {
-          const { frames, focus, hide } = out;
-          out = { ...this.ofTree(tree), frames, focus, hide };
-          out[what] = f;
-        }
+    for (const { key, of } of kinds) {
+      const found = out.tree && selected(this, state, key);
+      const tree = found && of(out.tree, found.wanted, found.one);
+      // a filter that leaves nothing does not apply
+      if (tree?.n > 0) {
+        const { frames, filters } = out;
+        out = { ...this.ofTree(tree), frames };
+        out.filters = { ...filters, [key]: found };
+        out.filtered = true;
       }
     }
     out.measure = measure;
@@ -284,7 +283,9 @@ export class Model {
         return { n, f, ...row };
       });
       const theirs = more.filter(
-        ({ f }) => this.functions[f].source === source.id,
+        ({ f }) =>
+          this.functions[f].source === source.id &&
+          (scope.calls[f] > 0 || scope.total[f] > 0),
       );
       const empty = { hits: 0, self: 0, cost: 0 };
       const calling = theirs.map((row) => ({ ...empty, ...row }));
@@ -299,11 +300,12 @@ export class Model {
   }
 
   // For each node of the whole tree: is it in a scope without frames?
-  inside({ focus, hide: hidden }) {
+  inside({ filters }) {
     const { tree } = this;
+    const { focus, hide } = filters || {};
     let inside = new Uint8Array(tree.n).fill(1);
-    if (focus) inside = under(tree, focus.id);
-    if (hidden) under(tree, hidden.id).forEach((x, i) => x && (inside[i] = 0));
+    if (focus) inside = under(tree, focus.wanted);
+    if (hide) under(tree, hide.wanted).forEach((x, i) => x && (inside[i] = 0));
     return inside;
   }
 
@@ -374,10 +376,15 @@ export class Model {
   }
 }
 
-// part / whole for each function; `otherwise` where whole is 0.
+// part / whole for each function, at most 1: figures of others may have gone to
+// it; `otherwise` where whole is 0.
 function parts(part, whole, otherwise) {
   return Float64Array.from(whole, (n, i) =>
-    n > 0 ? Math.max(0, part[i]) / n : otherwise ? otherwise[i] : 0,
+    n > 0
+      ? Math.min(1, Math.max(0, part[i]) / n)
+      : otherwise
+        ? otherwise[i]
+        : 0,
   );
 }
 

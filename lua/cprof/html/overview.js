@@ -31,7 +31,12 @@ function functions(app) {
         ...amount(app, { title: "self", get: self, bar: "self" }),
         { title: model.counted, cell: (f) => count(scope.calls[f.id]) },
         { title: "function", left: true, cell: (f) => named(app, f) },
-        { title: "defined", left: true, cell: (f) => placed(f, true) },
+        {
+          title: "defined",
+          left: true,
+          class: "extra",
+          cell: (f) => placed(f, true),
+        },
       ],
       {
         caption: "Functions with the highest self figures",
@@ -125,6 +130,7 @@ function show_lines(app, table, list) {
     {
       title: "where",
       left: true,
+      class: "extra",
       cell: ({ source, line }) =>
         placed({ place: source.place, line: line.n }, true),
     },

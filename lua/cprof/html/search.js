@@ -19,8 +19,19 @@ export function matcher(text) {
   }
 }
 
-// A search field; change(text) is called at each change of the text.
-export function field(value, change) {
+// What is wrong with a pattern; "": nothing.
+export function fault(text) {
+  try {
+    new RegExp(text.match(/^\/(.+)\/$/)?.[1] ?? "", "i");
+    return "";
+  } catch (error) {
+    return "Not a pattern: " + String(error).replace(/^.*\/: /, "");
+  }
+}
+
+// A search field; change(text) is called at each change of the text, said(text)
+// with what is wrong with it.
+export function field(value, change, said) {
   const input = h("input", {
     type: "search",
     placeholder: "Search, or /pattern/",
@@ -30,6 +41,7 @@ export function field(value, change) {
     oninput: () => {
       const bad = matcher(input.value) === null;
       input.setAttribute("aria-invalid", String(bad));
+      said?.(fault(input.value));
       if (!bad) change(input.value);
     },
   });
@@ -41,7 +53,12 @@ export function field(value, change) {
 // redrawn, and a place for others.
 export function searched(value, change) {
   const rest = h("span", { class: "rest" });
-  const input = field(value, change);
-  const element = h("div", { class: "controls" }, input, rest);
-  return { element, input, rest };
+  const wrong = h("span", { class: "wrong", role: "alert" });
+  const input = field(value, change, (text) => (wrong.textContent = text));
+  const element = h("div", { class: "controls" }, input, wrong, rest);
+  // shows a text that was chosen elsewhere, unless one is being typed
+  const show = (text) => {
+    if (document.activeElement !== input) input.value = text || "";
+  };
+  return { element, input, rest, show };
 }

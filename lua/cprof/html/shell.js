@@ -6,6 +6,7 @@ import { coverage } from "./coverage.js";
 import { diff } from "./diff.js";
 import { choice, fill, h, refill } from "./dom.js";
 import { bytes, count, figure, percent, plural } from "./format.js";
+import { added, kinds, removed, terms } from "./filters.js";
 import { flame } from "./flame.js";
 import { frames } from "./frames.js";
 import { functions } from "./functions.js";
@@ -119,10 +120,12 @@ function kindOf(model) {
   return [model.unit, model.sampled, model.sources.length > 0].join();
 }
 
-// Applies the chosen theme, or else the system's.
+// Applies the theme of the address, the chosen one, or else the system's.
 function dress() {
+  const named = state.get().theme;
+  const given = ["light", "dark"].includes(named) ? named : theme.get();
   document.documentElement.dataset.theme =
-    theme.get() || (dark.matches ? "dark" : "light");
+    given || (dark.matches ? "dark" : "light");
 }
 
 // at once, before the profile is read
@@ -269,7 +272,8 @@ export class Shell {
   switchTheme() {
     const to = this.isDark() ? "light" : "dark";
     theme.set(to);
-    document.documentElement.dataset.theme = to;
+    this.set({ theme: to }, true);
+    dress();
     this.redraw();
   }
 
@@ -292,10 +296,13 @@ export class Shell {
 
   update() {
     const { row } = this;
+    const worn = this.isDark();
+    if (!this.printing) dress();
     this.drawHead(row);
     this.drawStrip();
     if (this.shown === row && this.view?.update) {
       this.view.update();
+      if (worn !== this.isDark()) this.redraw();
       return;
     }
     this.view?.close?.();
@@ -385,11 +392,12 @@ export class Shell {
       const name = from === to ? `Frame ${from}` : `Frames ${from} to ${to}`;
       out.push([name, { frames: undefined }]);
     }
-    if (scope.focus) {
-      out.push([`Only ${scope.focus.name}`, { focus: undefined }]);
-    }
-    if (scope.hide) {
-      out.push([`Without ${scope.hide.name}`, { hide: undefined }]);
+    for (const { key, title } of kinds) {
+      if (!scope.filters?.[key]) continue;
+      for (const term of terms(this.state, key)) {
+        const name = this.model.byTitle.get(term)?.name || term;
+        out.push([`${title} ${name}`, removed(this.state, key, term)]);
+      }
     }
     return out.map(([text, change]) =>
       h(
@@ -491,26 +499,7 @@ export class Shell {
         go("flame", "Flame"),
         go("callgraph", "Callers and callees"),
         f.source >= 0 && go("source", "Source"),
-        !this.scope.focus &&
-          this.scope.tree &&
-          h(
-            "a",
-            {
-              href: this.link({ focus: f.title, hide: undefined }),
-              title: "Show only this function and what it calls",
-            },
-            "Only this",
-          ),
-        !this.scope.hide &&
-          this.scope.tree &&
-          h(
-            "a",
-            {
-              href: this.link({ hide: f.title, focus: undefined }),
-              title: "Leave out this function and what it calls",
-            },
-            "Without this",
-          ),
+        this.scope.tree && this.filters(f.title, "this"),
         h(
           "a",
           {
@@ -522,6 +511,34 @@ export class Shell {
         ),
       ),
       limits,
+    );
+  }
+
+  // links that add a term to the filters
+  filters(term, what) {
+    const rows = [
+      ["focus", `Only ${what}`, "and what is called from there"],
+      ["hide", `Without ${what}`, "and what is called from there"],
+      ["ignore", "Into callers", "Figures go to the callers"],
+      [
+        "collapse",
+        "As one box",
+        "One box for each call from elsewhere, with the figures of all",
+      ],
+    ];
+    if (what === "this") rows.pop();
+    return rows.map(([key, text, title]) =>
+      h(
+        "a",
+        {
+          href: this.link({
+            ...added(this.state, key, term),
+            ...(what === "this" ? {} : { search: undefined }),
+          }),
+          title,
+        },
+        text,
+      ),
     );
   }
 

@@ -2,6 +2,7 @@
 
 import { bar, choice, fill, h, refill, toggle } from "./dom.js";
 import { bytes, count, plural, short } from "./format.js";
+import { kinds } from "./filters.js";
 import { beside, coverage, hot, hottest } from "./lines.js";
 import { cut, highlight } from "./lua.js";
 import { measures, ofLines } from "./measures.js";
@@ -158,6 +159,13 @@ function columnsOf(model, kind) {
   const rest = more.filter((c) => c.key !== kind);
   return [...before, shown, percent, heat, ...rest];
 }
+
+// On a phone, the source has the room: only these stand beside it.
+const brief = (column) => column === number || column.title === "%";
+const classOf = (column) =>
+  [column.class, column.spare && "spare", brief(column) ? "" : "extra"]
+    .filter(Boolean)
+    .join(" ");
 
 const widths = (list) => list.map((column) => column.width + "px").join(" ");
 
@@ -324,11 +332,15 @@ class Listing {
 
   build() {
     const { source, columns } = this;
-    const header = ({ title, hint, spare }) =>
+    const header = (column) =>
       h(
         "span",
-        { role: "columnheader", title: hint, class: spare && "spare" },
-        title,
+        {
+          role: "columnheader",
+          title: column.hint,
+          class: classOf(column),
+        },
+        column.title,
       );
     this.element = h("div", {
       // with parts, these are shaded instead of lines
@@ -339,6 +351,7 @@ class Listing {
       style: {
         "--columns": widths(columns),
         "--narrow": widths(columns.filter((column) => !column.spare)),
+        "--phone": widths(columns.filter(brief)),
       },
     });
     this.element.append(
@@ -437,8 +450,7 @@ class Listing {
     const ran = app.model.sources[source.id].byLine.has(n);
     const never = active && !ran && !app.model.sampled;
     const cells = this.columns.map((column) => {
-      const own = [column.class, column.spare && "spare"].filter(Boolean);
-      const properties = { role: "cell", class: own.join(" ") };
+      const properties = { role: "cell", class: classOf(column) };
       if (column === number) {
         const href = app.link({ file: source.place, line: n });
         const link = { ...properties, class: "n", tabindex: "-1", href };
@@ -904,9 +916,9 @@ export function source(app, root) {
 
   function keyOf(source) {
     const set = options();
-    const { frames, focus, hide } = app.state;
     const own = [source.id, set.heat, set.relative, set.parts];
-    return [...own, frames, focus, hide].join("\n");
+    const filters = kinds.map((kind) => app.state[kind.key]);
+    return [...own, app.state.frames, ...filters].join("\n");
   }
 
   function open(current) {

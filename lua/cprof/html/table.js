@@ -6,6 +6,16 @@ import { plural, tail } from "./format.js";
 
 const step = 200;
 
+// On a phone, names come before figures.
+function ordered(columns) {
+  if (innerWidth > 480) return columns;
+  const first = columns.find((column) => column.left);
+  return first ? [first, ...columns.filter((c) => c !== first)] : columns;
+}
+
+const classOf = (column) =>
+  [column.left && "left", column.class].filter(Boolean).join(" ");
+
 /**
  * @typedef {object} Column
  * @property {string} [key]  its name when the table is sorted by it
@@ -23,7 +33,7 @@ const step = 200;
 // element; choose(row); key(row): identifies the row when it is redrawn
 export class Table {
   constructor(columns, options) {
-    this.columns = columns;
+    this.columns = ordered(columns);
     this.options = options;
     this.limit = options.limit || step;
     this.caption = h("caption", { class: "hidden" }, options.caption);
@@ -50,7 +60,7 @@ export class Table {
 
   // Changes columns and options, for the next show().
   change(columns, options) {
-    this.columns = columns;
+    this.columns = ordered(columns);
     this.options = options;
     this.caption.textContent = options.caption;
   }
@@ -71,7 +81,7 @@ export class Table {
         "th",
         {
           scope: "col",
-          class: column.left ? "left" : column.class,
+          class: classOf(column),
           title: column.hint,
           "aria-sort": sorted ? (sort.up ? "ascending" : "descending") : null,
         },
@@ -100,11 +110,7 @@ export class Table {
         ...given,
       },
       this.columns.map((column) =>
-        h(
-          "td",
-          { class: column.left ? "left" : column.class },
-          column.cell(row),
-        ),
+        h("td", { class: classOf(column) }, column.cell(row)),
       ),
     );
   }

@@ -6,6 +6,7 @@ import { count, instant, plural, time } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { matcher, searched } from "./search.js";
 import { fromColumns, timed } from "./tree.js";
+import { Zoom } from "./zoom.js";
 
 const axisHeight = 20;
 
@@ -69,6 +70,7 @@ export function trace(app, root) {
   const search = searched(app.state.search, (text) =>
     app.set({ search: text || undefined }, true),
   );
+  const zoom = new Zoom(app, "call");
   const graph = new Icicle(app, {
     label:
       "Calls in the order of time. Arrow keys go to the caller, to the first " +
@@ -78,8 +80,9 @@ export function trace(app, root) {
     detail,
     choose: (node) => {
       const f = model.functions[graph.layout.tree.func[node]];
-      app.choose(f.kind === "root" ? undefined : f);
+      app.choose(f.kind === "root" ? undefined : f, zoom.change(graph));
     },
+    user: (moved) => zoom.changed(graph, moved),
     painted: (icicle) => {
       axis.draw(icicle);
       const { x0, x1 } = icicle;
@@ -150,7 +153,8 @@ export function trace(app, root) {
     if (shown !== current) {
       shown = current;
       graph.show(layoutOf(current));
-    }
+      zoom.apply(graph, true);
+    } else zoom.apply(graph);
     const passes = matcher(app.state.search);
     graph.highlight(
       passes && Uint8Array.from(model.functions, (f) => (passes(f) ? 1 : 0)),
@@ -185,6 +189,9 @@ export function trace(app, root) {
       }
       return event.key === "Escape" && graph.out();
     },
-    close: () => graph.close(),
+    close: () => {
+      zoom.close();
+      graph.close();
+    },
   };
 }

@@ -240,15 +240,46 @@ export function callers(tree, func, counts = tree.calls) {
   return made;
 }
 
-// The tree without a function and all nodes below it.
-export function hide(tree, func) {
+// The tree of wanted functions and what they call, below the root; without
+// nodes if none of them is in the tree.
+export function focused(tree, wanted) {
   const to = new Int32Array(tree.n).fill(-1);
   const out = new Builder();
   for (let i = 0; i < tree.n; i++) {
     const p = tree.parent[i];
-    if (tree.func[i] === func || (p >= 0 && to[p] < 0)) continue;
+    if (p >= 0 && to[p] >= 0) to[i] = out.child(to[p], tree.func[i]);
+    else if (wanted[tree.func[i]]) {
+      to[i] = out.child(out.child(-1, tree.func[0]), tree.func[i]);
+    } else continue;
+    out.take(to[i], tree, i);
+  }
+  return out.tree();
+}
+
+// The tree without unwanted functions and all nodes below them.
+export function hide(tree, unwanted) {
+  const to = new Int32Array(tree.n).fill(-1);
+  const out = new Builder();
+  for (let i = 0; i < tree.n; i++) {
+    const p = tree.parent[i];
+    if (unwanted[tree.func[i]] || (p >= 0 && to[p] < 0)) continue;
     to[i] = out.child(p < 0 ? -1 : to[p], tree.func[i]);
     out.take(to[i], tree, i);
+  }
+  return out.tree();
+}
+
+// The tree with a group of functions in one box for each call from outside of
+// the group: it has the figures of all of the group below it.
+export function collapsed(tree, group) {
+  const to = new Int32Array(tree.n);
+  const out = new Builder();
+  for (let i = 0; i < tree.n; i++) {
+    const p = tree.parent[i];
+    const above = p < 0 ? -1 : to[p];
+    const inner = p >= 0 && group[tree.func[i]] && group[out.func[above]];
+    to[i] = inner ? above : out.child(above, tree.func[i]);
+    out.take(to[i], tree, i, inner ? 0 : tree.calls[i]);
   }
   return out.tree();
 }
@@ -443,10 +474,13 @@ export function calledFrom(tree, inside, functions) {
   );
 }
 
-// For each node: is it of the function, or below it?
-export function under(tree, func) {
-  const inside = below(tree, func);
-  for (let i = 0; i < tree.n; i++) if (tree.func[i] === func) inside[i] = 1;
+// For each node: is it of a wanted function, or below one?
+export function under(tree, wanted) {
+  const inside = new Uint8Array(tree.n);
+  for (let i = 0; i < tree.n; i++) {
+    const p = tree.parent[i];
+    inside[i] = wanted[tree.func[i]] || (p >= 0 && inside[p]) ? 1 : 0;
+  }
   return inside;
 }
 
