@@ -137,6 +137,12 @@ end
 -- As JSON
 -- =======================================================
 
+-- the order of fields, so that equal states give equal texts
+local order = { "pid", "command", "stopped_ns", "states", "address",
+  "release", "thread", "waits", "complete", "threads", "kind", "status",
+  "resumed_by", "depth", "frames", "name", "source", "place", "line",
+  "first_line", "last_line", "tail" }
+
 local function hex(address)
   return address and ("0x%x"):format(address)
 end
@@ -157,7 +163,7 @@ local function as_json(found)
   end
   return json.encode({ pid = found.pid, command = found.command,
     stopped_ns = found.stopped and found.stopped * 1e9 // 1 | 0,
-    states = states }, { indent = true }) .. "\n"
+    states = states }, { indent = true, keyorder = order }) .. "\n"
 end
 
 -- }======================================================
