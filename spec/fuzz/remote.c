@@ -76,21 +76,19 @@ static void change_one (void) {
 
 
 static int copy_read (void *ud, uint64_t at, void *to, size_t size) {
-  uint64_t from = (uint64_t)(uintptr_t)arena.bytes;
+  uint64_t from = (uint64_t)(uintptr_t)arena.bytes, end = from + ARENA;
+  uint64_t first = at > from ? at : from;
+  uint64_t last = at + size < end ? at + size : end, page;
   (void)ud;
   if (++reads % 16 == 0) change_one();
-  memset(to, 0, size);
+  if (first >= last) return 0;
+  for (page = (first - from) / REMOTE_PAGE;
+       page <= (last - 1 - from) / REMOTE_PAGE; page++)
+    if (hidden[page]) return 0;
   /* pages do not begin where the arena does */
-  if (at + size <= from || at >= from + ARENA) return 0;
-  while (size > 0) {
-    if (at >= from && at < from + ARENA) {
-      if (hidden[(at - from) / REMOTE_PAGE]) return 0;
-      *(char *)to = ((const char *)copied)[at - from];
-    }
-    at++;
-    to = (char *)to + 1;
-    size--;
-  }
+  memset(to, 0, size);
+  memcpy((char *)to + (first - at), (const char *)copied + (first - from),
+         (size_t)(last - first));
   return 1;
 }
 
