@@ -36,9 +36,13 @@ local function stack(level)
     level = level + 1
   end
 end
-local function step() steps = steps + 1 local file = io.open("stack", "w") ]] ..
-  [[file:write(stack(2)) file:close() os.rename("stack", "stack." .. steps) ]] ..
-  [[io.read() end
+local function write(s)
+  local file = io.open("stack", "w")
+  file:write(s)
+  file:close()
+  os.rename("stack", "stack." .. steps)
+end
+local function step() steps = steps + 1 write(stack(2)) io.read() end
 ]]
 
 local Program = {}
@@ -301,7 +305,8 @@ end)
 describe("cprof dump", function()
   it("prints calls with their sources", function()
     local dir <close> = command.folder()
-    local program <close> = run(dir, "local function wait()\n  io.read()\nend\nwait()")
+    local program <close> = run(dir,
+      "local function wait()\n  io.read()\nend\nwait()")
     await(program.pid, waits_for_input)
     local out, err, status = command.cprof("dump", tostring(program.pid))
     assert.equal("", err)
@@ -318,7 +323,8 @@ describe("cprof dump", function()
 
   it("prints JSON", function()
     local dir <close> = command.folder()
-    local program <close> = run(dir, "coroutine.wrap(function() io.read() end)()")
+    local program <close> = run(dir,
+      "coroutine.wrap(function() io.read() end)()")
     await(program.pid, waits_for_input)
     local out, err = command.cprof("dump", "--json", tostring(program.pid))
     assert.equal("", err)

@@ -65,7 +65,8 @@ static void change_one (void) {
   switch (changes[0] % 4) {
     case 0: copied[at] = value; break;
     case 1:
-      copied[at] = (uint64_t)(uintptr_t)arena.bytes + value % arena_used / 8 * 8;
+      value = value % arena_used / 8 * 8;
+      copied[at] = (uint64_t)(uintptr_t)arena.bytes + value;
       break;
     case 2: copied[at] = copied[value % (arena_used / 8)]; break;
     default: hidden[at * 8 / REMOTE_PAGE] = value % 4 == 0;
