@@ -283,6 +283,7 @@ build = {
     ["cprof.recording.start"] = "lua/cprof/recording/start.lua",
     ["cprof.recording.trace"] = "lua/cprof/recording/trace.lua",
     ["cprof.recording.variables"] = "lua/cprof/recording/variables.lua",
+    ["cprof.remote.corefile"] = "lua/cprof/remote/corefile.lua",
     ["cprof.remote"] = "lua/cprof/remote/init.lua",
     ["cprof.remote.process"] = "lua/cprof/remote/process.lua",
     ["cprof.remote.symbols"] = "lua/cprof/remote/symbols.lua",

@@ -359,6 +359,133 @@ describe("cprof dump", function()
   end)
 end)
 
+-- Writes the core file of a process that waits, as the system would.
+local function write_core(pid, path)
+  local function note(kind, desc)
+    return ("<I4I4I4z"):pack(5, #desc, kind, "CORE") .. "\0\0\0" .. desc ..
+      ("\0"):rep(-#desc % 4)
+  end
+  local function of(name) return ("/proc/%d/%s"):format(pid, name) end
+  local machine = command.read(of "exe"):sub(19, 20)
+  local stack = tonumber(command.read(of "syscall"):match " 0x(%x+) 0x%x+%s*$",
+    16)
+  local at = ("<I2"):unpack(machine) == 62 and 112 + 19 * 8 or 112 + 31 * 8
+  local status = ("\0"):rep(32) .. ("<i4"):pack(pid) .. ("\0"):rep(at - 36) ..
+    ("<i8"):pack(stack) .. ("\0"):rep(100)
+  local info = ("\0"):rep(24) .. ("<i4"):pack(pid) .. ("\0"):rep(28) ..
+    "the command  " .. ("\0"):rep(67)
+  local parts, files, paths = {}, {}, {}
+  local memory = io.open(of "mem", "rb")
+  for _, m in ipairs(require "cprof.remote.process".mappings(pid)) do
+    if m.path:sub(1, 1) == "/" then
+      files[#files + 1] = ("<i8i8i8"):pack(m.from, m.to, m.offset // 4096)
+      paths[#paths + 1] = m.path .. "\0"
+    end
+    if m.how == "rw-p" then
+      memory:seek("set", m.from)
+      parts[#parts + 1] = { at = m.from, bytes = memory:read(m.to - m.from) }
+    end
+  end
+  memory:close()
+  local notes = note(1, status) .. note(3, info) .. note(0x46494c45,
+    ("<i8i8"):pack(#files, 4096) .. table.concat(files) .. table.concat(paths))
+  local segment = "<I4I4I8I8I8I8I8I8"
+  local offset = 64 + (#parts + 1) * 56
+  local out = { "\127ELF\2\1\1" .. ("\0"):rep(9) .. ("<I2"):pack(4) ..
+    machine .. ("<I4I8I8I8I4I2I2I2I2I2I2"):pack(1, 0, 64, 0, 0, 64, 56,
+      #parts + 1, 0, 0, 0),
+    segment:pack(4, 0, offset, 0, 0, #notes, 0, 4) }
+  offset = offset + #notes
+  for _, part in ipairs(parts) do
+    local size = #part.bytes
+    out[#out + 1] = segment:pack(1, 6, offset, part.at, 0, size, size, 4096)
+    offset = offset + size
+  end
+  out[#out + 1] = notes
+  for _, part in ipairs(parts) do out[#out + 1] = part.bytes end
+  local text = table.concat(out)
+  compile.write(path, text)
+  return text
+end
+
+describe("a core file", function()
+  local dir = command.folder()
+  local path, whole, live = dir.path .. "/core", nil, nil
+
+  setup(function()
+    local script = dir:file("program.lua", [[
+      local function wait() io.read() end
+      K = coroutine.create(function() coroutine.yield() end)
+      coroutine.resume(K)
+      coroutine.wrap(function() wait() end)()]])
+    local program <close> = start(dir, "$SPEC_LUA " .. script)
+    live = await(program.pid, waits_for_input)
+    whole = write_core(program.pid, path)
+    program:go()
+    program:close()
+  end)
+  teardown(function() getmetatable(dir).__close() end)
+
+  it("has what the program ran", function()
+    local found = assert(remote.read_core(path))
+    local first, second = live.states[1], found.states[1]
+    second.waits = first.waits  -- a core file does not say so
+    assert.same(first.address, second.address)
+    assert.same(#first.threads, #second.threads)
+    for i, thread in ipairs(first.threads) do
+      local other = second.threads[i]
+      assert.same(names(thread), names(other))
+      assert.same({ thread.status, thread.resumed_by, thread.depth },
+        { other.status, other.resumed_by, other.depth })
+      for k, frame in ipairs(thread.frames) do
+        assert.equal(frame.line, other.frames[k].line)
+      end
+    end
+    assert.equal(live.pid, found.pid)
+    assert.equal(live.pid, second.thread)
+    assert.equal("the command", found.command)
+  end)
+
+  it("is printed, with its name", function()
+    local out, err, status = command.cprof("dump", path)
+    assert.equal("", err)
+    assert.equal(0, status)
+    assert.equal(("process %d (the command), from %s"):format(live.pid, path),
+      out:match "^[^\n]+")
+    assert.is_truthy(out:find "\n    io.read +%[C%]\n    wait +%S+/program.lua:1 ")
+  end)
+
+  it("that is damaged is read as far as it goes, or refused", function()
+    local damaged = dir.path .. "/other"
+    local random = 1
+    local function up_to(n)
+      random = (random * 1103515245 + 12345) & 0x7fffffff
+      return random // 65536 % n
+    end
+    local refused = 0
+    for i = 1, helper.many(60) + 1 do
+      local text = whole
+      if i % 3 == 0 then text = text:sub(1, up_to(#text // 32768) * 32768 + 9)
+      else
+        for _ = 1, 4 do
+          local at = up_to(1200) + 1
+          text = text:sub(1, at - 1) .. string.char(up_to(256)) ..
+            text:sub(at + 1)
+        end
+      end
+      compile.write(damaged, text)
+      local found, why = remote.read_core(damaged)
+      assert.equal(damaged, (why or damaged):sub(1, #damaged))
+      refused = refused + (found and 0 or 1)
+    end
+    assert.is_true(refused > 0)
+    local _, err, status = command.cprof("dump", "spec/dump_spec.lua")
+    assert.equal("cprof dump: spec/dump_spec.lua: not a core file of a " ..
+      "64-bit program\n", err)
+    assert.equal(2, status)
+  end)
+end)
+
 describe("the reader of other programs", function()
   it("reads any memory without faults, and comes to an end", function()
     local dir <close> = command.folder()
