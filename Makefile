@@ -22,7 +22,8 @@
 # make strings    every text that users can see, for an editor
 # make rockspec   list sources and modules; the rockspec of a release
 # make lint, sanitize, memcheck
-# make fuzz       files and texts that nobody wrote; FUZZ_RUNS=100000 for fewer
+# make fuzz       files, texts and memory that nobody wrote; FUZZ_RUNS=100000 for
+#                 fewer
 
 # LUA_DIR=FOLDER for a Lua that lies there, with bin, include and lib
 LUA_DIR		=

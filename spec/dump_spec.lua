@@ -271,6 +271,28 @@ describe("a program that was not prepared", function()
     assert.equal("", command.read(dir.path .. "/err"))
   end)
 
+  it("runs on if cprof is killed while it is stopped", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, [[
+      io.open("begun", "w"):close()
+      local file
+      repeat file = io.open "enough" until file
+      print "well"]])
+    while not io.open(dir.path .. "/begun") do core.sleep(0.005) end
+    local killer = dir:file("killer.lua", [[
+      local core, pid = require "cprof.core", math.tointeger(arg[1])
+      local memory = assert(core.remote_open(pid))
+      assert(core.remote_stop(memory, pid))
+      io.stderr:write(require "cprof.remote.process".threads(pid)[pid].state)
+      os.execute("kill -9 " .. core.process())]])
+    local _, err, status = command.lua(killer, tostring(program.pid))
+    assert.equal("t", err:sub(1, 1))
+    assert.equal(128 + 9, status)
+    dir:file("enough", "")
+    assert.same({ "exit", 0 }, { program:close() })
+    assert.equal("well\n", command.read(dir.path .. "/out"))
+  end)
+
   it("has several states, in threads of their own", function()
     local dir <close> = command.folder()
     compile.must("gcc -std=c99 -O1 -I$SPEC_INCLUDE -o %s/host " ..
@@ -408,6 +430,27 @@ local function write_core(pid, path)
   return text
 end
 
+describe("a program of another user", function()
+  local as_nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups "
+  local can = core.user() == 0 and
+    os.execute(as_nobody .. "true >/dev/null 2>&1")
+
+  it("is refused, with who may read it", function()
+    if not can then pending "only root can be somebody else" end
+    local dir <close> = command.folder()
+    local program <close> = run(dir, "io.read()")
+    await(program.pid, waits_for_input)
+    local _, err, status = command.shell(as_nobody ..
+      command.line("dump", tostring(program.pid)))
+    assert.equal(("cprof dump: the system does not let cprof read process " ..
+      "%d: it is another user's: run cprof as that user, or with sudo\n")
+      :format(program.pid), err)
+    assert.equal(2, status)
+    program:go()
+    program:close()
+  end)
+end)
+
 describe("a core file", function()
   local dir = command.folder()
   local path, whole, live = dir.path .. "/core", nil, nil
@@ -452,7 +495,8 @@ describe("a core file", function()
     assert.equal(0, status)
     assert.equal(("process %d (the command), from %s"):format(live.pid, path),
       out:match "^[^\n]+")
-    assert.is_truthy(out:find "\n    io.read +%[C%]\n    wait +%S+/program.lua:1 ")
+    assert.is_truthy(out:find("\n    io.read +%[C%]\n" ..
+      "    wait +%S+/program.lua:1 "))
   end)
 
   it("that is damaged is read as far as it goes, or refused", function()
