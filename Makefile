@@ -22,7 +22,8 @@
 # make strings    every text that users can see, for an editor
 # make rockspec   list sources and modules; the rockspec of a release
 # make lint, sanitize, memcheck
-# make fuzz       files and texts that nobody wrote; FUZZ_RUNS=100000 for fewer
+# make fuzz       files, texts and memory that nobody wrote; FUZZ_RUNS=100000 for
+#                 fewer
 
 # LUA_DIR=FOLDER for a Lua that lies there, with bin, include and lib
 LUA_DIR		=
@@ -470,6 +471,12 @@ fuzz: deps-fuzz
 	$(FUZZ_32) $(FUZZ_FLAGS) -o $(FUZZ)/load32 spec/fuzz/load.c $(SOURCES) \
 	  $(LIBS); \
 	$(call FUZZ_LOAD,32); fi
+	@mkdir -p $(FUZZ)/remote
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $(FUZZ)/read spec/fuzz/remote.c \
+	  $(wildcard src/remote/*.c) $(B)/base/platform_posix.o $(LUA_LINK) $(LIBS)
+	$(FUZZ)/read -runs=$$(($(FUZZ_RUNS) / 10 + 1)) -max_len=520 \
+	  -print_final_stats=1 -verbosity=0 -artifact_prefix=$(FUZZ)/ \
+	  $(FUZZ)/remote
 	@mkdir -p $(FUZZ)/texts
 	@$(PATHS) $(LUA) spec/fuzz/texts.lua $(FUZZ)/texts \
 	  $$(($(FUZZ_RUNS) / 200 + 1)) $(FUZZ_SEED)

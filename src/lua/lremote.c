@@ -49,6 +49,33 @@ static int lremote_begin (lua_State *L) {
 }
 
 
+/*
+** path, { from, to, offset in the file, ... } -> process; or nil and a message
+*/
+static int lremote_core (lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  size_t n = (size_t)lua_rawlen(L, 2) / 3, i;
+  RemoteProcess *p = cast(RemoteProcess *, lua_newuserdatauv(L, sizeof *p +
+                          n * sizeof(RemoteSegment), 0));
+  RemoteSegment *s = cast(RemoteSegment *, p + 1);
+  int error;
+  for (i = 0; i < n; i++) {
+    s[i].from = (uint64_t)ltable_at(L, 2, (lua_Integer)(3 * i + 1));
+    s[i].to = (uint64_t)ltable_at(L, 2, (lua_Integer)(3 * i + 2));
+    s[i].offset = (uint64_t)ltable_at(L, 2, (lua_Integer)(3 * i + 3));
+  }
+  error = process_openfile(p, path, s, n);
+  luaL_setmetatable(L, PROCESS);
+  return error == 0 ? 1 : lremote_failed(L, error);
+}
+
+
+static int lremote_close (lua_State *L) {
+  process_close(lremote_get(L));
+  return 0;
+}
+
+
 static int lremote_go (lua_State *L) {
   process_go(lremote_get(L));
   return 0;
@@ -338,6 +365,7 @@ static int lremote_release (lua_State *L) {
 
 static const luaL_Reg lremote_list[] = {
   {"remote_open", lremote_begin},
+  {"remote_core", lremote_core},
   {"remote_go", lremote_go},
   {"remote_stop", lremote_stop},
   {"remote_forget", lremote_forget},
@@ -358,7 +386,7 @@ static const luaL_Reg lremote_list[] = {
 void lremote_open (lua_State *L) {
 #if PLATFORM_WATCH
   luaL_newmetatable(L, PROCESS);
-  lua_pushcfunction(L, lremote_go);
+  lua_pushcfunction(L, lremote_close);
   lua_setfield(L, -2, "__gc");
   lua_pop(L, 1);
   luaL_setfuncs(L, lremote_list, 0);

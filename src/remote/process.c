@@ -2,7 +2,7 @@
 ** See process.h
 */
 
-#define _DEFAULT_SOURCE		/* syscall, ptrace, readlink */
+#define _DEFAULT_SOURCE		/* syscall, ptrace, readlink, pread */
 
 #include "remote/process.h"
 
@@ -37,10 +37,60 @@ int process_open (RemoteProcess *p, long id) {
   char byte;
   p->id = id;
   p->count = 0;
+  p->file = -1;
   remote_open(&p->memory, process_read, p);
   errno = 0;  /* nothing is at address 0, but the system checks rights first */
   return platform_copy(id, NULL, &byte, 1) >= 0 ? 0
          : errno != 0 ? errno : ENOSYS;
+}
+
+
+/* The segment that has an address; NULL: none has. */
+static const RemoteSegment *process_segment (const RemoteProcess *p,
+                                             uint64_t at) {
+  size_t i;
+  for (i = 0; i < p->segments; i++)
+    if (at >= p->segment[i].from && at < p->segment[i].to)
+      return &p->segment[i];
+  return NULL;
+}
+
+
+static int process_readfile (void *ud, uint64_t at, void *to, size_t size) {
+  const RemoteProcess *p = cast(RemoteProcess *, ud);
+  char *out = cast(char *, to);
+  while (size > 0) {
+    const RemoteSegment *s = process_segment(p, at);
+    size_t n;
+    if (s == NULL) return 0;
+    n = s->to - at < size ? (size_t)(s->to - at) : size;
+    if (pread(p->file, out, n, (off_t)(s->offset + (at - s->from))) !=
+        (ssize_t)n)
+      return 0;
+    out += n;
+    at += n;
+    size -= n;
+  }
+  return 1;
+}
+
+
+int process_openfile (RemoteProcess *p, const char *path,
+                      const RemoteSegment *segment, size_t n) {
+  p->id = 0;
+  p->count = 0;
+  p->segment = segment;
+  p->segments = n;
+  remote_open(&p->memory, process_readfile, p);
+  p->file = platform_openfile(path);
+  return p->file >= 0 ? 0 : errno;
+}
+
+
+void process_close (RemoteProcess *p) {
+  process_go(p);
+  if (p->file >= 0) platform_close(p->file);
+  p->file = -1;
 }
 
 

@@ -1,6 +1,6 @@
 /*
 ** Another process: its memory, and its threads, which can be stopped for a
-** moment. Nothing is written into it.
+** moment. Nothing is written into it. Its memory may also be in a core file.
 */
 
 #ifndef remote_process_h
@@ -13,9 +13,17 @@
 
 #define REMOTE_STOPPED	256	/* most threads that are stopped at once */
 
+/* a part of the memory that a core file has */
+typedef struct RemoteSegment {
+  uint64_t from, to, offset;
+} RemoteSegment;
+
 typedef struct RemoteProcess {
   RemoteMemory memory;
   long id;
+  int file;		/* -1: there is none */
+  size_t segments;
+  const RemoteSegment *segment;
   int count;
   long threads[REMOTE_STOPPED];	/* that are stopped ... */
   int signals[REMOTE_STOPPED];	/* ... and what each gets when it goes on */
@@ -23,6 +31,16 @@ typedef struct RemoteProcess {
 
 /* Returns 0, or an errno: the system does not let us read its memory. */
 CPROF_I int process_open (RemoteProcess *p, long id);
+
+/*
+** Reads the memory in a file instead, whose segments stay where they are.
+** Returns 0, or an errno.
+*/
+CPROF_I int process_openfile (RemoteProcess *p, const char *path,
+                              const RemoteSegment *segment, size_t n);
+
+/* Closes the file; and all threads that were stopped go on. */
+CPROF_I void process_close (RemoteProcess *p);
 
 /* Stops a thread. Returns 0, or an errno; ESRCH: it has ended. */
 CPROF_I int process_stop (RemoteProcess *p, long thread);

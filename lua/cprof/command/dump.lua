@@ -5,23 +5,27 @@ local input = require "cprof.command.input"
 local remote = require "cprof.remote"
 local text = require "cprof.source.text"
 
-local function process(s)
+-- the number of a process, or the name of a core file
+local function target(s)
   local n = math.tointeger(tonumber(s))
-  return n and n >= 1 and n or nil
+  return s ~= "" and (n or s) or nil
 end
 
 local dump = {
   name = "dump",
   summary = "Print what a program runs now, which need not be prepared.",
-  usage = "cprof dump [options] PID",
+  usage = "cprof dump [options] PID|CORE",
   description = "Print the calls of each state and each coroutine of a " ..
     "running program, innermost first. The program need not know of cprof. " ..
     "It is read from outside: threads that run are stopped for a moment, " ..
-    "threads that wait are not. On Linux, x86-64 and aarch64.",
+    "threads that wait are not. Of a program that has ended, its core file " ..
+    "is read. On Linux, x86-64 and aarch64.",
   example = "cprof dump 4711",
   options = {
-    { "PID", "The process.", read = process,
-      must = "the number of a process" },
+    { "PID", "The process, or a core file.", read = target,
+      must = "the number of a process, or a file" },
+    { "--exe FILE", "The program that left the core file, if it is not " ..
+      "where it was; for names of C functions." },
     { "--json", "Print JSON." },
     input.looks,
   },
@@ -121,7 +125,8 @@ local function as_text(found, parsed)
   local width = parsed.width or format.columns()
   local paint = format.paint(format.wants_color(parsed.color or "auto"))
   local out = { ("process %d (%s), %s"):format(found.pid,
-    format.plain(found.command), found.stopped and
+    format.plain(found.command), found.core and
+    "from " .. format.plain(found.core) or found.stopped and
     ("stopped for %s"):format(format.time(found.stopped * 1e9 // 1 | 0)) or
     "which was not stopped") }
   for i, state in ipairs(found.states) do
@@ -136,6 +141,12 @@ end
 -- {======================================================
 -- As JSON
 -- =======================================================
+
+-- the order of fields, so that equal states give equal texts
+local order = { "pid", "command", "stopped_ns", "states", "address",
+  "release", "thread", "waits", "complete", "threads", "kind", "status",
+  "resumed_by", "depth", "frames", "name", "source", "place", "line",
+  "first_line", "last_line", "tail" }
 
 local function hex(address)
   return address and ("0x%x"):format(address)
@@ -157,14 +168,19 @@ local function as_json(found)
   end
   return json.encode({ pid = found.pid, command = found.command,
     stopped_ns = found.stopped and found.stopped * 1e9 // 1 | 0,
-    states = states }, { indent = true }) .. "\n"
+    states = states }, { indent = true, keyorder = order }) .. "\n"
 end
 
 -- }======================================================
 
 
 function dump.call(parsed, fail)
-  local found, why = remote.read(parsed.pid)
+  local found, why
+  if type(parsed.pid) == "string" then
+    found, why = remote.read_core(parsed.pid, parsed.exe)
+  else
+    found, why = remote.read(parsed.pid)
+  end
   if not found then fail(why) end
   input.print(parsed.json and as_json(found) or as_text(found, parsed), fail)
 end

@@ -1,6 +1,7 @@
 -- What the states of Lua in another process run now.
 
 local core = require "cprof.core"
+local corefile = require "cprof.remote.corefile"
 local name = require "cprof.source.name"
 local process = require "cprof.remote.process"
 local symbols = require "cprof.remote.symbols"
@@ -40,6 +41,7 @@ local remote = {}
 ---@field pid integer
 ---@field command string
 ---@field states cprof.RemoteState[]
+---@field core string?   the file that it was read from
 ---@field stopped number? for how many seconds threads were stopped; nil: none
 
 -- how often a process is read again that has changed meanwhile, from which
@@ -146,27 +148,35 @@ local function describe(state, raws)
   return out
 end
 
--- The thread of the system that runs a state: the one whose stack has what
--- errors jump to. A process with one thread has no other.
-local function find_system_thread(pid, state, raws, seen, mappings)
-  local only = next(seen)
-  if next(seen, only) then
-    only = nil
+-- Finds the thread of the system that runs a state: the one whose stack has
+-- what errors jump to. A process with one thread has no other.
+local function find_system_thread(state, raws, threads, mappings)
+  local only = #threads == 1 and threads[1]
+  if not only then
     local jumps = {}
     for _, raw in ipairs(raws) do
       if raw.jump ~= 0 and active(raw) then
         jumps[process.mapping(mappings, raw.jump) or 0] = true
       end
     end
-    for id in pairs(seen) do
-      local _, stack = process.waits(pid, id)
-      local m = stack and process.mapping(mappings, stack)
-      if m and jumps[m] then only = id end
+    for _, thread in ipairs(threads) do
+      local m = thread.stack and process.mapping(mappings, thread.stack)
+      if m and jumps[m] then only = thread end
     end
   end
-  state.thread = only
-  state.waits = only and seen[only].state ~= "R" and
-    (process.waits(pid, only)) or nil
+  state.thread = only and only.id or nil
+  state.waits = only and only.waits or nil
+end
+
+-- the threads of a process that runs: their stacks, and what they wait for
+local function system_threads(pid, seen)
+  local out = {}
+  for id, thread in pairs(seen) do
+    local waits, stack = process.waits(pid, id)
+    out[#out + 1] = { id = id, stack = stack,
+      waits = thread.state ~= "R" and waits or nil }
+  end
+  return out
 end
 
 -- }======================================================
@@ -201,13 +211,13 @@ local function stop(memory, seen, all)
 end
 
 -- reads all states once; nil and what did not fit
-local function read_states(memory, pid, states, seen, mappings)
+local function read_states(memory, states, threads, mappings)
   for _, state in ipairs(states) do
     local raws, complete = raw_threads(memory, state)
     if not raws then return nil, complete end
     state.raws, state.complete = raws, complete
     state.names = core.remote_names(memory, state.address, state.layout)
-    find_system_thread(pid, state, raws, seen, mappings)
+    find_system_thread(state, raws, threads, mappings)
   end
   return true
 end
@@ -226,7 +236,8 @@ local function read_steady(memory, pid, states, mappings)
     local stopped, refused = stop(memory, seen, i >= all_from)
     local fits, misfit
     if stopped then
-      fits, misfit = read_states(memory, pid, states, seen, mappings)
+      fits, misfit = read_states(memory, states, system_threads(pid, seen),
+        mappings)
     end
     local stayed = stopped and process.stayed(pid, seen, stopped)
     core.remote_go(memory)
@@ -241,15 +252,39 @@ local function read_steady(memory, pid, states, mappings)
   return nil, ("process %d could not be read: %s"):format(pid, why)
 end
 
-local function no_state(pid, misfit)
-  local exe = core.readfile(("/proc/%d/exe"):format(pid))
-  if exe and exe:sub(1, 5) == "\127ELF\1" then
-    return ("process %d is a 32-bit program, which cprof cannot read")
-      :format(pid)
+local function no_state(who, misfit)
+  return misfit and ("%s has a state of Lua that is laid out like none of " ..
+    "Lua 5.4.0 to 5.5.0: %s"):format(who, misfit) or
+    ("%s has no state of Lua 5.4 or 5.5"):format(who)
+end
+
+-- the states in memory; or nil and why there are none
+local function find_states(memory, mappings, who)
+  local found, misfit = core.remote_states(memory, writable(mappings))
+  if #found == 0 then return nil, no_state(who, misfit) end
+  local states = {}
+  for i = 1, #found, 2 do
+    states[#states + 1] = { address = found[i], layout = found[i + 1],
+      release = core.remote_release(found[i + 1]) }
   end
-  return misfit and ("process %d has a state of Lua that is laid out like " ..
-    "none of Lua 5.4.0 to 5.5.0: %s"):format(pid, misfit) or
-    ("process %d has no state of Lua 5.4 or 5.5"):format(pid)
+  return states
+end
+
+-- Describes states that were read.
+local function described(states, place, folder)
+  local out = {}
+  for i, state in ipairs(states) do
+    state.place, state.folder = place, folder
+    out[i] = { address = state.address, release = state.release,
+      thread = state.thread, waits = state.waits, complete = state.complete,
+      threads = describe(state, state.raws) }
+  end
+  return out
+end
+
+local function is_32_bit(pid)
+  local exe = core.readfile(("/proc/%d/exe"):format(pid))
+  return exe and exe:sub(1, 5) == "\127ELF\1"
 end
 
 ---Reads what a process runs. Threads that run are stopped for a moment, those
@@ -260,29 +295,46 @@ end
 function remote.read(pid)
   local memory, why = process.open(pid)
   if not memory then return nil, why end
-  local mappings = process.mappings(pid)
-  local found, misfit = core.remote_states(memory, writable(mappings))
-  if #found == 0 then return nil, no_state(pid, misfit) end
-  local states = {}
-  for i = 1, #found, 2 do
-    states[#states + 1] = { address = found[i], layout = found[i + 1],
-      release = core.remote_release(found[i + 1]) }
+  local who = ("process %d"):format(pid)
+  if is_32_bit(pid) then
+    return nil, who .. " is a 32-bit program, which cprof cannot read"
   end
-  local stopped
+  local mappings = process.mappings(pid)
+  local states, stopped
+  states, why = find_states(memory, mappings, who)
+  if not states then return nil, why end
   stopped, why = read_steady(memory, pid, states, mappings)
   if stopped == nil then return nil, why end
   local place = symbols.finder(pid, mappings)
   local folder = core.remote_link(("/proc/%d/cwd"):format(pid))
   text.forget(("/proc/%d/cwd"):format(pid))
-  local out = {}
-  for i, state in ipairs(states) do
-    state.place, state.folder = place, folder
-    out[i] = { address = state.address, release = state.release,
-      thread = state.thread, waits = state.waits, complete = state.complete,
-      threads = describe(state, state.raws) }
+  return { pid = pid, command = process.command(pid), stopped = stopped or nil,
+    states = described(states, place, folder) }
+end
+
+---Reads what a process ran when its core file was written. Relative paths of
+---sources are read from the current folder.
+---@param path string
+---@param exe string?  the program; default: the file where it was
+---@return cprof.RemoteProcess?
+---@return string? why
+function remote.read_core(path, exe)
+  local file, why = corefile.open(path)
+  if not file then return nil, why end
+  local states
+  states, why = find_states(file.memory, file.mappings, path)
+  if not states then return nil, why end
+  local fits, misfit = read_states(file.memory, states, file.threads,
+    file.mappings)
+  if not fits then
+    return nil, ("%s could not be read: %s"):format(path, misfit)
   end
-  return { pid = pid, command = process.command(pid), states = out,
-    stopped = stopped or nil }
+  text.forget()
+  local program = file.files[1]
+  local place = symbols.finder(nil, file.files,
+    exe and program and { [program.path] = exe })
+  return { pid = file.pid, command = file.command, core = path,
+    states = described(states, place) }
 end
 
 -- }======================================================

@@ -128,8 +128,8 @@ local function rule(pid)
   local yama = core.readfile "/proc/sys/kernel/yama/ptrace_scope"
   local scope = yama and tonumber(yama)
   if scope == 1 then
-    return "/proc/sys/kernel/yama/ptrace_scope is 1, so only its parent may, " ..
-      "or whom it has allowed to by prctl(PR_SET_PTRACER): use sudo"
+    return "/proc/sys/kernel/yama/ptrace_scope is 1, so only its parent " ..
+      "may, or whom it has allowed to by prctl(PR_SET_PTRACER): use sudo"
   elseif scope and scope > 1 then
     return ("/proc/sys/kernel/yama/ptrace_scope is %d, so %s may"):format(
       scope, scope == 2 and "only root" or "nobody")

@@ -61,7 +61,7 @@ end
 
 -- a file of the process; what is damaged has no symbols
 local function open(pid, path)
-  local elf = core.readfile(("/proc/%d/root%s"):format(pid, path)) or
+  local elf = pid and core.readfile(("/proc/%d/root%s"):format(pid, path)) or
     core.readfile(path)
   local ok, file = pcall(parse, elf or "")
   return ok and file or { names = {}, segments = {} }
@@ -79,15 +79,18 @@ end
 
 ---A function that says where code is: "/lib/a.so: symbol", or
 ---"/lib/a.so+0x1a30"; "": it is in no file.
----@param pid integer
+---@param pid integer?  nil: it has ended
 ---@param mappings cprof.Mapping[]
+---@param files? table<string, string>  files to read in place of others
 ---@return fun(address: integer): string
-function symbols.finder(pid, mappings)
-  local files = {}
+function symbols.finder(pid, mappings, files)
+  local instead = files or {}
+  files = {}
   return function(address)
     local m = process.mapping(mappings, address)
     if not m or m.path:sub(1, 1) ~= "/" then return "" end
-    files[m.path] = files[m.path] or open(pid, m.path)
+    files[m.path] = files[m.path] or
+      open(pid, instead[m.path] or m.path)
     local at = linked(files[m.path], address - m.from + m.offset)
     local given = files[m.path].names[at]
     return given and ("%s: %s"):format(m.path, given) or

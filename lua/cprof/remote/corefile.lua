@@ -1,0 +1,127 @@
+-- Core files: the memory of a program as it was, and its threads.
+
+local core = require "cprof.core"
+
+local corefile = {}
+
+---@class cprof.CoreFile
+---@field memory userdata
+---@field mappings cprof.Mapping[]  what there was in memory
+---@field files cprof.Mapping[]     which files were mapped where
+---@field threads { id: integer, stack: integer }[]
+---@field pid integer
+---@field command string
+
+local load <const>, note <const> = 1, 4
+local prstatus <const>, prpsinfo <const>, mapped <const> = 1, 3, 0x46494c45
+local core_type <const> = 4
+
+-- where the stack pointer is in the status of a thread, by machine
+local stack_at <const> = { [62] = 112 + 19 * 8, [183] = 112 + 31 * 8 }
+
+local segment <const> = "<I4I4I8I8I8I8I8I8"
+
+-- most bytes of a file's notes, and most of its segments
+local most_notes <const>, most_segments <const> = 1 << 26, 1 << 20
+
+-- what a note says, by its type
+local readers = {
+  [prstatus] = function(out, desc)
+    table.insert(out.threads, { id = (("<i4"):unpack(desc, 33)),
+      stack = (("<i8"):unpack(desc, stack_at[out.machine] + 1)) })
+  end,
+  [prpsinfo] = function(out, desc)
+    out.pid = ("<i4"):unpack(desc, 25)
+    out.command = ("z"):unpack(desc:sub(57, 136) .. "\0"):match "^(.-) *$"
+  end,
+  [mapped] = function(out, desc)
+    local count, page = ("<i8i8"):unpack(desc)
+    local text = 17 + count * 24
+    for i = 0, count - 1 do
+      local from, to, offset = ("<i8i8i8"):unpack(desc, 17 + i * 24)
+      local path
+      path, text = ("z"):unpack(desc, text)
+      table.insert(out.files, { from = from, to = to, how = "r--p",
+        offset = offset * page, path = path })
+    end
+  end,
+}
+
+local function read_notes(out, notes)
+  local at = 1
+  while at + 12 <= #notes do
+    local name, size, kind = ("<I4I4I4"):unpack(notes, at)
+    at = at + 12 + (name + 3) // 4 * 4
+    if readers[kind] then readers[kind](out, notes:sub(at, at + size - 1)) end
+    at = at + (size + 3) // 4 * 4
+  end
+end
+
+-- the number of segments, also where there are very many
+local function count_of(file, header)
+  local count = ("<I2"):unpack(header, 57)
+  if count < 0xffff then return count end
+  file:seek("set", (("<i8"):unpack(header, 41)))
+  return (("<I4"):unpack(file:read(64), 45))
+end
+
+local function parse(file, out)
+  local header = file:read(64)
+  if header:sub(1, 6) ~= "\127ELF\2\1" or
+     ("<I2"):unpack(header, 17) ~= core_type then
+    error "not a core file of a 64-bit program"
+  end
+  out.machine = ("<I2"):unpack(header, 19)
+  if not stack_at[out.machine] then error "a core file of another machine" end
+  local length = file:seek "end"
+  local left = length  -- of the file, for segments: they do not overlap
+  local count, segments = count_of(file, header), {}
+  if count > most_segments then error "damaged" end
+  file:seek("set", (("<i8"):unpack(header, 33)))
+  local table_ = file:read(count * segment:packsize())
+  for i = 0, count - 1 do
+    local kind, flags, offset, address, _, size =
+      segment:unpack(table_, i * segment:packsize() + 1)
+    if kind == load and offset >= 0 and size > 0 then
+      -- a file may have been cut off, for example by ulimit
+      size = math.max(0, math.min(size, length - offset))
+      left = left - size
+      if left < 0 then error "damaged" end
+      table.insert(out.mappings, { from = address, to = address + size,
+        how = flags & 6 == 6 and "rw-p" or "r--p", offset = 0, path = "" })
+      for _, n in ipairs { address, address + size, offset } do
+        segments[#segments + 1] = n
+      end
+    elseif kind == note and size <= most_notes then
+      file:seek("set", offset)
+      read_notes(out, file:read(size))
+    end
+  end
+  return segments
+end
+
+---Opens a core file.
+---@param path string
+---@return cprof.CoreFile?
+---@return string? why
+function corefile.open(path)
+  if not core.remote_core then
+    return nil, "core files can be read on Linux only, on x86-64 and aarch64"
+  end
+  local file, why = io.open(path, "rb")
+  if not file then return nil, why end
+  local out = { mappings = {}, files = {}, threads = {}, pid = 0,
+    command = "?" }
+  local ok, segments = pcall(parse, file, out)
+  file:close()
+  if not ok then
+    local known = tostring(segments):match "(not a core file .*)$" or
+      tostring(segments):match "(a core file of another machine)$"
+    return nil, ("%s: %s"):format(path, known or "damaged")
+  end
+  out.memory, why = core.remote_core(path, segments)
+  if not out.memory then return nil, ("%s: %s"):format(path, why) end
+  return out
+end
+
+return corefile

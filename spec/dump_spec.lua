@@ -1,0 +1,545 @@
+-- What a program runs, read from outside: the programs here know it
+-- themselves, and do not know of cprof.
+
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local compile = require "compile"
+local core = require "cprof.core"
+local helper = require "helper"
+local json = require "dkjson"
+local remote = require "cprof.remote"
+
+if not core.remote_open then
+  describe("cprof dump", function()
+    it("says where it works", function()
+      local _, err, status = command.cprof("dump", "1")
+      assert.equal("cprof dump: other programs can be read on Linux only, " ..
+        "on x86-64 and aarch64\n", err)
+      assert.equal(2, status)
+    end)
+  end)
+  return
+end
+
+-- A program that waits whenever it calls `step`. Before, it writes into
+-- stack.N what runs: for each call, file and line, or [C].
+local prelude = [[
+local steps = 0
+local function stack(level)
+  local out = {}
+  while true do
+    local info = debug.getinfo(level, "Sl")
+    if not info then return table.concat(out, "\n") end
+    out[#out + 1] = info.what == "C" and "[C]" or
+      info.short_src .. ":" .. info.currentline
+    level = level + 1
+  end
+end
+local function write(s)
+  local file = io.open("stack", "w")
+  file:write(s)
+  file:close()
+  os.rename("stack", "stack." .. steps)
+end
+local function step() steps = steps + 1 write(stack(2)) io.read() end
+]]
+
+local Program = {}
+Program.__index = Program
+
+-- Starts a program, whose standard input is a pipe of this one.
+local function start(dir, line)
+  local pipe = io.popen(("cd '%s' && echo $$ >pid. && mv pid. pid && " ..
+    "exec %s >out 2>err"):format(dir.path, line), "w")
+  pipe:setvbuf "no"
+  local pid
+  repeat
+    local file = io.open(dir.path .. "/pid")
+    pid = file and file:read "n"
+    if file then file:close() end
+  until pid
+  return setmetatable({ pid = pid, pipe = pipe, dir = dir }, Program)
+end
+
+local function run(dir, code)
+  dir:file("program.lua", code)
+  return start(dir, "$SPEC_LUA program.lua")
+end
+
+-- What is read as soon as `test` is true of it.
+local function await(pid, test)
+  while true do
+    local found, why = remote.read(pid)
+    if found and test(found) then return found end
+    if core.owner(pid) == nil then error(why) end
+    core.sleep(0.005)
+  end
+end
+
+local function waits_for_input(found)
+  return (found.states[1].waits or ""):find "^read of file 0"
+end
+
+-- what a thread runs, as the program says it
+local function shown(thread)
+  local out = {}
+  for i, frame in ipairs(thread.frames) do
+    out[i] = frame.kind == "C" and "[C]" or
+      ("%s:%s"):format(frame.place, frame.line)
+  end
+  return table.concat(out, "\n")
+end
+
+local function names(thread)
+  local out = {}
+  for i, frame in ipairs(thread.frames) do out[i] = frame.name end
+  return out
+end
+
+-- What the program says of its nth step, once it waits there.
+function Program:said(n)
+  local path = ("%s/stack.%d"):format(self.dir.path, n)
+  while not io.open(path) do
+    assert(core.owner(self.pid), "the program has ended")
+    core.sleep(0.005)
+  end
+  return command.read(path)
+end
+
+function Program:go() self.pipe:write "\n" end
+
+-- Lets it end; returns how it did.
+function Program:close()
+  local _, how, status = self.pipe:close()
+  self.pipe = nil
+  return how, status
+end
+
+-- Ends it where a spec has failed.
+function Program:__close()
+  if self.pipe then os.execute("kill " .. self.pid) end
+end
+
+describe("a program that was not prepared", function()
+  it("has the stack that it says it has, line by line", function()
+    local dir <close> = command.folder()
+    local n = helper.many(20) + 2
+    local code = { prelude, "local x = 0\nlocal function long()\n" }
+    for i = 1, n do
+      -- long functions have further tables of lines, and so have wide gaps
+      code[#code + 1] = ("x = x +\n x\n"):rep(i * 7 % 50)
+      code[#code + 1] = ("\n"):rep(i % 4 == 0 and 300 or i % 3)
+      code[#code + 1] = i % 2 == 0 and "step()\n" or
+        "pcall(function()\n  return (pcall(step))\nend)\n"
+    end
+    code[#code + 1] = "end\nlong()\n"
+    local program <close> = run(dir, table.concat(code))
+    for i = 1, n do
+      local said = program:said(i)
+      local found = await(program.pid, waits_for_input)
+      assert.equal("[C]\n" .. said, shown(found.states[1].threads[1]))
+      assert.equal(1, #found.states)
+      assert.is_nil(found.stopped)
+      program:go()
+    end
+    assert.same({ "exit", 0 }, { program:close() })
+    assert.equal("", command.read(dir.path .. "/err"))
+  end)
+
+  it("has names from its sources and libraries", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, [[
+      local M = {}
+      function M.wait(...) return (io.read(...)) end
+      function M:method() return (M.wait()) end
+      function open() return (pcall(M.method, M)) end
+      open()]])
+    local found = await(program.pid, waits_for_input)
+    local thread = found.states[1].threads[1]
+    assert.same({ "io.read", "M.wait", "M:method", "pcall", "open",
+      "(main chunk)" }, { table.unpack(names(thread), 1, 6) })
+    assert.equal("main", thread.kind)
+    assert.equal("running", thread.status)
+    program:go()
+    program:close()
+  end)
+
+  it("has coroutines, and what resumed each", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, prelude .. [[
+      local function yields() coroutine.yield() end
+      local keep = {}
+      for i = 1, 3 do
+        keep[i] = coroutine.create(function() yields(i) end)
+        if i > 1 then coroutine.resume(keep[i]) end
+      end
+      keep[4] = coroutine.create(function() end)
+      coroutine.resume(keep[4])
+      keep[5] = coroutine.create(function() error "fails" end)
+      coroutine.resume(keep[5])
+      local inner = coroutine.create(function() step() end)
+      local outer = coroutine.wrap(function()
+        pcall(coroutine.resume, inner)
+      end)
+      outer()]])
+    local said = program:said(1)
+    local found = await(program.pid, waits_for_input)
+    local threads = found.states[1].threads
+    local of = {}
+    for _, t in ipairs(threads) do
+      of[#of + 1] = t.status .. " " .. t.depth
+    end
+    assert.same({ "normal", "normal", "running" }, { threads[1].status,
+      threads[2].status, threads[3].status })
+    assert.equal(threads[1].address, threads[2].resumed_by)
+    assert.equal(threads[2].address, threads[3].resumed_by)
+    assert.is_nil(threads[1].resumed_by)
+    assert.equal("[C]\n" .. said, shown(threads[3]))
+    assert.same({ "coroutine.resume", "pcall" },
+      { table.unpack(names(threads[2]), 1, 2) })
+    -- the one that has ended is not there
+    local rest = { table.unpack(of, 4) }
+    table.sort(rest)
+    assert.same({ "failed 2", "not started 0", "suspended 3", "suspended 3" },
+      rest)
+    assert.is_true(found.states[1].complete)
+    local suspended = command.cprof("dump", tostring(program.pid))
+    assert.is_truthy(suspended:find(", and 1 like it", 1, true), suspended)
+    program:go()
+    program:close()
+  end)
+
+  it("may be stripped, recurse deeply, and call by tail calls", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, [[
+      local read = load(string.dump(load "return (io.read())", true))
+      local function down(n)
+        if n == 0 then return (read()) end
+        return (down(n - 1))
+      end
+      local function tail() return down(10000) end
+      tail()]])
+    local found = await(program.pid, waits_for_input)
+    local thread = found.states[1].threads[1]
+    -- C function, stripped one, those that go down, main, and the host's C
+    assert.equal(10005, thread.depth)
+    assert.equal(250, #thread.frames)
+    assert.equal("?", thread.frames[2].place)
+    assert.is_nil(thread.frames[2].line)
+    assert.is_true(thread.frames[248].tail)
+    assert.is_false(thread.frames[247].tail)
+    local out = command.cprof("dump", tostring(program.pid))
+    assert.is_truthy(out:find("\n    ... 9,755 more calls ...\n", 1, true), out)
+    assert.is_truthy(out:find "\n    down %(tail call%) +program.lua:4 ", out)
+    program:go()
+    program:close()
+  end)
+
+  it("goes on as it would have, if it runs", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, [[
+      local n, co = 0, coroutine.wrap(function()
+        while true do coroutine.yield(1) end
+      end)
+      local function work() n = n + co() + (select("#", n, n) - 2) end
+      local file = io.open("begun", "w"):close() and io.open "enough"
+      while not file do
+        for _ = 1, 1000 do work() end
+        file = io.open "enough"
+      end
+      print(n % 1000, coroutine.isyieldable())]])
+    local stops = 0
+    while not io.open(dir.path .. "/begun") do core.sleep(0.005) end
+    for _ = 1, helper.many(50) + 2 do
+      local found = assert(remote.read(program.pid))
+      local threads = found.states[1].threads
+      stops = stops + (found.stopped and 1 or 0)
+      for _, frame in ipairs(threads[1].frames) do
+        if frame.kind == "main" then
+          assert.is_true(frame.line >= 6 and frame.line <= 10)
+        elseif frame.kind == "Lua" then
+          assert.equal("work", frame.name)
+          assert.equal(4, frame.line)
+        end
+      end
+    end
+    assert.is_true(stops > 0)
+    dir:file("enough", "")
+    assert.same({ "exit", 0 }, { program:close() })
+    assert.equal("0\tfalse\n", command.read(dir.path .. "/out"))
+    assert.equal("", command.read(dir.path .. "/err"))
+  end)
+
+  it("runs on if cprof is killed while it is stopped", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, [[
+      io.open("begun", "w"):close()
+      local file
+      repeat file = io.open "enough" until file
+      print "well"]])
+    while not io.open(dir.path .. "/begun") do core.sleep(0.005) end
+    local killer = dir:file("killer.lua", [[
+      local core, pid = require "cprof.core", math.tointeger(arg[1])
+      local memory = assert(core.remote_open(pid))
+      assert(core.remote_stop(memory, pid))
+      io.stderr:write(require "cprof.remote.process".threads(pid)[pid].state)
+      os.execute("kill -9 " .. core.process())]])
+    local _, err, status = command.lua(killer, tostring(program.pid))
+    assert.equal("t", err:sub(1, 1))
+    assert.equal(128 + 9, status)
+    dir:file("enough", "")
+    assert.same({ "exit", 0 }, { program:close() })
+    assert.equal("well\n", command.read(dir.path .. "/out"))
+  end)
+
+  it("has several states, in threads of their own", function()
+    local dir <close> = command.folder()
+    compile.must("gcc -std=c99 -O1 -I$SPEC_INCLUDE -o %s/host " ..
+      "spec/support/two_states.c $SPEC_LINK -lm -lpthread -ldl", dir.path)
+    local program <close> = start(dir, "./host")
+    local found = await(program.pid, function(found)
+      local n = 0
+      for _, state in ipairs(found.states) do
+        n = n + (state.waits and 1 or 0)
+      end
+      return n == 2
+    end)
+    table.sort(found.states, function(a, b)
+      return (a.waits or "") < (b.waits or "")
+    end)
+    local idle, first, second = table.unpack(found.states)
+    assert.equal(3, #found.states)
+    assert.equal("idle", idle.threads[1].status)
+    assert.same({}, idle.threads[1].frames)
+    assert.is_nil(idle.waits)
+    assert.is_truthy(first.waits:find "^p")
+    assert.is_truthy(second.waits:find "^read of file 0")
+    assert.equal("first", first.threads[1].frames[2].name)
+    assert.equal("wait_byte", second.threads[1].frames[1].name)
+    assert.equal("second", second.threads[1].frames[2].name)
+    assert.not_equal(first.thread, second.thread)
+    program:go()
+    program:close()
+  end)
+end)
+
+describe("cprof dump", function()
+  it("prints calls with their sources", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir,
+      "local function wait()\n  io.read()\nend\nwait()")
+    await(program.pid, waits_for_input)
+    local out, err, status = command.cprof("dump", tostring(program.pid))
+    assert.equal("", err)
+    assert.equal(0, status)
+    assert.is_truthy(out:find(("^process %d %%(.* program.lua%%), which was " ..
+      "not stopped\n\nstate of Lua 5%%.%%d.* in thread %d, which waits in " ..
+      "read of file 0 %%(pipe:%%[%%d+%%]%%)\n  main thread: running\n" ..
+      "    io.read +%%[C%%]\n    wait +program.lua:2  io.read%%(%%)\n" ..
+      "    %%(main chunk%%) +program.lua:4  wait%%(%%)\n"):format(program.pid,
+      program.pid)), out)
+    program:go()
+    program:close()
+  end)
+
+  it("prints JSON", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir,
+      "coroutine.wrap(function() io.read() end)()")
+    await(program.pid, waits_for_input)
+    local out, err = command.cprof("dump", "--json", tostring(program.pid))
+    assert.equal("", err)
+    local found = assert(json.decode(out))
+    local threads = found.states[1].threads
+    assert.equal(program.pid, found.pid)
+    assert.is_nil(found.stopped_ns)
+    assert.equal(threads[1].address, threads[2].resumed_by)
+    assert.equal("io.read", threads[2].frames[1].name)
+    assert.equal(1, threads[2].frames[2].line)
+    assert.equal(out, (command.cprof("dump", "--json", tostring(program.pid))))
+    program:go()
+    program:close()
+  end)
+
+  it("says what it cannot read", function()
+    local dir <close> = command.folder()
+    local sleeps <close> = start(dir, "cat")
+    local out, err, status = command.cprof("dump", tostring(sleeps.pid))
+    assert.equal("", out)
+    assert.equal(("cprof dump: process %d has no state of Lua 5.4 or 5.5\n")
+      :format(sleeps.pid), err)
+    assert.equal(2, status)
+    sleeps:close()
+    out, err, status = command.cprof("dump", tostring(sleeps.pid))
+    assert.equal("", out)
+    assert.equal(("cprof dump: there is no process %d\n"):format(sleeps.pid),
+      err)
+    assert.equal(2, status)
+    assert.equal("process " .. core.process() .. " is this command itself",
+      select(2, remote.read(core.process())))
+  end)
+end)
+
+-- Writes the core file of a process that waits, as the system would.
+local function write_core(pid, path)
+  local function note(kind, desc)
+    return ("<I4I4I4z"):pack(5, #desc, kind, "CORE") .. "\0\0\0" .. desc ..
+      ("\0"):rep(-#desc % 4)
+  end
+  local function of(name) return ("/proc/%d/%s"):format(pid, name) end
+  local machine = command.read(of "exe"):sub(19, 20)
+  local stack = tonumber(command.read(of "syscall"):match " 0x(%x+) 0x%x+%s*$",
+    16)
+  local at = ("<I2"):unpack(machine) == 62 and 112 + 19 * 8 or 112 + 31 * 8
+  local status = ("\0"):rep(32) .. ("<i4"):pack(pid) .. ("\0"):rep(at - 36) ..
+    ("<i8"):pack(stack) .. ("\0"):rep(100)
+  local info = ("\0"):rep(24) .. ("<i4"):pack(pid) .. ("\0"):rep(28) ..
+    "the command  " .. ("\0"):rep(67)
+  local parts, files, paths = {}, {}, {}
+  local memory = io.open(of "mem", "rb")
+  for _, m in ipairs(require "cprof.remote.process".mappings(pid)) do
+    if m.path:sub(1, 1) == "/" then
+      files[#files + 1] = ("<i8i8i8"):pack(m.from, m.to, m.offset // 4096)
+      paths[#paths + 1] = m.path .. "\0"
+    end
+    if m.how == "rw-p" then
+      memory:seek("set", m.from)
+      parts[#parts + 1] = { at = m.from, bytes = memory:read(m.to - m.from) }
+    end
+  end
+  memory:close()
+  local notes = note(1, status) .. note(3, info) .. note(0x46494c45,
+    ("<i8i8"):pack(#files, 4096) .. table.concat(files) .. table.concat(paths))
+  local segment = "<I4I4I8I8I8I8I8I8"
+  local offset = 64 + (#parts + 1) * 56
+  local out = { "\127ELF\2\1\1" .. ("\0"):rep(9) .. ("<I2"):pack(4) ..
+    machine .. ("<I4I8I8I8I4I2I2I2I2I2I2"):pack(1, 0, 64, 0, 0, 64, 56,
+      #parts + 1, 0, 0, 0),
+    segment:pack(4, 0, offset, 0, 0, #notes, 0, 4) }
+  offset = offset + #notes
+  for _, part in ipairs(parts) do
+    local size = #part.bytes
+    out[#out + 1] = segment:pack(1, 6, offset, part.at, 0, size, size, 4096)
+    offset = offset + size
+  end
+  out[#out + 1] = notes
+  for _, part in ipairs(parts) do out[#out + 1] = part.bytes end
+  local text = table.concat(out)
+  compile.write(path, text)
+  return text
+end
+
+describe("a program of another user", function()
+  local as_nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups "
+  local can = core.user() == 0 and
+    os.execute(as_nobody .. "true >/dev/null 2>&1")
+
+  it("is refused, with who may read it", function()
+    if not can then pending "only root can be somebody else" end
+    local dir <close> = command.folder()
+    local program <close> = run(dir, "io.read()")
+    await(program.pid, waits_for_input)
+    local _, err, status = command.shell(as_nobody ..
+      command.line("dump", tostring(program.pid)))
+    assert.equal(("cprof dump: the system does not let cprof read process " ..
+      "%d: it is another user's: run cprof as that user, or with sudo\n")
+      :format(program.pid), err)
+    assert.equal(2, status)
+    program:go()
+    program:close()
+  end)
+end)
+
+describe("a core file", function()
+  local dir = command.folder()
+  local path, whole, live = dir.path .. "/core", nil, nil
+
+  setup(function()
+    local script = dir:file("program.lua", [[
+      local function wait() io.read() end
+      K = coroutine.create(function() coroutine.yield() end)
+      coroutine.resume(K)
+      coroutine.wrap(function() wait() end)()]])
+    local program <close> = start(dir, "$SPEC_LUA " .. script)
+    live = await(program.pid, waits_for_input)
+    whole = write_core(program.pid, path)
+    program:go()
+    program:close()
+  end)
+  teardown(function() getmetatable(dir).__close() end)
+
+  it("has what the program ran", function()
+    local found = assert(remote.read_core(path))
+    local first, second = live.states[1], found.states[1]
+    second.waits = first.waits  -- a core file does not say so
+    assert.same(first.address, second.address)
+    assert.same(#first.threads, #second.threads)
+    for i, thread in ipairs(first.threads) do
+      local other = second.threads[i]
+      assert.same(names(thread), names(other))
+      assert.same({ thread.status, thread.resumed_by, thread.depth },
+        { other.status, other.resumed_by, other.depth })
+      for k, frame in ipairs(thread.frames) do
+        assert.equal(frame.line, other.frames[k].line)
+      end
+    end
+    assert.equal(live.pid, found.pid)
+    assert.equal(live.pid, second.thread)
+    assert.equal("the command", found.command)
+  end)
+
+  it("is printed, with its name", function()
+    local out, err, status = command.cprof("dump", path)
+    assert.equal("", err)
+    assert.equal(0, status)
+    assert.equal(("process %d (the command), from %s"):format(live.pid, path),
+      out:match "^[^\n]+")
+    assert.is_truthy(out:find("\n    io.read +%[C%]\n" ..
+      "    wait +%S+/program.lua:1 "))
+  end)
+
+  it("that is damaged is read as far as it goes, or refused", function()
+    local damaged = dir.path .. "/other"
+    local random = 1
+    local function up_to(n)
+      random = (random * 1103515245 + 12345) & 0x7fffffff
+      return random // 65536 % n
+    end
+    local refused = 0
+    for i = 1, helper.many(60) + 1 do
+      local text = whole
+      if i % 3 == 0 then text = text:sub(1, up_to(#text // 32768) * 32768 + 9)
+      else
+        for _ = 1, 4 do
+          local at = up_to(1200) + 1
+          text = text:sub(1, at - 1) .. string.char(up_to(256)) ..
+            text:sub(at + 1)
+        end
+      end
+      compile.write(damaged, text)
+      local found, why = remote.read_core(damaged)
+      assert.equal(damaged, (why or damaged):sub(1, #damaged))
+      refused = refused + (found and 0 or 1)
+    end
+    assert.is_true(refused > 0)
+    local _, err, status = command.cprof("dump", "spec/dump_spec.lua")
+    assert.equal("cprof dump: spec/dump_spec.lua: not a core file of a " ..
+      "64-bit program\n", err)
+    assert.equal(2, status)
+  end)
+end)
+
+describe("the reader of other programs", function()
+  it("reads any memory without faults, and comes to an end", function()
+    local dir <close> = command.folder()
+    compile.must("gcc -std=c99 -O1 -g -fsanitize=address,undefined " ..
+      "-fno-sanitize-recover -DREMOTE_MAIN -Isrc -I$SPEC_INCLUDE " ..
+      "-o %s/host spec/fuzz/remote.c src/remote/memory.c " ..
+      "src/remote/layout.c src/remote/frames.c src/remote/objects.c " ..
+      "$SPEC_LINK -lm -ldl", dir.path)
+    local out, ok = compile.shell("timeout 600 %s/host %d 1", dir.path, 500)
+    assert.equal("done\n", out)
+    assert.is_true(ok)
+  end)
+end)

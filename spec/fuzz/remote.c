@@ -1,0 +1,248 @@
+/*
+** make fuzz: what the reader of other processes does with memory that no
+** Lua has made.
+**
+** A real state lives in an arena. The reader gets a copy of it, into which the
+** input writes: numbers, addresses of other places, so that there are
+** circles, and pages that cannot be read; some before it reads, some while it
+** does. With REMOTE_MAIN, a program that makes its inputs by itself: so many,
+** from a seed.
+*/
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lauxlib.h>
+#include <lualib.h>
+
+#include "remote/frames.h"
+#include "remote/objects.h"
+
+
+#define ARENA	(1u << 18)
+#define RECORD	13	/* bytes of an input that are one change */
+
+static union {
+  char bytes[ARENA];
+  double aligned;
+  uint64_t words[ARENA / 8];
+} arena;
+
+static size_t arena_used;
+
+static uint64_t copied[ARENA / 8];
+static unsigned char hidden[ARENA / REMOTE_PAGE + 1];
+static lua_State *main_state;
+
+/* changes that are left; one of 16 reads makes the next one */
+static const uint8_t *changes;
+static size_t changes_left;
+static unsigned reads;
+
+
+/* nothing is freed: what is left of objects is read, too */
+static void *arena_alloc (void *ud, void *p, size_t from, size_t to) {
+  char *made;
+  (void)ud;
+  if (to <= from && p != NULL) return to == 0 ? NULL : p;
+  if (to > ARENA - arena_used - 16) return NULL;
+  made = arena.bytes + arena_used;
+  arena_used += (to + 15) / 16 * 16;
+  if (p != NULL) memcpy(made, p, from);
+  return made;
+}
+
+
+static void change_one (void) {
+  uint32_t at;
+  uint64_t value;
+  if (changes_left < RECORD) return;
+  memcpy(&at, changes + 1, sizeof at);
+  memcpy(&value, changes + 5, sizeof value);
+  at %= (uint32_t)(arena_used / 8);
+  switch (changes[0] % 4) {
+    case 0: copied[at] = value; break;
+    case 1:
+      value = value % arena_used / 8 * 8;
+      copied[at] = (uint64_t)(uintptr_t)arena.bytes + value;
+      break;
+    case 2: copied[at] = copied[value % (arena_used / 8)]; break;
+    default: hidden[at * 8 / REMOTE_PAGE] = value % 4 == 0;
+  }
+  changes += RECORD;
+  changes_left -= RECORD;
+}
+
+
+static int copy_read (void *ud, uint64_t at, void *to, size_t size) {
+  uint64_t from = (uint64_t)(uintptr_t)arena.bytes, end = from + ARENA;
+  uint64_t first = at > from ? at : from;
+  uint64_t last = at + size < end ? at + size : end, page;
+  (void)ud;
+  if (++reads % 16 == 0) change_one();
+  if (first >= last) return 0;
+  for (page = (first - from) / REMOTE_PAGE;
+       page <= (last - 1 - from) / REMOTE_PAGE; page++)
+    if (hidden[page]) return 0;
+  /* pages do not begin where the arena does */
+  memset(to, 0, size);
+  memcpy((char *)to + (first - at), (const char *)copied + (first - from),
+         (size_t)(last - first));
+  return 1;
+}
+
+
+typedef struct Reading {
+  RemoteMemory *memory;
+  const RemoteLayout *layout;
+  unsigned depth;	/* of tables within tables */
+  unsigned long sum;	/* of what was read, so that all of it is used */
+} Reading;
+
+
+static void read_thread (void *ud, uint64_t at) {
+  Reading *r = ud;
+  RemoteThread t;
+  RemoteFrame f;
+  uint64_t ci;
+  uint32_t i;
+  if (remote_thread(r->memory, r->layout, at, &t) != NULL) return;
+  r->sum += remote_resumed(r->memory, &t) != 0;
+  ci = t.ci;
+  for (i = 0; i < t.depth; i++) {
+    if (remote_frame(r->memory, r->layout, &ci, &f) != NULL) break;
+    if (f.length >= sizeof f.source || strlen(f.source) > f.length ||
+        (f.line != 0 && f.line < f.first))
+      abort();
+    r->sum += (unsigned)f.line;
+  }
+}
+
+
+static void read_field (void *ud, const RemoteField *f) {
+  Reading *r = ud;
+  if (f->length >= sizeof f->key) abort();
+  r->sum += f->length;
+  if (remote_istable(f->tag) && r->depth < 3) {
+    uint32_t most = 100;
+    r->depth++;
+    remote_fields(r->memory, r->layout, f->value, &most, read_field, r);
+    r->depth--;
+    if (most > 100) abort();
+  }
+}
+
+
+static void read_state (Reading *r, uint64_t at) {
+  uint64_t global = remote_word(r->memory, at + 24);
+  read_thread(r, at);
+  r->sum += (unsigned)remote_coroutines(r->memory, global, read_thread, r);
+}
+
+
+static void read_all (RemoteMemory *m) {
+  Reading r;
+  RemoteSearch s;
+  const RemoteLayout *known = NULL;
+  memset(&r, 0, sizeof r);
+  memset(&s, 0, sizeof s);
+  r.memory = m;
+  s.from = (uint64_t)(uintptr_t)arena.bytes;
+  s.to = s.from + arena_used;
+  while (remote_search(m, &s)) {
+    uint32_t most = 1000;
+    uint64_t global = remote_word(m, s.at + 24);
+    r.layout = known = s.layout;
+    read_state(&r, s.at);
+    remote_fields(m, known, remote_word(m, global + REMOTE_GLOBAL_REGISTRY),
+                  &most, read_field, &r);
+  }
+  if (changes == NULL && known == NULL) abort();
+}
+
+
+static const char *program =
+  "local cos = {}\n"
+  "for i = 1, 20 do\n"
+  "  cos[i] = coroutine.create(function(a)\n"
+  "    local function down(n)\n"
+  "      if n == 0 then coroutine.yield(a) end\n"
+  "      return (down(n - 1))\n"
+  "    end\n"
+  "    return (down(i % 7))\n"
+  "  end)\n"
+  "  if i > 2 then coroutine.resume(cos[i], i) end\n"
+  "end\n"
+  "KEEP = cos\n"
+  "coroutine.wrap(function() pcall(stop) end)()\n";
+
+
+/* Reads the state from within: what runs then is in the copy. */
+static int take_copy (lua_State *L) {
+  (void)L;
+  memcpy(copied, arena.words, sizeof copied);
+  return 0;
+}
+
+
+static uint64_t pristine[ARENA / 8];
+
+
+static void start (void) {
+  lua_State *L = lua_newstate(arena_alloc, NULL
+#if LUA_VERSION_NUM >= 505
+                              , 1
+#endif
+                              );
+  if (L == NULL) abort();
+  main_state = L;
+  luaL_openlibs(L);
+  lua_register(L, "stop", take_copy);
+  if (luaL_dostring(L, program) != LUA_OK) {
+    fprintf(stderr, "%s\n", lua_tostring(L, -1));
+    abort();
+  }
+  memcpy(pristine, copied, sizeof copied);
+}
+
+
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size) {
+  static RemoteMemory m;
+  size_t i;
+  if (main_state == NULL) start();
+  memcpy(copied, pristine, sizeof copied);
+  memset(hidden, 0, sizeof hidden);
+  changes = size == 0 ? NULL : data;
+  changes_left = size;
+  reads = 0;
+  for (i = 0; i < size / RECORD / 2; i++) change_one();
+  remote_open(&m, copy_read, NULL);
+  read_all(&m);
+  return 0;
+}
+
+
+#if defined(REMOTE_MAIN)
+
+/* so many inputs, of up to 20 changes, and which numbers they begin with */
+int main (int argc, char **argv) {
+  uint64_t random = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+  long n = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;
+  LLVMFuzzerTestOneInput(NULL, 0);
+  while (n-- > 0) {
+    uint8_t bytes[20 * RECORD];
+    size_t i, size;
+    for (i = 0; i < sizeof bytes; i++) {
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      bytes[i] = (uint8_t)(random >> 56);
+    }
+    size = ((random >> 33) % 20 + 1) * RECORD;
+    LLVMFuzzerTestOneInput(bytes, size);
+  }
+  puts("done");
+  return 0;
+}
+
+#endif
