@@ -621,6 +621,44 @@ describe("the slowest calls", function()
   end)
 end)
 
+describe("durations of calls in a diff", function()
+  local tail = 10
+  local function even() spend(10) end
+  local function uneven(i) spend(i % 10 == 3 and tail or 10) end
+  local function work()
+    for i = 1, 100 do
+      uneven(i)
+      even()
+    end
+  end
+
+  it("are those of functions that changed", function()
+    local dir <close> = command.folder()
+    local one, two = dir:file "1.cprof", dir:file "2.cprof"
+    assert(record(work):save(one))
+    tail = 900
+    local p = record(work)
+    assert(p:save(two))
+    local out, why, status = command.cprof("diff", one, two)
+    assert.equal(0, status, why)
+    local shown = out:match "\ndurations of calls\n(.*)$"
+    assert.is_truthy(shown, out)
+    assert.is_truthy(shown:find("\n *10.0µs +10.2µs +10.0µs +900µs +10.0µs +" ..
+      "900µs +uneven "), shown)
+    assert.is_nil(shown:find " even ")
+    -- the same, with another measure and with none of them
+    assert.is_truthy(command.cprof("diff", "--measure=wall", one, two):find(
+      "\n *10.0µs +10.2µs +10.0µs +900µs +10.0µs +900µs +uneven "))
+    assert.is_nil(command.cprof("diff", one, one):find "durations of calls")
+    assert.is_nil(command.cprof("diff", "--filter=^even", one, two):find
+      "durations of calls")
+    assert(driven.parts(work):save(one))
+    assert.is_nil(command.cprof("diff", one, two):find "durations of calls")
+    assert.is_truthy(p:report({ measure = "cpu", mode = "total",
+      sort = "max" }):find " 900µs  uneven ")
+  end)
+end)
+
 describe("durations of calls as CSV", function()
   it("are empty where no call has ended", function()
     local out = {}
