@@ -19,7 +19,7 @@ If both profiles have durations of calls (`distribution`), a second table of `di
 
 All these commands recognize a function after an edit: by name and source, then by its code, wherever it is now, then by the nearest line. Functions without a name are recognized by the function around them and their order in it.
 
-A budget has figures that are the same on every machine; times are not checked. A budget fails if none of its functions is found. `cprof check --update` writes a budget.
+A budget has figures that are the same on every machine; times are not checked. A budget fails if none of its functions is found. `cprof check --update` writes a budget. With `cprof check --baseline FILE`, a budget can limit durations, too, by how many times as long as in that run the calls of a function may take: `"parse": { "p99": 1.5, "max": 3 }`, also `p50` and `p90`. Both runs need `distribution`, and the same machine.
 
 If profiles have different modes, clocks or options, a warning says which figures cannot be compared.
 ]],
