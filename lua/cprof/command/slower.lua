@@ -8,7 +8,8 @@ local lists = require "cprof.text.lists"
 
 local slower = {}
 
-local words <const> = { p50 = "half of the calls took", p90 = "90 %% of them took",
+local words <const> = { p50 = "half of the calls took",
+  p90 = "90 %% of them took",
   p99 = "99 %% of them took", max = "the longest call took" }
 
 ---Does a budget limit durations?
@@ -55,7 +56,8 @@ local function hold_row(report, row, was, entry)
     return
   end
   for _, key in ipairs(budget.ratios(entry)) do
-    local now_ns, old_ns = row.durations[key .. "_ns"], was.durations[key .. "_ns"]
+    local field = key .. "_ns"
+    local now_ns, old_ns = row.durations[field], was.durations[field]
     report.checked = report.checked + 1
     if now_ns > entry[key] * old_ns then
       report.over = report.over + 1
