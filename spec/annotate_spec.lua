@@ -309,6 +309,18 @@ end
     assert.equal(210000, hits[1])
   end)
 
+  it("shows the beginning of a line of minified code in that list", function()
+    local file = dir .. "/min.lua"
+    write(file, "  local s = '" .. ("é"):rep(100000) .. "' return #s\n")
+    local q = helper.record(function() dofile(file) end,
+      { mode = "line", lines = { "min.lua" } })
+    for line in q:annotate(nil, { sort = "self" }):gmatch "[^\n]+" do
+      assert.is_true(#line < 1000, #line)
+    end
+    assert.is_truthy(q:annotate(nil, { sort = "self" })
+      :find "min%.lua:1 +local s = 'éé[é]+…\n")
+  end)
+
   it("shades by time, hits or total, of the file or the project", function()
     local hottest = format.paint(true)("heat8", "x"):match "%[([%d;]*)m"
     local function style(s, number)

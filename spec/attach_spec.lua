@@ -107,6 +107,29 @@ describe("a program that listens", function()
     assert.same({}, profiles(dir))
   end)
 
+  it("stops in a function that is far from the profiler's in memory", function()
+    local code = ([[
+      local n = 0
+      local function exists(name)
+        local f = io.open(name) if f then f:close() end return f
+      end
+      local function large()
+        %s
+      end
+      io.open("ready", "w"):close()
+      repeat large() until exists "stop"
+      print("done", debug.gethook() == nil)]]):format(
+      ("n = n + 1 "):rep(20000))
+    for _ = 1, 4 do
+      local dir <close> = command.folder()
+      local out, err = beside(dir, "export CPROF_SIGNAL=URG " ..
+        "CPROF_OPTIONS=mode=line; " .. auto,
+        "kill -URG $pid; recorded 0 1 any; kill -URG $pid; " ..
+        "recorded 1 0 any", code)
+      assert.equal("status 0\ndone\ttrue\n", out, err)
+    end
+  end)
+
   it("says what is wrong, and runs all the same", function()
     for set, why in pairs {
       ["CPROF_SIGNAL=KILL"] = "cprof.auto: cannot listen: the signal must " ..

@@ -33,7 +33,8 @@ local function busy(dir, many, f)
 end
 
 -- Continues in samples, which have no calls: their files together have all
--- of the time. Each call of `f` takes 20 ms.
+-- of the time. Each call of `f` takes 20 ms. The profiler's time is left out:
+-- in Lua 5.5, lua_dump makes a table.
 local function sampled(f)
   local dir <close> = command.folder()
   driven.start({ file = dir:file "x-%n.cprof", every = 0.1 }, 1000000)
@@ -47,7 +48,9 @@ local function sampled(f)
     assert.is_falsy(p.meta.live)
     assert.is_falsy(p.meta.ended)
     assert.equal("sample", p.meta.mode)
-    samples, wall = samples + p.samples, wall + p.meta.wall_ns
+    local own = helper.named(p, "(cprof)")
+    samples = samples + p.samples
+    wall = wall + p.meta.wall_ns - (own and own.self_ns or 0)
   end
   assert.is_true(samples > 10 * #list, samples)
   assert.equal(600e6, wall)

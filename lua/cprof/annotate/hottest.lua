@@ -5,6 +5,10 @@ local in_c = require "cprof.annotate.in_c"
 local order = require "cprof.text.order"
 local source = require "cprof.annotate.source"
 
+-- Bytes of a source line in the list, where no width is set: a line of
+-- minified code may have millions.
+local LONGEST <const> = 400
+
 local function columns(profile)
   return {
     { title = "hits", optional = true, rank = 1 },
@@ -39,6 +43,15 @@ local function sorted(view, files)
   return all
 end
 
+-- the beginning of a source line
+local function text_of(content)
+  local text = content:match "^%s*(.*)$"
+  if #text <= LONGEST then return source.printable(text) end
+  -- between characters
+  local start = text:sub(1, LONGEST):match "^(.-)[\xC0-\xFF]?[\x80-\xBF]*$"
+  return source.printable(start) .. "…"
+end
+
 local function row_of(view, entry, content, hottest)
   local line, page = entry.line, view.page
   return {
@@ -51,7 +64,7 @@ local function row_of(view, entry, content, hottest)
       page:time(line.total, line.total_most) or "-",
     { ("%s:%d"):format(format.plain(entry.file.place), entry.number),
       "dim" },
-    source.printable(content:gsub("^%s+", "")),
+    text_of(content),
   }
 end
 
