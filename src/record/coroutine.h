@@ -6,6 +6,7 @@
 #ifndef coroutine_h
 #define coroutine_h
 
+#include "follow/calltime.h"
 #include "follow/resync.h"
 
 
@@ -42,6 +43,7 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
   to = s->resumer;
   if (to != NULL && to->L == L) {
     if (h->top == s->base) return NULL;  /* it has ended */
+    if (h->calltimes && lua_status(s->L) != LUA_YIELD) return NULL;
   }
   else {
     to = r->resumed;
@@ -53,20 +55,32 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
                                                                      : NULL;
 }
 
-/* Makes that stack the current one, and drops the function that returns. */
-static INLINE void coroutine_go (Hot *h, Stack *to) {
+/*
+** Makes that stack the current one, and drops the function that returns, of
+** which 'times' tells whether it is counted how long it took.
+*/
+static INLINE void coroutine_go (Hot *h, Stack *to, int times) {
   Recorder *r = h->recorder;
   Stack *s = r->current;
   s->top = h->top;
-  if (s->resumer == to) s->resumer = NULL;
+  if (s->resumer == to) {
+    s->resumer = NULL;
+    if (times) calltime_suspend(h, s);
+  }
   else {
     to->resumer = s;
+    if (times) calltime_goon(h, to);
     if (h->lines) to->base->line = h->top->line;
   }
   r->current = to;
   h->L = to->L;
   h->limit = to->limit;
-  h->top = to->top - 1;
+  h->top = to->top;
+  if (times) {
+    h->suspended = to->suspended;
+    calltime_return(h);
+  }
+  h->top--;
   *h->running = h->top->node;
 }
 
