@@ -26,6 +26,10 @@ CPROF_I int coroutine_switch (Recorder *r, lua_State *L, int level,
 CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int seen,
                               uint64_t *now);
 
+/* Is the coroutine of 's' suspended? If not, it has ended. */
+CPROF_I int coroutine_yields (const Recorder *r, lua_State *running,
+                              const Stack *s);
+
 /*
 ** A shortcut for the two usual switches, at a return event in L: L was about
 ** to be resumed, or has resumed the current coroutine. Returns the stack of L
@@ -43,7 +47,7 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
   to = s->resumer;
   if (to != NULL && to->L == L) {
     if (h->top == s->base) return NULL;  /* it has ended */
-    if (h->calltimes && lua_status(s->L) != LUA_YIELD) return NULL;
+    if (h->calltimes && !coroutine_yields(r, to->L, s)) return NULL;
   }
   else {
     to = r->resumed;
