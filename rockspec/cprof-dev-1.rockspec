@@ -181,6 +181,7 @@ build = {
     ["cprof.command.session"] = "lua/cprof/command/session.lua",
     ["cprof.command.show"] = "lua/cprof/command/show.lua",
     ["cprof.command.slow"] = "lua/cprof/command/slow.lua",
+    ["cprof.command.slower"] = "lua/cprof/command/slower.lua",
     ["cprof.command.summary"] = "lua/cprof/command/summary.lua",
     ["cprof.command.top"] = "lua/cprof/command/top.lua",
     ["cprof.command.tree"] = "lua/cprof/command/tree.lua",

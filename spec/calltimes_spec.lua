@@ -23,13 +23,24 @@ describe("durations of calls by the processor's clock", function()
       return #t
     end
     local function middle(n) return (leaf(n) + leaf(1)) end
+    local function body()
+      for i = 1, 3 do coroutine.yield(middle(i)) end
+    end
+    local function fails()
+      coroutine.yield(middle(2))
+      middle(3)
+      error "x"
+    end
     local function work()
       for i = 1, 300 do middle(i % 50) end
       for _ = 1, 10 do
-        local co = coroutine.wrap(function()
-          for i = 1, 3 do coroutine.yield(middle(i)) end
-        end)
-        for _ = 1, 4 do co() end
+        local co, failing = coroutine.wrap(body), coroutine.create(fails)
+        coroutine.resume(failing)
+        for i = 1, 4 do
+          co()
+          middle(i * 100)
+        end
+        coroutine.resume(failing)
       end
     end
     for _, options in ipairs { { compensate = false },
@@ -38,7 +49,7 @@ describe("durations of calls by the processor's clock", function()
       options.distribution = true
       local p = helper.record(work, options)
       helper.check(p)
-      for _, f in ipairs { leaf, middle } do
+      for _, f in ipairs { leaf, middle, body, fails } do
         local row = helper.find(p, f)
         local calls, least, most = sums(row)
         assert.equal(row.calls, calls)

@@ -137,8 +137,7 @@ describe("cprof check", function()
         "options: 'a' must be a string" },
       { '{"version": 1, "functions": {"f": {"times": 1}}}',
         "function 'f': unknown limit 'times'; valid limits: allocs, calls, " ..
-          "code, hits, " ..
-        "optional" },
+          "code, hits, max, optional, p50, p90, p99" },
       { '{"version": 1, "limits": {"hits": 3}}',
         "the budget has line hits" },
     }

@@ -621,6 +621,124 @@ describe("the slowest calls", function()
   end)
 end)
 
+describe("durations of calls in a diff", function()
+  local tail = 10
+  local function even() spend(10) end
+  local function uneven(i) spend(i % 10 == 3 and tail or 10) end
+  local function work()
+    for i = 1, 100 do
+      uneven(i)
+      even()
+    end
+  end
+
+  it("are those of functions that changed", function()
+    local dir <close> = command.folder()
+    local one, two = dir:file "1.cprof", dir:file "2.cprof"
+    assert(record(work):save(one))
+    tail = 900
+    local p = record(work)
+    assert(p:save(two))
+    local out, why, status = command.cprof("diff", one, two)
+    assert.equal(0, status, why)
+    local shown = out:match "\ndurations of calls\n(.*)$"
+    assert.is_truthy(shown, out)
+    assert.is_truthy(shown:find("\n *10.0µs +10.2µs +10.0µs +900µs +10.0µs +" ..
+      "900µs +uneven "), shown)
+    assert.is_nil(shown:find " even ")
+    -- the same, with another measure and with none of them
+    assert.is_truthy(command.cprof("diff", "--measure=wall", one, two):find(
+      "\n *10.0µs +10.2µs +10.0µs +900µs +10.0µs +900µs +uneven "))
+    assert.is_nil(command.cprof("diff", one, one):find "durations of calls")
+    assert.is_nil(command.cprof("diff", "--filter=^even", one, two):find
+      "durations of calls")
+    assert(driven.parts(work):save(one))
+    assert.is_nil(command.cprof("diff", one, two):find "durations of calls")
+    assert.is_truthy(p:report({ measure = "cpu", mode = "total",
+      sort = "max" }):find " 900µs  uneven ")
+  end)
+end)
+
+describe("durations of calls in a budget", function()
+  local tail = 10
+  local function even() spend(10) end
+  local function uneven(i) spend(i % 10 == 3 and tail or 10) end
+  local function work()
+    for i = 1, 100 do
+      uneven(i)
+      even()
+    end
+  end
+
+  it("may be so many times as long as in another run", function()
+    local dir <close> = command.folder()
+    local one, two = dir:file "1.cprof", dir:file "2.cprof"
+    assert(record(work):save(one))
+    tail = 25
+    assert(record(work):save(two))
+    local function check(limits, ...)
+      local file = dir:file("budget.json", ('{ "version": 1, "functions": ' ..
+        '{ "uneven": %s, "even": { "max": 1.5 } } }'):format(limits))
+      return command.cprof("check", "--budget", file, ...)
+    end
+    local out, why, status = check('{ "p50": 1.1, "p99": 3, "max": 2.6 }',
+      "--baseline", one, two)
+    assert.equal(0, status, out .. why)
+    assert.is_truthy(out:find "^0 of 4 figures over budget; ")
+    out, why, status = check('{ "p50": 1.1, "p99": 1.5, "max": 2.4 }',
+      "--baseline", one, two)
+    assert.same({ "", 1 }, { why, status })
+    assert.is_truthy(out:find("over budget: uneven (spec/distribution_spec." ..
+      "lua:", 1, true), out)
+    assert.is_truthy(out:find("): the longest call took 25.0µs, at most 2.4 " ..
+      "times 10.0µs\n", 1, true), out)
+    assert.is_truthy(out:find("): 99 % of them took 25.0µs, at most 1.5 " ..
+      "times 10.0µs\n", 1, true), out)
+    assert.is_truthy(out:find "\n2 of 4 figures over budget; ")
+    out, why, status = check('{ "max": 2 }', two)
+    assert.equal("", out)
+    assert.equal(2, status)
+    assert.is_truthy(why:find("name a profile with --baseline", 1, true))
+    out, why, status = check('{ "max": 0 }', "--baseline", one, two)
+    assert.same({ "", 2 }, { out, status })
+    assert.is_truthy(why:find("'max' must be a number above 0", 1, true), why)
+    assert(driven.parts(work):save(one))
+    out, why, status = check('{ "max": 2 }', "--baseline", one, two)
+    assert.same({ "", 2 }, { out, status })
+    assert.is_truthy(why:find("has no durations of calls", 1, true), why)
+  end)
+
+  it("are not found where the function was not called", function()
+    local dir <close> = command.folder()
+    local one, two = dir:file "1.cprof", dir:file "2.cprof"
+    assert(record(work):save(one))
+    assert(record(even):save(two))
+    local file = dir:file("budget.json", '{ "version": 1, "functions": ' ..
+      '{ "uneven": { "max": 2 }, "even": { "max": 2 } } }')
+    local out, _, status = command.cprof("check", "--budget", file,
+      "--baseline", two, one)
+    assert.equal(1, status)
+    assert.is_truthy(out:find "not found: uneven [^\n]* in both runs\n", out)
+    out, _, status = command.cprof("check", "--budget", file, "--baseline",
+      one, two)
+    assert.equal(1, status)
+    assert.is_truthy(out:find "not found: uneven: its limits", out)
+  end)
+
+  it("stay when it is brought up to date", function()
+    local dir <close> = command.folder()
+    local one = dir:file "1.cprof"
+    assert(record(work):save(one))
+    local file = dir:file("budget.json", '{ "version": 1, "functions": ' ..
+      '{ "uneven": { "calls": 1, "p99": 1.5, "max": 2 } } }')
+    local _, why, status = command.cprof("check", "--update", "--budget", file,
+      one)
+    assert.equal(0, status, why)
+    assert.is_truthy(command.read(file):find(
+      '"uneven": { "calls": 100, "p99": 1.5, "max": 2 }', 1, true))
+  end)
+end)
+
 describe("durations of calls as CSV", function()
   it("are empty where no call has ended", function()
     local out = {}

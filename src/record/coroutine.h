@@ -6,6 +6,7 @@
 #ifndef coroutine_h
 #define coroutine_h
 
+#include "follow/calltime.h"
 #include "follow/resync.h"
 
 
@@ -25,6 +26,10 @@ CPROF_I int coroutine_switch (Recorder *r, lua_State *L, int level,
 CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int seen,
                               uint64_t *now);
 
+/* Is the coroutine of 's' suspended? If not, it has ended. */
+CPROF_I int coroutine_yields (const Recorder *r, lua_State *running,
+                              const Stack *s);
+
 /*
 ** A shortcut for the two usual switches, at a return event in L: L was about
 ** to be resumed, or has resumed the current coroutine. Returns the stack of L
@@ -42,6 +47,7 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
   to = s->resumer;
   if (to != NULL && to->L == L) {
     if (h->top == s->base) return NULL;  /* it has ended */
+    if (h->calltimes && !coroutine_yields(r, to->L, s)) return NULL;
   }
   else {
     to = r->resumed;
@@ -53,20 +59,32 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
                                                                      : NULL;
 }
 
-/* Makes that stack the current one, and drops the function that returns. */
-static INLINE void coroutine_go (Hot *h, Stack *to) {
+/*
+** Makes that stack the current one, and drops the function that returns, of
+** which 'times' tells whether it is counted how long it took.
+*/
+static INLINE void coroutine_go (Hot *h, Stack *to, int times) {
   Recorder *r = h->recorder;
   Stack *s = r->current;
   s->top = h->top;
-  if (s->resumer == to) s->resumer = NULL;
+  if (s->resumer == to) {
+    s->resumer = NULL;
+    if (times) calltime_suspend(h, s);
+  }
   else {
     to->resumer = s;
+    if (times) calltime_goon(h, to);
     if (h->lines) to->base->line = h->top->line;
   }
   r->current = to;
   h->L = to->L;
   h->limit = to->limit;
-  h->top = to->top - 1;
+  h->top = to->top;
+  if (times) {
+    h->suspended = to->suspended;
+    calltime_return(h);
+  }
+  h->top--;
   *h->running = h->top->node;
 }
 

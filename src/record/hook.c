@@ -619,12 +619,12 @@ static NOINLINE void name##_timed (lua_State *L, lua_Debug *ar, \
 } \
 static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
-  Stack *to = ((way) & ~HOW_LINES) == HOW_DIRECT && h->how == (way) \
-            ? coroutine_known(h, L, ar) : NULL; \
+  Stack *to = ((way) & ~(HOW_LINES | HOW_TIMES)) == HOW_DIRECT && \
+              h->how == (way) ? coroutine_known(h, L, ar) : NULL; \
   uint64_t now; \
   if (to == NULL || !hook_charge(h, &now, 0, way)) hook_slow(L, ar); \
   else { \
-    coroutine_go(h, to); \
+    coroutine_go(h, to, (way) & HOW_TIMES); \
     if (unlikely(--h->countdown == 0)) hook_schedule(h, L); \
   } \
 } \

@@ -5,7 +5,9 @@
 --   functions  by name, name and file, or title: calls, hits and allocs
 --              (allocations, without those of callees); "optional": true
 --              if the function may be missing; "code": a hash of its
---              code, by which it is found under another name
+--              code, by which it is found under another name; p50, p90,
+--              p99 and max: how many times as long as in another run half,
+--              90 %, 99 % of its calls may take, and the longest one
 --   options    options and mode of the recording, as strings
 
 local lists = require "cprof.text.lists"
@@ -24,6 +26,11 @@ local function is_count(value)
     nil, "an integer from 0"
 end
 
+local function is_ratio(value)
+  return type(value) == "number" and value > 0 and value < math.huge or
+    nil, "a number above 0"
+end
+
 local function is_flag(value)
   return type(value) == "boolean" or nil, "true or false"
 end
@@ -39,7 +46,8 @@ end
 local whole = { calls = is_count, hits = is_count, nodes = is_count,
                 allocs = is_count }
 local parts = { calls = is_count, hits = is_count, allocs = is_count,
-                optional = is_flag, code = is_text }
+                p50 = is_ratio, p90 = is_ratio, p99 = is_ratio,
+                max = is_ratio, optional = is_flag, code = is_text }
 
 ---The figures that an entry limits, in order.
 ---@param entry table
@@ -47,6 +55,17 @@ local parts = { calls = is_count, hits = is_count, allocs = is_count,
 function budget.limited(entry)
   local out = {}
   for _, key in ipairs { "calls", "hits", "nodes", "allocs" } do
+    if entry[key] then out[#out + 1] = key end
+  end
+  return out
+end
+
+---The durations that an entry limits, in order.
+---@param entry table
+---@return string[]
+function budget.ratios(entry)
+  local out = {}
+  for _, key in ipairs { "p50", "p90", "p99", "max" } do
     if entry[key] then out[#out + 1] = key end
   end
   return out
@@ -97,7 +116,8 @@ local function wrong(b)
     wrong_part("functions", b.functions, function(title, entry)
       local what = ("function '%s'"):format(title)
       local message = wrong_entry(what, entry, parts)
-      some = some or not message and #budget.limited(entry) > 0
+      some = some or not message and
+        #budget.limited(entry) + #budget.ratios(entry) > 0
       return message
     end) or
     wrong_part("options", b.options, function(name, value)
@@ -136,8 +156,8 @@ function budget.read(path)
   return b
 end
 
-local ranks <const> = { calls = 1, hits = 2, nodes = 3, allocs = 4,
-                        optional = 5, code = 6 }
+local ranks <const> = { calls = 1, hits = 2, nodes = 3, allocs = 4, p50 = 5,
+                        p90 = 6, p99 = 7, max = 8, optional = 9, code = 10 }
 
 ---A budget as people edit it: a line for each function.
 ---@param b table
@@ -146,7 +166,7 @@ function budget.encode(b)
   local json = require "cprof.encoding.json"
   local function entry(t)
     local keys, out = lists.keys(t), {}
-    table.sort(keys, order(function(key) return ranks[key] or 9 end,
+    table.sort(keys, order(function(key) return ranks[key] or 11 end,
       function(key) return key end))
     for i, key in ipairs(keys) do
       local value = t[key]

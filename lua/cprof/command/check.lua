@@ -1,5 +1,6 @@
 -- cprof check: a gate for CI, on figures that are the same in every run. Times
--- are not the same: they are printed but not checked.
+-- are not the same: they are printed but not checked, except durations against
+-- those of another run.
 
 local allocations = require "cprof.count.allocations"
 local budget = require "cprof.command.budget"
@@ -13,6 +14,7 @@ local match = require "cprof.profile.match"
 local totals = require "cprof.coverage.totals"
 local output = require "cprof.export.output"
 local rows = require "cprof.count.rows"
+local slower = require "cprof.command.slower"
 
 local check = {
   name = "check",
@@ -25,13 +27,17 @@ local check = {
     "exceeded, or if a function with a limit is not in the profile, unless " ..
     'the budget says "optional": true for it, or the limit is 0. It is 2 if ' ..
     "none of the budget's functions is in the profile. --update brings a " ..
-    "budget up to date. Times are printed but not checked.",
+    "budget up to date. Times are printed but not checked, except durations " ..
+    "of calls, with --baseline.",
   example = "cprof check --budget budget.json run.cprof",
   options = {
     input.file(),
     { "--budget JSON", "The budget, as --update writes it." },
     { "--update", "Write the profile's figures to the budget: those that it " ..
       "limits, or all figures if there is no budget yet." },
+    { "--baseline FILE", "Another profile of this machine, for the limits " ..
+      "of durations: p50, p90, p99 and max of a function are how many times " ..
+      "as long as there its calls may take." },
     { "--coverage N", "Fail if less than N percent of the lines ran; for a " ..
       "profile that was recorded with cprof run --coverage.",
       type = "number", min = 0, max = 100 },
@@ -219,7 +225,7 @@ local function may_lack(entry)
   for _, key in ipairs(budget.limited(entry)) do
     if entry[key] > 0 then return entry.optional or false end
   end
-  return true
+  return #budget.ratios(entry) == 0 or entry.optional or false
 end
 
 -- }======================================================
@@ -263,6 +269,9 @@ local function renewed(known, profile)
       if names[key] then given, code = key, given == key and code or nil end
       local new = renew(entry, sum(of, functions))
       new.optional, new.code = entry.optional, code
+      for _, ratio in ipairs(budget.ratios(entry)) do
+        new[ratio] = entry[ratio]
+      end
       out.functions[given] = new
     elseif may_lack(entry) then out.functions[key] = entry
     else lost[#lost + 1] = key end
@@ -405,6 +414,27 @@ local function hold(profile, limits)
   return report
 end
 
+-- Adds to the report how durations have changed from those of the baseline, if
+-- the budget limits them.
+local function hold_durations(report, profile, named, limits, parsed, fail)
+  if not slower.limited(limits.functions) then return end
+  if not parsed.baseline then
+    fail "the budget limits durations: name a profile with --baseline"
+  end
+  local baseline, other = input.load(parsed.baseline, fail)
+  for _, p in ipairs { { profile, named }, { baseline, other } } do
+    if not p[1].meta.distribution then
+      fail(("%s has no durations of calls: record it with cprof run " ..
+        "--distribution"):format(p[2]))
+    end
+  end
+  local held = slower.hold(profile, baseline, limits.functions, find)
+  table.move(held.out, 1, #held.out, #report.out + 1, report.out)
+  for _, key in ipairs { "checked", "over", "missing" } do
+    report[key] = report[key] + held[key]
+  end
+end
+
 -- does the budget limit this figure anywhere?
 local function limits_any(limits, what)
   if limits.limits[what] then return true end
@@ -468,6 +498,7 @@ function check.call(parsed, fail)
       "cprof run --lines"):format(named))
   end
   local report = hold(profile, limits)
+  hold_durations(report, profile, named, limits, parsed, fail)
   if report.checked == 0 and report.other then fail(report.other) end
   if report.found == 0 and report.missing > 0 or report.checked == 0 then
     fail(("none of the functions of %s is in %s, so there is nothing to " ..

@@ -282,6 +282,66 @@ end
 
 
 -- {======================================================
+-- Durations of calls
+-- =======================================================
+
+-- steps of histograms are up to 10 % wide: a change has to be larger
+local least_change <const> = 1.25
+
+local percentiles <const> = { "p50_ns", "p99_ns", "max_ns" }
+
+local of_durations <const> = {
+  { title = "half took" }, { title = "now" }, { title = "99 %" },
+  { title = "now" }, { title = "longest", rank = 1 },
+  { title = "now", rank = 1 },
+  { title = "function", left = true, least = 18, code = true },
+  { title = "defined", left = true, least = 16, cut = format.cutpath,
+    code = true, rank = 2 },
+}
+
+local function changed(a, b)
+  return math.max(a, b) > least_change * math.max(math.min(a, b), 1)
+end
+
+-- the change of the 99th percentile; nil: none is known, or it is small
+local function change_of(entry)
+  local a, b = entry.before.durations, entry.after.durations
+  if not a or not b or a.calls + b.calls <= 2 then return nil end
+  return (changed(a.p50_ns, b.p50_ns) or changed(a.p99_ns, b.p99_ns)) and
+    math.abs(b.p99_ns - a.p99_ns) or nil
+end
+
+-- A table of functions whose calls take longer now, or less long.
+local function durations_of(view, entries, parsed)
+  local list, rows = {}, {}
+  for _, entry in ipairs(entries) do
+    entry.longer = change_of(entry)
+    if entry.longer and passes(entry, parsed.filter) then
+      list[#list + 1] = entry
+    end
+  end
+  table.sort(list, order("-longer", "func.title"))
+  for i = 1, math.min(#list, parsed.limit) do
+    local row, entry = {}, list[i]
+    for _, field in ipairs(percentiles) do
+      for _, side in ipairs { entry.before, entry.after } do
+        row[#row + 1] = { format.time(side.durations[field]) }
+      end
+    end
+    row[#row + 1] = { format.plain(entry.func.name) }
+    row[#row + 1] = { format.plain(name.where(entry.func)), "dim" }
+    rows[i] = row
+  end
+  if #rows == 0 then return end
+  view.page:gap()
+  view.page:subtitle "durations of calls"
+  view.page:table(of_durations, rows)
+end
+
+-- }======================================================
+
+
+-- {======================================================
 -- The lines above the table
 -- =======================================================
 
@@ -459,6 +519,7 @@ function diff.call(parsed, fail)
   view.page:gap()
   sort(entries, parsed.sort)
   table_of(view, entries, parsed)
+  durations_of(view, entries, parsed)
   input.print(view.page:text(), fail)
 end
 

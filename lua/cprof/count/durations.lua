@@ -31,6 +31,7 @@ end
 
 ---@class cprof.Durations       the calls of a function, or of several
 ---@field calls integer          that have ended; of recursion, the outermost
+---@field total_ns integer       of all calls
 ---@field max_ns integer
 ---@field p50_ns integer         half of the calls took no longer; within 5 %
 ---@field p90_ns integer
@@ -101,8 +102,8 @@ function durations.of(histogram, p, total, total_raw)
   local function of(percent)
     return percentile(list, calls, longest, percent)
   end
-  return { calls = calls, max_ns = longest, p50_ns = of(50), p90_ns = of(90),
-    p99_ns = of(99), steps = list, slowest = slow }
+  return { calls = calls, total_ns = total, max_ns = longest, p50_ns = of(50),
+    p90_ns = of(90), p99_ns = of(99), steps = list, slowest = slow }
 end
 
 -- The string of these slow calls and counts.
@@ -153,14 +154,18 @@ function durations.by_title(p)
 end
 
 ---Sets `durations` of the rows of functions that have a histogram.
----@param p cprof.Profile  with time as its measure
+---@param p cprof.Profile
 ---@param rows cprof.Row[]
-function durations.rows(p, rows)
-  local known = p.meta.distribution and durations.by_title(p) or {}
+---@param times? cprof.Row[]  where time is not the measure: rows of times
+function durations.rows(p, rows, times)
+  local known, of = durations.by_title(p), {}
+  for _, row in ipairs(times or {}) do of[row.title] = row.durations end
   for _, row in ipairs(rows) do
     local histogram = known[row.title]
-    row.durations = histogram and
-      durations.of(histogram, p, row.total, row.total_raw) or nil
+    if times then row.durations = of[row.title]
+    elseif histogram then
+      row.durations = durations.of(histogram, p, row.total, row.total_raw)
+    end
   end
 end
 

@@ -161,7 +161,10 @@ local known = setmetatable({}, { __mode = "k" })
 function graph.functions(p, all)
   if not known[p] then
     known[p] = table.pack(graph.of(p, group.title, true))
-    if p.measure.name == "time" then durations.rows(p, known[p][1]) end
+    if p.meta.distribution then
+      local times = p.recorded and (graph.functions(p.recorded, true))
+      durations.rows(p, known[p][1], times)
+    end
   end
   local out = {}
   for _, row in ipairs(known[p][1]) do

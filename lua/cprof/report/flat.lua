@@ -38,7 +38,7 @@ local function longest(view)
   return { title = "max", optional = true, rank = not sorted and 3 or nil,
     cell = function(_, row)
       local d = row.durations
-      local says = d and d.calls > 1 and d.max_ns * d.calls > 2 * row.total
+      local says = d and d.calls > 1 and d.max_ns * d.calls > 2 * d.total_ns
       return d and (sorted or says) and format.time(d.max_ns) or ""
     end }
 end
