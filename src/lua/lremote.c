@@ -54,11 +54,15 @@ static int lremote_begin (lua_State *L) {
 */
 static int lremote_core (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
-  size_t n = (size_t)lua_rawlen(L, 2) / 3, i;
-  RemoteProcess *p = cast(RemoteProcess *, lua_newuserdatauv(L, sizeof *p +
-                          n * sizeof(RemoteSegment), 0));
-  RemoteSegment *s = cast(RemoteSegment *, p + 1);
+  size_t n, i;
+  RemoteProcess *p;
+  RemoteSegment *s;
   int error;
+  luaL_checktype(L, 2, LUA_TTABLE);
+  n = (size_t)lua_rawlen(L, 2) / 3;
+  p = cast(RemoteProcess *, lua_newuserdatauv(L, sizeof *p +
+           n * sizeof(RemoteSegment), 0));
+  s = cast(RemoteSegment *, p + 1);
   for (i = 0; i < n; i++) {
     s[i].from = (uint64_t)ltable_at(L, 2, (lua_Integer)(3 * i + 1));
     s[i].to = (uint64_t)ltable_at(L, 2, (lua_Integer)(3 * i + 2));

@@ -20,7 +20,6 @@ local terminal = require "cprof.system.terminal"
 ---    parser: that of a command, or of all
 
 local list = { "run", "attach", "dump", "top", "serve", "report", "annotate",
-local list = { "run", "attach", "dump", "top", "serve", "report", "annotate",
   "tree", "callgraph", "show", "slow", "coverage", "diff", "merge", "join",
   "html", "export", "push", "check", "calibrate", "completion", "help" }
 
