@@ -125,6 +125,14 @@ static uint64_t lremote_address (lua_State *L, int arg) {
 }
 
 
+/* a layout, by the releases that have it */
+static const RemoteLayout *lremote_layout (lua_State *L, int arg) {
+  const RemoteLayout *l = remote_layout(luaL_checkstring(L, arg));
+  luaL_argcheck(L, l != NULL, arg, "no layout");
+  return l;
+}
+
+
 /* The global_State of the thread at the address in argument 2. */
 static uint64_t lremote_global (lua_State *L, RemoteMemory *m) {
   return remote_word(m, lremote_address(L, 2) + INTERNALS_STATE_GLOBAL);
@@ -146,7 +154,7 @@ static int lremote_states (lua_State *L) {
     s.to = (uint64_t)ltable_at(L, 2, i + 1);
     while (remote_search(&p->memory, &s)) {
       ltable_put(L, &found, (lua_Integer)s.at);
-      lua_pushlightuserdata(L, (void *)(uintptr_t)s.layout);
+      lua_pushstring(L, s.layout->release);
       lua_rawseti(L, -2, ++found);
     }
   }
@@ -207,7 +215,7 @@ static int lremote_frames (lua_State *L, RemoteMemory *m,
 */
 static int lremote_thread (lua_State *L) {
   RemoteMemory *m = &lremote_get(L)->memory;
-  const RemoteLayout *l = cast(RemoteLayout *, lua_touserdata(L, 3));
+  const RemoteLayout *l = lremote_layout(L, 3);
   RemoteThread t;
   const char *misfit = remote_thread(m, l, lremote_address(L, 2), &t);
   if (misfit != NULL) {
@@ -347,7 +355,7 @@ static int lremote_names (lua_State *L) {
   memset(&v, 0, sizeof v);
   v.L = L;
   v.memory = m;
-  v.layout = cast(RemoteLayout *, lua_touserdata(L, 3));
+  v.layout = lremote_layout(L, 3);
   v.left = LREMOTE_FIELDS;
   lua_newtable(L);
   luaL_checkstack(L, 8, NULL);
@@ -357,14 +365,6 @@ static int lremote_names (lua_State *L) {
 }
 
 /* }====================================================== */
-
-
-/* layout -> the releases that have it */
-static int lremote_release (lua_State *L) {
-  const RemoteLayout *l = cast(RemoteLayout *, lua_touserdata(L, 1));
-  lua_pushstring(L, l->release);
-  return 1;
-}
 
 
 static const luaL_Reg lremote_list[] = {
@@ -379,7 +379,6 @@ static const luaL_Reg lremote_list[] = {
   {"remote_thread", lremote_thread},
   {"remote_coroutines", lremote_coroutines},
   {"remote_names", lremote_names},
-  {"remote_release", lremote_release},
   {NULL, NULL}
 };
 

@@ -34,6 +34,15 @@ unsigned remote_tag (RemoteMemory *m, uint64_t value) {
 }
 
 
+const RemoteLayout *remote_layout (const char *release) {
+  size_t i;
+  for (i = 0; i < REMOTE_LAYOUTS; i++)
+    if (strcmp(remote_layouts[i].release, release) == 0)
+      return &remote_layouts[i];
+  return NULL;
+}
+
+
 /* {======================================================
 ** Searching
 ** ======================================================= */

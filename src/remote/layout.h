@@ -29,6 +29,9 @@ typedef struct RemoteLayout {
   int newer;		/* are arrays and long strings those of Lua 5.5? */
 } RemoteLayout;
 
+/* The layout with that 'release'; NULL: there is none. */
+CPROF_I const RemoteLayout *remote_layout (const char *release);
+
 /* a thread of Lua, main or coroutine, whose pointers fit */
 typedef struct RemoteThread {
   uint64_t at, global;

@@ -265,7 +265,7 @@ local function find_states(memory, mappings, who)
   local states = {}
   for i = 1, #found, 2 do
     states[#states + 1] = { address = found[i], layout = found[i + 1],
-      release = core.remote_release(found[i + 1]) }
+      release = found[i + 1] }
   end
   return states
 end
