@@ -8,8 +8,8 @@
 local bound = require "cprof.count.bound"
 local changes = require "cprof.html.changes"
 local coverage = require "cprof.coverage"
-local covered = require "cprof.html.covered"
 local escape = require "cprof.encoding.escape"
+local files = require "cprof.html.covered"
 local format = require "cprof.text.format"
 local framed = require "cprof.html.framed"
 local graph = require "cprof.count.graph"
@@ -351,7 +351,7 @@ function data.of(p, whole, before)
     measures = names, words = memory.words(whole),
     taken = memory.taken(whole),
     collector = memory.collector(whole), heap = memory.heap(whole),
-    coverage = covered.of(whole, number),
+    coverage = files.of(whole, number),
     frames = whole.frames and
       framed.of(whole, numbers(whole, rows, more), trees),
   }

@@ -162,8 +162,8 @@ function columnsOf(model, kind) {
 
 // On a phone, the source has the room: only these stand beside it.
 const brief = (column) => column === number || column.title === "%";
-const classOf = (column) =>
-  [column.class, column.spare && "spare", brief(column) ? "" : "extra"]
+const room = (column) =>
+  [column.spare && "spare", brief(column) ? "" : "extra"]
     .filter(Boolean)
     .join(" ");
 
@@ -338,7 +338,7 @@ class Listing {
         {
           role: "columnheader",
           title: column.hint,
-          class: classOf(column),
+          class: room(column),
         },
         column.title,
       );
@@ -450,7 +450,8 @@ class Listing {
     const ran = app.model.sources[source.id].byLine.has(n);
     const never = active && !ran && !app.model.sampled;
     const cells = this.columns.map((column) => {
-      const properties = { role: "cell", class: classOf(column) };
+      const own = [column.class, room(column)].filter(Boolean).join(" ");
+      const properties = { role: "cell", class: own };
       if (column === number) {
         const href = app.link({ file: source.place, line: n });
         const link = { ...properties, class: "n", tabindex: "-1", href };
