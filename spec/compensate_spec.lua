@@ -177,7 +177,7 @@ describe("what recording costs", function()
     assert.is_true(q.meta.clamped_ns > 0)
     assert.equal(0, helper.find(q, leaf).self_ns)
     assert.is_truthy(q:report():find(
-      "note: the overhead estimate exceeds the measured time by %S+; "))
+      "note: the overhead estimate exceeds the measured time by %S+, so "))
   end)
 
   it("stays in the times on request, or where it is not known", function()
