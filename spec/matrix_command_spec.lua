@@ -39,6 +39,7 @@ local refused <const> = {
   "^clock %l+ and clock %l+ cannot be added up: ",
   "^profiles with and without live blocks cannot be added up: ",
   "^profiles with and without allocations cannot be added up: ",
+  "^profiles with and without durations of calls cannot be added up: ",
   "^only %d+%.%d %% of the time of .*; %-%-force joins them$",
   "^the second profile has mode count, and no times$",
   "^the first profile has mode sample, and no calls$",
