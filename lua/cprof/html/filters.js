@@ -5,10 +5,16 @@ import { matcher } from "./search.js";
 import { callees, collapsed, focused, hide, only } from "./tree.js";
 
 /**
- * The kinds, in the order in which they apply: the name in the address, what
- * the label of a term begins with, and what is left of a tree.
- * @type {{ key: string, title: string,
- *   of: (tree: any, wanted: Uint8Array, one: any) => any }[]}
+ * @typedef {object} Kind
+ * @property {string} key  its name in the address
+ * @property {string} title  what the label of a term begins with
+ * @property {(tree: any, wanted: Uint8Array, one: any) => any} of  what is left
+ *   of a tree
+ */
+
+/**
+ * The kinds, in the order in which they apply.
+ * @type {Kind[]}
  */
 export const kinds = [
   {
