@@ -619,12 +619,22 @@ static int sample_makewaiting (Recorder *r) {
 
 
 /*
-** If the watcher of this thread rests since a pause, makes it look again. 0:
-** it does not, so a new timer is needed.
+** Does the watcher of this thread rest since a pause? Then it can look again;
+** else a new timer is needed.
 */
-static int sample_watchagain (Sampler *s) {
+static int sample_rests (const Sampler *s) {
   return s->watcher != NULL && s->paused && timer_ishere(s->pace.timer) &&
-         !timer_lost(s->pace.timer) && watcher_resume(s->watcher);
+         !timer_lost(s->pace.timer) && watcher_asks(s->watcher);
+}
+
+
+/*
+** Makes the watcher look again. To be called when ticks are no longer ignored:
+** it would wait for one that was.
+*/
+static void sample_watchagain (Sampler *s) {
+  watcher_resume(s->watcher);
+  sample_setticker(s);
 }
 
 
@@ -652,7 +662,7 @@ int sample_start (Recorder *r, const char **why) {
   s->elsewhere = 0;
   s->hookswap.at = r->hot->direct ? s->running.at : NULL;
   unwind_begin(&s->unwinder, s->hookswap.at);
-  again = sample_watchagain(s);
+  again = sample_rests(s);
   if (!again && !sample_begin(s, why)) return 0;
   hot_enter(r->hot);
   sample_look(r);
@@ -660,7 +670,7 @@ int sample_start (Recorder *r, const char **why) {
   *r->hot->running = s->frame.node;
   recorder_setstate(r, STATE_RUNNING);
   s->paused = 0;
-  if (again) sample_setticker(s);
+  if (again) sample_watchagain(s);
   else sample_watch(s);
   return 1;
 }

@@ -142,17 +142,13 @@ void watcher_rest (Watcher *w) {
 ** Looks become rarer during a rest, so after a long one the next look may be
 ** far away: then its time is drawn anew.
 */
-int watcher_resume (Watcher *w) {
-  uint64_t rested;
-  if (!watcher_asks(w)) return 0;
-  rested = platform_monotonic() - w->rests;
+void watcher_resume (Watcher *w) {
+  uint64_t rested = platform_monotonic() - w->rests;
   __atomic_store_n(&w->asked, 0, __ATOMIC_SEQ_CST);
   w->rests = 0;
-  if (rested >= WATCHER_LONG) {
-    __atomic_store_n(&w->anew, 1, __ATOMIC_SEQ_CST);
-    watch_wake(w->watch);
-  }
-  return 1;
+  if (rested < WATCHER_LONG) return;
+  __atomic_store_n(&w->anew, 1, __ATOMIC_SEQ_CST);
+  watch_wake(w->watch);
 }
 
 

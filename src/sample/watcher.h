@@ -30,11 +30,8 @@ CPROF_I void watcher_begin (Watcher **to, Pace *p, const Running *running);
 /* Lets the watcher look at nothing until 'watcher_resume'. */
 CPROF_I void watcher_rest (Watcher *w);
 
-/*
-** Lets the watcher look again. 0: there is no watching thread, as in the child
-** of a fork.
-*/
-CPROF_I int watcher_resume (Watcher *w);
+/* Lets the watcher look again, after a rest. */
+CPROF_I void watcher_resume (Watcher *w);
 
 /*
 ** Ends the watching thread. When this returns, no look goes on. The handler may
@@ -69,7 +66,7 @@ CPROF_I void watcher_forget (Watcher *w);
 
 #define watcher_begin(to,p,running)	((void)(to), (void)(p), (void)(running))
 #define watcher_rest(w)	((void)(w))
-#define watcher_resume(w)	((void)(w), 0)
+#define watcher_resume(w)	((void)(w))
 #define watcher_end(w)	((void)(w))
 #define watcher_free(w)	((void)(w))
 #define watcher_asks(w)	((void)(w), 0)
