@@ -24,8 +24,8 @@ local dump = {
   options = {
     { "PID", "The process, or a core file.", read = target,
       must = "the number of a process, or a file" },
-    { "--exe FILE", "The program that left the core file, if it is not " ..
-      "where it was; for names of C functions." },
+    { "--exe FILE", "The program that left the core file, for names of C " ..
+      "functions (default: the path in the core file)." },
     { "--json", "Print JSON." },
     input.looks,
   },
