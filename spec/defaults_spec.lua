@@ -9,6 +9,7 @@ local none = { ["--filter"] = true, ["--root"] = true, ["--focus"] = true,
   ["--ignore"] = true, ["--include"] = true, ["--exclude"] = true,
   ["--lines"] = true, ["--count"] = true, ["--coverage"] = true,
   ["--branch-coverage"] = true, ["--budget"] = true,
+  ["--baseline"] = true,
   ["--since"] = true, ["--until"] = true,
   ["--trace"] = true, ["-e"] = true, ["-m"] = true }
 

@@ -35,9 +35,9 @@ local check = {
     { "--budget JSON", "The budget, as --update writes it." },
     { "--update", "Write the profile's figures to the budget: those that it " ..
       "limits, or all figures if there is no budget yet." },
-    { "--baseline FILE", "Another profile of this machine, for the limits " ..
-      "of durations: p50, p90, p99 and max of a function are how many times " ..
-      "as long as there its calls may take." },
+    { "--baseline FILE", "Compare durations of calls with this profile, " ..
+      "which is of the same machine. In the budget, p50, p90, p99 and max of " ..
+      "a function say how many times as long they may be." },
     { "--coverage N", "Fail if less than N percent of the lines ran; for a " ..
       "profile that was recorded with cprof run --coverage.",
       type = "number", min = 0, max = 100 },
