@@ -201,6 +201,24 @@ describe("a continuous recording", function()
     assert.equal(oldest + 1, newest)
   end)
 
+  it("keeps the newest files, also if the first one is over at once", function()
+    local dir <close> = command.folder()
+    local start, elapsed = core.start, nil
+    function core.start(given)
+      local ok, why = start(given)
+      core.start, elapsed = start, given.elapsed
+      elapsed()
+      return ok, why
+    end
+    local ok, why = pcall(profiler.start, { file = dir:file "x-%p-%n.cprof",
+      every = 1000, keep = 2 })
+    core.start = start
+    assert.is_true(ok, why)
+    for _ = 1, 3 do elapsed() end
+    profiler.stop()
+    assert.equal(2, #files(dir))
+  end)
+
   it("has process and time in the names of its files", function()
     local dir <close> = command.folder()
     local out, err = command.shell(("cd %s; CPROF_OPTIONS='every=0.1," ..

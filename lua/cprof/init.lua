@@ -16,7 +16,6 @@ local heap = later "cprof.count.heap"
 local options = later "cprof.text.options"
 local profile = later "cprof.export.methods"
 local report = later "cprof.report"
-local rotation = later "cprof.recording.rotation"
 local starting = later "cprof.recording.start"
 local variables = later "cprof.recording.variables"
 
@@ -28,25 +27,19 @@ local recorded ---@type cprof.Recorded?  facts about the last recording
 
 local function prepare(opts)
   local _ <close> = methods.borrow()
-  local o, given, known = starting.prepare(opts)
+  local given, known = starting.prepare(opts)
   recorded = known
-  return o, given
-end
-
-local function keep_newest(o, given)
-  local _ <close> = methods.borrow()
-  rotation.keep_newest(o, given)
+  return given
 end
 
 ---Starts a new profile. Raises an error if one is being recorded, or if an
 ---option is wrong.
 ---@param opts? cprof.StartOptions
 function cprof.start(opts)
-  local o, given = prepare(opts)
+  local given = prepare(opts)
   -- not while methods are borrowed: recording takes over the program's hook
   local ok, why = core.start(given)
   if not ok then error("start: " .. why, 2) end
-  if o.keep then keep_newest(o, given) end
 end
 
 -- These act on the function that calls them, or must not be on the stack

@@ -13,7 +13,8 @@ local rotation = {}
 
 local stderr, remove = io.stderr, os.remove
 
--- the files that this process, `pid`, has begun; a child has its own
+-- the files of this process, `pid`, from the oldest that is kept to the next;
+-- a child has its own
 local files, pid = {}, nil
 
 -- the current folder when recording began; the program may change it
@@ -40,14 +41,9 @@ local function next_file(o)
   return filename.expand(o.file)
 end
 
----Removes all files but the newest ones. To be called when recording has begun.
----@param o cprof.StartOptions
----@param given table  see `rotation.prepare`
-function rotation.keep_newest(o, given)
-  if not o.keep then return end
-  local file = string.gsub(given.whole, "%%p", tostring(pid))
-  if files[#files] ~= file then files[#files + 1] = file end
-  while #files > o.keep do remove(table.remove(files, 1)) end
+-- Removes all files but the newest ones.
+local function keep_newest(o)
+  while o.keep and #files > o.keep do remove(table.remove(files, 1)) end
 end
 
 -- Sets the next file in the options for the core, and the names of functions
@@ -56,6 +52,9 @@ local function name_file(o, given)
   given.file = next_file(o)
   given.whole = filename.absolute(given.file, here)
   given.paths = profile.paths()
+  if o.keep then
+    files[#files + 1] = string.gsub(given.whole, "%%p", tostring(pid))
+  end
 end
 
 -- Ends the recording into the present file, and names the next one.
@@ -69,7 +68,7 @@ end
 -- To be called with the results of `core.start` for the next file.
 local function after_start(o, given, ok, why)
   local _ <close> = methods.borrow()
-  if ok then rotation.keep_newest(o, given)
+  if ok then keep_newest(o)
   else stderr:write(("cprof: recording ended: %s\n"):format(why))
   end
 end

@@ -290,7 +290,7 @@ function start.prepare(opts)
   }
   local given = given_of(o, filter, recorded, tell, close)
   rotation.prepare(o, given)
-  return o, given, recorded
+  return given, recorded
 end
 
 return start
