@@ -500,8 +500,8 @@ describe("durations of calls in reports", function()
     local path = dir:file "x.cprof"
     assert(record(work):save(path))
     local out = command.cprof("show", path, "uneven")
-    assert.is_truthy(out:find("10 complete calls: half took at most 10.2µs, " ..
-      "90 % 10.2µs, 99 % 900µs, the longest 900µs", 1, true), out)
+    assert.is_truthy(out:find("10 complete calls: median 10.2µs, " ..
+      "p90 10.2µs, p99 900µs, max 900µs", 1, true), out)
     assert.is_truthy(out:find "\n9.83µs +10.7µs +9  #+\n")
     assert.is_truthy(out:find "\n *891µs +944µs +1  #+\n", out)
     assert.is_nil(command.cprof("show", path, "work"):find "complete call")
@@ -582,7 +582,7 @@ describe("the slowest calls", function()
     assert.same({ { took_ns = 3001 * us }, { took_ns = 3001 * us },
       { took_ns = 2010 * us } }, { sums[1], sums[2], sums[3] })
     local out = command.cprof("slow", dir:file "sum.cprof", "outer")
-    assert.is_truthy(out:find "^ *took +half took +function\n")
+    assert.is_truthy(out:find "^ *took +median +function\n")
     assert.is_truthy(out:find "\n3.00ms +%S+ +outer", out)
   end)
 
@@ -692,7 +692,7 @@ describe("durations of calls in a budget", function()
       "lua:", 1, true), out)
     assert.is_truthy(out:find("): the longest call took 25.0µs, at most 2.4 " ..
       "times 10.0µs\n", 1, true), out)
-    assert.is_truthy(out:find("): 99 % of them took 25.0µs, at most 1.5 " ..
+    assert.is_truthy(out:find("): p99 is 25.0µs, at most 1.5 " ..
       "times 10.0µs\n", 1, true), out)
     assert.is_truthy(out:find "\n2 of 4 figures over budget; ")
     out, why, status = check('{ "max": 2 }', two)

@@ -291,8 +291,8 @@ local least_change <const> = 1.25
 local percentiles <const> = { "p50_ns", "p99_ns", "max_ns" }
 
 local of_durations <const> = {
-  { title = "half took" }, { title = "now" }, { title = "99 %" },
-  { title = "now" }, { title = "longest", rank = 1 },
+  { title = "median" }, { title = "now" }, { title = "p99" },
+  { title = "now" }, { title = "max", rank = 1 },
   { title = "now", rank = 1 },
   { title = "function", left = true, least = 18, code = true },
   { title = "defined", left = true, least = 16, cut = format.cutpath,

@@ -58,8 +58,8 @@ run.options = {
       return (word == "live" or word == "all") and word or nil
     end, must = "live or all" },
   { "--gc", "Show the garbage collector as a function of its own." },
-  { "--distribution", "Count how long the calls of each function took: the " ..
-    "longest, and percentiles." },
+  { "--distribution", "Record how long the calls of each function took: " ..
+    "median, p90, p99, max, and the slowest calls." },
   { "--callsites", "Keep calls from different lines apart." },
   { "--trace[=FILE]", "Write each call, in the order of time, to FILE or " ..
     "standard error." },

@@ -9,10 +9,10 @@ local slowest = require "cprof.report.slow"
 local slow = {
   name = "slow",
   summary = "Print the slowest calls, and who made them.",
-  description = "Print the calls that took more than twice as long as half " ..
-    "of the calls of their function: those that exceed them most first. A " ..
-    "call that was slow because of one that it made is left out, unless " ..
-    "FUNCTION is given. For each function, its eight slowest calls are known.",
+  description = "Print the calls that took more than twice the median of " ..
+    "their function, sorted by how much longer than it they took. A call " ..
+    "that was slow because of one that it made is left out, unless FUNCTION " ..
+    "is given. The eight slowest calls of each function are known.",
   usage = "cprof slow [options] [FILE] [FUNCTION]",
   example = "cprof slow run.cprof Server:handle",
   options = {
@@ -48,8 +48,7 @@ function slow.call(parsed, fail)
   end
   local on = page.new(parsed, profile)
   if #calls == 0 then
-    on:line("no call took more than twice as long as half of the calls of " ..
-      "its function")
+    on:line("no call took more than twice the median of its function")
   else
     slowest.show(on, profile, calls, parsed.limit)
   end

@@ -8,9 +8,8 @@ local lists = require "cprof.text.lists"
 
 local slower = {}
 
-local words <const> = { p50 = "half of the calls took",
-  p90 = "90 %% of them took",
-  p99 = "99 %% of them took", max = "the longest call took" }
+local words <const> = { p50 = "the median call took",
+  p90 = "p90 is", p99 = "p99 is", max = "the longest call took" }
 
 ---Does a budget limit durations?
 ---@param functions table<string, table>  of the budget

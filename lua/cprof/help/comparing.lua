@@ -13,7 +13,7 @@ return {
 
 Points of samples have an interval: `+1.2 ±3.4`. A change within its interval begins with `~`. Such functions come last, for they may not have changed. If only one of two profiles is of samples, only times are compared.
 
-If both profiles have durations of calls (`distribution`), a second table of `diff` has the functions whose calls take longer or less long: half of them, 99 %, the longest. A change of less than a quarter is not shown, as the steps of histograms are up to a tenth wide.
+If both profiles have durations of calls (`distribution`), a second table of `diff` has the functions whose calls take longer, or less long: median, p99 and max. A change of less than a quarter is not shown, as the steps of histograms are up to a tenth wide.
 
 `cprof join COUNTS TIMES` combines the calls of one run with the times of another: exact counts without the cost of counting. A time goes to the same call path, whatever the lines of calls are. If COUNTS lacks that path, the time goes to the function's nodes, in proportion to their calls; if it lacks the function, the time keeps its path, without calls. The report says how much of the time each of these is. `cprof run --both script.lua` runs a program twice and joins the two. Times from samples keep their intervals. If less than half of the time finds its function, the two runs are hardly of one program, and `cprof join` needs `--force`.
 

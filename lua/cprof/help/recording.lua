@@ -18,7 +18,7 @@ return {
 | `memory` | `false` | `true`: counts allocations by node, function and kind, and in modes `"line"` and `"count"` by line; mode `"sample"` estimates them, also by line; `"live"`: also what of them is in use, now and at the peak |
 | `memory_interval` | `524288` | with `memory = "live"`, and in mode `"sample"`: average bytes between samples; `1`: all blocks, which takes some 64 bytes for each block in use |
 | `gc` | `false` | `true`, in modes `"call"` and `"line"`: the time of the garbage collector is in a zone `(garbage collector)`, under the function whose allocation made its step due (not on Lua 5.5) |
-| `distribution` | `false` | `true`, in modes `"call"` and `"line"`: how long the calls of each function took, as a histogram: the longest, half, 90 % and 99 % of them; and the eight slowest, with their call paths |
+| `distribution` | `false` | `true`, in modes `"call"` and `"line"`: how long the calls of each function took: median, p90, p99, max and a histogram; and the eight slowest calls, with their call paths |
 | `file` | none | records into this file, not memory; in its name, `%p` becomes the process number, `%t` the time in UTC (`20261122T065108Z`), `%n` a number that counts the files of this process, and goes on in its forked children |
 | `every` | none | completes the file after so many seconds and begins another; the name needs `%t` or `%n` |
 | `keep` | all | with `every`: keeps only so many of the recording's newest files |

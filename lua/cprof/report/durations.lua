@@ -40,7 +40,7 @@ local list <const> = { { title = "from" }, { title = "to" },
 ---@param d cprof.Durations
 return function(page, d)
   if d.calls == 1 then return end
-  page:line(("%s: half took at most %s, 90 %% %s, 99 %% %s, the longest %s")
+  page:line(("%s: median %s, p90 %s, p99 %s, max %s")
     :format(format.plural(d.calls, "complete call"), format.time(d.p50_ns),
     format.time(d.p90_ns), format.time(d.p99_ns), format.time(d.max_ns)))
   local rows, most, out = rows_of(d.steps), 0, {}

@@ -7,7 +7,7 @@ local order = require "cprof.text.order"
 
 local slow = {}
 
--- a call is slow if it took so many times as long as half of the calls
+-- a call is slow if it took so many times as long as the median of the calls
 local factor <const> = 2
 
 local by_excess <const> = order("-excess_ns", "-took_ns", "row.title",
@@ -94,7 +94,7 @@ local function figure(title, field, rank)
 end
 
 local list <const> = {
-  figure("took", "took_ns"), figure("half took", "usual_ns", 4),
+  figure("took", "took_ns"), figure("median", "usual_ns", 4),
   { title = "ended at", optional = true, rank = 3, cell = function(_, e)
     return e.node and format.time(e.ended_ns) or ""
   end },
