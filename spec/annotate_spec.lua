@@ -309,6 +309,20 @@ end
     assert.equal(210000, hits[1])
   end)
 
+  it("can be a list for editors, with paths from the current folder", function()
+    local list = annotate(nil, { format = "quickfix", limit = 3 })
+    local first = list:match "^[^\n]+"
+    assert.is_truthy(first:find("^" .. util:gsub("%p", "%%%0") ..
+      ":4: %d+%.%d %% self, %S+, 210,%d+ hits: for i = 1, n do "), list)
+    local _, n = list:gsub("[^\n]+:%d+: [^\n]+\n", "")
+    assert.equal(3, n)
+    local path = dir .. "/quickfix.cprof"
+    assert(p:save(path))
+    local out = command.shell(("cd %s; %s --format=quickfix %s"):format(dir,
+      command.here "annotate", path))
+    assert.equal("util.lua:4: ", out:sub(1, 12))
+  end)
+
   it("shows the beginning of a line of minified code in that list", function()
     local file = dir .. "/min.lua"
     write(file, "  local s = '" .. ("é"):rep(100000) .. "' return #s\n")

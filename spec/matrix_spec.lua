@@ -216,7 +216,7 @@ for _, more in ipairs { { relative = "file" }, { relative = "project" },
   { context = 0 }, { context = 3 }, { min_percent = 0 },
   { min_percent = 100 }, { focus = "fib" }, { ignore = "fib" },
   { limit = 1 }, { all = true }, { width = 40 }, { height = 10 },
-  { color = "always" }, { format = "markdown" },
+  { color = "always" }, { format = "markdown" }, { format = "quickfix" },
   { focus = "fib", sort = "self" }, { coverage = true } } do
   annotations[#annotations + 1] = more
 end

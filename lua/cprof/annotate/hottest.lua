@@ -1,7 +1,10 @@
 -- The hottest lines of all sources, as a list.
 
+local core = require "cprof.core"
+local filename = require "cprof.system.filename"
 local format = require "cprof.text.format"
 local in_c = require "cprof.annotate.in_c"
+local name = require "cprof.source.name"
 local order = require "cprof.text.order"
 local source = require "cprof.annotate.source"
 
@@ -64,11 +67,42 @@ local function row_of(view, entry, content, hottest)
   }
 end
 
+-- FILE:LINE: TEXT, the path from the current folder: editors go to such lines
+local function quickfix_of(view, entry, content)
+  local line, page = entry.line, view.page
+  local path = filename.absolute(entry.file.source:sub(2),
+    view.profile.meta.folder)
+  return ("%s:%d: %s %% %s, %s%s: %s"):format(
+    format.plain(name.place("@" .. path, core.cwd())), entry.number,
+    page:share(entry.ns), view.profile.measure.column,
+    page:time(line.self, line.self_most), line.hits > 0 and
+      not view.profile.samples and ", " .. format.plural(line.hits, "hit") or
+      "", text_of(content))
+end
+
+-- Lists the hottest lines for editors, without those that are in no file.
+local function show_quickfix(view, all)
+  local o, out, contents = view.options, {}, {}
+  for _, entry in ipairs(all) do
+    local of = entry.file.source
+    if #out == (o.limit or 20) or
+       o.min_percent and entry.ns * 100 < o.min_percent * view.whole then
+      break
+    elseif of:sub(1, 1) == "@" then
+      contents[of] = contents[of] or source.text(view.profile, of)
+      out[#out + 1] = quickfix_of(view, entry,
+        contents[of][entry.number] or "")
+    end
+  end
+  view.page:verbatim(out)
+end
+
 ---@param view cprof.AnnotateView
 ---@param files cprof.File[]
 return function(view, files)
   local o, page = view.options, view.page
   local all = sorted(view, files)
+  if o.format == "quickfix" then return show_quickfix(view, all) end
   local rows, contents, rest, hottest = {}, {}, 0, 0
   for _, entry in ipairs(all) do
     hottest = math.max(hottest, entry.ns)

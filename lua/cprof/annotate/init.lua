@@ -28,7 +28,8 @@ local annotate = {}
 ---@field ignore? string      without this function
 ---@field limit? integer      most functions or files, or lines with `sort`
 ---@field all? boolean        also functions that do not fit the screen
----@field format? "text"|"markdown"
+---@field format? "text"|"markdown"|"quickfix"   quickfix: the hottest lines, for
+---    editors
 ---@field width? integer
 ---@field height? integer     rows of the screen
 ---@field color? "auto"|"always"|"never"
@@ -47,6 +48,8 @@ annotate.options = options.together(page.options, {
   ignore = { type = "string" },
   limit = { type = "integer", min = 1 },
   all = { type = "boolean", default = false },
+  format = { type = "string", values = { "text", "markdown", "quickfix" },
+             default = "text" },
 })
 
 local heat = {
@@ -125,7 +128,7 @@ end
 local function show(view, source, level)
   local o = view.options
   local by_function = not o.coverage and not source
-  if o.sort ~= "line" then
+  if o.sort ~= "line" or o.format == "quickfix" then
     local list = files.all(view)
     hottest(view, source and { file_of(list, source, level + 1) } or list)
   elseif o.focus or by_function then

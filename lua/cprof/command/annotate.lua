@@ -41,7 +41,9 @@ local annotate = {
       "on a terminal, as many as fit)", of = specs },
     { "--height N", "Fit the output to N rows. (default: the rows of the " ..
       "terminal; without a terminal, no limit)", of = specs },
-    input.page,
+    { "--format", "markdown: to paste into an issue, uncut; quickfix: the " ..
+      "hottest lines as FILE:LINE: TEXT, for editors.", of = specs },
+    input.looks,
   },
 }
 

@@ -27,7 +27,7 @@ A function called by a tail call counts as called from the line that called the 
 | `ignore` | none | title or name of a function: without its lines |
 | `limit` | `20` | the most functions, or lines of a list |
 | `all` | `false` | `true`: all functions, even if the screen has no room |
-| `format` | `"text"` | `"markdown"`: to paste into an issue |
+| `format` | `"text"` | `"markdown"`: to paste into an issue; `"quickfix"`: the hottest lines as `FILE:LINE: TEXT`, for editors: `vim -q <(cprof annotate --format=quickfix)` |
 | `width`, `height` | terminal | columns and rows |
 | `color` | `"auto"` | as in reports |
 ]],
