@@ -28,8 +28,8 @@ local annotate = {}
 ---@field ignore? string      without this function
 ---@field limit? integer      most functions or files, or lines with `sort`
 ---@field all? boolean        also functions that do not fit the screen
----@field format? "text"|"markdown"|"quickfix"   quickfix: the hottest lines, for
----    editors
+---@field format? "text"|"markdown"|"quickfix"   quickfix: the hottest lines,
+---    for editors
 ---@field width? integer
 ---@field height? integer     rows of the screen
 ---@field color? "auto"|"always"|"never"
