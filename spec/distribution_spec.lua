@@ -95,6 +95,51 @@ describe("durations of calls", function()
     end
   end)
 
+  for _, recursion in ipairs { "full", "fold" } do
+    it("have the outermost calls of recursions of all shapes: " .. recursion,
+      function()
+        local active, outermost, seed = {}, {}, 1
+        local function draw(n)
+          seed = (seed * 1103515245 + 12345) % 0x80000000
+          return seed // 65536 % n + 1
+        end
+        local call
+        local function enter(name)
+          active[name] = (active[name] or 0) + 1
+          if active[name] == 1 then
+            outermost[name] = (outermost[name] or 0) + 1
+          end
+        end
+        local function go(name, depth)
+          enter(name)
+          for _ = 1, depth > 0 and draw(4) or 0 do call(depth - 1) end
+          active[name] = active[name] - 1
+        end
+        local all = {
+          function(depth) go(1, depth) end,
+          function(depth) go(2, depth) end,
+          function(depth) go(3, depth) end,
+          function(depth) pcall(go, 4, depth) end,
+          function(depth)
+            go(5, depth)
+            if draw(8) == 1 then error "thrown" end
+          end,
+          function(depth) coroutine.wrap(go)(6, depth) end,
+        }
+        function call(depth)
+          local i = draw(#all)
+          enter(-i)
+          pcall(all[i], depth)
+          active[-i] = active[-i] - 1
+        end
+        local p = record(function() call(8) end, { recursion = recursion })
+        for i, f in ipairs(all) do
+          local row = helper.find(p, f)
+          assert.equal(outermost[-i], row and row.timed_calls, i)
+        end
+      end)
+  end
+
   it("have the outermost calls of a recursion that max_nodes folds",
     function()
       local output = helper.run [[

@@ -135,6 +135,7 @@ void tree_init (Tree *t, const Memory *m) {
   chunks_init(&t->allocated, m, sizeof(NodeAllocated), NODES_SHIFT);
   chunks_init(&t->kinds, m, sizeof(KindsAllocated), KINDS_SHIFT);
   chunks_init(&t->durations, m, sizeof(Durations), DURATIONS_SHIFT);
+  chunks_init(&t->nested, m, sizeof(Nested), NODES_SHIFT);
 }
 
 
@@ -145,6 +146,7 @@ void tree_free (Tree *t) {
   chunks_free(&t->allocated);
   chunks_free(&t->kinds);
   chunks_free(&t->durations);
+  chunks_free(&t->nested);
 }
 
 
@@ -172,10 +174,12 @@ static int tree_addmemory (Tree *t, uint32_t func) {
 }
 
 
-/* Adds a histogram of durations for 'func'. 0: out of memory. */
+/* Adds what durations of 'func' need. 0: out of memory. */
 static int tree_adddurations (Tree *t, uint32_t func) {
   while (t->durations.count <= func)
     if (chunks_add(&t->durations) == NULL) return 0;
+  while (t->nested.count <= func)
+    if (chunks_add(&t->nested) == NULL) return 0;
   return 1;
 }
 
@@ -198,6 +202,29 @@ static Node *tree_onpath (const Tree *t, const Node *n, uint32_t func) {
 }
 
 
+/*
+** Is there a node of 'func' from 'n' up to the root? The walk ends where it
+** meets the path of the last one for this function: a recursion whose calls
+** all call 'func' is not walked from each of them. Parents have smaller ids.
+*/
+static uint32_t tree_isnested (const Tree *t, const Node *n, uint32_t func) {
+  Nested *known = cast(Nested *, chunks_at(&t->nested, func));
+  uint32_t id = tree_id(t, n), last = known->asked;
+  known->asked = id;
+  while (id != 0) {
+    if (id == last) {
+      if (known->above <= id) return known->above != 0;
+      last = 0;  /* the node is below where the paths meet */
+    }
+    if (last > id) last = tree_place(t, last)->parent;
+    else if (tree_place(t, id)->func == func) break;
+    else id = tree_place(t, id)->parent;
+  }
+  known->above = id;
+  return id != 0;
+}
+
+
 static Node *tree_add (Tree *t, Node *parent, uint32_t func, uint32_t line) {
   NodePlace p = ZEROS;
   uint32_t id = t->nodes.count;
@@ -215,7 +242,7 @@ static Node *tree_add (Tree *t, Node *parent, uint32_t func, uint32_t line) {
   n->func = func;
   n->call_line = line;
   if (t->calltimes && parent != NULL)
-    n->nested = tree_onpath(t, parent, func) != NULL;
+    n->nested = tree_isnested(t, parent, func);
   if (parent != NULL) tree_link(t, parent, id, func);
   chunks_publish(&t->nodes);
   return n;
@@ -230,6 +257,7 @@ int tree_reset (Tree *t) {
   chunks_clear(&t->allocated);
   chunks_clear(&t->kinds);
   chunks_clear(&t->durations);
+  chunks_clear(&t->nested);
   t->level = LEVEL_FIRST;
   t->split = t->hashed = 0;
   t->damaged = 0;

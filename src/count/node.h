@@ -108,6 +108,12 @@ typedef struct KindsAllocated {
 */
 #define NODE_WAITING	2
 
+/* what 'tree_isnested' knows of a function */
+typedef struct Nested {
+  uint32_t asked;	/* the last node that was asked about */
+  uint32_t above;	/* the function's nearest node above that; 0: none */
+} Nested;
+
 typedef struct Tree {
   Chunks nodes;
   Chunks places;	/* of NodePlace, of each node; none if it was read from
@@ -131,7 +137,8 @@ typedef struct Tree {
   Chunks allocated;	/* NodeAllocated of each node ... */
   Chunks kinds;		/* ... and KindsAllocated of each function */
   int calltimes;	/* are durations of calls counted? If so: */
-  Chunks durations;	/* Durations of each function */
+  Chunks durations;	/* Durations of each function ... */
+  Chunks nested;	/* ... and its Nested */
 } Tree;
 
 CPROF_I void tree_init (Tree *t, const Memory *m);

@@ -5,11 +5,13 @@
 #include "follow/calltime.h"
 
 
+/* From the base on: the outermost call of a recursion is near it. */
 int calltime_within (const Stack *s, const Frame *f) {
   const Node *n = f->node;
   for (;;) {
-    while (--f > s->base)
-      if (f->node == n && !(f->is.flags & FRAME_EXCLUDED)) return 1;
+    const Frame *below;
+    for (below = s->base + 1; below < f; below++)
+      if (below->node == n && !(below->is.flags & FRAME_EXCLUDED)) return 1;
     s = s->resumer;
     if (s == NULL) return 0;
     f = s->top + 1;
