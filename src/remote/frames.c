@@ -4,9 +4,11 @@
 
 #include "remote/frames.h"
 
-#include <string.h>
-
 #include "internals/internals.h"
+
+#if PLATFORM_WATCH
+
+#include <string.h>
 
 
 #define REMOTE_SHORT	0x04	/* tags of strings */
@@ -206,3 +208,5 @@ uint64_t remote_resumed (RemoteMemory *m, const RemoteThread *t) {
   slot += REMOTE_VALUE;
   return remote_tag(m, slot) == INTERNALS_THREAD ? remote_word(m, slot) : 0;
 }
+
+#endif

@@ -8,6 +8,8 @@
 
 #include "remote/layout.h"
 
+#if PLATFORM_WATCH
+
 
 #define REMOTE_SOURCE	1024	/* bytes of a source's name that are read */
 
@@ -39,5 +41,7 @@ CPROF_I uint64_t remote_resumed (RemoteMemory *m, const RemoteThread *t);
 CPROF_I int remote_string (RemoteMemory *m, const RemoteLayout *l,
                            uint64_t at, char *to, size_t room,
                            size_t *length);
+
+#endif
 
 #endif

@@ -4,9 +4,11 @@
 
 #include "remote/layout.h"
 
-#include <string.h>
-
 #include "internals/internals.h"
+
+#if PLATFORM_WATCH
+
+#include <string.h>
 
 
 /* most slots of a stack (LUAI_MAXSTACK), with those for handling errors */
@@ -204,3 +206,5 @@ const char *remote_thread (RemoteMemory *m, const RemoteLayout *l,
   if (t->status > REMOTE_STATUS_MOST) return "its status is none of Lua's";
   return remote_calls(m, t);
 }
+
+#endif

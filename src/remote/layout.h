@@ -9,6 +9,8 @@
 
 #include "remote/memory.h"
 
+#if PLATFORM_WATCH
+
 
 #define REMOTE_GLOBAL_REGISTRY	64	/* a value */
 #define REMOTE_GLOBAL_OBJECTS	112	/* the list of what is collected */
@@ -69,5 +71,7 @@ CPROF_I const char *remote_thread (RemoteMemory *m, const RemoteLayout *l,
 
 /* The kind of a value's tag, or of an object's, without collectable bit. */
 CPROF_I unsigned remote_tag (RemoteMemory *m, uint64_t value);
+
+#endif
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "remote/memory.h"
 
+#if PLATFORM_WATCH
+
 #include <string.h>
 
 
@@ -80,3 +82,5 @@ unsigned remote_byte (RemoteMemory *m, uint64_t at) {
   unsigned char value;
   return remote_copy(m, at, &value, sizeof value) ? value : 0;
 }
+
+#endif

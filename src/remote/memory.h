@@ -12,6 +12,8 @@
 
 #include "base/platform.h"
 
+#if PLATFORM_WATCH
+
 
 #define REMOTE_PAGE	4096	/* bytes that are read at once */
 #define REMOTE_PAGES	256	/* pages that are kept */
@@ -46,5 +48,7 @@ CPROF_I size_t remote_chunk (RemoteMemory *m, uint64_t from, uint64_t to);
 CPROF_I uint64_t remote_word (RemoteMemory *m, uint64_t at);
 CPROF_I uint32_t remote_half (RemoteMemory *m, uint64_t at);
 CPROF_I unsigned remote_byte (RemoteMemory *m, uint64_t at);
+
+#endif
 
 #endif

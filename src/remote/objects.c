@@ -7,6 +7,8 @@
 #include "internals/internals.h"
 #include "remote/frames.h"
 
+#if PLATFORM_WATCH
+
 
 #define REMOTE_TABLETAG	0x45
 #define REMOTE_TABLE_SIZE	11	/* of the hash part, as a power of 2 */
@@ -70,3 +72,5 @@ int remote_isfunction (unsigned tag) {
   return tag == INTERNALS_LUA || tag == INTERNALS_C ||
          tag == INTERNALS_CLOSURE;
 }
+
+#endif

@@ -8,6 +8,8 @@
 
 #include "remote/layout.h"
 
+#if PLATFORM_WATCH
+
 
 #define REMOTE_KEY	128	/* bytes of a key that are read */
 
@@ -40,5 +42,7 @@ CPROF_I void remote_fields (RemoteMemory *m, const RemoteLayout *l,
 /* Is it the tag of a table, or of a function? */
 CPROF_I int remote_istable (unsigned tag);
 CPROF_I int remote_isfunction (unsigned tag);
+
+#endif
 
 #endif
