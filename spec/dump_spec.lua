@@ -31,10 +31,10 @@ local function forbidden()
   return err:match "^cprof dump: the system does not let .*$"
 end
 
-local why = forbidden()
-if why then
+local refusal = forbidden()
+if refusal then
   describe("cprof dump", function()
-    it("reads other programs", function() pending(why) end)
+    it("reads other programs", function() pending(refusal) end)
   end)
   return
 end

@@ -36,8 +36,8 @@ local check = {
     { "--update", "Write the profile's figures to the budget: those that it " ..
       "limits, or all figures if there is no budget yet." },
     { "--baseline FILE", "Compare durations of calls with this profile, " ..
-      "which is of the same machine. In the budget, p50, p90, p99 and max of " ..
-      "a function say how many times as long they may be." },
+      "which is of the same machine. In the budget, p50, p90, p99 and max " ..
+      "of a function say how many times as long they may be." },
     { "--coverage N", "Fail if less than N percent of the lines ran; for a " ..
       "profile that was recorded with cprof run --coverage.",
       type = "number", min = 0, max = 100 },

@@ -66,7 +66,7 @@ local function end_file(o, given)
 end
 
 -- To be called with the results of `core.start` for the next file.
-local function after_start(o, given, ok, why)
+local function after_start(o, ok, why)
   local _ <close> = methods.borrow()
   if ok then keep_newest(o)
   else stderr:write(("cprof: recording ended: %s\n"):format(why))
@@ -77,7 +77,7 @@ end
 -- must begin outside of any `methods.borrow`, with the program's hook in place.
 local function elapsed(o, given)
   end_file(o, given)
-  after_start(o, given, core.start(given))
+  after_start(o, core.start(given))
 end
 
 ---To be called before recording begins. Adds what the core needs for files.
