@@ -616,8 +616,7 @@ describe("cprof attach", function()
         io.open("ready", "w"):close()
         repeat work() until profiler.running()
         repeat work() until profiler.snapshot().samples > 0
-        io.open("waits", "w"):close()
-        os.execute "until [ -e go -o -e stop ]; do sleep 0.02; done"
+        os.execute ">waits; until [ -e go -o -e stop ]; do sleep 0.02; done"
         repeat work() until not profiler.running()
         os.execute "until [ -e stop ]; do sleep 0.02; done"]])
       assert.is_truthy(err:find(what), err)
