@@ -489,8 +489,9 @@ describe("cprof attach", function()
     local out, err = beside(dir, auto, "$SPEC_LUA $support/attached.lua '" ..
       [[if ... > 3 then io.open("go", "w"):close() end]] ..
       "' --exact --seconds 0.1 -o a.cprof $pid >/dev/null", [[
+      local starved = require "spec_host".starved
       io.open("ready", "w"):close()
-      require "spec_host".starved "go"
+      starved "go"
       repeat until io.open "stop"]])
     assert.is_truthy(err:find("^waiting: process %d+ has not run since the " ..
       "signal; recording starts when it runs\n"), err)
