@@ -286,9 +286,14 @@ describe("a continuous recording", function()
       n = n + 1
       load("local function f() end\n f() -- " .. n)()
     end
-    for _ = 1, 3 do next_file(dir, load_one) end
+    next_file(dir, load_one)
+    local first = n
+    for _ = 1, 2 do next_file(dir, load_one) end
+    -- those of the present file may be there
     _, known = debug.getupvalue(texts.once, 1)
-    assert.is_nil(next(known))
+    for i = 1, first do
+      assert.is_nil(known["local function f() end\n f() -- " .. i])
+    end
     profiler.stop()
     _, known = debug.getupvalue(texts.once, 1)
     assert.is_nil(next(known))
