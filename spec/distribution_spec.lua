@@ -666,18 +666,20 @@ describe("the slowest calls", function()
   end)
 end)
 
-describe("durations of calls in a diff", function()
-  local tail = 10
-  local function even() spend(10) end
-  local function uneven(i) spend(i % 10 == 3 and tail or 10) end
-  local function work()
-    for i = 1, 100 do
-      uneven(i)
-      even()
-    end
+-- µs that one of ten calls of `uneven` takes
+local tail
+local function even() spend(10) end
+local function uneven(i) spend(i % 10 == 3 and tail or 10) end
+local function work()
+  for i = 1, 100 do
+    uneven(i)
+    even()
   end
+end
 
+describe("durations of calls in a diff", function()
   it("are those of functions that changed", function()
+    tail = 10
     local dir <close> = command.folder()
     local one, two = dir:file "1.cprof", dir:file "2.cprof"
     assert(record(work):save(one))
@@ -691,7 +693,7 @@ describe("durations of calls in a diff", function()
     assert.is_truthy(shown:find("\n *10.0µs +10.2µs +10.0µs +900µs +10.0µs +" ..
       "900µs +uneven "), shown)
     assert.is_nil(shown:find " even ")
-    -- the same, with another measure and with none of them
+    -- also with another measure; not where nothing of it changed
     assert.is_truthy(command.cprof("diff", "--measure=wall", one, two):find(
       "\n *10.0µs +10.2µs +10.0µs +900µs +10.0µs +900µs +uneven "))
     assert.is_nil(command.cprof("diff", one, one):find "durations of calls")
@@ -705,17 +707,8 @@ describe("durations of calls in a diff", function()
 end)
 
 describe("durations of calls in a budget", function()
-  local tail = 10
-  local function even() spend(10) end
-  local function uneven(i) spend(i % 10 == 3 and tail or 10) end
-  local function work()
-    for i = 1, 100 do
-      uneven(i)
-      even()
-    end
-  end
-
   it("may be so many times as long as in another run", function()
+    tail = 10
     local dir <close> = command.folder()
     local one, two = dir:file "1.cprof", dir:file "2.cprof"
     assert(record(work):save(one))
@@ -754,6 +747,7 @@ describe("durations of calls in a budget", function()
   end)
 
   it("are not found where the function was not called", function()
+    tail = 10
     local dir <close> = command.folder()
     local one, two = dir:file "1.cprof", dir:file "2.cprof"
     assert(record(work):save(one))
@@ -771,6 +765,7 @@ describe("durations of calls in a budget", function()
   end)
 
   it("stay when it is brought up to date", function()
+    tail = 10
     local dir <close> = command.folder()
     local one = dir:file "1.cprof"
     assert(record(work):save(one))
@@ -787,8 +782,8 @@ end)
 describe("durations of calls as CSV", function()
   it("are empty where no call has ended", function()
     local out = {}
-    local function work() spend(30) end
-    record(work):export("csv", function(s) out[#out + 1] = s end)
+    local function spending() spend(30) end
+    record(spending):export("csv", function(s) out[#out + 1] = s end)
     local text = table.concat(out)
     assert.is_truthy(text:find("total_wait_ns,timed_calls,max_ns,p50_ns," ..
       "p90_ns,p99_ns\r\n", 1, true))

@@ -193,15 +193,6 @@ static int tree_addplace (Tree *t, const NodePlace *p) {
 }
 
 
-/* The nearest node of 'func' from 'n' up to the root. */
-static Node *tree_onpath (const Tree *t, const Node *n, uint32_t func) {
-  uint32_t id = tree_id(t, n);
-  while (id != 0 && tree_place(t, id)->func != func)
-    id = tree_place(t, id)->parent;
-  return id != 0 ? tree_node(t, id) : NULL;
-}
-
-
 /*
 ** Is there a node of 'func' from 'n' up to the root? The walk ends where it
 ** meets the path of the last one for this function: a recursion whose calls
@@ -268,6 +259,15 @@ int tree_reset (Tree *t) {
   if (t->root == NULL) return 0;
   t->overhead = tree_add(t, t->root, FUNC_OVERHEAD, 0);
   return t->overhead != NULL;
+}
+
+
+/* The nearest node of 'func' from 'n' up to the root. */
+static Node *tree_onpath (const Tree *t, const Node *n, uint32_t func) {
+  uint32_t id = tree_id(t, n);
+  while (id != 0 && tree_place(t, id)->func != func)
+    id = tree_place(t, id)->parent;
+  return id != 0 ? tree_node(t, id) : NULL;
 }
 
 

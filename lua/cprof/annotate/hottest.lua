@@ -80,45 +80,47 @@ local function quickfix_of(view, entry, content)
       "", text_of(content))
 end
 
--- Lists the hottest lines for editors, without those that are in no file.
-local function show_quickfix(view, all)
-  local o, out, contents = view.options, {}, {}
+-- Calls `show` with the lines that the options ask for, until it returns true
+-- for so many of them, and with their texts.
+local function each_hot(view, all, show)
+  local o, contents, n = view.options, {}, 0
   for _, entry in ipairs(all) do
     local of = entry.file.source
-    if #out == (o.limit or 20) or
+    if n == (o.limit or 20) or
        o.min_percent and entry.ns * 100 < o.min_percent * view.whole then
-      break
-    elseif of:sub(1, 1) == "@" then
-      contents[of] = contents[of] or source.text(view.profile, of)
-      out[#out + 1] = quickfix_of(view, entry,
-        contents[of][entry.number] or "")
+      return
     end
+    contents[of] = contents[of] or source.text(view.profile, of)
+    if show(entry, contents[of][entry.number] or "") then n = n + 1 end
   end
+end
+
+-- Lists lines for editors, without those that are in no file.
+local function show_quickfix(view, all)
+  local out = {}
+  each_hot(view, all, function(entry, content)
+    if entry.file.source:sub(1, 1) ~= "@" then return false end
+    out[#out + 1] = quickfix_of(view, entry, content)
+    return true
+  end)
   view.page:verbatim(out)
 end
 
 ---@param view cprof.AnnotateView
 ---@param files cprof.File[]
 return function(view, files)
-  local o, page = view.options, view.page
+  local page = view.page
   local all = sorted(view, files)
-  if o.format == "quickfix" then return show_quickfix(view, all) end
-  local rows, contents, rest, hottest = {}, {}, 0, 0
+  if view.options.format == "quickfix" then return show_quickfix(view, all) end
+  local rows, rest, hottest = {}, 0, 0
   for _, entry in ipairs(all) do
     hottest = math.max(hottest, entry.ns)
   end
-  for i, entry in ipairs(all) do
-    local of = entry.file.source
-    local enough = not o.min_percent or
-      entry.ns * 100 >= o.min_percent * view.whole
-    if #rows < (o.limit or 20) and enough and #rows == i - 1 then
-      contents[of] = contents[of] or source.text(view.profile, of)
-      rows[i] = row_of(view, entry, contents[of][entry.number] or "",
-        hottest)
-    else
-      rest = rest + entry.ns
-    end
-  end
+  each_hot(view, all, function(entry, content)
+    rows[#rows + 1] = row_of(view, entry, content, hottest)
+    return true
+  end)
+  for i = #rows + 1, #all do rest = rest + all[i].ns end
   if #all == 0 then
     return page:line(page.measure.idle)
   end

@@ -15,7 +15,7 @@ local annotate = {}
 
 ---@class cprof.AnnotateOptions
 ---@field heat? string        what makes a line hot: "time", "hits" or "total";
----    a measure: the same as `measure`
+---    a measure: sets `measure`, too
 ---@field measure? string     of all figures, as in reports
 ---@field relative? "file"|"project"   what the heat is relative to
 ---@field coverage? boolean   mark lines that never ran

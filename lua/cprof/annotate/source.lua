@@ -28,8 +28,8 @@ local function each_shown(line, visit)
   return column
 end
 
--- the most bytes of a line that are shown: no one reads more of minified code,
--- of which each function would show all of the line
+-- The most bytes of a line that are shown. A line of minified code may have
+-- megabytes, and each function on it would print them all.
 local longest <const> = 1000
 
 ---The part of a line that is shown, and how many bytes of the line it has.

@@ -49,26 +49,27 @@ local parts = { calls = is_count, hits = is_count, allocs = is_count,
                 p50 = is_ratio, p90 = is_ratio, p99 = is_ratio,
                 max = is_ratio, optional = is_flag, code = is_text }
 
+-- those of the keys that an entry has, in order
+local function keys_in(entry, keys)
+  local out = {}
+  for _, key in ipairs(keys) do
+    if entry[key] then out[#out + 1] = key end
+  end
+  return out
+end
+
 ---The figures that an entry limits, in order.
 ---@param entry table
 ---@return string[]
 function budget.limited(entry)
-  local out = {}
-  for _, key in ipairs { "calls", "hits", "nodes", "allocs" } do
-    if entry[key] then out[#out + 1] = key end
-  end
-  return out
+  return keys_in(entry, { "calls", "hits", "nodes", "allocs" })
 end
 
 ---The durations that an entry limits, in order.
 ---@param entry table
 ---@return string[]
 function budget.ratios(entry)
-  local out = {}
-  for _, key in ipairs { "p50", "p90", "p99", "max" } do
-    if entry[key] then out[#out + 1] = key end
-  end
-  return out
+  return keys_in(entry, { "p50", "p90", "p99", "max" })
 end
 
 local function wrong_entry(what, entry, valid)
