@@ -436,7 +436,7 @@ describe("a profile with allocations", function()
     local root = p.functions[p.nodes[1].func]
     assert.same({ root.total_allocs, root.total_bytes }, { objects, space })
     assert.has_error(function() text("chrome", { measure = "alloc" }) end,
-      "export: option 'measure' is not for format chrome")
+      "export: option 'measure' does not apply to format chrome")
   end)
 end)
 

@@ -130,11 +130,11 @@ describe("the C API", function()
         return nodes .. " " .. tostring(c) .. " " ..
           tostring(p.meta.uncompensated)]]
     end
-    local with = "1 true the clock is the host's"
+    local with = "1 true the host supplies the clock"
     assert.equal(with, recorded {})
     assert.equal(with, recorded { c_functions = 1, callsites = -1,
       compensate = 1 })
-    assert.equal("1 false the clock is the host's", recorded {
+    assert.equal("1 false the host supplies the clock", recorded {
       c_functions = -1 })
     assert.equal("1 true compensate = false", recorded { compensate = -1 })
     S:run [[function twice() update(10)

@@ -53,7 +53,7 @@ local host = os.getenv "CPROF_BUILD" .. "/cprof-host x.lua"
 -- may on a busy machine.
 local function in_time(err)
   return (err:gsub("waiting: process %d+ [^\n]*\n", "")
-    :gsub("process %d+ ran no Lua code, or had no processor, [^\n]*\n", ""))
+    :gsub("the recording of process %d+ ended %S+ late: [^\n]*\n", ""))
 end
 
 local function profiles(dir)
@@ -599,8 +599,8 @@ describe("cprof attach", function()
           io.open("go", "w"):close()
           wait(function() return message "answer".state == "stopped" end)
         end]] ] =
-        "process %d+ ran no Lua code, or had no processor, when its " ..
-        "recording should have ended; it ended [%d.]+m?s later\n",
+        "the recording of process %d+ ended [%d.]+m?s late: the process ran " ..
+        "no Lua code, or other programs had the processor\n",
       -- the program has got one of the signals
       [ [[if got then return end
         local digit = message "listen".signals

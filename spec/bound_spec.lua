@@ -161,7 +161,7 @@ describe("a report's head", function()
         measure.recorded(p.meta))
       assert.is_true(tonumber(share) > 75)
       assert.equal(("overhead was %s %% of the time, so small times are " ..
-        "rough; shares of small functions are true with --sample"):format(
+        "rough; --sample gives true shares of small functions"):format(
         share), note(p))
       assert.is_truthy(note(recorded(1e6, { mode = "line" })):find(
         "; mode call, or fewer lines (--lines=PATTERN), is more exact", 1,
@@ -175,13 +175,13 @@ describe("a report's head", function()
   it("says what was left to the callers", function()
     for options, told in pairs {
       [{ c_functions = false }] = "without C functions; their time and " ..
-        "overhead count for their callers",
+        "overhead are charged to their callers",
       [{ exclude = { "[C]", "idle" } }] =
         'without "[C]", "idle"; their',
       [{ c_functions = false, exclude = { "idle" } }] =
         'without C functions, "idle"; their',
       [{ include = { "busy" } }] = 'only functions that match "busy"; ' ..
-        "time and overhead of others count for their callers",
+        "time and overhead of others are charged to their callers",
     } do
       local p = helper.record(work, options)
       local path = os.tmpname()
@@ -207,7 +207,7 @@ describe("a report's head", function()
       f()]], true))
     local p = helper.record(function() chunk() end, { mode = "line" })
     assert.is_truthy(p:report { width = 200 }:find(
-      "\nnote: 2 functions are of stripped code, which has no lines\n", 1,
+      "\nnote: 2 functions have no lines: the code is stripped\n", 1,
       true), p:report())
     assert.is_truthy(p:annotate(nil, { width = 200 }):find(
       "… 2 functions of stripped code, which has no lines, %S+ %% self"))

@@ -246,8 +246,9 @@ describe("cprof check", function()
         local from, to = ways[case[1]][1], ways[case[2]][1]
         check(budget, "--update", dir:file(case[1] .. ".cprof"))
         local path = dir:file(case[2] .. ".cprof")
-        local note = ("the budget is of mode %s, the profile of mode %s: " ..
-          "their call-tree nodes cannot be compared\n"):format(from, to)
+        local note = ("the budget was recorded in mode %s, the profile in " ..
+          "mode %s: their call-tree nodes cannot be compared\n"):format(from,
+          to)
         local out, err, status = check(budget, path)
         assert.same({ "", 0 }, { err, status }, out)
         assert.equal("note: " .. note, (out:match "^[^\n]*\n"))

@@ -280,8 +280,8 @@ describe("the cprof command", function()
       end
       local _, err, status = command.cprof(table.unpack(words))
       assert.equal(2, status)
-      assert.equal(("cprof %s: %s: a folder; name a file in it, or give the " ..
-        "folder to report, diff or merge\n"):format(name, dir.path), err)
+      assert.equal(("cprof %s: %s is a folder: name a file in it, or give " ..
+        "the folder to report, diff or merge\n"):format(name, dir.path), err)
     end
     assert.equal(0, select(3, command.cprof("report", dir.path)))
   end)

@@ -57,7 +57,7 @@ describe("cprof run --coverage", function()
     for _, line in ipairs { "lines 4, 9 never ran",
       "l.3: 'elseif' was never true",
       "l.8: function unused was never called",
-      "l.11: 'or' never took its right side" } do
+      "l.11: 'or' never evaluated its right side" } do
       assert.truthy(out:find("\n" .. line .. "\n", 1, true), line .. out)
     end
     assert.is_nil(out:find("l.2:", 1, true), out)

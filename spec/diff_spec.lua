@@ -217,8 +217,8 @@ describe("cprof diff", function()
         "their call-tree nodes cannot be compared" },
       { { include = { "/^spec/" } }, 'include none, ' ..
         'the other with "/^spec/": ' ..
-        "their calls and times cannot be compared, as what one omits is " ..
-        "charged to its callers" },
+        "their calls and times cannot be compared, because callers are " ..
+        "charged for what one omits" },
       { { exclude = { "more", "x" } },
         'exclude none, the other with "more", "x": their calls and times' },
       { { c_functions = false }, "c_functions true, the other with false: " ..

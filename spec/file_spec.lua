@@ -495,14 +495,14 @@ local harmed = [[
   ]]
 
 describe("a program lives when its file", function()
-  it("is cut short by someone else", function()
+  it("is truncated by another program", function()
     for _, size in ipairs { 0, 1, 4096, 70000, 100000 } do
       os.remove(path)
       local output = shell("", ([[
         local function harm()
           assert(os.execute("truncate -s %d " .. arg[1]))
         end]]):format(size) .. harmed, path)
-      assert.equal("alive\nfalse\nthe file was cut short by someone else\t" ..
+      assert.equal("alive\nfalse\nanother program truncated the file\t" ..
         "true\nnil\n", output)
     end
   end)
@@ -516,7 +516,7 @@ describe("a program lives when its file", function()
       assert(os.execute("truncate -s 0 " .. arg[1]))
       print(profiler.report() ~= nil)
       print(profiler.snapshot().meta.ended)]], path)
-    assert.equal("true\nthe file was cut short by someone else\n", output)
+    assert.equal("true\nanother program truncated the file\n", output)
   end)
 
   it("finds no room on the disk", function()

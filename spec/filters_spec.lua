@@ -49,7 +49,7 @@ local controls = [[
 local refused = "pause false, resume false, reset false, frame false, " ..
   "stop false, start: "
 local running = refused .. "already running; call stop first\n"
-local starting = refused .. "a filter is being asked about a function\n"
+local starting = refused .. "called while a filter runs\n"
 
 describe("a filter", function()
   for _, options in ipairs { 'exclude = { "nothing" }', 'include = { "/./" }',
@@ -98,7 +98,7 @@ describe("a filter", function()
         assert(profiler.running())
         tried = tried - 1
         local told = table.concat(results, ", ")
-        local within = told:find("a filter is being asked", 1, true)
+        local within = told:find("called while a filter runs", 1, true)
         if within then print(told) else assert(profiler.stop()) end
       until within
       results = {}

@@ -58,8 +58,8 @@ describe("cprof help", function()
     local out, err, status = command.cprof("help", "reprots")
     assert.equal("", out)
     assert.equal(2, status)
-    assert.is_truthy(err:find("no topic 'reprots'; there are: library", 1,
-      true))
+    assert.is_truthy(err:find("unknown topic 'reprots'; valid topics: library",
+      1, true))
   end)
 
   it("explains what headers and columns say", function()

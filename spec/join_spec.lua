@@ -77,7 +77,7 @@ describe("cprof join", function()
           node(p, "leaf", caller).self_ns)
       end
       assert.equal(t.meta.wall_ns, p.meta.wall_ns)
-      assert.is_truthy(out:find "100.0 %% of the time was%s+found by its",
+      assert.is_truthy(out:find "100.0 %% of the time was%s+matched by call",
         out)
     end
   end)
@@ -105,9 +105,9 @@ describe("cprof join", function()
     end
     assert.equal(sum(t, nil, "self_ns"), sum(p, nil, "self_ns"))
     local by_path, by_function, none = out:gsub("%s+", " "):match(
-      "note: calls are those of a run in mode call, times of one in mode " ..
-      "call; (%S+) %% of the time was found by its call path, (%S+) %% by " ..
-      "its function, (%S+) %% is in functions")
+      "note: calls are from a run in mode call, times from a run in mode " ..
+      "call; (%S+) %% of the time was matched by call path, (%S+) %% by " ..
+      "function, (%S+) %% is in functions")
     assert.is_true(tonumber(by_path) < 100, out)
     assert.is_true(tonumber(by_function) > 0, out)
     assert.is_true(tonumber(none) > 0, out)
@@ -184,7 +184,7 @@ describe("cprof join", function()
     local p = join_profiles(counts, helper.record(work, { mode = "sample",
       rate = 1 }))
     if p.time_samples > 0 then return end
-    assert.equal("calls are those of a run in mode call; the one in " ..
+    assert.equal("calls are from a run in mode call; the run in " ..
       "mode sample has no times", p.meta.joined)
   end)
 
@@ -229,7 +229,7 @@ describe("cprof join", function()
     assert.is_truthy(err:find("note: the profiles are of different programs: ",
       1, true), err)
     assert.is_truthy(err:find("note: only [%d.]+ %% of the time of "), err)
-    assert.is_truthy(out:find("calls are those of a run", 1, true), out)
+    assert.is_truthy(out:find("calls are from a run", 1, true), out)
   end)
 
   it("says what cannot be joined", function()
@@ -239,7 +239,7 @@ describe("cprof join", function()
     local times = record(dir, "t.cprof", script)
     for _, words in ipairs {
       { "the second profile has mode count, and no times", times, counts },
-      { "t.cprof is one of the profiles that are joined: name another file",
+      { "t.cprof is one of the profiles to be joined: name another file",
         counts, times, "-o", times },
       { "No such file", counts, dir:file "none" },
     } do
@@ -287,7 +287,7 @@ describe("cprof run --both", function()
       to, script, "x y", "--quiet")
     assert.equal("x y\t--quiet\nx y\t--quiet\n", out)
     assert.equal(7, status)
-    assert.is_truthy(err:find("calls are those of a run in mode count",
+    assert.is_truthy(err:find("calls are from a run in mode count",
       1, true), err)
     local p = assert(profiler.load(to))
     helper.check(p)
@@ -390,7 +390,7 @@ describe("cprof run --both", function()
     assert.equal(0, status, err)
     assert.is_truthy(err:find "\nNext: cprof show ", err)
     out = command.cprof "report"
-    assert.is_truthy(out:find("calls are those of a run", 1, true), out)
+    assert.is_truthy(out:find("calls are from a run", 1, true), out)
   end)
 
   it("says what it cannot do", function()

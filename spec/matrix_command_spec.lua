@@ -15,10 +15,10 @@ local refused <const> = {
   "^option '%-%-sort' must not be \"%l+\" for a profile without %l+",
   "^option '%-%-heat' must not be \"%l+\" for a profile without %l+",
   "^option '%-%-measure' must not be \"%l+\" for a profile without %l+",
-  "^option '%-%-%l+' must not be \"%l+\" for a profile that does not tell " ..
-    "waiting from computing: ",
-  "^option '%-%-measure' is not for format %l+$",
-  "^option '%-%-[%l-]+' is not for format %l+$",
+  "^option '%-%-%l+' must not be \"%l+\" for a profile without waiting " ..
+    "times: ",
+  "^option '%-%-measure' does not apply to format %l+$",
+  "^option '%-%-[%l-]+' does not apply to format %l+$",
   "^option '%-%-expressions' must not be true with measure = \"%l+\": parts ",
   "^option '%-%-root': no function 'fib' was recorded; ",
   "^no function '[%w.()]+' was recorded; ",
@@ -29,7 +29,7 @@ local refused <const> = {
   "^%g+ has no coverage: record it with cprof run %-%-coverage$",
   "^%g+ has no branches to cover$", "^%g+ has no lines to cover$",
   "^%g+ is a profile without [%l ]+; record with cprof run %-%-memory",
-  "^%g+ is a profile that does not tell waiting from computing: ",
+  "^%g+ is a profile without waiting times: ",
   "^%l+ needs lines, %g+ has none: record it with cprof run %-%-lines$",
   "^format %l+ needs a profile of mode \"%l+\"",
   "^format %l+ is about times, which mode \"count\" does not record; ",
@@ -176,7 +176,8 @@ describe("cprof check", function()
           other }
         if not ok and not (said and (documented(why) or
            why:find "^none of the functions of %g+ is in %g+, so " or
-           why:find "^the budget has " or why:find "^the budget is of ")) then
+           why:find "^the budget has " or
+           why:find "^the budget was recorded in ")) then
           failed[#failed + 1] = why
         end
       end

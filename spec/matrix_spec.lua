@@ -17,8 +17,8 @@ local measures = { alloc = true, allocs = true, live = true, peak = true }
 -- may allocations be in the place of times?
 local function unmeasured(p, option, value)
   if (value == "cpu" or value == "wait") and not p.meta.waiting_ns then
-    return ("option '%s' must not be \"%s\" for a profile that does not " ..
-      "tell waiting from computing"):format(option, value)
+    return ("option '%s' must not be \"%s\" for a profile without waiting " ..
+      "times"):format(option, value)
   end
   if not measures[value] then return nil end
   local live = value == "live" or value == "peak"
@@ -89,7 +89,8 @@ local function exporting(p, row, o)
   elseif not row.tree and next(o) then
     return "export: option '"
   elseif o.measure and not row.measures then
-    return ("export: option 'measure' is not for format %s"):format(row.name)
+    return ("export: option 'measure' does not apply to format %s"):format(
+      row.name)
   end
   local why = unmeasured(p, "measure", o.measure)
   if why then return why end

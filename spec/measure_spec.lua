@@ -102,10 +102,10 @@ describe("option measure", function()
       assert.has_error(function() p:report { [option] = value } end)
     end
     assert.has_error(function() p:report { measure = "wait" } end,
-      'report: option \'measure\' must not be "wait" for a profile that ' ..
-      "does not tell waiting from computing: it has mode count and clock " ..
-      p.meta.clock .. "; on Linux and macOS, modes call and line do with " ..
-      "the wall clock, on Linux mode sample, too")
+      'report: option \'measure\' must not be "wait" for a profile without ' ..
+      "waiting times: it has mode count and clock " .. p.meta.clock ..
+      "; waiting is measured by the wall clock, in modes call and line on " ..
+      "Linux and macOS, in mode sample on Linux")
     assert.has_error(function()
       recorded "call":report { measure = "cpu", sort = "alloc" }
     end)

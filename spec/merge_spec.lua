@@ -204,8 +204,8 @@ describe("cprof merge", function()
       helper.record(before, { callsites = true, exclude = { "steady" } }),
       helper.record(before, { callsites = true, exclude = { "steady" } }))
     assert.equal("note: one was recorded with exclude none, the other with " ..
-      "\"steady\": their calls and times cannot be added up, as what " ..
-      "one omits is charged to its callers\n" ..
+      "\"steady\": their calls and times cannot be added up, because " ..
+      "callers are charged for what one omits\n" ..
       "note: one was recorded with callsites false, the other with true: " ..
       "their call-tree nodes cannot be added up, their functions can\n", err)
     assert.same({ exclude = "(different in some runs)",
@@ -239,8 +239,8 @@ describe("cprof merge", function()
     for _, name in ipairs { path, (path:gsub("/a.cprof", "/./a.cprof")) } do
       local out, err, status = command.cprof("merge", "-o", name, path, path)
       assert.same({ "", 2 }, { out, status })
-      assert.equal(("cprof merge: -o %s is one of the profiles that are " ..
-        "added up: name another file\n"):format(name), err)
+      assert.equal(("cprof merge: -o %s is one of the profiles to be added " ..
+        "up: name another file\n"):format(name), err)
     end
     assert.equal(text, command.read(path))
   end)

@@ -242,7 +242,7 @@ describe("options of exports", function()
   it("are not for coverage", function()
     local lined = helper.record(work, { mode = "line" })
     local _, why = pcall(lined.export, lined, "lcov", print, { fold = true })
-    assert.equal("export: option 'fold' is not for format lcov", why)
+    assert.equal("export: option 'fold' does not apply to format lcov", why)
   end)
 
   it("are told where they were given", function()

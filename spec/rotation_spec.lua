@@ -461,7 +461,7 @@ describe("a range of recordings", function()
   it("says what is not there", function()
     local dir <close> = command.folder()
     for _, words in ipairs {
-      { "has no file %*.cprof", "report", dir.path },
+      { "has no %*.cprof file", "report", dir.path },
       { "no file matches", "report", dir:file "*.cprof" },
       { "must be an age", "report", dir.path, "--since=soon" },
       { "must be an age", "report", dir.path, "--until=2026-13-01" },

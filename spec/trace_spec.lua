@@ -421,7 +421,7 @@ describe("a trace", function()
     assert.is_nil(debug.gethook())
     assert.equal(4, n)
     assert.equal("pause false, resume false, reset false, frame false, " ..
-      "stop true, start: a trace function is being called",
+      "stop true, start: called from a trace function",
       table.concat(did, ", "))
     local p = profiler.snapshot()
     for _, each in ipairs { looked, p } do

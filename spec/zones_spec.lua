@@ -230,7 +230,7 @@ describe("zones", function()
     local ok, message = pcall(work)
     assert.is_false(ok)
     assert.is_truthy(message:find(
-      "leave 'a': the zone entered last is 'b(2)'", 1, true), message)
+      "leave 'a': the innermost open zone is 'b(2)'", 1, true), message)
   end)
 
   it("must have names that are strings", function()

@@ -551,7 +551,7 @@ describe("the flame graph", () => {
     await open("luacheck", "view=functions");
     const self = await text("tbody td");
     await open("luacheck", "view=flame&color=heat");
-    assert.equal(await text(".legend"), `self of the function, up to ${self}`);
+    assert.equal(await text(".legend"), `self of each function, up to ${self}`);
     await choose("button", "By file");
     assert.deepEqual(await texts(".legend .swatched"), names);
     await choose("nav a", "Overview");
@@ -1009,7 +1009,7 @@ describe("samples", () => {
     assert.match((await texts("tbody .percent")).join(), /\d ±\d/);
     await open("joined");
     const said = (await texts(".notes li")).join();
-    assert.match(said, /calls are those of a run in mode call/);
+    assert.match(said, /calls are from a run in mode call/);
   });
 });
 

@@ -116,9 +116,9 @@ local meddlings = {
   { "replaced", 'assert(os.rename("OTHER", arg[1]))', "complete" },
   { "removed", "assert(os.remove(arg[1]))", "complete" },
   { "cut", 'assert(os.execute("truncate -s 5000 " .. arg[1]))',
-    "the file was cut short by someone else" },
+    "another program truncated the file" },
   { "emptied", 'assert(io.open(arg[1], "wb")):close()',
-    "the file was cut short by someone else" },
+    "another program truncated the file" },
 }
 
 local function meddled(way)

@@ -121,7 +121,7 @@ local function restarts(way)
 end
 
 local early = { "nothing was recorded in it yet", "No such file",
-  "not a profile", "its program was killed in a reset" }
+  "not a profile", "its program was killed during a reset" }
 
 local function is_early(why)
   for _, text in ipairs(early) do

@@ -134,7 +134,7 @@ int mapped_intact (MappedFile *f) {
 }
 
 
-/* The function 'get' of pages. Of counters, a block tells the number. */
+/* The function 'get' of Pages. A block of counters notes their number. */
 static void *mapped_get (const Pages *p, uint32_t owner, size_t size) {
   MappedFile *f = cast(MappedFile *, p->ud);
   FileBlock *b = mapped_block(f, p->kind, owner, size);
@@ -174,7 +174,7 @@ const char *mapped_failure (const MappedFile *f) {
   int ours = mapped_ours(f);  /* may raise SIGBUS, so it comes first */
   if (!ours || sigbus_lost(f->range) || f->error == MAPPED_CUT)
     return mapped_replaced(f) ? MAPPED_OVERWRITTEN
-                              : "the file was cut short by someone else";
+                              : "another program truncated the file";
   switch (f->error) {
     case 0: return NULL;
     case ENOSPC: return "no space left for the file";
@@ -270,7 +270,7 @@ static void mapped_writeheader (MappedFile *f) {
 }
 
 
-/* Reserves addresses for so many nodes, or for fewer if they are limited. */
+/* Reserves addresses for 'nodes' nodes, or for fewer if they are limited. */
 static int mapped_reserve (MappedFile *f, uint32_t nodes) {
   uint64_t wanted = (uint64_t)nodes * (sizeof(Node) + sizeof(NodeAllocated));
   wanted += wanted / 16 + SPACE_MORE;

@@ -244,7 +244,7 @@ static int open_load (Loaded *l, const Memory *m, int fd) {
     uint32_t generation = open_generation(fd);
     char *bytes;
     if (generation % 2 != 0) {
-      if (!live) return open_fail(l, "its program was killed in a reset");
+      if (!live) return open_fail(l, "its program was killed during a reset");
       platform_sleep(0.001);
       continue;
     }

@@ -259,7 +259,7 @@ static const char *core_unknown (const Recorder *r, const Options *o) {
   if (o->mode == MODE_COUNT) return "mode count";
   if (o->mode == MODE_SAMPLE) return "mode sample";
   return !o->cpu && r->recording.clock.host != NULL
-       ? "the clock is the host's" : NULL;
+       ? "the host supplies the clock" : NULL;
 }
 
 
@@ -328,11 +328,11 @@ static int core_start (lua_State *L) {
   lua_settop(L, 1);
   if (r == NULL) lua_pushliteral(L, RECORDER_CLOSED);
   else if (r->callback == CALLBACK_TRACE)
-    lua_pushliteral(L, "a trace function is being called");
+    lua_pushliteral(L, "called from a trace function");
   else if (r->callback == CALLBACK_FILTER)
-    lua_pushliteral(L, "a filter is being asked about a function");
+    lua_pushliteral(L, "called while a filter runs");
   else if (r->callback == CALLBACK_NAMES)
-    lua_pushliteral(L, "names are being written to the file");
+    lua_pushliteral(L, "called while names are written to the file");
   else if (control_active(r, L)) lua_pushliteral(L, "already running");
   else {
     int n = lprofile_nogc(L, core_begin, 1);
@@ -548,7 +548,7 @@ static int core_leave (lua_State *L) {
       return luaL_error(L, "leave '%s': the calling function has entered "
                            "no zone, or has left it already", name);
     case ZONE_OTHER:
-      return luaL_error(L, "leave '%s': the zone entered last is '%s'",
+      return luaL_error(L, "leave '%s': the innermost open zone is '%s'",
                         name, lua_tostring(L, -1));
     default:
       return 0;
@@ -583,7 +583,7 @@ static int core_internals (lua_State *L) {
 }
 
 
-/* -> can the collector be driven? is a finalizer running? */
+/* -> two booleans: can the collector be driven? is a finalizer running? */
 static int core_drives (lua_State *L) {
   lua_pushboolean(L, collector_usable(L));
   lua_pushboolean(L, lua_gc(L, LUA_GCCOUNT) < 0);
@@ -667,8 +667,8 @@ static void core_checkbase (lua_State *L) {
   lua_pushliteral(L, "next");
   if (lua_rawget(L, -2) != LUA_TFUNCTION)
     luaL_error(L, "cprof needs Lua's basic functions: open them "
-               "(luaopen_base or luaL_openlibs), and take them away once "
-               "cprof is loaded");
+               "(luaopen_base or luaL_openlibs); a program may remove them "
+               "once cprof is loaded");
   lua_pop(L, 2);
 }
 

@@ -142,11 +142,11 @@ static const char *remote_luaframe (RemoteMemory *m, const RemoteLayout *l,
   if (!remote_proto(m, f->code, &p)) return "a function has no prototype";
   if (pc < p.code || pc % INTERNALS_INSTRUCTION != 0 ||
       (pc - p.code) / INTERNALS_INSTRUCTION > p.size)
-    return "an instruction is not in its function";
+    return "an instruction is outside its function";
   pc = (pc - p.code) / INTERNALS_INSTRUCTION;
   /* a function that has not begun is at its first instruction */
   if (!remote_line(m, &p, pc == 0 ? 0 : (int)pc - 1, &f->line))
-    return "a table of lines makes no sense";
+    return "a function's table of lines is invalid";
   f->first = p.first;
   f->last = p.last;
   source = remote_word(m, p.at + INTERNALS_PROTO_SOURCE);
@@ -156,7 +156,7 @@ static const char *remote_luaframe (RemoteMemory *m, const RemoteLayout *l,
   }
   else if (!remote_string(m, l, source, f->source, sizeof f->source,
                           &f->length))
-    return "a source's name is no string";
+    return "a source's name is not a string";
   return NULL;
 }
 
@@ -180,17 +180,17 @@ const char *remote_frame (RemoteMemory *m, const RemoteLayout *l,
   f->isc = tag != INTERNALS_LUA;
   f->tail = (marks & l->tail) != 0;
   if (f->isc != ((marks & l->c) != 0))
-    return "a call is not that of its function";
+    return "a call does not match its function";
   if (tag == INTERNALS_LUA) {
     if (remote_tag(m, f->function) != INTERNALS_OBJECT(INTERNALS_LUA))
-      return "a function is no closure";
+      return "a Lua function is not a closure";
     return remote_luaframe(m, l, at, f);
   }
   f->code = f->function;
   if (tag == INTERNALS_C) return NULL;
   if (tag != INTERNALS_CLOSURE ||
       remote_tag(m, f->function) != INTERNALS_OBJECT(INTERNALS_CLOSURE))
-    return "what is called is no function";
+    return "a called value is not a function";
   f->code = remote_word(m, f->function + INTERNALS_CLOSURE_BODY);
   return NULL;
 }

@@ -89,7 +89,7 @@ static int remote_based (RemoteMemory *m, const RemoteLayout *l,
 }
 
 
-/* Notes that a state passed so many proofs, and failed the next one. */
+/* Notes that a state passed 'level' proofs, and failed the next one. */
 static int remote_near (RemoteSearch *s, uint64_t at, int level,
                         const char *misfit) {
   if (level > s->level) {
@@ -107,9 +107,9 @@ static int remote_fits (RemoteMemory *m, const RemoteLayout *l,
   if (l->main != 0 && remote_word(m, global + l->main) != at) return 0;
   if (!remote_based(m, l, at))
     return remote_near(s, at, 1 + (l->main != 0),
-                       "its stack is not where its first call is");
+                       "its first call is not on its stack");
   if (!remote_registered(m, l, at, global))
-    return remote_near(s, at, 3, "its registry does not have its main thread");
+    return remote_near(s, at, 3, "its registry lacks its main thread");
   s->at = at;
   s->layout = l;
   return 1;
@@ -141,7 +141,7 @@ static int remote_ismain (RemoteMemory *m, const unsigned char *bytes,
   for (i = 0; i < REMOTE_LAYOUTS; i++)
     if (remote_fits(m, &remote_layouts[i], at, global, s)) return 1;
   if (s->level < 2 && global > at && remote_mutual(m, at, global))
-    remote_near(s, at, 2, "the sizes of its structures are not Lua's own");
+    remote_near(s, at, 2, "its structures have other sizes");
   return 0;
 }
 
@@ -172,10 +172,10 @@ static const char *remote_calls (RemoteMemory *m, RemoteThread *t) {
   uint64_t above = t->last + REMOTE_EXTRA * REMOTE_VALUE;
   for (t->depth = 0; ci != t->base; t->depth++) {
     uint64_t from[3];
-    if (!remote_copy(m, ci, from, sizeof from)) return "a call is not readable";
+    if (!remote_copy(m, ci, from, sizeof from)) return "a call cannot be read";
     if (from[0] >= above || from[0] <= t->stack ||
         (from[0] - t->stack) % REMOTE_VALUE != 0)
-      return "the functions of its calls are not in its stack";
+      return "the functions of its calls are not on its stack";
     above = from[0];
     ci = from[2];
   }
@@ -188,7 +188,7 @@ const char *remote_thread (RemoteMemory *m, const RemoteLayout *l,
   uint64_t top;
   memset(t, 0, sizeof *t);
   if (remote_tag(m, at) != INTERNALS_OBJECT(INTERNALS_THREAD))
-    return "it is no thread";
+    return "it is not a Lua thread";
   t->at = at;
   t->global = remote_word(m, at + INTERNALS_STATE_GLOBAL);
   t->ci = remote_word(m, at + INTERNALS_STATE_CI);
@@ -198,12 +198,12 @@ const char *remote_thread (RemoteMemory *m, const RemoteLayout *l,
   t->jump = remote_word(m, at + l->jump);
   t->status = remote_byte(m, at + l->status);
   if (!remote_based(m, l, at))
-    return "its stack is not where its first call is";
+    return "its first call is not on its stack";
   top = remote_word(m, at + REMOTE_TOP);
   if (top <= t->stack || top - t->stack > REMOTE_SLOTS * REMOTE_VALUE)
-    return "its top is not in its stack";
+    return "its top is not on its stack";
   t->values = (uint32_t)((top - t->stack) / REMOTE_VALUE) - 1;
-  if (t->status > REMOTE_STATUS_MOST) return "its status is none of Lua's";
+  if (t->status > REMOTE_STATUS_MOST) return "its status is invalid";
   return remote_calls(m, t);
 }
 

@@ -80,8 +80,8 @@ local function quickfix_of(view, entry, content)
       "", text_of(content))
 end
 
--- Calls `show` with the lines that the options ask for, until it returns true
--- for so many of them, and with their texts.
+-- Calls `show` with the lines that the options select, and their texts, until
+-- it has returned true for as many lines as the option 'limit' allows.
 local function each_hot(view, all, show)
   local o, contents, n = view.options, {}, 0
   for _, entry in ipairs(all) do

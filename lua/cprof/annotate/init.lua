@@ -65,18 +65,18 @@ local heat = {
 ---@field whole integer       the time that is 100 %, in ns: the program's
 ---@field heat fun(line: cprof.Line): integer
 ---@field called table<cprof.Line, cprof.CalledByLine>  calls made from lines
----@field called_by? table<string, table<integer, cprof.CalledByLine>>  the
----    same by the title of the calling function, at first use
----@field single boolean      did the user name a source?
----@field remaining? fun(f: cprof.Function): boolean  is a function selected by
----    'focus' and 'ignore'?
----@field passes fun(row: cprof.Row): boolean  is a row of such a function?
+---@field called_by? table<string, table<integer, cprof.CalledByLine>>  calls
+---    by the title of the calling function and line, made at first use
+---@field single boolean      whether the user named a source
+---@field remaining? fun(f: cprof.Function): boolean  whether 'focus' and
+---    'ignore' select a function
+---@field passes fun(row: cprof.Row): boolean  whether to show a row
 ---@field texts table<string, table>  texts that were read, by source
 ---@field greatest? integer   heat of the hottest line of all
 ---@field marked? table<string, { spans?: table<integer, cprof.Span[]>,
 ---    greatest?: integer }>  parts of lines, by source, at first use
 ---@field most? integer       the highest count of a part of all sources
----@field unfolded? boolean   are cold lines shown, too?
+---@field unfolded? boolean   whether cold lines are shown, too
 
 ---Makes the view for showing lines on a page.
 ---@param profile cprof.Profile

@@ -57,7 +57,7 @@ end
 ---@field number integer
 ---@field content string
 ---@field figures cprof.Line?
----@field never boolean      could it have run, but did not?
+---@field never boolean      whether it could have run, but did not
 ---@field spans? cprof.Span[]  its parts, if these are shown
 ---@field greatest? integer   the highest count of a part, of all lines
 

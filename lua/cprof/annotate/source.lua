@@ -94,10 +94,10 @@ function source.text(profile, name)
     return {}, unread(profile, name)
   elseif of.mixed then
     return of.text and text.split(of.text) or {},
-      "several chunks have this name; figures are sums over them"
+      "several chunks have this name; figures are their sums"
   elseif of.text and of.changed then
     return text.split(of.text),
-      "the file was not what ran when it was first read"
+      "the file had changed before it was first read; other text ran"
   elseif of.text then
     local now = name:sub(1, 1) == "@" and core.readfile(
       filename.absolute(name:sub(2), profile.meta.folder))

@@ -18,7 +18,7 @@ local annotate = {
     { "SOURCE?", "A source, or the end of its path, to print all of it." },
     { "--focus FUNCTION", "Show only this function.", of = specs },
     { "--ignore FUNCTION", "Leave out this function.", of = specs },
-    { "--all", "Show all functions, even if the screen has no room." },
+    { "--all", "Show all functions, even if they do not fit on the screen." },
     { "--sort", "line: show functions with their lines; self, hits: show " ..
       "the hottest lines of all sources.", of = specs },
     { "--coverage", "Mark what never ran, and count it." },

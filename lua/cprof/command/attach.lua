@@ -229,7 +229,7 @@ local function begin(program, id, fields, show, fail)
   end
 end
 
--- shows progress for so many seconds, or until the program ends
+-- shows progress for this time, or until the program ends
 local function watch(program, id, seconds, show)
   local what = ("recording process %d (%s)"):format(program.pid,
     format.plain(program.script))
@@ -249,8 +249,8 @@ local function lateness(program, why, stopped, seconds)
   if not stopped and listeners.lives(program) then
     return why
   elseif stopped and seconds > again then
-    return ("process %d ran no Lua code, or had no processor, when its " ..
-      "recording should have ended; it ended %s later"):format(program.pid,
+    return ("the recording of process %d ended %s late: the process ran no " ..
+      "Lua code, or other programs had the processor"):format(program.pid,
       format.time(seconds * 1e9 // 1 | 0))
   end
 end

@@ -85,7 +85,7 @@ function both.run(parsed, words, options, at, fail)
   if not core.signals then
     fail "--both takes samples, which need signals: Windows has none"
   elseif not core.executable() then
-    fail "--both: this system does not tell where the interpreter is"
+    fail "--both: the path of the Lua interpreter is unknown on this system"
   end
   if parsed.format or parsed.html or parsed.trace or #parsed.coverage > 0 then
     fail("--both cannot be combined with --format, --html, --trace or " ..

@@ -36,8 +36,8 @@ local check = {
     { "--update", "Write the profile's figures to the budget: those that it " ..
       "limits, or all figures if there is no budget yet." },
     { "--baseline FILE", "Compare durations of calls with this profile, " ..
-      "which is of the same machine. In the budget, p50, p90, p99 and max " ..
-      "of a function say how many times as long they may be." },
+      "recorded on the same machine. In the budget, p50, p90, p99 and max " ..
+      "of a function are the largest ratios to the baseline that pass." },
     { "--coverage N", "Fail if less than N percent of the lines ran; for a " ..
       "profile that was recorded with cprof run --coverage.",
       type = "number", min = 0, max = 100 },
@@ -144,8 +144,8 @@ local function other_nodes(old, new)
       return "mode " .. way.mode .. (way.callsites == "true" and
         " with callsites" or "")
     end
-    return ("the budget is of %s, the profile of %s: their call-tree " ..
-      "nodes cannot be compared"):format(name(old), name(new))
+    return ("the budget was recorded in %s, the profile in %s: their " ..
+      "call-tree nodes cannot be compared"):format(name(old), name(new))
   end
 end
 

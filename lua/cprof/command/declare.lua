@@ -15,9 +15,9 @@ local options = require "cprof.text.options"
 ---    must be, if that is not `must`: the word is not valid
 ---@field must? string    what the value must be
 ---@field target? string  its name in the parsed options, if that is another
----@field many? boolean   may it be given several times?
+---@field many? boolean   whether it may be given several times
 ---@field needed? boolean
----@field hidden? boolean  does --help leave it out?
+---@field hidden? boolean  whether --help leaves it out
 ---@field apart? string[] groups of options that cannot be combined
 
 local declare = {}

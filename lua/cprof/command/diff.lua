@@ -31,8 +31,8 @@ local diff = {
     { "--measure", ("Compare %s. (default: cpu, which other programs " ..
       "disturb least; wall if the CPU time is not known)"):format(
       measures.told()), type = "string", values = measures.options() },
-    { "--sort", "Sort by the change of this figure, or of self of a measure.",
-      type = "string",
+    { "--sort", "Sort by the change of this figure; a measure stands for " ..
+      "its self.", type = "string",
       values = measures.options("self", "total", "calls", "name"),
       default = "self" },
     { "--limit N", "Show at most N functions.", type = "integer", min = 1,

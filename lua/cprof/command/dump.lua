@@ -1,4 +1,4 @@
--- cprof dump: prints what a program runs now, which need not be prepared.
+-- cprof dump: prints what a running program is doing, without preparation.
 
 local format = require "cprof.text.format"
 local input = require "cprof.command.input"
@@ -13,13 +13,13 @@ end
 
 local dump = {
   name = "dump",
-  summary = "Print what a program runs now, which need not be prepared.",
+  summary = "Print what a running program is doing; it needs no preparation.",
   usage = "cprof dump [options] PID|CORE",
   description = "Print the calls of each state and each coroutine of a " ..
     "running program, innermost first. The program need not know of cprof. " ..
     "It is read from outside: threads that run are stopped for a moment, " ..
-    "threads that wait are not. Of a program that has ended, its core file " ..
-    "is read. On Linux, x86-64 and aarch64.",
+    "threads that wait are not. For a program that has crashed, name its " ..
+    "core file. On Linux, x86-64 and aarch64.",
   example = "cprof dump 4711",
   options = {
     { "PID", "The process, or a core file.", read = target,
@@ -117,7 +117,7 @@ local function add_state(out, state, number, many, width, paint)
   end
   if not state.complete then
     out[#out + 1] = "  there may be more coroutines: the list of Lua's " ..
-      "objects could not be read to its end"
+      "objects could not be read completely"
   end
 end
 
@@ -128,7 +128,7 @@ local function as_text(found, parsed)
     format.plain(found.command), found.core and
     "from " .. format.plain(found.core) or found.stopped and
     ("stopped for %s"):format(format.time(found.stopped * 1e9 // 1 | 0)) or
-    "which was not stopped") }
+    "not stopped") }
   for i, state in ipairs(found.states) do
     add_state(out, state, i, #found.states > 1, width, paint)
   end

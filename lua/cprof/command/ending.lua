@@ -30,7 +30,7 @@ end
 ---@class cprof.Ending
 ---@field record? string      the file to record into; nil: memory
 ---@field recorded? string    the path by which this process finds that file
----@field unnamed boolean     did the user give no name for it?
+---@field unnamed boolean     whether the user gave no name for it
 ---@field output? string      the name that the user gave, or a default
 ---@field deliver fun(profile: cprof.Profile, note: string?)
 ---@field kept fun(): string?  the file that has the recording

@@ -39,8 +39,8 @@ local undo = {
 ---@return cprof.CommandOption
 function command.min_percent(limit)
   return { "--min-percent N", ("Add up nodes with less than N %% of the " ..
-    'time as "(below N %%)". (default: 0, or as little as makes no more ' ..
-    "than %d MB)"):format(limit >> 20), of = prune.specs }
+    'time as "(below N %%)". (default: 0, or the least that keeps the ' ..
+    "file below %d MB)"):format(limit >> 20), of = prune.specs }
 end
 
 command.options = {
@@ -49,9 +49,10 @@ command.options = {
     values = names, needed = true },
   { "-o OUT", "Write to OUT. (default: standard output)", target = "output" },
   command.min_percent(export.limit),
-  { "--fold", ("Fold recursion: a function that is called again below " ..
-    "itself has no callees there; its caller has them. (default: if stacks " ..
-    "are deeper than %d frames, or the file would be too large)")
+  { "--fold", ("Fold recursion: calls of a function by itself are one " ..
+    "node; if a function runs again further down, its callees there become " ..
+    "its caller's. (default: if stacks are deeper than %d frames, or the " ..
+    "file would be too large)")
     :format(export.depth), apart = { "fold" } },
   { "--no-fold", "Never fold recursion.", apart = { "fold" } },
   { "--measure", ("Export %s; for the formats folded and speedscope. " ..
@@ -78,12 +79,12 @@ end
 
 local function check(parsed, row, fail)
   if parsed.measure and not row.measures then
-    fail(("option '--measure' is not for format %s"):format(row.name))
+    fail(("option '--measure' does not apply to format %s"):format(row.name))
   end
   if row.tree then return end
   for _, name in ipairs { "min_percent", "fold", "no_fold", "root" } do
     if parsed[name] then
-      fail(("option '--%s' is not for format %s"):format(
+      fail(("option '--%s' does not apply to format %s"):format(
         name:gsub("_", "-"), row.name))
     end
   end

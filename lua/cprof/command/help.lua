@@ -39,7 +39,7 @@ function command.call(parsed, fail, parser, commands)
   elseif parsed.topic then
     local command_parser = parser(parsed.topic)
     if not command_parser then
-      fail(("no topic '%s'; there are: %s; and the commands"):format(
+      fail(("unknown topic '%s'; valid topics: %s, and commands"):format(
         parsed.topic, table.concat(help.topics(), ", ")))
     end
     input.print(command_parser:get_help() .. "\n", fail)

@@ -12,7 +12,7 @@ local terminal = require "cprof.system.terminal"
 ---@field description? string
 ---@field usage? string
 ---@field example string       a command line, for --help
----@field takes_program? boolean  does a program follow "--"?
+---@field takes_program? boolean  whether a program may follow "--"
 ---@field options (cprof.CommandOption|cprof.CommandOption[])[]
 ---@field internal? cprof.CommandOption[]  options that only cprof itself gives
 ---@field call? fun(parsed: table, fail: fun(message: string),

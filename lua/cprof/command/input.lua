@@ -32,7 +32,7 @@ local function load(path, named, fail)
   progress()
   if not profile then
     if core.filenames(path) then
-      fail(named .. ": a folder; name a file in it, or give the folder to " ..
+      fail(named .. " is a folder: name a file in it, or give the folder to " ..
         "report, diff or merge")
     end
     -- if a message begins with the path, the given name replaces that
@@ -109,7 +109,7 @@ end
 ---@param path string?  "-": standard input; nil: a recording
 ---@param fail fun(message: string)
 ---@param which? "last"|"previous"  recording; default: the last one
----@param headed? boolean  does the output name the program?
+---@param headed? boolean  whether the output names the program
 ---@return cprof.Profile
 ---@return string
 function input.load(path, fail, which, headed)

@@ -41,7 +41,7 @@ end
 function command.call(parsed, fail)
   for _, path in ipairs { parsed.counts, parsed.times } do
     if path == parsed.output and not core.special(path) then
-      fail(("-o %s is one of the profiles that are joined: name another " ..
+      fail(("-o %s is one of the profiles to be joined: name another " ..
         "file"):format(path))
     end
   end

@@ -129,7 +129,7 @@ function listeners.find(pid)
 end
 
 ---@param found cprof.Listening
----@return boolean  does it still run, and listen?
+---@return boolean  whether it still runs, and listens
 function listeners.lives(found)
   if not core.owner(found.pid) then return false end
   if found.file == found.pid and holds(found.folder, found.pid) then

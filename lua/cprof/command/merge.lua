@@ -30,7 +30,7 @@ function command.call(parsed, fail)
   local files = range.files(parsed.files, fail)
   for _, path in ipairs(files) do
     if plain(path) == plain(parsed.output) and not core.special(path) then
-      fail(("-o %s is one of the profiles that are added up: name another " ..
+      fail(("-o %s is one of the profiles to be added up: name another " ..
         "file"):format(parsed.output))
     end
   end

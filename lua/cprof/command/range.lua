@@ -104,7 +104,7 @@ local function expand(word, fail)
   local found = {}
   if is_folder(word) then
     matching(word, "%.cprof$", found)
-    if #found == 0 then fail(("%s has no file *.cprof"):format(word)) end
+    if #found == 0 then fail(("%s has no *.cprof file"):format(word)) end
   elseif word:find "[%*%?]" and not exists(word) then
     local folder, name = word:match "^(.*)/([^/]*)$"
     matching(folder == "" and "/" or folder or ".", pattern_of(name or word),

@@ -61,7 +61,7 @@ run.options = {
   { "--distribution", "Record how long the calls of each function took: " ..
     "median, p90, p99, max, and the slowest calls." },
   { "--callsites", "Keep calls from different lines apart." },
-  { "--trace[=FILE]", "Write each call, in the order of time, to FILE or " ..
+  { "--trace[=FILE]", "Write each call, in chronological order, to FILE or " ..
     "standard error." },
   { "--include PATTERN", "Record only functions with PATTERN in their title " ..
     "or path; between slashes, it is a Lua pattern.", type = "pattern",
@@ -71,7 +71,7 @@ run.options = {
   { "--clock", "wall: elapsed time; cpu: CPU time.", of = specs },
   { "--timer", "With --sample, what triggers samples. wall: a timer, whose " ..
     "signals can end system calls early; thread: a thread of cprof, which " ..
-    "hardly ever does.",
+    "rarely does.",
     of = specs },
   { "--recursion", "full: each level is a call-tree node; fold: all levels " ..
     "are one node; auto: fold beyond 100,000 nodes.", of = specs },
@@ -87,8 +87,8 @@ run.options = {
   { "--html", "Write FILE at the end, as a page for a browser: " ..
     "--format=html." },
   { "--both", "Run the program twice, once for exact calls and once for " ..
-    "times, and join them. All that the program does is done twice, but its " ..
-    "standard input can be read only once." },
+    "times, and join the two profiles. Whatever the program does happens " ..
+    "twice, but its standard input can be read only once." },
   { "--quiet", "Print no report at the end." },
   input.looks,
   { "-e CODE", "Run this code." },

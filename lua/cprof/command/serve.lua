@@ -31,8 +31,8 @@ local serve = {
       "can reach the port and knows the token in the address can read the " ..
       "sources.", read = address, must = "HOST:PORT",
       default = "127.0.0.1:0" },
-    { "--interval SECONDS", "Refresh the page at this interval, at first.",
-      type = "number", above = 0, max = 3600, default = 1 },
+    { "--interval SECONDS", "Refresh the page at this interval until it is " ..
+      "changed there.", type = "number", above = 0, max = 3600, default = 1 },
   },
 }
 

@@ -98,7 +98,7 @@ local function with_itself(row, callees)
   return out
 end
 
--- so many of the slowest calls
+-- number of slowest calls that are shown
 local few <const> = 3
 
 local function slowest(view)

@@ -10,9 +10,9 @@ local slow = {
   name = "slow",
   summary = "Print the slowest calls, and who made them.",
   description = "Print the calls that took more than twice the median of " ..
-    "their function, sorted by how much longer than it they took. A call " ..
-    "that was slow because of one that it made is left out, unless FUNCTION " ..
-    "is given. The eight slowest calls of each function are known.",
+    "their function, sorted by how far they exceed it. A call that was slow " ..
+    "because of one that it made is left out, unless FUNCTION is given. " ..
+    "cprof keeps the eight slowest calls of each function.",
   usage = "cprof slow [options] [FILE] [FUNCTION]",
   example = "cprof slow run.cprof Server:handle",
   options = {

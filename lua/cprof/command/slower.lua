@@ -1,5 +1,5 @@
--- The limits of durations in a budget: how many times as long as in another
--- run, on the same machine, the calls of a function may take.
+-- The limits of durations in a budget: ratios to the durations in another run
+-- on the same machine.
 
 local budget = require "cprof.command.budget"
 local format = require "cprof.text.format"
@@ -67,7 +67,7 @@ local function hold_row(report, row, was, entry)
   end
 end
 
----Holds the durations of calls against those of another run.
+---Checks the durations of calls against those of another run.
 ---@param profile cprof.Profile
 ---@param baseline cprof.Profile
 ---@param functions table<string, table>  of the budget

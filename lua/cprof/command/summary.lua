@@ -62,14 +62,14 @@ end
 ---@class cprof.Summary
 ---@field kept? string     the file of the recording
 ---@field format? string   its format, if that is not a profile
----@field last? boolean    is it kept as the last recording?
----@field lost? boolean    is it kept nowhere?
+---@field last? boolean    whether it is kept as the last recording
+---@field lost? boolean    whether it is kept nowhere
 ---@field note? string
 ---@field coverage? boolean  show which lines ran, not which took most time
 ---@field width? integer
 ---@field color? string
 
-local lost <const> = "The recording is not kept: the folder for it " ..
+local lost <const> = "The recording is not kept: its folder " ..
   "(XDG_RUNTIME_DIR, TMPDIR) is missing or full,\nor others can write to " ..
   "it. -o FILE keeps it."
 

@@ -24,11 +24,11 @@ local top = {
     target.argument,
     { "--interval SECONDS", "Refresh the screen at this interval.",
       type = "number", above = 0, default = 1 },
-    { "--window SECONDS", "Show the figures of the last SECONDS at first. " ..
+    { "--window SECONDS", "Begin with the figures of the last SECONDS. " ..
       "(default: since the start)", type = "number", above = 0 },
-    { "--sort", "Sort functions by this at first.", type = "string",
+    { "--sort", "Begin with functions sorted by this.", type = "string",
       values = columns.orders, default = "self" },
-    { "--measure", "Show these times at first: wall time, or the part of it " ..
+    { "--measure", "Begin with these times: wall time, or the part of it " ..
       "that is CPU time or waiting time.", type = "string",
       values = history.measures, default = "wall" },
     { "--screens N", "Exit after N screens; a program that top started is " ..

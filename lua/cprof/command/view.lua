@@ -13,7 +13,7 @@ local specs <const> = report.options
 ---The arguments and options that all of them have.
 ---@param limit string  its default, in words
 ---@param sort string   its default, in words
----@param several? boolean  does the command take several profiles?
+---@param several? boolean  whether the command takes several profiles
 ---@return (cprof.CommandOption|cprof.CommandOption[])[]
 function view.options(limit, sort, several)
   return {

@@ -37,11 +37,11 @@ end
 ---@field p90_ns integer
 ---@field p99_ns integer
 ---@field slowest cprof.SlowCall[]  the longest first
----@field steps { [1]: integer, [2]: integer, [3]: integer }[]  from so many
----    ns, up to less than so many ns: so many calls; without empty steps
+---@field steps { [1]: integer, [2]: integer, [3]: integer }[]  the histogram's
+---    steps that have calls: from (ns), to (ns, not included), calls
 
--- The duration that so many calls in a hundred did not exceed: the middle of
--- its step.
+-- The duration that `percent` of 100 calls did not exceed: the middle of its
+-- step.
 local function percentile(list, calls, longest, percent)
   local left = (calls * percent + 99) // 100
   for _, step in ipairs(list) do
@@ -80,7 +80,7 @@ end
 ---@param histogram string
 ---@param p cprof.Profile
 ---@param total integer      ns of all calls, as the profile has them
----@param total_raw integer  the same with overhead
+---@param total_raw integer  total with overhead
 ---@return cprof.Durations
 function durations.of(histogram, p, total, total_raw)
   -- in mode "line", the recorder cannot know the overhead within a call

@@ -26,7 +26,7 @@ local frames = {}
 ---@field bytes? integer
 ---@field gc_steps? integer  with `gc`: steps of the collector in it
 ---@field gc_ns? integer
----@field full boolean     are all its nodes kept?
+---@field full boolean     whether all its nodes are kept
 ---@field rows cprof.FrameRow[]
 
 ---@class cprof.Percentiles

@@ -25,7 +25,7 @@ local graph = {}
 ---@field self_most integer    upper bound of self, see bound
 ---@field total_most integer
 ---@field max_depth integer
----@field metamethod? string   as which it was called, see cprof.Node
+---@field metamethod? string   what it was called as, see cprof.Node
 ---@field durations? cprof.Durations  of a function's calls
 
 ---@class cprof.Edge           the calls from one row to another
@@ -43,14 +43,14 @@ local graph = {}
 ---@field total_in_wait integer
 ---@field total_in_count? integer  samples that add up as total_in does
 ---@field line integer         of the calls, where edges are divided by line
----@field metamethod? string   as which the callee was called, see cprof.Node
+---@field metamethod? string   what the callee was called as, see cprof.Node
 ---@field calls_in integer     calls that add up as total_in does, where edges
 ---    are divided by line
 
 ---@class cprof.Neighbour      a caller or callee
 ---@field row cprof.Row
 ---@field line integer         that the calls are from; 0: not known
----@field metamethod? string   of a callee: as which it was called
+---@field metamethod? string   of a callee: what it was called as
 ---@field count integer
 ---@field calls? integer
 ---@field self integer
@@ -59,7 +59,7 @@ local graph = {}
 ---@field total integer        the callee's total for calls by this caller
 ---@field total_raw integer
 ---@field total_most integer
----@field recursive boolean    does its total count in an outer call?
+---@field recursive boolean    whether an outer call's total includes its own
 
 -- In sampled profiles, the core has samples where others have figures with
 -- overhead, and calls that mean nothing.
@@ -85,8 +85,8 @@ end
 ---@param nodes userdata
 ---@param groups cprof.Groups
 ---@param sampled boolean
----@param spread? boolean   is each level of recursion a row of its own?
----@param by_line? boolean  are calls from different lines different edges?
+---@param spread? boolean   whether each level of recursion has a row
+---@param by_line? boolean  whether each calling line has an edge
 ---@return cprof.Row[] rows
 ---@return cprof.Edge[] edges
 ---@return integer[]? levels  where spread: group and level of each row

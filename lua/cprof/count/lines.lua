@@ -121,7 +121,7 @@ end
 ---    counted
 ---@field bytes integer     bytes of these allocations
 ---@field live_bytes integer  the part of these bytes that is in use
----@field active boolean    is there code on the line that can run?
+---@field active boolean    whether the line has code that can run
 
 ---@class cprof.Line        a line as programs see it: each figure under a name
 ---    that says what it is
@@ -147,8 +147,8 @@ end
 ---@field source string
 ---@field active string     a byte per line: 1 where there is code
 ---@field text? string      as it was when cprof first read it
----@field changed boolean   is the text not the code that ran?
----@field mixed boolean     do several chunks have this name?
+---@field changed boolean   whether the text differs from the code that ran
+---@field mixed boolean     whether several chunks have this name
 
 -- Is it a line that only ends a block or has a label? Such a line does not
 -- count as one that can run, although Lua puts an instruction there: the one

@@ -55,9 +55,9 @@ local function no_live_blocks(meta)
 end
 
 local function no_waiting(meta)
-  return not meta.waiting_ns and ("that does not tell waiting from " ..
-    "computing: it has mode %s and clock %s; on Linux and macOS, modes " ..
-    "call and line do with the wall clock, on Linux mode sample, too"):format(
+  return not meta.waiting_ns and ("without waiting times: it has mode %s " ..
+    "and clock %s; waiting is measured by the wall clock, in modes call and " ..
+    "line on Linux and macOS, in mode sample on Linux"):format(
     meta.mode, meta.clock) or nil
 end
 

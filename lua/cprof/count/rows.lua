@@ -7,11 +7,11 @@ local rows = {}
 ---@type { name: string, text: string }[]
 rows.list = {
   { name = "(root)", text = "The time in which no function ran: before the " ..
-    "first call, and between the calls of a host. The collection of what " ..
-    "is left at the program's end is not counted." },
+    "first call, and between the calls of a host. The last garbage " ..
+    "collection, when the program ends, is not counted." },
   { name = "(host)", text = "The C code that ran when recording began: the " ..
-    "interpreter, or the program that embeds Lua. Its total has all that it " ..
-    "called." },
+    "interpreter, or the program that embeds Lua. Its total includes all " ..
+    "that it called." },
   { name = "(host, or its coroutines)", text = "In mode \"sample\": the " ..
     "time of the host between its calls of Lua, and of coroutines that the " ..
     "host resumes itself." },
@@ -37,7 +37,7 @@ rows.list = {
   { name = "message handler", text = "The function that is called with the " ..
     "message of an error, such as xpcall's second argument." },
   { name = "lfs.so+0x1a30", text = "A C function without a name: its " ..
-    "address in the library, as nm and addr2line have it." },
+    "address in the library, as nm and addr2line print it." },
   { name = "(C function 7)", text = "A C function about which nothing is " ..
     "known. The number distinguishes it from others in the profile." },
 }

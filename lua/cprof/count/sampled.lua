@@ -167,7 +167,8 @@ local function share(n, part, whole)
 end
 
 -- The stretches that end before a sample seen at `i`, by their last
--- instructions, and the instruction that alone it may be about; nil: none.
+-- instructions; and the single instruction that the sample may be about instead
+-- of a stretch (nil: there is none).
 local function seen_at(c, i, from)
   local ends, alone = {}, nil
   table.move(from[i] or {}, 1, #(from[i] or {}), 1, ends)
@@ -246,7 +247,7 @@ end
 
 ---The time of each instruction, in ns.
 ---@param c cprof.Counted
----@param direct boolean  were instructions known, or only lines?
+---@param direct boolean  whether instructions were known, not only lines
 ---@return integer[]
 function sampled.times(c, direct)
   return spread(c, direct, c.step, c.jump, weight)

@@ -12,7 +12,7 @@ local branches = {}
 ---@field line integer          position of its token
 ---@field column integer
 ---@field ways { name: string, count: integer, never: string }[]  two of them
----@field reached boolean       was it evaluated at all?
+---@field reached boolean       whether it was evaluated at all
 
 -- the tests of a prototype that can be reached and whose kind is known
 local function tests_of(p, tell)

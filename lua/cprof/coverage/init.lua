@@ -76,9 +76,9 @@ local function unmapped(source)
   if source.mixed then
     return "several chunks have this name: only lines are known"
   elseif source.changed then
-    return "the text is not what ran: only lines are known"
+    return "the text differs from the code that ran: only lines are known"
   elseif not source.text then
-    return "its text was not found: only lines are known"
+    return "the text was not found: only lines are known"
   end
 end
 
@@ -86,7 +86,7 @@ end
 -- This Lua would compile the text to other code.
 local function elsewhere(version)
   if version and version ~= _VERSION then
-    return ("it ran in %s, and this is %s: only lines are known"):format(
+    return ("the code ran in %s, and this is %s: only lines are known"):format(
       version, _VERSION)
   end
 end
@@ -103,7 +103,7 @@ local function covered(p, key)
   end
   local counted = sums(p, key, map)
   if not counted then
-    out.note = "the text is not all that ran: only lines are known"
+    out.note = "other code ran under this name, too: only lines are known"
     return out
   end
   if p.samples then

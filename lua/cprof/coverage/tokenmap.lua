@@ -52,12 +52,12 @@ function tokenmap.new(text)
   local ours = undump.prototypes(chunk)
   local theirs = again and undump.prototypes(again)
   if not ours or not theirs or #ours ~= #theirs then
-    return nil, "the code of this Lua cannot be read"
+    return nil, "this Lua's bytecode cannot be read"
   end
   local on, rows = {}, rows_of(tokens)
   for i, p in ipairs(ours) do
     if not same(p.code, theirs[i].code) then
-      return nil, "tokens on lines of their own give other code"
+      return nil, "with a line for each token, the text compiles differently"
     end
     lists.add(on, p.line << 32 | p.last_line, p)
     p.token = {}

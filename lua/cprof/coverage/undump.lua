@@ -18,7 +18,7 @@ local absolute <const> = -0x80
 ---@field s string
 ---@field at integer
 ---@field out cprof.Prototype[]
----@field later boolean      is it the format of Lua 5.5?
+---@field later boolean      whether it is the format of Lua 5.5
 local Dump = {}
 Dump.__index = Dump
 

@@ -22,14 +22,14 @@ local limit <const>, depth <const> = export.limit, export.depth
 ---@field module string       has write(profile, out, whole, before), where
 ---    `whole` is the profile before nodes were added up, and `before` the one
 ---    that it is compared with, if any. With `tree`, it also has size(f, lines)
----    for a function with time on so many lines.
+---    for a function with time on `lines` lines.
 ---@field description string
----@field lines? boolean       does it show hits of lines, without times?
----@field times? boolean       must its figures be times?
----@field json? boolean        does it need the JSON library?
----@field branches? boolean    does it also show branches?
----@field tree boolean        does it show nodes, or sums over nodes?
----@field measures? boolean   can it show another measure than wall time?
+---@field lines? boolean       whether it shows hits of lines, without times
+---@field times? boolean       whether its figures must be times
+---@field json? boolean        whether it needs the JSON library
+---@field branches? boolean    whether it also shows branches
+---@field tree boolean        whether it shows nodes, or sums over nodes
+---@field measures? boolean   whether it can show a measure other than wall time
 ---@field limit? integer      bytes of a file, about
 ---@field depth? integer      frames of a stack
 

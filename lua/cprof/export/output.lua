@@ -7,7 +7,7 @@ local output = {}
 
 ---@alias cprof.Writer string|fun(s: string): any|{ write: function }
 
--- pieces are gathered until they have so many bytes, and then written at once
+-- bytes of text that are gathered before they are written at once
 local enough <const> = 65536
 
 ---Can this be written to?

@@ -25,8 +25,8 @@ local prune = {}
 ---@class cprof.ExportOptions
 ---@field min_percent? number  nodes with less of the time are added up;
 ---    default: the least that keeps the file within the format's limits
----@field fold? boolean        is recursion folded? default: if the file would
----    exceed the format's limits otherwise
+---@field fold? boolean        whether recursion is folded; default: if the file
+---    would exceed the format's limits otherwise
 ---@field root? string         only this function, and what it calls
 ---@field measure? string      what takes the place of wall time, as in reports
 prune.specs = {
@@ -117,8 +117,8 @@ local function measure(tree, p, module)
   end
 end
 
--- Makes the tree anew: with only what `roots` call, if that is not nil, and
--- with recursion folded, if tree.fold.
+-- Rebuilds the tree: with only what `roots` call, unless that is nil, and with
+-- recursion folded if tree.fold is true.
 local function rebuild(tree, p, roots)
   local zones = tree.fold and {}
   for i, f in ipairs(p.functions) do
@@ -141,11 +141,11 @@ local function reason(tree, row)
     return ("stacks are up to %s frames deep"):format(
       format.count(size.deepest))
   end
-  return ("the file could have up to %s otherwise"):format(
+  return ("the file could reach %s otherwise"):format(
     format.bytes(size.bytes))
 end
 
--- Decides what no option does: the threshold, and if recursion is folded.
+-- Decides what no option decides: the threshold, and whether recursion folds.
 local function decide(tree, p, row, module)
   tree.percent = tree.given or 0
   measure(tree, p, module)
@@ -224,18 +224,18 @@ function prune.options(row, given, level)
   local o = options.check("export", prune.specs, given, level + 1)
   local any = next(o)
   if any and not row.tree then
-    error(("export: option '%s' is not for format %s"):format(any, row.name),
-      level + 1)
+    error(("export: option '%s' does not apply to format %s"):format(any,
+      row.name), level + 1)
   elseif o.measure and not row.measures then
-    error(("export: option 'measure' is not for format %s"):format(row.name),
-      level + 1)
+    error(("export: option 'measure' does not apply to format %s"):format(
+      row.name), level + 1)
   end
   return o
 end
 
 ---@class cprof.ExportNote  a difference between the export and the recording
 ---@field text string
----@field decided? string  the option that prevents it; nil: it was asked for
+---@field decided? string  the option that prevents it; nil: an option caused it
 
 ---The profile as it is to be written, with `notes` on what the export changes;
 ---nil and a message: an option is wrong.

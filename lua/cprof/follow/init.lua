@@ -15,7 +15,7 @@ local follow = {}
 ---@field program? cprof.FollowedProgram  nil: it was not started for this
 ---@field profile? cprof.Profile          the one that was loaded last
 ---@field status cprof.FollowStatus
----@field final? boolean    was `profile` loaded after the recording's end?
+---@field final? boolean  whether `profile` was loaded after the recording's end
 ---@field due number        when to look again, in core.seconds()
 ---@field private busy? number  in core.seconds(): no look before, as `share`
 ---    is used up until then

@@ -32,9 +32,9 @@ or, with signals only:
 - A program that already records itself cannot be attached to.
 - Several states of a process can listen, in one thread or in several. A signal begins or ends a recording in each of them; if the name in `file` has no `%n`, it gets one. `cprof attach` records the state that runs Lua code first.
 
-Only the same user can ask a program. Requests are files with mode 0600 in `$XDG_RUNTIME_DIR/cprof` or `cprof-UID` under `$TMPDIR` or `/tmp`; folders and files that others own, or can write to, are not used. If the program calls `exec`, the new program never gets the signal. Children of a fork can be signalled, too. On Linux, `cprof attach PID` records them, but `cprof attach` lists only those that call `listen` again.
+Only the user who runs a program can attach to it. Requests are files with mode 0600 in `$XDG_RUNTIME_DIR/cprof` or `cprof-UID` under `$TMPDIR` or `/tmp`; folders and files that others own, or can write to, are not used. If the program calls `exec`, the new program never gets the signal. Children of a fork can be signalled, too. On Linux, `cprof attach PID` records them, but `cprof attach` lists only those that call `listen` again.
 
-What any program runs now, also if it does not listen and knows nothing of cprof:
+`cprof dump` prints what a program is doing, even if it does not listen and knows nothing of cprof:
 
     cprof dump 4711
     cprof dump --json 4711
@@ -43,10 +43,10 @@ What any program runs now, also if it does not listen and knows nothing of cprof
 The program needs Lua 5.4.0 to 5.5.0 with its usual settings, in a 64-bit build; it may have several states. Each state has its main thread and its coroutines, also suspended ones, with their calls: function, line and source, innermost first. Where a thread waits in the system, `dump` says in which call, and for which file.
 
 - Nothing is written into the program. Threads that wait are read as they are. Threads that run are stopped while they are read, usually for some milliseconds at most; if waiting threads wake up too often, they are stopped, too, so their `epoll_wait` may return early (EINTR). `stopped_ns` and the first line say for how long.
-- If a function of Lua computes, its line is that of the last instruction that could call or fail. Lines of its callers are exact.
+- In a Lua function that computes, the line is that of the last instruction that could call or fail. Lines of its callers are exact.
 - C functions are named as libraries and metatables have them, or by the symbols of their file.
 - A core file has what a program ran when it ended, or when gdb's `gcore` wrote it. Sources with relative paths are read from the current folder; `--exe` names the program if it is no longer where it was.
-- The same user may read a program, or root. If the system is stricter (`/proc/sys/kernel/yama/ptrace_scope`, containers), a message says what it demands.
+- The user who runs a program may read it, and so may root. If the system is stricter (`/proc/sys/kernel/yama/ptrace_scope`, containers), a message says what it demands.
 - It works on Linux, on x86-64 and aarch64.
 ]],
 }

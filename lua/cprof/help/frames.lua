@@ -12,7 +12,7 @@ The report says how long frames took, and what slow ones did more of; `(root)` i
 
 | method | what it returns |
 |---|---|
-| `frames:at(i)` | a frame, 0 being the last: `number`, `start_ns`, `ns`, `overhead_ns` (part of `ns`), `full` (are its nodes kept?), and `rows` with `func`, `calls`, `self_ns`, `total_ns` |
+| `frames:at(i)` | a frame, 0 being the last: `number`, `start_ns`, `ns`, `overhead_ns` (part of `ns`), `full` (whether its nodes are kept), and `rows` with `func`, `calls`, `self_ns`, `total_ns` |
 | `frames:at(i, true)` | one of the slow frames, those with `ns - overhead_ns` over the budget |
 | `frames:nodes(i)` | its call-tree nodes, if they are kept |
 | `frames:averages(which)`, `frames:average_nodes(which)` | averages per frame: of `"all"`, or moving ones, with 90 % of a change in 0.8 s (`1`) or 2.5 s (`2`); `heat` is how much a figure changes, 0 to 1 |

@@ -16,7 +16,7 @@ print(profiler.report())
 | `stop()` | ends recording; `false` if nothing was being recorded |
 | `pause()`, `resume()` | code that runs between them is neither timed nor counted |
 | `reset()` | forgets what was recorded; recording goes on |
-| `running()` | is a profile being recorded, and not paused? |
+| `running()` | returns whether a profile is being recorded and is not paused |
 | `report(options)` | the report, as a string |
 | `annotate(source, options)` | a source with figures beside each line, as a string |
 | `snapshot()` | the *profile*: what was recorded so far, as data |

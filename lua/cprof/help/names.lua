@@ -19,6 +19,6 @@ end
 
 return {
   title = "Names",
-  summary = "what functions are called, and rows that are no function",
+  summary = "how functions are named, and rows that are not functions",
   text = table.concat(out, "\n") .. "\n",
 }

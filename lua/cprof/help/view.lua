@@ -36,9 +36,9 @@ A record is plain data, which any JSON library can write:
 | `marks` | `"+"`: can be opened; `"-"`: is open; `" "`: has nothing to open |
 | `values` | a list of the three figures that `titles()` names: self and total time in ms, calls |
 | `most` | a list of upper bounds of `values`. If a bound is larger than its value, most of the measured time is overhead: draw the bound, `<12` |
-| `shown` | a list of three booleans: is this figure worth showing? |
+| `shown` | a list of three booleans: whether each figure is worth showing |
 | `heat` | 0 to 1: how much the time changes from frame to frame |
-| `highlighted` | is the cursor there? |
+| `highlighted` | whether the cursor is there |
 
 While a profile is recorded, `lines` takes new figures; other methods act on those drawn last. A frame whose nodes were not kept has functions, but no callers, callees or tree: `history = "full"` keeps nodes.
 ]],

@@ -9,7 +9,7 @@ local folder = path and path:match "^(.*[/\\])[^/\\]*$" or ""
 
 local assets = {}
 
----From now on, the files can be read whatever becomes of them.
+---Keeps the texts of the files, so that `read` works even if they are removed.
 function assets.keep()
   for _, name in ipairs(core.filenames(folder) or {}) do
     local file = folder .. name

@@ -179,7 +179,7 @@ export function coverage(app, root) {
       ],
       {
         caption: "What never ran",
-        none: "All of it ran.",
+        none: "Everything in this file ran.",
         choose: ([n]) => app.set(toSource(file, n)),
       },
     );

@@ -191,13 +191,14 @@ local function branches_of(list)
   return out
 end
 
--- By byte of a line at which a character begins, and of its end, the unit of
--- UTF-16 that it is in the page, from 1; nil: bytes are units.
+-- Maps bytes of a line to columns of the page, which are units of UTF-16, from
+-- 1: the first byte of each character, and the line's end. nil: bytes are
+-- columns.
 local function units_of(line)
   if not line:find "[\x80-\xFF]" then return nil end
   local out, unit, from = {}, 1, 1
   repeat
-    -- what is no UTF-8 is shown as a code
+    -- bytes that are not UTF-8 are shown as codes
     local _, bad = utf8.len(line, from)
     for at, c in line:gmatch("()(" .. utf8.charpattern .. ")", from) do
       if bad and at >= bad then break end
@@ -298,8 +299,8 @@ local function appended(rows, known)
   end
 end
 
--- The row of a function of a trace, by title. A trace has a function's first
--- name, the profile its best: so the place counts where only one is there.
+-- Finds the row of a function of a trace, by its title. The trace may have an
+-- earlier name of the function. Then the place decides, if only one row has it.
 local function finder(rows, more)
   local by_title, by_place = {}, {}
   for i, row in ipairs(rows) do

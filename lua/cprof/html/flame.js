@@ -192,7 +192,7 @@ export function flame(app, root) {
         "Colours",
         [
           [undefined, "By file", "A colour for each file"],
-          ["heat", "By heat", "The more self, the hotter"],
+          ["heat", "By heat", "Hotter colours for larger self figures"],
         ],
         state.color,
         (color) => app.set({ color }),

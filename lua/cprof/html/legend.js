@@ -27,7 +27,7 @@ export function legend(app) {
     );
     of.push(
       h("span", { class: "steps", "aria-hidden": "true" }, steps),
-      `self of the function, up to ${app.figure(hottest)}`,
+      `self of each function, up to ${app.figure(hottest)}`,
     );
   } else {
     const colors = byFile(model.functions, theme, model.hues);

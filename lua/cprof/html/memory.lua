@@ -11,16 +11,16 @@ local order = require "cprof.text.order"
 
 local memory = {}
 
--- as a column has it: estimates may be below 0
+-- columns have no figures below 0, which estimates may be
 local function figure(n) return n > 0 and n or 0 end
 
----What trees and functions are measured by, besides the profile's own measure.
+---The measures that trees and functions have beside the profile's own.
 ---@param p cprof.Profile
 ---@return cprof.Measure[]
 function memory.measures(p)
   local out = {}
   for _, row in ipairs(measure.others(p)) do
-    -- as little waiting as the machine may be the reason of is not told
+    -- waiting below 1 % may be noise of the machine
     if row.page and (not row:timed() or
        p.meta.waiting_ns * 100 > p.measure.whole) then
       out[#out + 1] = row

@@ -136,7 +136,7 @@ function show_lines(app, table, list) {
     },
   ].filter(Boolean);
   table.change(columns, {
-    caption: "Lines with the most time, C functions that they call included",
+    caption: "Lines with the most time, including C functions that they call",
     key: ({ source, line }) => `${source.place}:${line.n}`,
     choose: ({ source, line }) =>
       app.set({

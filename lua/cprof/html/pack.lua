@@ -12,7 +12,7 @@ local char = string.char
 
 local short = {}
 for i = 0, 127 do short[i] = char(i) end
-local middle = {}  -- those of two bytes that were asked for
+local middle = {}  -- figures of two bytes that were encoded before
 
 local function long(figure)
   local out, n = "", figure
@@ -87,7 +87,7 @@ end
 ---that was in it, line of the call, and those of memory.
 ---@param nodes cprof.Node[]
 ---@param index table<integer, integer>  function -> its number in the page
----@param samples? boolean  are these in the place of calls?
+---@param samples? boolean  whether samples take the place of calls
 ---@param measures? cprof.Measure[]  besides the profile's own
 ---@return { n: integer, columns: string[] }
 function pack.tree(nodes, index, samples, measures)

@@ -8,7 +8,7 @@ local sha256 = require "cprof.encoding.sha256"
 
 local page = {}
 
--- of scripts and styles, since they take a while
+-- hashes of scripts and styles, kept because they take a while
 local hashes = {}
 
 local function hash(s)

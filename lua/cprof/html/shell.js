@@ -519,7 +519,7 @@ export class Shell {
     const rows = [
       ["focus", `Only ${what}`, "and what is called from there"],
       ["hide", `Without ${what}`, "and what is called from there"],
-      ["ignore", "Into callers", "Figures go to the callers"],
+      ["ignore", "Into callers", "Adds these figures to those of the callers"],
       [
         "collapse",
         "As one box",

@@ -107,7 +107,7 @@ export function trace(app, root) {
       `after ${instant(start[node], Math.max(1, weight[node] / 10))}: ` +
         `took ${time(weight[node])}`,
       calls > 0 &&
-        `${time(inside)} of it in the ${plural(calls, "call")} shown inside`,
+        `${time(inside)} in the ${plural(calls, "call")} shown inside`,
     ].filter(Boolean);
   }
 

@@ -32,8 +32,9 @@ local function new(tid)
            stack = {}, last = 0 }
 end
 
--- Takes what is shorter out, and what takes just as long but for so many,
--- callers first. What is open stays. Gives how many of these are left.
+-- Removes calls that took less than `bound`, and those that took exactly
+-- `bound` after the first `equals` of them, callers first. Open calls stay.
+-- Returns what is left of `equals`.
 local function compact(thread, bound, equals)
   local stack, to = thread.stack, 0
   local level = 1
@@ -55,12 +56,12 @@ local function compact(thread, bound, equals)
   return equals
 end
 
--- begins and ends calls; the shortest go where there are too many
+-- collects calls, and removes the shortest ones if there are too many
 local function collector(limit)
   local self = { calls = 0, shown = 0, least = 0, open = 0, ns = 0,
                  threads = {} }
   local by_tid = {}
-  -- until that are shown, none is taken out
+  -- calls that are collected before any is removed
   local most = limit * 3 // 2
   local function durations()
     local list = {}

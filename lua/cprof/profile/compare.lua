@@ -26,7 +26,7 @@ function compare.clock(meta) return measured[meta.clock] or meta.clock end
 
 local recorded_with <const> = "one was recorded with %s %s, the other with %s"
 local calls <const> = "their calls can"
-local callers <const> = "as what one omits is charged to its callers"
+local callers <const> = "because callers are charged for what one omits"
 
 local function sampled(meta) return meta.mode == "sample" end
 
@@ -39,9 +39,9 @@ local function one_is_sampled(a, b) return sampled(a) or sampled(b) end
 ---@field rest string?        says which figures agree, or why these do not
 ---@field form string?        the message, in place of `recorded_with`; it does
 ---    not have the name
----@field option boolean?     is it an option that counts depend on?
----@field when? fun(a: cprof.Meta, b: cprof.Meta): boolean  does a difference
----    matter for these two? nil: for any two
+---@field option boolean?     whether it is an option that counts depend on
+---@field when? fun(a: cprof.Meta, b: cprof.Meta): boolean  whether a
+---    difference matters for these two; nil: it always does
 
 ---@type cprof.Way[]
 local ways = {

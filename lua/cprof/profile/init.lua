@@ -32,8 +32,8 @@ local sampled = later "cprof.count.sampled"
 ---    asked for
 ---@field samples integer?      of a joined profile: samples that its times
 ---    are from; nil: they are measured
----@field internals "direct"|"public"  were Lua's own structures read, or
----                            only its public functions asked?
+---@field internals "direct"|"public"  "direct": Lua's own structures were read;
+---    "public": only its public functions were used
 ---@field wall_ns integer      from start to stop, with pauses
 ---@field paused_ns integer
 ---@field overhead_ns integer  the part of wall_ns that the profiler took
@@ -43,36 +43,36 @@ local sampled = later "cprof.count.sampled"
 ---@field started_at integer   seconds since 1970
 ---@field pid integer          process that was recorded
 ---@field runs integer?        number of recordings that were added up
----@field memory boolean       were allocations counted?
+---@field memory boolean       whether allocations were counted
 ---@field live_interval integer?  average bytes from one sampled block in use
 ---    to the next; 1: all blocks are known
 ---@field peak_bytes integer?  most bytes that were in use at once
----@field distribution boolean  were durations of calls counted?
----@field gc boolean           was the garbage collector timed?
+---@field distribution boolean  whether durations of calls were counted
+---@field gc boolean           whether the garbage collector was timed
 ---@field gc_steps integer?    with `gc`: steps that the collector made
 ---@field gc_cycles integer?   with `gc`: collections that ended in a step
 ---@field gc_longest_ns integer?  with `gc`: the longest step
----@field allocator_lost boolean  did another allocator replace the
----    profiler's? Later allocations were not counted then.
----@field live boolean?        was it loaded while it was being recorded?
+---@field allocator_lost boolean  whether another allocator replaced the
+---    profiler's; later allocations were then not counted
+---@field live boolean?        whether it was loaded while being recorded
 ---@field since_last_event_ns integer?  with `live`: time without any event
 ---@field events integer?      calls and returns that were seen
 ---@field unmatched integer    events for which no call was found
 ---@field truncated integer    calls without known callers, as the tree had
 ---    max_nodes nodes
----@field folded boolean       was recursion folded?
+---@field folded boolean       whether recursion was folded
 ---@field fold_at integer      number of nodes from which on recursion folds
 ---@field clock_backwards integer  times that the clock ran backwards
 ---@field clock_backwards_ns integer  how far it ran backwards in all
----@field clock_jumps integer  times that the clock and another one parted
----@field clock_jumps_ns integer  how far they parted in all
+---@field clock_jumps integer  times that the clock and another one diverged
+---@field clock_jumps_ns integer  by how much they diverged in all
 ---@field timer string?       mode "sample": what asked for samples: a timer of
 ---    "wall" or "cpu" time, or a "thread" of cprof's
 ---@field signals integer?     mode "sample": signals that the program got for
 ---    samples
 ---@field interrupted integer?  mode "sample": system calls that these signals
 ---    have ended early, with EINTR
----@field hook_lost boolean    did another hook replace the profiler's?
+---@field hook_lost boolean    whether another hook replaced the profiler's
 ---@field ended string?        why recording ended by itself; nil: it did not
 ---@field program string?      the command line that ran
 ---@field folder string?       the current one when recording began
@@ -128,8 +128,8 @@ local sampled = later "cprof.count.sampled"
 ---@field p50_ns? integer      half of them took no longer, within 5 %
 ---@field p90_ns? integer
 ---@field p99_ns? integer
----@field durations? { [1]: integer, [2]: integer, [3]: integer }[]  from so
----    many ns, up to less than so many ns: so many of these calls
+---@field durations? { [1]: integer, [2]: integer, [3]: integer }[]  the
+---    histogram's steps: from (ns), to (ns, not included), calls
 ---@field slowest? cprof.SlowCall[]  the longest of these calls, the longest
 ---    first: took_ns, ended_ns (since the start, with pauses), node,
 ---    coroutine; of sums of profiles and joined ones, only took_ns
@@ -148,7 +148,7 @@ local sampled = later "cprof.count.sampled"
 ---@field parent integer       0 for the root; always lower than id
 ---@field func integer         id of a function
 ---@field call_line integer    line of the call; 0: not recorded
----@field metamethod? string   as which it was called: "__add", "also __add"
+---@field metamethod? string   what it was called as: "__add", "also __add"
 ---@field calls? integer        not in mode "sample"
 ---@field self_samples? integer  mode "sample"
 ---@field total_samples? integer  mode "sample"

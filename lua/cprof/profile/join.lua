@@ -29,11 +29,11 @@ end
 local function match_note(counts, times, node, moved, none)
   local whole = node + moved + none
   if whole == 0 or times.time_samples == 0 then
-    return ("calls are those of a run in mode %s; the one in mode %s has " ..
-      "no times"):format(counts.meta.mode, times.meta.mode)
+    return ("calls are from a run in mode %s; the run in mode %s has no " ..
+      "times"):format(counts.meta.mode, times.meta.mode)
   end
-  return ("calls are those of a run in mode %s, times of one in mode %s; " ..
-    "%s %% of the time was found by its call path, %s %% by its function, " ..
+  return ("calls are from a run in mode %s, times from a run in mode %s; " ..
+    "%s %% of the time was matched by call path, %s %% by function, " ..
     "%s %% is in functions that the first run did not call"):format(
     counts.meta.mode, times.meta.mode, percent(node, whole),
     percent(moved, whole), percent(none, whole))

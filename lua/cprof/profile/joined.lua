@@ -90,7 +90,7 @@ end
 ---@field place string
 ---@field known cprof.Source?  the source of the sum that has an equal text
 ---@field moved table[]      functions whose lines go to another source
----@field needed boolean     must the sum have it, if `known` is nil?
+---@field needed boolean     whether the sum must have it, if `known` is nil
 
 -- The name of a source in the sum, whose paths are relative to one folder.
 function Joined:own(p, key)

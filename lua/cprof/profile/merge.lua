@@ -41,7 +41,7 @@ local function joined_of(profiles)
     any = any or p.meta.joined
   end
   return samples or nil, any and #profiles > 1 and
-    "calls and times are those of different runs" or any
+    "calls and times are from different runs" or any
 end
 
 -- The options of the sum. One that differs gets a note as its value.

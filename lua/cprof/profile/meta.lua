@@ -5,11 +5,11 @@ local meta = {}
 
 ---@class cprof.MetaField
 ---@field [1] string      its name
----@field sum? boolean    is it added up over runs?
----@field grows? boolean  does it grow while recording goes on?
----@field time? boolean   is it about times? Mode "count" has none
+---@field sum? boolean    whether it is added up over runs
+---@field grows? boolean  whether it grows while recording goes on
+---@field time? boolean   whether it is about times; mode "count" has none
 ---@field from? "times"|"counts"  which of two joined profiles it is from
----@field shared? boolean is it the first profile's in a sum?
+---@field shared? boolean whether a sum takes it from the first profile
 
 ---@type cprof.MetaField[]
 meta.fields = {

@@ -157,7 +157,7 @@ end
 ---    false: it is not checked
 ---@return true? ok
 ---@return string? why
----@return boolean? again  may another try succeed?
+---@return boolean? again  whether another try may succeed
 function post.send(request, headers, timeout, cafile)
   local http, why = library(request.url)
   if not http then return nil, why, false end

@@ -19,7 +19,7 @@ Choice.__index = Choice
 
 local choice = {}
 
--- so many names are kept at most, to suggest some where a pattern has no match
+-- most names that are kept, to suggest some where a pattern has no match
 local most_names <const> = 1000
 
 -- The patterns of a list of texts; nil: there is no list.

@@ -12,7 +12,7 @@ local line_hooks <const> = {
 ---Warns of faults that a release has in mode `"line"`.
 ---@param number string  the release, such as "5.4.0"
 ---@return string? warning  nil: it has none
----@return boolean? crashes  may it crash?
+---@return boolean? crashes  whether it may crash
 function release.line_fault(number)
   local crashes = line_hooks[number]
   if crashes == nil then return nil end

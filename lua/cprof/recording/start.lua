@@ -61,8 +61,8 @@ local start = {}
 ---@field every? number         seconds after which another file is begun
 ---@field keep? integer         number of these files to keep, the newest
 ---@field compensate? boolean  false: overhead stays in the times
----@field slow_frames? { budget_ms: number, keep: integer? }  keep host frames
----    over the budget with all nodes, so many of them
+---@field slow_frames? { budget_ms: number, keep: integer? }  keeps the last
+---    `keep` host frames over the budget with all their nodes
 start.options = {
   mode = { type = "string", default = "call",
            values = { "call", "line", "trace", "count", "sample" } },

@@ -106,7 +106,7 @@ end
 ---@return string? why
 function corefile.open(path)
   if not core.remote_core then
-    return nil, "core files can be read on Linux only, on x86-64 and aarch64"
+    return nil, "core files can be read only on Linux, x86-64 and aarch64"
   end
   local file, why = io.open(path, "rb")
   if not file then return nil, why end

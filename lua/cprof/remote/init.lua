@@ -17,7 +17,7 @@ local remote = {}
 ---@field line integer?   nil: not known
 ---@field first_line integer?
 ---@field last_line integer?
----@field tail boolean    was it called by a tail call?
+---@field tail boolean    whether it was called by a tail call
 
 ---@class cprof.RemoteThread
 ---@field kind string     "main", "coroutine"
@@ -35,7 +35,7 @@ local remote = {}
 ---@field thread integer? of the system, that runs it; nil: not known
 ---@field waits string?   the system call in which that one waits
 ---@field threads cprof.RemoteThread[]
----@field complete boolean  were all coroutines found?
+---@field complete boolean  whether all coroutines were found
 
 ---@class cprof.RemoteProcess
 ---@field pid integer
@@ -246,16 +246,16 @@ local function read_steady(memory, pid, states, mappings)
     end
     why = refused == "forbidden" and "it runs, and the system does not let " ..
       "cprof stop it for a moment (ptrace)" or refused or misfit or
-      "it does not stay as it is for long enough"
+      "it changed while it was read"
     core.sleep(pause)
   end
   return nil, ("process %d could not be read: %s"):format(pid, why)
 end
 
 local function no_state(who, misfit)
-  return misfit and ("%s has a state of Lua that is laid out like none of " ..
-    "Lua 5.4.0 to 5.5.0: %s"):format(who, misfit) or
-    ("%s has no state of Lua 5.4 or 5.5"):format(who)
+  return misfit and ("%s has a Lua state that does not match the layout of " ..
+    "any release from 5.4.0 to 5.5.0: %s"):format(who, misfit) or
+    ("%s has no Lua 5.4 or 5.5 state"):format(who)
 end
 
 -- the states in memory; or nil and why there are none

@@ -128,8 +128,8 @@ local function rule(pid)
   local yama = core.readfile "/proc/sys/kernel/yama/ptrace_scope"
   local scope = yama and tonumber(yama)
   if scope == 1 then
-    return "/proc/sys/kernel/yama/ptrace_scope is 1, so only its parent " ..
-      "may, or whom it has allowed to by prctl(PR_SET_PTRACER): use sudo"
+    return "/proc/sys/kernel/yama/ptrace_scope is 1, so only its parent, or " ..
+      "a process that it names with prctl(PR_SET_PTRACER), may: use sudo"
   elseif scope and scope > 1 then
     return ("/proc/sys/kernel/yama/ptrace_scope is %d, so %s may"):format(
       scope, scope == 2 and "only root" or "nobody")
@@ -144,8 +144,7 @@ end
 ---@return string? why
 function process.open(pid)
   if not core.remote_open then
-    return nil, "other programs can be read on Linux only, on x86-64 and " ..
-      "aarch64"
+    return nil, "other programs can be read only on Linux, x86-64 and aarch64"
   end
   if pid == core.process() then
     return nil, ("process %d is this command itself"):format(pid)

@@ -28,8 +28,8 @@ end
 ---@class cprof.EntryColumn: cprof.Column
 ---@field cell fun(on: cprof.Page, e: table): string
 ---@field style? string|false  whatever the entry's is; nil: the entry's
----@field names? boolean  does it have names?
----@field heat? boolean  does it show the entry's heat?
+---@field names? boolean  whether it has names
+---@field heat? boolean  whether it shows the entry's heat
 
 ---@type table<string, cprof.EntryColumn>
 local shared = {

@@ -4,8 +4,8 @@ local format = require "cprof.text.format"
 
 local most_rows <const>, bar_width <const> = 10, 40
 
--- The rows of the histogram, each of which is so many times as long as the one
--- before: { from, to, calls }.
+-- The rows of the histogram, { from, to, calls }: each is `factor` times as
+-- long as the one before.
 local function grouped(steps, factor)
   local out = {}
   local function row_of(ns)
@@ -22,7 +22,7 @@ local function grouped(steps, factor)
   return out
 end
 
--- as fine as so many rows allow
+-- the finest rows of which there are no more than `most_rows`
 local function rows_of(steps)
   local factor = 2 ^ 0.25
   local rows = grouped(steps, factor)

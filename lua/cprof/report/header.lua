@@ -25,13 +25,13 @@ local function stripped(profile)
   return n
 end
 
--- ns of overhead that are too few for a note
+-- ns of overhead that need no note
 local too_short <const> = 100000
 
 -- what makes small times more exact, by mode
 local more_exact = {
   line = "; mode call, or fewer lines (--lines=PATTERN), is more exact",
-  call = "; shares of small functions are true with --sample",
+  call = "; --sample gives true shares of small functions",
 }
 
 -- notes on how certain the times are
@@ -121,22 +121,22 @@ local function choice(profile, page)
   if given.include then
     page:note("only functions that match %s; %s", given.include,
       counts and "instructions of others are not counted" or
-      "time and overhead of others count for their callers")
+      "time and overhead of others are charged to their callers")
   end
   if given.c_functions == "false" then without[1] = "C functions" end
   without[#without + 1] = given.exclude
   if #without > 0 then
     page:note("without %s%s", table.concat(without, ", "), given.include and
       "" or counts and "; their instructions are not counted" or
-      "; their time and overhead count for their callers")
+      "; their time and overhead are charged to their callers")
   end
   for line in (meta.unmatched_patterns or ""):gmatch "[^\n]+" do
     page:note(line)
   end
   local n = lines.recorded(profile) and stripped(profile) or 0
   if n > 0 then
-    page:note("%s of stripped code, which has no lines",
-      plural(n, "function is", "functions are"))
+    page:note("%s no lines: the code is stripped",
+      plural(n, "function has", "functions have"))
   end
 end
 
@@ -225,7 +225,7 @@ function header.certainty(profile)
       asked and (" of %s"):format(format.count(asked)) or "",
       slowed(profile, rate))
   end
-  return ("%s± is the 95 %% interval, rows whose intervals overlap may be " ..
+  return ("%s± is the 95 %% interval; rows whose intervals overlap may be " ..
     "in any order; functions below %g %% may be missing"):format(told,
     tonumber(("%.2g"):format(100 * sampled.least(n))))
 end

@@ -14,7 +14,7 @@ local usual <const> = 100
 ---@class cprof.Page
 ---@field width integer    math.huge: nothing is cut
 ---@field paint cprof.Paint
----@field markdown boolean  is it Markdown?
+---@field markdown boolean  whether it is Markdown
 ---@field measure cprof.Measure  of its figures
 ---@field private out string[]
 ---@field private notes string[]  explanations of what was shown

@@ -7,7 +7,7 @@ local order = require "cprof.text.order"
 
 local slow = {}
 
--- a call is slow if it took so many times as long as the median of the calls
+-- a call is slow if it took longer than this factor times the median
 local factor <const> = 2
 
 local by_excess <const> = order("-excess_ns", "-took_ns", "row.title",
@@ -33,7 +33,7 @@ local function within(p, id, above)
   return id == above
 end
 
--- a call explains its caller's if it took so much of it
+-- a call explains its caller's duration if it took this share of it
 local most_of <const> = 0.8
 
 -- Is `inner` a call within `outer`, which took most of its time?
@@ -66,8 +66,8 @@ function slow.causes(p, calls, limit)
   return out
 end
 
----The slow calls of rows: those that took much longer than others of their
----function, those that exceed them most first.
+---The slow calls of rows: those that took much longer than the median call of
+---their function, the ones that exceed it most first.
 ---@param rows cprof.Row[]
 ---@return table[]
 function slow.calls(rows)

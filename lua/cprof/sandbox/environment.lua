@@ -10,8 +10,8 @@ for _, name in next, { "coroutine", "debug", "io", "math", "os", "package",
   "string", "table", "utf8" } do
   if type(rawget(_G, name)) ~= "table" then
     error("cprof needs Lua's library '" .. name .. "': open it (luaopen_" ..
-      name .. " or luaL_openlibs); it may be removed after cprof was loaded",
-      0)
+      name .. " or luaL_openlibs); a program may remove it once cprof is " ..
+      "loaded", 0)
   end
 end
 

@@ -40,7 +40,7 @@ Feed.__index = Feed
 local epochs = 0
 
 -- Estimates of overhead change in each load, even where nothing was recorded.
--- One of so many loads is exact: only then are pages told all such changes.
+-- Pages are told of changes in estimates alone in one of this many loads.
 local coarse <const> = 10
 
 -- Begins an epoch: pages will drop all that they have.
@@ -54,7 +54,7 @@ local function begin(self)
 end
 
 ---@param title string   the name of what is followed
----@param runs? boolean  can pages ask to run the program again?
+---@param runs? boolean  whether pages can ask to run the program again
 ---@return cprof.Feed
 function feed.new(title, runs)
   local self = setmetatable({ title = title, runs = runs,
@@ -165,8 +165,8 @@ end
 
 ---Adds a profile that was loaded.
 ---@param profile cprof.Profile
----@param anew? boolean   is it of another recording than the last one?
----@param final? boolean  has the recording ended?
+---@param anew? boolean   whether another recording has begun
+---@param final? boolean  whether the recording has ended
 function Feed:add(profile, anew, final)
   if anew then self.base = nil end
   local p = self.base and since(profile, self.base) or profile
@@ -271,7 +271,7 @@ end
 ---@param epoch? string     that the page has; nil: the page is new
 ---@param version? integer  that the page has
 ---@return string? message
----@return boolean? whole  does it have everything, as for a new page?
+---@return boolean? whole  whether it has everything, as for a new page
 function Feed:message(epoch, version)
   local from = epoch == self.epoch and version or 0
   if from == self.version then return nil end

@@ -7,7 +7,7 @@ local guard = {}
 
 ---@class cprof.Guard
 ---@field hosts table<string, true>  addresses that a request may use
----@field any_address? boolean       may it use any numeric address?
+---@field any_address? boolean       whether it may use any numeric address
 ---@field port string
 ---@field token string
 

@@ -22,7 +22,8 @@ local session = {}
 ---@field private again? number  when a page asked to run the program again;
 ---    nil: no page waits for that
 ---@field private beat number    when the next sign of life is due
----@field private told boolean?  was the user told that the program has ended?
+---@field private told boolean?  whether the user was told that the program
+---    ended
 local Session = {}
 Session.__index = Session
 

@@ -106,7 +106,7 @@ end
 ---@param p cprof.Profile
 ---@param number table<string, integer>  title of a row -> its number
 ---@param version integer  the one that gets the changes
----@param exact boolean    does a change of estimates alone count?
+---@param exact boolean    whether a change of estimates alone counts
 ---@return boolean
 function Sources:add(p, number, version, exact)
   if not lines.recorded(p) then return false end

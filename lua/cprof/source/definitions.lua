@@ -13,7 +13,7 @@ local definitions = {}
 ---@field last_line integer?  lastlinedefined; nil: the text ends before
 ---@field column integer
 ---@field name string
----@field anonymous boolean  is it named by its line?
+---@field anonymous boolean  whether it is named by its line
 ---@field mark string?       tells it from others of its name on that line
 
 -- A reader goes through the tokens. Functions, blocks and brackets that are

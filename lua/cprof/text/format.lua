@@ -431,7 +431,7 @@ end
 ---@field yields? boolean    left out rather than to cut others
 ---@field rank? integer      left out rather than to cut others to less than
 ---    their `least`, the highest first
----@field code? boolean   is it a name or a place? Markdown shows these as code
+---@field code? boolean   a name or a place, which Markdown shows as code
 
 local function text_of(cell)
   if type(cell) == "table" then return cell[1], cell[2] end

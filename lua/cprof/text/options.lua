@@ -12,7 +12,7 @@ local options = {}
 ---@field max? number
 ---@field above? number        a number must be greater than this
 ---@field default? any
----@field shapes? boolean      do figures depend on it? Profiles record it then
+---@field shapes? boolean  whether figures depend on it; profiles then record it
 ---@field modes? string[]      of `start`: the modes in which it can be given
 
 local function quoted(list)

@@ -14,7 +14,7 @@ local columns = {}
 ---@field mark "+"|"-"|" "  +: can be opened; -: is open
 ---@field of table          record with its figures
 ---@field zone cprof.ViewZone
----@field own? boolean      is it the function whose call graph is shown?
+---@field own? boolean      whether its call graph is shown
 
 ---Formats a count in at most nine columns: 1,234,567 or 12.3M.
 ---@param n number
@@ -32,7 +32,7 @@ end
 ---    calls; false: not shown
 ---@field sort? string      the order in which its title is marked
 ---@field from? integer     the least width of a screen that shows it
----@field left? boolean     is it aligned to the left?
+---@field left? boolean     whether it is aligned to the left
 ---@field cell fun(e: cprof.TopEntry, m: cprof.TopModel): string, string?
 ---    text and style
 

@@ -17,7 +17,7 @@ local model = {}
 ---@class cprof.TopModel
 ---@field history cprof.TopHistory
 ---@field now? cprof.TopFigures   what is shown; nil: nothing was loaded yet
----@field sampled boolean         are there samples instead of calls?
+---@field sampled boolean         whether samples take the place of calls
 ---@field view cprof.TopView
 ---@field sort string             order of the functions
 ---@field zone? cprof.ViewZone    whose call graph or source is shown
@@ -26,7 +26,7 @@ local model = {}
 ---    not start it
 ---@field status cprof.TopStatus  of the program
 ---@field interval number         seconds from one refresh to the next
----@field paused boolean          is the screen paused?
+---@field paused boolean          whether the screen is paused
 ---@field message? string         shown until the next key
 ---@field note? string            about the view
 ---@field prompt? string          the text typed after "/"

@@ -12,7 +12,7 @@ local text = require "cprof.source.text"
 ---@field number integer
 ---@field content string
 ---@field figures? cprof.Line  figures of the period
----@field own boolean          is it one of the function's lines?
+---@field own boolean          whether it is one of the function's lines
 ---@field greatest integer     heat of the function's hottest line, in ns
 
 -- The text of a source as it ran; if lines are not recorded, as it is now.

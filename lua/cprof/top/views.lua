@@ -18,7 +18,7 @@ local views = {}
 ---@field key? fun(item: any): string      finds the line again in a new list
 ---@field zone? fun(item: any): cprof.ViewZone?
 ---@field into? string    what Enter does, for the hints
----@field sorts? boolean  can its lines be sorted?
+---@field sorts? boolean  whether its lines can be sorted
 
 -- rows that are not shown: the root, and profiler overhead
 local function hidden(m, f)

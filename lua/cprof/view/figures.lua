@@ -12,7 +12,7 @@ local figures = {}
 ---@field back integer      the frame: how many before the last one
 ---@field slow? integer     a slow frame instead: how many before the last one
 ---@field which 0|1|2|"all" for the last frame: its figures, or an average
----@field spread boolean    is each level of recursion a row of its own?
+---@field spread boolean    whether each level of recursion has a row
 
 ---@class cprof.ViewZone    a function, a zone, or one level of its recursion
 ---@field title string

@@ -18,7 +18,7 @@ local View = {}
 View.__index = View
 
 ---@param source fun(): cprof.Profile?
----@param live boolean  does `source` give a new profile each time?
+---@param live boolean  whether `source` gives a new profile each time
 ---@return cprof.View
 function view.new(source, live)
   return setmetatable({

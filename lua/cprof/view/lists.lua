@@ -15,7 +15,7 @@ local order = require "cprof.text.order"
 ---   and calls unless they are 0
 ---@field marks "+"|"-"|" " +: there is more to show; -: it is expanded
 ---@field heat number       0..1: how much its figure changes
----@field highlighted boolean  is the cursor on it?
+---@field highlighted boolean  whether the cursor is on it
 
 ---@class cprof.ViewEntry   a line before it becomes a record
 ---@field func cprof.Function
