@@ -69,18 +69,18 @@ extern "C" {
 #define CPROF_VERSION	"1.0.0"
 
 /*
-** Define it as 0, for the whole program, to compile cprof out. Everything
-** below is still declared, does nothing and leaves no code: functions
-** return LUA_OK, or 0 or NULL where they tell whether they did something,
-** and scripts find no module "cprof".
+** Define CPROF_ENABLED as 0, for the whole program, to compile cprof out.
+** Everything below is still declared, does nothing and leaves no code:
+** functions return LUA_OK, or 0 or NULL where they tell whether they did
+** something, and scripts find no module "cprof".
 */
 #if !defined(CPROF_ENABLED)
 #define CPROF_ENABLED	1
 #endif
 
 /*
-** How functions and thread-local variables are declared. You may define
-** these yourself.
+** Linkage of functions, and thread-local storage. You may define CPROF_API
+** and CPROF_THREAD yourself.
 */
 #if defined(CPROF_API)
 #elif defined(__GNUC__)
@@ -138,10 +138,10 @@ typedef struct cprof_Options {
   const char *recursion;	/* "full", "fold" */
   const char *trace;		/* mode "trace": path of the file to write */
   const char *file;		/* path of a profile to record into; "%p" in
-				   it becomes the number of the process, "%t"
-				   the time, "%n" a running number */
+				   it becomes the process ID, "%t" the time,
+				   "%n" a running number */
   double every;			/* seconds after which another file is begun */
-  int keep;			/* of these files, keep only so many */
+  int keep;			/* number of the newest files to keep */
   int c_functions;		/* CPROF_OFF: charge them to their callers */
   int callsites;		/* CPROF_ON: tell calls apart by their lines */
   int compensate;		/* CPROF_OFF: leave overhead in the times */
@@ -156,8 +156,8 @@ typedef struct cprof_Options {
 				   last 128, with all their nodes */
   struct {
     double budget_ms;		/* keep frames that take longer than this
-				   without overhead, with all their nodes ... */
-    int keep;			/* ... but no more than so many of them */
+				   without overhead, with all their nodes */
+    int keep;			/* keep at most this many slow frames */
   } slow_frames;
 } cprof_Options;
 
@@ -211,7 +211,7 @@ typedef struct cprof_Record {
 				   measured is overhead. Draw them: <12.0 */
 } cprof_Record;
 
-/* A frame in the graph of a view, and what a function or zone took of it. */
+/* A frame in the graph of a view, and a function's or zone's part of it. */
 typedef struct cprof_Point {
   lua_Integer frame;	/* number of the frame, from 1 */
   lua_Integer ns;	/* time of the whole frame */
@@ -241,8 +241,8 @@ extern "C" {
 CPROF_API int cprof_open (lua_State *L);
 
 /*
-** cprof_open as a function for luaL_requiref: pushes the module, and raises
-** an error where cprof_open returns one.
+** cprof_open as a function for luaL_requiref: pushes the module; raises an
+** error where cprof_open returns a status.
 */
 CPROF_API int luaopen_cprof (lua_State *L);
 
@@ -394,7 +394,7 @@ CPROF_API uint32_t cprof_enter (lua_State *L, cprof_Zone *zone);
 */
 CPROF_API uint32_t cprof_entername (lua_State *L, const char *name);
 
-/* Leaves a zone, and all zones that were entered in it. 0 is no zone. */
+/* Leaves a zone, and all zones that were entered in it. 0: does nothing. */
 CPROF_API void cprof_leave (lua_State *L, uint32_t mark);
 
 /* The number of states that are being recorded in modes with zones. */
@@ -452,8 +452,8 @@ CPROF_API int cprof_export (lua_State *L, const char *format,
 
 /*
 ** Makes a view of what is being recorded in L's state, or was recorded
-** last. '*view' is its number in this state until it is freed. When there
-** is an error, the number means no view, and may be freed, too.
+** last. '*view' is its number in this state until it is freed. On error,
+** the number refers to no view, and freeing it does nothing.
 */
 CPROF_API int cprof_view (lua_State *L, int *view);
 CPROF_API void cprof_freeview (lua_State *L, int view);
@@ -478,9 +478,10 @@ CPROF_API int cprof_viewlines (lua_State *L, int view, int height,
                                void *ud);
 
 /*
-** Calls 'draw', as above, for each frame that is kept, oldest first: with
-** what the functions and zones of this name or title took of it. NULL: the
-** frames alone. The figures are those of the last cprof_viewlines.
+** Calls 'draw' for each frame that is kept, oldest first, with the part of
+** the frame that functions and zones of this name or title took; NULL: with
+** the frames alone. The figures are those of the last cprof_viewlines. 'draw'
+** must not raise errors, nor use Lua or cprof.
 */
 CPROF_API int cprof_viewgraph (lua_State *L, int view, const char *zone,
                                void (*draw) (void *ud,
@@ -610,8 +611,9 @@ static inline void cprof_close_ (cprof_Block_ *block) {
 	static CPROF_ZONE_(cprof_zone_##zone, #zone)
 
 /*
-** Each begins a block in a zone: in one that is defined as above, in one
-** that this place defines, or in one with a name that is made at run time.
+** Each begins a block in a zone. CPROF_REGION takes a zone that is defined as
+** above, CPROF_BEGIN defines a zone for this place, and CPROF_NAMED takes a
+** name that is made at run time.
 */
 #define CPROF_REGION(L, zone) \
 	{ CPROF_QUIET_ CPROF_OPEN_(cprof_block_, L, &cprof_zone_##zone); \
@@ -623,10 +625,10 @@ static inline void cprof_close_ (cprof_Block_ *block) {
 	{ CPROF_QUIET_ CPROF_OPENNAME_(cprof_block_, L, name); CPROF_LOUD_ {
 
 /*
-** Ends such a block. In C++, and in C with GCC or Clang, the zone ends in
-** whichever way the block is left: return, break, goto or an exception. A
-** Lua error or a yield jumps out of it, and then the zone ends together
-** with the C function that Lua called.
+** Ends a block that CPROF_REGION, CPROF_BEGIN or CPROF_NAMED began. In C++,
+** and in C with GCC or Clang, the zone ends however the block is left: by
+** return, break, goto or an exception. If a Lua error or a yield jumps out of
+** the block, the zone ends together with the C function that Lua called.
 */
 #define CPROF_END(L)	} CPROF_CLOSE_(cprof_block_) }
 
@@ -640,8 +642,8 @@ static inline void cprof_close_ (cprof_Block_ *block) {
 #define CPROF_LEAVE(L)	CPROF_LEAVE_(cprof_block_)
 
 /*
-** Enters a zone until the end of the block of C or C++ around it. In C,
-** this is there with GCC and Clang only.
+** Enters a zone until the end of the block of C or C++ around it. In C, only
+** GCC and Clang have this macro.
 */
 #if defined(__cplusplus) || defined(__GNUC__)
 #define CPROF_SCOPE(L, zone) \

@@ -11,7 +11,7 @@
 
 
 /*
-** Of longer strings, only so many bytes are kept. Their lengths and hashes
+** Bytes that are kept of longer strings. Their lengths and hashes
 ** are those of the whole strings.
 */
 #define TEXT_MAX	16384

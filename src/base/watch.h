@@ -19,7 +19,7 @@ typedef struct Watch Watch;
 */
 typedef uint64_t (*WatchLook) (void *ud, const Watch *w);
 
-/* Watches this thread; the first look comes in 'ns'. NULL: it cannot. */
+/* Watches this thread, from 'ns' from now on. NULL: that is not possible. */
 CPROF_I Watch *watch_begin (WatchLook look, void *ud, uint64_t ns);
 
 /* The next look comes at once. */

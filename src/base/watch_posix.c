@@ -74,7 +74,7 @@ int watch_waits (const Watch *w) {
 }
 
 
-/* Sleeps for so long, or until it is woken. Returns 0 if it is to end. */
+/* Sleeps until the time, or until it is woken. 0: the thread is to end. */
 static int watch_sleep (Watch *w, uint64_t ns) {
   struct timespec t;
   t.tv_sec = (time_t)(ns / 1000000000u);

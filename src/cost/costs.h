@@ -18,8 +18,8 @@
 enum { COST_LUA, COST_C, COST_KINDS };
 
 typedef struct Costs {
-  int64_t caller[COST_KINDS];	/* a call and its return, for the caller ... */
-  int64_t callee[COST_KINDS];	/* ... and for the callee */
+  int64_t caller[COST_KINDS];	/* call and return, charged to the caller */
+  int64_t callee[COST_KINDS];	/* call and return, charged to the callee */
 
   /* extra costs of some calls */
   int64_t unreturned;	/* saved for the caller if the return is missing */
@@ -27,11 +27,11 @@ typedef struct Costs {
   int64_t node;		/* a call that makes a node, charged to the callee */
   int64_t resume;	/* a call of resume, charged to that function */
   int64_t coroutine;	/* a coroutine's first call, charged to the callee */
-  int64_t resumer;	/* a call of resume, charged to its caller ... */
-  int64_t yielder;	/* ... and a call of yield, charged to its caller */
+  int64_t resumer;	/* a call of resume, charged to its caller */
+  int64_t yielder;	/* a call of yield, charged to its caller */
 
   int64_t line;		/* a line event, charged to the line */
-  int64_t step;		/* extra cost of it for each step, see LineCode */
+  int64_t step;		/* extra cost of a line event's step, see LineCode */
   int64_t instruction;	/* an instruction, charged to a counted line */
   int64_t least;	/* no cost: the least time that an instruction takes */
   int64_t within[EVENT_KINDS];	/* an event of each kind, within the hook */

@@ -60,12 +60,12 @@ static inline void durations_add (Durations *d, uint64_t ns) {
   if (likely(*count < UINT32_MAX)) ++*count;
 }
 
-/* Is a call of so many ticks one of the slowest? */
+/* Is a call that took 'ticks' one of the slowest? */
 static inline int durations_isslow (const Durations *d, uint64_t took) {
   return took > d->slowest[DURATIONS_SLOWEST - 1].took;
 }
 
-/* Adds a call that is. */
+/* Adds a call to the slowest. */
 static inline void durations_slow (Durations *d, const SlowCall *call) {
   int i = DURATIONS_SLOWEST - 1;
   for (; i > 0 && d->slowest[i - 1].took < call->took; i--)

@@ -16,7 +16,7 @@
 #define AVERAGES	2
 #define AVERAGE_SECONDS	{0.8, 2.5}
 
-/* Averages leave out so many first frames: a program needs time to start. */
+/* The first frames, which averages leave out: a program needs time to start. */
 #define FRAMES_DISCARDED	3
 
 
@@ -99,8 +99,8 @@ typedef struct Frames {
   uint64_t overhead;		/* ticks in the last frame, at least */
   uint64_t number;		/* of the frame that runs */
   uint64_t recorded;		/* frames recorded so far */
-  uint64_t counted;		/* frames that count in averages ... */
-  uint64_t averaged;		/* ... and the ticks that they took */
+  uint64_t counted;		/* frames that count in averages */
+  uint64_t averaged;		/* ticks that those frames took */
   uint64_t start;		/* ticks, when the frame that runs started */
   uint64_t steps;		/* of the collector until then */
   double seconds;		/* seconds in a tick */

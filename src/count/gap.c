@@ -6,8 +6,8 @@
 
 
 #define GAP_LEAST	10e3	/* ns: threads do not switch and back faster */
-#define GAP_MOST	250e3	/* ns: looks take less than a hundredth of it */
-#define GAP_LONG	10000000u	/* ns: a look is old, see gap_refresh */
+#define GAP_MOST	250e3	/* ns: looks take under 1 % of the time */
+#define GAP_LONG	10000000u	/* ns: age at which a look is renewed */
 #define GAP_INTERRUPTED	50000u	/* ns: longer than reading the clocks takes */
 #define GAP_NOISE	3000u	/* ns that readings of two clocks differ by */
 

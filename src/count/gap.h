@@ -77,7 +77,7 @@ CPROF_I void gap_refresh (Gap *g);
 CPROF_I int gap_read (Gap *g);
 
 /*
-** Divides a gap of so many ticks, which ended 'late' ticks before gap_read.
+** Divides a gap of 'ticks' ticks, which ended 'late' ticks before gap_read.
 ** 'least' is the shortest gap that was worth a look. Returns what it is from
 ** now on: more if the thread has only computed in this gap, else less.
 */

@@ -45,8 +45,8 @@ typedef struct Node {
   uint8_t event;	/* how the first call came about, see 'label_called' */
   union {
     struct {
-      uint32_t active;	/* call frames in this node now ... */
-      uint32_t depth;	/* ... and at most */
+      uint32_t active;	/* call frames in this node now */
+      uint32_t depth;	/* most call frames in this node at once */
     } folded;		/* if 'fold' of Tree */
     struct {
       uint32_t tails;	/* tail calls that led here */
@@ -93,7 +93,7 @@ typedef struct KindsAllocated {
   Allocated kind[ALLOC_KINDS];
 } KindsAllocated;
 
-/* of a function, or of a 'node_key' */
+/* low bits of a function id or a 'node_key' */
 #define node_tag(key)	((uint16_t)(key))
 
 #define KINDS_SHIFT	6
@@ -123,9 +123,9 @@ typedef struct Tree {
   uint32_t level;	/* there are 2^level + split buckets */
   uint32_t split;
   uint32_t hashed;	/* nodes in the hash */
-  uint32_t foldat;	/* from so many nodes on, recursion folds: a call of a
+  uint32_t foldat;	/* nodes from which on recursion folds: a call of a
 			   function that is on the path re-enters its node */
-  uint32_t limit;	/* from so many nodes on, a new node is made under
+  uint32_t limit;	/* nodes from which on a new one is made under
 			   'truncated', where callers are not told apart */
   int fold;		/* does recursion fold from the beginning? */
   int saved;		/* do nodes come from a saved profile? */
@@ -134,11 +134,11 @@ typedef struct Tree {
   Node *truncated;	/* parent of nodes beyond the limit; or NULL */
   Node *unrecorded;	/* time under another hook; or NULL */
   int memory;		/* are allocations counted? If so: */
-  Chunks allocated;	/* NodeAllocated of each node ... */
-  Chunks kinds;		/* ... and KindsAllocated of each function */
+  Chunks allocated;	/* NodeAllocated of each node */
+  Chunks kinds;		/* KindsAllocated of each function */
   int calltimes;	/* are durations of calls counted? If so: */
-  Chunks durations;	/* Durations of each function ... */
-  Chunks nested;	/* ... and its Nested */
+  Chunks durations;	/* Durations of each function */
+  Chunks nested;	/* Nested of each function */
 } Tree;
 
 CPROF_I void tree_init (Tree *t, const Memory *m);

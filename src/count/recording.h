@@ -105,16 +105,16 @@ typedef struct Figures {
   uint64_t waited;	/* those of 'sampled' in which the thread waited */
   uint64_t unmatched;	/* events for which no call frame was found */
   uint64_t hooks_lost;	/* times that another hook replaced ours */
-  uint64_t backwards;	/* times that the clock ran backwards ... */
-  uint64_t backwards_ticks;	/* ... and how far in all */
-  uint64_t jumps;	/* times that two clocks parted, see clock.h ... */
-  uint64_t jumps_ns;	/* ... and by how much in all */
+  uint64_t backwards;	/* times that the clock ran backwards */
+  uint64_t backwards_ticks;	/* ticks that it went back in all */
+  uint64_t jumps;	/* times that two clocks diverged, see clock.h */
+  uint64_t jumps_ns;	/* ns that they diverged by in all */
   uint64_t gc_steps;	/* of the collector, where it is driven */
   uint64_t gc_cycles;	/* cycles that these steps have ended */
   uint64_t gc_longest;	/* ticks of the longest step */
   uint64_t alloc_samples;	/* mode sample: of allocations */
-  uint64_t signals;	/* mode sample: ticks that came as signals ... */
-  uint64_t interrupted;	/* ... and system calls that they have ended */
+  uint64_t signals;	/* mode sample: ticks that came as signals */
+  uint64_t interrupted;	/* system calls that these signals have ended */
   uint64_t ticker;	/* a Ticker */
   int64_t live_peak;	/* most bytes that were in use at once, see live.h */
   uint64_t live_peaks;	/* times that 'live_peak' rose */

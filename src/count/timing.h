@@ -25,8 +25,8 @@ typedef struct Timing {
 } Timing;
 
 /*
-** An event that took more than so many times the mean of its kind was
-** interrupted. There is a mean when so many events were timed.
+** An event that took more than TIMING_MOST times the mean of its kind was
+** interrupted. There is a mean once TIMING_LEAST events were timed.
 */
 #define TIMING_MOST	16
 

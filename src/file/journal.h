@@ -20,8 +20,8 @@ typedef struct SourceNote {
 typedef struct Journal {
   MappedFile *file;
   Functions *fs;
-  FileBlock *block;	/* the block that is being filled ... */
-  uint32_t used, room;	/* ... and bytes in it */
+  FileBlock *block;	/* the block that is being filled */
+  uint32_t used, room;	/* bytes in 'block' */
   uint64_t written;	/* hash of all records */
   uint32_t texts;	/* texts written so far */
   uint32_t functions;	/* functions written so far */

@@ -34,7 +34,7 @@ typedef struct MappedFile {
 
 /*
 ** Creates a file, or replaces the profile that it holds. Addresses are
-** reserved for 'nodes' nodes and what goes with them, if there are so many.
+** reserved for 'nodes' nodes and what goes with them, or for fewer nodes.
 ** 'tell' is called as by 'sigbus_add'. NULL: another program writes the file,
 ** it holds something else, or the system refuses; 'why' says which.
 */

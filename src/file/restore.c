@@ -582,7 +582,7 @@ static uint64_t restore_lastevent (const Restoring *c) {
 
 
 /*
-** If the time since the last sample is longer than so many times the mean
+** If the time since the last sample is longer than SINCE_GAPS times the mean
 ** from sample to sample, no Lua code has run in it.
 */
 #define SINCE_GAPS	10

@@ -25,8 +25,8 @@ COLD CPROF_I Node *callee_find (Hot *h, lua_State *L, lua_State *at,
                                 uint32_t line);
 
 /*
-** If 'n' is a new node, notes in it as which metamethod the function in 'ar'
-** of 'at' was called. It is new if the tree has more than 'nodes' nodes.
+** If 'n' is a new node, notes in it the metamethod that the function in 'ar'
+** of 'at' was called as. It is new if the tree has more than 'nodes' nodes.
 */
 CPROF_I void callee_called (Recorder *r, lua_State *L, lua_State *at,
                             lua_Debug *ar, Node *n, uint32_t nodes);

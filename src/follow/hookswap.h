@@ -16,8 +16,8 @@
 #define HOOKSWAP_MOST	32	/* hooks that can be saved at a time */
 
 typedef struct HookSwap {
-  lua_Hook alone;	/* ours, where the program has none ... */
-  lua_Hook chained;	/* ... and where it has one */
+  lua_Hook alone;	/* our hook, where the program has none */
+  lua_Hook chained;	/* our hook, where the program has one, too */
   const InternalsState *at;	/* NULL: Lua's structures are not read */
   SavedHook list[HOOKSWAP_MOST];
   SavedHook last;	/* the one saved last: new coroutines inherit ours, and

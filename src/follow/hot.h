@@ -18,12 +18,12 @@ struct Recorder;
 /* an entry of the inline cache: a callee as an event shows it */
 typedef struct Callee {
   uintptr_t address;	/* the C function, or the source of a Lua function;
-			   its prototype where Lua's structures are read ... */
+			   its prototype where Lua's structures are read */
   uint64_t lines;	/* first and last of its definition; CALLEE_C: of a
 			   C function */
-  const void *source;	/* ... which must still have this source ... */
-  const void *code;	/* ... and this code */
-  FrameIs is;		/* for its frames */
+  const void *source;	/* source that the prototype must still have */
+  const void *code;	/* code that the prototype must still have */
+  FrameIs is;		/* what its frames get */
   LineAt entry;		/* its first line, where lines are counted */
   uint64_t key;		/* what identifies a Lua function, see SourceKey */
 } Callee;
@@ -99,7 +99,7 @@ typedef struct Hot {
   int callsites;	/* do call sites have nodes of their own? */
   int fold;
   int lines;		/* are lines counted? */
-  int somelines;	/* ... of some sources only? */
+  int somelines;	/* are lines of some sources only counted? */
   int crashes;		/* do line events crash in functions without lines? */
   int recounts;		/* does Lua's instruction count start again at times? */
   int direct;		/* are Lua's structures read? */
@@ -107,8 +107,8 @@ typedef struct Hot {
   int calltimes;	/* are durations of calls counted? see calltime.h */
   uint64_t suspended;	/* of the current stack */
   uint64_t eventcost;	/* mean overhead of an event, in ticks shifted left by
-			   CALLTIME_SHIFT ... */
-  uint64_t leafcost;	/* ... and ticks that a call has beyond that */
+			   CALLTIME_SHIFT */
+  uint64_t leafcost;	/* ticks of a call's overhead beyond that */
   Scale scale;		/* of the clock, as known when recording began */
   Counting counting;
   int deferred;		/* does a collection wait? see nogc.h */

@@ -15,7 +15,7 @@ typedef struct TraceEvent {
   int enters;		/* 0: it is left */
   uint32_t func;
   uint32_t depth;	/* counts only what was entered since recording began */
-  uint32_t coroutine;	/* its number; calls nest within a coroutine */
+  uint32_t coroutine;	/* the coroutine's number; calls nest within it */
   uint64_t since;	/* ns from the start of recording */
   uint64_t took;	/* ns since it was entered; 0 where it is entered */
 } TraceEvent;
@@ -35,13 +35,12 @@ typedef struct Options {
   uint64_t memory_interval;	/* mode sample: mean bytes between two samples
 				   of allocations */
   int gc;		/* is the collector driven? */
-  int calltimes;	/* are durations of calls counted? ... */
-  double mean_ns, leaf_ns;	/* ... cost of an event, and what the callee's
-				   part of a call has beyond that; mode line: 0
-				   */
+  int calltimes;	/* are durations of calls counted? */
+  double mean_ns, leaf_ns;	/* for these: cost of an event, and the extra
+				   cost of a callee; mode line: 0 */
   uint32_t max_nodes;
   uint32_t history;	/* host's frames to keep */
-  int full;		/* ... with all their nodes? */
+  int full;		/* are host's frames kept with all their nodes? */
   double budget;	/* ms, beyond which a frame is slow; 0: none */
   double event_ns;	/* least cost of an event; 0: not known */
   uint32_t slow;	/* slow frames to keep */

@@ -51,25 +51,25 @@ typedef struct Recorder {
   Stack *current;	/* its top is in 'hot' */
   Frames frames;
   uint32_t frame_func;	/* zone of the work at the end of a host's frame */
-  lua_State *resuming;	/* the coroutine that is about to run ... */
-  uint64_t resuming_at;	/* ... if the number of events is still this */
-  Stack *resumed;	/* stack of the last such coroutine, or NULL; it may
-			   have become that of another one */
+  lua_State *resuming;	/* the coroutine that is about to run */
+  uint64_t resuming_at;	/* number of events for which that holds */
+  Stack *resumed;	/* stack of the coroutine that was resumed last, or
+			   NULL; another coroutine may have it by now */
   uint64_t paused_at;	/* ticks */
   Gap gap;
-  int exact;		/* must times add up? not before recording has begun */
+  int exact;		/* must times add up? 0 until recording has begun */
   struct Allocations *allocations;	/* NULL: they are not counted */
   int muted;		/* nesting depth of recorder_mute */
   int *mutes;		/* copy of 'muted' for the allocator; or NULL */
   Callback callback;
   int nogc;		/* is the garbage collector held off? */
-  uint64_t nogc_cycle;	/* ... since this collection, see collection.h */
-  int own_pause;	/* does it pause for the profiler's own work? */
-  uint64_t collection;	/* in which the cache is valid, see collection.h */
+  uint64_t nogc_cycle;	/* collection since when, see collection.h */
+  int own_pause;	/* is the pause for the profiler's own work? */
+  uint64_t collection;	/* the cache is valid in it, see collection.h */
   uint32_t serial;	/* of the zone that was opened last; never 0 */
   char why[128];	/* why it ended, if the text is not a constant */
-  const lua_CFunction *internal;	/* the profiler's own C functions ... */
-  uint32_t internals;			/* ... and their number */
+  const lua_CFunction *internal;	/* the profiler's own C functions */
+  uint32_t internals;			/* number of 'internal' */
   void *core;		/* the Core of lua/lstate.h; freed with the recorder */
   void *sampler;	/* see sample.c; NULL: nothing was sampled yet */
   HookSwap *hookswap;	/* the sampler's; NULL: nothing was sampled yet */

@@ -17,7 +17,7 @@
 #define FRAME_EXCLUDED	1u	/* has no node: charged to the frame below */
 #define FRAME_ZONE	2u	/* a zone, opened by the function frame below */
 #define FRAME_RESUMES	4u	/* its function resumes a coroutine */
-#define FRAME_WRAPS	16u	/* ... which is its upvalue: 'coroutine.wrap' */
+#define FRAME_WRAPS	16u	/* the resumed coroutine is its upvalue */
 #define FRAME_COLLECTS	32u	/* its function is 'collectgarbage' */
 #define FRAME_TAIL	8u	/* a tail call led to it */
 #define FRAME_UNSEEN	64u	/* it was called before it could be recorded */
@@ -58,13 +58,13 @@ typedef struct Stack {
   int counted;		/* are its frames counted as active in their nodes? */
   int lines;		/* does its hook get line events? */
   uint32_t number;	/* of the coroutine, from 1 */
-  uint32_t traced;	/* in mode trace: number of frames, and ... */
-  uint32_t depth;	/* ... how many of them were traced */
+  uint32_t traced;	/* in mode trace: number of frames */
+  uint32_t depth;	/* in mode trace: number of traced frames */
   uint64_t left;	/* 'calltime_now' when it was suspended; 0: it is not */
   uint64_t suspended;	/* ticks in which it was */
-  uint64_t frame;	/* last host's frame to which all nodes were added */
+  uint64_t frame;	/* last host frame to which all nodes were added */
   lua_Hook hook;	/* the program's own; NULL: none */
-  int mask, count;	/* ... and what it asks for */
+  int mask, count;	/* what the program's hook asks for */
   int counts;		/* instructions since its last count event */
 } Stack;
 
@@ -74,7 +74,7 @@ typedef struct Stacks {
   uint32_t live;	/* stacks that are not free */
   uint32_t free;	/* the first free one, or 0 */
   uint32_t number;	/* of the coroutine that was added last */
-  uint32_t sweepat;	/* with so many live ones, look for dead coroutines */
+  uint32_t sweepat;	/* live stacks at which to look for dead coroutines */
 } Stacks;
 
 

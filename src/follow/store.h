@@ -13,9 +13,9 @@ struct Recorder;
 
 typedef struct Store {
   const Pages *nodes, *lines;	/* where these chunks come from */
-  const Pages *instructions;	/* ... in modes count and sample: for lines */
-  const Pages *allocated, *kinds;	/* ... where allocations are counted */
-  const Pages *durations;	/* ... where these are counted */
+  const Pages *instructions;	/* modes count and sample: instead of lines */
+  const Pages *allocated, *kinds;	/* where allocations are counted */
+  const Pages *durations;	/* where durations are counted */
   const Pages *waits;
   Figures *figures;
   const Node **running;		/* where the node that runs is published */

@@ -17,8 +17,8 @@
 
 
 typedef struct Allocations {
-  lua_Alloc alloc;	/* the state's own allocator ... */
-  void *ud;		/* ... and its argument */
+  lua_Alloc alloc;	/* the state's own allocator */
+  void *ud;		/* argument of that allocator */
   Hot *hot;		/* NULL: nothing is recorded */
   int counts;		/* are allocations counted? */
   int muted;		/* depth of recorder_mute; nothing is counted above 0 */
@@ -29,11 +29,11 @@ typedef struct Allocations {
   HeapSample sample;
   int returned;		/* has the state its own allocator again? */
   int called;		/* did a request come while muted? */
-  int64_t until;	/* bytes until the timeline's next point ... */
-  const int64_t *debt;	/* ... whose size is read here; NULL: by lua_gc */
-  const Node *node;	/* the node that was charged last ... */
-  Allocated *own;	/* ... its counters ... */
-  KindsAllocated *kinds;	/* ... and those of its function, by kind */
+  int64_t until;	/* bytes until the timeline's next point */
+  const int64_t *debt;	/* where the heap's size is read; NULL: by lua_gc */
+  const Node *node;	/* the node that was charged last */
+  Allocated *own;	/* counters of 'node' */
+  KindsAllocated *kinds;	/* counters of its function, by kind */
 } Allocations;
 
 /*

@@ -19,8 +19,8 @@ typedef struct Collector {
   int on;
   int frozen;		/* does nogc.h hold the collector off? */
   const int64_t *debt;	/* Lua's debt in bytes; above 0, Lua makes a step */
-  int64_t before;	/* the debt at the last request ... */
-  int64_t change;	/* ... which was about to change it by this */
+  int64_t before;	/* the debt at the last request */
+  int64_t change;	/* bytes by which that request was to change it */
   int64_t held;		/* bytes that the debt is lowered by; 0: it is not */
   int64_t due;		/* debt at which a step is due, or a try to hold;
 			   INT64_MIN: a try is due at once */

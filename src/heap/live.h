@@ -119,7 +119,7 @@ static inline int live_maybe (const Live *l, const void *p) {
 typedef struct HeapSample {
   int on;
   Gaps gaps;
-  int waits;		/* does any weight wait? */
+  int waits;		/* does any weight wait for the next event? */
   Allocated kind[ALLOC_KINDS];	/* sums of waiting weights, by kind */
 } HeapSample;
 

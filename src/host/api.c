@@ -461,8 +461,8 @@ int cprof_export (lua_State *L, const char *format, const char *path) {
 typedef struct ApiView {
   int view;
   const char *method;
-  const char *value;	/* its argument: a string or NULL; or ... */
-  const lua_Integer *n;	/* ... if this is not NULL, an integer */
+  const char *value;	/* its argument: a string or NULL */
+  const lua_Integer *n;	/* if not NULL, its argument is this integer */
   void (*line) (void *ud, const cprof_Record *line);
   void (*point) (void *ud, const cprof_Point *point);
   void *ud;

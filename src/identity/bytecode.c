@@ -153,7 +153,7 @@ static uint64_t read_stringhash (Reader *r) {
   read_skip(r, 1, 1);  /* the zero at its end */
   return r->string[r->strings++];
 #else
-  return size > 0 ? read_text(r, size - 1) : 0;  /* 'size' is one more */
+  return size > 0 ? read_text(r, size - 1) : 0;  /* a dump has size + 1 */
 #endif
 }
 

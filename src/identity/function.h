@@ -61,8 +61,8 @@ typedef struct Function {
   uint32_t layout;	/* see bytecode.h */
   uint32_t nth;		/* number among functions on the same lines, from 1;
 			   0: not known */
-  Lines lines;		/* counters of its lines ... */
-  Instructions instructions;	/* ... or of its instructions */
+  Lines lines;		/* counters of its lines */
+  Instructions instructions;	/* or counters of its instructions */
   int line, last;	/* where it is defined; -1: a C function */
   uint8_t kind;		/* a FunctionKind */
   uint8_t marks;	/* FUNCTION_EXCLUDED and the like */
@@ -90,8 +90,8 @@ typedef struct Policy {
   int instructions;	/* if so, by instruction? */
   int memory;		/* if so, of allocations, too? */
   uint32_t limit;	/* most functions */
-  const lua_CFunction *internal;	/* the profiler's own C functions ... */
-  uint32_t internals;			/* ... and their number */
+  const lua_CFunction *internal;	/* the profiler's own C functions */
+  uint32_t internals;			/* number of 'internal' */
   /* Is 'f', on top of L, recorded? NULL: all functions are. */
   int (*include) (const void *functions, lua_State *L, const Function *f);
   /* Does this source get counters of lines? NULL: all sources do. */
@@ -115,8 +115,8 @@ typedef struct Functions {
   Chunks addresses;	/* of Address */
   Index byidentity, bysource, bykey, byaddress;
   Codes codes;
-  int stale;		/* are cached lookups by source and lines void? ... */
-  int reloaded;		/* ... and all other cached lookups? */
+  int stale;		/* are cached lookups by source and lines void? */
+  int reloaded;		/* are all other cached lookups void? */
   Bytecode read;	/* what was read last; its arrays are reused */
   Library library;
   Policy policy;

@@ -13,7 +13,7 @@
 typedef struct Line {
   uint64_t hits;	/* line events */
   uint64_t self;	/* ticks on the line, without callees */
-  int32_t line;		/* its number; 0: this stands for no real line */
+  int32_t line;		/* its number; 0: not a real line */
   uint32_t counts;	/* count events on the line */
   uint8_t instructions, steps;	/* see LineCode */
   uint8_t unused[6];

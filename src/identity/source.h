@@ -39,7 +39,7 @@ typedef struct Source {
   uint32_t *met;	/* hash table of these by address of their code: their
 			   index, from 1, or 0. NULL: only 'code' has them */
   uint32_t room;	/* of 'met': a power of 2 */
-  uint32_t filled;	/* ... and how many are not 0 */
+  uint32_t filled;	/* entries of 'met' that are not 0 */
 } Source;
 
 /* what identifies a function of a source */

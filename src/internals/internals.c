@@ -34,9 +34,9 @@ typedef struct Proof {
   const void *state;	/* address that all coroutines of the state share */
   ptrdiff_t name;	/* offset of the text in a source string; 0: unknown */
   /* of 'proof_straight', the function without jumps */
-  size_t instruction;	/* index of the one that ran last ... */
-  unsigned instructions;	/* ... number of events ... */
-  size_t size;		/* ... and number of its instructions */
+  size_t instruction;	/* index of the instruction that ran last */
+  unsigned instructions;	/* number of its count events */
+  size_t size;		/* number of its instructions */
   InternalsState at;	/* offsets found in lua_State */
   uint64_t inlua;	/* all marks that a Lua function had */
   unsigned bases, stacks;	/* number of comparisons */

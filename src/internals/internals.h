@@ -25,8 +25,8 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_CI_PC	32	/* the instruction after the one that runs */
 #define INTERNALS_STATE_TAG	8	/* the tag in any object header */
 #define INTERNALS_STATE_GLOBAL	24	/* global_State: shared by coroutines */
-#define INTERNALS_GLOBAL_ALLOC	0	/* the allocator ... */
-#define INTERNALS_GLOBAL_UD	8	/* ... and its argument */
+#define INTERNALS_GLOBAL_ALLOC	0	/* the allocator */
+#define INTERNALS_GLOBAL_UD	8	/* the allocator's argument */
 #define INTERNALS_GLOBAL_TOTAL	16	/* bytes in use, less the debt */
 #define INTERNALS_GLOBAL_DEBT	24
 #define INTERNALS_STATE_CI	32	/* CallInfo of what runs */

@@ -147,7 +147,7 @@ static int entry_new (lua_State *L) {
 }
 
 
-/* entry or nil -> is it one that began in this coroutine, and has not ended? */
+/* entry or nil -> boolean: has it begun in this coroutine, and not ended? */
 static int entry_isopen (lua_State *L) {
   const Entry *e = lua_isnil(L, 1) ? NULL : entry_check(L);
   lua_pushboolean(L, e != NULL && e->L == L);

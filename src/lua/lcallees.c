@@ -89,7 +89,7 @@ static SortedCallee *callees_sorted (lua_State *L, const Nodes *nodes,
 
 
 /*
-** nodes, callees, id -> { id, function, line of the call, has it callees?,
+** nodes, callees, id -> { id, function, line of the call, has callees,
 ** ... }: the callees of a node that were called or took time; most time first
 */
 static int callees_children (lua_State *L) {

@@ -368,7 +368,7 @@ static int lfile_load (lua_State *L) {
 /* }====================================================== */
 
 
-/* path, why -> notes the end of recording in an unfinished file: has it? */
+/* path, why -> boolean: was the end noted in the unfinished file? */
 static int lfile_until (lua_State *L) {
   lua_pushboolean(L, until_now(luaL_checkstring(L, 1),
                                luaL_checkstring(L, 2)));

@@ -17,7 +17,7 @@
 
 #define PROCESS	"cprof.process"
 
-/* calls of a thread that are described: so many on top, and at the bottom */
+/* calls of a thread that are described, at the top and at the bottom */
 #define LREMOTE_TOP	200
 #define LREMOTE_BOTTOM	50
 
@@ -102,7 +102,7 @@ static int lremote_forget (lua_State *L) {
 }
 
 
-/* number of a system call -> its name, and does it wait for a file? */
+/* number of a system call -> its name, boolean: does it wait for a file? */
 static int lremote_call (lua_State *L) {
   long number = (long)luaL_checkinteger(L, 1);
   lua_pushstring(L, process_call(number));

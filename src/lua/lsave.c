@@ -338,7 +338,7 @@ static int save_source (lua_State *L, Saving *s, uint32_t i) {
 ** All of it
 ** ======================================================= */
 
-/* the arguments of 'lsave_save', Saving -> has all been written? */
+/* the arguments of 'lsave_save', Saving -> boolean: is all written? */
 static int save_all (lua_State *L) {
   Saving *s = cast(Saving *, lua_touserdata(L, SAVE_MARKS + 1));
   int ok;

@@ -106,7 +106,7 @@ static int texts_kept (lua_State *L) {
 }
 
 
-/* name -> is there a text of that name? */
+/* name -> boolean: is there a text of that name? */
 static int texts_has (lua_State *L) {
   lua_pushboolean(L, *texts_find(texts_first(L), luaL_checkstring(L, 1))
                   != NULL);

@@ -23,7 +23,7 @@ typedef struct Merge {
 } Merge;
 
 #define MERGE_ROOT	1u	/* id of the first node that is entered */
-#define MERGE_OVERHEAD	2u	/* ... and of the second one */
+#define MERGE_OVERHEAD	2u	/* id of the second node that is entered */
 
 /* Begins a tree without nodes. */
 CPROF_I void merge_init (Merge *m, const Memory *memory);
@@ -141,7 +141,7 @@ typedef struct JoinTree {
   const MergeFunction *function;
 } JoinTree;
 
-/* ns of the second tree, by where they went */
+/* ns of the second tree, by how they were matched */
 typedef struct JoinShares {
   int64_t path;		/* to nodes of the same call path */
   int64_t function;	/* to other nodes of the same function */

@@ -117,7 +117,7 @@ static void control_detach (Recorder *r, lua_State *L) {
 /* }====================================================== */
 
 
-/* Begins to record what runs in L. 0: it cannot be, so recording has ended. */
+/* Begins to record what runs in L. 0: that failed, and recording has ended. */
 static int control_record (Recorder *r, lua_State *L) {
   const char *why = "out of memory";
   if (recorder_samples(r) ? sample_start(r, &why) : control_attach(r, L, 0))
@@ -127,7 +127,7 @@ static int control_record (Recorder *r, lua_State *L) {
 }
 
 
-/* Until then. Recording may go on soon. */
+/* Ends what 'control_record' began. Recording may go on soon. */
 static void control_unrecord (Recorder *r, lua_State *L) {
   if (recorder_samples(r)) sample_pause(r, L);
   else control_detach(r, L);

@@ -16,7 +16,7 @@
 typedef struct RemoteFrame {
   int isc;
   int tail;		/* was it called by a tail call? */
-  uint64_t function;	/* the closure; a C function without upvalues itself */
+  uint64_t function;	/* the closure, or a C function without upvalues */
   uint64_t code;	/* the C function, or the prototype */
   int first, last;	/* lines of a Lua function's definition */
   int line;		/* the line that it is at; 0: not known */

@@ -25,7 +25,7 @@ typedef struct RemoteLayout {
   int64_t global;	/* bytes from the main thread to the global_State */
   size_t main;		/* the pointer back to it; 0: there is none */
   size_t mainslot;	/* of the registry: where the main thread is */
-  /* bits of a CallInfo, which are in so many bytes before its end */
+  /* offset of a CallInfo's marks, and bits in them */
   size_t marks;
   uint32_t c, tail;
   int newer;		/* are arrays and long strings those of Lua 5.5? */
@@ -49,11 +49,11 @@ typedef struct RemoteThread {
 /* a search for states */
 typedef struct RemoteSearch {
   uint64_t from, to;	/* what is left to be searched */
-  uint64_t at;		/* found: the main thread ... */
-  const RemoteLayout *layout;  /* ... and its layout */
-  uint64_t near;	/* the best of those whose layout is none of ours ... */
-  const char *misfit;	/* ... and what did not fit; NULL: there is none */
-  int level;		/* how many proofs that one passed */
+  uint64_t at;		/* found: the main thread */
+  const RemoteLayout *layout;  /* found: the state's layout */
+  uint64_t near;	/* state of unknown layout that passed most proofs */
+  const char *misfit;	/* what did not fit in 'near'; NULL: no such state */
+  int level;		/* number of proofs that 'near' passed */
 } RemoteSearch;
 
 /*

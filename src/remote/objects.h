@@ -39,7 +39,7 @@ CPROF_I void remote_fields (RemoteMemory *m, const RemoteLayout *l,
                             uint64_t table, uint32_t *most,
                             RemoteVisit visit, void *ud);
 
-/* Is it the tag of a table, or of a function? */
+/* Is 'tag' that of a table? Is it that of a function? */
 CPROF_I int remote_istable (unsigned tag);
 CPROF_I int remote_isfunction (unsigned tag);
 

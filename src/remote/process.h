@@ -25,8 +25,8 @@ typedef struct RemoteProcess {
   size_t segments;
   const RemoteSegment *segment;
   int count;
-  long threads[REMOTE_STOPPED];	/* that are stopped ... */
-  int signals[REMOTE_STOPPED];	/* ... and what each gets when it goes on */
+  long threads[REMOTE_STOPPED];	/* that are stopped */
+  int signals[REMOTE_STOPPED];	/* the signal that each gets when it goes on */
 } RemoteProcess;
 
 /* Returns 0, or an errno: the system does not let us read its memory. */
@@ -51,7 +51,7 @@ CPROF_I void process_go (RemoteProcess *p);
 /* Where a link goes, in up to 'room' bytes with the '\0'. 0: not known. */
 CPROF_I int process_link (const char *path, char *to, size_t room);
 
-/* The name of a system call in which threads wait; NULL: it is another. */
+/* The name of a system call in which threads wait; NULL: threads do not. */
 CPROF_I const char *process_call (long number);
 
 /* Is its first argument a file descriptor? */

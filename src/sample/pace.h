@@ -93,8 +93,8 @@ CPROF_I void pace_due (Pace *p, uint64_t now, uint64_t mean);
 CPROF_I void pace_tick (Pace *p, uint64_t now, int armed, int waits);
 
 /*
-** Have so many ticks found the hook set that it may no longer work? The answer
-** is yes at 8 ticks, at 16, at 32 and so on.
+** Have enough ticks found the hook set to suspect that it no longer works? The
+** answer is yes at 8 ticks, at 16, at 32 and so on.
 */
 CPROF_I int pace_stuck (const Pace *p);
 

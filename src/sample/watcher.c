@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 
-/* If a tick has not come for so many ns, it is asked for again. */
+/* ns after which a tick that has not come is asked for again */
 #define WATCHER_LOST	1000000000u
 
-/* After a rest of so many ns, the time of the next look is drawn anew. */
+/* ns of rest after which the time of the next look is drawn anew */
 #define WATCHER_LONG	5000000u
 
 

@@ -127,8 +127,8 @@ static void child_end (int number) {
 
 
 /*
-** -> : from now on, SIGTERM and SIGHUP, which end this process, are sent on to
-** the program that was started last; not those that are ignored
+** -> : from now on, a SIGTERM or SIGHUP that ends this process is also sent to
+** the program that was started last, unless this process ignores the signal
 */
 static int child_share (lua_State *L) {
   static const int numbers[] = {SIGTERM, SIGHUP};

@@ -50,9 +50,9 @@ typedef struct ListenHook {
 
 typedef struct Listener {
   lua_State *volatile main;	/* main thread of the state; NULL: free entry */
-  pthread_t thread;		/* the one that runs the state ... */
+  pthread_t thread;		/* the thread that runs the state */
 #if PLATFORM_TIMERS
-  long id;	/* ... and its number, safe to use when it has ended */
+  long id;	/* that thread's number, safe to use after its end */
 #endif
   long process;
   int number;
@@ -674,7 +674,7 @@ static int listen_states (lua_State *L) {
 }
 
 
-/* seconds -> is the alarm set? nil instead of seconds: removes it */
+/* seconds -> boolean: is the alarm set? With nil, removes the alarm. */
 static int listen_alarm (lua_State *L) {
   double seconds = luaL_optnumber(L, 1, 0);
   Listener *l = listen_of(L);

@@ -34,7 +34,7 @@ static int private_owned (const struct stat *s) {
 }
 
 
-/* path -> is it a folder that only this user can read or write in? */
+/* path -> boolean: is it a folder that only this user can use? */
 static int private_isprivate (lua_State *L) {
   struct stat s;
   lua_pushboolean(L, lstat(luaL_checkstring(L, 1), &s) == 0 &&
@@ -43,7 +43,7 @@ static int private_isprivate (lua_State *L) {
 }
 
 
-/* path -> is it a folder of this user's, which nobody else can write to? */
+/* path -> boolean: is it this user's folder, writable for nobody else? */
 static int private_isown (lua_State *L) {
   struct stat s;
   lua_pushboolean(L, stat(luaL_checkstring(L, 1), &s) == 0 &&

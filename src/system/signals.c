@@ -261,7 +261,7 @@ static int signals_onkill (lua_State *L) {
 }
 
 
-/* boolean -> : shall SIGINT raise an error? A second one kills anyway. */
+/* boolean -> : whether SIGINT raises an error; a second one always kills */
 static int signals_interruptible (lua_State *L) {
   Recorder *r = recorder_get(L);
   int on = lua_toboolean(L, 1);

@@ -25,14 +25,14 @@ static int system_columns (lua_State *L) {
 }
 
 
-/* path -> is it something that must not be replaced by a file? */
+/* path -> boolean: is it something that a file must not replace? */
 static int system_special (lua_State *L) {
   lua_pushboolean(L, platform_special(luaL_checkstring(L, 1)));
   return 1;
 }
 
 
-/* path -> is a process recording into this file? */
+/* path -> boolean: is a process recording into this file? */
 static int system_islive (lua_State *L) {
   int fd = platform_openfile(luaL_checkstring(L, 1));
   lua_pushboolean(L, fd >= 0 && platform_locked(fd));
@@ -52,7 +52,7 @@ static uint64_t system_sum (const FormatHeader *h) {
 }
 
 
-/* path -> is there a folder now? It makes one for this user, if need be. */
+/* path -> boolean: does the folder exist now? Makes it if need be. */
 static int system_makefolder (lua_State *L) {
   lua_pushboolean(L, platform_makefolder(luaL_checkstring(L, 1)));
   return 1;
