@@ -650,8 +650,8 @@ int calibrations_get (Calibrations *c, const Memory *m, const Options *o,
 }
 
 
-int calibrations_anew (Calibrations *c, const Memory *m, const Options *o,
-                       Costs *costs) {
+int calibrations_measure (Calibrations *c, const Memory *m, const Options *o,
+                          Costs *costs) {
   Calibrated *way = calibrations_way(c, o);
   if (!calibrated_add(way, m, o, FIRST_NS)) return 0;
   *costs = way->costs[(way->taken - 1) % CALIBRATIONS_KEPT];

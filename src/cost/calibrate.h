@@ -37,8 +37,8 @@ CPROF_I int calibrations_get (Calibrations *c, const Memory *m,
 ** Measures the costs again, for 12 ms, and gives those of this time. 0: out of
 ** memory.
 */
-CPROF_I int calibrations_anew (Calibrations *c, const Memory *m,
-                               const Options *o, Costs *costs);
+CPROF_I int calibrations_measure (Calibrations *c, const Memory *m,
+                                  const Options *o, Costs *costs);
 
 /*
 ** Measures the costs again, for 1.5 ms, unless they were measured twice, and

@@ -49,7 +49,7 @@ void calltime_suspend (const Hot *h, Stack *s) {
 }
 
 
-void calltime_goon (const Hot *h, Stack *s) {
+void calltime_resume (const Hot *h, Stack *s) {
   if (s->left == 0) return;
   s->suspended += calltime_now(h) - s->left;
   s->left = 0;

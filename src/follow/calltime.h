@@ -78,6 +78,6 @@ COLD CPROF_I void calltime_ended (const Hot *h, const Stack *s, Frame *from,
 
 /* The coroutine of 's' is suspended, and goes on. */
 CPROF_I void calltime_suspend (const Hot *h, Stack *s);
-CPROF_I void calltime_goon (const Hot *h, Stack *s);
+CPROF_I void calltime_resume (const Hot *h, Stack *s);
 
 #endif

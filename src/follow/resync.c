@@ -20,7 +20,7 @@ void resync_current (Recorder *r, Stack *s) {
   h->limit = s->limit;
   h->counting.ci = NULL;
   *h->running = s->top->node;
-  calltime_goon(h, s);
+  calltime_resume(h, s);
   h->suspended = s->suspended;
 }
 
@@ -313,7 +313,7 @@ static int resync_isfull (const Hot *h, lua_State *L, int level) {
 
 
 /* Resyncs the whole current stack, as an event was missed. */
-static Frame *resync_anew (Hot *h, lua_State *L, int level) {
+static Frame *resync_whole (Hot *h, lua_State *L, int level) {
   Recorder *r = h->recorder;
   Stack *s = r->current;
   s->top = h->top;
@@ -357,7 +357,7 @@ static Frame *resync_near (Hot *h, lua_State *L, int level) {
   }
   walk_end(&w);
   if (!ok) return NULL;
-  if (f == NULL) return resync_anew(h, L, level);
+  if (f == NULL) return resync_whole(h, L, level);
   resync_current(r, s);
   return h->top;
 }
@@ -384,7 +384,7 @@ Frame *resync_here (Hot *h, lua_State *L, CallAddress ci, int level) {
   Frame *f = resync_pop(h, ci, 0);
   if (f != NULL) return f;
   return h->top - h->recorder->current->base < DEEP
-       ? resync_anew(h, L, level) : resync_near(h, L, level);
+       ? resync_whole(h, L, level) : resync_near(h, L, level);
 }
 
 

@@ -437,8 +437,8 @@ static int core_calibrate (lua_State *L) {
   core_modeoptions(L, &o);
   if (r == NULL) lua_pushliteral(L, RECORDER_CLOSED);
   else if (core_unknown(r, &o) != NULL) lua_pushstring(L, core_unknown(r, &o));
-  else if (!calibrations_anew(&lstate_get(L)->calibrations,
-                              &r->recording.memory, &o, &costs))
+  else if (!calibrations_measure(&lstate_get(L)->calibrations,
+                                 &r->recording.memory, &o, &costs))
     lua_pushliteral(L, "out of memory");
   else {
     lmeta_pushcosts(L, &costs);

@@ -72,7 +72,7 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
     s = threads_stack(r, L, at);
     if (s == NULL) return 0;
     s->resumer = below;
-    calltime_goon(r->hot, s);
+    calltime_resume(r->hot, s);
     if (!resync_stack(r, L, s, at == L ? level : 0,
                       below ? below->top : NULL))
       return 0;

@@ -20,22 +20,22 @@ static int coroutine_waits (Recorder *r, lua_State *running, const Stack *s) {
 }
 
 
-int coroutine_yields (const Recorder *r, lua_State *running,
-                      const Stack *s) {
+int coroutine_suspended (const Recorder *r, lua_State *running,
+                         const Stack *s) {
   return threads_alive(r, running, s) && lua_status(s->L) == LUA_YIELD;
 }
 
 
 /* Reports that 's' was left if an error or a close, without event, ended it. */
 static void coroutine_trace (Recorder *r, lua_State *running, Stack *s) {
-  if (s->traced > 0 && !coroutine_yields(r, running, s))
+  if (s->traced > 0 && !coroutine_suspended(r, running, s))
     calltrace_end(r, running, s);
 }
 
 
 /* Counts the calls in 's' if an error, without event, has ended them. */
 static void coroutine_end (Recorder *r, lua_State *running, Stack *s) {
-  if (s->top > s->base && !coroutine_yields(r, running, s))
+  if (s->top > s->base && !coroutine_suspended(r, running, s))
     calltime_ended(r->hot, s, s->base, s->top);
 }
 

@@ -27,8 +27,8 @@ CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int seen,
                               uint64_t *now);
 
 /* Is the coroutine of 's' suspended? If not, it has ended. */
-CPROF_I int coroutine_yields (const Recorder *r, lua_State *running,
-                              const Stack *s);
+CPROF_I int coroutine_suspended (const Recorder *r, lua_State *running,
+                                 const Stack *s);
 
 /*
 ** A shortcut for the two usual switches, at a return event in L: L was about
@@ -47,7 +47,7 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
   to = s->resumer;
   if (to != NULL && to->L == L) {
     if (h->top == s->base) return NULL;  /* it has ended */
-    if (h->calltimes && !coroutine_yields(r, to->L, s)) return NULL;
+    if (h->calltimes && !coroutine_suspended(r, to->L, s)) return NULL;
   }
   else {
     to = r->resumed;
@@ -73,7 +73,7 @@ static INLINE void coroutine_go (Hot *h, Stack *to, int times) {
   }
   else {
     to->resumer = s;
-    if (times) calltime_goon(h, to);
+    if (times) calltime_resume(h, to);
     if (h->lines) to->base->line = h->top->line;
   }
   r->current = to;

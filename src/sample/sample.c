@@ -575,7 +575,7 @@ static Sampler *sample_new (Recorder *r) {
 
 
 /* Forgets all samples: sampling begins, or begins again. */
-static void sample_anew (Sampler *s) {
+static void sample_restart (Sampler *s) {
   Recorder *r = s->recorder;
   unwind_forget(&s->unwinder);
   memset(&s->frame, 0, sizeof s->frame);
@@ -592,7 +592,7 @@ static void sample_anew (Sampler *s) {
 void sample_forget (Recorder *r) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
-  sample_anew(s);
+  sample_restart(s);
   sample_setticker(s);
   watcher_forget(s->watcher);
 }
@@ -657,7 +657,7 @@ int sample_start (Recorder *r, const char **why) {
   *why = "out of memory";
   if (s == NULL) s = sample_new(r);
   if (s == NULL || !sample_makewaiting(r)) return 0;
-  sample_anew(s);
+  sample_restart(s);
   running_enter(&s->running);
   s->elsewhere = 0;
   s->hookswap.at = r->hot->direct ? s->running.at : NULL;

@@ -82,7 +82,7 @@ static int watcher_runs (const Watcher *w, const Watch *watch,
 
 
 /* Is a tick that was asked for still expected? */
-static int watcher_owed (const Watcher *w, uint64_t now) {
+static int watcher_expects (const Watcher *w, uint64_t now) {
   return __atomic_load_n(&w->asked, __ATOMIC_SEQ_CST) &&
          now - w->pace->due < WATCHER_LOST;
 }
@@ -97,7 +97,7 @@ static uint64_t watcher_look (void *ud, const Watch *watch) {
   if (rests != 0) return pace_rest(w->pace, now - rests, &w->mean);
   cpu = watch_cpu(watch);
   if (cpu == 0) return 0;
-  if (!watcher_owed(w, now)) {
+  if (!watcher_expects(w, now)) {
     if (watcher_runs(w, watch, cpu)) watcher_ask(w, now, 0, now);
     else {
       watcher_wait(w, watch, now, cpu);

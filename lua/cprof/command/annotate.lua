@@ -28,7 +28,7 @@ local annotate = {
     { "--heat", "Shade lines by their time, hits, or total; or by a " ..
       "measure, as --measure does.", of = specs },
     { "--measure", ("Show %s. (default: wall)"):format(
-      measure.told "line"), of = specs },
+      measure.words "line"), of = specs },
     { "--relative", "Scale shades by the hottest line of the file or of the " ..
       "project. (default: project; file with SOURCE)", of = specs },
     { "--context N", "Lines shown around hot ones. (default: 1; with " ..

@@ -30,7 +30,7 @@ local diff = {
     { "AFTER?", "Another profile or folder. Without it: the last recording." },
     { "--measure", ("Compare %s. (default: cpu, which other programs " ..
       "disturb least; wall if the CPU time is not known)"):format(
-      measures.told()), type = "string", values = measures.options() },
+      measures.words()), type = "string", values = measures.options() },
     { "--sort", "Sort by the change of this figure; a measure stands for " ..
       "its self.", type = "string",
       values = measures.options("self", "total", "calls", "name"),

@@ -56,7 +56,7 @@ command.options = {
     :format(export.depth), apart = { "fold" } },
   { "--no-fold", "Never fold recursion.", apart = { "fold" } },
   { "--measure", ("Export %s; for the formats folded and speedscope. " ..
-    "(default: wall)"):format(measure.told()), of = prune.specs },
+    "(default: wall)"):format(measure.words()), of = prune.specs },
   { "--root FUNCTION", "Export only this function and what it calls." },
 }
 

@@ -28,7 +28,7 @@ function view.options(limit, sort, several)
     { "--min-percent N", "Show only rows with N % of the time or more. " ..
       "(default: 1; 0 with --sort or --filter)", of = specs },
     { "--measure", ("What self and total are: %s. (default: wall)"):format(
-      measure.told()), of = specs },
+      measure.words()), of = specs },
     { "--sort FIGURE", ("Sort by this: %s; max is the longest call, a " ..
       "measure stands for its self. (default: %s)"):format(
       table.concat(specs.sort.values, ", "), sort), of = specs },

@@ -180,7 +180,7 @@ end
 ---What the measures in options are, in words.
 ---@param field? string  only measures that have this field
 ---@return string
-function measure.told(field)
+function measure.words(field)
   local out = {}
   for _, row in ipairs(measure.rows) do
     if row.option and (not field or row[field]) then
