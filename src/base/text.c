@@ -14,7 +14,7 @@ typedef struct String {
   uint64_t hash;
   uint64_t length;	/* of the whole string */
   uint32_t at;		/* its first byte */
-  uint32_t next;	/* in the bucket */
+  uint32_t next;	/* next in the bucket */
 } String;
 
 

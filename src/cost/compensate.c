@@ -43,7 +43,7 @@ static void costs_add (int64_t *cost, double ps) {
 }
 
 
-/* Multiplies all costs by a factor, but not 'least', which is no cost. */
+/* Multiplies all costs by a factor, but not 'least', which is not a cost. */
 static Costs costs_scale (const Costs *measured, double factor) {
   Costs c = *measured;
   int64_t *cost = (int64_t *)&c, least = c.least;

@@ -34,7 +34,7 @@ typedef struct Costs {
   int64_t step;		/* extra cost of a line event's step, see LineCode */
   int64_t instruction;	/* an instruction, charged to a counted line */
   int64_t least;	/* no cost: the least time that an instruction takes */
-  int64_t within[EVENT_KINDS];	/* an event of each kind, within the hook */
+  int64_t within[EVENT_KINDS];	/* an event, within the hook, by its kind */
 } Costs;
 
 #define COST_UNIT	1000.0	/* ps in a ns */

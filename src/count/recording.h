@@ -68,7 +68,7 @@ static inline void timeline_add (Timeline *t, uint64_t now, uint64_t bytes) {
   t->point[t->count++].bytes = bytes;
 }
 
-/* Adds the size at the end, which is no maximum. */
+/* Adds the size at the end, which is not a maximum. */
 static inline void timeline_end (Timeline *t, uint64_t now, uint64_t bytes) {
   uint64_t ns = now - t->begun;
   if (t->count == TIMELINE_POINTS) timeline_halve(t);
@@ -98,11 +98,11 @@ typedef enum Ticker {
 typedef struct Figures {
   uint64_t begun;	/* ticks, when recording began */
   uint64_t paused;	/* ticks that are not recorded */
-  uint64_t preempted;	/* those of 'paused' in which others ran */
+  uint64_t preempted;	/* ticks of 'paused' in which other programs ran */
   uint64_t unwaited;	/* ticks of waits that were lost for lack of memory */
   uint64_t divided;	/* a GapKnown: what is known of gaps between events */
   uint64_t sampled;	/* mode sample: ticks that nodes share, see Node */
-  uint64_t waited;	/* those of 'sampled' in which the thread waited */
+  uint64_t waited;	/* ticks of 'sampled' in which the thread waited */
   uint64_t unmatched;	/* events for which no call frame was found */
   uint64_t hooks_lost;	/* times that another hook replaced ours */
   uint64_t backwards;	/* times that the clock ran backwards */
@@ -112,7 +112,7 @@ typedef struct Figures {
   uint64_t gc_steps;	/* of the collector, where it is driven */
   uint64_t gc_cycles;	/* cycles that these steps have ended */
   uint64_t gc_longest;	/* ticks of the longest step */
-  uint64_t alloc_samples;	/* mode sample: of allocations */
+  uint64_t alloc_samples;	/* mode sample: samples of allocations */
   uint64_t signals;	/* mode sample: ticks that came as signals */
   uint64_t interrupted;	/* system calls that these signals have ended */
   uint64_t ticker;	/* a Ticker */

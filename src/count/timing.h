@@ -35,7 +35,7 @@ typedef struct Timing {
 
 /*
 ** Was an event not interrupted? A new node may touch a new page, which takes
-** long, but is no interruption.
+** long, but is not an interruption.
 */
 static inline int timing_plausible (const Timing *t, EventKind kind,
                                     uint64_t ticks) {

@@ -150,7 +150,7 @@ typedef struct FunctionRecord {
 #define SOURCE_RECORD_CHANGED	1u
 #define SOURCE_RECORD_MIXED	2u
 
-typedef struct SourceRecord {	/* of several for a source, the last counts */
+typedef struct SourceRecord {	/* the last one of a source counts */
   uint32_t source;	/* text */
   uint32_t flags;
 } SourceRecord;

@@ -229,7 +229,7 @@ static uint32_t open_generation (int fd) {
   FormatHeader h;
   char why[1];
   if (platform_read(fd, (char *)&h, sizeof h) < sizeof h) return 0;
-  h.nodes = 1;  /* a reset leaves none for a moment, which is no error */
+  h.nodes = 1;  /* a reset leaves none for a moment: not an error */
   return header_check(&h, why, sizeof why) ? h.generation : 0;
 }
 

@@ -63,7 +63,7 @@ typedef struct Recorder {
   int *mutes;		/* copy of 'muted' for the allocator; or NULL */
   Callback callback;
   int nogc;		/* is the garbage collector held off? */
-  uint64_t nogc_cycle;	/* collection since when, see collection.h */
+  uint64_t nogc_cycle;	/* since which collection, see collection.h */
   int own_pause;	/* is the pause for the profiler's own work? */
   uint64_t collection;	/* the cache is valid in it, see collection.h */
   uint32_t serial;	/* of the zone that was opened last; never 0 */

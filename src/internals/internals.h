@@ -269,7 +269,7 @@ static inline size_t internals_instruction (CallAddress ci,
 
 /*
 ** In a hook: may 'ci' run a metamethod, because its caller is a Lua function
-** at an instruction that is no call?
+** at an instruction other than a call?
 */
 static inline int internals_isimplied (CallAddress ci) {
   CallAddress caller = internals_caller(ci);

@@ -457,7 +457,7 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   kind = hook_kind(h, event, nodes);
   if (kind == EVENT_KINDS) return;
   worked = hook_work(h);
-  if (worked - now > h->gap) return;  /* a gap: for the next event */
+  if (worked - now > h->gap) return;  /* a gap, which the next event divides */
   timing_add(&x->figures->timing[kind], kind, ended - begun);
   extra = begun - now + worked - ended;
   x->tree.overhead->self += extra;

@@ -63,7 +63,7 @@ static int remote_signed (RemoteMemory *m, uint64_t at) {
 }
 
 
-/* Reads a prototype. 0: it is none. */
+/* Reads a prototype. 0: it is not a prototype. */
 static int remote_proto (RemoteMemory *m, uint64_t at, RemoteProto *p) {
   if (remote_tag(m, at) != REMOTE_PROTO) return 0;
   p->at = at;

@@ -37,7 +37,7 @@ CPROF_I const char *remote_frame (RemoteMemory *m, const RemoteLayout *l,
 */
 CPROF_I uint64_t remote_resumed (RemoteMemory *m, const RemoteThread *t);
 
-/* Reads a string, or its beginning, with a '\0' behind it. 0: it is none. */
+/* Reads a string, or its beginning, and adds a '\0'. 0: not a string. */
 CPROF_I int remote_string (RemoteMemory *m, const RemoteLayout *l,
                            uint64_t at, char *to, size_t room,
                            size_t *length);

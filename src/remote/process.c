@@ -106,7 +106,7 @@ static int process_await (long thread, int *sent) {
     if (got < 0 && errno != EINTR) return errno;
     if (got == (pid_t)thread) {
       if (!WIFSTOPPED(status)) return ESRCH;
-      /* an event of the stop itself is no signal */
+      /* an event of the stop itself is not a signal */
       if (status >> 16 == 0) *sent = WSTOPSIG(status);
       return 0;
     }

@@ -241,7 +241,7 @@ end
 function functions.show(view)
   local o = view.options
   local list, whole = candidates(view)
-  -- the screen is no limit if the user gives a number or a function
+  -- the screen is not a limit if the user gives a number or a function
   local asked = o.all or o.focus or o.limit
   local room = not asked and (o.height or format.rows())
   local limit = o.limit or (room or o.all) and math.huge or usual_limit

@@ -14,7 +14,8 @@ end
 -- bytes that are encoded at once: a multiple of three
 local block <const> = 3 * 1024
 
--- Encodes a string, with "=" at the end if its length is no multiple of three.
+-- Encodes a string, with "=" at the end if its length is not a multiple of
+-- three.
 local function encoded(s)
   local out, n = {}, 0
   for i = 1, #s - 2, 3 do

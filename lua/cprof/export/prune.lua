@@ -205,8 +205,8 @@ local function notes_of(p, tree, cut, sum)
   return out
 end
 
--- by function: is it part of the root? And the root's row; nil and a message:
--- there is no such function.
+-- Returns a list that tells for each function whether it is part of the root,
+-- and the root's row; or nil and a message: there is no such function.
 local function root_of(p, wanted)
   local row, why = find(graph.functions(p), wanted)
   if not row then return nil, why end

@@ -8,7 +8,7 @@ while running do update() profiler.frame() end
 print(profiler.report { mode = "frames" })
 ```
 
-The report says how long frames took, and what slow ones did more of; `(root)` is what ran outside functions and zones. `profile.frames` has these figures as data: `ended`, `recorded`, `counted` (in averages: all but the first three), `kept`, `slow`, `slow_kept`, `budget_ns` (0: none), and these methods:
+The report says how long frames took, and which functions took longer in slow ones; `(root)` is what ran outside functions and zones. `profile.frames` has these figures as data: `ended`, `recorded`, `counted` (in averages: all but the first three), `kept`, `slow`, `slow_kept`, `budget_ns` (0: none), and these methods:
 
 | method | what it returns |
 |---|---|

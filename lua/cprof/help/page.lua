@@ -24,7 +24,7 @@ writes a profile as one HTML file, which opens from the disk and needs no networ
 | Flame graph | the call tree, the root above (icicle) or below, by time or calls, with a colour for each file or by heat (self time); the sandwich has the callers of the chosen function above it and its callees below |
 | Call graph | the chosen function with its callers and callees, whose times add up to its own |
 | Source | mode `"line"`, `"sample"` or `"count"`: lines, shaded relative to the hottest line of all files, with figures beside them; the chosen line tells what it calls, and what calls its function from where; files that were installed for several programs (below `share/lua`, for example) are listed as libraries; in mode `"count"` also the parts of lines, and branches that went only one way |
-| Frames | of a profile with frames: their times, the frames over budget and what these did more of, allocations and steps of the collector in each frame |
+| Frames | of a profile with frames: their times, the frames over budget and which functions took longer in them, allocations and steps of the collector in each frame |
 | Memory | of a recording with `--memory`: the size of the heap over time, allocations by kind and function, memory in use, the collector |
 | Trace | with `--trace`: calls on an axis of time, of one coroutine at a time |
 
@@ -34,9 +34,9 @@ If allocations were recorded, the choice beside the names of the views shows the
 
 The page opens on what the profile was recorded for: changes, coverage, memory or frames; otherwise on the overview.
 
-All views show the same chosen function. *Only this* and *Without this* limit all figures to that function and what it calls, or to the rest; *Into callers* adds its figures to those of its callers. What is searched for has the same links for all that match, and *As one box*: one box for each call from elsewhere, as for a library. Several of these filters apply at once; each has a label that takes it away. A frame, or a range of frames, limits the figures, too. Figures of lines are then estimates. All choices, zoom and theme, too, are in the address of the page, so a link or a reload shows the same, and the browser's way back works. `?` lists the keys. On a phone, columns that do not fit are left out.
+All views show the same chosen function. *Only this* and *Without this* limit all figures to that function and what it calls, or to the rest; *Into callers* adds its figures to those of its callers. A search has these links for all functions that match, and *As one box*, which shows one box for each call from elsewhere, as for a library. Several of these filters apply at once; each has a label that takes it away. A frame, or a range of frames, limits the figures, too. Figures of lines are then estimates. All choices, zoom and theme, too, are in the address of the page, so a link or a reload shows the same page, and the browser's Back button works. `?` lists the keys. On a phone, columns that do not fit are left out.
 
-If the file would get larger than 12 MB, nodes with the least time are added up as `(below N %)`; the overview says so, and functions keep their exact figures. The data is compressed if lua-zlib is installed. JSON needs the library dkjson, as in exports. If lines were recorded, the page contains the text of the sources: think of that before you pass it on.
+If the file would get larger than 12 MB, nodes with the least time are added up as `(below N %)`; the overview says so, and functions keep their exact figures. The data is compressed if lua-zlib is installed. JSON needs the library dkjson, as in exports. If lines were recorded, the page contains the text of the sources: keep that in mind before you share it.
 
 A browser from 2023 or later is needed.
 ]],

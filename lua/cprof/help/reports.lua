@@ -20,7 +20,7 @@ A tail call replaces its caller, as it does in Lua. If `main` calls `a`, and `a`
 
 | option | default | |
 |---|---|---|
-| `mode` | `"summary"` | `"summary"`: the functions with most self time and the hottest path, on one screen; `"self"`, `"total"`: functions by time without or with their callees; `"callgraph"`: each function with its callers above and its callees below; `"tree"`: who called what, from the root to the leaves; `"file"`: by source file, with subtotals; `"frames"`: how long frames took, and what slow ones did more of |
+| `mode` | `"summary"` | `"summary"`: the functions with most self time and the hottest path, on one screen; `"self"`, `"total"`: functions by time without or with their callees; `"callgraph"`: each function with its callers above and its callees below; `"tree"`: who called what, from the root to the leaves; `"file"`: by source file, with subtotals; `"frames"`: how long frames took, and which functions took longer in slow ones |
 | `limit` | `30` | the most functions, or lines of the tree |
 | `measure` | `"wall"` | what self and total are: `"wall"`, all time but overhead and preemption; `"cpu"`, CPU time; `"wait"`, waiting time; of a profile with allocations also `"alloc"`, `"allocs"`, `"live"`, `"peak"`: bytes allocated, allocations, bytes in use, or bytes in use at the peak |
 | `min_percent` | `1` | smallest share of the time that is shown; `0` with `sort` or `filter` |

@@ -15,7 +15,7 @@ A function called by a tail call counts as called from the line that called the 
 
 | option | default | |
 |---|---|---|
-| `heat` | `"time"` | what shades a line: `"time"`, `"hits"`, `"total"`; or a measure, which then is the one of all figures |
+| `heat` | `"time"` | what shades a line: `"time"`, `"hits"`, `"total"`; or a measure, which all figures then show |
 | `measure` | `"wall"` | what all figures are: `"cpu"`, `"wait"` or, of a profile with allocations, `"alloc"`, `"allocs"`, `"live"`: CPU time, waiting time, bytes allocated, allocations, or bytes in use |
 | `relative` | see text | scales shades by the hottest line of the `"file"` (default with a source or `coverage`) or `"project"` (default without) |
 | `coverage` | `false` | `true`: shows and counts lines that never ran |
@@ -26,7 +26,7 @@ A function called by a tail call counts as called from the line that called the 
 | `focus` | all | title or name of a function: only its lines |
 | `ignore` | none | title or name of a function: without its lines |
 | `limit` | `20` | the most functions, or lines of a list |
-| `all` | `false` | `true`: all functions, even if the screen has no room |
+| `all` | `false` | `true`: all functions, even if they do not fit on the screen |
 | `format` | `"text"` | `"markdown"`: to paste into an issue; `"quickfix"`: the hottest lines as `FILE:LINE: TEXT`, for editors: `vim -q <(cprof annotate --format=quickfix)` |
 | `width`, `height` | terminal | columns and rows |
 | `color` | `"auto"` | as in reports |

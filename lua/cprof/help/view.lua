@@ -21,7 +21,7 @@ end
 | `select()`, `parent()` | shows the call graph of the function under the cursor; of its main caller |
 | `expand()`, `collapse()` | opens, closes the line under the cursor of a tree |
 | `frame(n)`, `at_frame(i)` | shows the nth frame further back; frame i, 0 being the last |
-| `slow(n)`, `at_slow(i)` | does so among slow frames |
+| `slow(n)`, `at_slow(i)` | shows the nth slow frame further back; slow frame i |
 | `average(which)` | shows averages as in [Frames](#frames): `1`, `2`, `"all"`; `0`: the last frame |
 | `recursion(how)` | `"merged"`: recursion has one line; `"spread"`: a line for each level |
 | `graph()` | returns series over the kept frames: their times, and self, total and calls of each zone |

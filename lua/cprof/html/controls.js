@@ -92,14 +92,14 @@ export class Controls {
         marked ? "Since the start" : "From here",
         marked
           ? "Show figures since the start again"
-          : "Count from 0 from now on, on this page only",
+          : "Show figures from now on, on this page only",
         () => does.mark(!marked),
         { disabled: !has, "aria-pressed": String(marked) },
       ),
       button(
         "reset",
         "Reset",
-        "Count from 0 from now on, on all pages",
+        "Restart all figures from 0, on all pages",
         () => does.reset(),
         { disabled: !has },
       ),

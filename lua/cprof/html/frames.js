@@ -1,4 +1,5 @@
-// Frames: how long each took, which were slow, and what they did more of.
+// Frames: how long each took, which were slow, and which functions took longer
+// in these.
 
 import { palette } from "./colors.js";
 import { fill, h } from "./dom.js";

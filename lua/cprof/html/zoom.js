@@ -1,5 +1,5 @@
 // The zoom of a graph in the address, so that a link, a reload and the
-// browser's way back show the same: NODE/NODES, and /FROM-TO in parts of the
+// browser's Back button show the same: NODE/NODES, and /FROM-TO in parts of the
 // whole where the graph was moved. It holds for trees of that size only.
 
 const digits = 6;

@@ -136,7 +136,7 @@ end
 -- =======================================================
 
 -- The name of a file, without its folder. As many folders have an init.lua,
--- the folder is part of that name. Code that is no file has its place.
+-- the folder is part of that name. Code that is not in a file has its place.
 local function file_name(place)
   if place:find "^%[string " then return place end
   return place:match "[^/]*/init%.lua$" or place:match "[^/]*$"

@@ -63,7 +63,7 @@ function feed.new(title, runs)
   return self
 end
 
--- by field: is it an estimate, which may change where nothing was recorded?
+-- which fields are estimates, which may change where nothing was recorded
 local estimates = {}
 for i, field in ipairs(data.fields) do
   estimates[i] = field == "self" or field == "total" or field == "cost" or

@@ -50,7 +50,7 @@ end
 local told <const> = #data.line_fields
 local at_version <const> = told + 1
 
--- by field: is it an estimate, which may change where nothing was recorded?
+-- which fields are estimates, which may change where nothing was recorded
 local estimates = {}
 for i, field in ipairs(data.line_fields) do
   estimates[i] = field ~= "hits" and field ~= "calls"

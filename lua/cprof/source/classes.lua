@@ -21,7 +21,7 @@ end
 
 ---Splits the name of a field into the table, what is between, and the key.
 ---@param name string
----@return string? base, string? separator, string? key  nil: it is no field
+---@return string? base, string? separator, string? key  nil: it is not a field
 function classes.split(name)
   if name:sub(-1) == "]" then
     local base, key = name:match "^(.*)(%b[])$"

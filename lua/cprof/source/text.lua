@@ -99,7 +99,7 @@ end
 ---@return string[]
 function text.split(s)
   local lines = split((s:gsub("^\xEF\xBB\xBF", "")))
-  -- what follows the last end of a line is no line
+  -- what follows the last end of a line is not a line
   if s == "" or s:find "[\r\n]$" then lines[#lines] = nil end
   return lines
 end

@@ -48,7 +48,7 @@ function terminal.encode(text)
 end
 
 ---@param file file*
----@return integer? columns  nil: it is no terminal
+---@return integer? columns  nil: it is not a terminal
 function terminal.columns(file)
   return (core.columns(numbers[file] or -1))
 end
@@ -59,7 +59,7 @@ end
 function terminal.width(file) return format.columns(numbers[file]) end
 
 ---@param file file*
----@return integer? rows  nil: it is no terminal
+---@return integer? rows  nil: it is not a terminal
 function terminal.rows(file)
   return (select(2, core.columns(numbers[file] or -1)))
 end

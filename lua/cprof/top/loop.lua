@@ -5,7 +5,7 @@ local terminal = require "cprof.system.terminal"
 
 local loop = {}
 
--- columns of a screen if the output is no terminal
+-- columns of a screen if the output is not a terminal
 local usual <const> = 100
 
 ---@class cprof.TopWatched

@@ -83,7 +83,7 @@ function Line:runs()
   return out
 end
 
----The whole screen as text, for output that is no terminal.
+---The whole screen as text, for output that is not a terminal.
 ---@return string
 function Screen:text()
   local out = {}

@@ -241,7 +241,8 @@ function Figures:zone(id)
   return { title = self.base.groups.keys[own], level = level }
 end
 
--- by function: has it this title or name? And the deepest recursion of these
+-- a list that tells for each function whether it has this title or name, and
+-- the deepest recursion of these functions
 local function flags_of(p, name)
   local flags, deepest = {}, 0
   for i, f in ipairs(p.functions) do
@@ -251,8 +252,9 @@ local function flags_of(p, name)
   return flags, deepest
 end
 
--- By function: has it this title or name? And the level of recursion that may
--- follow in brackets (0: all levels); nil: there is no such function or level.
+-- A list that tells for each function whether it has this title or name, and
+-- the level of recursion that may follow the name in brackets (0: all levels);
+-- nil: there is no such function or level.
 local function named(p, name)
   local flags, deepest = flags_of(p, name)
   if deepest > 0 then return flags, 0 end
