@@ -38,7 +38,7 @@ typedef struct Chunks {
   unsigned shift;	/* a chunk has 2^shift items */
   uint32_t count;	/* items */
   uint32_t chunks;
-  uint32_t capacity;	/* of the array 'chunk' */
+  uint32_t capacity;	/* capacity of the array 'chunk' */
 } Chunks;
 
 CPROF_I void chunks_init (Chunks *c, const Memory *m, size_t size,

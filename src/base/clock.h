@@ -42,7 +42,7 @@ typedef struct Clock {
   Moment origin;	/* the first moment; later jumps move it */
   Moment agreed;	/* the last moment that agrees with the rate */
   int steady;		/* does the processor's counter run at one rate? */
-  Scale scale;		/* of a stopped clock; factor 0: not measured yet */
+  Scale scale;		/* a stopped clock's rate; factor 0: not measured */
 } Clock;
 
 

@@ -12,8 +12,8 @@
 
 typedef struct String {
   uint64_t hash;
-  uint64_t length;	/* of the whole string */
-  uint32_t at;		/* its first byte */
+  uint64_t length;	/* length of the whole string */
+  uint32_t at;		/* place of its first byte */
   uint32_t next;	/* next in the bucket */
 } String;
 

@@ -35,9 +35,9 @@ struct Watch {
   void *ud;
   uint64_t first;	/* ns until the first look */
   clockid_t clock;	/* processor time of the thread that is watched */
-  char begins[32];	/* how the file of its state begins: its number */
+  char begins[32];	/* first bytes of its state file: its number */
   int file;
-  pthread_t thread;	/* the one that watches */
+  pthread_t thread;	/* the watching thread */
   PlatformSelf owner;	/* the process that has the thread */
   int woken;		/* WATCH_WOKEN or WATCH_ENDS, where that is asked for */
 };

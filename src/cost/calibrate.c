@@ -109,10 +109,10 @@ typedef struct Calibration {
   Memory memory;
   Options options;
   Costs costs;
-  Recorder *r;		/* of the scratch state */
+  Recorder *r;		/* recorder of the scratch state */
   Node *node[PROBES];
-  Series *bare;		/* of each run, unrecorded */
-  Series *self;		/* of each probe, recorded */
+  Series *bare;		/* times of each run, unrecorded */
+  Series *self;		/* self times of each probe, recorded */
   Series *within;	/* means of each kind of timed event */
   Timing nodes;		/* events that made nodes */
   uint64_t spin;	/* ticks that a call of the C function is to take */

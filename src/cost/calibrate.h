@@ -18,7 +18,7 @@
 typedef struct Calibrated {
   unsigned taken;	/* number of calibrations so far */
   uint64_t last;	/* ns, when the last one was taken */
-  Costs costs[CALIBRATIONS_KEPT];	/* of the last ones, as a ring */
+  Costs costs[CALIBRATIONS_KEPT];	/* a ring: the last calibrations */
 } Calibrated;
 
 typedef struct Calibrations {

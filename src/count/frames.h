@@ -71,7 +71,7 @@ typedef struct NodeHistory {
 
 /* what is kept of a function from frame to frame */
 typedef struct FuncHistory {
-  double sum[AVERAGE_FUNC];	/* as in NodeHistory */
+  double sum[AVERAGE_FUNC];	/* see NodeHistory */
   double moving[AVERAGES][AVERAGE_FUNC];
   uint64_t at;
   uint32_t row;			/* index of its row in this frame, plus one */
@@ -97,12 +97,12 @@ typedef struct Frames {
   double cost;			/* ticks that an event costs, at least */
   uint64_t events;		/* events until the last frame ended */
   uint64_t overhead;		/* ticks in the last frame, at least */
-  uint64_t number;		/* of the frame that runs */
+  uint64_t number;		/* number of the frame that runs */
   uint64_t recorded;		/* frames recorded so far */
   uint64_t counted;		/* frames that count in averages */
   uint64_t averaged;		/* ticks that those frames took */
   uint64_t start;		/* ticks, when the frame that runs started */
-  uint64_t steps;		/* of the collector until then */
+  uint64_t steps;		/* the collector's steps until then */
   double seconds;		/* seconds in a tick */
 } Frames;
 

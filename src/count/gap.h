@@ -31,7 +31,7 @@ typedef struct Gap {
   int file;		/* the file in which it does, see platform_delay;
 			   -1: none */
   GapLook last;		/* the last look */
-  GapLook now;		/* the one that gap_read has taken since */
+  GapLook now;		/* the look that gap_read has taken since 'last' */
   double rate;		/* ns in a tick */
   uint64_t noise;	/* ns off the processor that are too few to ask who
 			   had it */

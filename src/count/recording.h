@@ -109,7 +109,7 @@ typedef struct Figures {
   uint64_t backwards_ticks;	/* ticks that it went back in all */
   uint64_t jumps;	/* times that two clocks diverged, see clock.h */
   uint64_t jumps_ns;	/* ns that they diverged by in all */
-  uint64_t gc_steps;	/* of the collector, where it is driven */
+  uint64_t gc_steps;	/* the collector's steps, where it is driven */
   uint64_t gc_cycles;	/* cycles that these steps have ended */
   uint64_t gc_longest;	/* ticks of the longest step */
   uint64_t alloc_samples;	/* mode sample: samples of allocations */
@@ -134,7 +134,7 @@ typedef struct Recording {
   Mode mode;
   int direct;		/* were Lua's structures read? see internals.h */
   int64_t started_at;	/* seconds since 1970 */
-  int64_t pid;		/* of the process that was recorded */
+  int64_t pid;		/* id of the process that was recorded */
   uint64_t live;	/* mean bytes from one sampled live block to the next */
   uint64_t memory_interval;	/* mode sample: mean bytes from one sampled
 				   allocation to the next */

@@ -15,7 +15,7 @@
 typedef struct Wait {
   uint64_t ticks;	/* in mode sample: a weight, see Node */
   uint32_t node;
-  uint32_t func;	/* of the line, if 'node' is WAIT_LINE */
+  uint32_t func;	/* the line's function, if 'node' is WAIT_LINE */
   int32_t line;		/* the line that ran; 0: not known */
   uint32_t unused;
 } Wait;

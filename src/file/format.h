@@ -77,7 +77,7 @@ typedef struct FormatHeader {
   uint64_t live;	/* as in Recording */
   uint64_t memory_interval;	/* as in Recording */
   uint64_t id;		/* different in each file */
-  uint64_t checksum;	/* of an ended file, see below; before, 0 */
+  uint64_t checksum;	/* of a file that has ended, see below; else 0 */
 } FormatHeader;
 
 /*
@@ -161,7 +161,7 @@ typedef struct ContentRecord {
 } ContentRecord;
 
 typedef struct PathRecord {
-  uint64_t key;		/* of a C function; 0: a Lua function */
+  uint64_t key;		/* key of a C function; 0: a Lua function */
   uint32_t source, path;	/* texts */
   int32_t line, last;
 } PathRecord;

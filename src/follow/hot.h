@@ -91,7 +91,7 @@ typedef struct Hot {
   const Node **running;	/* where the node that runs is published */
   uint64_t scheduled;	/* number of events when the countdown reaches 0 */
   uint64_t due;	/* when the interval ends, see interval.h; 0: never */
-  uint64_t seed;	/* of the random choice of timed events */
+  uint64_t seed;	/* seed of the random choice of timed events */
   uint64_t epoch;	/* tells this recording from earlier ones */
   uint64_t worked;	/* result of the work timed in hook_work: keeps the
 			   compiler from removing it */
@@ -109,7 +109,7 @@ typedef struct Hot {
   uint64_t eventcost;	/* mean overhead of an event, in ticks shifted left by
 			   CALLTIME_SHIFT */
   uint64_t leafcost;	/* ticks of a call's overhead beyond that */
-  Scale scale;		/* of the clock, as known when recording began */
+  Scale scale;		/* the clock's rate, as known when recording began */
   Counting counting;
   int deferred;		/* does a collection wait? see nogc.h */
   Line nowhere;		/* stands for all lines that are not counted */

@@ -42,7 +42,7 @@ typedef struct Recorder {
   const void *registry;	/* the same for all coroutines of this state */
   const void *shared;	/* its global_State, where Lua's structures are read */
   State state;
-  unsigned generation;	/* of the process, see platform.h */
+  unsigned generation;	/* the process's generation, see platform.h */
   int started;		/* is there a recording? */
   Options options;
   Cache *cache;
@@ -65,8 +65,8 @@ typedef struct Recorder {
   int nogc;		/* is the garbage collector held off? */
   uint64_t nogc_cycle;	/* since which collection, see collection.h */
   int own_pause;	/* is the pause for the profiler's own work? */
-  uint64_t collection;	/* the cache is valid in it, see collection.h */
-  uint32_t serial;	/* of the zone that was opened last; never 0 */
+  uint64_t collection;	/* the one in which the cache is valid */
+  uint32_t serial;	/* serial of the last opened zone; never 0 */
   char why[128];	/* why it ended, if the text is not a constant */
   const lua_CFunction *internal;	/* the profiler's own C functions */
   uint32_t internals;			/* number of 'internal' */

@@ -17,7 +17,7 @@ typedef struct Running {
   const InternalsState *at;	/* NULL: only the main thread is known */
   MemoryProbe probe;
   Library library;
-  PlatformStack stack;	/* of the thread that runs the state */
+  PlatformStack stack;	/* C stack of the thread that runs the state */
 } Running;
 
 /*

@@ -47,7 +47,7 @@ typedef struct Frame {
 
 typedef struct Stack {
   lua_State *L;		/* NULL: this entry is free */
-  struct Stack *resumer;	/* while it runs; NULL: main thread */
+  struct Stack *resumer;	/* set while it runs; NULL: main thread */
   uint32_t id, next;	/* next: in its hash bucket, or among free entries */
   Frame *base;		/* its ci is NULL, its node that of the resumer */
   Frame *top;		/* the frame that runs. While this is the current
@@ -57,11 +57,11 @@ typedef struct Stack {
   int cut;		/* does one frame stand for the lowest levels? */
   int counted;		/* are its frames counted as active in their nodes? */
   int lines;		/* does its hook get line events? */
-  uint32_t number;	/* of the coroutine, from 1 */
+  uint32_t number;	/* number of the coroutine, from 1 */
   uint32_t traced;	/* in mode trace: number of frames */
   uint32_t depth;	/* in mode trace: number of traced frames */
-  uint64_t left;	/* 'calltime_now' when it was suspended; 0: it is not */
-  uint64_t suspended;	/* ticks in which it was */
+  uint64_t left;	/* 'calltime_now' when it was suspended; 0: it runs */
+  uint64_t suspended;	/* ticks in which it was suspended */
   uint64_t frame;	/* last host frame to which all nodes were added */
   lua_Hook hook;	/* the program's own; NULL: none */
   int mask, count;	/* what the program's hook asks for */
@@ -73,7 +73,7 @@ typedef struct Stacks {
   Index bystate;
   uint32_t live;	/* stacks that are not free */
   uint32_t free;	/* the first free one, or 0 */
-  uint32_t number;	/* of the coroutine that was added last */
+  uint32_t number;	/* number of the coroutine that was added last */
   uint32_t sweepat;	/* live stacks at which to look for dead coroutines */
 } Stacks;
 

@@ -17,7 +17,7 @@ typedef struct Walk {
   lua_State *L;
   int direct;		/* are Lua's structures read? */
   uint32_t most;	/* where they are not: the most levels to ask for */
-  CallAddress *ci;	/* of the levels found so far */
+  CallAddress *ci;	/* CallInfos of the levels found so far */
   uint32_t count, capacity;
   int all;		/* are these all the levels? */
   int failed;		/* out of memory */

@@ -340,7 +340,7 @@ int cprof_setclock (lua_State *L, cprof_Clock now, void *ud) {
 ** ======================================================= */
 
 typedef struct ApiReport {
-  const char *function;	/* of the Lua part: "report" or "annotate" */
+  const char *function;	/* name in the Lua part: "report", "annotate" */
   const char *source;	/* argument of 'annotate'; NULL: the hottest ones */
   int sourced;		/* is it an annotated source? */
   const cprof_ReportOptions *options;
@@ -421,7 +421,7 @@ int cprof_annotate (lua_State *L, const char *source,
 
 typedef struct ApiFile {
   const char *method;	/* method of a profile: "save" or "export" */
-  const char *format;	/* of an export */
+  const char *format;	/* the format of an export */
   const char *path;
 } ApiFile;
 

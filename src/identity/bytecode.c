@@ -48,7 +48,7 @@ typedef struct Reader {
   Bytecode *out;
   uint32_t at;
   uint32_t instruction, integer, number;	/* their sizes in bytes */
-  uint64_t hash;	/* of what was read of the function */
+  uint64_t hash;	/* hash of what was read of the function */
   uint64_t *string;	/* hashes of the strings read so far, if LATER */
   uint32_t strings, capacity;
   int depth;
@@ -551,7 +551,7 @@ int bytecode_number (Bytecode *b, const Memory *m) {
 
 typedef struct Match {
   const void *code;
-  size_t size;	/* of the code, in bytes */
+  size_t size;	/* size of the code in bytes */
   uint32_t count;	/* bytes written so far, all of them in 'head' */
   char head[HEAD_MAX];
 } Match;

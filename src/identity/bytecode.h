@@ -22,7 +22,7 @@ typedef struct Prototype {
   uint64_t shape;	/* see above; 0: too little code to know it by */
   uint32_t layout;	/* hash of the code and of lines relative to 'line' */
   const void *code;	/* its address, or NULL; compared, never read through */
-  uint32_t size;	/* of the code, in bytes */
+  uint32_t size;	/* size of the code in bytes */
   int first, final;	/* first and last line with code; -1: not known */
   int entry;		/* the line that runs first */
   uint32_t ordinal;	/* its number among equal prototypes, from 0 */

@@ -48,7 +48,7 @@ enum {
 	(FUNCTION_RESUME | FUNCTION_WRAP | FUNCTION_YIELD)
 
 typedef struct Function {
-  uint64_t fingerprint;	/* of its bytecode */
+  uint64_t fingerprint;	/* hash of its bytecode */
   uint64_t shape;	/* see bytecode.h */
   uintptr_t key;	/* address of a C function */
   uint32_t id;
@@ -79,7 +79,7 @@ typedef struct Key {
 /* where Lua has the name of a source in memory at present */
 typedef struct Address {
   const char *source;
-  uint32_t index;	/* of the source */
+  uint32_t index;	/* index of the source */
   uint32_t next;
 } Address;
 

@@ -34,7 +34,7 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_VALUE_TAG	8
 #define INTERNALS_CLOSURE_BODY	24	/* a prototype, or a C function */
 #define INTERNALS_CLOSURE_UPVALUE	32	/* the first one of a C function */
-#define INTERNALS_PROTO_SIZE	24	/* of the code, in instructions */
+#define INTERNALS_PROTO_SIZE	24	/* size of the code in instructions */
 #define INTERNALS_PROTO_LINES	44	/* two integers: first and last */
 #define INTERNALS_PROTO_CODE	64
 #define INTERNALS_PROTO_SOURCE	112
@@ -52,7 +52,7 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_INSTRUCTION	4	/* bytes of an instruction */
 #define INTERNALS_CALL	68	/* opcodes */
 #define INTERNALS_TAILCALL	69
-#define INTERNALS_FORCALL	76	/* of a generic 'for' */
+#define INTERNALS_FORCALL	76	/* opcode of a generic 'for' */
 #define INTERNALS_OPCODE	0x7F	/* mask of the opcode */
 
 /*

@@ -100,7 +100,7 @@ typedef struct MetaField {
   MetaIf has;
   MetaKind kind;
   const char *const *choice;	/* names of the values from 0 on, then NULL */
-  size_t at, size;	/* of the field in the header */
+  size_t at, size;	/* place and size in the header */
 } MetaField;
 
 #define AT(f)	offsetof(FormatHeader, f), sizeof(((FormatHeader *)0)->f)

@@ -242,7 +242,7 @@ static int nodes_overhead (lua_State *L) {
 typedef struct Walker {
   Preorder at;
   int over;
-  NodeStep step[1];	/* of each node */
+  NodeStep step[1];	/* steps of each node */
 } Walker;
 
 

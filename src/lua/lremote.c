@@ -243,7 +243,7 @@ typedef struct Visiting {
   const RemoteLayout *layout;
   uint32_t left;	/* fields that may still be looked at */
   lua_Integer count;
-  const char *prefix;	/* of the names */
+  const char *prefix;	/* what the names begin with */
   char between;
 } Visiting;
 

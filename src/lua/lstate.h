@@ -15,7 +15,7 @@
 #define INTERNALS_MAX	192	/* C functions of the profiler's own */
 
 typedef struct Core {
-  Overhead overhead;	/* of the current recording, or the last one */
+  Overhead overhead;	/* overhead of the current or last recording */
   Calibrations calibrations;
   lua_CFunction internal[INTERNALS_MAX];
 } Core;

@@ -12,7 +12,7 @@
 
 typedef struct Kept {
   struct Kept *next;
-  size_t size;		/* of the text */
+  size_t size;		/* size of the text */
   char name[1];		/* the text follows it */
 } Kept;
 

@@ -40,7 +40,7 @@ typedef struct SumEdge {
 } SumEdge;
 
 typedef struct Callgraph {
-  SumRow *rows;		/* of each group */
+  SumRow *rows;		/* sums of each group */
   uint32_t groups;
   Chunks edges;		/* of SumEdge; the first one is not used */
   Index index;		/* of edges, by caller, callee and line */

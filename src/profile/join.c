@@ -7,7 +7,7 @@
 
 /* the nodes of one call path, or of one function */
 typedef struct JoinGroup {
-  int64_t calls;	/* of all its nodes */
+  int64_t calls;	/* calls of all its nodes */
   int64_t left;		/* calls of its nodes that have no share yet */
   int64_t self, raw, wait;	/* ns that are not yet given to nodes */
 } JoinGroup;

@@ -49,7 +49,7 @@ typedef struct Nodes {
   const ProfileNode *list;	/* the root first, then NODE_OVERHEAD */
   uint32_t count;
   NodesUnit unit;
-  NodeMemory *memory;	/* of each node; NULL: allocations not counted */
+  NodeMemory *memory;	/* by node; NULL: allocations not counted */
 } Nodes;
 
 /* Sums each figure over all nodes, and returns the largest of the sums. */

@@ -16,7 +16,7 @@ typedef struct Weigh {
   PruneSize *size;
   const Nodes *nodes;
   const PruneBytes *bytes;
-  uint32_t *depth;	/* of each node */
+  uint32_t *depth;	/* depth of each node */
   uint64_t *path;	/* bytes of each node's path */
   uint8_t *below;	/* of each node: are callees added up? */
   uint8_t *used;	/* of each function: has it a node? */

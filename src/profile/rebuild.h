@@ -40,7 +40,7 @@ CPROF_I ProfileNode *merge_node (const Merge *m, uint32_t id);
 #define MERGE_CALLS	1u
 #define MERGE_DEPTH	2u	/* tail calls, and the largest depth; calls without
 			   it: the depth is not known, and becomes 1 */
-#define MERGE_TIMES	4u	/* alone: ns of samples take the place of 'raw' */
+#define MERGE_TIMES	4u	/* without others: samples' ns replace 'raw' */
 #define MERGE_ALL	(MERGE_CALLS | MERGE_DEPTH | MERGE_TIMES)
 
 /* Adds the figures of each node to the node 'to', unless that is 0. */

@@ -11,12 +11,12 @@
 
 
 #define REMOTE_TABLETAG	0x45
-#define REMOTE_TABLE_SIZE	11	/* of the hash part, as a power of 2 */
+#define REMOTE_TABLE_SIZE	11	/* log2 of the hash part's size */
 #define REMOTE_TABLE_NODES	24
 #define REMOTE_NODE	24	/* bytes of a field: value, tags, key */
-#define REMOTE_NODE_TAG	9	/* of the key */
+#define REMOTE_NODE_TAG	9	/* tag of the key */
 #define REMOTE_NODE_KEY	16
-#define REMOTE_STRINGTAG	0x44	/* of a short string, with collectable bit */
+#define REMOTE_STRINGTAG	0x44	/* short string, collectable */
 #define REMOTE_OBJECTS	((uint64_t)1 << 28)	/* most objects of a list */
 
 

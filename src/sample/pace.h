@@ -33,7 +33,7 @@ typedef struct Pace {
   volatile uint64_t within;	/* ns that handlers took since that tick */
   volatile uint64_t spent;	/* ticks of the recording's clock that handlers
 				   took, and samples of allocations */
-  uint64_t taken;	/* those of 'spent' that 'pace_take' has returned */
+  uint64_t taken;	/* the part of 'spent' that 'pace_take' returned */
   volatile uint32_t waited;	/* ticks since then that found the hook set */
   volatile uint64_t interval;	/* average ns between ticks, while not rare */
   uint64_t period;	/* the shortest interval: the one that was asked for */
@@ -45,14 +45,14 @@ typedef struct Pace {
 /* what a sample stands for */
 typedef struct Weight {
   uint64_t ns;
-  uint64_t wait;	/* those of 'ns' in which the thread waited */
+  uint64_t wait;	/* the part of 'ns' in which the thread waited */
   uint64_t samples;	/* how many samples it counts as */
 } Weight;
 
 /* ns since the last sample in which the thread did not run, where known */
 typedef struct Away {
-  uint64_t waited;	/* it had left its processor by itself */
-  uint64_t preempted;	/* it was ready, but others ran */
+  uint64_t waited;	/* ns in which it had left its processor by itself */
+  uint64_t preempted;	/* ns in which it was ready, but others ran */
 } Away;
 
 /* Begins with 'rate' ticks a second; 'cpu': of processor time. */

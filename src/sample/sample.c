@@ -38,9 +38,8 @@ typedef struct Sampler {
 					   runs the state? */
   volatile uint32_t signals;	/* ticks that came */
   volatile uint32_t ended;	/* system calls that ticks ended, with EINTR */
-  uint32_t signals_counted;	/* those of 'signals' that the recording has
-				   counted */
-  uint32_t ended_counted;	/* those of 'ended' that it has counted */
+  uint32_t signals_counted;	/* the part of 'signals' that was counted */
+  uint32_t ended_counted;	/* the part of 'ended' that was counted */
   int any;		/* was anything sampled since the last start or
 			   reset? */
   Frame frame;		/* has the node of the last sample, for code that

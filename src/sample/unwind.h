@@ -19,7 +19,7 @@
 typedef struct UnwindLevel {
   Node *node;
   uint32_t func;
-  uint32_t line;	/* from which its caller called it; 0: unknown */
+  uint32_t line;	/* the line of its call; 0: unknown */
 } UnwindLevel;
 
 typedef struct Unwinder {

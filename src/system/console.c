@@ -25,7 +25,7 @@ static struct {
   struct termios before;	/* settings to restore */
   char leave[64];	/* what to write at the end */
   size_t length;	/* of 'leave' */
-  int fd;	/* of the terminal, if it was opened */
+  int fd;	/* the terminal's descriptor, if it was opened */
   int opened;
   volatile sig_atomic_t on;
 } console;
