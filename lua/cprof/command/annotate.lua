@@ -15,7 +15,7 @@ local annotate = {
   example = "cprof annotate run.cprof --focus parser.parse",
   options = {
     input.file "A profile that was recorded with --lines, --sample, or --count",
-    { "SOURCE?", "A source, or the end of its path, to print all of it." },
+    { "SOURCE?", "A source to print as a whole: its path, or the end of it." },
     { "--focus FUNCTION", "Show only this function.", of = specs },
     { "--ignore FUNCTION", "Leave out this function.", of = specs },
     { "--all", "Show all functions, even if they do not fit on the screen." },
