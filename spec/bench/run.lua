@@ -298,9 +298,9 @@ if only == "" then
   end
 end
 
-local function write(path, text)
-  if not path then return end
-  local file <close> = assert(io.open(path, "w"))
+local function write(to, text)
+  if not to then return end
+  local file <close> = assert(io.open(to, "w"))
   file:write(text, "\n")
 end
 
