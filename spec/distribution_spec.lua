@@ -387,6 +387,26 @@ describe("durations of calls", function()
     end
   end)
 
+  it("are forgotten in a pause, with the functions that pause ends", function()
+    local function body()
+      spend(10)
+      coroutine.yield()
+      spend(10)
+    end
+    local function off() profiler.pause() end
+    local p = record(function()
+      local co = coroutine.wrap(body)
+      co()
+      off()
+      profiler.reset()
+      local zone <close> = profiler.zone "z"
+      profiler.resume()
+      co()
+      spend(20)
+    end)
+    assert.same({ 2, 20 }, ended(p, spend))
+  end)
+
   it("are harmless without memory", function()
     nomemory.harmless [[
       local profiler = require "cprof"

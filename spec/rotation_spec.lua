@@ -162,6 +162,19 @@ describe("a continuous recording", function()
     assert.equal(n * 5, resumed)
   end)
 
+  it("records coroutines that are made as it changes files", function()
+    local dir <close> = command.folder()
+    local create, resume = coroutine.create, coroutine.resume
+    profiler.start { file = dir:file "x-%n.cprof", every = 0.01 }
+    local n = busy(dir, 40, function() resume(create(math.abs), 1) end)
+    profiler.stop()
+    local seen = 0
+    for _, file in ipairs(files(dir)) do
+      seen = seen + calls(assert(profiler.load(file)), "math.abs")
+    end
+    assert.equal(n, seen)
+  end)
+
   it("gives the program's own hook all of its events", function()
     local dir <close> = command.folder()
     local seen = 0

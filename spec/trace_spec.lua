@@ -455,6 +455,28 @@ describe("a trace", function()
     assert.equal(501 * 2, deepest)
   end)
 
+  it("counts its depth anew after a reset, in suspended coroutines, too",
+    function()
+      local depths = {}
+      local co = coroutine.wrap(function()
+        tail()
+        coroutine.yield()
+        leaf()
+      end)
+      profiler.start { mode = "trace", trace = function(event, depth, title)
+        if event == "enter" and title:find "^leaf" then
+          depths[#depths + 1] = depth
+        end
+      end }
+      co()
+      profiler.reset()
+      leaf()
+      co()
+      profiler.stop()
+      -- the resume is one level, and the functions before the reset are none
+      assert.same({ depths[2], depths[2] + 1 }, { depths[2], depths[3] })
+    end)
+
   it("outlives a reset, a pause and a forgotten coroutine", function()
     local depths = {}
     profiler.start { mode = "trace", trace = function(event, depth, title)

@@ -118,10 +118,14 @@ void attach_take (Recorder *r, Stack *s) {
 
 
 void attach_restore (Recorder *r, lua_State *L) {
-  Stack *s = r && r->state == STATE_RUNNING ? stacks_find(&r->stacks, L)
-                                            : NULL;
-  if (s != NULL) attach_lines(r, s, attach_wantslines(r->hot, s));
-  else lua_sethook(L, NULL, 0, 0);
+  Stack *s;
+  if (r == NULL || r->state != STATE_RUNNING || recorder_samples(r)) {
+    lua_sethook(L, NULL, 0, 0);
+    return;
+  }
+  s = stacks_find(&r->stacks, L);
+  if (s == NULL) attach_renew(r, L);
+  else attach_lines(r, s, attach_wantslines(r->hot, s));
 }
 
 

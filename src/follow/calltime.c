@@ -36,6 +36,7 @@ void calltime_ended (const Hot *h, const Stack *s, Frame *from, Frame *top) {
   now = s->left != 0 ? s->left : calltime_now(h);
   for (now -= s->suspended; top > from; top--) {
     uint64_t begun = top->as.begun;
+    if (top->node == NULL) continue;  /* since a reset: 'moving' is in use */
     if (begun != 0 && !(top->is.flags & FRAME_EXCLUDED) &&
         calltime_outermost(h, s, top))
       calltime_add(h, s, top, now);

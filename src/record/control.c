@@ -169,6 +169,7 @@ int control_start (Recorder *r, lua_State *L, const Options *o) {
 static void reset_dropnodes (const Tree *t, Stack *s) {
   Frame *f;
   s->counted = 0;
+  s->traced = s->depth = 0;
   s->left = s->suspended = 0;
   for (f = s->base; f <= s->top; f++) {
     if (f->node != NULL)

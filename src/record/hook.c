@@ -71,7 +71,7 @@ static INLINE int hook_caught (Hot *h, CallAddress ci) {
   Frame *f = h->top;
   if (h->fold) return 0;
   while (f->ci != ci) {
-    if (f->is.flags != 0 || f->ci == NULL) return 0;
+    if (f->is.flags & ~FRAME_TAIL || f->ci == NULL) return 0;
     f--;
   }
   if (f->is.flags & FRAME_ZONE) return 0;
@@ -257,6 +257,12 @@ static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
 }
 
 
+/* Is 'f' the frame of the function at 'ci', or the base, below all functions? */
+static INLINE int hook_isunder (const Frame *f, CallAddress ci) {
+  return f->ci == ci || (f->ci == NULL && internals_isbase(ci));
+}
+
+
 /*
 ** 'hook_repeat' for a tail call: the function on top is replaced, and both it
 ** and the new one are plain.
@@ -268,7 +274,7 @@ static INLINE int hook_replace (Hot *h, const lua_Debug *ar, int how) {
   const Callee *c;
   Node *n;
   if (f->ci != ci || f->is.flags & ~FRAME_TAIL ||
-      f[-1].ci != internals_caller(ci))
+      !hook_isunder(&f[-1], internals_caller(ci)))
     return 0;
   c = callee_known(h, ci);
   if (c == NULL || c->is.flags != 0) return 0;
