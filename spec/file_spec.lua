@@ -519,6 +519,21 @@ describe("a program lives when its file", function()
     assert.equal("true\nanother program truncated the file\n", output)
   end)
 
+  it("is cut short where nothing was written yet", function()
+    local output = shell("", [[
+      local profiler = require "cprof"
+      local function leaf() end
+      for _, mode in ipairs { "call", "line", "sample" } do
+        os.remove(arg[1])
+        profiler.start { file = arg[1], mode = mode }
+        for i = 1, 10 do leaf() end
+        assert(os.execute("truncate -s -4096 " .. arg[1]))
+        profiler.stop()
+        print(profiler.snapshot().meta.ended)
+      end]], path)
+    assert.equal(("the file was cut short by someone else\n"):rep(3), output)
+  end)
+
   it("finds no room on the disk", function()
     local dir = os.tmpname()
     os.remove(dir)

@@ -88,6 +88,27 @@ describe("cprof run", function()
       end
     end)
 
+  it("lets the first collection come when the heap has doubled, or before",
+    function()
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua", [[
+        local count = collectgarbage
+        local first, last = count "count", 0
+        for _ = 1, 1e5 do
+          local _, now = {}, count "count"
+          if now < last then break end
+          last = now
+        end
+        io.write(first // 1, " ", last // 1)]])
+      for _, options in ipairs { "--callsites", "--lines", "--sample",
+        "--memory", "--coverage" } do
+        local out = command.cprof("run", "--quiet", options, "-o",
+          dir:file "x.cprof", script)
+        local heap, most = out:match "^(%d+)%.?%d* (%d+)"
+        assert.is_true(tonumber(most) < 2.5 * tonumber(heap), out)
+      end
+    end)
+
   for _, name in ipairs(order) do
     it("is as the interpreter for a program " .. name, function()
       local p = programs[name]

@@ -96,6 +96,51 @@ local function check_graph(view, what)
   end
 end
 
+-- How often there is, in what a view gives, what JSON has no words for, or a
+-- table within itself.
+local function odd_parts(t, above, found)
+  if getmetatable(t) or above[t] then
+    found[#found + 1] = "a table"
+    return found
+  end
+  above[t] = true
+  for k, v in pairs(t) do
+    if type(k) ~= "string" and math.type(k) ~= "integer" or
+       type(v) == "function" or type(v) == "userdata" then
+      found[#found + 1] = tostring(k)
+    elseif type(v) == "table" then
+      odd_parts(v, above, found)
+    end
+  end
+  above[t] = nil
+  return found
+end
+
+describe("what a view gives", function()
+  it("is plain data", function()
+    for _, options in ipairs { {}, { memory = true }, { mode = "line" } } do
+      options.history = "full"
+      local view = profiler.view(frames(4, options))
+      local count = 0
+      local function check(t)
+        count = count + #t
+        assert.same({}, odd_parts(t, {}, {}))
+      end
+      for _ = 1, 2 do  -- functions, then callers and callees of one
+        for _, mode in ipairs { "self", "total", "callgraph", "tree" } do
+          view:mode(mode)
+          view:expand()
+          check(view:lines())
+        end
+        view:mode "self"
+        check { view:titles(), view:graph(), view:series "job" }
+        on(view, "leaf"):select()
+      end
+      assert.is_true(count > 20, count)
+    end
+  end)
+end)
+
 describe("a view's lines", function()
   local p, view
   setup(function() p = frames(10, { history = "full" }) end)

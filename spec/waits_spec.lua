@@ -177,7 +177,12 @@ describe("a recording that a signal ends", function()
       assert.is_true(waited > long, waited)
       local wall = err:match "\n(%S+) wall[:,]? "
       assert.equal(require "cprof.text.format".time(p.meta.wall_ns), wall, err)
-      assert.is_truthy(err:find("a signal ended the program", 1, true), err)
+      -- nothing tells whether that was CPU time or waiting
+      assert.equal(require "cprof.text.format".time(
+        p.meta.since_last_event_ns), err:gsub("%s+", " "):match(
+        "a signal ended the program, (%S+) after the last %l+; that time " ..
+        "counts as CPU time, even if the program waited"), err)
+      assert.is_true(p.meta.since_last_event_ns > long)
     end
   end)
 

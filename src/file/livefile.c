@@ -214,9 +214,13 @@ static void livefile_finish (Store *s, Recorder *r, lua_State *L) {
     return;
   }
   if (!livefile_lost(s)) livefile_names(s, r, L);
-  if (!livefile_sound(s) && l->overwritten) {
-    livefile_forget(l, r);
-    return;
+  if (!livefile_sound(s)) {
+    if (l->overwritten) {
+      livefile_forget(l, r);
+      return;
+    }
+    if (r->recording.ended == NULL)  /* nothing had noticed before */
+      r->recording.ended = livefile_end(s, NULL);
   }
   rate_set(l, clock_scale(&r->recording.clock, r->recording.stopped));
   format_fill(h, &r->recording);

@@ -22,7 +22,8 @@ typedef struct Loaded {
   int live;		/* is the file still being written? */
   int counted;		/* are its events known? */
   int64_t clamped;	/* as in FormatHeader */
-  uint64_t since;	/* ticks since the last event, if live; else 0 */
+  uint64_t since;	/* ticks from the last event until now, if live, or
+			   until a signal ended the program; else 0 */
   char why[512];	/* what is wrong with the file */
 } Loaded;
 

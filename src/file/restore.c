@@ -638,7 +638,7 @@ static void restore_since (Restoring *c) {
   last = restore_lastevent(c);
   now = c->h->until != 0 ? c->h->until : clock_read(&c->r->clock);
   if (now <= last || since_toolong(c->r->clock.scale, now - last)) return;
-  if (c->l->live) c->l->since = now - last;
+  c->l->since = now - last;
   restore_charge(c, running, now - last);
 }
 

@@ -260,9 +260,10 @@ static void load_meta (lua_State *L, const Loaded *l, int meta) {
   if (l->live) {
     lua_pushboolean(L, 1);
     lua_setfield(L, -2, "live");
+  }
+  if (l->live || l->since > 0)
     ltable_setinteger(L, "since_last_event_ns", (lua_Integer)
       clock_ns(l->recording.clock.scale, l->since));
-  }
   lua_pop(L, 1);
 }
 

@@ -152,7 +152,7 @@ function ending.after_signal(parsed, fail)
   local plan = { output = parsed.output, record = path, recorded = path,
     unnamed = not parsed.output or parsed.format ~= nil }
   -- also if the file's end could not be written
-  profile.meta.live, profile.meta.since_last_event_ns = false, nil
+  profile.meta.live = false
   profile.meta.ended = profile.meta.ended or by_signal
   deliver(parsed, plan, absolute())(profile)
 end

@@ -112,8 +112,12 @@ local function unload()
   local _ <close> = methods.borrow()
   require "cprof.source.text".forget()  -- the texts of cprof's own sources
   environment.unload()
+  collectgarbage()  -- only finalizes some objects
+  -- While cprof was loaded, the heap has grown: a collector in generational
+  -- mode waits then until it has grown as much again, even after a full
+  -- collection. A step makes that end.
+  collectgarbage "step"
   collectgarbage()
-  collectgarbage()  -- frees objects that the first call only finalized
 end
 
 ---Calls the program once recording has begun. The caller makes a tail call of

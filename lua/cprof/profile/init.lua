@@ -55,7 +55,8 @@ local sampled = later "cprof.count.sampled"
 ---@field allocator_lost boolean  whether another allocator replaced the
 ---    profiler's; later allocations were then not counted
 ---@field live boolean?        whether it was loaded while being recorded
----@field since_last_event_ns integer?  with `live`: time without any event
+---@field since_last_event_ns integer?  with `live`, or if a signal ended
+---    the program: time without any event
 ---@field events integer?      calls and returns that were seen
 ---@field unmatched integer    events for which no call was found
 ---@field truncated integer    calls without known callers, as the tree had

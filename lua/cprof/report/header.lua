@@ -72,17 +72,34 @@ local function certainty(profile, page)
   end
 end
 
+-- ns without an event that deserve a note
+local quiet <const> = 10000000
+
+-- Notes that recording goes on, or why it has ended. Files do not tell whether
+-- the program computed or waited since the last event.
+local function state(meta, page)
+  local since = meta.since_last_event_ns
+  local event = meta.mode == "sample" and "sample" or "event"
+  local counts = meta.wall_ns and since and since > quiet and "; that time " ..
+    "counts as CPU time, even if the program waited" or ""
+  if meta.live and not since then
+    page:note "still being recorded"
+  elseif meta.live then
+    page:note("still being recorded; the last %s was %s ago%s", event,
+      format.time(since), counts)
+  end
+  if meta.ended and counts ~= "" and not meta.live then
+    page:note("recording ended early: %s, %s after the last %s%s", meta.ended,
+      format.time(since), event, counts)
+  elseif meta.ended then
+    page:note("recording ended early: %s", meta.ended)
+  end
+end
+
 -- notes on what was not recorded
 local function gaps(profile, page)
   local meta = profile.meta
-  if meta.live and not meta.since_last_event_ns then
-    page:note "still being recorded"
-  elseif meta.live then
-    page:note("still being recorded; the last %s was %s ago",
-      meta.mode == "sample" and "sample" or "event",
-      format.time(meta.since_last_event_ns))
-  end
-  if meta.ended then page:note("recording ended early: %s", meta.ended) end
+  state(meta, page)
   if meta.allocator_lost then
     page:note("another allocator replaced cprof's; what it allocated is not " ..
       "counted")
