@@ -671,10 +671,13 @@ describe("cprof attach", function()
   it("says why a process cannot be attached", function()
     local dir <close> = command.folder()
     local _, err = beside(dir, "export CPROF_SIGNAL=0; " .. auto,
-      "cprof attach $pid; cprof attach 99999999; cprof attach x; " ..
+      "cprof attach --exact $pid; cprof attach 99999999; " ..
+      "cprof attach x; cprof attach $$; " ..
       "cprof attach --seconds 0 $pid; cprof attach --lines --count $pid")
     for _, why in ipairs {
-      "cprof attach: process %d+ does not listen: start it with ",
+      "cprof attach: process %d+ does not listen, so it can only be " ..
+        "sampled: %-%-exact needs lua5.4 %-l cprof.auto, or cprof_listen ",
+      "cprof attach: process %d+ does not listen, and from outside: ",
       "cprof attach: there is no process 99999999\n",
       "cprof attach: PID must be the number of a process, got 'x'",
       "cprof attach: option '%-%-seconds' must be a number above 0 and " ..
