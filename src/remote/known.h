@@ -15,7 +15,7 @@
 #define KNOWN_CACHE	4096	/* prototypes that are found by their address */
 #define KNOWN_SOURCE	65536	/* bytes of a source's name that are read */
 #define KNOWN_MOST	100000u	/* functions */
-#define KNOWN_SIZE	(1u << 18)	/* most instructions that have lines */
+#define KNOWN_SIZE	(1u << 16)	/* most instructions that have lines */
 
 typedef struct KnownFunction {
   int isc;

@@ -116,14 +116,21 @@ local function shower()
 end
 
 -- nil and a message; or what `listeners` knows of the signal
-local function request(program, id, fields)
-  local asked = {}
+local function request(program, what, id, fields)
+  local asked = { what = what }
   fields.id, fields.from = id, core.process()
-  local ok, why = rendezvous.write(program.folder, program.pid, "request",
-    fields)
+  local ok, why = rendezvous.write(program.folder, program.pid, what, fields)
   if ok then ok, why = listeners.ask(program, asked) end
   if not ok then return nil, why end
   return asked
+end
+
+-- Takes back what was asked, unless another command has asked since.
+local function withdraw(program, what, id)
+  local asked = rendezvous.read(program.folder, program.pid, what)
+  if asked and asked.id == id then
+    rendezvous.remove(program.folder, program.pid, what)
+  end
 end
 
 -- the program's answer to this request, if any
@@ -203,7 +210,7 @@ local function explain(program, asked, show, fail)
 end
 
 local function begin(program, id, fields, show, fail)
-  local asked, why = request(program, id, fields)
+  local asked, why = request(program, "request", id, fields)
   if not asked then return fail(why) end
   local answer = await(program, asked, function()
     return answer_of(program, id)
@@ -256,7 +263,7 @@ local function finish(program, id, show)
   end
   if stopped() then return end
   local began = core.seconds()
-  local asked = request(program, id, { action = "stop" })
+  local asked = request(program, "stop", id, {})
   if not asked then return end
   local said
   local ended = await(program, asked, stopped, function()
@@ -312,13 +319,17 @@ local function finish_file(parsed, file, fail)
     (line and ("\n%s\n"):format(line) or ""), fail)
 end
 
-local function record(program, parsed, file, fail)
-  local id = ("%d-%.0f"):format(core.process(), core.seconds() * 1e6)
+-- a name for a request that no other one has
+local function new_id()
+  return ("%d-%.0f"):format(core.process(), core.seconds() * 1e6)
+end
+
+local function record(program, id, parsed, file, fail)
   local show = shower()
   local begun = false
   interruptible(function()
     begin(program, id, {
-      action = "start", file = file, seconds = parsed.seconds,
+      file = file, seconds = parsed.seconds,
       option_mode = mode_wanted(parsed), option_clock = clock_wanted(parsed),
       option_rate = parsed.sample ~= "" and parsed.sample or nil,
     }, show, fail)
@@ -329,9 +340,8 @@ local function record(program, parsed, file, fail)
   begun = begun or answer_of(program, id) ~= nil
   local stays = begun and finish(program, id, show)
   show()
-  if not stays then
-    rendezvous.remove(program.folder, program.pid, "request")
-  end
+  withdraw(program, "request", id)
+  if not stays then withdraw(program, "stop", id) end
   if not listeners.lives(program) then
     rendezvous.clear(program.folder, program.pid)
   end
@@ -412,13 +422,13 @@ function attach.call(parsed, fail)
     fail(("process %d listens, and records itself: --no-stop is for " ..
       "programs that do not listen"):format(parsed.pid))
   end
-  local file = target(parsed, fail)
+  local file, id = target(parsed, fail), new_id()
   local function failed(message)
-    rendezvous.remove(program.folder, program.pid, "request")
+    withdraw(program, "request", id)
     if not parsed.output then recordings.cancel(file) end
     fail(message)
   end
-  local begun = record(program, parsed, file, failed)
+  local begun = record(program, id, parsed, file, failed)
   if not begun then
     recordings.cancel(file)
     return 130

@@ -30,8 +30,10 @@ Outside.__index = Outside
 -- seconds between two looks at which thread runs a state, and what it has used
 local often <const> = 0.2
 
--- the most of its time for which the program is stopped
-local share <const> = 0.02
+-- The most of its time for which the program is stopped; and where stops take
+-- far longer than usual, as others have cprof's processor. A few of these do
+-- not tell yet: that many looks count before the first one.
+local share <const>, highest <const>, before <const> = 0.02, 0.05, 100
 
 -- seconds after which a state that cannot be read any more is given up
 local patience <const> = 1
@@ -170,16 +172,17 @@ end
 -- =======================================================
 
 -- Sets the average time between two samples, so that stops take no more than
--- their share of the program's time. A stop counts as one of median length:
--- a few are far longer, as others had cprof's processor.
+-- their share of the program's time.
 local function pace(self, stopped)
   self.looks = self.looks + 1
   if stopped > 0 then
     local typical = self.typical or stopped
-    self.stops = self.stops + 1
+    self.stops, self.stopped = self.stops + 1, self.stopped + stopped
     self.typical = typical * (stopped > typical and 1.05 or 0.95)
-    self.mean = math.max(1 / self.options.rate, self.typical / 1e9 *
-      self.stops / self.looks * #self.found / share)
+    local usual = self.typical * self.stops / self.looks / share
+    local all = self.stopped / (self.looks + before) / highest
+    self.mean = math.max(1 / self.options.rate,
+      math.max(usual, all) / 1e9 * #self.found)
   end
 end
 
@@ -230,7 +233,8 @@ local function gap(mean) return -math.log(1 - math.random()) * mean end
 function Outside:record(tell)
   local began = core.seconds()
   self.began, self.due = os.time(), 0
-  self.looks, self.stops, self.mean = 0, 0, 1 / self.options.rate
+  self.looks, self.stops, self.stopped = 0, 0, 0
+  self.mean = 1 / self.options.rate
   local next, now = began, began
   while now - began < self.options.seconds do
     if now >= self.due then
