@@ -157,10 +157,16 @@ uint32_t known_find (Known *k, RemoteMemory *m, const RemoteLayout *l,
                      const RemoteFrame *f, RemoteProto *p,
                      const char **why) {
   uint32_t slot = index_mix(f->code) % KNOWN_CACHE, id;
+  char byte;
   KnownFunction read = ZEROS;
   read.function = f->function;
   *why = NULL;
   if (f->isc) {
+    /* a result may be about to take the function's place in the stack */
+    if (!remote_copy(m, f->code, &byte, 1)) {
+      *why = "a C function has no code";
+      return 0;
+    }
     read.isc = 1;
     read.code = f->code;
     id = known_enter(k, &read);
