@@ -503,7 +503,9 @@ fuzz: deps-fuzz
 	$(call FUZZ_LOAD,32); fi
 	@mkdir -p $(FUZZ)/remote
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $(FUZZ)/read spec/fuzz/remote.c \
-	  $(wildcard src/remote/*.c) $(B)/base/platform_posix.o $(LUA_LINK) $(LIBS)
+	  $(wildcard src/remote/*.c) $(B)/base/platform_posix.o \
+	  $(B)/base/index.o $(B)/base/chunks.o $(B)/base/memory.o \
+	  $(LUA_LINK) $(LIBS)
 	$(FUZZ)/read -runs=$$(($(FUZZ_RUNS) / 10 + 1)) -max_len=520 \
 	  -print_final_stats=1 -verbosity=0 -artifact_prefix=$(FUZZ)/ \
 	  $(FUZZ)/remote

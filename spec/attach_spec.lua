@@ -34,7 +34,7 @@ local function beside(dir, starts, lines, code)
     export TMPDIR=$PWD SPEC_TMPDIR=$PWD
     unset XDG_RUNTIME_DIR CPROF CPROF_OPTIONS CPROF_SIGNAL
     cprof() { %s "$@"; }
-    recorded() { $SPEC_LUA "$support/recorded.lua" "$@"; }
+    recorded() { $SPEC_LUA "$support/recorded.lua" $pid "$@"; }
     until_so() { until "$@"; do sleep 0.02; done >/dev/null 2>&1; }
     begin() { %s attach --seconds 9999 "$@" $pid & attach=$!; }
     finish() { kill -INT $attach; wait $attach; }
@@ -463,7 +463,7 @@ describe("cprof attach", function()
     -- If attach ends early, `echo` lets the program go on.
     local out, err = beside(dir, "mkfifo pipe; <>pipe " .. auto,
       "$SPEC_LUA $support/attached.lua '" .. [[
-        if seen == 20 or message "request".action ~= "start" then return end
+        if seen == 20 or not message "request".id then return end
         local digit = message "listen".signals
         if digit ~= last then seen, last = (seen or 0) + 1, digit end
         if seen < 20 then return end
@@ -589,7 +589,7 @@ describe("cprof attach", function()
         waits = io.open "waits"
         if waits then skip(9999) end
       end
-      if message "request".action ~= "stop" then return end
+      if not message "stop".id then return end
     ]]
     for look, what in pairs {
       -- longer than attach lets pass without a word, and less than it waits
@@ -629,6 +629,40 @@ describe("cprof attach", function()
     end
   end)
 
+  it("begins as soon as the last recording ends that waits for this", function()
+    local dir <close> = command.folder()
+    local out, err = beside(dir, auto, "$SPEC_LUA $support/attached.lua '" ..
+      [[
+        if not waits then
+          waits = io.open "waits"
+          if waits then skip(9999) end
+        end
+        if not message "stop".id or got then return end
+        local digit = message "listen".signals
+        last = last or digit
+        got = digit ~= last]] .. "' --clock=wall --seconds 9999 " ..
+      [[-o a.cprof $pid >/dev/null
+        begin --exact -o b.cprof >said 2>&1
+        until_so [ -e $(echo cprof-*)/$pid.request ]
+        touch go; recorded 1 1; finish; cat said]], [[
+        local profiler = require "cprof"
+        local function work() for i = 1, 1000 do math.abs(i) end end
+        io.open("ready", "w"):close()
+        repeat work() until profiler.running()
+        local function sampled()
+          for _, f in ipairs(profiler.snapshot().functions) do
+            if f.name == "work" then return f.total_samples > 60 end
+          end
+        end
+        repeat for _ = 1, 100 do work() end until sampled()
+        os.execute ">waits; until [ -e go -o -e stop ]; do sleep 0.02; done"
+        repeat work() until io.open "stop"]])
+    assert.is_nil(out:find("already recording", 1, true), out)
+    assert.is_truthy(out:find "\nstatus 0\n$", out .. err)
+    assert.is_true(helper.named(assert(profiler.load(dir:file "b.cprof")),
+      "work").calls > 10)
+  end)
+
   it("is ended by Ctrl-C, also where recording has just begun", function()
     local dir <close> = command.folder()
     local out, err = beside(dir, auto, "$SPEC_LUA $support/attached.lua '" ..
@@ -656,6 +690,14 @@ describe("cprof attach", function()
     assert.is_falsy(profiler.load(dir:file "a.cprof").meta.live)
   end)
 
+  it("is not waited for by these specs when the program has crashed", function()
+    local dir <close> = command.folder()
+    local out, err = beside(dir, auto, "kill -9 $pid; recorded 1 0; echo $?")
+    assert.is_truthy(out:find("1\nstatus 137\n", 1, true), out)
+    assert.is_truthy(err:find("recorded: the program has ended\n", 1, true),
+      err)
+  end)
+
   it("lists the programs that can be attached", function()
     local dir <close> = command.folder()
     local out, err = beside(dir, auto, "cprof attach; " ..
@@ -671,10 +713,13 @@ describe("cprof attach", function()
   it("says why a process cannot be attached", function()
     local dir <close> = command.folder()
     local _, err = beside(dir, "export CPROF_SIGNAL=0; " .. auto,
-      "cprof attach $pid; cprof attach 99999999; cprof attach x; " ..
+      "cprof attach --exact $pid; cprof attach 99999999; " ..
+      "cprof attach x; cprof attach $$; " ..
       "cprof attach --seconds 0 $pid; cprof attach --lines --count $pid")
     for _, why in ipairs {
-      "cprof attach: process %d+ does not listen: start it with ",
+      "cprof attach: process %d+ does not listen, so it can only be " ..
+        "sampled: %-%-exact needs lua5.4 %-l cprof.auto, or cprof_listen ",
+      "cprof attach: process %d+ does not listen, and from outside: ",
       "cprof attach: there is no process 99999999\n",
       "cprof attach: PID must be the number of a process, got 'x'",
       "cprof attach: option '%-%-seconds' must be a number above 0 and " ..
@@ -697,7 +742,7 @@ describe("cprof attach", function()
   it("reads requests that only the user can have written", function()
     local dir <close> = command.folder()
     local out, err = beside(dir, auto, "cd cprof-*; " ..
-      "printf 'action=start\\nfrom=%d\\nid=1\\nfile=%s/evil.cprof\\n' $$ " ..
+      "printf 'from=%d\\nid=1\\nfile=%s/evil.cprof\\n' $$ " ..
       "$TMPDIR >$pid.request; chmod 666 $pid.request; cd ..; " ..
       "kill -URG $pid; recorded 0 1 any; [ -e evil.cprof ] || echo none")
     assert.is_truthy(out:find "^none\n", out .. err)

@@ -560,7 +560,8 @@ describe("the reader of other programs", function()
       "-fno-sanitize-recover -DREMOTE_MAIN -Isrc -I$SPEC_INCLUDE " ..
       "-o %s/host spec/fuzz/remote.c src/remote/memory.c " ..
       "src/remote/layout.c src/remote/frames.c src/remote/objects.c " ..
-      "$SPEC_LINK -lm -ldl", dir.path)
+      "src/remote/known.c src/remote/stack.c src/base/index.c " ..
+      "src/base/chunks.c src/base/memory.c $SPEC_LINK -lm -ldl", dir.path)
     local out, ok = compile.shell("timeout 600 %s/host %d 1", dir.path, 500)
     assert.equal("done\n", out)
     assert.is_true(ok)

@@ -19,6 +19,7 @@
 
 #include "remote/frames.h"
 #include "remote/objects.h"
+#include "remote/stack.h"
 
 
 #define ARENA	(1u << 18)
@@ -121,6 +122,40 @@ static void read_thread (void *ud, uint64_t at) {
 }
 
 
+static void *heap_alloc (void *ud, void *p, size_t from, size_t to) {
+  (void)ud; (void)from;
+  if (to != 0) return realloc(p, to);
+  free(p);
+  return NULL;
+}
+
+
+/* Takes a sample, with registers of which some are places in the code. */
+static void read_stack (const Reading *r, uint64_t at) {
+  static Known known;
+  static RemoteStack stack;
+  static Memory heap;
+  TaskRegisters registers;
+  uint32_t i;
+  heap.alloc = heap_alloc;
+  if (!known_init(&known, &heap)) abort();
+  registers.count = 27;
+  registers.stack = 19;
+  for (i = 0; i < 27; i++)
+    registers.word[i] = copied[(i * 977 + reads) % (arena_used / 8)];
+  if (stack_read(&stack, r->memory, r->layout, &known, at, &registers) ==
+      NULL)
+    for (i = 0; i < stack.count; i++) {
+      const KnownFunction *f = known_at(&known, stack.call[i].func);
+      if (stack.call[i].func == 0 || stack.call[i].func >= known.list.count ||
+          stack.call[i].at > f->size || strlen(f->isc ? "" : f->source) >
+          f->length)
+        abort();
+    }
+  known_free(&known);
+}
+
+
 static void read_field (void *ud, const RemoteField *f) {
   Reading *r = ud;
   if (f->length >= sizeof f->key) abort();
@@ -138,6 +173,7 @@ static void read_field (void *ud, const RemoteField *f) {
 static void read_state (Reading *r, uint64_t at) {
   uint64_t global = remote_word(r->memory, at + 24);
   read_thread(r, at);
+  read_stack(r, at);
   r->sum += (unsigned)remote_coroutines(r->memory, global, read_thread, r);
 }
 

@@ -1,13 +1,14 @@
 -- Waits until a folder has so many recordings: COMPLETE ones, and LIVE ones
 -- that go on, each with more than ten calls of `work`, or fifty samples, or
 -- with "any" calls.
--- Usage: recorded.lua COMPLETE LIVE [any]
+-- It gives up when the program has ended.
+-- Usage: recorded.lua PID COMPLETE LIVE [any]
 
 local core = require "cprof.core"
 local profiler = require "cprof"
 
 local function counts(p)
-  if arg[3] == "any" then return true end
+  if arg[4] == "any" then return true end
   for _, f in ipairs(p.functions) do
     if f.name == "work" then
       return (f.calls or 0) > 10 or (f.total_samples or 0) > 50
@@ -28,7 +29,21 @@ local function found()
   return complete, live
 end
 
-repeat
-  core.sleep(0.02)
+-- Has the program ended, though nobody may have asked for its status yet?
+local function ended()
+  local pid = math.tointeger(tonumber(arg[1]))
+  local state = core.readfile(("/proc/%d/stat"):format(pid))
+  return not core.owner(pid) or state and state:find "%) Z "
+end
+
+local over = false
+while true do
   local complete, live = found()
-until complete == tonumber(arg[1]) and live == tonumber(arg[2])
+  if complete == tonumber(arg[2]) and live == tonumber(arg[3]) then return end
+  if over then
+    io.stderr:write "recorded: the program has ended\n"
+    os.exit(1)
+  end
+  over = ended()
+  core.sleep(0.02)
+end

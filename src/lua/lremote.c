@@ -1,13 +1,14 @@
 /*
-** Other processes, for the Lua part: their states of Lua, and what each runs.
+** See lremote.h: their states of Lua, and what each runs.
 */
+
+#include "lua/lremote.h"
 
 #include "internals/internals.h"
 #include "lua/parts.h"
 #include "lua/ltable.h"
 #include "remote/frames.h"
 #include "remote/objects.h"
-#include "remote/process.h"
 
 #if PLATFORM_WATCH
 
@@ -25,8 +26,13 @@
 #define LREMOTE_FIELDS	(1u << 18)
 
 
+RemoteProcess *lremote_check (lua_State *L, int arg) {
+  return cast(RemoteProcess *, luaL_checkudata(L, arg, PROCESS));
+}
+
+
 static RemoteProcess *lremote_get (lua_State *L) {
-  return cast(RemoteProcess *, luaL_checkudata(L, 1, PROCESS));
+  return lremote_check(L, 1);
 }
 
 

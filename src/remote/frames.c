@@ -51,20 +51,13 @@ int remote_string (RemoteMemory *m, const RemoteLayout *l, uint64_t at,
 ** Lines
 ** ======================================================= */
 
-typedef struct RemoteProto {
-  uint64_t at, code, steps, bases;
-  uint32_t size, lines, nbases;
-  int first, last;
-} RemoteProto;
-
-
 static int remote_signed (RemoteMemory *m, uint64_t at) {
   return (int)(int32_t)remote_half(m, at);
 }
 
 
-/* Reads a prototype. 0: it is not a prototype. */
-static int remote_proto (RemoteMemory *m, uint64_t at, RemoteProto *p) {
+int remote_proto (RemoteMemory *m, uint64_t at, RemoteProto *p) {
+  memset(p, 0, sizeof *p);
   if (remote_tag(m, at) != REMOTE_PROTO) return 0;
   p->at = at;
   p->size = remote_half(m, at + INTERNALS_PROTO_SIZE);
@@ -75,6 +68,7 @@ static int remote_proto (RemoteMemory *m, uint64_t at, RemoteProto *p) {
   p->bases = remote_word(m, at + REMOTE_PROTO_BASE);
   p->first = remote_signed(m, at + INTERNALS_PROTO_LINES);
   p->last = remote_signed(m, at + INTERNALS_PROTO_LINES + 4);
+  p->source = remote_word(m, at + INTERNALS_PROTO_SOURCE);
   return p->size > 0 && p->size <= REMOTE_CODE && p->code % 4 == 0 &&
          (p->lines == 0 || p->lines == p->size) && p->nbases <= p->size &&
          p->first >= 0 && p->last >= 0;
@@ -105,12 +99,7 @@ static int remote_base (RemoteMemory *m, const RemoteProto *p, int pc,
 }
 
 
-/*
-** Finds the line of an instruction; 0: the function is stripped. Returns 0
-** if the tables make no sense.
-*/
-static int remote_line (RemoteMemory *m, const RemoteProto *p, int pc,
-                        int *line) {
+int remote_line (RemoteMemory *m, const RemoteProto *p, int pc, int *line) {
   signed char steps[REMOTE_STEPS];
   int64_t sum;
   int at, i, base;
@@ -134,28 +123,41 @@ static int remote_line (RemoteMemory *m, const RemoteProto *p, int pc,
 /* }====================================================== */
 
 
-static const char *remote_luaframe (RemoteMemory *m, const RemoteLayout *l,
-                                    uint64_t ci, RemoteFrame *f) {
-  uint64_t pc = remote_word(m, ci + INTERNALS_CI_PC), source;
-  RemoteProto p;
-  f->code = remote_word(m, f->function + INTERNALS_CLOSURE_BODY);
-  if (!remote_proto(m, f->code, &p)) return "a function has no prototype";
-  if (pc < p.code || pc % INTERNALS_INSTRUCTION != 0 ||
-      (pc - p.code) / INTERNALS_INSTRUCTION > p.size)
+int remote_sourcename (RemoteMemory *m, const RemoteLayout *l,
+                       const RemoteProto *p, char *to, size_t room,
+                       size_t *length) {
+  if (p->source != 0)
+    return remote_string(m, l, p->source, to, room, length);
+  memcpy(to, "=?", 3);
+  *length = 2;
+  return 1;
+}
+
+
+const char *remote_instruction (const RemoteProto *p, uint64_t pc, int *at) {
+  if (pc < p->code || pc % INTERNALS_INSTRUCTION != 0 ||
+      (pc - p->code) / INTERNALS_INSTRUCTION > p->size)
     return "an instruction is outside its function";
-  pc = (pc - p.code) / INTERNALS_INSTRUCTION;
+  pc = (pc - p->code) / INTERNALS_INSTRUCTION;
   /* a function that has not begun is at its first instruction */
-  if (!remote_line(m, &p, pc == 0 ? 0 : (int)pc - 1, &f->line))
+  *at = pc == 0 ? 0 : (int)pc - 1;
+  return NULL;
+}
+
+
+static const char *remote_luaframe (RemoteMemory *m, const RemoteLayout *l,
+                                    RemoteFrame *f) {
+  RemoteProto p;
+  const char *misfit;
+  int at;
+  if (!remote_proto(m, f->code, &p)) return "a function has no prototype";
+  misfit = remote_instruction(&p, f->pc, &at);
+  if (misfit != NULL) return misfit;
+  if (!remote_line(m, &p, at, &f->line))
     return "a function's table of lines is invalid";
   f->first = p.first;
   f->last = p.last;
-  source = remote_word(m, p.at + INTERNALS_PROTO_SOURCE);
-  if (source == 0) {
-    memcpy(f->source, "=?", 3);
-    f->length = 2;
-  }
-  else if (!remote_string(m, l, source, f->source, sizeof f->source,
-                          &f->length))
+  if (!remote_sourcename(m, l, &p, f->source, sizeof f->source, &f->length))
     return "a source's name is not a string";
   return NULL;
 }
@@ -169,30 +171,33 @@ static uint32_t remote_marks (RemoteMemory *m, const RemoteLayout *l,
 }
 
 
-const char *remote_frame (RemoteMemory *m, const RemoteLayout *l,
-                          uint64_t *ci, RemoteFrame *f) {
-  uint64_t slot = remote_word(m, *ci + INTERNALS_CI_FUNC), at = *ci;
-  uint32_t marks = remote_marks(m, l, at);
+const char *remote_called (RemoteMemory *m, const RemoteLayout *l,
+                           uint64_t ci, RemoteFrame *f) {
+  uint64_t slot = remote_word(m, ci + INTERNALS_CI_FUNC);
+  uint32_t marks = remote_marks(m, l, ci);
   unsigned tag = remote_tag(m, slot);
   memset(f, 0, offsetof(RemoteFrame, source) + 1);
-  *ci = remote_word(m, at + INTERNALS_CI_PREVIOUS);
-  f->function = remote_word(m, slot);
+  f->function = f->code = remote_word(m, slot);
   f->isc = tag != INTERNALS_LUA;
   f->tail = (marks & l->tail) != 0;
   if (f->isc != ((marks & l->c) != 0))
     return "a call does not match its function";
-  if (tag == INTERNALS_LUA) {
-    if (remote_tag(m, f->function) != INTERNALS_OBJECT(INTERNALS_LUA))
-      return "a Lua function is not a closure";
-    return remote_luaframe(m, l, at, f);
-  }
-  f->code = f->function;
   if (tag == INTERNALS_C) return NULL;
-  if (tag != INTERNALS_CLOSURE ||
-      remote_tag(m, f->function) != INTERNALS_OBJECT(INTERNALS_CLOSURE))
+  if (f->isc && tag != INTERNALS_CLOSURE)
     return "a called value is not a function";
+  if (remote_tag(m, f->function) != INTERNALS_OBJECT(tag))
+    return "a Lua function is not a closure";
   f->code = remote_word(m, f->function + INTERNALS_CLOSURE_BODY);
+  if (!f->isc) f->pc = remote_word(m, ci + INTERNALS_CI_PC);
   return NULL;
+}
+
+
+const char *remote_frame (RemoteMemory *m, const RemoteLayout *l,
+                          uint64_t *ci, RemoteFrame *f) {
+  const char *misfit = remote_called(m, l, *ci, f);
+  *ci = remote_word(m, *ci + INTERNALS_CI_PREVIOUS);
+  return misfit != NULL || f->isc ? misfit : remote_luaframe(m, l, f);
 }
 
 

@@ -18,11 +18,48 @@ typedef struct RemoteFrame {
   int tail;		/* was it called by a tail call? */
   uint64_t function;	/* the closure, or a C function without upvalues */
   uint64_t code;	/* the C function, or the prototype */
+  uint64_t pc;		/* of Lua: behind the instruction that it is at */
   int first, last;	/* lines of a Lua function's definition */
   int line;		/* the line that it is at; 0: not known */
   size_t length;
   char source[REMOTE_SOURCE];
 } RemoteFrame;
+
+/* a function of Lua */
+typedef struct RemoteProto {
+  uint64_t at, code, steps, bases, source;
+  uint32_t size, lines, nbases;
+  int first, last;
+} RemoteProto;
+
+/* Reads a prototype. 0: it is none. */
+CPROF_I int remote_proto (RemoteMemory *m, uint64_t at, RemoteProto *p);
+
+/*
+** Finds the line of an instruction, counted from 0. Line 0: the function is
+** stripped. Returns 0 if the tables make no sense.
+*/
+CPROF_I int remote_line (RemoteMemory *m, const RemoteProto *p, int pc,
+                         int *line);
+
+/* Reads the name of its source, as remote_string does. */
+CPROF_I int remote_sourcename (RemoteMemory *m, const RemoteLayout *l,
+                               const RemoteProto *p, char *to, size_t room,
+                               size_t *length);
+
+/*
+** Sets '*at' to the instruction before address 'pc', counted from 0. NULL: all
+** fits; else, what does not.
+*/
+CPROF_I const char *remote_instruction (const RemoteProto *p, uint64_t pc,
+                                        int *at);
+
+/*
+** Reads which function the call 'ci' of a thread runs: all of '*f' but lines
+** and source. NULL: all fits; else, what does not.
+*/
+CPROF_I const char *remote_called (RemoteMemory *m, const RemoteLayout *l,
+                                   uint64_t ci, RemoteFrame *f);
 
 /*
 ** Reads the call '*ci' of a thread that was proved, and sets '*ci' to its

@@ -163,28 +163,21 @@ int remote_search (RemoteMemory *m, RemoteSearch *s) {
 /* }====================================================== */
 
 
-/*
-** Follows the calls to the base. The slots of their functions lie one above
-** the other, so this ends whatever the memory has.
-*/
-static const char *remote_calls (RemoteMemory *m, RemoteThread *t) {
-  uint64_t ci = t->ci;
-  uint64_t above = t->last + REMOTE_EXTRA * REMOTE_VALUE;
-  for (t->depth = 0; ci != t->base; t->depth++) {
-    uint64_t from[3];
-    if (!remote_copy(m, ci, from, sizeof from)) return "a call cannot be read";
-    if (from[0] >= above || from[0] <= t->stack ||
-        (from[0] - t->stack) % REMOTE_VALUE != 0)
-      return "the functions of its calls are not on its stack";
-    above = from[0];
-    ci = from[2];
-  }
+const char *remote_caller (RemoteMemory *m, const RemoteThread *t,
+                           uint64_t *ci, uint64_t *above) {
+  uint64_t from[3];  /* func, top, previous */
+  if (!remote_copy(m, *ci, from, sizeof from)) return "a call cannot be read";
+  if (from[0] >= *above || from[0] <= t->stack ||
+      (from[0] - t->stack) % REMOTE_VALUE != 0)
+    return "the functions of its calls are not on its stack";
+  *above = from[0];
+  *ci = from[2];
   return NULL;
 }
 
 
-const char *remote_thread (RemoteMemory *m, const RemoteLayout *l,
-                           uint64_t at, RemoteThread *t) {
+const char *remote_head (RemoteMemory *m, const RemoteLayout *l,
+                         uint64_t at, RemoteThread *t) {
   uint64_t top;
   memset(t, 0, sizeof *t);
   if (remote_tag(m, at) != INTERNALS_OBJECT(INTERNALS_THREAD))
@@ -195,6 +188,7 @@ const char *remote_thread (RemoteMemory *m, const RemoteLayout *l,
   t->base = at + l->base;
   t->stack = remote_word(m, at + l->stack);
   t->last = remote_word(m, at + l->stack - 8);
+  t->above = t->last + REMOTE_EXTRA * REMOTE_VALUE;
   t->jump = remote_word(m, at + l->jump);
   t->status = remote_byte(m, at + l->status);
   if (!remote_based(m, l, at))
@@ -204,7 +198,19 @@ const char *remote_thread (RemoteMemory *m, const RemoteLayout *l,
     return "its top is not on its stack";
   t->values = (uint32_t)((top - t->stack) / REMOTE_VALUE) - 1;
   if (t->status > REMOTE_STATUS_MOST) return "its status is invalid";
-  return remote_calls(m, t);
+  return NULL;
+}
+
+
+const char *remote_thread (RemoteMemory *m, const RemoteLayout *l,
+                           uint64_t at, RemoteThread *t) {
+  const char *misfit = remote_head(m, l, at, t);
+  uint64_t ci = t->ci, above = t->above;
+  while (misfit == NULL && ci != t->base) {
+    misfit = remote_caller(m, t, &ci, &above);
+    t->depth++;
+  }
+  return misfit;
 }
 
 #endif

@@ -40,6 +40,7 @@ typedef struct RemoteThread {
   uint64_t ci;		/* what runs; the base if nothing does */
   uint64_t base;
   uint64_t stack, last;
+  uint64_t above;	/* no function of a call is here, or above */
   uint64_t jump;	/* an address in its C stack; 0: there is none */
   unsigned status;
   uint32_t values;	/* in the stack, above the slot of the base */
@@ -61,6 +62,22 @@ typedef struct RemoteSearch {
 ** looked at. 0: there are no more.
 */
 CPROF_I int remote_search (RemoteMemory *m, RemoteSearch *s);
+
+/*
+** Reads a thread, but not its calls: 'depth' stays 0. NULL: all fits; else,
+** what does not.
+*/
+CPROF_I const char *remote_head (RemoteMemory *m, const RemoteLayout *l,
+                                 uint64_t at, RemoteThread *t);
+
+/*
+** Sets the call '*ci' of a thread to its caller, until that is the base; and
+** '*above', which begins as 't->above', to the slot of the function of the
+** call. These slots lie one above the other, so this ends whatever the memory
+** has. NULL: all fits; else, what does not.
+*/
+CPROF_I const char *remote_caller (RemoteMemory *m, const RemoteThread *t,
+                                   uint64_t *ci, uint64_t *above);
 
 /*
 ** Reads a thread, and follows its calls down to the base. NULL: all fits;

@@ -15,12 +15,13 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 
-/* times that a thread is looked at until it has stopped, and their distance */
-#define PROCESS_LOOKS	2000
-#define PROCESS_PAUSE	0.0005
+/* ns until a thread has to have stopped, and between two looks at it */
+#define PROCESS_PATIENCE	1000000000u
+#define PROCESS_PAUSE	1000000
 
 #if !defined(__WALL)
 #define __WALL	0x40000000
@@ -37,6 +38,7 @@ int process_open (RemoteProcess *p, long id) {
   char byte;
   p->id = id;
   p->count = 0;
+  p->late = 0;
   p->file = -1;
   remote_open(&p->memory, process_read, p);
   errno = 0;  /* nothing is at address 0, but the system checks rights first */
@@ -79,6 +81,7 @@ int process_openfile (RemoteProcess *p, const char *path,
                       const RemoteSegment *segment, size_t n) {
   p->id = 0;
   p->count = 0;
+  p->late = 0;
   p->segment = segment;
   p->segments = n;
   remote_open(&p->memory, process_readfile, p);
@@ -95,40 +98,75 @@ void process_close (RemoteProcess *p) {
 
 
 /*
-** Waits until the thread has stopped, and notes the signal that it was about
-** to get, which is not lost. Returns 0, or an errno.
+** Has the thread stopped? 1: yes, and '*sent' is the signal that it was about
+** to get, which is not lost. 0: no. -1: it has ended.
+*/
+static int process_stopped (long thread, int *sent) {
+  int status;
+  pid_t got = waitpid((pid_t)thread, &status, __WALL | WNOHANG);
+  *sent = 0;
+  if (got == 0 || (got < 0 && errno == EINTR)) return 0;
+  if (got < 0 || !WIFSTOPPED(status)) return -1;
+  /* an event of the stop itself is not a signal */
+  if (status >> 16 == 0) *sent = WSTOPSIG(status);
+  return 1;
+}
+
+
+/*
+** Waits until the thread has stopped. The system says so by a signal, which
+** is ignored unless it is blocked. Returns as 'process_stopped' does.
 */
 static int process_await (long thread, int *sent) {
-  int i, status;
-  *sent = 0;
-  for (i = 0; i < PROCESS_LOOKS; i++) {
-    pid_t got = waitpid((pid_t)thread, &status, __WALL | WNOHANG);
-    if (got < 0 && errno != EINTR) return errno;
-    if (got == (pid_t)thread) {
-      if (!WIFSTOPPED(status)) return ESRCH;
-      /* an event of the stop itself is not a signal */
-      if (status >> 16 == 0) *sent = WSTOPSIG(status);
-      return 0;
-    }
-    platform_sleep(PROCESS_PAUSE);
-  }
-  return ETIMEDOUT;
+  uint64_t until = platform_monotonic() + PROCESS_PATIENCE;
+  struct timespec pause = ZEROS;
+  sigset_t child, before;
+  int stopped;
+  pause.tv_nsec = PROCESS_PAUSE;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child, &before);
+  while ((stopped = process_stopped(thread, sent)) == 0 &&
+         platform_monotonic() < until)
+    sigtimedwait(&child, NULL, &pause);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return stopped;
 }
 
 
 int process_stop (RemoteProcess *p, long thread) {
-  int error;
+  int stopped, *sent = &p->signals[p->count];
   if (p->count == REMOTE_STOPPED) return EAGAIN;
-  if (ptrace(PTRACE_SEIZE, (pid_t)thread, NULL, NULL) != 0) return errno;
-  if (ptrace(PTRACE_INTERRUPT, (pid_t)thread, NULL, NULL) != 0) return errno;
-  error = process_await(thread, &p->signals[p->count]);
-  if (error == 0) p->threads[p->count++] = thread;
+  if (p->late != 0 && p->late != thread) return EAGAIN;
+  if (p->late == 0) {
+    if (ptrace(PTRACE_SEIZE, (pid_t)thread, NULL, NULL) != 0) return errno;
+    p->late = thread;
+    ptrace(PTRACE_INTERRUPT, (pid_t)thread, NULL, NULL);
+  }
+  stopped = process_await(thread, sent);
+  if (stopped == 0) return ETIMEDOUT;
+  p->late = 0;
+  if (stopped < 0) return ESRCH;
+  p->threads[p->count++] = thread;
   remote_forget(&p->memory);
-  return error;
+  return 0;
+}
+
+
+/* The thread that has not stopped in time goes on as soon as it has. */
+static void process_golate (RemoteProcess *p) {
+  int sent, stopped;
+  if (p->late == 0) return;
+  stopped = process_stopped(p->late, &sent);
+  if (stopped == 0) return;
+  if (stopped > 0)
+    ptrace(PTRACE_DETACH, (pid_t)p->late, NULL, (void *)(intptr_t)sent);
+  p->late = 0;
 }
 
 
 void process_go (RemoteProcess *p) {
+  process_golate(p);
   while (p->count > 0) {
     p->count--;
     ptrace(PTRACE_DETACH, (pid_t)p->threads[p->count], NULL,

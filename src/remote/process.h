@@ -24,6 +24,7 @@ typedef struct RemoteProcess {
   int file;		/* -1: there is none */
   size_t segments;
   const RemoteSegment *segment;
+  long late;		/* a thread that was to stop, and has not; 0: none */
   int count;
   long threads[REMOTE_STOPPED];	/* that are stopped */
   int signals[REMOTE_STOPPED];	/* the signal that each gets when it goes on */
@@ -42,7 +43,11 @@ CPROF_I int process_openfile (RemoteProcess *p, const char *path,
 /* Closes the file; and all threads that were stopped go on. */
 CPROF_I void process_close (RemoteProcess *p);
 
-/* Stops a thread. Returns 0, or an errno; ESRCH: it has ended. */
+/*
+** Stops a thread. Returns 0, or an errno; ESRCH: it has ended; ETIMEDOUT: it
+** has not stopped yet, as the system is busy for it. It stops later then, until
+** 'process_go' is called again.
+*/
 CPROF_I int process_stop (RemoteProcess *p, long thread);
 
 /* All threads that were stopped go on. */

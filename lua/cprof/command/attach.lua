@@ -20,9 +20,10 @@ local attach = {
   summary = "Record a running program for some seconds.",
   usage = "cprof attach [options] [PID]",
   description = "Record a running program and print the report. The " ..
-    "program keeps running. It has to listen: start it with lua5.4 -l " ..
-    "cprof.auto, or call cprof_listen in its host. Without PID, list the " ..
-    "programs that listen.",
+    "program keeps running. One that listens records itself: start it with " ..
+    "lua5.4 -l cprof.auto, or call cprof_listen in its host. Any other one " ..
+    "is sampled from outside, on Linux. Without PID, list the programs that " ..
+    "listen.",
   example = "cprof attach --seconds 5 4711",
   options = {
     { "PID?", "The process.", read = process,
@@ -38,8 +39,11 @@ local attach = {
     { "--count", "Count how often each instruction runs.",
       apart = { "exact", "lines" } },
     { "--clock", "wall: elapsed time; cpu: CPU time, which does not " ..
-      "pass while the program waits. (default: cpu with --sample, else wall)",
+      "pass while the program waits. (default: cpu for samples of a program " ..
+      "that listens, else wall)",
       type = "string", values = { "wall", "cpu" } },
+    { "--no-stop", "From outside: never stop a thread, not even for a " ..
+      "moment: only waiting is seen then." },
     { "-o FILE", "Record into FILE. (default: a temporary file, which " ..
       "commands without FILE read)", target = "output" },
     input.looks,
@@ -94,19 +98,6 @@ end
 -- Asking a program
 -- =======================================================
 
-local function find(pid, fail)
-  local program = listeners.find(pid)
-  if program then return program end
-  local owner = core.owner(pid)
-  if not owner then fail(("there is no process %d"):format(pid))
-  elseif owner == "other" then
-    fail(("process %d is another user's: run cprof attach as that user")
-      :format(pid))
-  end
-  fail(("process %d does not listen: start it with lua5.4 -l cprof.auto, " ..
-    "or call cprof_listen in its host"):format(pid))
-end
-
 local shown_on = terminal.columns(io.stderr)
 
 -- returns a function that shows progress: on a terminal, in one line that is
@@ -125,14 +116,21 @@ local function shower()
 end
 
 -- nil and a message; or what `listeners` knows of the signal
-local function request(program, id, fields)
-  local asked = {}
+local function request(program, what, id, fields)
+  local asked = { what = what }
   fields.id, fields.from = id, core.process()
-  local ok, why = rendezvous.write(program.folder, program.pid, "request",
-    fields)
+  local ok, why = rendezvous.write(program.folder, program.pid, what, fields)
   if ok then ok, why = listeners.ask(program, asked) end
   if not ok then return nil, why end
   return asked
+end
+
+-- Takes back what was asked, unless another command has asked since.
+local function withdraw(program, what, id)
+  local asked = rendezvous.read(program.folder, program.pid, what)
+  if asked and asked.id == id then
+    rendezvous.remove(program.folder, program.pid, what)
+  end
 end
 
 -- the program's answer to this request, if any
@@ -212,7 +210,7 @@ local function explain(program, asked, show, fail)
 end
 
 local function begin(program, id, fields, show, fail)
-  local asked, why = request(program, id, fields)
+  local asked, why = request(program, "request", id, fields)
   if not asked then return fail(why) end
   local answer = await(program, asked, function()
     return answer_of(program, id)
@@ -265,7 +263,7 @@ local function finish(program, id, show)
   end
   if stopped() then return end
   local began = core.seconds()
-  local asked = request(program, id, { action = "stop" })
+  local asked = request(program, "stop", id, {})
   if not asked then return end
   local said
   local ended = await(program, asked, stopped, function()
@@ -311,13 +309,27 @@ local function interruptible(f)
   if not ok and not tostring(why):find "interrupted!" then error(why, 0) end
 end
 
-local function record(program, parsed, file, fail)
-  local id = ("%d-%.0f"):format(core.process(), core.seconds() * 1e6)
+-- Prints the report of a recording.
+local function finish_file(parsed, file, fail)
+  recordings.finish(file)
+  local profile = input.load(file, fail)
+  local line = summary.next(profile, parsed.output)
+  input.print(summary.text(profile, { width = parsed.width,
+    color = parsed.color }, format.rows()) ..
+    (line and ("\n%s\n"):format(line) or ""), fail)
+end
+
+-- a name for a request that no other one has
+local function new_id()
+  return ("%d-%.0f"):format(core.process(), core.seconds() * 1e6)
+end
+
+local function record(program, id, parsed, file, fail)
   local show = shower()
   local begun = false
   interruptible(function()
     begin(program, id, {
-      action = "start", file = file, seconds = parsed.seconds,
+      file = file, seconds = parsed.seconds,
       option_mode = mode_wanted(parsed), option_clock = clock_wanted(parsed),
       option_rate = parsed.sample ~= "" and parsed.sample or nil,
     }, show, fail)
@@ -328,37 +340,100 @@ local function record(program, parsed, file, fail)
   begun = begun or answer_of(program, id) ~= nil
   local stays = begun and finish(program, id, show)
   show()
-  if not stays then
-    rendezvous.remove(program.folder, program.pid, "request")
-  end
+  withdraw(program, "request", id)
+  if not stays then withdraw(program, "stop", id) end
   if not listeners.lives(program) then
     rendezvous.clear(program.folder, program.pid)
   end
   return begun
 end
 
-function attach.call(parsed, fail)
-  if rendezvous.unable then
-    fail(rendezvous.unable)
-  elseif not parsed.pid then return print_list(fail) end
-  local program = find(parsed.pid, fail)
+-- {======================================================
+-- From outside
+-- =======================================================
+
+-- options of programs that record themselves
+local own_options = { "exact", "lines", "count" }
+
+local unprepared <const> = "process %d does not listen"
+
+local function check_outside(parsed, fail)
+  if not core.owner(parsed.pid) then
+    fail(("there is no process %d"):format(parsed.pid))
+  end
+  for _, name in ipairs(own_options) do
+    if parsed[name] then
+      fail((unprepared .. ", so it can only be sampled: --%s needs " ..
+        "lua5.4 -l cprof.auto, or cprof_listen in its host"):format(
+        parsed.pid, name))
+    end
+  end
+end
+
+-- Samples a program that does not listen. Returns the exit status, if it is
+-- not 0.
+local function from_outside(parsed, fail)
+  check_outside(parsed, fail)
+  if parsed.no_stop and parsed.clock == "cpu" then
+    fail "--no-stop sees only waiting, which --clock=cpu leaves out"
+  end
+  local outside = require "cprof.remote.outside"
+  local program, why = outside.open(parsed.pid, {
+    rate = math.tointeger(tonumber(parsed.sample)) or 1000,
+    seconds = parsed.seconds, clock = parsed.clock or "wall",
+    stop = not parsed.no_stop,
+  })
+  if not program then
+    fail((unprepared .. ", and from outside: %s"):format(parsed.pid, why))
+  end
+  terminal.say((unprepared .. ": it is sampled from outside\n"):format(
+    parsed.pid))
+  local show, forbidden = shower(), nil
+  local what = ("recording process %d (%s)"):format(parsed.pid,
+    format.plain(program.command))
+  interruptible(function()
+    forbidden = select(2, program:record(function(passed)
+      show(what, (": %.0f of %g s"):format(passed // 1, parsed.seconds))
+    end))
+  end)
+  show()
+  if forbidden then fail(forbidden) end
   local file = target(parsed, fail)
+  local saved
+  saved, why = program:profile():save(file)
+  if not saved then
+    if not parsed.output then recordings.cancel(file) end
+    fail(why)
+  end
+  finish_file(parsed, file, fail)
+end
+
+-- }======================================================
+
+
+function attach.call(parsed, fail)
+  if not parsed.pid then
+    if rendezvous.unable then fail(rendezvous.unable) end
+    return print_list(fail)
+  end
+  local program = not rendezvous.unable and listeners.find(parsed.pid)
+  if not program then return from_outside(parsed, fail)
+  elseif parsed.no_stop then
+    fail(("process %d listens, and records itself: --no-stop is for " ..
+      "programs that do not listen"):format(parsed.pid))
+  end
+  local file, id = target(parsed, fail), new_id()
   local function failed(message)
-    rendezvous.remove(program.folder, program.pid, "request")
+    withdraw(program, "request", id)
     if not parsed.output then recordings.cancel(file) end
     fail(message)
   end
-  local begun = record(program, parsed, file, failed)
+  local begun = record(program, id, parsed, file, failed)
   if not begun then
     recordings.cancel(file)
     return 130
   end
-  recordings.finish(file)
-  local profile = input.load(file, fail)
-  local line = summary.next(profile, parsed.output)
-  input.print(summary.text(profile, { width = parsed.width,
-    color = parsed.color }, format.rows()) ..
-    (line and ("\n%s\n"):format(line) or ""), fail)
+  finish_file(parsed, file, fail)
 end
 
 return attach

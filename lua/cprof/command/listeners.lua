@@ -166,6 +166,7 @@ end
 ---@class cprof.Asked  the last signal that was sent to a program
 ---@field at number       when it was sent, in seconds
 ---@field count string?   the count of the program's signals before
+---@field what "request"|"stop"  the file that says what it is for
 
 ---Sends the program's signal.
 ---@param found cprof.Listening
@@ -200,7 +201,9 @@ function listeners.silence(found, asked, patience)
   if text and text:find "\nState:%s*[Tt] " then return "stopped" end
   local is_pending, blocks = pending(found.pid, number)
   if is_pending then return blocks and "blocked" or "starved" end
-  if not rendezvous.read(found.folder, found.pid, "request") then return nil end
+  if not rendezvous.read(found.folder, found.pid, asked.what) then
+    return nil
+  end
   local got = listeners.got(found, asked)
   if got == nil then return "unknown" end
   if got or core.seconds() - asked.at <= patience then return "waits" end

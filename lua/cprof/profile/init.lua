@@ -341,7 +341,9 @@ local option <const> = "option."
 
 -- the other fields of `meta` that are strings in a file
 local words <const> = { "program", "folder", "lua_version", "lua_release",
-  "cprof_version", "runs", "rate", "samples", "unmatched_patterns", "joined" }
+  "cprof_version", "runs", "rate", "samples", "unmatched_patterns", "joined",
+  "outside_dropped", "outside_stops", "outside_median_ns", "outside_worst_ns",
+  "outside_states", "outside_waits" }
 
 ---The strings by which a file describes a profile, by key.
 ---@param meta table
@@ -368,6 +370,9 @@ end
 local function set_strings(meta, strings)
   for _, key in ipairs(words) do meta[key] = strings[key] or meta[key] end
   meta.runs = count_of(meta.runs)
+  for _, key in ipairs(words) do
+    if key:find "^outside_" then meta[key] = count_of(meta[key]) end
+  end
   meta.options = options_of(strings)
 end
 

@@ -40,23 +40,26 @@ local function refuse(why, request)
     { why = why, id = request and request.id, at = time() })
 end
 
--- Reads and removes the request; nil: there is none for this state. A request
--- to start is void if the command that wrote it has ended. One to stop is not:
--- the command does not wait for a program that runs no Lua code.
+-- Reads and removes the request; nil: there is none. It is void if the command
+-- that wrote it has ended.
 local function take_request()
   local pid = core.process()
   local request = rendezvous.read(state.folder, pid, "request")
-  if not request then return nil end
-  local now = state.recording
-  if request.action == "stop" and not (now and now.id == request.id) then
-    return nil  -- it is for another Lua state of this process
+  -- another Lua state may be faster
+  if not request or not rendezvous.remove(state.folder, pid, "request") then
+    return nil
   end
-  if not rendezvous.remove(state.folder, pid, "request") then
-    return nil  -- another Lua state was faster
-  end
-  if request.action == "stop" then return request end
   local from = math.tointeger(request.from)
   return from and core.owner(from) == "self" and request or nil
+end
+
+-- Is this state asked to end its recording? The command need not be there any
+-- more: it does not wait for a program that runs no Lua code.
+local function take_stop()
+  local pid, now = core.process(), state.recording
+  local asked = now and rendezvous.read(state.folder, pid, "stop")
+  return asked and asked.id == now.id and
+    rendezvous.remove(state.folder, pid, "stop")
 end
 
 -- Stops the recording that a request or a signal has begun.
@@ -100,8 +103,7 @@ end
 
 -- Does what a request asks for.
 local function serve(request)
-  if request.action == "stop" then stop()
-  elseif state.recording then
+  if state.recording then
     refuse("already recording into " .. state.recording.file, request)
   elseif core.state() ~= "stopped" then
     refuse("the program records itself", request)
@@ -118,11 +120,14 @@ function acts.alarm()
   if state.recording then stop() end
 end
 
--- A signal has come that a command sent. Returns the request, if there is one.
+-- A signal has come that a command sent. Was there anything to do? A recording
+-- may have to end, and another one to begin.
 function acts.request()
+  local stops = take_stop()
+  if stops then stop() end
   local request = take_request()
   if request then serve(request) end
-  return request
+  return stops or request ~= nil
 end
 
 -- Another signal has come. Some systems do not tell who sent it, so there may

@@ -92,7 +92,8 @@ local function dead(raw)
   return raw.status == 0 and raw.depth == 0 and raw.values == 0
 end
 
--- the threads as they are in memory; nil and what does not fit
+-- The main thread and all coroutines as they are in memory, and whether these
+-- are all; nil and what does not fit.
 local function raw_threads(memory, state)
   local list, complete = core.remote_coroutines(memory, state.address)
   table.insert(list, 1, state.address)
@@ -115,6 +116,18 @@ local function raw_threads(memory, state)
     end
   end
   return out, complete
+end
+
+---Coroutines that run, and that no other one has resumed: the host has.
+---@param memory userdata
+---@param state cprof.RemoteRawState
+---@return integer[] addresses
+function remote.roots(memory, state)
+  local out = {}
+  for _, raw in ipairs(raw_threads(memory, state) or {}) do
+    if active(raw) and not raw.resumed_by then out[#out + 1] = raw.address end
+  end
+  return out
 end
 
 -- those that run first, in the order in which they were resumed
@@ -287,12 +300,21 @@ local function is_32_bit(pid)
   return exe and exe:sub(1, 5) == "\127ELF\1"
 end
 
----Reads what a process runs. Threads that run are stopped for a moment, those
----that wait are not.
+---@class cprof.RemoteOpened
+---@field memory userdata
+---@field mappings cprof.Mapping[]
+---@field states cprof.RemoteRawState[]
+
+---@class cprof.RemoteRawState
+---@field address integer  of its main thread
+---@field layout string    the releases that have its layout
+---@field release string
+
+---Finds the states of a process.
 ---@param pid integer
----@return cprof.RemoteProcess?
+---@return cprof.RemoteOpened?
 ---@return string? why
-function remote.read(pid)
+function remote.open(pid)
   local memory, why = process.open(pid)
   if not memory then return nil, why end
   local who = ("process %d"):format(pid)
@@ -300,10 +322,23 @@ function remote.read(pid)
     return nil, who .. " is a 32-bit program, which cprof cannot read"
   end
   local mappings = process.mappings(pid)
-  local states, stopped
+  local states
   states, why = find_states(memory, mappings, who)
   if not states then return nil, why end
-  stopped, why = read_steady(memory, pid, states, mappings)
+  return { memory = memory, mappings = mappings, states = states }
+end
+
+---Reads what a process runs. Threads that run are stopped for a moment, those
+---that wait are not.
+---@param pid integer
+---@return cprof.RemoteProcess?
+---@return string? why
+function remote.read(pid)
+  local opened, why = remote.open(pid)
+  if not opened then return nil, why end
+  local states, mappings = opened.states, opened.mappings
+  local stopped
+  stopped, why = read_steady(opened.memory, pid, states, mappings)
   if stopped == nil then return nil, why end
   local place = symbols.finder(pid, mappings)
   local folder = core.remote_link(("/proc/%d/cwd"):format(pid))

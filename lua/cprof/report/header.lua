@@ -273,6 +273,34 @@ local function asked_by(meta)
     plural(meta.signals, "signal"))
 end
 
+-- a line about samples that were read from outside
+local function outside(profile, page)
+  local meta = profile.meta
+  local dropped, stops = meta.outside_dropped, meta.outside_stops
+  local good = profile.samples + (meta.outside_waits or 0)
+  local parts = { ("read from outside: %s %% of %s were good"):format(
+    format.percent(good, good + dropped),
+    plural(good + dropped, "look")) }
+  if stops > 0 then
+    parts[2] = ("stopped %s, for %s (median), %s at most"):format(
+      plural(stops, "time"), format.time(meta.outside_median_ns),
+      format.time(meta.outside_worst_ns))
+  else parts[2] = "never stopped"
+  end
+  if meta.outside_states > 1 then
+    parts[3] = ("times of %d states together"):format(meta.outside_states)
+  end
+  page:line(table.concat(parts, "; "))
+  if (meta.outside_waits or 0) > 0 then
+    page:note("%s found the program waiting; --clock=wall keeps them",
+      plural(meta.outside_waits, "look"))
+  end
+  if stops == 0 and dropped > 0 then
+    page:note("it was not stopped, so only waiting was seen: what runs is " ..
+      "missing")
+  end
+end
+
 ---@param view cprof.View
 function header.show(view)
   local profile, page, meta = view.profile, view.page, view.profile.meta
@@ -307,6 +335,7 @@ function header.show(view)
   if measure.samples then
     page:line(header.certainty(profile))
   end
+  if meta.outside_dropped and profile.samples then outside(profile, page) end
   if meta.joined then page:note(meta.joined) end
   gaps(profile, page)
   tree_gaps(profile, page)

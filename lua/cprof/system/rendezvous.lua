@@ -3,7 +3,9 @@
 --
 --   PID.listen   the program, its signal, and a digit that changes with each
 --                signal; the program holds the file, and maps it
---   PID.request  what the command asks of the program
+--   PID.request  what the command asks the program to record
+--   PID.stop     which recording it asks it to end; apart from that, as the
+--                program may wait until there is another request
 --   PID.answer   what the program records, or has recorded last
 --   PID.refusal  why the program did not do what was asked
 
@@ -41,7 +43,7 @@ local function decode(text)
   return out
 end
 
----@alias cprof.Meeting "listen"|"request"|"answer"|"refusal"
+---@alias cprof.Meeting "listen"|"request"|"stop"|"answer"|"refusal"
 
 ---The path of a file.
 ---@param folder string
@@ -84,7 +86,8 @@ end
 
 ---Removes all files of a program.
 function rendezvous.clear(folder, pid)
-  for _, what in ipairs { "listen", "request", "answer", "refusal" } do
+  for _, what in ipairs { "listen", "request", "stop", "answer",
+                          "refusal" } do
     remove(rendezvous.path(folder, pid, what))
   end
 end

@@ -1,0 +1,397 @@
+-- Samples of a program that is read from outside: a recording in mode "sample"
+-- of a program that need not know of it.
+
+local core = require "cprof.core"
+local instructions = require "cprof.count.instructions"
+local name = require "cprof.source.name"
+local process = require "cprof.remote.process"
+local profile = require "cprof.profile"
+local remote = require "cprof.remote"
+local symbols = require "cprof.remote.symbols"
+local text = require "cprof.source.text"
+
+local outside = {}
+
+---@class cprof.OutsideOptions
+---@field rate integer     samples a second
+---@field seconds number   how long to record, at most
+---@field clock "wall"|"cpu"  "cpu": samples that find it waiting are left out
+---@field stop boolean     may threads that run be stopped for a moment?
+
+---@class cprof.Outside
+---@field pid integer
+---@field private options cprof.OutsideOptions
+---@field private states table[]  those that can be read
+---@field private found table[]   all of them
+---@field private samples userdata
+local Outside = {}
+Outside.__index = Outside
+
+-- seconds between two looks at which thread runs a state, and what it has used
+local often <const> = 0.2
+
+-- The most of its time for which the program is stopped; and where stops take
+-- far longer than usual, as others have cprof's processor. A few of these do
+-- not tell yet: that many looks count before the first one.
+local share <const>, highest <const>, before <const> = 0.02, 0.05, 100
+
+-- seconds after which a state that cannot be read any more is given up
+local patience <const> = 1
+
+-- how many bytes of a source are kept in the profile
+local longest <const> = 1 << 20
+
+-- {======================================================
+-- States
+-- =======================================================
+
+-- The names of library functions. They are read twice, since the program goes
+-- on: those that differ are left out.
+local function names_of(memory, state)
+  core.remote_forget(memory)
+  local names = core.remote_names(memory, state.address, state.layout)
+  core.remote_forget(memory)
+  local again = core.remote_names(memory, state.address, state.layout)
+  for address, given in pairs(names) do
+    if again[address] ~= given then names[address] = nil end
+  end
+  return names
+end
+
+---Finds the states of a process.
+---@param pid integer
+---@param options cprof.OutsideOptions
+---@return cprof.Outside?
+---@return string? why
+function outside.open(pid, options)
+  local opened, why = remote.open(pid)
+  if not opened then return nil, why end
+  local memory, names = opened.memory, {}
+  for _, state in ipairs(opened.states) do
+    for address, given in pairs(names_of(memory, state)) do
+      names[address] = given
+    end
+    state.root = state.address
+    state.wall, state.told, state.cpu, state.delay = 0, 0, 0, 0
+  end
+  return setmetatable({ pid = pid, options = options, memory = memory,
+    found = opened.states, names = names,
+    states = table.move(opened.states, 1, #opened.states, 1, {}),
+    mappings = opened.mappings, command = process.command(pid),
+    folder = core.remote_link(("/proc/%d/cwd"):format(pid)), where = {},
+    samples = core.outside(memory, options.clock == "cpu",
+      not options.stop) }, Outside)
+end
+
+-- the mapping that is a thread's C stack
+local function stack_of(self, id)
+  if not self.where[id] then
+    local at = core.outside_where(self.samples, id)
+    local mappings = self.mappings
+    local found = at and process.mapping(mappings, at)
+    if at and not found then
+      self.mappings = process.mappings(self.pid)
+      found = process.mapping(self.mappings, at)
+    end
+    self.where[id] = found
+  end
+  return self.where[id]
+end
+
+-- Sets the thread that runs a state: the only one, or the one whose C stack
+-- has what errors jump to.
+local function find_thread(self, state, ids)
+  local was = state.thread
+  state.thread, state.from, state.to = nil, nil, nil
+  if #ids == 1 then state.thread = ids[1]
+  else
+    local jump = core.outside_jump(self.samples, state.root, state.layout)
+    for _, id in ipairs(jump ~= 0 and ids or {}) do
+      local m = stack_of(self, id)
+      if m and jump >= m.from and jump < m.to then
+        state.thread, state.from, state.to = id, m.from, m.to
+      end
+    end
+  end
+  if state.thread ~= was then state.last = nil end
+end
+
+-- Adds up the time of a state, and what its thread has used of it.
+local function account(self, state, now)
+  local cpu, delay
+  if state.thread then
+    cpu, delay = core.outside_use(self.samples, state.thread)
+  end
+  local last = state.last
+  if last then
+    state.wall = state.wall + now - last.at
+    if cpu and last.cpu then
+      state.told = state.told + now - last.at
+      state.cpu = state.cpu + cpu - last.cpu
+      state.delay = state.delay + delay - last.delay
+    end
+  end
+  state.last = state.thread and { at = now, cpu = cpu, delay = delay } or nil
+end
+
+-- A host may resume coroutines itself: finds the one that it has resumed, if
+-- the main thread does not run. With very many objects that takes long, and is
+-- done less often.
+local function find_root(self, state, now)
+  if state.idle and now >= (state.search or 0) then
+    core.remote_forget(self.memory)
+    state.root = remote.roots(self.memory, state)[1] or state.address
+    local took = core.seconds() - now
+    state.search = now + took * 20
+  end
+  state.idle = true
+end
+
+-- Looks again which threads run the states, and by which coroutine a host that
+-- resumes coroutines itself is at work. false: the program has ended.
+local function look_around(self, now)
+  local ids = {}
+  for id, thread in pairs(process.threads(self.pid)) do
+    if thread.state ~= "Z" and thread.state ~= "X" then ids[#ids + 1] = id end
+  end
+  table.sort(ids)
+  for _, state in ipairs(self.states) do
+    account(self, state, now)
+    find_root(self, state, now)
+    if #ids > 0 then find_thread(self, state, ids) end
+    if not state.last then account(self, state, now) end
+  end
+  return #ids > 0
+end
+
+-- }======================================================
+
+
+-- {======================================================
+-- Samples
+-- =======================================================
+
+-- Sets the average time between two samples, so that stops take no more than
+-- their share of the program's time.
+local function pace(self, stopped)
+  self.looks = self.looks + 1
+  if stopped > 0 then
+    local typical = self.typical or stopped
+    self.stops, self.stopped = self.stops + 1, self.stopped + stopped
+    self.typical = typical * (stopped > typical and 1.05 or 0.95)
+    local usual = self.typical * self.stops / self.looks / share
+    local all = self.stopped / (self.looks + before) / highest
+    self.mean = math.max(1 / self.options.rate,
+      math.max(usual, all) / 1e9 * #self.found)
+  end
+end
+
+-- Takes a sample of a state. Returns a message if that is forbidden.
+local function sample(self, state, now)
+  local found, stopped = core.outside_look(self.samples,
+    1e9 * self.mean // 1 | 0, state.root, state.layout, state.thread,
+    state.from, state.to)
+  pace(self, stopped)
+  if found == "runs" or found == "waits" then
+    state.idle, state.misfit = false, nil
+  elseif found == "ended" or found == "moved" then
+    self.due = math.min(self.due, now + 0.01)
+  elseif found == "idle" then
+    state.misfit = nil
+    if state.root ~= state.address then state.root = state.address end
+  elseif found == "forbidden" then
+    return ("process %d could not be stopped for a moment: another program " ..
+      "debugs it, or the system forbids it (ptrace); --no-stop reads it " ..
+      "without"):format(self.pid)
+  elseif found ~= "it runs" then
+    state.misfit = state.misfit or { since = now }
+    state.misfit.why = found
+  end
+end
+
+-- Gives up states that cannot be read any more. false: there are no others.
+local function keep_readable(self, now)
+  for i = #self.states, 1, -1 do
+    local misfit = self.states[i].misfit
+    if misfit and now - misfit.since > patience then
+      self.why = misfit.why
+      table.remove(self.states, i)
+    end
+  end
+  return #self.states > 0
+end
+
+-- seconds until the next sample: random, so that samples are never in step
+-- with the program
+local function gap(mean) return -math.log(1 - math.random()) * mean end
+
+---Samples until the time is over, the program has ended or has no state of Lua
+---any more, or `tell` raises an error. Returns why that was before the time.
+---@param tell fun(seconds: number)  called from time to time
+---@return string? ended
+---@return string? forbidden  why it cannot go on; nothing was recorded then
+function Outside:record(tell)
+  local began = core.seconds()
+  self.began, self.due = os.time(), 0
+  self.looks, self.stops, self.stopped = 0, 0, 0
+  self.mean = 1 / self.options.rate
+  local next, now = began, began
+  while now - began < self.options.seconds do
+    if now >= self.due then
+      self.due = now + often
+      if not look_around(self, now) then
+        self.ended = "the program ended"
+        break
+      end
+      if not keep_readable(self, now) then
+        self.ended = "the program's states of Lua are gone: " .. self.why
+        break
+      end
+      tell(now - began)
+    end
+    for _, state in ipairs(self.states) do
+      local why = state.thread and sample(self, state, now)
+      if why then return nil, why end
+    end
+    next = math.max(next + gap(self.mean), now)
+    core.sleep(math.min(next - core.seconds(),
+      began + self.options.seconds - now))
+    now = core.seconds()
+  end
+  return self.ended
+end
+
+-- }======================================================
+
+
+-- {======================================================
+-- The profile
+-- =======================================================
+
+-- The times of all states together, in ns: of the recording; of this, ready,
+-- but without a processor; stopped by cprof; waiting; and running where that
+-- cannot be seen.
+local function times_of(self, figures)
+  local wall, cpu, delay, told = 0, 0, 0, 0
+  for _, state in ipairs(self.found) do
+    wall, told = wall + state.wall, told + state.told
+    cpu, delay = cpu + state.cpu, delay + state.delay
+  end
+  local function integer(x) return math.tointeger(x // 1) end
+  wall = integer(wall * 1e9)
+  local known = told > 0 and cpu > 0
+  if known then
+    -- what was not told is as the rest
+    local more = wall / (told * 1e9)
+    cpu, delay = integer(cpu * more), integer(delay * more)
+  end
+  if self.options.clock == "cpu" then
+    return { wall = known and math.min(cpu, wall) or wall, preempted = 0,
+      stopped = 0, waiting = 0 }
+  end
+  local stopped = math.min(figures.stopped_ns, wall)
+  if not known then
+    local all = figures.runs + figures.waits
+    local waiting = all > 0 and
+      (wall - stopped) // all * figures.waits or 0
+    return { wall = wall, preempted = 0, stopped = stopped, unknown = true,
+      waiting = waiting }
+  end
+  delay = math.min(delay, wall - stopped)
+  local waiting = math.max(wall - stopped - delay - cpu, 0)
+  return { wall = wall, preempted = delay, stopped = stopped,
+    waiting = waiting, unseen = not self.options.stop and
+      wall - stopped - delay - waiting or nil }
+end
+
+local function describe_functions(self, raw)
+  local place = symbols.finder(self.pid, self.mappings)
+  for _, f in ipairs(raw) do
+    if f.kind == "C" then f.code = place(f.address) end
+    if f.kind ~= "C" then f.address = nil end
+  end
+  name.set_places(raw, self.folder)
+  local given = name.namer(raw, function(f)
+    return self.names[f["function"]] or f.wraps and "(coroutine.wrap)" or nil
+  end)
+  return function(f, calls)
+    local called = given(f, calls)
+    return called, name.title(f, called)
+  end
+end
+
+-- The sources of the functions: which lines have code, as far as is known, and
+-- their texts.
+local function sources_of(raw)
+  local out, by = {}, {}
+  for _, f in ipairs(raw) do
+    if f.counters then
+      local source = by[f.source]
+      if not source then
+        source = { source = f.source, lines = {}, changed = false,
+          mixed = false }
+        by[f.source], out[#out + 1] = source, source
+      end
+      for _, line in ipairs(instructions.read(f.counters).line) do
+        source.lines[line] = true
+      end
+    end
+  end
+  for _, source in ipairs(out) do
+    local active, most = {}, 0
+    for line in pairs(source.lines) do most = math.max(most, line) end
+    for i = 1, most do active[i] = source.lines[i] and "\1" or "\0" end
+    source.active, source.lines = table.concat(active), nil
+    local content = text.once(source.source, function(s) return s end)
+    source.text = content and #content <= longest and content or nil
+  end
+  return out
+end
+
+local function meta_of(self, figures, times)
+  local release = self.found[1].release
+  return {
+    mode = "sample", clock = self.options.clock == "cpu" and "cpu" or
+      "monotonic",
+    rate = self.options.rate, internals = "public", started_at = self.began,
+    pid = self.pid, program = self.command, folder = self.folder,
+    lua_version = "Lua " .. release:sub(1, 3),
+    lua_release = not release:find " " and release or nil,
+    cprof_version = core.version,
+    wall_ns = times.wall, preempted_ns = times.preempted,
+    paused_ns = times.unseen or 0, overhead_ns = times.stopped,
+    clamped_ns = 0, unmatched = 0, truncated = 0,
+    waiting_ns = self.options.clock ~= "cpu" and times.waiting or nil,
+    preempted_unknown = times.unknown or false,
+    memory = false, distribution = false, gc = false, folded = false,
+    fold_at = 0, hook_lost = false, allocator_lost = false,
+    clock_backwards = 0, clock_backwards_ns = 0, clock_jumps = 0,
+    clock_jumps_ns = 0, ended = self.ended,
+    outside_dropped = figures.dropped, outside_stops = figures.stops,
+    outside_median_ns = figures.median_ns,
+    outside_worst_ns = figures.worst_ns,
+    outside_states = #self.found,
+    outside_waits = self.options.clock == "cpu" and figures.left or nil,
+  }
+end
+
+---What was recorded.
+---@return cprof.Profile
+function Outside:profile()
+  local now = core.seconds()
+  for _, state in ipairs(self.found) do account(self, state, now) end
+  local figures = core.outside_figures(self.samples)
+  local times = times_of(self, figures)
+  local nodes, raw = core.outside_profile(self.samples,
+    times.wall - times.preempted - times.stopped - (times.unseen or 0),
+    times.waiting, times.stopped)
+  local cwd = ("/proc/%d/cwd"):format(self.pid)
+  text.forget(core.remote_link(cwd) and cwd or self.folder)
+  local named = describe_functions(self, raw)
+  return profile.new(named, nodes, raw, meta_of(self, figures, times), {},
+    sources_of(raw))
+end
+
+-- }======================================================
+
+return outside

@@ -1,0 +1,357 @@
+-- Samples of programs that do not know of cprof, read from outside. They are
+-- taken until there are enough of them, however long that takes.
+
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local compile = require "compile"
+local core = require "cprof.core"
+local helper = require "helper"
+local outside = require "cprof.remote.outside"
+local profiler = require "cprof"
+
+if not core.outside then
+  describe("cprof attach of a program that does not listen", function()
+    it("says where it works", function()
+      local _, err, status = command.cprof("attach", "1")
+      assert.is_truthy(err:find("on Linux only", 1, true), err)
+      assert.equal(2, status)
+    end)
+  end)
+  return
+end
+
+local Program = {}
+Program.__index = Program
+
+-- Starts a program, which ends when its standard input does. It calls `begun`
+-- when it is ready.
+local function start(dir, code, lua)
+  dir:file("program.lua", [[
+    function begun()
+      io.open("ready.", "w"):close()
+      os.rename("ready.", "ready")
+    end
+    function over()
+      local f = io.open "stop"
+      if f then f:close() end
+      return f
+    end
+    ]] .. code:gsub("^%s+", ""))
+  local pipe = io.popen(("cd '%s' && echo $$ >pid && exec %s program.lua " ..
+    ">out 2>err"):format(dir.path, lua or "$SPEC_LUA"), "w")
+  while not io.open(dir.path .. "/ready") do core.sleep(0.005) end
+  return setmetatable({ pid = math.tointeger(tonumber(
+    (command.read(dir.path .. "/pid")))), pipe = pipe, dir = dir }, Program)
+end
+
+-- Lets it end; returns what it has written, and how it ended.
+function Program:close()
+  self.dir:file("stop", "")
+  local _, how, status = self.pipe:close()
+  self.pipe = nil
+  return command.read(self.dir.path .. "/out") ..
+    command.read(self.dir.path .. "/err"), how, status
+end
+
+-- Ends it where a spec has failed.
+function Program:__close()
+  if self.pipe then os.execute("kill -9 " .. self.pid) end
+end
+
+local function options(given)
+  local out = { rate = 1000, seconds = 1e8, clock = "wall", stop = true }
+  for key, value in pairs(given or {}) do out[key] = value end
+  return out
+end
+
+-- A profile of so many samples, or of those until `enough` is true of it; and
+-- the figures of these.
+local function record(pid, count, given, enough)
+  local program = assert(outside.open(pid, options(given)))
+  local figures
+  local ok, why = pcall(program.record, program, function()
+    figures = core.outside_figures(program.samples)
+    if figures.runs + figures.waits + figures.left >= count and
+       (not enough or enough(program:profile())) then
+      error "enough"
+    end
+  end)
+  assert(ok or tostring(why):find "enough", why)
+  local p = program:profile()
+  helper.check(p)
+  return p, core.outside_figures(program.samples)
+end
+
+-- the calls in a profile: { ["caller > callee"] = true }
+local function calls(p)
+  local out = {}
+  for _, node in ipairs(p.nodes) do
+    if node.parent > 0 and node.total_samples > 0 then
+      out[p.functions[p.nodes[node.parent].func].name .. " > " ..
+        p.functions[node.func].name] = true
+    end
+  end
+  return out
+end
+
+-- Why this system does not let a user read another program; nil: it does.
+local function forbidden()
+  local dir <close> = command.folder()
+  local program <close> = start(dir, "begun() io.read()")
+  local _, why = outside.open(program.pid, options())
+  program:close()
+  return why
+end
+
+local refusal = forbidden()
+if refusal then
+  describe("cprof attach of a program that does not listen", function()
+    it("samples it from outside", function() pending(refusal) end)
+  end)
+  return
+end
+
+describe("a program that is sampled from outside", function()
+  it("has its function, line and coroutine", function()
+    local dir <close> = command.folder()
+    local program <close> = start(dir, [[
+      local x = 0
+      local function hot()
+        while not stopped do
+          x = x + 1
+        end
+      end
+      local co = coroutine.wrap(function()
+        hot()
+      end)
+      begun()
+      co()]])
+    -- it says that it is ready a moment before
+    repeat local first = record(program.pid, 1) until helper.named(first, "hot")
+    local p, figures = record(program.pid, 200)
+    assert.is_true(p.samples >= 200)
+    assert.equal(0, figures.left)
+    assert.is_true(figures.stops > 0 and
+      figures.worst_ns * 1.1 >= figures.median_ns)
+    local hot = helper.named(p, "hot")
+    assert.equal(p.samples, hot.self_samples)
+    local by = {}
+    for line, of in pairs(p.lines[hot.source]) do
+      if of.self_ns > 0 then by[#by + 1] = line end
+    end
+    assert.same({ 12, 13 }, by)
+    local path, id = {}, #p.nodes
+    while id > 1 do
+      local node = p.nodes[id]
+      table.insert(path, 1, p.functions[node.func].name)
+      id = node.parent
+    end
+    assert.equal("(host) program.lua (coroutine.wrap) <fn:16> hot",
+      table.concat(path, " "))
+    os.execute("kill -9 " .. program.pid)
+  end)
+
+  it("has no call that it cannot have", function()
+    local dir <close> = command.folder()
+    local program <close> = start(dir, [[
+      local function leaf(n) return n end
+      local function even(n) leaf(n) return leaf(n) end
+      local function odd(n) local x = leaf(n) return x end
+      local meta = setmetatable({}, { __index = function(_, n)
+        return odd(n)
+      end })
+      local function inner(n) even(n) coroutine.yield(n) odd(n) end
+      local co = coroutine.wrap(function()
+        while true do inner(1) end
+      end)
+      local function protected() local t = { even(2) } return #t end
+      begun()
+      local n = 0
+      repeat
+        n = n + 1
+        local _ = meta[n], pcall(protected), co()
+      until n % 4096 == 0 and over()
+      print "done"]])
+    local p = record(program.pid, 1000)
+    local possible = {}
+    for call in ([[program.lua > leaf; even > leaf; odd > leaf;
+      program.lua > __index; __index > odd; program.lua > odd;
+      program.lua > pcall; pcall > protected; protected > even;
+      protected > leaf; program.lua > (coroutine.wrap);
+      (coroutine.wrap) > <fn:17>; <fn:17> > inner; inner > even; inner > odd;
+      inner > leaf; inner > coroutine.yield;
+      program.lua > over; over > io.open; over > method close;
+      ]]):gmatch "%s*([^;]+);" do
+      possible[call] = true
+    end
+    for call in pairs(calls(p)) do
+      assert.is_truthy(possible[call] or call:find "^%(root%)" or
+        call:find " > program.lua$" or call:find "^over > " or
+        call:find " > FILE%*:__gc$" or
+        call:find "begun", call)  -- it says that it is ready a moment before
+    end
+    assert.equal("done\n", (program:close()))
+  end)
+
+  it("is not stopped while it waits", function()
+    local dir <close> = command.folder()
+    local program <close> = start(dir, [[
+      local function wait() return (io.read()) end
+      begun()
+      wait()
+      print "done"]])
+    -- it is ready a moment before it waits
+    local p, figures
+    repeat p, figures = record(program.pid, 50) until figures.stops == 0
+    assert.equal(p.samples, figures.waits)
+    local read = helper.named(p, "io.read")
+    assert.equal(p.samples, read.self_samples)
+    assert.equal(read.self_ns, p.measure.whole)
+    assert.is_true(read.self_wait_ns > 0)
+    local cpu, left = record(program.pid, 50, { clock = "cpu" })
+    assert.equal(0, cpu.samples)
+    assert.is_true(left.left >= 50)
+    assert.equal("done\n", (program:close()))
+  end)
+
+  it("is never stopped if that is not wanted", function()
+    local dir <close> = command.folder()
+    local program <close> = start(dir, [[
+      local function work() for i = 1, 10000 do math.abs(i) end end
+      begun()
+      repeat work() os.execute "sleep 0.01" until over()
+      print "done"]])
+    local p, figures = record(program.pid, 100, { stop = false })
+    assert.equal(0, figures.stops)
+    assert.equal(0, figures.runs)
+    assert.equal(p.samples, figures.waits)
+    assert.is_true(p.meta.paused_ns > 0)  -- when it ran
+    assert.equal("done\n", (program:close()))
+  end)
+
+  it("gives the output that it gives otherwise", function()
+    local dir <close> = command.folder()
+    local code = [[
+      local sum = 0
+      local co = coroutine.wrap(function()
+        while true do
+          for i = 1, 1000 do sum = (sum * 31 + i) % 1000003 end
+          coroutine.yield()
+        end
+      end)
+      begun()
+      local rounds = 0
+      repeat co() rounds = rounds + 1 until rounds % 100 == 0 and over()
+      local check = 0
+      for _ = 1, rounds do
+        for i = 1, 1000 do check = (check * 31 + i) % 1000003 end
+      end
+      print(check == sum)]]
+    local program <close> = start(dir, code)
+    for _ = 1, helper.many(100) do record(program.pid, 1, { rate = 10000 }) end
+    assert.same({ "true\n", "exit", 0 }, { program:close() })
+  end)
+
+  it("has the states of all its threads", function()
+    local dir <close> = command.folder()
+    compile.must("gcc -std=c99 -O1 -I$SPEC_INCLUDE -o %s/host " ..
+      "spec/support/busy_states.c $SPEC_LINK -lm -lpthread -ldl", dir.path)
+    local program <close> = start(dir, "", "./host")
+    local p = record(program.pid, 3, nil, function(p)
+      local n = 0
+      -- the third is in a coroutine that the host has resumed itself
+      for _, f in ipairs(p.functions) do
+        n = n + (("first second resumed"):find(f.name, 1, true) and 1 or 0)
+      end
+      return n == 3
+    end)
+    assert.equal(3, p.meta.outside_states)
+    assert.same({ "", "exit", 0 }, { program:close() })
+  end)
+end)
+
+-- Runs lines of a shell beside a program, whose number is $pid.
+local function beside(dir, code, lines)
+  local program <close> = start(dir, code)
+  local out, err = command.bounded(([[pid=%d; cd %s
+    unset CPROF CPROF_OPTIONS CPROF_SIGNAL
+    export TMPDIR=$PWD XDG_RUNTIME_DIR=
+    cprof() { %s "$@"; }
+    begin() { %s attach --seconds 99999 "$@" $pid & attach=$!; }
+    until_so() { until "$@"; do sleep 0.02; done >/dev/null 2>&1; }
+    %s]]):format(program.pid, command.quote(dir.path), command.here(),
+    command.here(), lines))
+  local output, how, status = program:close()
+  return out, err, { output, how, status }
+end
+
+local busy <const> = [[
+  local function work() for i = 1, 1000 do math.abs(i) end end
+  begun()
+  repeat work() until over()
+  print "done"]]
+local well <const> = { "done\n", "exit", 0 }
+
+describe("cprof attach of a program that does not listen", function()
+  it("prints the report, and keeps the recording", function()
+    local dir <close> = command.folder()
+    local out, err, ended = beside(dir, busy, "cprof attach --seconds 0.2 " ..
+      "--sample=500 $pid && cprof report --json | head -c 1; " ..
+      "cprof attach --seconds 0.2 -o a.cprof $pid >/dev/null 2>&1; " ..
+      "cprof tree a.cprof | grep -c 'read from outside'")
+    assert.is_truthy(err:find("^process %d+ does not listen: it is sampled " ..
+      "from outside\n"), err)
+    assert.is_truthy(out:find("read from outside: ", 1, true), out .. err)
+    assert.is_truthy(out:find(" work ", 1, true), out)
+    assert.is_truthy(out:find "1\n$", out)
+    local p = assert(profiler.load(dir:file "a.cprof"))
+    helper.check(p)
+    assert.equal("sample", p.meta.mode)
+    assert.same(well, ended)
+  end)
+
+  it("ends at Ctrl-C, and when the program ends", function()
+    local dir <close> = command.folder()
+    local out, err, ended = beside(dir, busy, [[
+      begin >1 2>1.err
+      until_so grep recording 1.err; kill -INT $attach; wait $attach
+      echo status $?; grep -c 'read from outside' 1
+      begin >2 2>2.err
+      until_so grep recording 2.err; touch stop; wait $attach
+      echo status $?; grep -c 'recording ended early: the program ended' 2]])
+    assert.equal("status 0\n1\nstatus 0\n1\n", out, err)
+    assert.same(well, ended)
+  end)
+
+  it("leaves it running, however it ends itself", function()
+    local dir <close> = command.folder()
+    local out, err, ended = beside(dir, busy, ([[
+      for i in $(seq %d); do
+        begin --sample=10000 >1 2>2
+        until_so grep recording 2; kill -9 $attach; wait $attach; rm 2
+      done 2>/dev/null; grep TracerPid /proc/$pid/status]]):format(
+      helper.many(3)))
+    assert.equal("TracerPid:\t0\n", out, err)
+    assert.same(well, ended)
+  end)
+
+  it("says why it cannot be", function()
+    local dir <close> = command.folder()
+    local out, err, ended = beside(dir, busy, [[
+      sleep 100 & other=$!; cprof attach $other; kill $other
+      cprof attach --lines $pid; cprof attach --no-stop --clock=cpu $pid]])
+    assert.equal("", out)
+    local lines = {}
+    for line in err:gmatch "[^\n]+" do
+      lines[#lines + 1] = line:gsub("%d+", "N")
+    end
+    assert.same({ "cprof attach: process N does not listen, and from " ..
+      "outside: process N has no state of Lua N.N or N.N",
+      "cprof attach: process N does not listen, so it can only be sampled: " ..
+        "--lines needs luaN.N -l cprof.auto, or cprof_listen in its host",
+      "cprof attach: --no-stop sees only waiting, which --clock=cpu leaves " ..
+        "out" }, lines)
+    assert.same(well, ended)
+  end)
+end)

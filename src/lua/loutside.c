@@ -1,0 +1,543 @@
+/*
+** Samples of another process, for the Lua part: takes them, and makes the
+** nodes and functions of a profile of them.
+*/
+
+#include "lua/lmemory.h"
+#include "lua/lnodes.h"
+#include "lua/lprofile.h"
+#include "lua/lremote.h"
+#include "lua/lstate.h"
+#include "lua/ltable.h"
+#include "lua/parts.h"
+#include "profile/rebuild.h"
+#include "profile/snapshot.h"
+#include "remote/stack.h"
+
+#if PLATFORM_WATCH
+
+#include <errno.h>
+#include <string.h>
+
+
+#define OUTSIDE	"cprof.outside"
+
+/* functions of the profile before those that were met */
+enum { OUTSIDE_ROOT, OUTSIDE_OVERHEAD, OUTSIDE_CUT, OUTSIDE_HOST,
+       OUTSIDE_ROWS };
+
+static const char *const outside_rows[] = {
+  "(root)", "(cprof)", "(callers not known)", "(host, or its coroutines)"
+};
+
+/* stops are counted by their times: so many steps from one to its double */
+#define OUTSIDE_STEPS	8
+#define OUTSIDE_TIMES	(64 * OUTSIDE_STEPS)
+
+/* user values */
+enum { OUTSIDE_PROCESS = 1, OUTSIDE_ARENA, OUTSIDE_VALUES = OUTSIDE_ARENA };
+
+typedef struct Outside {
+  RemoteProcess *process;
+  Known known;
+  RemoteStack stack;
+  Merge merge;
+  int cpu;		/* are waits left out? */
+  int asleep;		/* is nothing ever stopped? */
+  uint64_t runs, waits;	/* samples that found it running, and waiting ... */
+  uint64_t ran, waited;	/* ... and the ns that they stand for */
+  uint64_t left;	/* waits that were left out */
+  uint64_t dropped;	/* looks without a sample */
+  uint64_t stops, stopped, worst;	/* number of stops, and their ns */
+  uint32_t times[OUTSIDE_TIMES];
+} Outside;
+
+
+static Outside *outside_get (lua_State *L) {
+  return cast(Outside *, luaL_checkudata(L, 1, OUTSIDE));
+}
+
+
+static int outside_gc (lua_State *L) {
+  known_free(&outside_get(L)->known);
+  return 0;
+}
+
+
+/*
+** process, are waits left out, is nothing ever stopped -> outside, which has
+** no samples yet
+*/
+static int outside_begin (lua_State *L) {
+  RemoteProcess *p = lremote_check(L, 1);
+  const Memory *m = &lstate_recorder(L)->recording.memory;
+  Outside *o = cast(Outside *, lua_newuserdatauv(L, sizeof *o,
+                                                 OUTSIDE_VALUES));
+  Arena *a;
+  memset(o, 0, sizeof *o);
+  luaL_setmetatable(L, OUTSIDE);
+  o->process = p;
+  o->cpu = lua_toboolean(L, 2);
+  o->asleep = lua_toboolean(L, 3);
+  if (!known_init(&o->known, m)) return luaL_error(L, "cprof: out of memory");
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, OUTSIDE_PROCESS);
+  a = lmemory_arena(L);
+  lua_setiuservalue(L, -2, OUTSIDE_ARENA);
+  merge_init(&o->merge, &a->memory);
+  merge_enter(&o->merge, 0, OUTSIDE_ROOT, 0);
+  merge_enter(&o->merge, MERGE_ROOT, OUTSIDE_OVERHEAD, 0);
+  return 1;
+}
+
+
+/* {======================================================
+** Samples
+** ======================================================= */
+
+/* The line of a call; 0: not known. */
+static uint32_t outside_line (const Outside *o, const StackCall *c) {
+  const KnownFunction *f = known_at(&o->known, c->func);
+  int32_t line = c->at > 0 ? f->line[c->at - 1] : 0;
+  return line > 0 ? (uint32_t)line : 0;
+}
+
+
+/* The node of what was read. Raises an error when out of memory. */
+static uint32_t outside_node (Outside *o) {
+  const RemoteStack *s = &o->stack;
+  uint32_t id = MERGE_ROOT, line = 0, i;
+  if (s->count == 0) return merge_enter(&o->merge, id, OUTSIDE_HOST, 0);
+  if (s->cut) id = merge_enter(&o->merge, id, OUTSIDE_CUT, 0);
+  for (i = s->count; i-- > 0; ) {
+    id = merge_enter(&o->merge, id, OUTSIDE_ROWS - 1 + s->call[i].func, line);
+    line = outside_line(o, &s->call[i]);
+  }
+  return id;
+}
+
+
+/* Counts a sample, which stands for so many ns. */
+static const char *outside_sample (Outside *o, int waits, uint64_t weight) {
+  const StackCall *top = &o->stack.call[0];
+  ProfileNode *n;
+  if (waits && o->cpu) {
+    o->left++;
+    return "waits";
+  }
+  n = merge_node(&o->merge, outside_node(o));
+  n->raw++;
+  n->self += (int64_t)weight;
+  if (waits) {
+    n->wait += (int64_t)weight;
+    o->waits++;
+    o->waited += weight;
+  }
+  else {
+    o->runs++;
+    o->ran += weight;
+  }
+  if (o->stack.count > 0 && top->at > 0) {
+    KnownFunction *f = known_at(&o->known, top->func);
+    f->samples[top->at - 1]++;
+    f->weight[top->at - 1] += weight;
+  }
+  return o->stack.count == 0 ? "idle" : waits ? "waits" : "runs";
+}
+
+
+static void outside_notetime (Outside *o, uint64_t ns) {
+  uint32_t power = 0, within;
+  while (power < 62 && ns >> (power + 1) != 0) power++;
+  within = power < 3 ? 0 : (uint32_t)(ns >> (power - 3)) & 7;
+  o->times[power * OUTSIDE_STEPS + within]++;
+  o->stops++;
+  o->stopped += ns;
+  if (ns > o->worst) o->worst = ns;
+}
+
+
+/* what is looked at */
+typedef struct Looked {
+  uint64_t at;
+  const RemoteLayout *layout;
+  long thread;
+  uint64_t from, to;	/* its C stack; both 0: not known */
+  uint64_t weight;	/* ns from one look to the next, on average */
+} Looked;
+
+
+/* Sets what is looked at: address and layout, from 'arg' on. */
+static void outside_what (lua_State *L, int arg, Looked *x) {
+  x->at = (uint64_t)luaL_checkinteger(L, arg);
+  x->layout = remote_layout(luaL_checkstring(L, arg + 1));
+  luaL_argcheck(L, x->layout != NULL, arg + 1, "no layout");
+}
+
+
+/* Reads what runs. NULL: all fits. */
+static const char *outside_read (Outside *o, const Looked *x,
+                                 const TaskRegisters *r) {
+  return stack_read(&o->stack, &o->process->memory, x->layout, &o->known,
+                    x->at, r);
+}
+
+
+/* Does another thread run it, or none? */
+static int outside_moved (const Outside *o, const Looked *x) {
+  return x->to != 0 && (o->stack.jump < x->from || o->stack.jump >= x->to);
+}
+
+
+/*
+** Counts what was read, if it fits. Returns what it is, or what does not fit.
+*/
+static const char *outside_count (Outside *o, const Looked *x,
+                                  const char *misfit, int waits) {
+  if (misfit == NULL && outside_moved(o, x)) return "moved";
+  if (misfit == NULL) return outside_sample(o, waits, x->weight);
+  o->dropped++;
+  return misfit;
+}
+
+
+/*
+** Reads a thread that waits. If it has not run meanwhile, what was read is
+** consistent. Returns NULL if it has, or that is not known.
+*/
+static const char *outside_asleep (Outside *o, const Looked *x,
+                                   const TaskUse *before) {
+  const char *misfit = outside_read(o, x, NULL);
+  TaskUse after;
+  if (!task_use(o->process->id, x->thread, &after) ||
+      after.turns != before->turns || after.cpu != before->cpu)
+    return NULL;
+  return outside_count(o, x, misfit, 1);
+}
+
+
+/*
+** Notes a stop that was asked for at 'from', known at 'known', and over at
+** 'to'. Until it was known, the thread may have waited for a processor, so
+** that it had not stopped yet.
+*/
+static void outside_notestop (Outside *o, const Looked *x, uint64_t from,
+                              uint64_t known, uint64_t to,
+                              const TaskUse *before) {
+  uint64_t until = known - from, delay = 0;
+  TaskUse after;
+  if (before != NULL && task_use(o->process->id, x->thread, &after) &&
+      after.delay > before->delay)
+    delay = after.delay - before->delay;
+  outside_notetime(o, to - known + (until > delay ? until - delay : 0));
+}
+
+
+/* Reads while the thread is stopped. */
+static const char *outside_stop (Outside *o, const Looked *x,
+                                 const TaskUse *before) {
+  uint64_t from = platform_monotonic(), known;
+  int error = process_stop(o->process, x->thread);
+  const char *misfit = NULL;
+  TaskRegisters r;
+  known = platform_monotonic();
+  if (error == 0) {
+    int told = task_registers(x->thread, &r);
+    misfit = outside_read(o, x, told ? &r : NULL);
+  }
+  process_go(o->process);
+  if (error == 0) {
+    outside_notestop(o, x, from, known, platform_monotonic(), before);
+    return outside_count(o, x, misfit, 0);
+  }
+  if (error == ESRCH) return "ended";
+  o->dropped++;
+  return error == EPERM || error == EACCES ? "forbidden"
+         : "it does not stop";
+}
+
+
+/*
+** outside, ns that a sample stands for, address of a state or coroutine,
+** layout, thread, its C stack's first address and the one behind it or nil ->
+** "runs", "waits", "idle", "moved": another thread runs it, or none; "ended":
+** the thread has; or why there is no sample; and for how many ns a thread was
+** stopped
+*/
+static int outside_look (lua_State *L) {
+  Outside *o = outside_get(L);
+  const char *found = NULL;
+  uint64_t stack;
+  TaskUse use;
+  Looked x;
+  int waits, told;
+  uint64_t before = o->stopped;
+  x.weight = (uint64_t)luaL_checkinteger(L, 2);
+  outside_what(L, 3, &x);
+  x.thread = (long)luaL_checkinteger(L, 5);
+  x.from = (uint64_t)luaL_optinteger(L, 6, 0);
+  x.to = (uint64_t)luaL_optinteger(L, 7, 0);
+  remote_forget(&o->process->memory);
+  told = task_use(o->process->id, x.thread, &use);
+  waits = task_waits(o->process->id, x.thread, &stack);
+  if (waits < 0) found = "ended";
+  else if (waits > 0 && told) found = outside_asleep(o, &x, &use);
+  if (found == NULL && o->asleep) {
+    /* what is read while it runs may be put together from several moments */
+    o->dropped++;
+    found = "it runs";
+  }
+  else if (found == NULL) {
+    remote_forget(&o->process->memory);
+    found = outside_stop(o, &x, told ? &use : NULL);
+  }
+  lua_pushstring(L, found);
+  lua_pushinteger(L, (lua_Integer)(o->stopped - before));
+  return 2;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Threads
+** ======================================================= */
+
+/*
+** outside, thread -> its stack pointer; nil: it has ended, or cannot be
+** stopped
+*/
+static int outside_where (lua_State *L) {
+  Outside *o = outside_get(L);
+  long thread = (long)luaL_checkinteger(L, 2);
+  uint64_t stack = 0;
+  TaskRegisters r;
+  int waits = task_waits(o->process->id, thread, &stack);
+  if (waits == 0 && !o->asleep) {
+    uint64_t from = platform_monotonic();
+    if (process_stop(o->process, thread) == 0 && task_registers(thread, &r))
+      stack = r.word[r.stack];
+    process_go(o->process);
+    if (stack != 0) outside_notetime(o, platform_monotonic() - from);
+  }
+  if (stack == 0) return 0;
+  lua_pushinteger(L, (lua_Integer)stack);
+  return 1;
+}
+
+
+/*
+** outside, address of a state or coroutine, layout -> an address in the C
+** stack of what runs it; 0: none does, as far as can be known
+*/
+static int outside_jump (lua_State *L) {
+  Outside *o = outside_get(L);
+  Looked x = ZEROS;
+  outside_what(L, 2, &x);
+  remote_forget(&o->process->memory);
+  outside_read(o, &x, NULL);
+  lua_pushinteger(L, (lua_Integer)o->stack.jump);
+  return 1;
+}
+
+
+/* outside, thread -> ns of processor time, ns of being ready; or nothing */
+static int outside_use (lua_State *L) {
+  TaskUse u;
+  if (!task_use(outside_get(L)->process->id, (long)luaL_checkinteger(L, 2),
+                &u))
+    return 0;
+  lua_pushinteger(L, (lua_Integer)u.cpu);
+  lua_pushinteger(L, (lua_Integer)u.delay);
+  return 2;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** The profile
+** ======================================================= */
+
+/* The length of a stop that half of them did not exceed, within 10 %. */
+static uint64_t outside_median (const Outside *o) {
+  uint64_t sum = 0;
+  uint32_t i = 0;
+  while (i < OUTSIDE_TIMES && (sum += o->times[i]) * 2 < o->stops) i++;
+  return (uint64_t)((double)((uint64_t)1 << i / OUTSIDE_STEPS) *
+                    (1 + (i % OUTSIDE_STEPS + 0.5) / OUTSIDE_STEPS));
+}
+
+
+/* outside -> { runs, waits, left, dropped, stops, and ns of these } */
+static int outside_figures (lua_State *L) {
+  const Outside *o = outside_get(L);
+  lua_createtable(L, 0, 8);
+  ltable_setinteger(L, "runs", (lua_Integer)o->runs);
+  ltable_setinteger(L, "waits", (lua_Integer)o->waits);
+  ltable_setinteger(L, "left", (lua_Integer)o->left);
+  ltable_setinteger(L, "dropped", (lua_Integer)o->dropped);
+  ltable_setinteger(L, "stops", (lua_Integer)o->stops);
+  ltable_setinteger(L, "stopped_ns", (lua_Integer)o->stopped);
+  ltable_setinteger(L, "worst_ns", (lua_Integer)o->worst);
+  ltable_setinteger(L, "median_ns",
+                    o->stops > 0 ? (lua_Integer)outside_median(o) : 0);
+  return 1;
+}
+
+
+/*
+** Gives nodes their times: samples of running, and of waiting, share these
+** times. Without samples, the root has all.
+*/
+static void outside_times (const Outside *o, ProfileNode *list, uint32_t n,
+                           int64_t whole, int64_t waited) {
+  double run = 0, wait = 0;
+  int64_t ran = 0, had = 0;
+  uint32_t i;
+  if (o->waits == 0) waited = 0;
+  else if (o->runs == 0 || waited > whole) waited = whole;
+  whole -= waited;
+  for (i = 0; i < n; i++) {
+    int64_t r, w;
+    run += (double)(list[i].self - list[i].wait);
+    wait += (double)list[i].wait;
+    r = snapshot_share(whole, run, (double)o->ran);
+    w = snapshot_share(waited, wait, (double)o->waited);
+    list[i].wait = w - had;
+    list[i].self = r - ran + list[i].wait;
+    ran = r;
+    had = w;
+  }
+}
+
+
+/* Sets the counters of a function's instructions, see line.h. */
+static void outside_pushcounters (lua_State *L, const KnownFunction *f,
+                                  double weight) {
+  size_t bytes = (f->size + 1) * sizeof(Instruction);
+  Instruction *list;
+  uint32_t i;
+  if (f->size == 0) return;
+  list = cast(Instruction *, lmemory_block(L, bytes));
+  for (i = 0; i < f->size; i++) {
+    list[i + 1].code = f->instruction[i];
+    list[i + 1].line = f->line[i];
+    list[i + 1].next[1] = f->samples[i];
+    list[i + 1].next[2] = (uint64_t)((double)f->weight[i] * weight);
+  }
+  lua_pushlstring(L, (const char *)list, bytes);
+  lua_setfield(L, -3, "counters");
+  lua_pop(L, 1);
+}
+
+
+/* Pushes a function, in the form of those of a recording. */
+static void outside_pushfunction (lua_State *L, const Outside *o,
+                                  uint32_t func, double weight) {
+  const KnownFunction *f = NULL;
+  FunctionKind kind = FUNCTION_INTERNAL;
+  if (func >= OUTSIDE_ROWS) {
+    f = known_at(&o->known, func - OUTSIDE_ROWS + 1);
+    kind = f->isc ? FUNCTION_C : f->first == 0 ? FUNCTION_MAIN
+                                               : FUNCTION_LUA;
+  }
+  else if (func == OUTSIDE_ROOT) kind = FUNCTION_ROOT;
+  lua_createtable(L, 0, 16);
+  ltable_setstring(L, "kind", lprofile_kinds()[kind]);
+  ltable_setstring(L, "called", f != NULL ? "" : outside_rows[func]);
+  ltable_setstring(L, "how", "");
+  ltable_setstring(L, "fingerprint", "");
+  ltable_setinteger(L, "layout", 0);
+  ltable_setinteger(L, "marks", 0);
+  ltable_setinteger(L, "line", f == NULL || f->isc ? -1 : f->first);
+  ltable_setinteger(L, "last_line", f == NULL || f->isc ? -1 : f->last);
+  if (f == NULL || f->isc)
+    ltable_setstring(L, "source", f != NULL ? "=[C]" : "");
+  else {
+    lua_pushlstring(L, f->source, f->length);
+    lua_setfield(L, -2, "source");
+  }
+  if (f == NULL) return;
+  ltable_setinteger(L, "function", (lua_Integer)f->function);
+  ltable_setinteger(L, "address", (lua_Integer)f->code);
+  ltable_setflag(L, "wraps", f->wraps);
+  outside_pushcounters(L, f, weight);
+}
+
+
+/*
+** Pushes the functions that have nodes, and sets the functions of these to
+** their numbers.
+*/
+static void outside_pushfunctions (lua_State *L, const Outside *o,
+                                   ProfileNode *list, uint32_t n,
+                                   double weight) {
+  size_t most = OUTSIDE_ROWS + o->known.list.count;
+  uint32_t *number = cast(uint32_t *, lmemory_block(L, most *
+                                                    sizeof *number));
+  uint32_t count = 0, i;
+  lua_newtable(L);
+  for (i = 0; i < n; i++) {
+    uint32_t func = list[i].func;
+    if (number[func] == 0) {
+      number[func] = ++count;
+      outside_pushfunction(L, o, func, weight);
+      ltable_setinteger(L, "id", count);
+      ltable_setinteger(L, "key", count);
+      lua_rawseti(L, -2, count);
+    }
+    list[i].func = number[func] - 1;
+  }
+  lua_remove(L, -2);
+}
+
+
+/*
+** outside, ns of all samples, ns of these that were waiting, ns of overhead
+** -> nodes, functions
+*/
+static int outside_profile (lua_State *L) {
+  const Outside *o = outside_get(L);
+  int64_t whole = luaL_checkinteger(L, 2);
+  int64_t waited = luaL_checkinteger(L, 3);
+  uint32_t n = merge_count(&o->merge);
+  ProfileNode *list = lnodes_new(L, n, NULL);
+  merge_copy(&o->merge, list, NULL);
+  outside_times(o, list, n, whole, waited);
+  list[NODE_OVERHEAD].self = luaL_checkinteger(L, 4);
+  nodes_total(list, n);
+  outside_pushfunctions(L, o, list, n, o->runs > 0 ?
+    (double)(whole - (o->waits > 0 ? waited : 0)) / (double)o->ran : 0);
+  return 2;
+}
+
+/* }====================================================== */
+
+
+static const luaL_Reg loutside_list[] = {
+  {"outside", outside_begin},
+  {"outside_look", outside_look},
+  {"outside_where", outside_where},
+  {"outside_jump", outside_jump},
+  {"outside_use", outside_use},
+  {"outside_figures", outside_figures},
+  {"outside_profile", outside_profile},
+  {NULL, NULL}
+};
+
+#endif
+
+
+/* Adds nothing where other processes cannot be read. */
+void loutside_open (lua_State *L) {
+#if PLATFORM_WATCH
+  luaL_newmetatable(L, OUTSIDE);
+  lua_pushcfunction(L, outside_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
+  luaL_setfuncs(L, loutside_list, 0);
+#else
+  (void)L;
+#endif
+}

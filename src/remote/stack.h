@@ -1,0 +1,44 @@
+/*
+** Samples of another process: what a state of Lua runs, from its main thread
+** through all coroutines that were resumed.
+*/
+
+#ifndef remote_stack_h
+#define remote_stack_h
+
+#include "remote/known.h"
+#include "remote/task.h"
+
+#if PLATFORM_WATCH
+
+
+#define STACK_DEEP	2000	/* calls that are read; of more, the innermost */
+#define STACK_THREADS	256	/* coroutines that have resumed each other */
+
+typedef struct StackCall {
+  uint32_t func;	/* of Known */
+  uint32_t at;		/* its instruction, from 1; 0: not known, as in C */
+} StackCall;
+
+typedef struct RemoteStack {
+  uint32_t count;	/* 0: nothing runs */
+  int cut;		/* are there more calls? */
+  uint64_t jump;	/* an address in the C stack of what runs; 0: none */
+  StackCall call[STACK_DEEP];	/* innermost first */
+  /* which register has had the place in the code how often */
+  uint32_t seen[TASK_REGISTERS];
+  RemoteThread thread[STACK_THREADS];
+} RemoteStack;
+
+/*
+** Reads what runs in the state or coroutine at this address. 'r' has the
+** registers of the thread that is stopped there; NULL: it is not. NULL: all
+** fits; else, what does not.
+*/
+CPROF_I const char *stack_read (RemoteStack *s, RemoteMemory *m,
+                                const RemoteLayout *l, Known *k,
+                                uint64_t from, const TaskRegisters *r);
+
+#endif
+
+#endif

@@ -1,0 +1,95 @@
+/*
+** See task.h
+*/
+
+#define _DEFAULT_SOURCE		/* ptrace */
+
+#include "remote/task.h"
+
+#if PLATFORM_WATCH
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+
+#if !defined(PTRACE_GETREGSET)
+#define PTRACE_GETREGSET	0x4204
+#endif
+
+#define TASK_GENERAL	1	/* NT_PRSTATUS: the general registers */
+
+/* which of these is the stack pointer */
+#if defined(__x86_64__)
+#define TASK_STACK	19
+#else
+#define TASK_STACK	31
+#endif
+
+
+int task_registers (long thread, TaskRegisters *r) {
+  struct iovec to;
+  to.iov_base = r->word;
+  to.iov_len = sizeof r->word;
+  if (ptrace(PTRACE_GETREGSET, (pid_t)thread, (void *)TASK_GENERAL,
+             &to) != 0)
+    return 0;
+  r->count = (int)(to.iov_len / sizeof *r->word);
+  r->stack = TASK_STACK;
+  return r->count > TASK_STACK;
+}
+
+
+/* Reads a small file of the thread as text. 0: it cannot be read. */
+static int task_read (long process, long thread, const char *name,
+                      char *text, size_t room) {
+  char path[96];
+  FILE *f;
+  size_t n;
+  snprintf(path, sizeof path, "/proc/%ld/task/%ld/%s", process, thread,
+           name);
+  f = fopen(path, "r");
+  if (f == NULL) return 0;
+  n = fread(text, 1, room - 1, f);
+  fclose(f);
+  text[n] = '\0';
+  return n > 0;
+}
+
+
+int task_use (long process, long thread, TaskUse *u) {
+  char text[96];
+  return task_read(process, thread, "schedstat", text, sizeof text) &&
+         sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &u->cpu,
+                &u->delay, &u->turns) == 3 && u->turns > 0;
+}
+
+
+/* Has the thread ended, but for its entry in the list of processes? */
+static int task_ended (long process, long thread) {
+  char text[512];
+  const char *at;
+  if (!task_read(process, thread, "stat", text, sizeof text)) return 1;
+  at = strrchr(text, ')');
+  return at != NULL && at[1] == ' ' && (at[2] == 'Z' || at[2] == 'X');
+}
+
+
+int task_waits (long process, long thread, uint64_t *stack) {
+  char text[256];
+  const char *at;
+  if (!task_read(process, thread, "syscall", text, sizeof text))
+    return task_ended(process, thread) ? -1 : 0;
+  if (strncmp(text, "running", 7) == 0) return 0;
+  /* the number of the call, its arguments, stack and instruction pointer; or
+     -1 and these two */
+  at = strrchr(text, ' ');
+  while (at != NULL && at > text && at[-1] != ' ') at--;
+  if (at == NULL || sscanf(at, "0x%" SCNx64, stack) != 1)
+    return task_ended(process, thread) ? -1 : 0;
+  return 1;
+}
+
+#endif

@@ -1,0 +1,45 @@
+/*
+** A thread of another process, as the system shows it: does it wait, has it
+** run meanwhile, and, while it is stopped, its registers.
+*/
+
+#ifndef remote_task_h
+#define remote_task_h
+
+#include <stdint.h>
+
+#include "base/platform.h"
+
+#if PLATFORM_WATCH
+
+
+#define TASK_REGISTERS	64
+
+typedef struct TaskRegisters {
+  int count;
+  int stack;		/* which one is the stack pointer */
+  uint64_t word[TASK_REGISTERS];
+} TaskRegisters;
+
+/* Reads the registers of a stopped thread. 0: they cannot be read. */
+CPROF_I int task_registers (long thread, TaskRegisters *r);
+
+/* what a thread has used */
+typedef struct TaskUse {
+  uint64_t cpu;		/* ns on a processor */
+  uint64_t delay;	/* ns in which it was ready, but others ran */
+  uint64_t turns;	/* how often it was given a processor */
+} TaskUse;
+
+/* 0: not known, as the thread has ended, or the system does not tell. */
+CPROF_I int task_use (long process, long thread, TaskUse *u);
+
+/*
+** Is the thread off its processor, to wait in the system? If so, '*stack' is
+** its stack pointer. -1: it has ended.
+*/
+CPROF_I int task_waits (long process, long thread, uint64_t *stack);
+
+#endif
+
+#endif
