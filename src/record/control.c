@@ -284,7 +284,10 @@ void control_charge (Recorder *r) {
   uint64_t now = hot_now(r->hot);
   x->events = hot_events(r->hot);
   if (r->gap.on) x->figures->divided = gap_known(&r->gap);
-  if (r->state == STATE_PAUSED) recorder_paused(r, now);
+  if (r->state == STATE_PAUSED) {
+    recorder_paused(r, now);
+    if (recorder_samples(r) && !sample_paused(r)) recorder_nomemory(r);
+  }
   else if (recorder_samples(r)) sample_pass(r);
   else hot_charge(r->hot, now);
   recorder_watch(r);
