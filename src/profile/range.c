@@ -142,17 +142,154 @@ static double *cell_figure (RangeCell *c, const AxisSample *x) {
 
 
 void range_cells (const AxisData *d, double from, double ns,
-                  RangeCell *cell, uint32_t count) {
+                  const uint8_t *of, RangeCell *cell, uint32_t count) {
   RangeCursor c = ZEROS;
   AxisSample x;
   c.d = d;
   while (range_next(&c, &x)) {
     double first = floor((x.end - x.ns - from) / ns);
     uint32_t i = first > 0 ? first < count ? (uint32_t)first : count : 0;
+    if (of != NULL && x.place != AXIS_NOWHERE && !of[x.place]) continue;
     for (; i < count && from + i * ns < x.end; i++)
       *cell_figure(&cell[i], &x) += range_before(&x, from + (i + 1) * ns) -
                                     range_before(&x, from + i * ns);
   }
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** What is unusual
+** ======================================================= */
+
+/* sums by function; those that have any are in the list 'met' */
+typedef struct Odd {
+  const AxisData *d;
+  const Nodes *nodes;
+  double *sum, *all;	/* of each function: ns in a stretch; in the whole */
+  double ns, whole;	/* of all functions */
+  uint32_t *met, count;
+  uint32_t *seen;	/* of each function: the last path that has it */
+  uint32_t paths;
+  uint32_t *depth;	/* of each node: number of nodes above it */
+  uint32_t *least;	/* of each function: of its nodes in the stretch */
+} Odd;
+
+/* an excess of so much less is about the same */
+#define ODD_MARGIN	0.02
+
+
+static void odd_depths (Odd *o, const Memory *m) {
+  uint32_t i;
+  o->depth = memory_newzeroed(m, uint32_t, o->nodes->count);
+  for (i = 1; i < o->nodes->count; i++)
+    o->depth[i] = o->depth[o->nodes->list[i].parent] + 1;
+}
+
+
+/* Adds ns to all functions on the path of a place. */
+static void odd_add (Odd *o, uint32_t place, double ns) {
+  uint32_t node = o->d->place[place].node;
+  o->paths++;
+  o->ns += ns;
+  for (;;) {
+    const ProfileNode *n = &o->nodes->list[node];
+    if (o->seen[n->func] != o->paths) {
+      o->seen[n->func] = o->paths;
+      if (o->sum[n->func] == 0) {
+        o->met[o->count++] = n->func;
+        o->least[n->func] = UINT32_MAX;
+      }
+      o->sum[n->func] += ns;
+    }
+    if (o->depth[node] < o->least[n->func])
+      o->least[n->func] = o->depth[node];
+    if (node == 0) return;
+    node = n->parent;
+  }
+}
+
+
+static double odd_excess (const Odd *o, uint32_t func) {
+  return o->sum[func] / o->ns - o->all[func] / o->whole;
+}
+
+
+/* Sets '*to' for what was added, which is forgotten then. */
+static void odd_find (Odd *o, RangeOdd *to) {
+  double most = 0;
+  uint32_t depth = UINT32_MAX, i;
+  for (i = 0; i < o->count; i++) {
+    double excess = odd_excess(o, o->met[i]);
+    if (excess > most) most = excess;
+  }
+  for (i = 0; i < o->count; i++) {
+    uint32_t func = o->met[i];
+    if (odd_excess(o, func) < most - ODD_MARGIN || o->least[func] >= depth)
+      continue;
+    depth = o->least[func];
+    to->func = func;
+    to->share = o->sum[func] / o->ns;
+    to->usual = o->all[func] / o->whole;
+  }
+  for (i = 0; i < o->count; i++) o->sum[o->met[i]] = 0;
+  o->count = 0;
+  o->ns = 0;
+}
+
+
+/* Sums up the whole. */
+static void odd_whole (Odd *o, const Memory *m, uint32_t functions) {
+  RangePart *part = memory_newzeroed(m, RangePart, (size_t)o->d->places + 1);
+  uint32_t i;
+  o->sum = o->all;
+  range_add(o->d, -HUGE_VAL, HUGE_VAL, part);
+  for (i = 1; i < o->d->places; i++)
+    if (part[i].run + part[i].wait > 0)
+      odd_add(o, i, part[i].run + part[i].wait);
+  o->whole = o->ns;
+  o->ns = 0;
+  o->count = 0;
+  o->sum = memory_newzeroed(m, double, functions);
+}
+
+
+static void odd_begin (Odd *o, const Memory *m, uint32_t functions) {
+  o->all = memory_newzeroed(m, double, functions);
+  o->met = memory_new(m, uint32_t, functions);
+  o->seen = memory_newzeroed(m, uint32_t, functions);
+  o->least = memory_new(m, uint32_t, functions);
+  odd_depths(o, m);
+  odd_whole(o, m, functions);
+}
+
+
+/*
+** Samples come in the order of their ends, and stand for little time before
+** the one before them: a part before the stretch that it was in is left out.
+*/
+void range_odd (const AxisData *d, const Memory *m, const Nodes *nodes,
+                uint32_t functions, double from, double ns, RangeOdd *odd,
+                uint32_t count) {
+  RangeCursor c = ZEROS;
+  AxisSample x;
+  Odd o = ZEROS;
+  uint32_t i = 0;
+  o.d = c.d = d;
+  o.nodes = nodes;
+  odd_begin(&o, m, functions);
+  while (i < count && range_next(&c, &x)) {
+    if (x.place == AXIS_NOWHERE) continue;
+    while (i < count && x.end > from + i * ns) {
+      double part = range_before(&x, from + (i + 1) * ns) -
+                    range_before(&x, from + i * ns);
+      if (part > 0) odd_add(&o, x.place, part);
+      if (x.end <= from + (i + 1) * ns) break;
+      odd_find(&o, &odd[i++]);
+    }
+  }
+  if (i < count) odd_find(&o, &odd[i]);
 }
 
 /* }====================================================== */

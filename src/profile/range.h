@@ -58,8 +58,28 @@ typedef struct RangeCell {
   double run, wait, paused, preempted;	/* ns */
 } RangeCell;
 
-/* Adds what 'count' stretches of 'ns' each have, from 'from' on. */
+/*
+** Adds what 'count' stretches of 'ns' each have, from 'from' on. 'of' tells
+** which places count, but for AXIS_NOWHERE, which does; NULL: all.
+*/
 CPROF_I void range_cells (const AxisData *d, double from, double ns,
-                          RangeCell *cell, uint32_t count);
+                          const uint8_t *of, RangeCell *cell,
+                          uint32_t count);
+
+/* the function that a stretch of time has much more of than the whole */
+typedef struct RangeOdd {
+  uint32_t func;
+  double share, usual;	/* of the time, with callees, here and in all; 0: there
+			   is no such function */
+} RangeOdd;
+
+/*
+** Finds it for 'count' stretches of 'ns' each, from 'from' on. Of several
+** functions with about the same excess, it is the one that calls the others.
+** All memory comes from an arena.
+*/
+CPROF_I void range_odd (const AxisData *d, const Memory *m,
+                        const Nodes *nodes, uint32_t functions, double from,
+                        double ns, RangeOdd *odd, uint32_t count);
 
 #endif

@@ -57,6 +57,22 @@ function period.given(parsed)
   return parsed.from ~= nil or parsed.to ~= nil
 end
 
+local function failed(why, fail)
+  fail((why:gsub('mode "sample" does$', "cprof run --sample does")))
+end
+
+---The range that options ask for, in ns.
+---@param profile cprof.Profile
+---@param parsed table
+---@param fail fun(message: string)
+---@return integer from
+---@return integer to
+function period.bounds(profile, parsed, fail)
+  local from, to = range.limits(profile, parsed.from, parsed.to)
+  if not from then failed(to, fail) end
+  return from --[[@as integer]], to --[[@as integer]]
+end
+
 ---The range of a profile; or the profile, if no range is given.
 ---@param profile cprof.Profile
 ---@param from? integer  ns
@@ -66,9 +82,7 @@ end
 function period.cut(profile, from, to, fail)
   if not from and not to then return profile end
   local part, why = range.profile(profile, from, to)
-  if not part then
-    fail((why:gsub('mode "sample" does$', "cprof run --sample does")))
-  end
+  if not part then failed(why, fail) end
   return part --[[@as cprof.Profile]]
 end
 

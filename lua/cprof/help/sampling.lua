@@ -24,6 +24,20 @@ cprof annotate --from 2m run.cprof
 cprof diff --range 2m..2m10s --against 0..1m run.cprof
 ```
 
+`cprof heatmap run.cprof` draws the CPU time of the program, and lists the stretches of time that stand out, each with the function that it has much more of than the rest: a stall, and its cause. Letters mark these in the picture:
+
+```
+        0s                  2.5s
+    0ms ::::::::::::AAAA::::::::::::
+        ::::::::::::AAAA::::++++::::
+        ::::--::::::::::::::::::::::
+
+   from    to   CPU  of it  of all  function  defined
+A  1.5s  1.7s  99 %   98 %     2 %  compact   store.lua:40
+```
+
+Time goes down a column, and on from column to column. In half a second to a day per column, these are as short as the width allows, and cells so long that 20 samples would come in one. "Of it" and "of all" are the function's shares of the stretch and of the whole, with what it calls. Stretches that may be chance are not listed. `cprof heatmap run.cprof FUNCTION` draws the time of one function.
+
 `report`, `tree`, `callgraph`, `show`, `annotate`, `export` and `html` take `--from` and `--to`; `diff` compares two ranges of one recording. Times are since the recording began, by its clock, with pauses. A sample stands for the time before it; a C function that takes long is in a range with the part of its time that is in it. In a range, it is not known exactly how much time was waiting and profiler overhead: waiting is estimated by the samples, and overhead has its share of the whole recording. Ranges have no allocations. A sample takes 3 to 4 bytes. There are at most 16 MB of them, more than an hour at 1000 a second; then the oldest ones are dropped, and the report says from when on ranges are known. `cprof merge` and `cprof join` do not keep when: their sums have no time axis. Other modes have none.
 
 **C functions** are sampled when they return. Until then, their time is in the row `(waiting, or in a C function)`; it stays there if a signal ends the program.

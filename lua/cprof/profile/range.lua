@@ -75,12 +75,13 @@ local function records(p, map, counters)
   return out
 end
 
----The profile of a range; nil and a message: there is no such range.
+---A range as two times in ns; nil and a message: there is no such range.
 ---@param p cprof.Profile
 ---@param from? integer  ns; nil: from the beginning
 ---@param to? integer    ns; nil: until the end
----@return cprof.Profile?, string?
-function range.profile(p, from, to)
+---@return integer? from
+---@return integer|string to
+function range.limits(p, from, to)
   local why = range.missing(p)
   if why then return nil, why end
   local first, last = range.bounds(p)
@@ -96,7 +97,19 @@ function range.profile(p, from, to)
     return nil, ("the range must end after it begins, got %s to %s"):format(
       range.told(from), range.told(to))
   end
-  local each = {}
+  return from, to
+end
+
+---The profile of a range; nil and a message: there is no such range.
+---@param p cprof.Profile
+---@param from? integer  ns; nil: from the beginning
+---@param to? integer    ns; nil: until the end
+---@return cprof.Profile?, string?
+function range.profile(p, from, to)
+  local first, until_ns = range.limits(p, from, to)
+  if not first then return nil, until_ns --[[@as string]] end
+  local each, last = {}, p.meta.wall_ns
+  from, to = first, until_ns --[[@as integer]]
   for i, f in ipairs(p.functions) do each[i] = f.counters or false end
   local nodes, map, counters, paused, preempted, overhead, waiting =
     core.range(profile.axis(p), p.nodes, from, to, last, each)
