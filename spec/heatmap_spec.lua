@@ -50,7 +50,7 @@ end
 
 describe("the cells of a recording", function()
   it("have the time of the program", function()
-    local p = driven.sample(function()
+    local p = driven.known(function()
       spin(10)
       driven.wait(30)
       spin(40)
@@ -84,7 +84,7 @@ describe("the cells of a recording", function()
   end)
 
   it("are longer where there is less room, and for fewer samples", function()
-    local p = driven.sample(function() spin(4000) end)
+    local p = driven.known(function() spin(4000) end)
     for most, ns in pairs { [100] = 20, [8] = 20, [7] = 40, [4] = 40,
       [3] = 80, [1] = 200 } do
       local grid = grid_of(p, 0, 4000, most)
@@ -99,6 +99,8 @@ describe("the cells of a recording", function()
 
   it("leave out what was not recorded", function()
     driven.start {}
+    spin(1)
+    profiler.reset()
     spin(30)
     profiler.pause()
     driven.sleep(60 * ms)
@@ -112,7 +114,7 @@ describe("the cells of a recording", function()
   end)
 
   it("may be those of a function, with what it calls", function()
-    local p = driven.sample(serve(50, 400), nil)
+    local p = driven.known(serve(50, 400))
     local of = {}
     for i, f in ipairs(p.functions) do of[i] = f.name == "rebuild" end
     local grid = grid_of(p, 0, 1180, 10, of)
@@ -125,7 +127,7 @@ end)
 
 describe("what stands out", function()
   it("is a stall, by the function that caused it", function()
-    local p = driven.sample(serve(200, 1400), nil)
+    local p = driven.known(serve(200, 1400))
     local grid = grid_of(p, 0, p.meta.wall_ns // ms, 60)
     assert.same({ "1400 to 1600: rebuild" }, told(p, grid))
     local s = cells.stretches(p, grid, 1)[1]
@@ -136,7 +138,7 @@ describe("what stands out", function()
   end)
 
   it("is a stall of a program that always works", function()
-    local p = driven.sample(function()
+    local p = driven.known(function()
       for _ = 1, 400 do handle() end
       rebuild()
       for _ = 1, 400 do handle() end
@@ -145,12 +147,12 @@ describe("what stands out", function()
   end)
 
   it("is no chance: nothing, where all is alike", function()
-    local p = driven.sample(function() for _ = 1, 400 do handle() end end)
+    local p = driven.known(function() for _ = 1, 400 do handle() end end)
     assert.same({}, told(p, grid_of(p, 0, 800, 60)))
   end)
 
   it("is what goes on and on, and is rare else", function()
-    local p = driven.sample(function()
+    local p = driven.known(function()
       for i = 1, 100 do
         if i == 50 then for _ = 1, 100 do handle() end
         else
@@ -167,7 +169,7 @@ end)
 describe("cprof heatmap", function()
   local function stalled(dir)
     local path = dir:file "x.cprof"
-    assert(driven.sample(serve(200, 1400), nil):save(path))
+    assert(driven.known(serve(200, 1400)):save(path))
     return path
   end
 

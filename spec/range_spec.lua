@@ -50,7 +50,7 @@ end
 
 describe("a range of a profile", function()
   it("has what was sampled in it, and nothing else", function()
-    local p = driven.sample(stalls)
+    local p = driven.known(stalls)
     local q = part(p, 0.3, 0.5)
     assert.same({ 200, 200e6, 200e6 }, { q.samples, q.meta.wall_ns,
       q.program_ns })
@@ -64,7 +64,7 @@ describe("a range of a profile", function()
   end)
 
   it("is all of it without limits", function()
-    local p = driven.sample(stalls)
+    local p = driven.known(stalls)
     local q = part(p)
     assert.equal(#p.nodes, #q.nodes)
     for i, f in ipairs(p.functions) do
@@ -78,7 +78,7 @@ describe("a range of a profile", function()
   end)
 
   it("adds up to the whole with those beside it", function()
-    local p = driven.sample(stalls)
+    local p = driven.known(stalls)
     local samples, at = 0, 0
     while at < 0.8 do
       samples = samples + part(p, at, at + 0.0371).samples
@@ -88,7 +88,7 @@ describe("a range of a profile", function()
   end)
 
   it("has lines, and parts of lines", function()
-    local p = driven.sample(stalls)
+    local p = driven.known(stalls)
     local f = helper.find(p, stall)
     local q = part(p, 0.3, 0.5)
     local line = helper.find(p, spin).line + 1
@@ -103,7 +103,7 @@ describe("a range of a profile", function()
   end)
 
   it("has its part of a call that waits in C", function()
-    local p = driven.sample(function()
+    local p = driven.known(function()
       spin(100)
       driven.wait(400)
       spin(100)
@@ -117,6 +117,8 @@ describe("a range of a profile", function()
 
   it("leaves pauses out", function()
     driven.start {}
+    spin(1)
+    profiler.reset()
     spin(100)
     profiler.pause()
     driven.sleep(500000000)
@@ -133,6 +135,8 @@ describe("a range of a profile", function()
 
   it("leaves out a pause that goes on", function()
     driven.start {}
+    spin(1)
+    profiler.reset()
     spin(100)
     profiler.pause()
     driven.sleep(500000000)
@@ -157,8 +161,10 @@ describe("a range of a profile", function()
   it("is the same from a file: saved, recorded, or still recorded", function()
     local dir <close> = command.folder()
     local path = dir:file "x.cprof"
-    local want = driven.sample(stalls)
+    local want = driven.known(stalls)
     driven.start { file = path }
+    stalls()
+    profiler.reset()
     stalls()
     local live = assert(profiler.load(path))
     local p = driven.stop()
@@ -199,7 +205,7 @@ describe("a range of a profile", function()
   it("needs little room: four bytes for a sample", function()
     local dir <close> = command.folder()
     local path = dir:file "x.cprof"
-    local p = driven.sample(function() spin(20000) end, { file = path })
+    local p = driven.known(function() spin(20000) end, { file = path })
     local s, bytes, at = command.read(path), 0, 4097
     while at < #s do
       local kind, _, units = ("I4I4I4"):unpack(s, at)
@@ -227,7 +233,7 @@ describe("a range of a profile", function()
   end)
 
   it("is of the profile alone that it was asked of", function()
-    local p = driven.sample(stalls)
+    local p = driven.known(stalls)
     local function missing(what, q)
       local none, why = q:range(0.1, 0.2)
       assert.is_nil(none)
@@ -243,7 +249,7 @@ describe("a range of a profile", function()
   end)
 
   it("must be one", function()
-    local p = driven.sample(stalls)
+    local p = driven.known(stalls)
     assert.has_error(function() p:range(0.5, 0.5) end,
       "range: 'to' must be after 'from', got 0.5s to 0.5s")
     for shown, value in pairs { ["-1"] = -1, string = "1s", nan = 0 / 0 } do
@@ -272,7 +278,7 @@ describe("a damaged time axis", function()
 
   local function recorded(dir)
     local path = dir:file "x.cprof"
-    driven.sample(stalls, { file = path })
+    driven.known(stalls, { file = path })
     return command.read(path)
   end
 
