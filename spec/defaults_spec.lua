@@ -10,7 +10,7 @@ local none = { ["--filter"] = true, ["--root"] = true, ["--focus"] = true,
   ["--lines"] = true, ["--count"] = true, ["--coverage"] = true,
   ["--branch-coverage"] = true, ["--budget"] = true,
   ["--baseline"] = true,
-  ["--since"] = true, ["--until"] = true,
+  ["--since"] = true, ["--until"] = true, ["--range"] = true,
   ["--trace"] = true, ["-e"] = true, ["-m"] = true }
 
 -- the options with a value that a command need not be given; what its help

@@ -28,6 +28,9 @@ local refused <const> = {
   "^%g+ has no expressions: record it with cprof run %-%-",
   "^%g+ has no coverage: record it with cprof run %-%-coverage$",
   "^%g+ has no branches to cover$", "^%g+ has no lines to cover$",
+  '^no time axis: mode "%l+" does not keep when; cprof run %-%-sample does$',
+  "^no time axis: a sum of recordings does not keep when$",
+  "^1?[%d.]+s is not within the recording, which took %g+$",
   "^%g+ is a profile without [%l ]+; record with cprof run %-%-memory",
   "^%g+ is a profile without waiting times: ",
   "^%l+ needs lines, %g+ has none: record it with cprof run %-%-lines$",
@@ -137,6 +140,15 @@ describe("the commands that print a profile", function()
       "--format=markdown", "--width=40" } do
       run(failed, "annotate", option, path)
     end
+    for _, name in ipairs { "heatmap", "report", "tree", "callgraph",
+      "annotate" } do
+      run(failed, name, path)
+      run(failed, name, "--from=1us", "--to=1h", "--width=40", path)
+      run(failed, name, "--from=1h", "--format=markdown", path)
+    end
+    for _, name in ipairs { "fib", "(root)", "(host)" } do
+      run(failed, "heatmap", "--limit=1", "--color=always", path, name)
+    end
     run(failed, "coverage", path)
     run(failed, "coverage", "--missing", path)
     run(failed, "coverage", "--format=markdown", path, "kinds.lua")
@@ -159,6 +171,7 @@ describe("the commands that write a profile", function()
       end
     end
     run(failed, "html", "-o", out, path)
+    run(failed, "html", "-o", out, "--from=1us", path)
     run(failed, "html", "--diff=" .. files[1].path, "-o", out,
       "--min-percent=5", path)
   end)
@@ -190,6 +203,7 @@ end)
 describe("the commands that take two profiles", function()
   each(function(failed, path)
     local out = dir:file "both.cprof"
+    run(failed, "diff", "--range=0..1us", "--against=1us..", path)
     for _, other in ipairs(others()) do
       run(failed, "diff", path, other)
       run(failed, "merge", "-o", out, path, other)

@@ -7,6 +7,7 @@
 #define recording_h
 
 #include "base/clock.h"
+#include "count/axis.h"
 #include "count/gap.h"
 #include "count/node.h"
 #include "count/timing.h"
@@ -126,6 +127,7 @@ typedef struct Recording {
   Functions functions;
   Tree tree;
   Waits waits;
+  Axis axis;		/* mode sample: when samples came */
   Figures *figures;	/* 'own_figures', or those in a file */
   Figures own_figures;
   uint64_t waiting;	/* mode sample, read from a file: those ticks of

@@ -18,6 +18,8 @@ void format_fill (FormatHeader *h, const Recording *r) {
   h->direct = r->direct != 0;
   h->memory = r->tree.memory != 0;
   h->calltimes = r->tree.calltimes != 0;
+  h->step = r->axis.step;
+  h->mean = r->axis.mean;
   h->live = r->live;
   h->memory_interval = r->memory_interval;
   h->gc = r->gc != 0;
@@ -33,6 +35,8 @@ void format_read (Recording *r, const FormatHeader *h) {
   r->clock.kind = (ClockKind)h->clock;
   r->tree.foldat = h->foldat;
   r->direct = h->direct != 0;
+  r->axis.step = h->step;
+  r->axis.mean = h->mean;
   r->live = h->live;
   r->memory_interval = h->memory_interval;
   r->gc = h->gc != 0;

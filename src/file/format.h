@@ -27,7 +27,7 @@
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
-#define FORMAT_VERSION	16u
+#define FORMAT_VERSION	17u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples of this */
@@ -76,6 +76,11 @@ typedef struct FormatHeader {
   uint32_t calltimes;	/* are durations of calls counted? */
   uint64_t live;	/* as in Recording */
   uint64_t memory_interval;	/* as in Recording */
+  uint32_t places;	/* number of complete places of samples, of which the
+			   first one is not used */
+  uint32_t unused;
+  double step;		/* as in Axis; 0: there is no time axis */
+  double mean;		/* as in Axis */
   uint64_t id;		/* different in each file */
   uint64_t checksum;	/* of a file that has ended, see below; else 0 */
 } FormatHeader;
@@ -101,7 +106,9 @@ typedef enum BlockKind {
   BLOCK_KINDS,		/* KindsAllocated, for each function of a chunk */
   BLOCK_WAITS,		/* a chunk of Wait */
   BLOCK_DURATIONS,	/* Durations, for each function of a chunk */
-  BLOCK_LAST = BLOCK_DURATIONS
+  BLOCK_AXIS,		/* an AxisChunk */
+  BLOCK_PLACES,		/* a chunk of AxisPlace */
+  BLOCK_LAST = BLOCK_PLACES
 } BlockKind;
 
 typedef struct FileBlock {	/* the head of a block; its contents follow */

@@ -308,6 +308,8 @@ static void livefile_setstore (LiveFile *l) {
   s->kinds = &l->file->kinds;
   s->durations = &l->file->durations;
   s->waits = &l->file->waits;
+  s->axis = &l->file->axis;
+  s->places = &l->file->places;
   s->figures = &h->figures;
   s->running = (const Node **)(void *)&h->running;
   s->begin = livefile_begin;

@@ -263,6 +263,8 @@ static void mapped_writeheader (MappedFile *f) {
   mapped_setpages(f, &f->kinds, BLOCK_KINDS, NULL);
   mapped_setpages(f, &f->durations, BLOCK_DURATIONS, NULL);
   mapped_setpages(f, &f->waits, BLOCK_WAITS, &h->waits);
+  mapped_setpages(f, &f->axis, BLOCK_AXIS, NULL);
+  mapped_setpages(f, &f->places, BLOCK_PLACES, &h->places);
   memcpy(magic, FORMAT_MAGIC, sizeof magic);
   memcpy(h->magic, magic, sizeof magic[0]);
   platform_publish((uint32_t *)(void *)(h->magic + sizeof magic[0]),

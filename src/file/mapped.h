@@ -26,7 +26,8 @@ typedef struct MappedFile {
 			   it could */
   long pid;		/* the process that writes it */
   uint64_t id;		/* as in the header */
-  Pages nodes, lines, instructions, allocated, kinds, durations, waits;
+  Pages nodes, lines, instructions, allocated, kinds, durations, waits,
+        axis, places;
 } MappedFile;
 
 /* room for the message of 'mapped_create' */

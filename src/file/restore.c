@@ -441,6 +441,75 @@ static int restore_nodes (Restoring *c) {
 
 
 /* {======================================================
+** The time axis
+** ======================================================= */
+
+/* Is a place one of a node, and of an instruction that this has? */
+static int axis_possible (const Restoring *c, const AxisPlace *p) {
+  const Tree *t = &c->r->tree;
+  const Function *f;
+  if (p->node >= t->nodes.count) return 0;
+  f = functions_at(&c->r->functions, tree_node(t, p->node)->func);
+  return p->at == 0 || (p->at - 1) / 2 < f->instructions.count;
+}
+
+
+static int restore_places (Restoring *c) {
+  Chunks *to = &c->r->axis.copy;
+  uint32_t i;
+  c->to = to;
+  if (!restore_each(c, BLOCK_PLACES, restore_chunk)) return 0;
+  if (c->h->places > to->chunks << AXIS_SHIFT)
+    return reader_fail(c->l, "number of places");
+  to->count = c->h->places;
+  for (i = 1; i < to->count; i++)
+    if (!axis_possible(c, cast(const AxisPlace *, chunks_at(to, i))))
+      return reader_fail(c->l, "place of a sample");
+  return 1;
+}
+
+
+/*
+** Checks the chunks of the axis. Of a file that is still written, or was not
+** completed, the newest samples may be half written: these are dropped.
+*/
+static int restore_chunksofaxis (Restoring *c) {
+  const FormatHeader *h = c->h;
+  Axis *a = &c->r->axis;
+  Scale scale;
+  uint32_t i;
+  scale.factor = h->scale & UINT32_MAX;
+  scale.shift = (unsigned)(h->scale >> 32);
+  c->to = &a->list;
+  if (!restore_each(c, BLOCK_AXIS, restore_chunk)) return 0;
+  a->list.count = a->list.chunks;
+  for (i = 0; i < a->list.count; i++) {
+    AxisChunk *chunk = cast(AxisChunk *, chunks_at(&a->list, i));
+    if (!axis_check(chunk, h->step * clock_rate(scale), h->mean,
+                    a->copy.count) && h->state == FORMAT_ENDED)
+      return reader_fail(c->l, "time of a sample");
+  }
+  return 1;
+}
+
+
+/* The mean, as options may set it, with a margin: 1 s to 0.1 ms. */
+#define MEAN_LEAST	1e4
+#define MEAN_MOST	1e10
+
+static int restore_axis (Restoring *c) {
+  double step = c->h->step, mean = c->h->mean;
+  if (step == 0) return 1;
+  if (c->h->mode != MODE_SAMPLE || !(step > 0 && step < 1e12) ||
+      !(mean >= MEAN_LEAST && mean <= MEAN_MOST))
+    return reader_fail(c->l, "time axis");
+  return restore_places(c) && restore_chunksofaxis(c);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
 ** Overhead
 ** ======================================================= */
 
@@ -680,14 +749,15 @@ int restore (Loaded *l) {
   c.h = (const FormatHeader *)(const void *)l->bytes;
   c.r->functions.policy.pages = c.r->tree.nodes.pages =
     c.r->tree.allocated.pages = c.r->tree.kinds.pages =
-    c.r->tree.durations.pages =
+    c.r->tree.durations.pages = c.r->axis.list.pages =
+    c.r->axis.copy.pages =
     l->nodeoverhead.pages = &restore_pages;
   ok = restore_checkheader(&c) && restore_texts(&c) &&
        restore_functions(&c) && restore_sources(&c) &&
        restore_nodes(&c) &&
        restore_each(&c, BLOCK_WAITS, restore_chunkofwaits) &&
        restore_allocated(&c) && restore_durations(&c) &&
-       restore_lines(&c) && restore_overhead(&c);
+       restore_lines(&c) && restore_overhead(&c) && restore_axis(&c);
   memory_free(m, c.source, c.texts * sizeof *c.source);
   memory_free(m, c.highest, c.sources * sizeof *c.highest);
   if (!ok) return 0;

@@ -17,6 +17,7 @@ typedef struct Store {
   const Pages *allocated, *kinds;	/* where allocations are counted */
   const Pages *durations;	/* where durations are counted */
   const Pages *waits;
+  const Pages *axis, *places;	/* mode sample: of its Axis */
   Figures *figures;
   const Node **running;		/* where the node that runs is published */
   /* Takes in all that is recorded so far. 0: no room for it. */

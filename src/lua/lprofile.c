@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "heap/nogc.h"
+#include "lua/laxis.h"
 #include "lua/lhistory.h"
 #include "lua/lmemory.h"
 #include "lua/lmeta.h"
@@ -246,6 +247,7 @@ void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
   snapshot_pushsources(L, r);
   if (frames != NULL) lhistory_push(L, &a->memory, frames, &s);
   else lua_pushnil(L);
+  laxis_push(L, r, &s);
   arena_free(a);
 }
 
@@ -268,13 +270,13 @@ int lprofile_nogc (lua_State *L, lua_CFunction f, int arguments) {
 static int profile_takesnapshot (lua_State *L) {
   Recorder *r = recorder_get(L);
   lprofile_push(L, &r->recording, &lstate_get(L)->overhead, &r->frames);
-  return 6;
+  return 7;
 }
 
 
 /*
-** -> nodes, functions, meta, lines, sources, history; or nothing, if there
-** is no recording
+** -> nodes, functions, meta, lines, sources, history, axis; or nothing, if
+** there is no recording
 */
 static int profile_snapshot (lua_State *L) {
   Recorder *r = lstate_recorder(L);

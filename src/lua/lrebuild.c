@@ -2,6 +2,10 @@
 ** Trees that are made of others, for the Lua part: see profile/rebuild.h
 */
 
+#include <math.h>
+#include <string.h>
+
+#include "lua/laxis.h"
 #include "lua/lmemory.h"
 #include "lua/lnodes.h"
 #include "lua/parts.h"
@@ -90,13 +94,14 @@ static int lrebuild_fold (lua_State *L) {
 }
 
 
-/* The nodes at 1, whose functions have numbers from 0 to 'last'. */
-static const Nodes *lrebuild_nodes (lua_State *L, lua_Integer last) {
-  const Nodes *nodes = lnodes_check(L, 1);
-  luaL_argcheck(L, nodes->count > NODE_OVERHEAD, 1, "no overhead");
+/* The nodes at 'arg', whose functions have numbers from 0 to 'last'. */
+static const Nodes *lrebuild_nodes (lua_State *L, int arg,
+                                    lua_Integer last) {
+  const Nodes *nodes = lnodes_check(L, arg);
+  luaL_argcheck(L, nodes->count > NODE_OVERHEAD, arg, "no overhead");
   luaL_argcheck(L, last >= 0 && last < UINT32_MAX &&
                    lnodes_functions(nodes) <= last + 1,
-                1, "too many functions");
+                arg, "too many functions");
   return nodes;
 }
 
@@ -107,7 +112,7 @@ static const Nodes *lrebuild_nodes (lua_State *L, lua_Integer last) {
 */
 static int lrebuild_foldpaths (lua_State *L) {
   lua_Integer functions = luaL_checkinteger(L, 2);
-  const Nodes *nodes = lrebuild_nodes(L, functions - 1);
+  const Nodes *nodes = lrebuild_nodes(L, 1, functions - 1);
   Arena *a;
   Merge m;
   lua_settop(L, 4);
@@ -129,7 +134,7 @@ static int lrebuild_foldpaths (lua_State *L) {
 static int lrebuild_weigh (lua_State *L) {
   int64_t least = luaL_checkinteger(L, 2);
   lua_Integer below = luaL_checkinteger(L, 3);
-  const Nodes *nodes = lrebuild_nodes(L, below);
+  const Nodes *nodes = lrebuild_nodes(L, 1, below);
   size_t functions = (size_t)below + 1;
   PruneBytes bytes;
   PruneSize size;
@@ -177,7 +182,7 @@ static void lrebuild_number (lua_State *L, Merge *m, size_t functions) {
 static int lrebuild_cut (lua_State *L) {
   int64_t least = luaL_checkinteger(L, 2);
   lua_Integer below = luaL_checkinteger(L, 3);
-  const Nodes *nodes = lrebuild_nodes(L, below);
+  const Nodes *nodes = lrebuild_nodes(L, 1, below);
   Arena *a = lmemory_arena(L);
   uint32_t cut;
   Merge m;
@@ -219,6 +224,218 @@ static int lrebuild_join (lua_State *L) {
 }
 
 
+/* {======================================================
+** Ranges of time
+** ======================================================= */
+
+/* a range, while its tree is made; all memory comes from an arena */
+typedef struct Ranging {
+  const Memory *memory;
+  const AxisData *axis;
+  const Nodes *nodes;
+  RangePart *part;	/* of each place */
+  RangePart *of;	/* of each node */
+  RangePart all;	/* of all nodes */
+  uint32_t *first;	/* of each function: one of its places; 0: none */
+  uint32_t *next;	/* of each place: another one of its function */
+  int64_t paused, preempted, overhead;	/* ns */
+  int64_t run, wait;	/* ns that nodes share, by their parts */
+} Ranging;
+
+
+static void part_add (RangePart *to, const RangePart *from) {
+  to->run += from->run;
+  to->wait += from->wait;
+  to->samples += from->samples;
+}
+
+
+static void range_sum (Ranging *g, size_t functions, double from,
+                       double to) {
+  const AxisData *d = g->axis;
+  uint32_t i;
+  g->part = memory_newzeroed(g->memory, RangePart, (size_t)d->places + 1);
+  g->of = memory_newzeroed(g->memory, RangePart, g->nodes->count);
+  g->first = memory_newzeroed(g->memory, uint32_t, functions);
+  g->next = memory_newzeroed(g->memory, uint32_t, (size_t)d->places + 1);
+  range_add(d, from, to, g->part);
+  for (i = 1; i < d->places; i++) {
+    uint32_t *first = &g->first[g->nodes->list[d->place[i].node].func];
+    g->next[i] = *first;
+    *first = i;
+    part_add(&g->of[d->place[i].node], &g->part[i]);
+    part_add(&g->all, &g->part[i]);
+  }
+}
+
+
+/*
+** Divides 'ns', the length of the range. How much of it the profiler took is
+** not known; it is the share that it had of the whole recording.
+*/
+static void range_divide (Ranging *g, int64_t ns) {
+  const ProfileNode *list = g->nodes->list;
+  double share = 0, both = g->all.run + g->all.wait;
+  g->paused = snapshot_share(ns, g->part[AXIS_NOWHERE].run, (double)ns);
+  ns -= g->paused;
+  g->preempted = snapshot_share(ns, g->part[AXIS_NOWHERE].wait, (double)ns);
+  ns -= g->preempted;
+  if (list[0].total > 0)
+    share = (double)list[NODE_OVERHEAD].self / (double)list[0].total;
+  g->overhead = snapshot_share(ns, share, 1);
+  ns -= g->overhead;
+  g->wait = both > 0 ? snapshot_share(ns, g->all.wait, both) : 0;
+  g->run = ns - g->wait;
+}
+
+
+/* Which nodes are needed: those with samples, and all above them. */
+static uint8_t *range_needed (const Ranging *g) {
+  const Nodes *nodes = g->nodes;
+  uint8_t *needed = memory_newzeroed(g->memory, uint8_t, nodes->count);
+  uint32_t i;
+  for (i = nodes->count; i-- > 0; ) {
+    const RangePart *p = &g->of[i];
+    if (i <= NODE_OVERHEAD || p->samples > 0 || p->run > 0 || p->wait > 0)
+      needed[i] = 1;
+    if (needed[i]) needed[nodes->list[i].parent] = 1;
+  }
+  return needed;
+}
+
+
+static void range_tree (const Ranging *g, Merge *m) {
+  const Nodes *nodes = g->nodes;
+  const uint8_t *needed = range_needed(g);
+  uint32_t *to = memory_new(g->memory, uint32_t, nodes->count), i;
+  RangePart upto = ZEROS;
+  int64_t run = 0, wait = 0;
+  for (i = 0; i < nodes->count; i++) {
+    const ProfileNode *from = &nodes->list[i];
+    int64_t ran = run, waited = wait;
+    ProfileNode *n;
+    if (!needed[i]) continue;
+    to[i] = merge_enter(m, i > 0 ? to[from->parent] : 0, from->func,
+                        from->call_line);
+    part_add(&upto, &g->of[i]);
+    run = snapshot_share(g->run, upto.run, g->all.run);
+    wait = snapshot_share(g->wait, upto.wait, g->all.wait);
+    n = merge_node(m, to[i]);
+    n->ways = from->ways;
+    n->depth = from->depth;
+    n->raw += g->of[i].samples;
+    n->wait += wait - waited;
+    n->self += run - ran + wait - waited;
+  }
+  merge_node(m, to[NODE_OVERHEAD])->self = g->overhead;
+}
+
+
+/* ns of an instruction, see Instruction */
+typedef struct RangeTimes {
+  double before, within;
+} RangeTimes;
+
+
+/*
+** Replaces the counters on top, of instructions of function 'func', by those of
+** the range.
+*/
+static void range_counters (lua_State *L, const Ranging *g, uint32_t func) {
+  size_t size, count, i;
+  uint32_t k;
+  const char *from = lua_tolstring(L, -1, &size);
+  double scale = g->all.run > 0 ? (double)g->run / g->all.run : 0, sum = 0;
+  Instruction *list = memory_newzeroed(g->memory, Instruction,
+                                       size / sizeof(Instruction) + 1);
+  RangeTimes *times;
+  uint64_t ns = 0;
+  count = size / sizeof *list;
+  times = memory_newzeroed(g->memory, RangeTimes, count + 1);
+  for (i = 0; i < count; i++) {
+    Instruction was;
+    memcpy(&was, from + i * sizeof was, sizeof was);
+    list[i].code = was.code;
+    list[i].line = was.line;
+  }
+  for (k = g->first[func]; k != 0; k = g->next[k]) {
+    const AxisPlace *p = &g->axis->place[k];
+    const RangePart *part = &g->part[k];
+    size_t at = (p->at - 1) / 2;
+    if (p->at == 0 || at >= count) continue;
+    if (p->at % 2 == 0) {
+      list[at].count += (uint64_t)part->samples;
+      times[at].before += part->run;
+    }
+    else {
+      list[at].next[1] += (uint64_t)part->samples;
+      times[at].within += part->run;
+    }
+  }
+  for (i = 0; i < count; i++) {
+    sum += times[i].before * scale;
+    list[i].next[0] = (uint64_t)(sum + 0.5) - ns;
+    ns += list[i].next[0];
+    sum += times[i].within * scale;
+    list[i].next[2] = (uint64_t)(sum + 0.5) - ns;
+    ns += list[i].next[2];
+  }
+  lua_pop(L, 1);
+  lua_pushlstring(L, (const char *)list, count * sizeof *list);
+}
+
+
+/*
+** axis, nodes, from, to, ns of the recording, { function -> counters of its
+** instructions, or false } -> nodes of the range; { its function -> function };
+** { its function -> counters or false }; ns of pauses; ns in which others had
+** the processor; ns of overhead; ns of waiting
+*/
+static int lrebuild_range (lua_State *L) {
+  Ranging g = ZEROS;
+  lua_Integer from = luaL_checkinteger(L, 3), to = luaL_checkinteger(L, 4);
+  lua_Integer wall = luaL_checkinteger(L, 5), n, i;
+  uint32_t k;
+  Arena *a;
+  Merge m;
+  lua_settop(L, 6);
+  luaL_checktype(L, 6, LUA_TTABLE);
+  n = (lua_Integer)lua_rawlen(L, 6);
+  g.axis = laxis_check(L, 1);
+  g.nodes = lrebuild_nodes(L, 2, n - 1);
+  luaL_argcheck(L, from >= 0 && from < to && to <= wall, 3, "no range");
+  for (k = 1; k < g.axis->places; k++)
+    luaL_argcheck(L, g.axis->place[k].node < g.nodes->count, 1, "no node");
+  a = lmemory_arena(L);
+  g.memory = &a->memory;
+  range_sum(&g, (size_t)n, from == 0 ? -HUGE_VAL : (double)from,
+            to == wall ? HUGE_VAL : (double)to);
+  range_divide(&g, to - from);
+  merge_init(&m, g.memory);
+  range_tree(&g, &m);
+  lrebuild_number(L, &m, (size_t)n);
+  lua_createtable(L, (int)n, 0);
+  n = (lua_Integer)lua_rawlen(L, -2);
+  for (i = 1; i <= n; i++) {
+    lua_rawgeti(L, -2, i);
+    k = (uint32_t)lua_tointeger(L, -1) - 1;
+    lua_pop(L, 1);
+    if (lua_rawgeti(L, 6, (lua_Integer)k + 1) == LUA_TSTRING)
+      range_counters(L, &g, k);
+    lua_rawseti(L, -2, i);
+  }
+  lrebuild_push(L, &m, a);
+  lua_insert(L, -3);
+  lua_pushinteger(L, g.paused);
+  lua_pushinteger(L, g.preempted);
+  lua_pushinteger(L, g.overhead);
+  lua_pushinteger(L, g.wait);
+  return 7;
+}
+
+/* }====================================================== */
+
+
 static const luaL_Reg lrebuild_list[] = {
   {"merge", lrebuild_merge},
   {"fold", lrebuild_fold},
@@ -226,6 +443,7 @@ static const luaL_Reg lrebuild_list[] = {
   {"weigh", lrebuild_weigh},
   {"cut", lrebuild_cut},
   {"join", lrebuild_join},
+  {"range", lrebuild_range},
   {NULL, NULL}
 };
 

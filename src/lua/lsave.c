@@ -8,6 +8,7 @@
 
 #include "file/journal.h"
 #include "identity/label.h"
+#include "lua/laxis.h"
 #include "lua/lfile.h"
 #include "lua/lmemory.h"
 #include "lua/lmeta.h"
@@ -21,7 +22,7 @@
 
 /* arguments of 'lsave_save' */
 enum { SAVE_PATH = 1, SAVE_NODES, SAVE_FUNCTIONS, SAVE_META, SAVE_STRINGS,
-       SAVE_LINES, SAVE_SOURCES, SAVE_MARKS };
+       SAVE_LINES, SAVE_SOURCES, SAVE_MARKS, SAVE_AXIS };
 
 /* what is written; all memory comes from an arena */
 typedef struct Saving {
@@ -31,7 +32,8 @@ typedef struct Saving {
   Waits waits;
   MappedFile *file;	/* is freed even if an error is raised */
   Pages ofoverhead;
-  Chunks nodes, overhead, allocated, kinds, durations;	/* in the file */
+  Chunks nodes, overhead, allocated, kinds, durations,
+         places;	/* in the file */
 } Saving;
 
 
@@ -338,16 +340,41 @@ static int save_source (lua_State *L, Saving *s, uint32_t i) {
 ** All of it
 ** ======================================================= */
 
+/* Writes when samples came, if that is known. 0: no room. */
+static int save_axis (lua_State *L, Saving *s) {
+  FormatHeader *h = mapped_header(s->file);
+  const AxisData *d;
+  uint32_t i;
+  if (lua_isnil(L, SAVE_AXIS)) return 1;
+  d = laxis_check(L, SAVE_AXIS);
+  h->step = d->step;
+  h->mean = d->mean;
+  for (i = 0; i < d->places; i++) {
+    AxisPlace *to = cast(AxisPlace *, chunks_add(&s->places));
+    if (to == NULL) return 0;
+    *to = d->place[i];
+  }
+  chunks_publish(&s->places);
+  for (i = 0; i < d->chunks; i++) {
+    FileBlock *b = mapped_block(s->file, BLOCK_AXIS, i, sizeof *d->chunk);
+    if (b == NULL) return 0;
+    memcpy(block_data(b), &d->chunk[i], sizeof *d->chunk);
+  }
+  return 1;
+}
+
+
 /* the arguments of 'lsave_save', Saving -> boolean: is all written? */
 static int save_all (lua_State *L) {
-  Saving *s = cast(Saving *, lua_touserdata(L, SAVE_MARKS + 1));
+  Saving *s = cast(Saving *, lua_touserdata(L, SAVE_AXIS + 1));
   int ok;
   lmeta_write(L, SAVE_META, mapped_header(s->file));
   lua_pushvalue(L, SAVE_STRINGS);
   ok = lfile_meta(L, &s->journal) &&
        save_each(L, SAVE_FUNCTIONS, s, save_function) && save_lines(L, s) &&
        save_each(L, SAVE_SOURCES, s, save_source) &&
-       save_nodes(lnodes_check(L, SAVE_NODES), s) && mapped_close(s->file, 1);
+       save_nodes(lnodes_check(L, SAVE_NODES), s) && save_axis(L, s) &&
+       mapped_close(s->file, 1);
   lua_pushboolean(L, ok);
   return 1;
 }
@@ -375,6 +402,7 @@ static void save_begin (Saving *s, MappedFile *f, const Memory *m) {
   save_chunks(&s->kinds, m, sizeof(KindsAllocated), KINDS_SHIFT, &f->kinds);
   save_chunks(&s->durations, m, sizeof(Durations), DURATIONS_SHIFT,
               &f->durations);
+  save_chunks(&s->places, m, sizeof(AxisPlace), AXIS_SHIFT, &f->places);
 }
 
 
@@ -420,8 +448,8 @@ static const char *save_failure (lua_State *L, int status,
 
 
 /*
-** path, nodes, functions, meta, its strings, lines, sources, marks -> true;
-** or nil and a message
+** path, nodes, functions, meta, its strings, lines, sources, marks, time axis
+** or nil -> true; or nil and a message
 */
 static int lsave_save (lua_State *L) {
   const char *path = luaL_checkstring(L, SAVE_PATH), *aside, *failure;
@@ -434,7 +462,7 @@ static int lsave_save (lua_State *L) {
   for (i = SAVE_FUNCTIONS; i <= SAVE_MARKS; i++)
     luaL_checktype(L, i, LUA_TTABLE);
   if (recorder_get(L) == NULL) return save_fail(L, RECORDER_CLOSED);
-  lua_settop(L, SAVE_MARKS);
+  lua_settop(L, SAVE_AXIS);
   a = lmemory_arena(L);
   s = lmemory_new(L, Saving);
   luaL_setmetatable(L, SAVING);
@@ -443,9 +471,9 @@ static int lsave_save (lua_State *L) {
   if (f == NULL) return save_fail(L, why);
   save_begin(s, f, &a->memory);
   lua_pushcfunction(L, save_all);
-  for (i = SAVE_PATH; i <= SAVE_MARKS; i++) lua_pushvalue(L, i);
+  for (i = SAVE_PATH; i <= SAVE_AXIS; i++) lua_pushvalue(L, i);
   lua_pushlightuserdata(L, s);
-  failure = save_failure(L, lua_pcall(L, SAVE_MARKS + 1, 1, 0), s);
+  failure = save_failure(L, lua_pcall(L, SAVE_AXIS + 1, 1, 0), s);
   if (failure == NULL) {
     int error = platform_rename(aside, path);
     if (error != 0) failure = strerror(error);

@@ -12,6 +12,7 @@
 
 
 CPROF_I void entry_open (lua_State *L);
+CPROF_I void laxis_open (lua_State *L);
 CPROF_I void lcallees_open (lua_State *L);
 CPROF_I void lcallgraph_open (lua_State *L);
 CPROF_I void lfile_open (lua_State *L);

@@ -100,6 +100,13 @@ static void begin_calltimes (Recorder *r, const Options *o) {
 }
 
 
+static void begin_axis (Recorder *r) {
+  if (r->recording.mode == MODE_SAMPLE)
+    axis_pace(&r->recording.axis, 1e9 / r->options.rate,
+              clock_rate(r->hot->scale));
+}
+
+
 static int begin_functions (Recorder *r, lua_State *L, const Options *o) {
   Functions *fs = &r->recording.functions;
   Policy p = ZEROS;
@@ -127,6 +134,8 @@ static void begin_counters (Recorder *r, const Options *o) {
   r->generation = platform_generation();
   tree_init(&x->tree, &x->memory);
   waits_init(&x->waits, &x->memory, r->store ? r->store->waits : NULL);
+  axis_init(&x->axis, &x->memory, r->store ? r->store->axis : NULL,
+            r->store ? r->store->places : NULL);
   x->tree.limit = o->max_nodes;
   x->tree.foldat = o->foldat;
   x->tree.fold = o->foldat == 0;
@@ -180,6 +189,7 @@ int begin_recording (Recorder *r, lua_State *L, const Options *o) {
   begin_clock(r);
   begin_hot(r, o);
   begin_calltimes(r, o);
+  begin_axis(r);
   interval_begin(r);
   if (!begin_clear(r)) return 0;
   if (r->store != NULL && !begin_store(r)) return 0;
@@ -212,6 +222,7 @@ int begin_clear (Recorder *r) {
   memset(x->figures, 0, sizeof *x->figures);
   x->figures->divided = gap_known(&r->gap);
   waits_clear(&x->waits);
+  axis_clear(&x->axis);
   r->exact = 0;
   begin_schedule(h);
   h->epoch = begin_epoch(h->epoch);
@@ -285,12 +296,14 @@ int begin_move (Recorder *r, Store *to) {
   r->hot->running = to->running;
   tree_free(&x->tree);
   waits_free(&x->waits);
+  axis_free(&x->axis);
   begin_counters(r, &r->options);
   fs->policy.pages = begin_pages(to, x->mode);
   ok = fs->policy.instructions ? begin_moveinstructions(r)
      : !r->hot->lines || begin_movelines(r);
   from->free(from);
   begin_clock(r);
+  begin_axis(r);
   if (!ok || !begin_clear(r) || !begin_store(r)) return 0;
   for (i = 1; i < fs->sources.count; i++)
     if (functions_source(fs, i)->lines > 0 && !to->notify(to, i)) return 0;

@@ -280,12 +280,19 @@ int control_reset (Recorder *r, lua_State *L) {
 /* }====================================================== */
 
 
+/* The pause has lasted until 'now'. */
+static void control_paused (Recorder *r, uint64_t now) {
+  recorder_paused(r, now);
+  if (recorder_samples(r) && !sample_paused(r)) recorder_nomemory(r);
+}
+
+
 void control_charge (Recorder *r) {
   Recording *x = &r->recording;
   uint64_t now = hot_now(r->hot);
   x->events = hot_events(r->hot);
   if (r->gap.on) x->figures->divided = gap_known(&r->gap);
-  if (r->state == STATE_PAUSED) recorder_paused(r, now);
+  if (r->state == STATE_PAUSED) control_paused(r, now);
   else if (recorder_samples(r)) sample_pass(r);
   else hot_charge(r->hot, now);
   recorder_watch(r);
@@ -355,7 +362,7 @@ static int control_continue (Recorder *r, lua_State *L) {
   if (r->callback || !control_active(r, L) || r->state != STATE_PAUSED)
     return 0;
   if (!control_record(r, L)) return 0;
-  recorder_paused(r, r->hot->last);
+  control_paused(r, r->hot->last);
   return 1;
 }
 

@@ -32,7 +32,7 @@ typedef struct RemoteProto {
   int first, last;
 } RemoteProto;
 
-/* Reads a prototype. 0: it is none. */
+/* Reads a prototype. 0: it is not a prototype. */
 CPROF_I int remote_proto (RemoteMemory *m, uint64_t at, RemoteProto *p);
 
 /*

@@ -265,16 +265,72 @@ static void sample_countsignals (Sampler *s) {
 }
 
 
-/*
-** Adds 'ns' of waiting to the node of a sample, unless a Lua function ran: only
-** C functions wait. 0: out of memory.
-*/
-static int sample_wait (Sampler *s, const Unwound *x, uint64_t ns) {
+/* Adds 'ns' of waiting to a node. 0: out of memory. */
+static int sample_wait (const Sampler *s, const Node *n, uint64_t ns) {
   Wait w = ZEROS;
   w.ticks = ns;
-  w.node = x->node->id;
-  return ns == 0 || x->instructions != NULL || !s->recorder->gap.on ||
+  w.node = n->id;
+  return ns == 0 || !s->recorder->gap.on ||
          waits_add(&s->recorder->recording.waits, &w);
+}
+
+
+/*
+** Adds to the time axis what was not recorded since the last sample: pauses,
+** and time in which others had the processor. 0: out of memory.
+*/
+static int sample_missed (const Recorder *r, Axis *a, uint64_t now) {
+  const Figures *f = r->recording.figures;
+  uint64_t preempted = f->preempted - a->preempted;
+  uint64_t paused = f->paused - a->paused - preempted;
+  double tick = clock_rate(r->hot->scale);
+  AxisSample x = ZEROS;
+  x.place = AXIS_NOWHERE;
+  x.ns = (double)paused * tick;
+  if (x.ns * AXIS_STEPS >= a->mean) {
+    a->paused += paused;
+    if (!axis_add(a, now, &x)) return 0;
+  }
+  x.waits = 1;
+  x.ns = (double)preempted * tick;
+  if (x.ns * AXIS_STEPS < a->mean) return 1;
+  a->preempted += preempted;
+  a->paused += preempted;
+  return axis_add(a, now, &x);
+}
+
+
+/*
+** Adds a sample to the time axis, which was taken at 'now': 'w.wait' of its ns
+** are waiting, at the end. 'at' as in AxisPlace. 0: out of memory.
+*/
+static int sample_when (const Sampler *s, uint64_t now, uint32_t node,
+                        uint32_t at, Weight w) {
+  Recorder *r = s->recorder;
+  Axis *a = &r->recording.axis;
+  uint64_t begun = r->recording.figures->begun;
+  uint64_t ran = w.wait < w.ns ? w.ns - w.wait : 0;
+  AxisSample x = ZEROS;
+  x.place = axis_place(a, node, at);
+  now = now > begun ? now - begun : 0;
+  if (x.place == 0 || !sample_missed(r, a, now)) return 0;
+  x.samples = w.samples;
+  if (ran > 0 || w.wait == 0) {
+    uint64_t back = (uint64_t)((double)w.wait / clock_rate(r->hot->scale));
+    x.ns = (double)ran;
+    if (!axis_add(a, now > back ? now - back : 0, &x)) return 0;
+    x.samples = 0;
+  }
+  x.ns = (double)w.wait;
+  x.waits = 1;
+  return w.wait == 0 || axis_add(a, now, &x);
+}
+
+
+/* The 'at' of an AxisPlace, for a sample at that event. */
+static uint32_t sample_at (const Sampler *s, const Unwound *x, int event) {
+  if (x->instructions == NULL) return 0;
+  return 2 * x->at + 1 + (event == LUA_HOOKCOUNT && s->unwinder.at != NULL);
 }
 
 
@@ -309,16 +365,17 @@ static void sample_charge (Sampler *s, const Unwound *x, int event,
 ** out of memory.
 */
 static int sample_waited (Sampler *s) {
-  Wait w = ZEROS;
   BlockedWait seen = ZEROS;
   while (watcher_take(s->watcher, &seen)) {
-    w.ticks = seen.ns;
-    w.node = seen.node->id;
+    Weight w = ZEROS;
+    w.ns = seen.ns;
+    w.wait = s->recorder->gap.on ? seen.ns : 0;
+    w.samples = seen.samples;
     seen.node->self += seen.ns;
     seen.node->calls += seen.samples;
     s->any = 1;
-    if (s->recorder->gap.on &&
-        !waits_add(&s->recorder->recording.waits, &w))
+    if (!sample_wait(s, seen.node, seen.ns) ||
+        !sample_when(s, hot_now(s->recorder->hot), seen.node->id, 0, w))
       return 0;
   }
   return 1;
@@ -379,6 +436,12 @@ uint64_t sample_pass (Recorder *r) {
 }
 
 
+int sample_paused (Recorder *r) {
+  uint64_t begun = r->recording.figures->begun, now = r->hot->last;
+  return sample_missed(r, &r->recording.axis, now > begun ? now - begun : 0);
+}
+
+
 /*
 ** ns by which the clock that ticks use has jumped ahead: they did not pass. 0:
 ** it has not.
@@ -424,9 +487,15 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   uint64_t handler = pace_handler(&s->pace);
   Weight w = pace_weigh(&s->pace, ns - sample_jumped(r), passed, away);
   Unwound x;
-  int ok = unwind_look(&s->unwinder, L, ar, &x);
-  if (ok) sample_charge(s, &x, ar ? ar->event : UNWIND_NOEVENT, w);
-  ok = ok && sample_wait(s, &x, w.wait) && sample_waited(s);
+  int ok = sample_waited(s) && unwind_look(&s->unwinder, L, ar, &x);
+  if (ok) {
+    int event = ar ? ar->event : UNWIND_NOEVENT;
+    if (x.instructions != NULL || !r->gap.on)
+      w.wait = 0;  /* only C functions wait */
+    sample_charge(s, &x, event, w);
+    ok = sample_wait(s, x.node, w.wait) &&
+         sample_when(s, r->hot->last, x.node->id, sample_at(s, &x, event), w);
+  }
   if (ok) sample_learn(s, &x);
   spent = r->gap.on ? platform_cpu() - r->gap.last.cpu
                     : platform_monotonic() - ns;

@@ -48,6 +48,9 @@ CPROF_I void sample_enter (Recorder *r);
 */
 CPROF_I uint64_t sample_pass (Recorder *r);
 
+/* Adds a pause until now to the time axis. 0: out of memory. */
+CPROF_I int sample_paused (Recorder *r);
+
 /*
 ** In a call by L, which runs: records now what else would wait for the next
 ** event. 0: out of memory, or sampling cannot go on; then recording has ended.

@@ -4,6 +4,7 @@ local annotated = require "cprof.annotate"
 local input = require "cprof.command.input"
 local lines = require "cprof.count.lines"
 local measure = require "cprof.count.measure"
+local period = require "cprof.command.period"
 
 local specs <const> = annotated.options
 
@@ -43,7 +44,7 @@ local annotate = {
       "terminal; without a terminal, no limit)", of = specs },
     { "--format", "markdown: to paste into an issue, uncut; quickfix: the " ..
       "hottest lines as FILE:LINE: TEXT, for editors.", of = specs },
-    input.looks,
+    period.options, input.looks,
   },
 }
 
@@ -51,6 +52,7 @@ function annotate.call(parsed, fail)
   local file, source = input.pair("annotate", parsed.file, "SOURCE",
     parsed.source, fail)
   local profile, named = input.load(file, fail)
+  profile = period.of(profile, parsed, fail)
   if not lines.recorded(profile) then
     fail(("%s has no lines: record it with cprof run %s"):format(named,
       profile.meta.joined and "--both --lines" or

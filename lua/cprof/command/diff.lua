@@ -11,6 +11,7 @@ local nearest = require "cprof.text.nearest"
 local order = require "cprof.text.order"
 local page = require "cprof.report.page"
 local patterns = require "cprof.text.patterns"
+local period = require "cprof.command.period"
 local range = require "cprof.command.range"
 local select = require "cprof.report.select"
 
@@ -37,6 +38,11 @@ local diff = {
       default = "self" },
     { "--limit N", "Show at most N functions.", type = "integer", min = 1,
       default = 30 },
+    { "--range FROM..TO", "Compare this range of time, 2m..2m10s since the " ..
+      "recording began, with --against. Needs one profile, of --sample.",
+      read = period.both, must = period.must_both },
+    { "--against FROM..TO", "The range to compare with. (default: the whole " ..
+      "recording)", read = period.both, must = period.must_both },
     input.filter, range.options, input.page,
   },
 }
@@ -453,7 +459,7 @@ end
 
 -- Loads both profiles. With one folder, --since divides it into recordings that
 -- began before that time, and later ones.
-local function load_both(parsed, fail)
+local function load_profiles(parsed, fail)
   local function load(word, which, span)
     local words = { word }
     if range.single(words, span) then
@@ -474,11 +480,34 @@ local function load_both(parsed, fail)
   return before, older, after, newer
 end
 
+-- two ranges of one profile, as BEFORE and AFTER
+local function load_ranges(parsed, fail)
+  if parsed.after or parsed.since or parsed["until"] then
+    fail "--range and --against need one profile"
+  elseif not parsed.range then
+    fail "--against needs --range, which is compared with it"
+  end
+  local recording, named = input.load(parsed.before, fail, nil, true)
+  local function part(of)
+    local p = period.cut(recording, of and of[1], of and of[2], fail)
+    return p, p.meta.range and p.meta.range:match "^(.*) of" or "all of it"
+  end
+  local before, older = part(parsed.against)
+  local after, newer = part(parsed.range)
+  parsed.before, parsed.after = older, newer
+  return before, named .. ", " .. older, after, named .. ", " .. newer
+end
+
+local function load_both(parsed, fail)
+  if parsed.range or parsed.against then return load_ranges(parsed, fail) end
+  return load_profiles(parsed, fail)
+end
+
 -- the counts that both profiles have: "calls", "samples", or nil
 local function counted_of(before, after)
   if before.samples and after.samples then
-    -- samples of allocations are not calls
-    return before.measure:timed() and "samples" or nil
+    -- with another measure than time, samples are not counted
+    return before.measure.name == "time" and "samples" or nil
   end
   return not (before.samples or after.samples) and "calls" or nil
 end

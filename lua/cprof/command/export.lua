@@ -7,6 +7,7 @@ local measure = require "cprof.count.measure"
 local recorded = require "cprof.count.lines"
 local input = require "cprof.command.input"
 local output = require "cprof.export.output"
+local period = require "cprof.command.period"
 local prune = require "cprof.export.prune"
 local terminal = require "cprof.system.terminal"
 
@@ -58,6 +59,7 @@ command.options = {
   { "--measure", ("Export %s; for the formats folded and speedscope. " ..
     "(default: wall)"):format(measure.words()), of = prune.specs },
   { "--root FUNCTION", "Export only this function and what it calls." },
+  period.options,
 }
 
 -- returns the writer for a target, which shows progress
@@ -123,6 +125,7 @@ function command.call(parsed, fail)
     fail "pprof output is binary: name a file with -o OUT"
   end
   local profile, named = input.load(parsed.file, fail)
+  profile = period.of(profile, parsed, fail)
   if row.lines and not recorded.recorded(profile) then
     fail(("%s needs lines, %s has none: record it with cprof run --lines")
       :format(row.name, named))

@@ -6,6 +6,7 @@ local exporting = require "cprof.command.export"
 local files = require "cprof.system.files"
 local input = require "cprof.command.input"
 local format = require "cprof.text.format"
+local period = require "cprof.command.period"
 local prune = require "cprof.export.prune"
 local terminal = require "cprof.system.terminal"
 local traced = require "cprof.html.traced"
@@ -27,6 +28,7 @@ local html = {
       "--trace=FILE.json wrote, on a time axis." },
     exporting.min_percent(export.format("html", 1).limit),
     { "--root FUNCTION", "Show only this function and what it calls." },
+    period.options,
   },
 }
 
@@ -62,7 +64,7 @@ function html.call(parsed, fail)
   local row = export.format("html", 1)
   local target = parsed.output or default_name(parsed.file, fail)
   local before = parsed.diff and input.load(parsed.diff, fail)
-  local profile = input.load(parsed.file, fail)
+  local profile = period.of(input.load(parsed.file, fail), parsed, fail)
   if parsed.trace then trace(profile, parsed.trace, fail) end
   exporting.write(profile, row, target ~= "-" and target or io.stdout,
     input.given(prune.specs, parsed), fail, before)

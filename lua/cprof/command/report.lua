@@ -2,6 +2,7 @@
 
 local input = require "cprof.command.input"
 local page = require "cprof.report.page"
+local period = require "cprof.command.period"
 local range = require "cprof.command.range"
 local summary = require "cprof.command.summary"
 local view = require "cprof.command.view"
@@ -43,7 +44,7 @@ function report.call(parsed, fail)
   local file = parsed.files[1]
   if parsed.mode == "summary" and file ~= "-" and
      parsed.format ~= "markdown" and range.single(parsed.files, parsed) then
-    local line = summary.next(profile, file)
+    local line = summary.next(profile, file, period.words(parsed))
     if line then input.print(("\n%s\n"):format(line), fail) end
   end
 end

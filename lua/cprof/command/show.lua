@@ -14,6 +14,7 @@ local listing = require "cprof.annotate.listing"
 local name = require "cprof.source.name"
 local recorded = require "cprof.count.lines"
 local page = require "cprof.report.page"
+local period = require "cprof.command.period"
 local explained = require "cprof.count.rows"
 local slow = require "cprof.report.slow"
 
@@ -27,7 +28,7 @@ local show = {
     { "FUNCTION?", "Its name or title, as reports show it." },
     { "--limit N", "Show at most N callers and N callees.", type = "integer",
       min = 1, default = 12 },
-    input.page,
+    period.options, input.page,
   },
 }
 
@@ -138,7 +139,7 @@ function show.call(parsed, fail)
   if not wanted then
     fail "missing argument 'FUNCTION'; see cprof show --help"
   end
-  local profile = input.load(file, fail)
+  local profile = period.of(input.load(file, fail), parsed, fail)
   local rows, edges = graph.functions(profile)
   local row, why = find(rows, wanted)
   if not row then fail(why) end

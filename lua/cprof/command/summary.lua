@@ -45,8 +45,9 @@ end
 ---matters most; nil: no function was called.
 ---@param profile cprof.Profile
 ---@param file? string  the file of the profile; nil: it is the last recording
+---@param more? string[]  options of the command
 ---@return string?
-function summary.next(profile, file)
+function summary.next(profile, file, more)
   local given, meta = hottest(profile), profile.meta
   if not given then return nil end
   local words = { "Next: cprof show" }
@@ -54,6 +55,7 @@ function summary.next(profile, file)
     given = nil
     words[1] = "Next: cprof annotate --heat " .. heats(profile)[1]
   end
+  table.move(more or {}, 1, #(more or {}), #words + 1, words)
   if file then words[#words + 1] = terminal.quote(file) end
   if given then words[#words + 1] = terminal.quote(given) end
   return table.concat(words, " ")

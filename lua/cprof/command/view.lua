@@ -3,6 +3,7 @@
 local input = require "cprof.command.input"
 local measure = require "cprof.count.measure"
 local patterns = require "cprof.text.patterns"
+local period = require "cprof.command.period"
 local range = require "cprof.command.range"
 local report = require "cprof.report"
 
@@ -32,7 +33,7 @@ function view.options(limit, sort, several)
     { "--sort FIGURE", ("Sort by this: %s; max is the longest call, a " ..
       "measure stands for its self. (default: %s)"):format(
       table.concat(specs.sort.values, ", "), sort), of = specs },
-    input.filter, input.page,
+    period.options, input.filter, input.page,
   }
 end
 
@@ -44,11 +45,15 @@ end
 function view.print(mode, parsed, fail)
   local profile, named
   if parsed.files and not range.single(parsed.files, parsed) then
+    if period.given(parsed) then
+      fail "--from and --to need one profile: a sum does not keep when"
+    end
     profile = range.load(parsed.files, parsed, fail)
   else
     local file = parsed.file or parsed.files and parsed.files[1]
     profile, named = input.load(file, fail, nil, true)
     if file then named = nil end
+    profile = period.of(profile, parsed, fail)
   end
   local function failed(message)
     fail(named and named .. ": " .. message or message)

@@ -6,6 +6,8 @@ local methods = require "cprof.sandbox.methods"
 local profile = require "cprof.profile"
 local report = require "cprof.sandbox.later" "cprof.report"
 
+require "cprof.profile.range"
+
 local Profile = profile.methods ---@class cprof.Profile
 
 ---A report, as text.

@@ -19,6 +19,7 @@ With `memory`, functions and nodes have `self_allocs` and `self_bytes`, function
 | method | what it does |
 |---|---|
 | `profile:report(options)`, `profile:annotate(source, options)` | as in the library |
+| `profile:range(from, to)` | mode `"sample"`: the profile of a part of the recording, in seconds since it began; without `from`, from the beginning; without `to`, until the end; `nil` and a message if there is no such part. Its `meta.range` says which it is |
 | `profile:save(path)` | writes the profile to a file: `true`, or `nil` and a message |
 | `profile:html(target, options)` | writes it as a page for a browser |
 | `profile:export(format, target, options)` | writes it for another tool |

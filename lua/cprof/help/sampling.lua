@@ -16,6 +16,30 @@ In mode `"sample"`, a timer interrupts the program `rate` times a second. The ne
 
 **CPU time and waiting** (by the wall clock, on Linux with x86-64 and ARM64). A tick that interrupts a system call finds its function waiting; any other tick finds it computing. The clocks of the thread tell exactly how much there was of both, and for how long other programs had the processor (preempted). Samples tell in which functions. Preempted time belongs to no function, so a busy machine does not change the shares. Reports have a column for waiting; `--measure=cpu` and `--measure=wait` show one of the two.
 
+**When.** The time of each sample is kept, also in files. So every command can show a part of the recording:
+
+```sh
+cprof report --from 1.2s --to 1.5s run.cprof
+cprof annotate --from 2m run.cprof
+cprof diff --range 2m..2m10s --against 0..1m run.cprof
+```
+
+`cprof heatmap run.cprof` draws the CPU time of the program, and lists the stretches of time that stand out, each with the function that it has much more of than the rest: a stall, and its cause. Letters mark these in the picture:
+
+```
+        0s                  2.5s
+    0ms ::::::::::::AAAA::::::::::::
+        ::::::::::::AAAA::::++++::::
+        ::::--::::::::::::::::::::::
+
+   from    to   CPU  of it  of all  function  defined
+A  1.5s  1.7s  99 %   98 %     2 %  compact   store.lua:40
+```
+
+Time goes down a column, and on from column to column. In half a second to a day per column, these are as short as the width allows, and cells so long that 20 samples would come in one. "Of it" and "of all" are the function's shares of the stretch and of the whole, with what it calls. Stretches that may be chance are not listed. `cprof heatmap run.cprof FUNCTION` draws the time of one function.
+
+`report`, `tree`, `callgraph`, `show`, `annotate`, `export` and `html` take `--from` and `--to`; `diff` compares two ranges of one recording. Times are since the recording began, by its clock, with pauses. A sample stands for the time before it; a C function that takes long is in a range with the part of its time that is in it. In a range, it is not known exactly how much time was waiting and profiler overhead: waiting is estimated by the samples, and overhead has its share of the whole recording. Ranges have no allocations. A sample takes 3 to 4 bytes. There are at most 16 MB of them, more than an hour at 1000 a second; then the oldest ones are dropped, and the report says from when on ranges are known. `cprof merge` and `cprof join` do not keep when: their sums have no time axis. Other modes have none.
+
 **C functions** are sampled when they return. Until then, their time is in the row `(waiting, or in a C function)`; it stays there if a signal ends the program.
 
 **Overhead.** The time that sampling takes is measured and excluded. Where samples are expensive, as with deep stacks, the rate falls. So overhead, as cprof measures it, with an allowance for signals, stays at about 1 % up to a rate of 1000 and at 8 % at 10000. The header says how many samples there were.

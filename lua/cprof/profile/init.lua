@@ -77,6 +77,9 @@ local sampled = later "cprof.count.sampled"
 ---@field ended string?        why recording ended by itself; nil: it did not
 ---@field program string?      the command line that ran
 ---@field folder string?       the current one when recording began
+---@field axis_begins_ns integer?  mode "sample": when earlier samples came is
+---    lost; nil: it is known of all
+---@field range string?        of a range: "1.2s to 1.5s of 10s"
 ---@field options table<string, string>?  options of `start` that shape the
 ---    profile, but for those with their default values
 ---@field unmatched_patterns string?  a line for each pattern of the options
@@ -255,8 +258,8 @@ end
 
 ---Makes a profile of its parts. `named` returns a function's name and title,
 ---given what the core knows of it, and its calls; a title of nil is made from
----the name.
-function profile.new(named, nodes, raw, meta, counted, sources)
+---the name. `axis`: when samples came, if that is known.
+function profile.new(named, nodes, raw, meta, counted, sources, axis)
   local counting, samples = meta.mode == "count", nil
   meta.rate = count_of(meta.rate)
   -- only a joined profile has this field
@@ -272,6 +275,8 @@ function profile.new(named, nodes, raw, meta, counted, sources)
     without_times(meta, nodes)
     counted = instructions.lines(raw)
   end
+  local begins = samples and axis and core.axis_begins(axis) or 0
+  meta.axis_begins_ns = begins > 0 and begins or nil
   local p = setmetatable({ meta = meta, nodes = nodes, functions = {},
     samples = samples, time_samples = samples or meta.samples }, Profile)
   local rows = graph.sums(nodes, group.by(raw, group.itself), samples ~= nil)
@@ -293,7 +298,8 @@ function profile.new(named, nodes, raw, meta, counted, sources)
   if counting or samples then coverage.attach(p) end
   local marks = {}
   for i, f in ipairs(raw) do marks[i] = f.marks end
-  parts[p] = { (counting or samples) and {} or counted, sources, marks }
+  parts[p] = { (counting or samples) and {} or counted, sources, marks,
+    samples and axis or nil }
   return p
 end
 
@@ -301,13 +307,14 @@ end
 ---@param meta table   fields of meta that the caller knows
 ---@return cprof.Profile?
 function profile.snapshot(meta)
-  local nodes, raw, known, counted, sources, history = core.snapshot()
+  local nodes, raw, known, counted, sources, history, axis = core.snapshot()
   if not nodes then return nil end
   text.refresh()
   for key, value in pairs(meta) do known[key] = value end
   name.begin(known.folder)
   name.set_places(raw)
-  local p = profile.new((namer(raw)), nodes, raw, known, counted, sources)
+  local p = profile.new((namer(raw)), nodes, raw, known, counted, sources,
+    axis)
   -- mode "count" has no times, thus no frames
   p.frames = known.mode ~= "count" and frames.new(p, history) or nil
   p.heap = heap.points(known.memory and heap.recorded(), p.meta.wall_ns)
@@ -343,7 +350,7 @@ local option <const> = "option."
 local words <const> = { "program", "folder", "lua_version", "lua_release",
   "cprof_version", "runs", "rate", "samples", "unmatched_patterns", "joined",
   "outside_dropped", "outside_stops", "outside_median_ns", "outside_worst_ns",
-  "outside_states", "outside_waits" }
+  "outside_states", "outside_waits", "range" }
 
 ---The strings by which a file describes a profile, by key.
 ---@param meta table
@@ -432,7 +439,8 @@ end
 ---@return cprof.Profile? loaded
 ---@return string? why
 function profile.load(path)
-  local nodes, raw, meta, counted, sources, _, names, found = core.load(path)
+  local nodes, raw, meta, counted, sources, _, axis, names, found =
+    core.load(path)
   if not nodes then return nil, raw end
   local strings = meta.strings
   meta.strings = nil
@@ -449,7 +457,7 @@ function profile.load(path)
     local told = names[f.key]
     if told then return told[1], told[2] end
     return derive(f, calls)
-  end, nodes, raw, meta, counted, sources)
+  end, nodes, raw, meta, counted, sources, axis)
   text.forget()
   p.heap = heap.points(strings.heap, p.meta.wall_ns)
   return p
@@ -465,11 +473,11 @@ function Profile:save(path)
   if type(path) ~= "string" then
     error("save: the path must be a string, got a " .. type(path), 2)
   end
-  local counted, sources, marks = table.unpack(parts[self])
+  local counted, sources, marks, axis = table.unpack(parts[self], 1, 4)
   local strings = profile.strings(self.meta)
   strings.heap = heap.text(self.heap)
   return core.save(path, self.nodes, self.functions, self.meta,
-    strings, counted, sources, marks)
+    strings, counted, sources, marks, axis)
 end
 
 ---The recorder's marks of each function, see src/identity/function.h. The
@@ -479,6 +487,16 @@ end
 function profile.marks(p)
   return parts[p][3]
 end
+
+---The sources, as `profile.new` takes them.
+---@param p cprof.Profile
+---@return table[]
+function profile.sources(p) return parts[p][2] end
+
+---When samples came, for the core; nil: that is not known.
+---@param p cprof.Profile
+---@return userdata?
+function profile.axis(p) return parts[p] and parts[p][4] end
 
 -- The keys of the groups of functions, given by the program's own function. No
 -- methods are borrowed while that runs.

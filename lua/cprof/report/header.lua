@@ -112,6 +112,10 @@ local function gaps(profile, page)
       'with timer = "thread", hardly any do',
       plural(meta.interrupted, "system call"))
   end
+  if meta.axis_begins_ns then
+    page:note("ranges of time begin at %s: when earlier samples came was " ..
+      "not kept", format.time(meta.axis_begins_ns))
+  end
   if meta.unmatched > 0 then
     page:note("%s matched no stack frame", plural(meta.unmatched, "event"))
   end
@@ -320,6 +324,7 @@ function header.show(view)
     table.insert(facts, 1, plural(meta.runs, "run"))
   end
   page:title("cprof: ", format.program(meta))
+  if meta.range then page:line("range: " .. meta.range) end
   if meta.wall_ns then page:line(times(recorded)) end
   page:line(table.concat(facts, ", "))
   if meta.memory then

@@ -1,0 +1,64 @@
+-- cprof heatmap: when the program was busy, and what stands out.
+
+local cells = require "cprof.profile.cells"
+local find = require "cprof.report.find"
+local format = require "cprof.text.format"
+local graph = require "cprof.count.graph"
+local input = require "cprof.command.input"
+local page = require "cprof.report.page"
+local period = require "cprof.command.period"
+local picture = require "cprof.report.heatmap"
+local range = require "cprof.profile.range"
+local terminal = require "cprof.system.terminal"
+
+local heatmap = {
+  name = "heatmap",
+  summary = "Print when the program was busy, and what stands out.",
+  description = "Print the time of a recording with --sample as a picture: " ..
+    "it goes down a column, and on from column to column; the more CPU time " ..
+    "a cell has, the darker it is. Letters mark stretches of time that " ..
+    "stand out: most of one was spent in a function that the whole " ..
+    "recording has little of, or it has more CPU time than usual. Other " ..
+    "commands show what ran there, with --from and --to.",
+  usage = "cprof heatmap [options] [FILE] [FUNCTION]",
+  example = "cprof heatmap --from 2m --to 2m30s run.cprof",
+  options = {
+    input.file "A profile that was recorded with --sample",
+    { "FUNCTION?", "Show the time of this function, with what it calls, in " ..
+      "place of CPU time." },
+    { "--limit N", "List at most N stretches of time.", type = "integer",
+      min = 1, default = 5 },
+    period.options, input.page,
+  },
+}
+
+local function head(on, profile, from, to, whole)
+  on:title("cprof: ", format.program(profile.meta))
+  on:line(("%s of %s, %s"):format(whole and "all" or
+    range.told(from) .. " to " .. range.told(to),
+    format.time(profile.meta.wall_ns), format.plural(profile.samples,
+      "sample")))
+end
+
+function heatmap.call(parsed, fail)
+  local file, wanted = input.pair("heatmap", parsed.file, "FUNCTION",
+    parsed["function"], fail)
+  local profile = input.load(file, fail, nil, true)
+  local from, to = period.bounds(profile, parsed, fail)
+  local row, why
+  if wanted then
+    row, why = find((graph.functions(profile)), wanted)
+    if not row then fail(why) end
+  end
+  local on = page.new(parsed, profile)
+  head(on, profile, from, to, not period.given(parsed))
+  local found = picture.show(on, profile, from, to, parsed.limit, row)
+  if found[1] and not on.markdown then
+    on:gap()
+    on:line(("Next: cprof report %s%s"):format(cells.words(found[1]),
+      file and file ~= "-" and " " .. terminal.quote(file) or ""))
+  end
+  input.print(on:text(), fail)
+end
+
+return heatmap

@@ -1,0 +1,149 @@
+-- A profile with only what was recorded in a range of time, by the time axis of
+-- mode "sample".
+
+local core = require "cprof.core"
+local format = require "cprof.text.format"
+local methods = require "cprof.sandbox.methods"
+local profile = require "cprof.profile"
+
+local range = {}
+
+local second <const> = 1e9
+
+-- fields of meta that are not known of a part of a recording
+local unknown <const> = { "timer", "signals", "interrupted", "memory_interval",
+  "memory_samples", "live_interval", "peak_bytes", "live",
+  "since_last_event_ns", "axis_begins_ns" }
+
+---Why a profile has no time axis; nil: it has one.
+---@param p cprof.Profile
+---@return string?
+function range.missing(p)
+  if profile.axis(p) then return nil end
+  local meta = p.meta
+  if meta.range then return "a range of time cannot be divided further"
+  elseif meta.mode ~= "sample" then
+    return ('no time axis: mode "%s" does not keep when; mode "sample" does')
+      :format(meta.mode)
+  elseif meta.runs then
+    return "no time axis: a sum of recordings does not keep when"
+  end
+  return "no time axis was recorded"
+end
+
+---The first and the last moment of the time axis, in ns since the recording
+---began.
+---@param p cprof.Profile
+---@return integer from
+---@return integer to
+function range.bounds(p)
+  return core.axis_begins(profile.axis(p)), p.meta.wall_ns
+end
+
+---A time as users write it, exact to a microsecond: 1.25s.
+---@param ns number
+---@return string
+function range.told(ns)
+  local s = ("%.6f"):format(ns / second):gsub("0+$", ""):gsub("%.$", "")
+  return s .. "s"
+end
+
+local function meta_of(p, from, to)
+  local out = {}
+  for key, value in pairs(p.meta) do out[key] = value end
+  for _, key in ipairs(unknown) do out[key] = nil end
+  for _, key in ipairs { "clock_backwards", "clock_backwards_ns",
+    "clock_jumps", "clock_jumps_ns" } do
+    out[key] = 0
+  end
+  out.memory, out.wall_ns = false, to - from
+  out.range = ("%s to %s of %s"):format(range.told(from), range.told(to),
+    format.time(p.meta.wall_ns))
+  return out
+end
+
+-- the records of functions, as profile.new takes them
+local function records(p, map, counters)
+  local out, marks = {}, profile.marks(p)
+  for i, id in ipairs(map) do
+    local f = p.functions[id]
+    out[i] = { id = i, kind = f.kind, source = f.source, place = f.place,
+      line = f.line, last_line = f.last_line, nth = f.nth,
+      name = f.name, title = f.title, fingerprint = f.fingerprint,
+      layout = f.layout, marks = marks[id], counters = counters[i] or nil }
+  end
+  return out
+end
+
+---A range as two times in ns; nil and a message: there is no such range.
+---@param p cprof.Profile
+---@param from? integer  ns; nil: from the beginning
+---@param to? integer    ns; nil: until the end
+---@return integer? from
+---@return integer|string to
+function range.limits(p, from, to)
+  local why = range.missing(p)
+  if why then return nil, why end
+  local first, last = range.bounds(p)
+  if (from or first) < first and first > 0 then
+    return nil, ("the time axis begins at %s: earlier samples were dropped")
+      :format(range.told(first))
+  end
+  from, to = from or first, math.min(to or last, last)
+  if from >= last then
+    return nil, ("%s is not within the recording, which took %s"):format(
+      range.told(from), format.time(last))
+  elseif from >= to then
+    return nil, ("the range must end after it begins, got %s to %s"):format(
+      range.told(from), range.told(to))
+  end
+  return from, to
+end
+
+---The profile of a range; nil and a message: there is no such range.
+---@param p cprof.Profile
+---@param from? integer  ns; nil: from the beginning
+---@param to? integer    ns; nil: until the end
+---@return cprof.Profile?, string?
+function range.profile(p, from, to)
+  local first, until_ns = range.limits(p, from, to)
+  if not first then return nil, until_ns --[[@as string]] end
+  local each, last = {}, p.meta.wall_ns
+  from, to = first, until_ns --[[@as integer]]
+  for i, f in ipairs(p.functions) do each[i] = f.counters or false end
+  local nodes, map, counters, paused, preempted, overhead, waiting =
+    core.range(profile.axis(p), p.nodes, from, to, last, each)
+  local meta = meta_of(p, from, to)
+  meta.paused_ns, meta.preempted_ns, meta.overhead_ns = paused, preempted,
+    overhead
+  meta.waiting_ns = meta.waiting_ns and waiting
+  return profile.new(function(f) return f.name, f.title end, nodes,
+    records(p, map, counters), meta, {}, profile.sources(p))
+end
+
+-- an argument in seconds as ns
+local function nanoseconds(name, value)
+  if value == nil then return nil end
+  if type(value) ~= "number" or value ~= value or value < 0 then
+    error(("range: '%s' must be seconds since the recording began, got %s")
+      :format(name, type(value) == "number" and value or type(value)), 3)
+  end
+  return math.min(value, 1e9) * second // 1 | 0
+end
+
+---The profile of a range of time, in seconds since the recording began. Only
+---mode "sample" knows when. nil and a message: there is no such range.
+---@param from? number  nil: from the beginning
+---@param to? number    nil: until the end
+---@return cprof.Profile?, string?
+function profile.methods:range(from, to)
+  local _ <close> = methods.borrow()
+  from, to = nanoseconds("from", from), nanoseconds("to", to)
+  if from and to and from >= to then
+    error(("range: 'to' must be after 'from', got %s to %s"):format(
+      range.told(from), range.told(to)), 2)
+  end
+  return range.profile(self, from, to)
+end
+
+return range

@@ -1,0 +1,245 @@
+-- before cprof
+local driven = require "driven"
+
+local _ENV = require("helper").env(_ENV)
+
+local cells = require "cprof.profile.cells"
+local command = require "command"
+local core = require "cprof.core"
+local helper = require "helper"
+local host = require "spec_host"
+local profile = require "cprof.profile"
+local profiler = require "cprof"
+
+local ms <const> = 1000000
+
+local function spin(n)
+  for _ = 1, n do local _ = {} end
+end
+
+local function handle() spin(2) end
+local function rebuild() spin(200) end
+
+-- Of each 20 ms, 2 of work, and 18 in a C function; but for 200 ms
+-- of work at `at` ms.
+local function serve(rounds, at)
+  return function()
+    for i = 0, rounds - 1 do
+      if i * 20 == at then rebuild()
+      else
+        handle()
+        driven.wait(18)
+      end
+    end
+  end
+end
+
+local function grid_of(p, from, to, most, of)
+  return cells.of(p, from * ms, to * ms, most, of)
+end
+
+-- the stretches, as text
+local function told(p, grid, limit, of)
+  local out = {}
+  for i, s in ipairs(cells.stretches(p, grid, limit or 5, of)) do
+    out[i] = ("%d to %d: %s"):format(s.from // ms, s.to // ms,
+      s.func and s.func.name or "busy")
+  end
+  return out
+end
+
+describe("the cells of a recording", function()
+  it("have the time of the program", function()
+    local p = driven.known(function()
+      spin(10)
+      driven.wait(30)
+      spin(40)
+    end)
+    local grid = grid_of(p, 0, 80, 10)
+    assert.same({ 500 * ms, 20 * ms, 25, 1 }, { grid.ns * grid.rows, grid.ns,
+      grid.rows, grid.columns })
+    for i = 1, 25 do
+      assert.same(i <= 4 and { 20 * ms, 20 * ms } or { 0, 0 },
+        { grid[i].ns, grid[i].took }, i)
+    end
+  end)
+
+  it("tell CPU time from waiting", function()
+    profiler.start { mode = "sample" }
+    for _ = 1, 20 do
+      host.poll(20)
+      local _ = {}
+    end
+    profiler.stop()
+    local p = profiler.snapshot()
+    if not p.meta.waiting_ns then return end
+    local sums, waited = core.axis_cells(profile.axis(p), 0, 20 * ms, 100), 0
+    for i = 2, #sums, 4 do waited = waited + sums[i] end
+    assert.is_true(waited > 0)
+    local poll = helper.named(assert(p:range()), "spec_host.poll")
+    assert.is_true(poll.self_wait_ns > 0.5 * poll.self_ns)
+    for _, cell in ipairs(grid_of(p, 0, p.meta.wall_ns // ms, 60)) do
+      assert.is_true(cell.share <= 1)
+    end
+  end)
+
+  it("are longer where there is less room, and for fewer samples", function()
+    local p = driven.known(function() spin(4000) end)
+    for most, ns in pairs { [100] = 20, [8] = 20, [7] = 40, [4] = 40,
+      [3] = 80, [1] = 200 } do
+      local grid = grid_of(p, 0, 4000, most)
+      assert.equal(ns, grid.ns / ms, most)
+      assert.is_true(grid.columns <= most)
+    end
+    p.meta.rate = 100
+    assert.equal(200, grid_of(p, 0, 4000, 100).ns / ms)
+    p.meta.rate = 10000
+    assert.equal(2, grid_of(p, 1000, 1040, 100).ns / ms)
+  end)
+
+  it("leave out what was not recorded", function()
+    driven.start {}
+    spin(1)
+    profiler.reset()
+    spin(30)
+    profiler.pause()
+    driven.sleep(60 * ms)
+    profiler.resume()
+    spin(30)
+    local p = driven.stop()
+    local grid = grid_of(p, 0, 120, 10)
+    local there = {}
+    for i = 1, 6 do there[i] = grid[i].ns / ms end
+    assert.same({ 20, 10, 0, 0, 10, 20 }, there)
+  end)
+
+  it("may be those of a function, with what it calls", function()
+    local p = driven.known(serve(50, 400))
+    local of = {}
+    for i, f in ipairs(p.functions) do of[i] = f.name == "rebuild" end
+    local grid = grid_of(p, 0, 1180, 10, of)
+    local shares = {}
+    for i = 20, 32 do shares[#shares + 1] = grid[i].share end
+    assert.same({ 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0 }, shares)
+    assert.same({ "400 to 600: busy" }, told(p, grid, 5, true))
+  end)
+end)
+
+describe("what stands out", function()
+  it("is a stall, by the function that caused it", function()
+    local p = driven.known(serve(200, 1400))
+    local grid = grid_of(p, 0, p.meta.wall_ns // ms, 60)
+    assert.same({ "1400 to 1600: rebuild" }, told(p, grid))
+    local s = cells.stretches(p, grid, 1)[1]
+    assert.same({ 1, 1 }, { s.share, s.part })
+    assert.is_true(s.usual < 0.1)
+    local q = assert(p:range(s.from / 1e9, s.to / 1e9))
+    assert.equal(200, q.samples)
+  end)
+
+  it("is a stall of a program that always works", function()
+    local p = driven.known(function()
+      for _ = 1, 400 do handle() end
+      rebuild()
+      for _ = 1, 400 do handle() end
+    end)
+    assert.same({ "800 to 1000: rebuild" }, told(p, grid_of(p, 0, 1800, 60)))
+  end)
+
+  it("is no chance: nothing, where all is alike", function()
+    local p = driven.known(function() for _ = 1, 400 do handle() end end)
+    assert.same({}, told(p, grid_of(p, 0, 800, 60)))
+  end)
+
+  it("is what goes on and on, and is rare else", function()
+    local p = driven.known(function()
+      for i = 1, 100 do
+        if i == 50 then for _ = 1, 100 do handle() end
+        else
+          handle()
+          driven.wait(18)
+        end
+      end
+    end)
+    local found = told(p, grid_of(p, 0, p.meta.wall_ns // ms, 60))
+    assert.same({ "980 to 1180: handle" }, found)
+  end)
+end)
+
+describe("cprof heatmap", function()
+  local function stalled(dir)
+    local path = dir:file "x.cprof"
+    assert(driven.known(serve(200, 1400)):save(path))
+    return path
+  end
+
+  it("draws time in columns, and names what stands out", function()
+    local dir <close> = command.folder()
+    local path = stalled(dir)
+    local out, err, status = command.cprof("heatmap", path)
+    assert.equal(0, status, err)
+    assert.is_truthy(out:find("\na column is 500ms, a cell 20ms; CPU time: " ..
+      ". none, : up to @ all; ", 1, true), out)
+    local rows = {}
+    for line in out:gmatch "[^\n]+" do
+      rows[#rows + 1] = line:match "^[ %dms]+ ([.:=+*#%%@A-]+)$"
+    end
+    assert.equal(25, #rows, out)
+    local columns = 9 -- of 4180 ms
+    for i, row in ipairs(rows) do
+      local want = ("@"):rep(4 * columns)
+      if i > 20 then want = want:sub(1, 8) .. "AAAA" .. want:sub(13) end
+      if i <= 5 then want = want:sub(1, 12) .. "AAAA" .. want:sub(17) end
+      assert.equal(want:sub(1, i <= 9 and -1 or -5), row, i)
+    end
+    assert.is_truthy(out:find("\nA  1.4s  1.6s  100 %  100 %     5 %  rebuild",
+      1, true), out)
+    local more = out:match "\nNext: cprof (.-)\n"
+    assert.equal("report --from 1.4s --to 1.6s " .. path, more)
+    out = command.cprof("report", "--from", "1.4s", "--to", "1.6s", path)
+    assert.is_truthy(out:find("200ms wall", 1, true))
+    assert.is_truthy(out:find("rebuild", 1, true))
+  end)
+
+  it("shows a range, a function, in colours, as Markdown", function()
+    local dir <close> = command.folder()
+    local path = stalled(dir)
+    local out = command.cprof("heatmap", "--from=1s", "--to=1500ms", path,
+      "rebuild")
+    assert.is_truthy(out:find("\n1s to 1.5s of 4.18s, ", 1, true), out)
+    assert.is_truthy(out:find("the time of rebuild: ", 1, true), out)
+    assert.is_truthy(out:find("\nA  1.4s  1.5s  100 %\n", 1, true), out)
+    out = command.cprof("heatmap", "--color=always", path)
+    assert.is_truthy(out:find "\27%[1mAAAA\27%[0m")
+    assert.is_nil(command.cprof("heatmap", path):find "\27")
+    out = command.cprof("heatmap", "--format=markdown", path)
+    assert.is_truthy(out:find "\n```\n.*AAAA.*\n```\n")
+    for line in command.cprof("heatmap", "--width=40", path):gmatch
+      "[^\n]+" do
+      assert.is_true(utf8.len(line) <= 40 or line:find "^Next" ~= nil, line)
+    end
+    assert.is_nil(command.cprof("heatmap", "--limit=1", path):find "\nB ")
+  end)
+
+  it("says what has no time axis", function()
+    local dir <close> = command.folder()
+    local path = stalled(dir)
+    local called = dir:file "called.cprof"
+    profiler.start()
+    handle()
+    profiler.stop()
+    assert(profiler.snapshot():save(called))
+    for _, case in ipairs {
+      { 'no time axis: mode "call" does not keep when; cprof run --sample ' ..
+        "does", called },
+      { "9s is not within the recording", "--from=9s", path },
+      { "no function 'nobody' was recorded", path, "nobody" },
+    } do
+      local out, err, status = command.cprof("heatmap",
+        table.unpack(case, 2))
+      assert.equal(2, status, err)
+      assert.equal("", out)
+      assert.is_truthy(err:find(case[1], 1, true), err)
+    end
+  end)
+end)

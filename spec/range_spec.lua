@@ -1,0 +1,352 @@
+-- before cprof
+local driven = require "driven"
+
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local compile = require "compile"
+local core = require "cprof.core"
+local helper = require "helper"
+local host = require "spec_host"
+local merge = require "cprof.profile.merge"
+local profiler = require "cprof"
+
+local direct = core.internals() == "direct"
+
+-- n samples, a millisecond each
+local function spin(n)
+  for _ = 1, n do local _ = {} end
+end
+
+local function usual() spin(100) end
+local function stall() spin(200) end
+
+-- usual until 300 ms, a stall until 500 ms, usual until 800 ms
+local function stalls()
+  for _ = 1, 3 do usual() end
+  stall()
+  for _ = 1, 3 do usual() end
+end
+
+-- the samples, and the ms, of a function without and with its callees
+local function of(p, f)
+  local row = type(f) == "string" and helper.named(p, f) or helper.find(p, f)
+  if not row then return nil end
+  return { row.self_samples, row.total_samples, row.self_ns / 1e6,
+           row.total_ns / 1e6 }
+end
+
+local function part(p, from, to)
+  local q = assert(p:range(from, to))
+  helper.check(q)
+  return q
+end
+
+local function saved(dir, p)
+  local path = dir:file "saved.cprof"
+  assert(p:save(path))
+  return assert(profiler.load(path))
+end
+
+describe("a range of a profile", function()
+  it("has what was sampled in it, and nothing else", function()
+    local p = driven.known(stalls)
+    local q = part(p, 0.3, 0.5)
+    assert.same({ 200, 200e6, 200e6 }, { q.samples, q.meta.wall_ns,
+      q.program_ns })
+    assert.same({ 0, 200, 0, 200 }, of(q, stall))
+    assert.same({ 200, 200, 200, 200 }, of(q, spin))
+    assert.is_nil(of(q, usual))
+    q = part(p, 0.25, 0.35)
+    assert.same({ 0, 50, 0, 50 }, of(q, stall))
+    assert.same({ 0, 50, 0, 50 }, of(q, usual))
+    assert.equal("0.25s to 0.35s of 800ms", q.meta.range)
+  end)
+
+  it("is all of it without limits", function()
+    local p = driven.known(stalls)
+    local q = part(p)
+    assert.equal(#p.nodes, #q.nodes)
+    for i, f in ipairs(p.functions) do
+      assert.same({ f.title, f.self_ns, f.total_ns, f.self_samples },
+        { q.functions[i].title, q.functions[i].self_ns,
+          q.functions[i].total_ns, q.functions[i].self_samples })
+    end
+    assert.equal(800, part(p, 0, 1e300).samples)
+    assert.equal(500, part(p, 0.3).samples)
+    assert.equal(300, part(p, nil, 0.3).samples)
+  end)
+
+  it("adds up to the whole with those beside it", function()
+    local p = driven.known(stalls)
+    local samples, at = 0, 0
+    while at < 0.8 do
+      samples = samples + part(p, at, at + 0.0371).samples
+      at = at + 0.0371
+    end
+    assert.equal(p.samples, samples)
+  end)
+
+  it("has lines, and parts of lines", function()
+    local p = driven.known(stalls)
+    local f = helper.find(p, stall)
+    local q = part(p, 0.3, 0.5)
+    local line = helper.find(p, spin).line + 1
+    assert.equal(200e6, q.lines[f.source][line].self_ns)
+    assert.equal(800e6, p.lines[f.source][line].self_ns)
+    assert.is_truthy(q:annotate(nil, { width = 100 }):find("200ms", 1, true))
+    if direct then
+      local sum = 0
+      for _, e in ipairs(q.expressions[f.source]) do sum = sum + e.count end
+      assert.equal(200e6, sum)
+    end
+  end)
+
+  it("has its part of a call that waits in C", function()
+    local p = driven.known(function()
+      spin(100)
+      driven.wait(400)
+      spin(100)
+    end)
+    local q = part(p, 0.2, 0.3)
+    assert.same({ 100, 100, 100, 100 }, of(q, "driven.wait"))
+    assert.is_nil(of(q, spin))
+    assert.same({ 400, 400, 400, 400 }, of(part(p, 0.05, 0.55),
+      "driven.wait"))
+  end)
+
+  it("leaves pauses out", function()
+    driven.start {}
+    spin(1)
+    profiler.reset()
+    spin(100)
+    profiler.pause()
+    driven.sleep(500000000)
+    profiler.resume()
+    spin(100)
+    local p = driven.stop()
+    assert.equal(500e6, p.meta.paused_ns)
+    local q = part(p, 0.05, 0.65)
+    assert.equal(500e6, q.meta.paused_ns)
+    assert.equal(100e6, q.program_ns)
+    assert.equal(100, q.samples)
+    assert.equal(0, part(p, 0.2, 0.3).program_ns)
+  end)
+
+  it("leaves out a pause that goes on", function()
+    driven.start {}
+    spin(1)
+    profiler.reset()
+    spin(100)
+    profiler.pause()
+    driven.sleep(500000000)
+    local p = profiler.snapshot()
+    driven.stop()
+    local paused = p.meta.paused_ns
+    assert.is_true(paused >= 500e6)
+    assert.equal(paused, part(p).meta.paused_ns)
+    assert.equal(paused - 100e6, part(p, 0.2).meta.paused_ns)
+  end)
+
+  it("knows nothing of what was before a reset", function()
+    driven.start {}
+    usual()
+    profiler.reset()
+    stall()
+    local p = driven.stop()
+    assert.same({ 0, 200, 0, 200 }, of(part(p), stall))
+    assert.is_nil(of(part(p), usual))
+  end)
+
+  it("is the same from a file: saved, recorded, or still recorded", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    local want = driven.known(stalls)
+    driven.start { file = path }
+    stalls()
+    profiler.reset()
+    stalls()
+    local live = assert(profiler.load(path))
+    local p = driven.stop()
+    for _, q in ipairs { p, live, assert(profiler.load(path)), saved(dir, p),
+      saved(dir, saved(dir, want)) } do
+      helper.check(q)
+      assert.same({ 0, 200, 0, 200 }, of(part(q, 0.3, 0.5), stall))
+      assert.same({ 0, 50, 0, 50 }, of(part(q, 0.25, 0.35), usual))
+      local line = helper.find(want, spin).line + 1
+      local source = helper.find(want, spin).source
+      assert.equal(50e6, part(q, 0.25, 0.3).lines[source][line].self_ns)
+    end
+    assert.is_true(live.meta.live)
+    local range = saved(dir, part(p, 0.3, 0.5))
+    assert.equal("0.3s to 0.5s of 800ms", range.meta.range)
+    assert.same({ 0, 200, 0, 200 }, of(range, stall))
+  end)
+
+  it("can be taken from a file that a timer's samples go to", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    profiler.start { mode = "sample", rate = 10000, file = path }
+    local live
+    repeat
+      spin(1000)
+      live = profiler.load(path)
+    until live and live.samples > 100
+    profiler.stop()
+    local p = profiler.snapshot()
+    for _, q in ipairs { live, p, assert(profiler.load(path)) } do
+      local seconds = q.meta.wall_ns / 1e9
+      assert.equal(q.samples, part(q).samples)
+      assert.equal(q.samples, part(q, 0, seconds / 2).samples +
+        part(q, seconds / 2).samples)
+    end
+  end)
+
+  it("needs little room: four bytes for a sample", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    local p = driven.known(function() spin(20000) end, { file = path })
+    local s, bytes, at = command.read(path), 0, 4097
+    while at < #s do
+      local kind, _, units = ("I4I4I4"):unpack(s, at)
+      if kind == 11 then bytes = bytes + ("I4"):unpack(s, at + 64 + 16) end
+      at = at + units * 64
+    end
+    assert.equal(20000, p.samples)
+    assert.is_true(bytes > 20000 and bytes <= 80000, bytes)
+    assert.equal(10000, part(p, 5, 15).samples)
+  end)
+
+  it("is of the end of a recording for which there is no room", function()
+    local dir <close> = command.folder()
+    local program = dir:file "ring"
+    compile.must("gcc -std=c99 -DAXIS_CHUNKS=2 -Isrc -I$SPEC_INCLUDE -o %s " ..
+      "spec/support/ring.c src/count/axis.c src/profile/range.c " ..
+      "src/base/chunks.c src/base/index.c src/base/memory.c $SPEC_LINK -lm",
+      program)
+    local function ring(n) return (compile.must("%s %d", program, n)) end
+    assert.equal("1 chunks, from 0 on, 5000 samples\n", ring(5000))
+    assert.equal("2 chunks, from 0 on, 10000 samples\n", ring(10000))
+    local from, left = ring(100000):match "^2 chunks, from (%d+) on, (%d+) "
+    assert.equal(100000, from + left)
+    assert.is_true(tonumber(left) > 5000)
+  end)
+
+  it("is of the profile alone that it was asked of", function()
+    local p = driven.known(stalls)
+    local function missing(what, q)
+      local none, why = q:range(0.1, 0.2)
+      assert.is_nil(none)
+      assert.is_truthy(why:find(what, 1, true), why)
+    end
+    missing("a sum of recordings does not keep when",
+      assert(merge.sum { p, p }))
+    missing("a range of time cannot be divided", part(p, 0.1, 0.3))
+    missing('no time axis: mode "call" does not keep when',
+      helper.record(function() end))
+    missing("0.9s is not within the recording, which took 800ms",
+      { range = function() return p:range(0.9, 1) end })
+  end)
+
+  it("must be one", function()
+    local p = driven.known(stalls)
+    assert.has_error(function() p:range(0.5, 0.5) end,
+      "range: 'to' must be after 'from', got 0.5s to 0.5s")
+    for shown, value in pairs { ["-1"] = -1, string = "1s", nan = 0 / 0 } do
+      local ok, why = pcall(p.range, p, value)
+      assert.is_false(ok)
+      assert.is_truthy(why:find("range: 'from' must be seconds since the " ..
+        "recording began, got ", 1, true) and why:find(shown, 1, true), why)
+    end
+  end)
+end)
+
+describe("a damaged time axis", function()
+  -- where the block of a kind begins
+  local function block(s, kind)
+    local at = 4097
+    while at < #s do
+      local k, _, units = ("I4I4I4"):unpack(s, at)
+      if k == kind then return at end
+      at = at + units * 64
+    end
+  end
+
+  local function put(s, at, bytes)
+    return host.sealed(s:sub(1, at - 1) .. bytes .. s:sub(at + #bytes))
+  end
+
+  local function recorded(dir)
+    local path = dir:file "x.cprof"
+    driven.known(stalls, { file = path })
+    return command.read(path)
+  end
+
+  it("is refused", function()
+    local dir <close> = command.folder()
+    local s = recorded(dir)
+    local axis, places = block(s, 11) + 64, block(s, 12) + 64
+    for what, case in pairs {
+      -- an AxisChunk: number, from, used, bytes
+      ["time of a sample"] = { axis + 16, ("I4"):pack(1 << 31) },
+      ["place of a sample"] = { places + 8, ("I4"):pack(1 << 20) },
+      ["size of a block"] = { block(s, 11) + 8, ("I4"):pack(1 << 30) },
+    } do
+      local why = select(2, profiler.load(dir:file("y.cprof",
+        put(s, case[1], case[2])))) or ""
+      assert.is_truthy(why:find("damaged: " .. what, 1, true), why)
+    end
+  end)
+
+  it("says where it begins, if the beginning is lost", function()
+    local dir <close> = command.folder()
+    local s = recorded(dir)
+    -- number, and from: 200 ms
+    local p = assert(profiler.load(dir:file("y.cprof",
+      put(s, block(s, 11) + 64, ("I8I8"):pack(1, 6400)))))
+    local none, why = p:range(0.1, 0.6)
+    assert.is_nil(none)
+    assert.equal("the time axis begins at 0.2s: earlier samples were dropped",
+      why)
+    assert.equal("0.2s to 0.6s of 800ms", part(p, nil, 0.6).meta.range)
+    assert.is_truthy(p:report():find("ranges of time begin at 200ms", 1, true))
+  end)
+
+  it("is refused or read, whatever its bytes are", function()
+    local dir <close> = command.folder()
+    local s = recorded(dir)
+    local axis, places = block(s, 11) + 64, block(s, 12) + 64
+    local used = ("I4"):unpack(s, axis + 16)
+    local count = tonumber(os.getenv "SPEC_MUTATIONS") or 300
+    local seed, refused, read = 1, 0, 0
+    local function random(n)
+      seed = seed * 6364136223846793005 + 1442695040888963407
+      return (seed >> 33) % n
+    end
+    for _ = 1, count do
+      local t = s
+      for _ = 0, random(4) do
+        local at = random(3) == 0 and places + random(64) or
+          random(8) == 0 and axis + random(24) or axis + 24 + random(used)
+        t = t:sub(1, at - 1) .. string.char(random(256)) .. t:sub(at + 1)
+      end
+      local path = dir:file("y.cprof", host.sealed(t))
+      local p, why = profiler.load(path)
+      if not p then
+        refused = refused + 1
+        assert.is_truthy(why:find("damaged: ", 1, true), why)
+      else
+        read = read + 1
+        local q, not_there = p:range(0.1, 0.6)
+        if q then
+          helper.check(q)
+          assert.is_string(q:report())
+        else
+          assert.is_truthy(not_there:find "^the time axis begins at " or
+            not_there:find "is not within the recording", not_there)
+        end
+      end
+    end
+    assert.is_true(refused > 0 and read > 0)
+  end)
+end)

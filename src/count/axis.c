@@ -1,0 +1,252 @@
+/*
+** See axis.h
+*/
+
+#include "count/axis.h"
+
+#include <stddef.h>
+#include <string.h>
+
+
+#define AXIS_LONGEST	40	/* bytes of a sample: four numbers */
+#define AXIS_TOTAL	4.6e18	/* ns: no more than a profile has */
+
+
+static uint32_t axis_hash (const void *item) {
+  const AxisPlace *p = cast(const AxisPlace *, item);
+  return index_mix((uint64_t)p->node << 32 | p->at);
+}
+
+
+void axis_init (Axis *a, const Memory *m, const Pages *chunks,
+                const Pages *places) {
+  memset(a, 0, sizeof *a);
+  chunks_init(&a->list, m, sizeof(AxisChunk), 0);
+  a->list.pages = chunks;
+  chunks_init(&a->places, m, sizeof(AxisItem), AXIS_SHIFT);
+  index_init(&a->index, &a->places, offsetof(AxisItem, next), axis_hash);
+  chunks_init(&a->copy, m, sizeof(AxisPlace), AXIS_SHIFT);
+  a->copy.pages = places;
+}
+
+
+void axis_free (Axis *a) {
+  if (a->list.memory == NULL) return;
+  index_free(&a->index);
+  chunks_free(&a->list);
+  chunks_free(&a->places);
+  chunks_free(&a->copy);
+}
+
+
+static AxisChunk *axis_chunk (const Axis *a, uint32_t i) {
+  return cast(AxisChunk *, chunks_at(&a->list, i));
+}
+
+
+void axis_clear (Axis *a) {
+  uint32_t i;
+  for (i = 0; i < a->list.count; i++)
+    platform_publish(&axis_chunk(a, i)->used, 0);
+  chunks_clear(&a->list);
+  chunks_clear(&a->places);
+  if (a->index.buckets > 0) index_all(&a->index);
+  chunks_clear(&a->copy);
+  a->number = a->last = a->paused = a->preempted = 0;
+  a->used = 0;
+  a->rest = 0;
+}
+
+
+void axis_pace (Axis *a, double mean, double tick) {
+  double step = mean / AXIS_STEPS / tick;
+  a->mean = mean;
+  a->step = step > 1 ? (double)(uint64_t)step : 1;
+}
+
+
+/* {======================================================
+** Places
+** ======================================================= */
+
+static AxisItem *axis_item (const Axis *a, uint32_t id) {
+  return cast(AxisItem *, chunks_at(&a->places, id));
+}
+
+
+/* Adds an item, also to the copy if there is one. NULL: out of memory. */
+static AxisItem *axis_additem (Axis *a) {
+  AxisItem *item = cast(AxisItem *, chunks_add(&a->places));
+  if (item == NULL || a->copy.pages == NULL ||
+      a->copy.count >= a->places.count || chunks_add(&a->copy) != NULL)
+    return item;
+  a->places.count--;
+  return NULL;
+}
+
+
+static uint32_t axis_newplace (Axis *a, const AxisPlace *p) {
+  AxisItem *item;
+  uint32_t id;
+  if (a->places.count == 0 && axis_additem(a) == NULL) return 0;
+  item = axis_additem(a);
+  if (item == NULL) return 0;
+  item->is = *p;
+  if (!index_last(&a->index)) return 0;
+  id = a->places.count - 1;
+  if (a->copy.pages != NULL) {
+    *cast(AxisPlace *, chunks_at(&a->copy, id)) = *p;
+    chunks_publish(&a->copy);
+  }
+  return id;
+}
+
+
+uint32_t axis_place (Axis *a, uint32_t node, uint32_t at) {
+  AxisPlace p;
+  uint32_t id;
+  p.node = node;
+  p.at = at;
+  id = index_first(&a->index, axis_hash(&p));
+  for (; id != 0; id = axis_item(a, id)->next) {
+    const AxisPlace *is = &axis_item(a, id)->is;
+    if (is->node == node && is->at == at) return id;
+  }
+  return axis_newplace(a, &p);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Writing
+** ======================================================= */
+
+static unsigned char *axis_write (unsigned char *to, uint64_t n) {
+  for (; n > 0x7f; n >>= 7) *to++ = (unsigned char)(n | 0x80);
+  *to++ = (unsigned char)n;
+  return to;
+}
+
+
+/* Goes on in another chunk: a new one, or the oldest one. */
+static int axis_turn (Axis *a) {
+  uint64_t number = a->list.count > 0 ? a->number + 1 : 0;
+  AxisChunk *c;
+  if (a->list.count < AXIS_CHUNKS && chunks_add(&a->list) == NULL) return 0;
+  a->number = number;
+  a->used = 0;
+  c = axis_chunk(a, (uint32_t)(number % AXIS_CHUNKS));
+  platform_publish(&c->used, 0);
+  c->number = number;
+  c->from = a->last;
+  return 1;
+}
+
+
+/*
+** The ns of a sample as steps above the mean, which may be below 0. What is
+** rounded off is kept for the next sample, so that sums are right.
+*/
+static int64_t axis_weigh (Axis *a, double ns) {
+  double unit = a->mean / AXIS_STEPS, above = (ns + a->rest - a->mean) / unit;
+  int64_t steps;
+  if (above < -AXIS_STEPS) above = -AXIS_STEPS;
+  if (above > (double)(AXIS_MOST / 4)) above = (double)(AXIS_MOST / 4);
+  steps = (int64_t)(above + (above < 0 ? -0.5 : 0.5));
+  a->rest += ns - a->mean - (double)steps * unit;
+  return steps;
+}
+
+
+static uint64_t axis_zigzag (int64_t n) {
+  return n < 0 ? ~((uint64_t)n << 1) : (uint64_t)n << 1;
+}
+
+
+void axis_put (Axis *a, AxisChunk *c, uint64_t ticks, const AxisSample *x) {
+  double at = (double)ticks / a->step;
+  uint64_t now = at < (double)AXIS_MOST ? (uint64_t)at : AXIS_MOST;
+  unsigned char *from = c->bytes + a->used, *to;
+  if (now < a->last) now = a->last;
+  to = axis_write(from, now - a->last);
+  to = axis_write(to, (uint64_t)x->place << 1 | (x->waits != 0));
+  to = axis_write(to, axis_zigzag(axis_weigh(a, x->ns)) << 1 |
+                      (x->samples != 1));
+  if (x->samples != 1)
+    to = axis_write(to, x->samples < UINT32_MAX ? x->samples : UINT32_MAX);
+  a->last = now;
+  a->used += (uint32_t)(to - from);
+  platform_publish(&c->used, a->used);
+}
+
+
+int axis_add (Axis *a, uint64_t ticks, const AxisSample *x) {
+  if ((a->list.count == 0 || a->used + AXIS_LONGEST > AXIS_ROOM) &&
+      !axis_turn(a))
+    return 0;
+  axis_put(a, axis_chunk(a, (uint32_t)(a->number % AXIS_CHUNKS)), ticks, x);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Reading
+** ======================================================= */
+
+/* Reads a number. 0: there is none, or it is too large. */
+static int axis_read (AxisCursor *c, uint64_t *n) {
+  unsigned shift = 0;
+  *n = 0;
+  while (c->at < c->chunk->used && c->at < AXIS_ROOM &&
+         shift < 56) {
+    unsigned char byte = c->chunk->bytes[c->at++];
+    *n |= (uint64_t)(byte & 0x7f) << shift;
+    if (byte < 0x80) return *n <= AXIS_MOST;
+    shift += 7;
+  }
+  return 0;
+}
+
+
+static double axis_unzigzag (uint64_t n) {
+  return n & 1 ? -(double)(n >> 1) - 1 : (double)(n >> 1);
+}
+
+
+int axis_next (AxisCursor *c, double step, double mean, AxisSample *x) {
+  uint64_t passed, place, above;
+  if (!axis_read(c, &passed) || !axis_read(c, &place) ||
+      !axis_read(c, &above))
+    return 0;
+  x->samples = 1;
+  if ((above & 1) != 0 && !axis_read(c, &x->samples)) return 0;
+  c->steps += passed;
+  if (c->steps > AXIS_MOST || place >> 1 > UINT32_MAX ||
+      x->samples > UINT32_MAX)
+    return 0;
+  x->end = (double)c->steps * step;
+  x->place = (uint32_t)(place >> 1);
+  x->waits = (int)(place & 1);
+  x->ns = mean + axis_unzigzag(above >> 1) * (mean / AXIS_STEPS);
+  return x->ns >= 0 && x->ns < AXIS_TOTAL && x->end < AXIS_TOTAL;
+}
+
+
+int axis_check (AxisChunk *chunk, double step, double mean,
+                uint32_t places) {
+  AxisCursor c;
+  AxisSample x;
+  uint32_t good = 0;
+  axis_first(&c, chunk);
+  while (axis_next(&c, step, mean, &x) &&
+         (x.place == AXIS_NOWHERE || x.place < places))
+    good = c.at;
+  if (good == chunk->used) return 1;
+  chunk->used = good;
+  return 0;
+}
+
+/* }====================================================== */

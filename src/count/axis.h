@@ -1,0 +1,137 @@
+/*
+** The time axis of mode sample: when each sample came, what ran, and how much
+** time it stands for. A sample takes three to four bytes, usually. The axis is
+** a ring of chunks: when all of them are used, the oldest one is used again.
+** So it always has the end of the recording.
+**
+** A sample is a row of numbers, each in as many bytes as it needs, 7 bits in a
+** byte, the low ones first:
+**   - steps of time since the sample before it
+**   - its place * 2; + 1 if it found the thread waiting
+**   - how many steps its ns are above the mean between samples, as a zigzag
+**     number (0, -1, 1, -2, ...) * 2; + 1 if it counts as any number of samples
+**     but one
+**   - if so, that number
+*/
+
+#ifndef axis_h
+#define axis_h
+
+#include "base/index.h"
+
+
+#define AXIS_ROOM	16360	/* bytes of samples in a chunk of 16 KB */
+#if !defined(AXIS_CHUNKS)
+#define AXIS_CHUNKS	1024u	/* at most, which is 16 MB */
+#endif
+#define AXIS_STEPS	32	/* in the mean from sample to sample */
+#define AXIS_MOST	((uint64_t)1 << 53)	/* largest number of a sample */
+
+/* what a sample has found */
+typedef struct AxisPlace {
+  uint32_t node;
+  uint32_t at;		/* 0: no instruction is known; else twice its index + 1;
+			   and 1 more if it was noticed before that ran, see
+			   Instruction */
+} AxisPlace;
+
+/* in the place of a place: nothing was recorded, as recording paused or, if
+** 'waits', as others had the processor */
+#define AXIS_NOWHERE	0u
+
+typedef struct AxisChunk {
+  uint64_t number;	/* chunks before it, with those that are lost */
+  uint64_t from;	/* steps, when the sample before its first one came */
+  uint32_t used;	/* bytes of complete samples */
+  uint32_t unused;
+  unsigned char bytes[AXIS_ROOM];
+} AxisChunk;
+
+typedef struct AxisSample {
+  double end;		/* ns since recording began: when it was taken */
+  double ns;		/* that it stands for */
+  uint64_t samples;	/* that it counts as */
+  uint32_t place;	/* id of its AxisPlace; or AXIS_NOWHERE */
+  int waits;
+} AxisSample;
+
+/* in a table, which finds places */
+typedef struct AxisItem {
+  AxisPlace is;
+  uint32_t next;	/* in the bucket of the hash */
+} AxisItem;
+
+#define AXIS_SHIFT	10	/* a chunk of places */
+
+typedef struct Axis {
+  double step;		/* ticks of the recording's clock; 0: no axis */
+  double mean;		/* ns from sample to sample that were asked for */
+  Chunks list;		/* of AxisChunk */
+  Chunks places;	/* of AxisItem, from 1 on */
+  Index index;
+  Chunks copy;		/* of AxisPlace, in a file, if there is one; or all that
+			   was read from a file. A recorder never reads it */
+  uint64_t number;	/* of the chunk that is written, */
+  uint32_t used;	/* as other programs may change what is in it */
+  uint64_t last;	/* steps, when the last sample was taken */
+  double rest;		/* ns that samples do not have yet, for rounding */
+  uint64_t paused, preempted;	/* ticks that it has, see Figures */
+} Axis;
+
+/* The pages of chunks and of places may be NULL: they are in memory. */
+CPROF_I void axis_init (Axis *a, const Memory *m, const Pages *chunks,
+                        const Pages *places);
+CPROF_I void axis_free (Axis *a);
+CPROF_I void axis_clear (Axis *a);
+
+/* Sets 'mean', and 'step' for a clock with ticks of so many ns. */
+CPROF_I void axis_pace (Axis *a, double mean, double tick);
+
+/* The id of a place, new or not. 0: out of memory. */
+CPROF_I uint32_t axis_place (Axis *a, uint32_t node, uint32_t at);
+
+/*
+** Adds a sample that was taken so many 'ticks' after the recording began; its
+** 'end' is not used. 0: out of memory.
+*/
+CPROF_I int axis_add (Axis *a, uint64_t ticks, const AxisSample *x);
+
+/* 'axis_add' to a chunk that has room, and the 'used' of the axis. */
+CPROF_I void axis_put (Axis *a, AxisChunk *c, uint64_t ticks,
+                       const AxisSample *x);
+
+
+/* {======================================================
+** Reading
+** ======================================================= */
+
+/* where in a chunk the next sample is */
+typedef struct AxisCursor {
+  const AxisChunk *chunk;
+  uint32_t at;
+  uint64_t steps;	/* when the last one was taken */
+} AxisCursor;
+
+static inline void axis_first (AxisCursor *c, const AxisChunk *chunk) {
+  c->chunk = chunk;
+  c->at = 0;
+  c->steps = chunk->from;
+}
+
+/*
+** Reads the next sample; 'step' and 'mean' are those of the axis, in ns. 0:
+** there is none, or it is damaged; in this case, it is not at the end.
+*/
+CPROF_I int axis_next (AxisCursor *c, double step, double mean,
+                       AxisSample *x);
+
+/*
+** Are all samples of a chunk possible, with so many places? If not, only those
+** before the first one that is not are 'used' from now on.
+*/
+CPROF_I int axis_check (AxisChunk *chunk, double step, double mean,
+                        uint32_t places);
+
+/* }====================================================== */
+
+#endif

@@ -1,0 +1,164 @@
+/*
+** See laxis.h
+*/
+
+#include "lua/laxis.h"
+
+#include <string.h>
+
+#include "lua/lmemory.h"
+#include "lua/lnodes.h"
+#include "lua/ltable.h"
+#include "lua/parts.h"
+
+
+#define AXIS	"cprof.axis"
+
+const AxisData *laxis_check (lua_State *L, int arg) {
+  return cast(const AxisData *, luaL_checkudata(L, arg, AXIS));
+}
+
+
+void laxis_push (lua_State *L, const Recording *r, const Snapshot *s) {
+  double tick = clock_rate(s->scale);
+  AxisData d, *to;
+  if (r->axis.step == 0) {
+    lua_pushnil(L);
+    return;
+  }
+  range_measure(&d, &r->axis, tick, r->waiting > 0);
+  to = cast(AxisData *,
+            lmemory_block(L, sizeof d + d.chunks * sizeof *d.chunk +
+                             d.places * sizeof *d.place));
+  luaL_setmetatable(L, AXIS);
+  *to = d;
+  to->chunk = (AxisChunk *)(void *)(to + 1);
+  to->place = (AxisPlace *)(void *)(to->chunk + d.chunks);
+  range_copy(to, &r->axis);
+  if (r->waiting > 0)
+    range_wait(to, NODE_WAITING, (double)s->wall,
+               (double)clock_ns(s->scale, r->waiting));
+}
+
+
+/* axis -> ns since recording began: earlier samples were lost */
+static int laxis_begins (lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)laxis_check(L, 1)->begins);
+  return 1;
+}
+
+
+#define CELLS_MOST	1000000
+
+/* The arguments axis, from, ns, n: n stretches of so many ns, from 'from' on. */
+typedef struct Stretches {
+  const AxisData *axis;
+  double from, ns;
+  uint32_t count;
+} Stretches;
+
+static Stretches laxis_stretches (lua_State *L) {
+  lua_Integer count = luaL_checkinteger(L, 4);
+  Stretches s;
+  s.axis = laxis_check(L, 1);
+  s.from = luaL_checknumber(L, 2);
+  s.ns = luaL_checknumber(L, 3);
+  luaL_argcheck(L, s.ns >= 1, 3, "too short");
+  luaL_argcheck(L, count >= 0 && count <= CELLS_MOST, 4, "too many");
+  s.count = (uint32_t)count;
+  return s;
+}
+
+
+/* The nodes at 'arg', if they have all that places refer to. */
+static const Nodes *laxis_nodes (lua_State *L, const AxisData *d, int arg) {
+  const Nodes *nodes = lnodes_check(L, arg);
+  uint32_t i;
+  for (i = 1; i < d->places; i++)
+    luaL_argcheck(L, d->place[i].node < nodes->count, 1, "no such node");
+  return nodes;
+}
+
+
+/* Which places are below functions, by { function -> is it one? } at 'arg'. */
+static uint8_t *laxis_below (lua_State *L, const AxisData *d,
+                             const Nodes *nodes, int arg, const Memory *m) {
+  uint32_t *of = lmemory_integers(L, arg, lnodes_functions(nodes), m), i;
+  uint8_t *node = memory_newzeroed(m, uint8_t, nodes->count);
+  uint8_t *place = memory_newzeroed(m, uint8_t, (size_t)d->places + 1);
+  for (i = 0; i < nodes->count; i++)
+    node[i] = of[nodes->list[i].func] != 0 ||
+              (i > 0 && node[nodes->list[i].parent]);
+  for (i = 1; i < d->places; i++) place[i] = node[d->place[i].node];
+  return place;
+}
+
+
+/*
+** axis, from, ns, n; nodes, { function -> does it count, with its callees? } or
+** nothing: all do -> { running, waiting, paused, preempted, running, ... }: ns
+** of each stretch
+*/
+static int laxis_cells (lua_State *L) {
+  Stretches s = laxis_stretches(L);
+  Arena *a = lmemory_arena(L);
+  const uint8_t *of = NULL;
+  lua_Integer at = 0;
+  RangeCell *cell = memory_newzeroed(&a->memory, RangeCell,
+                                     (size_t)s.count + 1);
+  uint32_t i;
+  if (lua_istable(L, 6))
+    of = laxis_below(L, s.axis, laxis_nodes(L, s.axis, 5), 6, &a->memory);
+  range_cells(s.axis, s.from, s.ns, of, cell, s.count);
+  lua_createtable(L, (int)s.count * 4, 0);
+  for (i = 0; i < s.count; i++) {
+    ltable_put(L, &at, (lua_Integer)cell[i].run);
+    ltable_put(L, &at, (lua_Integer)cell[i].wait);
+    ltable_put(L, &at, (lua_Integer)cell[i].paused);
+    ltable_put(L, &at, (lua_Integer)cell[i].preempted);
+  }
+  arena_free(a);
+  return 1;
+}
+
+
+/*
+** axis, from, ns, n, nodes -> { function, its share of a stretch, of the whole;
+** function, ... }: what each stretch has most in excess; 0: nothing
+*/
+static int laxis_odd (lua_State *L) {
+  Stretches s = laxis_stretches(L);
+  const Nodes *nodes = laxis_nodes(L, s.axis, 5);
+  Arena *a = lmemory_arena(L);
+  RangeOdd *odd = memory_newzeroed(&a->memory, RangeOdd,
+                                   (size_t)s.count + 1);
+  uint32_t i;
+  range_odd(s.axis, &a->memory, nodes, lnodes_functions(nodes), s.from, s.ns,
+            odd, s.count);
+  lua_createtable(L, (int)s.count * 3, 0);
+  for (i = 0; i < s.count; i++) {
+    lua_pushinteger(L, odd[i].share > 0 ? (lua_Integer)odd[i].func + 1 : 0);
+    lua_rawseti(L, -2, (lua_Integer)i * 3 + 1);
+    lua_pushnumber(L, odd[i].share);
+    lua_rawseti(L, -2, (lua_Integer)i * 3 + 2);
+    lua_pushnumber(L, odd[i].usual);
+    lua_rawseti(L, -2, (lua_Integer)i * 3 + 3);
+  }
+  arena_free(a);
+  return 1;
+}
+
+
+static const luaL_Reg laxis_list[] = {
+  {"axis_begins", laxis_begins},
+  {"axis_cells", laxis_cells},
+  {"axis_odd", laxis_odd},
+  {NULL, NULL}
+};
+
+
+void laxis_open (lua_State *L) {
+  luaL_newmetatable(L, AXIS);
+  lua_pop(L, 1);
+  luaL_setfuncs(L, laxis_list, 0);
+}

@@ -1,0 +1,295 @@
+/*
+** See range.h
+*/
+
+#include "profile/range.h"
+
+#include <math.h>
+#include <string.h>
+
+
+/* {======================================================
+** The copy
+** ======================================================= */
+
+static const AxisChunk *range_chunk (const Axis *a, uint32_t i) {
+  return cast(const AxisChunk *, chunks_at(&a->list, i));
+}
+
+
+/* The index of the oldest chunk. */
+static uint32_t range_oldest (const Axis *a) {
+  uint32_t oldest = 0, i;
+  for (i = 1; i < a->list.count; i++)
+    if (range_chunk(a, i)->number < range_chunk(a, oldest)->number) oldest = i;
+  return oldest;
+}
+
+
+/* The places of a recorder are in 'places', those of a file in 'copy'. */
+static uint32_t range_places (const Axis *a) {
+  return a->places.count > 0 ? a->places.count : a->copy.count;
+}
+
+
+void range_measure (AxisData *d, const Axis *a, double tick, int waiting) {
+  memset(d, 0, sizeof *d);
+  d->step = a->step * tick;
+  d->mean = a->mean;
+  d->chunks = a->list.count + (waiting != 0);
+  d->places = range_places(a) + (waiting ? 2 : 0);
+}
+
+
+void range_copy (AxisData *d, const Axis *a) {
+  uint32_t oldest = range_oldest(a), i;
+  d->places = range_places(a);
+  for (i = 1; i < d->places; i++)
+    d->place[i] = a->places.count > 0
+                ? cast(const AxisItem *, chunks_at(&a->places, i))->is
+                : *cast(const AxisPlace *, chunks_at(&a->copy, i));
+  d->chunks = 0;
+  for (i = 0; i < a->list.count; i++) {
+    AxisChunk *to = &d->chunk[d->chunks];
+    *to = *range_chunk(a, (oldest + i) % a->list.count);
+    axis_check(to, d->step, d->mean, d->places);
+    d->chunks += to->used > 0;
+  }
+  if (d->chunks > 0 && d->chunk[0].number > 0)
+    d->begins = (double)d->chunk[0].from * d->step;
+}
+
+
+void range_wait (AxisData *d, uint32_t node, double end, double ns) {
+  AxisChunk *c = &d->chunk[d->chunks];
+  Memory none = ZEROS;
+  AxisSample x = ZEROS;
+  Axis a;
+  if (d->places == 0) d->places = 1;
+  d->place[d->places].node = node;
+  d->place[d->places].at = 0;
+  x.place = d->places++;
+  x.ns = ns;
+  axis_init(&a, &none, NULL, NULL);
+  a.step = d->step;
+  a.mean = d->mean;
+  memset(c, 0, sizeof *c);
+  c->number = d->chunks > 0 ? c[-1].number + 1 : 0;
+  axis_put(&a, c, (uint64_t)end, &x);
+  d->chunks++;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Parts of samples
+** ======================================================= */
+
+typedef struct RangeCursor {
+  const AxisData *d;
+  uint32_t chunk;	/* the next one */
+  AxisCursor at;
+} RangeCursor;
+
+
+static int range_next (RangeCursor *c, AxisSample *x) {
+  while (c->at.chunk == NULL ||
+         !axis_next(&c->at, c->d->step, c->d->mean, x)) {
+    if (c->chunk == c->d->chunks) return 0;
+    axis_first(&c->at, &c->d->chunk[c->chunk++]);
+  }
+  return 1;
+}
+
+
+/* How much of the ns of a sample there was before the time 'at'? */
+static double range_before (const AxisSample *x, double at) {
+  double ns = at - (x->end - x->ns);
+  return ns <= 0 ? 0 : ns < x->ns ? ns : x->ns;
+}
+
+
+/* How many samples had come by then? The last one comes at the end. */
+static int64_t range_samples (const AxisSample *x, double at) {
+  if (at >= x->end) return (int64_t)x->samples;
+  if (x->samples <= 1 || x->ns <= 0) return 0;
+  return (int64_t)((double)x->samples * (range_before(x, at) / x->ns) *
+                   (1 - 1e-9));
+}
+
+
+void range_add (const AxisData *d, double from, double to,
+                RangePart *part) {
+  RangeCursor c = ZEROS;
+  AxisSample x;
+  c.d = d;
+  while (range_next(&c, &x)) {
+    RangePart *p = &part[x.place];
+    double ns;
+    if (x.end < from || x.end - x.ns >= to) continue;
+    ns = range_before(&x, to) - range_before(&x, from);
+    *(x.waits ? &p->wait : &p->run) += ns;
+    p->samples += range_samples(&x, to) - range_samples(&x, from);
+  }
+}
+
+
+static double *cell_figure (RangeCell *c, const AxisSample *x) {
+  if (x->place == AXIS_NOWHERE) return x->waits ? &c->preempted : &c->paused;
+  return x->waits ? &c->wait : &c->run;
+}
+
+
+void range_cells (const AxisData *d, double from, double ns,
+                  const uint8_t *of, RangeCell *cell, uint32_t count) {
+  RangeCursor c = ZEROS;
+  AxisSample x;
+  c.d = d;
+  while (range_next(&c, &x)) {
+    double first = floor((x.end - x.ns - from) / ns);
+    uint32_t i = first > 0 ? first < count ? (uint32_t)first : count : 0;
+    if (of != NULL && x.place != AXIS_NOWHERE && !of[x.place]) continue;
+    for (; i < count && from + i * ns < x.end; i++)
+      *cell_figure(&cell[i], &x) += range_before(&x, from + (i + 1) * ns) -
+                                    range_before(&x, from + i * ns);
+  }
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** What is unusual
+** ======================================================= */
+
+/* sums by function; those that have any are in the list 'met' */
+typedef struct Odd {
+  const AxisData *d;
+  const Nodes *nodes;
+  double *sum, *all;	/* of each function: ns in a stretch; in the whole */
+  double ns, whole;	/* of all functions */
+  uint32_t *met, count;
+  uint32_t *seen;	/* of each function: the last path that has it */
+  uint32_t paths;
+  uint32_t *depth;	/* of each node: number of nodes above it */
+  uint32_t *least;	/* of each function: of its nodes in the stretch */
+} Odd;
+
+/* an excess of so much less is about the same */
+#define ODD_MARGIN	0.02
+
+
+static void odd_depths (Odd *o, const Memory *m) {
+  uint32_t i;
+  o->depth = memory_newzeroed(m, uint32_t, o->nodes->count);
+  for (i = 1; i < o->nodes->count; i++)
+    o->depth[i] = o->depth[o->nodes->list[i].parent] + 1;
+}
+
+
+/* Adds ns to all functions on the path of a place. */
+static void odd_add (Odd *o, uint32_t place, double ns) {
+  uint32_t node = o->d->place[place].node;
+  o->paths++;
+  o->ns += ns;
+  for (;;) {
+    const ProfileNode *n = &o->nodes->list[node];
+    if (o->seen[n->func] != o->paths) {
+      o->seen[n->func] = o->paths;
+      if (o->sum[n->func] == 0) {
+        o->met[o->count++] = n->func;
+        o->least[n->func] = UINT32_MAX;
+      }
+      o->sum[n->func] += ns;
+    }
+    if (o->depth[node] < o->least[n->func])
+      o->least[n->func] = o->depth[node];
+    if (node == 0) return;
+    node = n->parent;
+  }
+}
+
+
+static double odd_excess (const Odd *o, uint32_t func) {
+  return o->sum[func] / o->ns - o->all[func] / o->whole;
+}
+
+
+/* Sets '*to' for what was added, which is forgotten then. */
+static void odd_find (Odd *o, RangeOdd *to) {
+  double most = 0;
+  uint32_t depth = UINT32_MAX, i;
+  for (i = 0; i < o->count; i++) {
+    double excess = odd_excess(o, o->met[i]);
+    if (excess > most) most = excess;
+  }
+  for (i = 0; i < o->count; i++) {
+    uint32_t func = o->met[i];
+    if (odd_excess(o, func) < most - ODD_MARGIN || o->least[func] >= depth)
+      continue;
+    depth = o->least[func];
+    to->func = func;
+    to->share = o->sum[func] / o->ns;
+    to->usual = o->all[func] / o->whole;
+  }
+  for (i = 0; i < o->count; i++) o->sum[o->met[i]] = 0;
+  o->count = 0;
+  o->ns = 0;
+}
+
+
+/* Sums up the whole. */
+static void odd_whole (Odd *o, const Memory *m, uint32_t functions) {
+  RangePart *part = memory_newzeroed(m, RangePart, (size_t)o->d->places + 1);
+  uint32_t i;
+  o->sum = o->all;
+  range_add(o->d, -HUGE_VAL, HUGE_VAL, part);
+  for (i = 1; i < o->d->places; i++)
+    if (part[i].run + part[i].wait > 0)
+      odd_add(o, i, part[i].run + part[i].wait);
+  o->whole = o->ns;
+  o->ns = 0;
+  o->count = 0;
+  o->sum = memory_newzeroed(m, double, functions);
+}
+
+
+static void odd_begin (Odd *o, const Memory *m, uint32_t functions) {
+  o->all = memory_newzeroed(m, double, functions);
+  o->met = memory_new(m, uint32_t, functions);
+  o->seen = memory_newzeroed(m, uint32_t, functions);
+  o->least = memory_new(m, uint32_t, functions);
+  odd_depths(o, m);
+  odd_whole(o, m, functions);
+}
+
+
+/*
+** Samples come in the order of their ends, and stand for little time before
+** the one before them: a part before the stretch that it was in is left out.
+*/
+void range_odd (const AxisData *d, const Memory *m, const Nodes *nodes,
+                uint32_t functions, double from, double ns, RangeOdd *odd,
+                uint32_t count) {
+  RangeCursor c = ZEROS;
+  AxisSample x;
+  Odd o = ZEROS;
+  uint32_t i = 0;
+  o.d = c.d = d;
+  o.nodes = nodes;
+  odd_begin(&o, m, functions);
+  while (i < count && range_next(&c, &x)) {
+    if (x.place == AXIS_NOWHERE) continue;
+    while (i < count && x.end > from + i * ns) {
+      double part = range_before(&x, from + (i + 1) * ns) -
+                    range_before(&x, from + i * ns);
+      if (part > 0) odd_add(&o, x.place, part);
+      if (x.end <= from + (i + 1) * ns) break;
+      odd_find(&o, &odd[i++]);
+    }
+  }
+  if (i < count) odd_find(&o, &odd[i]);
+}
+
+/* }====================================================== */

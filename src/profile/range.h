@@ -1,0 +1,85 @@
+/*
+** A range of time of a recording in mode sample: which nodes it has, and how
+** much of each, by the time axis.
+**
+** A sample stands for the time before it was taken. So a range that begins or
+** ends within this time has a part of it; samples are counted where they were
+** taken, several ones evenly. Figures of ranges that touch add up to those of
+** both as one.
+*/
+
+#ifndef range_h
+#define range_h
+
+#include "count/recording.h"
+#include "profile/profile.h"
+
+
+/* a copy of a time axis, whose samples were checked */
+typedef struct AxisData {
+  double step;		/* ns */
+  double mean;		/* as in Axis */
+  double begins;	/* ns; samples before were lost */
+  AxisChunk *chunk;	/* in order of time */
+  AxisPlace *place;	/* the first one is not used */
+  uint32_t chunks, places;
+} AxisData;
+
+/*
+** Sets the numbers of '*d' to those that a copy of the axis has, which may lie
+** in a file that other programs can write to; 'tick': ns. 'waiting': does the
+** copy need one more place, and one more chunk, for 'range_wait'?
+*/
+CPROF_I void range_measure (AxisData *d, const Axis *a, double tick,
+                            int waiting);
+
+/* Copies the axis to 'd->chunk' and 'd->place', which have room for that. */
+CPROF_I void range_copy (AxisData *d, const Axis *a);
+
+/* Adds 'ns' until 'end', in which a node runs that has no sample. */
+CPROF_I void range_wait (AxisData *d, uint32_t node, double end, double ns);
+
+/* what a place has in a range; AXIS_NOWHERE: ns of pauses are 'run', those in
+** which others had the processor are 'wait' */
+typedef struct RangePart {
+  double run, wait;	/* ns */
+  int64_t samples;
+} RangePart;
+
+/*
+** Adds what places have from 'from' to 'to', where both are ns, to the list
+** 'part'. The sample at 'to' is part of it, the one at 'from' is not.
+*/
+CPROF_I void range_add (const AxisData *d, double from, double to,
+                        RangePart *part);
+
+/* what a stretch of time has */
+typedef struct RangeCell {
+  double run, wait, paused, preempted;	/* ns */
+} RangeCell;
+
+/*
+** Adds what 'count' stretches of 'ns' each have, from 'from' on. 'of' tells
+** which places count, but for AXIS_NOWHERE, which does; NULL: all.
+*/
+CPROF_I void range_cells (const AxisData *d, double from, double ns,
+                          const uint8_t *of, RangeCell *cell,
+                          uint32_t count);
+
+/* the function that a stretch of time has much more of than the whole */
+typedef struct RangeOdd {
+  uint32_t func;
+  double share, usual;	/* of the time, with callees, here and in all; 0: there
+			   is no such function */
+} RangeOdd;
+
+/*
+** Finds it for 'count' stretches of 'ns' each, from 'from' on. Of several
+** functions with about the same excess, it is the one that calls the others.
+** All memory comes from an arena.
+*/
+CPROF_I void range_odd (const AxisData *d, const Memory *m,
+                        const Nodes *nodes, uint32_t functions, double from,
+                        double ns, RangeOdd *odd, uint32_t count);
+
+#endif
