@@ -18,6 +18,13 @@
 */
 typedef struct Watcher Watcher;
 
+/* a tick that the watcher has asked for */
+typedef struct WatcherTick {
+  uint64_t ns;		/* what it stands for; 0: it was not asked for */
+  uint64_t stack;	/* hash of the stack whose node the sample is to tell;
+			   0: of none */
+} WatcherTick;
+
 #if PLATFORM_WATCH
 
 /*
@@ -43,13 +50,6 @@ CPROF_I void watcher_free (Watcher *w);
 
 /* Do ticks come only when the watcher asks for them? */
 CPROF_I int watcher_asks (const Watcher *w);
-
-/* a tick that the watcher has asked for */
-typedef struct WatcherTick {
-  uint64_t ns;		/* what it stands for; 0: it was not asked for */
-  uint64_t stack;	/* hash of the stack whose node the sample is to tell;
-			   0: of none */
-} WatcherTick;
 
 /*
 ** In the thread that is watched, also in its signal handler: does a tick count?

@@ -44,8 +44,8 @@ local start = {}
 ---@field clock? "wall"|"cpu"
 ---@field timer? "auto"|"wall"|"thread"  mode "sample": who interrupts the
 ---    program: wall: a timer of the wall clock; thread: the task clock, where
----    the system allows it, and a thread of cprof's own, which let the program's
----    system calls go on; auto: thread with the task clock, else wall
+---    the system allows it, and a thread of cprof's own, which let system calls
+---    go on; auto: thread with the task clock, else wall
 ---@field recursion? "auto"|"full"|"fold"  fold: a function that is on the call
 ---    path already gets that node again; auto: from 100,000 nodes on
 ---@field max_nodes? integer    most call-tree nodes
