@@ -39,6 +39,7 @@ build = {
         "src/base/release.c",
         "src/base/sigbus_posix.c",
         "src/base/sigbus_windows.c",
+        "src/base/taskclock_posix.c",
         "src/base/text.c",
         "src/base/timer_posix.c",
         "src/base/timer_windows.c",

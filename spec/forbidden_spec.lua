@@ -132,6 +132,25 @@ describe("a host that forbids calls of the system", function()
     end
   end)
 
+  it("is sampled by a timer of wall time, or by a thread, where there are " ..
+    "no task-clock events", function()
+    if not allowed then return end
+    local path = dir:file("timers.lua", [[
+      local profiler = require "cprof"
+      for _, timer in ipairs { "auto", "thread" } do
+        profiler.start { mode = "sample", timer = timer }
+        local p = profiler.snapshot()
+        print(p.meta.timer, p.meta.internals)
+        profiler.stop()
+      end]])
+    local out = command.shell(("%s perf_event_open -- $SPEC_LUA %s"):format(
+      seccomp, path))
+    os.remove(path)
+    local thread = out:find "direct" and "thread\tdirect" or "wall\tpublic"
+    assert.equal("wall\t" .. thread:match "%a+$" .. "\n" .. thread .. "\n",
+      out)
+  end)
+
   it("does not listen where its file cannot be locked", function()
     if not allowed then
       return pending "this system lets no program forbid calls to another one"

@@ -12,6 +12,7 @@ describe("a timer", function()
         export LD_PRELOAD=
         gcc -std=c99 %s -Isrc -I$SPEC_INCLUDE -o '%s' \
           spec/support/timer_host.c src/base/timer_posix.c \
+          src/base/taskclock_posix.c \
           src/base/platform_posix.c -ldl -lpthread -lrt && '%s']]):format(
         flag, path, path))
       os.remove(path)
@@ -19,4 +20,20 @@ describe("a timer", function()
         "1 1\n1 0\n0 0\n" or ""), out, err)
     end)
   end
+
+  it("that counts the time in which its thread runs ticks in its own code " ..
+    "and for the system's work, counts each call that ends early, and " ..
+    "notices that its descriptor was closed", function()
+    local path = os.tmpname()
+    local out, err = command.shell(([[
+      export LD_PRELOAD=
+      gcc -std=c99 -Isrc -I$SPEC_INCLUDE -o '%s' \
+        spec/support/taskclock_host.c src/base/timer_posix.c \
+        src/base/taskclock_posix.c src/base/platform_posix.c \
+        -ldl -lpthread -lrt && '%s']]):format(path, path))
+    os.remove(path)
+    if out ~= "not allowed\n" then
+      assert.equal("1\n0 missed\n0\n", out, err)
+    end
+  end)
 end)

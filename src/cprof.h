@@ -133,8 +133,10 @@ typedef struct cprof_Options {
   cprof_List include, exclude;	/* parts of paths or functions, or Lua
 				   patterns between slashes */
   const char *clock;		/* "wall" (default) or "cpu" */
-  const char *timer;		/* mode "sample": "wall" (default), or "thread",
-				   which lets system calls go on */
+  const char *timer;		/* mode "sample": "thread" lets system calls go
+				   on, and begins a thread; "wall": signals may
+				   end them early; "auto" (default): "thread"
+				   where task-clock events are allowed */
   const char *recursion;	/* "full", "fold" */
   const char *trace;		/* mode "trace": path of the file to write */
   const char *file;		/* path of a profile to record into; "%p" in

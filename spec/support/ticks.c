@@ -82,6 +82,13 @@ void __wrap_timer_next (int timer, uint64_t ns) {
 
 
 #if PLATFORM_WATCH
+int __real_timer_counts (int timer, int on);
+int __wrap_timer_counts (int timer, int on);
+int __wrap_timer_counts (int timer, int on) {
+  return timer != TICKS_TIMER && __real_timer_counts(timer, on);
+}
+
+
 void __real_watcher_begin (Watcher **to, Pace *p, const Running *running);
 void __wrap_watcher_begin (Watcher **to, Pace *p, const Running *running);
 void __wrap_watcher_begin (Watcher **to, Pace *p, const Running *running) {

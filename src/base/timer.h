@@ -55,6 +55,30 @@ CPROF_I void timer_next (int timer, uint64_t ns);
 ** begun since then begins again, rather than fail, where that is possible.
 */
 CPROF_I void timer_now (int timer, uint64_t running);
+
+/*
+** If 'on', the timer of this thread counts from now on the time in which the
+** thread runs, not wall time, as far as it is in its own code. As often as the
+** system looks, a tick also comes for the system's work, see 'timer_system'.
+** 0: it does not, as that is not allowed, or not possible with the timer's
+** signal.
+*/
+CPROF_I int timer_counts (int timer, int on);
+
+/*
+** Does it still count? The program may have closed its descriptor. May be
+** called in another thread, while the timer does not end or move.
+*/
+CPROF_I int timer_iscounting (int timer);
+
+/*
+** In a tick: the ns for which the system has worked for the thread, and which
+** the tick stands for; 0: it is another tick.
+*/
+CPROF_I uint64_t timer_system (int timer);
+#else
+#define timer_counts(timer,on)	((void)(timer), (void)(on), 0)
+#define timer_system(timer)	((void)(timer), 0u)
 #endif
 
 /*

@@ -10,14 +10,16 @@
 ** The handler may run at any instruction of the thread. It reads an entry
 ** of 'timers', which is never freed. On Linux, the value that the signal
 ** carries tells whether it is still for the timer in that entry: a late
-** signal does nothing. The handler calls nothing but 'tick' and, to send a
-** signal on, pthread_kill. It keeps errno. Another thread that ends the timer
-** waits until the handler has left the entry.
+** signal does nothing. The signal of a task clock carries its descriptor. The
+** handler calls nothing but 'tick', clock_gettime, timer_settime and, to send
+** a signal on, pthread_kill. It keeps errno. Another thread that ends the
+** timer waits until the handler has left the entry.
 */
 
 #define _GNU_SOURCE		/* SIGEV_THREAD_ID, syscall */
 #define _DARWIN_C_SOURCE
 
+#include "base/taskclock.h"
 #include "base/timer.h"
 
 #if !defined(_WIN32)
@@ -59,6 +61,15 @@ typedef struct Timer {
   volatile uint64_t running;	/* see 'timer_now' */
 #else
   pthread_t to;
+#endif
+#if PLATFORM_WATCH
+  int counts;		/* see 'timer_counts' */
+  volatile sig_atomic_t on;	/* do its ticks come? */
+  TaskClock clock;
+  timer_t looks;	/* its signals come when the system's tick has found
+			   that the thread runs */
+  uint64_t system;	/* 'taskclock_system' at the last such signal */
+  uint64_t stands;	/* see 'timer_system' */
 #endif
 } Timer;
 
@@ -298,13 +309,66 @@ static void timer_signal (int sig, const siginfo_t *info, void *context) {
 
 #else
 
+#if PLATFORM_WATCH
+
+#define TIMER_LOOKS	((uintptr_t)1 << (8 * sizeof(uintptr_t) - 1))
+
+static int timer_arm (timer_t id, uint64_t ns);
+
+/*
+** The system's tick has found that the thread runs. If it was the system that
+** worked for it, that is a tick for the time since the last such signal.
+*/
+static void timer_looked (Timer *t, void *context) {
+  uint64_t system = taskclock_system();
+  if (!t->on) return;
+  t->stands = system - t->system;
+  t->system = system;
+  if (t->stands > 0) timer_come(t, context);
+  t->stands = 0;
+  if (t->on) (void)timer_arm(t->looks, 1);
+}
+
+
+/* What the signals of this thread's timer with such a descriptor carry. */
+static uintptr_t timer_carried (int file) {
+  int i;
+  for (i = 0; i < TIMER_MOST; i++) {
+    const Timer *t = &timers[i];
+    if (t->carries != 0 && t->counts && t->clock.file == file &&
+        timer_ishere(i))
+      return t->carries;
+  }
+  return 0;
+}
+
+
+static int timer_isevent (const siginfo_t *info) {
+  return info->si_code == POLL_IN || info->si_code == POLL_HUP;
+}
+
+#else
+
+#define TIMER_LOOKS	((uintptr_t)0)
+#define timer_looked(t,context)	((void)(t), (void)(context))
+#define timer_carried(file)	((void)(file), 0u)
+#define timer_isevent(info)	((void)(info), 0)
+
+#endif
+
 static void timer_signal (int sig, const siginfo_t *info, void *context) {
-  uintptr_t carried = (uintptr_t)info->si_value.sival_ptr;
-  Timer *t = &timers[carried % TIMER_MOST];
+  uintptr_t value = (uintptr_t)info->si_value.sival_ptr, carried;
+  Timer *t;
   (void)sig;
-  if (info->si_code != SI_TIMER || carried == 0) return;
-  if (timer_enter(t) == carried && t->thread == timer_thread)
-    timer_come(t, context);
+  if (timer_isevent(info)) value = timer_carried(info->si_fd);
+  else if (info->si_code != SI_TIMER) return;
+  carried = value & ~TIMER_LOOKS;
+  if (carried == 0) return;
+  t = &timers[carried % TIMER_MOST];
+  if (timer_enter(t) == carried && t->thread == timer_thread) {
+    if (value == carried) timer_come(t, context);
+    else timer_looked(t, context);
+  }
   timer_leave(t);
 }
 
@@ -462,25 +526,35 @@ static void timer_destroy (const Timer *t) {
 
 #else
 
-static int timer_make (Timer *t, int cpu) {
+/* Makes a timer whose signals carry 'value'. 0: there can be none. */
+static int timer_ofsystem (const Timer *t, int cpu, uintptr_t value,
+                          timer_t *to) {
   struct sigevent e;
-  t->to = (pid_t)syscall(SYS_gettid);
-  t->running = 0;
   memset(&e, 0, sizeof e);
   e.sigev_notify = SIGEV_THREAD_ID;
   e.sigev_signo = t->signal;
-  e.sigev_value.sival_ptr = (void *)t->carries;
+  e.sigev_value.sival_ptr = (void *)value;
   e.sigev_notify_thread_id = t->to;
   return timer_create(cpu ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &e,
-                      &t->id) == 0;
+                      to) == 0;
 }
 
-static int timer_set (const Timer *t, uint64_t ns) {
+static int timer_make (Timer *t, int cpu) {
+  t->to = (pid_t)syscall(SYS_gettid);
+  t->running = 0;
+  return timer_ofsystem(t, cpu, t->carries, &t->id);
+}
+
+static int timer_arm (timer_t id, uint64_t ns) {
   struct itimerspec v;
   memset(&v, 0, sizeof v);
   v.it_value.tv_sec = (time_t)(ns / 1000000000u);
   v.it_value.tv_nsec = (long)(ns % 1000000000u);
-  return timer_settime(t->id, 0, &v, NULL) == 0;
+  return timer_settime(id, 0, &v, NULL) == 0;
+}
+
+static int timer_set (const Timer *t, uint64_t ns) {
+  return timer_arm(t->id, ns);
 }
 
 #if PLATFORM_WATCH
@@ -500,6 +574,63 @@ static void timer_send (Timer *t, uint64_t running) {
 static void timer_destroy (const Timer *t) {
   timer_delete(t->id);
 }
+
+#if PLATFORM_WATCH
+
+/*
+** Ends counting. The child of a fork has a descriptor, too, but no timers of
+** the system.
+*/
+static void timer_uncount (Timer *t) {
+  if (!t->counts) return;
+  t->counts = 0;
+  t->on = 0;
+  taskclock_close(&t->clock);
+  if (timer_isours(t)) timer_delete(t->looks);
+}
+
+
+/*
+** If the system cannot queue a real-time signal of an event, it sends SIGIO
+** instead, which could end the program.
+*/
+int timer_counts (int timer, int on) {
+  Timer *t = &timers[timer];
+  timer_uncount(t);
+  if (!on || t->signal >= SIGRTMIN || !taskclock_open(&t->clock, t->signal))
+    return 0;
+  if (!timer_ofsystem(t, 1, t->carries | TIMER_LOOKS, &t->looks)) {
+    taskclock_close(&t->clock);
+    return 0;
+  }
+  t->counts = 1;
+  return 1;
+}
+
+
+int timer_iscounting (int timer) {
+  const Timer *t = &timers[timer];
+  return t->counts && taskclock_isopen(&t->clock);
+}
+
+
+uint64_t timer_system (int timer) {
+  return timers[timer].stands;
+}
+
+
+/* In place of 'timer_set', for a timer that counts. */
+static void timer_count (Timer *t, uint64_t ns) {
+  int on = ns > 0;
+  if (on) taskclock_next(&t->clock, ns);
+  if (on == t->on) return;
+  t->on = on;
+  t->system = taskclock_system();
+  taskclock_run(&t->clock, on);
+  (void)timer_arm(t->looks, (uint64_t)on);
+}
+
+#endif
 
 #define TIMER_ATONCE	TIMER_MOST
 
@@ -546,6 +677,9 @@ static int timer_fill (Timer *t, const char **why) {
 static void timer_empty (Timer *t) {
   int here = timer_ishere(timer_index(t)) && timer_isours(t);
   timer_close(t);
+#if PLATFORM_WATCH
+  timer_uncount(t);
+#endif
   if (timer_isours(t)) {
     timer_destroy(t);
     if (here) timer_drain(t->signal);
@@ -580,8 +714,15 @@ int timer_follow (int timer, const char **why) {
 
 
 void timer_next (int timer, uint64_t ns) {
-  const Timer *t = &timers[timer];
-  if (timer_isours(t)) (void)timer_set(t, ns);
+  Timer *t = &timers[timer];
+  if (!timer_isours(t)) return;
+#if PLATFORM_WATCH
+  if (t->counts) {
+    timer_count(t, ns);
+    return;
+  }
+#endif
+  (void)timer_set(t, ns);
 }
 
 

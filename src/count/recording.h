@@ -92,7 +92,8 @@ typedef enum Ticker {
   TICKER_UNKNOWN,	/* there are none, or several recordings were added up */
   TICKER_WALL,		/* a timer of wall time */
   TICKER_CPU,		/* a timer of the thread's processor time */
-  TICKER_THREAD		/* another thread */
+  TICKER_THREAD,	/* another thread */
+  TICKER_TASK		/* the thread's task clock; another thread for waits */
 } Ticker;
 
 /* figures of the whole recording, which may lie in a file */

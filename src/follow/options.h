@@ -25,7 +25,9 @@ typedef struct Options {
   Mode mode;
   uint32_t rate;	/* mode sample: samples a second */
   int cpu;		/* processor time instead of wall time */
-  int watched;		/* mode sample: another thread asks for each tick */
+  int watched;		/* mode sample: another thread asks for ticks */
+  int counted;		/* only if the timer can count the time in which the
+			   thread runs */
   int callsites;	/* calls from different lines are different nodes */
   uint32_t foldat;	/* nodes from which on recursion folds; 0: always */
   int exclude_c;	/* C functions are charged to their callers */

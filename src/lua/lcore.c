@@ -218,6 +218,7 @@ static void core_modeoptions (lua_State *L, Options *o) {
           : ltable_flag(L, 1, "trace") ? MODE_TRACE : MODE_CALL;
   o->cpu = ltable_flag(L, 1, "cpu");
   o->watched = ltable_flag(L, 1, "watched");
+  o->counted = ltable_flag(L, 1, "counted");
   o->callsites = ltable_flag(L, 1, "callsites");
   o->foldat = (uint32_t)core_integer(L, "fold_at");
   if (ltable_flag(L, 1, "lines_of")) o->include_lines = core_includelines;

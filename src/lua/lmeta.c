@@ -83,7 +83,8 @@ static const char *const meta_clocks[] = {
   "tsc", "monotonic", "cpu", "host", "instructions", NULL
 };
 static const char *const meta_internals[] = {"public", "direct", NULL};
-static const char *const meta_tickers[] = {"", "wall", "cpu", "thread", NULL};
+static const char *const meta_tickers[] = {"", "wall", "cpu", "thread",
+						 "task-clock", NULL};
 
 typedef enum MetaKind {
   META_INTEGER, META_FLAG, META_TICKS, META_CHOICE

@@ -24,6 +24,10 @@
 #endif
 #define PACE_SIGNAL	5000u	/* ns that a signal costs outside its handler,
 				   as measured in a virtual machine */
+#define PACE_COUNTS	12000u	/* ns that it costs in addition where the timer
+				   counts the time in which the thread runs */
+#define PACE_WAITS	4u	/* there, looks are for waits alone, so the mean
+				   between them is 4 times as long */
 #define PACE_LATE	50000u	/* most ns that a signal takes to reach a thread
 			   that runs */
 #define PACE_USUAL	4000u	/* ns of a sample, assumed at first */
@@ -33,6 +37,7 @@ void pace_begin (Pace *p, uint32_t rate, int cpu) {
   p->period = p->interval = 1000000000u / (rate * PACE_FASTER);
   p->cpu = cpu;
   p->seed = platform_ticks();
+  p->seedrest = ~p->seed;
   p->cost = p->last = PACE_USUAL;
 }
 
@@ -81,14 +86,14 @@ static uint64_t pace_patient (const Pace *p) {
 
 uint64_t pace_rest (Pace *p, uint64_t waited, uint64_t *mean) {
   uint64_t most = pace_least(waited / PACE_RESTS, PACE_SELDOM);
-  *mean = pace_patient(p);
+  *mean = pace_patient(p) * (p->counts ? PACE_WAITS : 1);
   if (*mean < most) *mean = most;
-  return 1 + (uint64_t)(random_exponential(&p->seed) * (double)*mean);
+  return 1 + (uint64_t)(random_exponential(&p->seedrest) * (double)*mean);
 }
 
 
 void pace_due (Pace *p, uint64_t now, uint64_t mean) {
-  p->mean = mean;
+  if (!p->counts) p->mean = mean;
   p->due = now;
 }
 
@@ -103,28 +108,39 @@ void pace_due (Pace *p, uint64_t now, uint64_t mean) {
 
 void pace_next (Pace *p, int waits) {
   uint64_t mean = p->interval, ns;
-  if (p->watched) return;
+  if (p->watched && !p->counts) return;
   if (!p->cpu && waits && p->weight > 0) mean = PACE_SELDOM;
   else if (!p->cpu) mean = pace_patient(p);
   ns = 1 + (uint64_t)(random_exponential(&p->seed) * (double)mean);
   p->mean = mean;
-  p->due = platform_monotonic() + ns;
+  if (!p->counts) p->due = platform_monotonic() + ns;
   timer_next(p->timer, ns);
 }
 
 
-void pace_tick (Pace *p, uint64_t now, int armed, int waits) {
-  if (armed || p->cpu) p->weight += p->mean;
-  if (armed) {
-    p->since = p->due < now ? p->due : now;
-    p->late = now - p->since;
-    p->waits = waits;
+void pace_tick (Pace *p, const PaceTick *t) {
+  if (t->armed || p->cpu) p->weight += t->ns;
+  if (t->armed) {
+    p->since = t->due < t->at ? t->due : t->at;
+    p->late = t->at - p->since;
+    p->waits = t->waits;
     p->ran = p->cpu ? 0 : platform_cpu();
     p->within = 0;
     p->waited = 0;
   }
   else
     p->waited++;
+}
+
+
+int pace_toomany (Pace *p, uint64_t *ns) {
+  uint64_t interval = p->interval;
+  if (*ns >= interval) return 0;
+  if ((double)random_bits(&p->seed) * (double)interval >
+      (double)*ns * 2147483648.0)
+    return 1;
+  *ns = interval;
+  return 0;
 }
 
 
@@ -213,7 +229,8 @@ void pace_adjust (Pace *p, uint64_t ns, int sure) {
   if (ns > p->cost * 4) ns = p->cost * 4;  /* it may have been interrupted */
   p->cost = (p->cost * 7 + ns) / 8;
   if (deep > p->cost * 4) p->cost = deep;  /* its stack was deep */
-  interval = (p->cost + PACE_SIGNAL) * PACE_SHARE;
+  interval = p->cost + PACE_SIGNAL + (p->counts ? PACE_COUNTS : 0);
+  interval *= PACE_SHARE;
   if (rate > PACE_CHEAP)
     interval = interval * 9000 / (9000 + (rate - PACE_CHEAP) * PACE_DEAR);
   if (interval < p->period) interval = p->period;

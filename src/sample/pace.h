@@ -21,6 +21,8 @@ typedef struct Pace {
   int timer;		/* its number, see timer.h; below 0: none */
   int cpu;		/* do ticks count processor time, not wall time? */
   int watched;		/* does a watching thread ask for the ticks? */
+  volatile int counts;	/* does it ask only for those of waits, as the timer
+			   counts the time in which the thread runs? */
   volatile uint64_t mean;	/* average ns from the last tick to the next */
   volatile uint64_t due;	/* when that is due, on the monotonic clock */
   volatile uint64_t weight;	/* ns that the ticks since the last sample stand
@@ -40,7 +42,18 @@ typedef struct Pace {
   uint64_t cost;	/* average ns that a sample takes */
   uint64_t last;	/* ns that the last sample took */
   uint64_t seed;
+  uint64_t seedrest;	/* of the watching thread */
 } Pace;
+
+/* a tick */
+typedef struct PaceTick {
+  uint64_t at;		/* when its handler began, on the monotonic clock */
+  uint64_t due;
+  uint64_t ns;		/* what it stands for */
+  int armed;		/* it has set the hook, or counts as if it had; else
+			   the hook was set already */
+  int waits;		/* it has interrupted a system call */
+} PaceTick;
 
 /* what a sample stands for */
 typedef struct Weight {
@@ -62,7 +75,7 @@ CPROF_I void pace_begin (Pace *p, uint32_t rate, int cpu);
 CPROF_I void pace_forget (Pace *p);
 
 /*
-** Asks the timer for the next tick, unless a watching thread asks for ticks.
+** Asks the timer for the next tick, unless a watching thread asks for all.
 ** Ticks are rare where they would tell nothing new: after a tick that has
 ** interrupted a system call ('waits'), as the next event tells which function
 ** made that call; and ever rarer while one C function goes on and on. May be
@@ -85,12 +98,14 @@ CPROF_I uint64_t pace_rest (Pace *p, uint64_t waited, uint64_t *mean);
 CPROF_I void pace_due (Pace *p, uint64_t now, uint64_t mean);
 #endif
 
+/* Counts a tick. */
+CPROF_I void pace_tick (Pace *p, const PaceTick *t);
+
 /*
-** Counts a tick that came at 'now'. 'armed': it has set the hook, or counts as
-** if it had; else the hook was set already. 'waits': it has interrupted a
-** system call.
+** Is a tick that stands for 'ns' one more than the rate allows? Else sets '*ns'
+** to what it stands for, together with those that are too many.
 */
-CPROF_I void pace_tick (Pace *p, uint64_t now, int armed, int waits);
+CPROF_I int pace_toomany (Pace *p, uint64_t *ns);
 
 /*
 ** Have enough ticks found the hook set to suspect that it no longer works? The

@@ -109,22 +109,44 @@ static void sample_hookagain (const Sampler *s) {
 
 
 /*
+** What a tick stands for that came at 'ns'. A timer that counts the time in
+** which the thread runs finds it running, and is never late. 0: the tick is
+** none, as the watcher did not ask for it, or one more than the rate allows.
+*/
+static int sample_weigh (Sampler *s, uint64_t ns, int waits,
+                         WatcherTick *asked, PaceTick *t) {
+  Pace *p = &s->pace;
+  int own;
+  if (!watcher_tick(s->watcher, asked)) return 0;
+  own = p->counts && asked->ns == 0;
+  t->at = ns;
+  t->due = own ? ns : p->due;
+  t->ns = asked->ns > 0 ? asked->ns : p->mean;
+  t->waits = waits && !own;
+  if (!own || timer_system(p->timer) == 0) return 1;
+  t->ns = timer_system(p->timer);
+  return !pace_toomany(p, &t->ns);
+}
+
+
+/*
 ** Requests a sample for a tick at 'ns'. A tick while a sample is made is
-** dropped, as that time is overhead; so is one that the watcher, if there is
-** one, did not ask for. The first tick since a sample counts as armed even if
-** an allocation has set the hook before it.
+** dropped, as that time is overhead. The first tick since a sample counts as
+** armed even if an allocation has set the hook before it.
 */
 static void sample_arm (Sampler *s, uint64_t ns, int waits) {
+  WatcherTick asked;
+  PaceTick t;
   int armed;
-  uint64_t stack;
-  if (!watcher_tick(s->watcher, &stack) || s->hookswap.busy) return;
+  if (!sample_weigh(s, ns, waits, &asked, &t) || s->hookswap.busy) return;
   if (s->held) {
     sample_hookagain(s);
     return;
   }
   armed = sample_hook(s, pace_stuck(&s->pace));
-  if (armed) s->unknown = waits ? stack : 0;
-  pace_tick(&s->pace, ns, armed || s->pace.weight == 0, waits);
+  if (armed) s->unknown = t.waits ? asked.stack : 0;
+  t.armed = armed || s->pace.weight == 0;
+  pace_tick(&s->pace, &t);
 }
 
 
@@ -171,6 +193,7 @@ lua_State *sample_interrupt (Recorder *r, int number) {
 static void sample_setticker (Sampler *s) {
   const Recorder *r = s->recorder;
   r->recording.figures->ticker = r->options.cpu ? TICKER_CPU
+                               : s->pace.counts ? TICKER_TASK
                                : s->pace.watched ? TICKER_THREAD
                                                  : TICKER_WALL;
 }
@@ -186,9 +209,14 @@ static void sample_setticker (Sampler *s) {
 */
 static void sample_watch (Sampler *s) {
   const Options *o = &s->recorder->options;
-  s->pace.watched = 0;
-  if (!o->cpu && o->watched && s->unwinder.at != NULL)
-    watcher_begin(&s->watcher, &s->pace, &s->running);
+  Pace *p = &s->pace;
+  p->watched = p->counts = 0;
+  if (!o->cpu && o->watched && s->unwinder.at != NULL) {
+    p->counts = timer_counts(p->timer, 1);
+    if (p->counts || !o->counted)
+      watcher_begin(&s->watcher, p, &s->running);
+    if (p->counts && !p->watched) p->counts = timer_counts(p->timer, 0);
+  }
   if (s->paused) watcher_rest(s->watcher);
   sample_setticker(s);
   pace_next(&s->pace, 0);
@@ -395,10 +423,16 @@ static void sample_learn (Sampler *s, const Unwound *x) {
 ** that comes now: the recording may pause or be read before the signal comes.
 */
 static void sample_early (Sampler *s) {
-  uint64_t stack;
-  if (!s->held && watcher_asks(s->watcher) &&
-      watcher_tick(s->watcher, &stack))
-    pace_tick(&s->pace, platform_monotonic(), s->pace.weight == 0, 0);
+  WatcherTick asked;
+  PaceTick t = ZEROS;
+  if (s->held || !watcher_asks(s->watcher) ||
+      !watcher_tick(s->watcher, &asked) || asked.ns == 0)
+    return;
+  t.at = platform_monotonic();
+  t.due = s->pace.due;
+  t.ns = asked.ns;
+  t.armed = s->pace.weight == 0;
+  pace_tick(&s->pace, &t);
 }
 
 
@@ -703,6 +737,7 @@ static int sample_rests (const Sampler *s) {
 static void sample_watchagain (Sampler *s) {
   watcher_resume(s->watcher);
   sample_setticker(s);
+  pace_next(&s->pace, 0);
 }
 
 
@@ -750,6 +785,7 @@ void sample_pause (Recorder *r, lua_State *L) {
   s->paused = 1;
   watcher_rest(s->watcher);
   if (!s->pace.watched) sample_disarm(s);
+  else if (s->pace.counts) timer_next(s->pace.timer, 0);
   *r->hot->running = NULL;
   hookswap_block(&s->hookswap, L);
   hookswap_unblock(&s->hookswap);

@@ -27,6 +27,7 @@ struct Watcher {
   volatile uint64_t rests;	/* since when it rests; 0: it looks */
   volatile uint64_t unknown;	/* hash of the stack whose node that tick's
 				   sample is to tell; 0: of none */
+  volatile uint64_t stands;	/* what that tick stands for, in ns */
   /* used by the watching thread alone */
   uint64_t mean;	/* average ns from the last look to the next */
   uint64_t cpu;		/* the thread's processor time in the last wait seen */
@@ -42,6 +43,7 @@ struct Watcher {
 static void watcher_ask (Watcher *w, uint64_t now, uint64_t stack,
                          uint64_t running) {
   w->unknown = stack;
+  w->stands = w->mean;
   pace_due(w->pace, now, w->mean);
   __atomic_store_n(&w->asked, 1, __ATOMIC_SEQ_CST);
   timer_now(w->pace->timer, running);
@@ -88,6 +90,13 @@ static int watcher_expects (const Watcher *w, uint64_t now) {
 }
 
 
+/* Does the timer count the time in which the thread runs? */
+static int watcher_counts (Pace *p) {
+  if (p->counts && !timer_iscounting(p->timer)) p->counts = 0;
+  return p->counts;
+}
+
+
 /* A look at the thread that is watched, see WatchLook. */
 static uint64_t watcher_look (void *ud, const Watch *watch) {
   Watcher *w = cast(Watcher *, ud);
@@ -98,7 +107,9 @@ static uint64_t watcher_look (void *ud, const Watch *watch) {
   cpu = watch_cpu(watch);
   if (cpu == 0) return 0;
   if (!watcher_expects(w, now)) {
-    if (watcher_runs(w, watch, cpu)) watcher_ask(w, now, 0, now);
+    if (watcher_runs(w, watch, cpu)) {
+      if (!watcher_counts(w->pace)) watcher_ask(w, now, 0, now);
+    }
     else {
       watcher_wait(w, watch, now, cpu);
       if (w->cpu == cpu) waited = now - w->since;
@@ -168,11 +179,13 @@ int watcher_asks (const Watcher *w) {
 }
 
 
-int watcher_tick (Watcher *w, uint64_t *stack) {
-  *stack = 0;
+int watcher_tick (Watcher *w, WatcherTick *t) {
+  t->ns = t->stack = 0;
   if (!watcher_asks(w)) return 1;
-  if (!__atomic_exchange_n(&w->asked, 0, __ATOMIC_SEQ_CST)) return 0;
-  *stack = w->unknown;
+  if (!__atomic_exchange_n(&w->asked, 0, __ATOMIC_SEQ_CST))
+    return w->pace->counts;
+  t->ns = w->stands;
+  t->stack = w->unknown;
   return 1;
 }
 

@@ -18,6 +18,13 @@
 */
 typedef struct Watcher Watcher;
 
+/* a tick that the watcher has asked for */
+typedef struct WatcherTick {
+  uint64_t ns;		/* what it stands for; 0: it was not asked for */
+  uint64_t stack;	/* hash of the stack whose node the sample is to tell;
+			   0: of none */
+} WatcherTick;
+
 #if PLATFORM_WATCH
 
 /*
@@ -47,10 +54,9 @@ CPROF_I int watcher_asks (const Watcher *w);
 /*
 ** In the thread that is watched, also in its signal handler: does a tick count?
 ** It does if the watcher has asked for one and none has come since, or if the
-** timer's ticks come by themselves. Sets '*stack' to the stack whose node the
-** sample is to tell; 0: of none.
+** timer's ticks come by themselves.
 */
-CPROF_I int watcher_tick (Watcher *w, uint64_t *stack);
+CPROF_I int watcher_tick (Watcher *w, WatcherTick *t);
 
 /*
 ** In the thread that is watched, in a sample: the node of 'stack', which is
@@ -70,7 +76,7 @@ CPROF_I void watcher_forget (Watcher *w);
 #define watcher_end(w)	((void)(w))
 #define watcher_free(w)	((void)(w))
 #define watcher_asks(w)	((void)(w), 0)
-#define watcher_tick(w,stack)	((void)(w), *(stack) = 0, 1)
+#define watcher_tick(w,t)	((void)(w), (t)->ns = (t)->stack = 0, 1)
 #define watcher_learn(w,stack,node) \
 	((void)(w), (void)(stack), (void)(node))
 #define watcher_take(w,to)	((void)(w), (void)(to), 0)

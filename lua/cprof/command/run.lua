@@ -71,7 +71,8 @@ run.options = {
   { "--clock", "wall: elapsed time; cpu: CPU time.", of = specs },
   { "--timer", "With --sample, what triggers samples. wall: a timer, whose " ..
     "signals can end system calls early; thread: a thread of cprof, which " ..
-    "rarely does.",
+    "rarely does; auto: thread if the system allows task-clock events, " ..
+    "else wall.",
     of = specs },
   { "--recursion", "full: each level is a call-tree node; fold: all levels " ..
     "are one node; auto: fold beyond 100,000 nodes.", of = specs },

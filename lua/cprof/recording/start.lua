@@ -42,9 +42,10 @@ local start = {}
 ---@field callsites? boolean    true: calls from different lines have different
 ---    nodes
 ---@field clock? "wall"|"cpu"
----@field timer? "wall"|"thread"  mode "sample": who interrupts the program: a
----    timer of the wall clock; or a thread of cprof's own, which lets the
----    program's system calls go on
+---@field timer? "auto"|"wall"|"thread"  mode "sample": who interrupts the
+---    program: wall: a timer of the wall clock; thread: the task clock, where
+---    the system allows it, and a thread of cprof's own, which let system calls
+---    go on; auto: thread with the task clock, else wall
 ---@field recursion? "auto"|"full"|"fold"  fold: a function that is on the call
 ---    path already gets that node again; auto: from 100,000 nodes on
 ---@field max_nodes? integer    most call-tree nodes
@@ -75,7 +76,8 @@ start.options = {
   c_functions = { type = "boolean", default = true, shapes = true },
   callsites = { type = "boolean", default = false, shapes = true },
   clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
-  timer = { type = "string", values = { "wall", "thread" }, default = "wall" },
+  timer = { type = "string", values = { "auto", "wall", "thread" },
+            default = "auto" },
   recursion = { type = "string", values = { "auto", "full", "fold" },
                 default = "auto", shapes = true },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
@@ -150,7 +152,8 @@ function start.way(o, filter)
     sample = o.mode == "sample",
     lines_of = with_methods(filter:line_filter()),
     cpu = o.clock == "cpu",
-    watched = o.timer == "thread",
+    watched = o.timer ~= "wall",
+    counted = o.timer == "auto",
     callsites = o.callsites,
     fold_at = fold_at[o.recursion],
     compensate = o.compensate,
