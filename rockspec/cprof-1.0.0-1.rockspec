@@ -377,7 +377,9 @@ build = {
       -- assets: by make rockspec
       ["cprof.html.axis"] = "lua/cprof/html/axis.js",
       ["cprof.html.bound"] = "lua/cprof/html/bound.js",
+      ["cprof.html.branches"] = "lua/cprof/html/branches.js",
       ["cprof.html.callgraph"] = "lua/cprof/html/callgraph.js",
+      ["cprof.html.calltree"] = "lua/cprof/html/calltree.js",
       ["cprof.html.colors"] = "lua/cprof/html/colors.js",
       ["cprof.html.controls"] = "lua/cprof/html/controls.js",
       ["cprof.html.coverage"] = "lua/cprof/html/coverage.js",
