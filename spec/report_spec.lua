@@ -272,7 +272,7 @@ describe("a report", function()
   it("checks its options", function()
     for _, case in ipairs {
       { { mode = "pie" }, "report: option 'mode' must be one of " ..
-        '"summary", "self", "total", "callgraph", "tree", "file", ' ..
+        '"summary", "self", "total", "callgraph", "tree", "flame", "file", ' ..
         '"frames", got "pie"' },
       { { limit = 0 }, "report: option 'limit' must be an integer from 1" },
       { { min_percent = 101 },
@@ -287,9 +287,10 @@ describe("a report", function()
         "min_percent, mode, root, sort, width" },
       { { height = 5 }, "report: option 'height' must be an integer from 10" },
       { { format = "html" }, "report: option 'format' must be one of " },
-      { { depth = 2 }, "report: option 'depth' needs mode = \"tree\"" },
+      { { depth = 2 }, "report: option 'depth' needs mode = \"tree\" " ..
+        "or \"flame\"" },
       { { mode = "self", root = "spin" },
-        "report: option 'root' needs mode = \"tree\"" },
+        "report: option 'root' needs mode = \"tree\" or \"flame\"" },
       { { mode = "tree", root = "sipn" },
         "report: no function 'sipn' was recorded; there are: spin (" },
     } do

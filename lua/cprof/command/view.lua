@@ -10,6 +10,14 @@ local view = {}
 
 local specs <const> = report.options
 
+---The options that limit a report to a part of the call tree.
+---@type cprof.CommandOption[]
+view.part = {
+  { "--root FUNCTION", "Show only what this function calls, wherever it " ..
+    "was called." },
+  { "--depth N", "Show at most N levels. (default: all)", of = specs },
+}
+
 ---The arguments and options that all of them have.
 ---@param limit string  its default, in words
 ---@param sort string   its default, in words

@@ -245,7 +245,7 @@ export function calltree(app, root) {
         key: "name",
         title: "function",
         left: true,
-        class: "what",
+        class: "named",
         value: (row) => row.f.name,
         cell: (row) => [
           h("span", { class: "indent", style: { width: `${row.indent}px` } }),
@@ -268,7 +268,7 @@ export function calltree(app, root) {
       {
         title: "defined",
         left: true,
-        class: "where extra",
+        class: "placed extra",
         cell: (row) => placed(row.f),
       },
     ]);

@@ -355,12 +355,22 @@ local ramps = {
 }
 local shades <const> = 8
 
+-- backgrounds of boxes beside each other, on which black is easy to read
+local boxes = {
+  many = { "30;48;5;250", "30;48;5;222", "30;48;5;117", "30;48;5;150",
+    "30;48;5;216", "30;48;5;183", "30;48;5;186" },
+  few = { "30;47", "30;43", "30;46", "30;42", "30;103", "30;106", "30;102" },
+}
+
+---How many styles boxes have: "box1" and so on.
+format.boxes = #boxes.many
+
 local function ramp()
   local term = (os.getenv "TERM" or "") .. (os.getenv "COLORTERM" or "")
   for _, word in ipairs { "256color", "truecolor", "24bit", "direct" } do
-    if term:find(word, 1, true) then return ramps.many end
+    if term:find(word, 1, true) then return ramps.many, boxes.many end
   end
-  return ramps.few
+  return ramps.few, boxes.few
 end
 
 ---@alias cprof.Paint fun(style: string?, s: string): string
@@ -370,7 +380,9 @@ end
 function format.paint(on)
   if not on then return function(_, s) return s end end
   local colors = setmetatable({}, { __index = codes })
-  for i, code in ipairs(ramp()) do colors["heat" .. i] = code end
+  local heat, grounds = ramp()
+  for i, code in ipairs(heat) do colors["heat" .. i] = code end
+  for i, code in ipairs(grounds) do colors["box" .. i] = code end
   return function(style, s)
     if not style then return s end
     return ("\27[%sm%s\27[0m"):format(colors[style], s)
