@@ -324,6 +324,7 @@ build = {
     ["cprof.source.classes"] = "lua/cprof/source/classes.lua",
     ["cprof.source.definitions"] = "lua/cprof/source/definitions.lua",
     ["cprof.source.lexer"] = "lua/cprof/source/lexer.lua",
+    ["cprof.source.link"] = "lua/cprof/source/link.lua",
     ["cprof.source.name"] = "lua/cprof/source/name.lua",
     ["cprof.source.paths"] = "lua/cprof/source/paths.lua",
     ["cprof.source.text"] = "lua/cprof/source/text.lua",

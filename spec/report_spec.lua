@@ -283,8 +283,8 @@ describe("a report", function()
       { { width = 10 }, "report: option 'width' must be an integer of at " ..
         "least 40" },
       { { colour = "x" }, "report: unknown option \"colour\"; valid " ..
-        "options: color, depth, filter, format, height, limit, measure, " ..
-        "min_percent, mode, root, sort, width" },
+        "options: color, depth, filter, format, height, hyperlinks, limit, " ..
+        "measure, min_percent, mode, root, sort, width" },
       { { height = 5 }, "report: option 'height' must be an integer from 10" },
       { { format = "html" }, "report: option 'format' must be one of " },
       { { depth = 2 }, "report: option 'depth' needs mode = \"tree\" " ..

@@ -43,7 +43,7 @@ local annotate = {
       "terminal; without a terminal, no limit)", of = specs },
     { "--format", "markdown: to paste into an issue, uncut; quickfix: the " ..
       "hottest lines as FILE:LINE: TEXT, for editors.", of = specs },
-    input.looks,
+    input.looks, input.links,
   },
 }
 

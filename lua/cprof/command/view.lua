@@ -40,7 +40,7 @@ function view.options(limit, sort, several)
     { "--sort FIGURE", ("Sort by this: %s; max is the longest call, a " ..
       "measure stands for its self. (default: %s)"):format(
       table.concat(specs.sort.values, ", "), sort), of = specs },
-    input.filter, input.page,
+    input.filter, input.page, { input.links },
   }
 end
 

@@ -32,6 +32,7 @@ A tail call replaces its caller, as it does in Lua. If `main` calls `a`, and `a`
 | `width` | terminal | characters per line, at least 40; `math.huge`: no limit. The default is the environment variable `COLUMNS`, then the width of the terminal; without a terminal, `math.huge`. If a table is too wide, columns with figures are left out before names are truncated |
 | `height` | terminal | rows of the summary |
 | `color` | `"auto"` | `"always"`, `"never"`; `auto` heeds `NO_COLOR` |
+| `hyperlinks` | `"auto"` | `"always"`, `"never"`: places of sources in tables are links to the files (OSC 8), in a terminal of VS Code to the lines; `auto`: on terminals that are known to open links |
 
 `cprof tree`, `cprof flame` and `cprof callgraph` are separate commands; `cprof show FUNCTION` is about one function. Frames are not kept in files, so only the library can report them.
 ]],
