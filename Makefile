@@ -17,6 +17,9 @@
 # make test-browser    the page as people use it, in chromium; screenshots
 # make screenshot the picture of a page that the README shows
 # make bench      what recording costs
+# make bench-check    bench, and what is worse than at the last release
+# make instructions    what it costs in instructions of the processor, exactly,
+#                 beside what is held
 # make accuracy   how true the figures are
 # make install, uninstall    into PREFIX (and DESTDIR)
 # make strings    every text that users can see, for an editor
@@ -77,7 +80,8 @@ BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 .PHONY: all amalgamation rockspec reference strings host demo test specs \
 	specs-ready test-load test-public test-versions test-suites test-platforms \
 	test-consumers test-hosts test-html \
-	test-browser pages screenshot torture bench accuracy install uninstall lint \
+	test-browser pages screenshot torture bench bench-check bench-keep \
+	instructions instructions-run instructions-keep accuracy install uninstall lint \
 	sanitize memcheck fuzz clean deps-build deps-lua deps-test \
 	deps-consumers deps-hosts deps-html deps-browser deps-platforms deps-lint \
 	deps-memcheck deps-fuzz
@@ -356,7 +360,33 @@ screenshot: pages
 
 bench: deps-test
 	@$(MAKE) --no-print-directory all $(SUPPORT) $(B)/bench_waits.so
-	@$(PATHS) $(LUA) spec/bench/run.lua $(B)/bench.tsv
+	@$(PATHS) $(LUA) spec/bench/run.lua $(B)/bench.tsv $(B)/bench.json
+
+bench-check: bench
+	@$(PATHS) $(LUA) spec/bench/check.lua spec/bench/ratios.json $(B)/bench.json
+
+bench-keep: bench
+	@cp $(B)/bench.json spec/bench/ratios.json
+
+# What the figures depend on, beside the recorder.
+INSTRUCTIONS_OF	= $$($(CC) -dumpmachine), $(CC) $$($(CC) -dumpfullversion), \
+		  $$($(LUA) -v | cut -d ' ' -f 1-2)
+INSTRUCTIONS	= $(PATHS) $(LUA) spec/bench/instructions.lua
+INSTRUCTIONS_RUN = $(B)/instructions/said $(B)/instructions/out \
+		  spec/bench/instructions.tsv "$(INSTRUCTIONS_OF)"
+
+instructions-run: deps-memcheck
+	@$(MAKE) --no-print-directory all $(SUPPORT)
+	@rm -rf $(B)/instructions && mkdir -p $(B)/instructions
+	@$(PATHS) valgrind -q --tool=callgrind --dump-before=bench_mark \
+	  --callgrind-out-file=$(B)/instructions/out \
+	  $(LUA) spec/bench/instructions.lua run >$(B)/instructions/said
+
+instructions: instructions-run
+	@$(INSTRUCTIONS) check $(INSTRUCTIONS_RUN)
+
+instructions-keep: instructions-run
+	@$(INSTRUCTIONS) keep $(INSTRUCTIONS_RUN)
 
 accuracy: deps-test $(B)/accuracy_spin.so
 	@$(MAKE) --no-print-directory all

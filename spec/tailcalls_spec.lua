@@ -63,6 +63,57 @@ describe("tail calls", function()
     assert.equal("hops 1\n  z 1\nleaf 2", tree)
   end)
 
+  -- Functions that call each other at random, plainly, as tail calls, in pcall
+  -- with an error, or in a coroutine.
+  local function random(seed)
+    local fs, left = {}, 4000
+    local function draw(n)
+      seed = (seed * 1103515245 + 12345) & 0x7fffffff
+      return (seed >> 16) % n
+    end
+    local function pick() return fs[draw(#fs) + 1] end
+    local function body(d)
+      left = left - 1
+      local how = (left < 0 or d > 9) and 0 or draw(7)
+      if how == 1 then pick()(d + 1)
+      elseif how == 2 then pick()(d + 1) return pick()(d + 1)
+      elseif how == 3 then return pick()(d)
+      elseif how == 4 then return pick()(d + 1)
+      elseif how == 5 then pcall(function() pick()(d + 1) error {} end)
+      elseif how == 6 then return coroutine.wrap(pick())(d + 1) end
+      return d
+    end
+    for i = 1, 7 do
+      fs[i] = load("local body = ... return function(d) return body(d) end",
+        "=f" .. i)(body)
+    end
+    return function() while left > 0 do pick()(0) end end
+  end
+
+  -- calls of all paths, whichever line they came from
+  local function paths(p)
+    local of, sums = {}, {}
+    for i, node in ipairs(p.nodes) do
+      local parent = of[node.parent] or ""
+      of[i] = parent .. "/" .. p.functions[node.func].title
+      sums[of[i]] = (sums[of[i]] or 0) + node.calls
+    end
+    return sums
+  end
+
+  it("are the same calls however they are recorded", function()
+    for seed = 1, 20 do
+      local plain = paths(helper.record(random(seed)))
+      for _, options in ipairs {
+        -- the first one takes no fast path of calls
+        { callsites = true }, { mode = "line" }, { mode = "count" },
+        { distribution = true },
+      } do
+        assert.same(plain, paths(helper.record(random(seed), options)))
+      end
+    end
+  end)
+
   it("make trampolines flat", function()
     local function a(n) return n > 0 and n - 1 end
     local function work()

@@ -1,8 +1,10 @@
 -- make bench: what recording costs, against the program without it and
--- against the floor, all in one process, in turn. Prints a table; the same
--- figures go to the file that is named as TSV.
+-- against the floor, all in one process, in turn. Prints tables. Writes the
+-- figures to the first file that is named, as TSV, and ratios with their noise
+-- to the second one, as JSON.
 
 local hooks = require "bench_hooks"
+local json = require "dkjson"
 local profiler = require "cprof"
 local workloads = require "workloads"
 
@@ -42,7 +44,36 @@ local function median(list)
   return list[(#list + 1) // 2]
 end
 
--- the medians of all ways to run a workload
+-- how well the ratios of a few rounds tell the median of many: half the
+-- notch of a box plot (McGill, Tukey, Larsen 1978)
+local function noise(ratios)
+  table.sort(ratios)
+  local n = #ratios
+  local low, high = ratios[(n + 3) // 4], ratios[n - (n - 1) // 4]
+  return 1.57 * (high - low) / n ^ 0.5
+end
+
+local held = {}
+
+-- Keeps the ratio of a workload, for make bench-check. `t` is from
+-- `measure`; `of` gives the ratio of one time for each way.
+local function hold(mode, workload, t, of)
+  local ratios = {}
+  for round in ipairs(t.all.bare) do
+    local one = {}
+    for name, list in pairs(t.all) do one[name] = list[round] end
+    ratios[round] = of(one)
+  end
+  held[#held + 1] = { mode = mode, workload = workload, ratio = of(t),
+    noise = noise(ratios) }
+  return of(t)
+end
+
+local function of_floor(t) return t.cprof / t.floor end
+local function over_floor(t) return (t.cprof - t.bare) / (t.floor - t.bare) end
+local function of_line(t) return t.count / t.line end
+
+-- the medians of all ways to run a workload; `all` has the times, by round
 local function measure(workload, ways)
   local times, result = {}, {}
   for name in pairs(ways) do times[name] = {} end
@@ -51,7 +82,10 @@ local function measure(workload, ways)
       times[name][round] = way(workload.run, workload.options)
     end
   end
-  for name, list in pairs(times) do result[name] = median(list) end
+  for name, list in pairs(times) do
+    result[name] = median { table.unpack(list) }
+  end
+  result.all = times
   return result
 end
 
@@ -73,8 +107,7 @@ for _, w in ipairs(workloads) do
     local t = measure(w, calls)
     local states = #profiler.snapshot().nodes
     -- a real program is judged by its own run time
-    local r = w.real and t.cprof / t.floor or
-      (t.cprof - t.bare) / (t.floor - t.bare)
+    local r = hold("call", w.name, t, w.real and of_floor or over_floor)
     print(("%-23s %8.2f %7.2f %7.2f %7.2f %7.2f %8.2fx %6.2f %7d")
       :format(w.name, t.bare / 1e6, t.empty / 1e6, t.floor / 1e6,
         t.asking / 1e6, t.cprof / 1e6, t.cprof / t.bare, r, states))
@@ -92,7 +125,7 @@ print(("\n%-23s %8s %7s %7s %9s %6s"):format("mode line", "bare ms",
 for _, w in ipairs(workloads.lines) do
   if wanted(w) then
     local t = measure(w, lines)
-    local r = (t.cprof - t.bare) / (t.floor - t.bare)
+    local r = hold("line", w.name, t, over_floor)
     print(("%-23s %8.2f %7.2f %7.2f %8.2fx %6.2f"):format(w.name,
       t.bare / 1e6, t.floor / 1e6, t.cprof / 1e6, t.cprof / t.bare, r))
     tsv[#tsv + 1] = ("line\t%s\t%d\t\t%d\t\t%d\t%.3f\t")
@@ -109,11 +142,11 @@ print(("\n%-23s %8s %7s %7s %9s %9s"):format("mode count", "bare ms",
 for _, w in ipairs(workloads.lines) do
   if wanted(w) then
     local t = measure(w, counting)
+    local r = hold("count", w.name, t, of_line)
     print(("%-23s %8.2f %7.2f %7.2f %8.2fx %9.2f"):format(w.name,
-      t.bare / 1e6, t.line / 1e6, t.count / 1e6, t.count / t.bare,
-      t.count / t.line))
+      t.bare / 1e6, t.line / 1e6, t.count / 1e6, t.count / t.bare, r))
     tsv[#tsv + 1] = ("count\t%s\t%d\t\t%d\t\t%d\t%.3f\t")
-      :format(w.name, t.bare, t.line, t.count, t.count / t.line)
+      :format(w.name, t.bare, t.line, t.count, r)
   end
 end
 
@@ -265,8 +298,12 @@ if only == "" then
   end
 end
 
-if arg[1] then
-  local file = assert(io.open(arg[1], "w"))
-  file:write(table.concat(tsv, "\n"), "\n")
-  file:close()
+local function write(to, text)
+  if not to then return end
+  local file <close> = assert(io.open(to, "w"))
+  file:write(text, "\n")
 end
+
+write(arg[1], table.concat(tsv, "\n"))
+write(arg[2], json.encode({ ratios = held }, { indent = true,
+  keyorder = { "mode", "workload", "ratio", "noise" } }))

@@ -34,6 +34,14 @@ add("methods", function()
   for i = 1, 40000 do account:deposit(i) account:get() end
 end)
 
+local function last(n) return n end
+local function second(n) return last(n) end
+local function first(n) return second(n) end
+
+add("tail calls", function()
+  for i = 1, 20000 do first(i) end
+end)
+
 add("C string functions", function()
   local text = "the quick brown fox"
   for i = 1, 15000 do

@@ -34,7 +34,8 @@ static struct {
   uint64_t step;	/* ns that a reading takes */
   TimerTick tick;	/* NULL: there is no timer */
   void *ud;
-  lua_Alloc alloc;	/* of the state; NULL: it has its own */
+  lua_Alloc alloc;	/* of the state, before ours was set; in Lua 5.5, a
+			   long string remembers ours, and is freed by it later */
   void *allocud;
 } ticks = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL};
 
@@ -201,7 +202,8 @@ static void ticks_due (uint64_t ns) {
 
 /* A new table is made within an instruction, as a signal may come there. */
 static void *ticks_alloc (void *ud, void *p, size_t from, size_t to) {
-  void *new = ticks.alloc(ud, p, from, to);
+  void *new = ticks.alloc(ticks.allocud, p, from, to);
+  (void)ud;
   if (!ticks.tables || p != NULL || from != LUA_TTABLE) return new;
   if (ticks.drawn) ticks_due(ticks.apart);
   else ticks_come(1);
@@ -246,15 +248,11 @@ static int ticks_cpu (lua_State *L) {
 
 /* on: time goes by at each new table */
 static int ticks_tables (lua_State *L) {
-  ticks.tables = 0;
-  if (lua_toboolean(L, 1)) {
+  if (ticks.tables) lua_setallocf(L, ticks.alloc, ticks.allocud);
+  ticks.tables = lua_toboolean(L, 1);
+  if (ticks.tables) {
     ticks.alloc = lua_getallocf(L, &ticks.allocud);
     lua_setallocf(L, ticks_alloc, ticks.allocud);
-    ticks.tables = 1;
-  }
-  else if (ticks.alloc != NULL) {
-    lua_setallocf(L, ticks.alloc, ticks.allocud);
-    ticks.alloc = NULL;
   }
   return 0;
 }

@@ -257,6 +257,40 @@ static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
 }
 
 
+/*
+** 'hook_repeat' for a tail call: the function on top is replaced, and both it
+** and the new one are plain.
+*/
+static INLINE int hook_replace (Hot *h, const lua_Debug *ar, int how) {
+  Frame *f = h->top;
+  CallAddress ci = ar->i_ci;
+  uint32_t line = 0;
+  const Callee *c;
+  Node *n;
+  if (f->ci != ci || f->is.flags & ~FRAME_TAIL ||
+      f[-1].ci != internals_caller(ci))
+    return 0;
+  c = callee_known(h, ci);
+  if (c == NULL || c->is.flags != 0) return 0;
+  if (how & HOW_LINES) line = line_number(f[-1].line);
+  n = callee_quick(h, f[-1].node, node_key(c->is.func, line));
+  if (n == NULL || n->as.full.tails == UINT32_MAX) return 0;
+  if (how & HOW_TIMES) {
+    calltime_return(h);
+    f->as.begun = calltime_begin(h);
+  }
+  if (how & HOW_LINES) f->line = c->entry;
+  if (how & HOW_COUNT) f->as.at = 0;
+  f->node = n;
+  f->is.func = c->is.func;
+  f->is.flags = FRAME_TAIL;
+  n->calls++;
+  n->as.full.tails++;
+  *h->running = n;
+  return 1;
+}
+
+
 /* The function on top returns. */
 static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
   Frame *f = h->top;
@@ -587,6 +621,9 @@ static INLINE int hook_charge (Hot *h, uint64_t *now, int line, int how) {
 }
 
 
+/* Does this way of recording have fast paths of calls and switches? */
+#define IS_FAST(way)	(((way) & ~(HOW_LINES | HOW_TIMES)) == HOW_DIRECT)
+
 /*
 ** Makes an event function for a way of recording. About half of all events are
 ** returns. So that a plain return saves no registers, everything else is in a
@@ -595,13 +632,15 @@ static INLINE int hook_charge (Hot *h, uint64_t *now, int line, int how) {
 #define EVENT_FUNCTION(name, way) \
 static NOINLINE void name##_other (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
+  if (IS_FAST(way) && ar->event == LUA_HOOKTAILCALL && \
+      hook_replace(h, ar, way)) \
+    return; \
   hook_call(h, L, ar, way); \
   nogc_settle(h, L); \
 } \
 static INLINE void name##_flow (Hot *h, lua_State *L, lua_Debug *ar) { \
   if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
-  else if (((way) & ~(HOW_LINES | HOW_TIMES)) != HOW_DIRECT || \
-           !hook_repeat(h, ar, way)) \
+  else if (!IS_FAST(way) || !hook_repeat(h, ar, way)) \
     name##_other(L, ar); \
 } \
 static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
@@ -619,8 +658,8 @@ static NOINLINE void name##_timed (lua_State *L, lua_Debug *ar, \
 } \
 static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
-  Stack *to = ((way) & ~(HOW_LINES | HOW_TIMES)) == HOW_DIRECT && \
-              h->how == (way) ? coroutine_known(h, L, ar) : NULL; \
+  Stack *to = IS_FAST(way) && h->how == (way) ? coroutine_known(h, L, ar) \
+                                              : NULL; \
   uint64_t now; \
   if (to == NULL || !hook_charge(h, &now, 0, way)) hook_slow(L, ar); \
   else { \
@@ -680,7 +719,9 @@ static void hook_counting (lua_State *L, lua_Debug *ar) {
     hot_charge(h, h->counting.ticks);
     if (unlikely(--h->countdown == 0)) hook_schedule(h, L);
     if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, HOW_DIRECT | HOW_COUNT);
-    else if (!hook_repeat(h, ar, HOW_DIRECT | HOW_COUNT))
+    else if (!(ar->event == LUA_HOOKCALL
+               ? hook_repeat(h, ar, HOW_DIRECT | HOW_COUNT)
+               : hook_replace(h, ar, HOW_DIRECT | HOW_COUNT)))
       hook_anycall(h, L, ar);
     if (h->L != NULL) hook_somelines(h);
     nogc_settle(h, L);

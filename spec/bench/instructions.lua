@@ -1,0 +1,146 @@
+-- make instructions: how many instructions of the processor the recorder runs
+-- for an event, as callgrind counts them:
+--
+--   instructions.lua run
+--     To be run under callgrind, with --dump-before=bench_mark: each call of
+--     `hooks.part` ends a part of its output. Every second part is of a
+--     workload that was run once already. Prints a line for each workload:
+--     mode, name, events.
+--   instructions.lua check RUN OUT HELD MACHINE
+--     RUN is what that printed, OUT the name of callgrind's output. Prints the
+--     instructions for each event beside those that the file HELD has, and
+--     ends with an error if any are more. MACHINE says what the figures depend
+--     on: the processor, the compiler and Lua. Figures of another machine are
+--     not compared.
+--   instructions.lua keep RUN OUT HELD MACHINE
+--     Writes HELD anew.
+
+-- a lost tenth; addresses, and thus what caches hold, change from run to run
+local MORE <const> = 1.1
+
+local modes <const> = { "call", "line", "count" }
+-- what the modes that have more events are measured on
+local some <const> = {
+  ["flat calls"] = true, ["tail calls"] = true, ["coroutine switches"] = true,
+}
+
+local function run()
+  local hooks = require "bench_hooks"
+  local profiler = require "cprof"
+  local workloads = require "workloads"
+
+  -- the events of one of the two runs that were recorded
+  local function events()
+    local p, n = profiler.snapshot(), 0
+    for _, node in ipairs(p.nodes) do n = n + 2 * node.calls end
+    for _, file in pairs(p.lines or {}) do
+      for _, line in ipairs(file) do n = n + (line.hits or 0) end
+    end
+    return n // 2
+  end
+
+  local function count(mode, w)
+    collectgarbage()
+    collectgarbage "stop"
+    -- gc: steps of the collector come where they did not before
+    profiler.start { mode = mode, gc = false }
+    w.run()
+    hooks.part()
+    w.run()
+    hooks.part()
+    profiler.stop()
+    collectgarbage "restart"
+    print(("%s\t%s\t%d"):format(mode, w.name, events()))
+  end
+
+  for _, mode in ipairs(modes) do
+    for _, w in ipairs(workloads) do
+      local fits = mode == "call" or some[w.name]
+      if fits and not w.rounds then count(mode, w) end
+    end
+  end
+end
+
+-- The instructions within cprof's own library, in one part of the output.
+-- A line after "calls=" has those of the callee, which are counted there.
+local function own(path)
+  local names, object, sum, callee = {}, nil, 0, false
+  for line in io.lines(path) do
+    local kind, id, name = line:match "^(c?ob)=(%(%d+%)) ?(.*)$"
+    if kind then
+      if name ~= "" then names[id] = name end
+      if kind == "ob" then object = names[id] end
+    elseif line:find "^calls=" then callee = true
+    elseif line:find "^[%d+*-]" then
+      if not callee and object and object:find "/core%.so$" then
+        sum = sum + math.tointeger(line:match "%d+$")
+      end
+      callee = false
+    end
+  end
+  return sum
+end
+
+local function rows_of(said, out)
+  local rows, part = {}, 0
+  for line in io.lines(said) do
+    local mode, name, events = line:match "^(%l+)\t([^\t]+)\t(%d+)$"
+    if mode then
+      part = part + 2
+      rows[#rows + 1] = { key = mode .. ", " .. name,
+        each = own(("%s.%d"):format(out, part)) / events }
+    end
+  end
+  return assert(rows[1] and rows, "no workload was run: see " .. said)
+end
+
+-- the figures by key, and the machine that they are of
+local function held_in(path)
+  local file, held, machine = io.open(path), {}, nil
+  for line in file and file:lines() or function() end do
+    machine = machine or line
+    local key, each = line:match "^(%l+, .*)\t(%S+)$"
+    if key then held[key] = tonumber(each) end
+  end
+  if file then file:close() end
+  return held, machine
+end
+
+local function keep(rows, path, machine)
+  local file = assert(io.open(path, "w"))
+  file:write(machine, "\n")
+  for _, row in ipairs(rows) do
+    file:write(("%s\t%.1f\n"):format(row.key, row.each))
+  end
+  file:close()
+end
+
+local function check(rows, path, machine)
+  local held, of = held_in(path)
+  local more = 0
+  print(("%-30s %7s %7s"):format("instructions for each event", "now",
+    "before"))
+  for _, row in ipairs(rows) do
+    local before = held[row.key]
+    local lost = of == machine and
+      (not before or row.each > before * MORE + 0.05)
+    if lost then more = more + 1 end
+    print(("%-30s %7.1f %7s%s"):format(row.key, row.each,
+      before and ("%.1f"):format(before) or "-", lost and "  more" or ""))
+  end
+  if of ~= machine then
+    print(("not compared: before is of %s, this is %s"):format(of, machine))
+  end
+  if more > 0 then
+    print(("%d of %d workloads take more instructions than %s allows\n" ..
+      "If that is worth it: make instructions-keep"):format(more, #rows, path))
+    os.exit(1)
+  end
+end
+
+local what, said, out, path, machine = table.unpack(arg)
+if what == "run" then run()
+else
+  local act = what == "keep" and keep or check
+  act(rows_of(said, out), path, machine)
+end

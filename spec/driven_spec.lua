@@ -1,0 +1,18 @@
+-- before cprof
+local driven = require "driven"
+
+-- What this makes is garbage when it has returned. Lua 5.5 frees a long string
+-- by the allocator that made it.
+local function make()
+  local text
+  driven.sample(function() text = table.concat { ("x"):rep(100000), "y" } end)
+  return #text
+end
+
+describe("driven time", function()
+  it("ends while strings live that were made in it", function()
+    assert.equal(100001, make())
+    collectgarbage()
+    collectgarbage()
+  end)
+end)
