@@ -793,6 +793,8 @@ describe("the call tree", () => {
         const key = `${f.replace(/ ×[\d,]+$/, "")} ${place.match(/\d*$/)}`;
         const row = rows.get(key);
         assert.ok(row, `${name} ${key}`);
+        // several functions may have one name, on one line of their files
+        if (row[row.length - 1] !== place) continue;
         assert.deepEqual(
           [row[0], row[1], row[3]],
           [cells[self], cells[self + 1], cells[self + 3]],

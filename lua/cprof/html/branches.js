@@ -188,7 +188,7 @@ function sorted(branches, list, { by, up, names }) {
  * @param {any} branches
  * @param {object} options
  * @param {Map<number, any>} options.open
- * @param {{ by: string, up: boolean, names: string[] }} options.order
+ * @param {any} options.order  by, up, names: as sorted() has them
  * @param {Uint8Array} [options.kept]  only these nodes of a TopDown, all open
  * @param {Set<number>} [options.shut]  but these
  * @param {(f: number) => any} [options.passes]  only these roots
