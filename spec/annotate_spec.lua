@@ -521,8 +521,8 @@ top()
         '"allocs", "live", got "x"' },
       { ai, { shade = 1 }, 'annotate: unknown option "shade"; valid ' ..
         "options: all, color, context, coverage, expressions, focus, " ..
-        "format, heat, height, ignore, limit, measure, min_percent, " ..
-        "relative, sort, width" },
+        "format, heat, height, hyperlinks, ignore, limit, measure, " ..
+        "min_percent, relative, sort, width" },
     } do
       local ok, message = pcall(p.annotate, p, case[1], case[2])
       assert.is_false(ok)

@@ -7,8 +7,8 @@ local profiler = require "cprof"
 local helper = require "helper"
 local command = require "command"
 
-local names = { "run", "report", "annotate", "tree", "callgraph", "show",
-  "slow", "heatmap", "diff", "merge", "html", "export", "check", "calibrate" }
+local names = { "run", "report", "annotate", "tree", "flame", "callgraph",
+  "show", "slow", "heatmap", "diff", "merge", "html", "export", "check", "calibrate" }
 
 -- what takes time, where tables do
 local function leaf(n) for _ = 1, n do local _ = {} end end
@@ -75,6 +75,9 @@ describe("the cprof command", function()
       { p:report { width = 90, mode = "tree", root = "work", depth = 1,
                    min_percent = 0 },
         "tree", "--min-percent=0", "--root=work", "--depth=1" },
+      { p:report { width = 90, mode = "flame", filter = "leaf",
+                   color = "always" },
+        "flame", "--filter=leaf", "--color=always" },
       { p:report { width = 90, format = "markdown" },
         "report", "--format=markdown" },
       { p:annotate(nil, { width = 90 }), "annotate" },

@@ -67,6 +67,7 @@ describe("the help of each command", function()
       [{ "report", path }] = "--limit",
       [{ "report", path, "--mode=self" }] = "--mode",
       [{ "tree", path }] = "--depth", [{ "callgraph", path }] = "",
+      [{ "flame", path }] = "--depth",
       [{ "show", path, "all" }] = "", [{ "diff", path, other }] = "",
       -- who gives it one has functions beyond the screen
       [{ "annotate", path }] = "--limit",

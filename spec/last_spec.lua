@@ -24,7 +24,8 @@ describe("commands without a file", function()
     local _, err, status = cprof("run", "--lines", script)
     assert.equal(0, status, err)
     assert.is_truthy(err:find("\nNext: cprof show [%w.]+\n"), err)
-    for _, words in ipairs { { "report" }, { "tree" }, { "callgraph" },
+    for _, words in ipairs { { "report" }, { "tree" }, { "flame" },
+      { "callgraph" },
       { "show", "leaf" }, { "annotate" }, { "annotate", script },
       { "export", "--format=folded" } } do
       local out

@@ -42,8 +42,9 @@ end
 
 local function reporting(p, o)
   for _, name in ipairs { "root", "depth" } do
-    if o[name] and o.mode ~= "tree" then
-      return ("report: option '%s' needs mode = \"tree\""):format(name)
+    if o[name] and o.mode ~= "tree" and o.mode ~= "flame" then
+      return ("report: option '%s' needs mode = \"tree\" or \"flame\""):format(
+        name)
     end
   end
   return unsorted(p, o.sort) or unmeasured(p, "sort", o.sort) or
@@ -179,8 +180,8 @@ end
 
 local all_sorts = { false, "self", "total", "calls", "name", "max", "alloc",
   "allocs", "live", "peak" }
-local modes = { "summary", "self", "total", "callgraph", "tree", "file",
-  "frames" }
+local modes = { "summary", "self", "total", "callgraph", "tree", "flame",
+  "file", "frames" }
 local here = assert(package.searchpath("kinds", package.path))
 
 local reports = combinations { { "mode", modes }, { "sort", all_sorts } }

@@ -272,7 +272,7 @@ describe("a report", function()
   it("checks its options", function()
     for _, case in ipairs {
       { { mode = "pie" }, "report: option 'mode' must be one of " ..
-        '"summary", "self", "total", "callgraph", "tree", "file", ' ..
+        '"summary", "self", "total", "callgraph", "tree", "flame", "file", ' ..
         '"frames", got "pie"' },
       { { limit = 0 }, "report: option 'limit' must be an integer from 1" },
       { { min_percent = 101 },
@@ -283,13 +283,14 @@ describe("a report", function()
       { { width = 10 }, "report: option 'width' must be an integer of at " ..
         "least 40" },
       { { colour = "x" }, "report: unknown option \"colour\"; valid " ..
-        "options: color, depth, filter, format, height, limit, measure, " ..
-        "min_percent, mode, root, sort, width" },
+        "options: color, depth, filter, format, height, hyperlinks, limit, " ..
+        "measure, min_percent, mode, root, sort, width" },
       { { height = 5 }, "report: option 'height' must be an integer from 10" },
       { { format = "html" }, "report: option 'format' must be one of " },
-      { { depth = 2 }, "report: option 'depth' needs mode = \"tree\"" },
+      { { depth = 2 }, "report: option 'depth' needs mode = \"tree\" " ..
+        "or \"flame\"" },
       { { mode = "self", root = "spin" },
-        "report: option 'root' needs mode = \"tree\"" },
+        "report: option 'root' needs mode = \"tree\" or \"flame\"" },
       { { mode = "tree", root = "sipn" },
         "report: no function 'sipn' was recorded; there are: spin (" },
     } do

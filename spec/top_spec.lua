@@ -551,6 +551,33 @@ describe("cprof top", function()
   end)
 end)
 
+describe("top on a narrow screen", function()
+  it("leaves out figures before names, but not those it sorts by", function()
+    watched(function(m, look)
+      run(branch, 3)
+      look()
+      for _, width in ipairs { 40, 50, 60, 80 } do
+        for _, by in ipairs { "self", "total", "calls" } do
+          m.sort = by
+          local lines = draw(m, width).lines
+          local head = lines[4]:text()
+          assert.is_truthy(head:find("[▼*]" .. by), head)
+          assert.is_truthy(head:find("function", 1, true), head)
+          local all = {}
+          for i = 5, 8 do all[#all + 1] = lines[i]:text() end
+          local text = table.concat(all, "\n")
+          for _, name in ipairs { "leaf", "twig", "branch" } do
+            assert.is_truthy(text:find(" " .. name, 1, true), text)
+          end
+        end
+      end
+      m.sort = "self"
+      assert.is_nil(draw(m, 40).lines[4]:text():find("calls", 1, true))
+      assert.is_truthy(draw(m, 80).lines[4]:text():find("lately", 1, true))
+    end)
+  end)
+end)
+
 describe("cprof top of samples", function()
   -- looks when there are so many more samples
   local function sample(n, look)

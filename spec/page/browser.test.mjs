@@ -102,7 +102,7 @@ const shot = (name) => page.screenshot({ path: `${pictures}/${name}.png` });
 
 after(close);
 
-const views = ["overview", "functions", "flame", "callgraph", "source"];
+const views = ["overview", "functions", "flame", "tree", "callgraph", "source"];
 const pages = {
   luacheck: views,
   called: views,
@@ -645,6 +645,205 @@ describe("the flame graph", () => {
     assert.ok((await page.$$(".astable tbody tr")).length > 1);
     await click(".astable tbody tr:nth-child(2) td");
     assert.equal((await texts(".crumbs button")).length, 2);
+  });
+});
+
+describe("the call tree", () => {
+  const rowsOf = () =>
+    page.$$eval("tbody tr", (all) =>
+      all.map((tr) => ({
+        name: tr.querySelector("a.name").textContent,
+        level: Number(tr.ariaLevel),
+        open: tr.ariaExpanded,
+        selected: tr.ariaSelected === "true",
+        cells: [...tr.cells].map((td) => td.textContent),
+      })),
+    );
+  const at = async () => (await rowsOf()).findIndex((row) => row.selected);
+  const tight = (s) => s.replace(/(\d) (?=[nµm]?s$)/, "$1");
+
+  it("has the rows and figures of cprof tree", async () => {
+    // of samples, the text has a row for each line of a call
+    for (const name of ["called", "game"]) {
+      const all = readFileSync(`${folder}/${name}.tree.txt`, "utf8");
+      const lines = all.split("\n");
+      const from = lines.findIndex((line) => /^ *total +total %/.test(line));
+      const told = lines
+        .slice(from + 1)
+        .map((line) => [line, line.trim().split(/ {2,}/)]);
+      const end = told.findIndex(([, cells]) => cells.length < 4);
+      const wanted = told.slice(0, end).map(([, cells]) => cells);
+      assert.ok(wanted.length > 5, `${name}: ${wanted.length}`);
+      await open(name, "view=tree", [1600, 3000]);
+      // opens all that the text shows
+      const found = [];
+      await page.focus("table");
+      await press("Home");
+      for (const cells of wanted) {
+        const all = await rowsOf();
+        const row = all[await at()];
+        found.push(row.name);
+        const [total, share, self] = cells;
+        const [t, ts, , s] = row.cells;
+        const counts = row.cells[5];
+        assert.deepEqual(
+          [t, ts, s].map(tight),
+          [total, share, self],
+          `${name}: ${row.name}`,
+        );
+        assert.equal(counts, cells[3], row.name);
+        if (row.open === "false") await press("ArrowRight");
+        await press("ArrowDown");
+      }
+      assert.deepEqual(
+        found,
+        wanted.map((cells) => cells[4].replace(/ ×[≥\d,]+$/, "")),
+        name,
+      );
+      assert.deepEqual(faults, []);
+    }
+  });
+
+  it("is walked, opened and closed by keys", async () => {
+    await open("called", "view=tree&open=-");
+    assert.deepEqual(
+      (await rowsOf()).map((row) => row.level),
+      [1],
+    );
+    await press("ArrowDown", "ArrowRight");
+    assert.equal(
+      await page.evaluate(() => document.activeElement.getAttribute("role")),
+      "treegrid",
+    );
+    const opened = await rowsOf();
+    assert.ok(opened.length > 1);
+    assert.equal(opened[0].open, "true");
+    await press("ArrowRight");
+    assert.equal(await at(), 1);
+    await press("ArrowLeft");
+    assert.equal(await at(), 0);
+    await press("ArrowLeft");
+    assert.equal((await rowsOf()).length, 1);
+    await press("e");
+    const hot = await rowsOf();
+    assert.ok(hot.length > 10, `${hot.length}`);
+    assert.ok(hot[await at()].level > 4);
+    await press("Enter");
+    assert.equal(await text(".strip .name"), hot[await at()].name);
+    await press("End");
+    assert.equal(await at(), (await rowsOf()).length - 1);
+    assert.deepEqual(faults, []);
+  });
+
+  it("is in the address: what is open, the row, the order, the direction", async () => {
+    await open("called", "view=tree&open=-");
+    await press("ArrowDown", "ArrowRight", "ArrowDown", "e");
+    const before = await rowsOf();
+    await page.waitForFunction(() => location.hash.includes("row="));
+    await page.waitForFunction(
+      (n) =>
+        new URLSearchParams(location.hash.slice(1)).get("row").split(".")
+          .length >= n,
+      {},
+      before[await at()].level,
+    );
+    await page.reload();
+    await page.waitForSelector("tbody tr");
+    await drawn();
+    assert.deepEqual(await rowsOf(), before);
+    await choose(".choice button", "Inverted");
+    const inverted = await rowsOf();
+    assert.equal((await state()).inverted, "1");
+    assert.notEqual(inverted[0].name, before[0].name);
+    await choose("thead button", "calls");
+    assert.equal((await state()).order, "calls");
+    await page.goBack();
+    await drawn();
+    assert.deepEqual(await rowsOf(), inverted);
+    await page.goBack();
+    await drawn();
+    assert.deepEqual(await rowsOf(), before);
+    await page.goForward();
+    await drawn();
+    assert.deepEqual(await rowsOf(), inverted);
+    assert.deepEqual(faults, []);
+  });
+
+  it("has the functions with their callers below, inverted", async () => {
+    for (const name of ["called", "sampled", "luacheck"]) {
+      await open(name, "view=functions");
+      const [self, calls] = await page.$$eval("thead th", (list) =>
+        ["self", "calls"].map((title) =>
+          list.findIndex((th) => th.textContent === title),
+        ),
+      );
+      const functions = await page.$$eval("tbody tr", (all) =>
+        all.slice(0, 12).map((tr) => [...tr.cells].map((c) => c.textContent)),
+      );
+      await open(name, "view=tree&inverted=1&open=-");
+      const rows = new Map(
+        (await rowsOf()).map(({ name: f, cells }) => [
+          `${f} ${cells[cells.length - 1].match(/\d*$/)}`,
+          cells,
+        ]),
+      );
+      for (const cells of functions) {
+        const [f, place] = cells.slice(-2);
+        const key = `${f.replace(/ ×[\d,]+$/, "")} ${place.match(/\d*$/)}`;
+        const row = rows.get(key);
+        assert.ok(row, `${name} ${key}`);
+        // several functions may have one name, on one line of their files
+        if (row[row.length - 1] !== place) continue;
+        assert.deepEqual(
+          [row[0], row[1]],
+          [cells[self], cells[self + 1]],
+          `${name} ${key}`,
+        );
+        if (calls >= 0) assert.equal(row[5], cells[calls], `${name} ${key}`);
+      }
+    }
+    // what comes by several ways adds up
+    await open("game", "view=tree&inverted=1&open=-");
+    await press("Home", "ArrowRight");
+    const rows = await rowsOf();
+    assert.ok(rows.some((row) => row.level === 2));
+    assert.equal(
+      rows
+        .filter((row) => row.level === 2)
+        .reduce((sum, row) => sum + Number(row.cells[5].replace(/,/g, "")), 0),
+      Number(rows[0].cells[5].replace(/,/g, "")),
+    );
+  });
+
+  it("is searched, with what leads to what is found", async () => {
+    await open("called", "view=tree&search=copy_range");
+    const rows = await rowsOf();
+    assert.ok(rows.some((row) => row.name === "copy_range"));
+    await page.focus("table");
+    await press("End");
+    assert.equal((await rowsOf())[await at()].name, "copy_range");
+    await press("Home", "n");
+    assert.equal((await rowsOf())[await at()].name, "copy_range");
+    const all = () => page.$eval("table", (e) => Number(e.ariaRowCount));
+    const found = await all();
+    await press("ArrowLeft", "ArrowLeft");
+    assert.ok((await all()) < found);
+    assert.match(await text(".controls [role=status]"), /1 function matches/);
+    await open("called", "view=tree&search=no such function");
+    assert.match(await text("tbody"), /No function matches/);
+    assert.deepEqual(faults, []);
+  });
+
+  it("is of what filters leave", async () => {
+    await open("called", "view=tree&ignore=parse_block");
+    assert.ok(!(await rowsOf()).some((row) => row.name === "parse_block"));
+    await open("game", "view=tree&focus=draw&open=-");
+    const shares = (await rowsOf()).map((row) => Number(row.cells[1]));
+    const sum = shares.reduce((all, one) => all + one, 0);
+    assert.ok(Math.abs(sum - 100) < 0.2, `${shares}`);
+    await open("waits", "view=tree&measure=wait");
+    assert.ok((await rowsOf()).some((row) => row.name === "wait"));
+    assert.deepEqual(faults, []);
   });
 });
 
@@ -1486,13 +1685,14 @@ describe("the page itself", () => {
   it("goes to each view by its number, and lists the keys", async () => {
     await open("game");
     const seen = [];
-    for (const key of ["2", "3", "4", "5", "6", "1"]) {
+    for (const key of ["2", "3", "4", "5", "6", "7", "1"]) {
       await press(key);
       seen.push((await state()).view);
     }
     assert.deepEqual(seen, [
       "functions",
       "flame",
+      "tree",
       "callgraph",
       "source",
       "frames",
@@ -1591,6 +1791,23 @@ describe("a million nodes", () => {
     };
     const few = await painting("game");
     const many = await painting("million");
+    await open("million", "view=tree&recursion=spread&search=work7.lua");
+    const rows = Number(await page.$eval("table", (e) => e.ariaRowCount));
+    assert.ok(rows > 100000, `${rows}`);
+    assert.ok((await page.$$("tbody tr")).length < 60);
+    // the last row of all is found at the end of the way
+    await page.focus("table");
+    await press("End");
+    assert.equal(
+      await page.$eval("tr[aria-selected]", (e) => e.ariaRowIndex),
+      String(rows),
+    );
+    const indices = () =>
+      page.$$eval("tbody tr", (all) => all.map((e) => +e.ariaRowIndex));
+    const shown = await indices();
+    assert.equal(shown[shown.length - 1], rows);
+    await press("Home");
+    assert.equal((await indices())[0], 2);
     // what grew with the nodes would take a thousand times as long; on a busy
     // machine, any frame may be late
     assert.ok(

@@ -19,6 +19,7 @@ after(() => rmSync(modules, { recursive: true }));
 const from = (name) => import(pathToFileURL(join(modules, `${name}.js`)).href);
 
 const { figures } = await from("decode");
+const branches = await from("branches");
 const trees = await from("tree");
 const { bytes, count, instant, percent, short, signed, tail, time } =
   await from("format");
@@ -1028,5 +1029,33 @@ describe("a live recording", () => {
     const { tree: t } = r.page();
     assert.equal(t.n, 5000);
     assert.equal(t.total[0], 300 + 4997);
+  });
+});
+
+describe("open nodes of a call tree", () => {
+  it("are written for the address, and read again", () => {
+    const { read, written } = branches;
+    for (const text of ["3", "3.5", "3.5-9", "3.5.6--7", "0.12-1", "-"]) {
+      assert.equal(written(read(text)), text);
+    }
+    assert.equal(read("3.5-9").get(3).size, 2);
+    // whatever an address has
+    assert.equal(written(read("---x7y8")), "7.8");
+  });
+
+  it("keep their functions where these have other numbers", () => {
+    const { read, renumbered, written } = branches;
+    const number = (f) => (f === 6 ? undefined : f + 1);
+    assert.equal(written(renumbered(read("3.5.6--7"), number)), "4.6-8");
+  });
+});
+
+describe("figures", () => {
+  it("round halves as text reports do", () => {
+    assert.equal(time(144500), "144 µs");
+    assert.equal(time(145500), "146 µs");
+    assert.equal(percent(1225, 10000), "12.2");
+    assert.equal(percent(1275, 10000), "12.8");
+    assert.equal(time(14350), "14.3 µs");
   });
 });

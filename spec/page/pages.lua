@@ -14,11 +14,15 @@ local function record(options, f)
   return profiler.snapshot()
 end
 
--- a page, and the text report, which has the same figures
+-- a page, and the text reports, which have the same figures
 local function write(name, p)
   assert(p:html(("%s/%s.html"):format(folder, name)))
   local file = assert(io.open(("%s/%s.txt"):format(folder, name), "w"))
   file:write(p:report { width = 1000, limit = 60 })
+  file:close()
+  file = assert(io.open(("%s/%s.tree.txt"):format(folder, name), "w"))
+  file:write((p:report { mode = "tree", width = 1000, limit = 25,
+    min_percent = 0 }))
   file:close()
 end
 

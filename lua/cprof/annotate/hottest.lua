@@ -62,7 +62,7 @@ local function row_of(view, entry, content, hottest)
     line.total_most > 0 and
       page:time(line.total, line.total_most) or "-",
     { ("%s:%d"):format(format.plain(entry.file.place), entry.number),
-      "dim" },
+      "dim", page:link(entry.file.source, entry.number) },
     text_of(content),
   }
 end

@@ -44,7 +44,7 @@ local annotate = {
       "terminal; without a terminal, no limit)", of = specs },
     { "--format", "markdown: to paste into an issue, uncut; quickfix: the " ..
       "hottest lines as FILE:LINE: TEXT, for editors.", of = specs },
-    period.options, input.looks,
+    period.options, input.looks, input.links,
   },
 }
 

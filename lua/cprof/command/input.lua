@@ -198,6 +198,12 @@ input.looks = {
     of = page.options },
 }
 
+---Places in reports as links.
+---@type cprof.CommandOption
+input.links = { "--hyperlinks", "auto, always, never: places of sources are " ..
+  "links to the files; auto: on terminals that are known to open them.",
+  of = page.options }
+
 ---The options --format, --width and --color.
 ---@type (cprof.CommandOption|cprof.CommandOption[])[]
 input.page = {

@@ -8,7 +8,7 @@ local summary = require "cprof.command.summary"
 local view = require "cprof.command.view"
 
 -- modes of the library's reports that are commands here
-local commands = { tree = true, callgraph = true }
+local commands = { tree = true, flame = true, callgraph = true }
 
 local modes = { "summary", "self", "total", "file" }
 

@@ -1,6 +1,5 @@
 -- cprof tree: who called what.
 
-local report = require "cprof.report"
 local view = require "cprof.command.view"
 
 return {
@@ -9,10 +8,7 @@ return {
   example = "cprof tree --min-percent 5 --depth 4 run.cprof",
   options = {
     view.options("30", "total"),
-    { "--root FUNCTION", "Show only what this function calls, wherever it " ..
-      "was called." },
-    { "--depth N", "Show at most N levels. (default: all)",
-      of = report.options },
+    view.part,
   },
   call = function(parsed, fail) view.print("tree", parsed, fail) end,
 }

@@ -11,6 +11,14 @@ local view = {}
 
 local specs <const> = report.options
 
+---The options that limit a report to a part of the call tree.
+---@type cprof.CommandOption[]
+view.part = {
+  { "--root FUNCTION", "Show only what this function calls, wherever it " ..
+    "was called." },
+  { "--depth N", "Show at most N levels. (default: all)", of = specs },
+}
+
 ---The arguments and options that all of them have.
 ---@param limit string  its default, in words
 ---@param sort string   its default, in words
@@ -33,7 +41,7 @@ function view.options(limit, sort, several)
     { "--sort FIGURE", ("Sort by this: %s; max is the longest call, a " ..
       "measure stands for its self. (default: %s)"):format(
       table.concat(specs.sort.values, ", "), sort), of = specs },
-    period.options, input.filter, input.page,
+    period.options, input.filter, input.page, { input.links },
   }
 end
 

@@ -22,13 +22,14 @@ writes a profile as one HTML file, which opens from the disk and needs no networ
 | Coverage | mode `"count"`: the shares of lines, branches and functions that ran, by file, and what never ran, with its source |
 | Functions | all functions; a click on a column sorts them; search finds a part of the title, ignoring case, or a JavaScript `/pattern/` |
 | Flame graph | the call tree, the root above (icicle) or below, by time or calls, with a colour for each file or by heat (self time); the sandwich has the callers of the chosen function above it and its callees below |
+| Call tree | who called what, as a table: callees below their callers, as `cprof tree` has them, or inverted, callers below their callees; arrow keys open and close rows, `e` opens the hottest path; search leaves what leads to what is found; calls from different lines are one row |
 | Call graph | the chosen function with its callers and callees, whose times add up to its own |
 | Source | mode `"line"`, `"sample"` or `"count"`: lines, shaded relative to the hottest line of all files, with figures beside them; the chosen line tells what it calls, and what calls its function from where; files that were installed for several programs (below `share/lua`, for example) are listed as libraries; in mode `"count"` also the parts of lines, and branches that went only one way |
 | Frames | of a profile with frames: their times, the frames over budget and which functions took longer in them, allocations and steps of the collector in each frame |
 | Memory | of a recording with `--memory`: the size of the heap over time, allocations by kind and function, memory in use, the collector |
 | Trace | with `--trace`: calls on an axis of time, of one coroutine at a time |
 
-If allocations were recorded, the choice beside the names of the views shows them instead of time, in functions, flame graph and call graph: bytes allocated, allocations, and with `--memory=live` memory in use, now and at the peak. Functions also have them as columns beside time; sources, as columns and as shades. A line has the allocations of the C functions that it calls, too, if calls are known by line. If frames are chosen, only the columns of functions have memory.
+If allocations were recorded, the choice beside the names of the views shows them instead of time, in functions, flame graph, call tree and call graph: bytes allocated, allocations, and with `--memory=live` memory in use, now and at the peak. Functions also have them as columns beside time; sources, as columns and as shades. A line has the allocations of the C functions that it calls, too, if calls are known by line. If frames are chosen, only the columns of functions have memory.
 
 `cprof run --trace=FILE.json` writes a trace; trace and profile must be of one run. With `--html`, that command writes a page with both. The page shows up to 300,000 calls. If there are more, the shortest are left out, and the page says how many.
 

@@ -20,19 +20,20 @@ A tail call replaces its caller, as it does in Lua. If `main` calls `a`, and `a`
 
 | option | default | |
 |---|---|---|
-| `mode` | `"summary"` | `"summary"`: the functions with most self time and the hottest path, on one screen; `"self"`, `"total"`: functions by time without or with their callees; `"callgraph"`: each function with its callers above and its callees below; `"tree"`: who called what, from the root to the leaves; `"file"`: by source file, with subtotals; `"frames"`: how long frames took, and which functions took longer in slow ones |
+| `mode` | `"summary"` | `"summary"`: the functions with most self time and the hottest path, on one screen; `"self"`, `"total"`: functions by time without or with their callees; `"callgraph"`: each function with its callers above and its callees below; `"tree"`: who called what, from the root to the leaves; `"flame"`: a box for each node of the call tree, as wide as its share of the time, a colour for each file; `"file"`: by source file, with subtotals; `"frames"`: how long frames took, and which functions took longer in slow ones |
 | `limit` | `30` | the most functions, or lines of the tree |
 | `measure` | `"wall"` | what self and total are: `"wall"`, all time but overhead and preemption; `"cpu"`, CPU time; `"wait"`, waiting time; of a profile with allocations also `"alloc"`, `"allocs"`, `"live"`, `"peak"`: bytes allocated, allocations, bytes in use, or bytes in use at the peak |
 | `min_percent` | `1` | smallest share of the time that is shown; `0` with `sort` or `filter` |
 | `sort` | the mode's | `"self"`, `"total"`, `"calls"` (in mode `"sample"`: samples), `"max"` (the longest call, with `distribution`), `"name"`; a measure: by its self |
 | `filter` | none | a [pattern](#patterns) on title or source path |
-| `root` | none | mode `"tree"`: only what this function calls, wherever it was called |
-| `depth` | none | mode `"tree"`: the most levels |
+| `root` | none | modes `"tree"` and `"flame"`: only what this function calls, wherever it was called |
+| `depth` | none | modes `"tree"` and `"flame"`: the most levels |
 | `format` | `"text"` | `"markdown"`: to paste into an issue or a pull request |
 | `width` | terminal | characters per line, at least 40; `math.huge`: no limit. The default is the environment variable `COLUMNS`, then the width of the terminal; without a terminal, `math.huge`. If a table is too wide, columns with figures are left out before names are truncated |
 | `height` | terminal | rows of the summary |
 | `color` | `"auto"` | `"always"`, `"never"`; `auto` heeds `NO_COLOR` |
+| `hyperlinks` | `"auto"` | `"always"`, `"never"`: places of sources in tables are links to the files (OSC 8), in a terminal of VS Code to the lines; `auto`: on terminals that are known to open links |
 
-`cprof tree` and `cprof callgraph` are separate commands; `cprof show FUNCTION` is about one function. Frames are not kept in files, so only the library can report them.
+`cprof tree`, `cprof flame` and `cprof callgraph` are separate commands; `cprof show FUNCTION` is about one function. Frames are not kept in files, so only the library can report them.
 ]],
 }

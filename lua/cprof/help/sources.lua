@@ -30,5 +30,6 @@ A function called by a tail call counts as called from the line that called the 
 | `format` | `"text"` | `"markdown"`: to paste into an issue; `"quickfix"`: the hottest lines as `FILE:LINE: TEXT`, for editors: `vim -q <(cprof annotate --format=quickfix)` |
 | `width`, `height` | terminal | columns and rows |
 | `color` | `"auto"` | as in reports |
+| `hyperlinks` | `"auto"` | as in reports: the places in the list of hottest lines |
 ]],
 }

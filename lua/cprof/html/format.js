@@ -7,13 +7,22 @@ const units = [
   [1e3, "µs"],
 ];
 
+// A number with so many digits. Halves go to the even digit, as in C.
+function fixed(n, digits) {
+  const scaled = n * 10 ** digits;
+  const half =
+    Math.abs(scaled % 1) === 0.5 && (n * 2 ** (digits + 1)) % 1 === 0;
+  const even = half && Math.floor(scaled) % 2 === 0;
+  return (even ? Math.floor(scaled) / 10 ** digits : n).toFixed(digits);
+}
+
 // A time with three digits and its unit.
 export function time(ns) {
   for (const [size, unit] of units) {
     const value = ns / size;
     if (value >= 0.9995 || (unit === "µs" && ns >= 1000)) {
       const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-      return value.toFixed(digits) + " " + unit;
+      return fixed(value, digits) + " " + unit;
     }
   }
   return Math.round(ns) + " ns";
@@ -40,7 +49,7 @@ export function bytes(n) {
     const value = n / size;
     if (value >= 0.9995 || (unit === "KB" && n >= 1000)) {
       const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-      return value.toFixed(digits) + " " + unit;
+      return fixed(value, digits) + " " + unit;
     }
   }
   return Math.round(n) + " B";
@@ -63,7 +72,7 @@ export function short(n) {
 
 // A share in percent with one decimal.
 export function percent(part, of) {
-  return of === 0 ? "0.0" : ((part / of) * 100).toFixed(1);
+  return of === 0 ? "0.0" : fixed((part / of) * 100, 1);
 }
 
 // The function that writes figures of a unit: times, sizes, or else counts.

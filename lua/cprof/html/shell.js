@@ -2,6 +2,7 @@
 // function, and the keys.
 
 import { callgraph } from "./callgraph.js";
+import { calltree } from "./calltree.js";
 import { coverage } from "./coverage.js";
 import { diff } from "./diff.js";
 import { choice, fill, h, refill } from "./dom.js";
@@ -56,6 +57,7 @@ const views = [
   },
   { key: "functions", title: "Functions", make: functions },
   { key: "flame", title: "Flame graph", make: flame },
+  { key: "tree", title: "Call tree", make: calltree },
   { key: "callgraph", title: "Call graph", make: callgraph },
   { key: "source", title: "Source", make: source, timed: true },
   {
@@ -89,8 +91,10 @@ const keys = [
   ["↑ ↓", "go to the previous or next row, node or line"],
   ["Enter", "choose a row; zoom in on a flame graph node"],
   ["← →", "flame graph: go to a sibling; call graph: go back or forward"],
+  ["→ ←", "call tree: open or close a row, or go into it or out of it"],
+  ["e", "call tree: open the hottest path from the row on"],
   ["+ −", "zoom the flame graph"],
-  ["n p", "go to the next or previous hot line"],
+  ["n p", "go to the next or previous hot line, or row that was searched for"],
   ["Esc", "zoom out, or clear the choice"],
   ["t", "switch between light and dark"],
   ["?", "list these keys"],

@@ -7,14 +7,15 @@ import { plural, tail } from "./format.js";
 const step = 200;
 
 // On a phone, names come before figures.
-function ordered(columns) {
+export function ordered(columns) {
   if (innerWidth > 480) return columns;
   const first = columns.find((column) => column.left);
   return first ? [first, ...columns.filter((c) => c !== first)] : columns;
 }
 
-const classOf = (column) =>
-  [column.left && "left", column.class].filter(Boolean).join(" ");
+export function classOf(column) {
+  return [column.left && "left", column.class].filter(Boolean).join(" ");
+}
 
 /**
  * @typedef {object} Column

@@ -30,6 +30,8 @@ end
 ---@field style? string|false  whatever the entry's is; nil: the entry's
 ---@field names? boolean  whether it has names
 ---@field heat? boolean  whether it shows the entry's heat
+---@field link? fun(on: cprof.Page, e: table): string?  the address that its
+---    cell leads to
 
 ---@type table<string, cprof.EntryColumn>
 local shared = {
@@ -52,6 +54,11 @@ local shared = {
     cut = format.cutpath, code = true, style = "dim",
     cell = function(_, e)
       return e.place or format.plain(name.where(e.func))
+    end,
+    link = function(on, e)
+      local f = not e.place and e.func
+      if not f or f.kind ~= "Lua" and f.kind ~= "main" then return nil end
+      return on:link(f.source, name.first_line(f))
     end },
 }
 
@@ -76,7 +83,8 @@ function columns.rows(on, list, entries)
       else
         local style = column.style
         if style == nil then style = e.style or column.heat and e.heat end
-        row[k] = { column.cell(on, e), style or nil }
+        row[k] = { column.cell(on, e), style or nil,
+          column.link and column.link(on, e) }
       end
     end
     out[i] = row

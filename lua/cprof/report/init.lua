@@ -19,12 +19,14 @@ local modes = {
   total = flat.mode,
   callgraph = require "cprof.report.callgraph",
   tree = require "cprof.report.tree",
+  flame = require "cprof.report.flame",
   file = require "cprof.report.file",
   frames = require "cprof.report.frames",
 }
 
 ---@class cprof.ReportOptions
----@field mode? "summary"|"self"|"total"|"callgraph"|"tree"|"file"|"frames"
+---@field mode? "summary"|"self"|"total"|"callgraph"|"tree"|"flame"|"file"
+---    |"frames"
 ---@field limit? integer        most functions (tree: lines)
 ---@field min_percent? number   of the time, in the mode's own figure
 ---@field measure? "wall"|"cpu"|"wait"|"alloc"|"allocs"|"live"|"peak"  of self
@@ -35,8 +37,9 @@ local modes = {
 ---    call), "name"; or a measure: sorts by self of that measure
 ---@field filter? string        part of a title or path, or a Lua pattern
 ---    between slashes
----@field root? string          mode "tree": only what this function calls
----@field depth? integer        mode "tree": most levels
+---@field root? string          modes "tree", "flame": only what this function
+---    calls
+---@field depth? integer        modes "tree" and "flame": most levels
 ---@field format? "text"|"markdown"
 ---@field width? integer        columns; math.huge: no limit
 ---@field height? integer       mode "summary": rows of the screen
@@ -44,7 +47,7 @@ local modes = {
 report.options = options.together(page.options, {
   mode = { type = "string", default = "summary",
            values = { "summary", "self", "total", "callgraph", "tree",
-                      "file", "frames" } },
+                      "flame", "file", "frames" } },
   limit = { type = "integer", min = 1 },
   measure = { type = "string", values = measures.options() },
   min_percent = { type = "number", min = 0, max = 100 },
@@ -71,8 +74,9 @@ end
 local function check(profile, given, level)
   local o = options.check("report", report.options, given, level + 1)
   for _, option in ipairs { "root", "depth" } do
-    if o[option] and o.mode ~= "tree" then
-      error(("report: option '%s' needs mode = \"tree\""):format(option),
+    if o[option] and o.mode ~= "tree" and o.mode ~= "flame" then
+      error(("report: option '%s' needs mode = \"tree\" or \"flame\""):format(
+        option),
         level + 1)
     end
   end

@@ -1,6 +1,8 @@
 -- A page: the text of a report or a listing, for a terminal or as Markdown.
 
+local core = require "cprof.core"
 local format = require "cprof.text.format"
+local link = require "cprof.source.link"
 local markdown = require "cprof.text.markdown"
 
 local page = {}
@@ -16,6 +18,8 @@ local usual <const> = 100
 ---@field paint cprof.Paint
 ---@field markdown boolean  whether it is Markdown
 ---@field measure cprof.Measure  of its figures
+---@field private links boolean   are places links to files?
+---@field private folder? string   where the program's relative paths begin
 ---@field private out string[]
 ---@field private notes string[]  explanations of what was shown
 local Page = {}
@@ -30,10 +34,18 @@ page.options = {
   height = { type = "integer", min = 10 },
   color = { type = "string", values = { "auto", "always", "never" },
             default = "auto" },
+  hyperlinks = { type = "string", values = { "auto", "always", "never" },
+                 default = "auto" },
 }
 
+-- Are links wanted? auto: on a terminal that is known to open them.
+local function wants_links(choice)
+  if choice ~= "auto" then return choice == "always" end
+  return core.columns(1) ~= nil and link.opened()
+end
+
 ---@param o { format?: "text"|"markdown", width?: integer,
----  color?: "auto"|"always"|"never" }
+---  color?: "auto"|"always"|"never", hyperlinks?: "auto"|"always"|"never" }
 ---@param profile cprof.Profile  that the figures come from
 ---@return cprof.Page
 function page.new(o, profile)
@@ -42,10 +54,20 @@ function page.new(o, profile)
     width = o.width or md and math.huge or format.columns(),
     markdown = md, out = {}, notes = {}, measure = profile.measure,
     paint = format.paint(not md and format.wants_color(o.color or "auto")),
+    links = not md and wants_links(o.hyperlinks or "never"),
+    folder = profile.meta.folder,
   }, Page)
 end
 
 local function add(self, line) self.out[#self.out + 1] = line end
+
+---The address of a place in a source, for a cell; nil: it is not to be a link.
+---@param source string  as Lua has it
+---@param line integer
+---@return string?
+function Page:link(source, line)
+  return self.links and link.address(source, line, self.folder) or nil
+end
 
 ---The number of lines so far.
 ---@return integer

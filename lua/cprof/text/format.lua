@@ -118,7 +118,7 @@ end
 ---@return integer
 function format.width(s)
   if not s:find "[\27\x80-\xFF]" then return #s end
-  local text = s:gsub("\27%[[%d;]*m", "")
+  local text = s:gsub("\27%[[%d;]*m", ""):gsub("\27%]8;;[^\27]*\27\\", "")
   local length = utf8.len(text)
   if not length or length == #text then return #text end
   local sum = 0
@@ -355,12 +355,22 @@ local ramps = {
 }
 local shades <const> = 8
 
+-- backgrounds of boxes beside each other, on which black is easy to read
+local boxes = {
+  many = { "30;48;5;250", "30;48;5;222", "30;48;5;117", "30;48;5;150",
+    "30;48;5;216", "30;48;5;183", "30;48;5;186" },
+  few = { "30;47", "30;43", "30;46", "30;42", "30;103", "30;106", "30;102" },
+}
+
+---How many styles boxes have: "box1" and so on.
+format.boxes = #boxes.many
+
 local function ramp()
   local term = (os.getenv "TERM" or "") .. (os.getenv "COLORTERM" or "")
   for _, word in ipairs { "256color", "truecolor", "24bit", "direct" } do
-    if term:find(word, 1, true) then return ramps.many end
+    if term:find(word, 1, true) then return ramps.many, boxes.many end
   end
-  return ramps.few
+  return ramps.few, boxes.few
 end
 
 ---@alias cprof.Paint fun(style: string?, s: string): string
@@ -370,7 +380,9 @@ end
 function format.paint(on)
   if not on then return function(_, s) return s end end
   local colors = setmetatable({}, { __index = codes })
-  for i, code in ipairs(ramp()) do colors["heat" .. i] = code end
+  local heat, grounds = ramp()
+  for i, code in ipairs(heat) do colors["heat" .. i] = code end
+  for i, code in ipairs(grounds) do colors["box" .. i] = code end
   return function(style, s)
     if not style then return s end
     return ("\27[%sm%s\27[0m"):format(colors[style], s)
@@ -434,8 +446,8 @@ end
 ---@field code? boolean   a name or a place, which Markdown shows as code
 
 local function text_of(cell)
-  if type(cell) == "table" then return cell[1], cell[2] end
-  return cell, nil
+  if type(cell) == "table" then return cell[1], cell[2], cell[3] end
+  return cell, nil, nil
 end
 
 ---The indices of the columns to show: optional columns need a filled cell.
@@ -528,8 +540,24 @@ local function fit(columns, rows, used, width)
   return widths
 end
 
+---A text that leads to an address where terminals know links (OSC 8).
+---@param text string
+---@param address string
+---@return string
+function format.linked(text, address)
+  return ("\27]8;;%s\27\\%s\27]8;;\27\\"):format(address, text)
+end
+
+-- the cell's text in its column; the text alone leads to the address
+local function padded(pad, cell, width, address)
+  local out = pad(cell, width)
+  if not address then return out end
+  local from, to = out:find(cell, 1, true)
+  return out:sub(1, from - 1) .. format.linked(cell, address) .. out:sub(to + 1)
+end
+
 ---Lines of a table, all columns aligned. A cell is a string, or a table
----{ text, style }.
+---{ text, style, address of a link }.
 ---@param columns cprof.Column[]
 ---@param rows table[]
 ---@param width integer  math.huge: no limit
@@ -542,10 +570,11 @@ function format.table(columns, rows, width, paint)
     local out = {}
     for _, i in ipairs(used) do
       local column = columns[i]
-      local cell, style = text_of(cells[i])
+      local cell, style, address = text_of(cells[i])
       cell = (column.cut or format.cut)(cell, widths[i])
       local pad = column.left and format.left or format.right
-      out[#out + 1] = paint(head and "bold" or style, pad(cell, widths[i]))
+      out[#out + 1] = paint(head and "bold" or style,
+        padded(pad, cell, widths[i], address))
     end
     -- "%s+$" would try each space of a wide row
     return table.concat(out, "  "):match "^.*%S" or ""

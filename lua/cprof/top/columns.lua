@@ -32,6 +32,8 @@ end
 ---    calls; false: not shown
 ---@field sort? string      the order in which its title is marked
 ---@field from? integer     the least width of a screen that shows it
+---@field rank? integer     left out rather than to leave names little room, the
+---    highest first, unless functions are sorted by it
 ---@field left? boolean     whether it is aligned to the left
 ---@field cell fun(e: cprof.TopEntry, m: cprof.TopModel): string, string?
 ---    text and style
@@ -89,13 +91,14 @@ end
 columns.list = {
   { title = "self", width = 8, sort = "self",
     cell = field("self", columns.amount) },
-  { title = "self %", width = 7, uncertain = 11,
+  { title = "self %", width = 7, rank = 3, uncertain = 11,
     cell = field("self", columns.share) },
-  { title = "total", width = 8, sort = "total",
+  { title = "total", width = 8, rank = 4, sort = "total",
     cell = field("total", columns.amount) },
-  { title = "total %", width = 7, uncertain = 11,
+  { title = "total %", width = 7, rank = 6, uncertain = 11,
     cell = field("total", columns.share) },
-  { title = "calls", sampled = "samples", width = 9, sort = "calls",
+  { title = "calls", sampled = "samples", width = 9, rank = 5,
+    sort = "calls",
     cell = function(e)
       return e.of.count > 0 and columns.count(e.of.count) or "-"
     end },
@@ -106,7 +109,7 @@ columns.list = {
       local rate = e.of.calls / seconds
       return rate < 0.5 and "<1" or columns.count(rate, true)
     end },
-  { title = "lately", width = spark_width, left = true,
+  { title = "lately", width = spark_width, rank = 7, left = true,
     cell = function(e, m)
       return columns.sparkline(m.history:series(e.func.title,
         spark_width(m.width)), m.history:scale())
@@ -118,16 +121,8 @@ columns.orders = { "self", "total", "calls", "name" }
 
 local gap <const> = 1
 
-local function shown_columns(m)
-  local out = {}
-  for _, column in ipairs(columns.list) do
-    if m.width >= (column.from or 0) and
-       not (m.sampled and column.sampled == false) then
-      out[#out + 1] = column
-    end
-  end
-  return out
-end
+-- the least room for names; columns are left out for it
+local least <const> = 18
 
 local function width_of(column, m)
   if column.uncertain and m.now and m.now.measure.samples then
@@ -135,6 +130,33 @@ local function width_of(column, m)
   end
   local width = column.width
   return type(width) == "function" and width(m.width) or width
+end
+
+-- the index of the column to leave out next; nil: none
+local function least_needed(list, m)
+  local at
+  for i, column in ipairs(list) do
+    local rank = column.sort ~= m.sort and column.rank
+    if rank and (not at or rank > list[at].rank) then at = i end
+  end
+  return at
+end
+
+local function shown_columns(m)
+  local out, taken = {}, 1
+  for _, column in ipairs(columns.list) do
+    if m.width >= (column.from or 0) and
+       not (m.sampled and column.sampled == false) then
+      out[#out + 1] = column
+      taken = taken + width_of(column, m) + gap
+    end
+  end
+  while m.width - taken < least do
+    local at = least_needed(out, m)
+    if not at then break end
+    taken = taken - width_of(table.remove(out, at), m) - gap
+  end
+  return out
 end
 
 -- the room for the name, and for where it is defined; 0: not shown

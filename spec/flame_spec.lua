@@ -1,0 +1,105 @@
+local _ENV = require("helper").env(_ENV)
+
+local format = require "cprof.text.format"
+local profiler = require "cprof"
+local steady = require "steady"
+
+local game = [[
+local function fact(n)
+  pass(10)
+  if n > 0 then return n * fact(n - 1) end
+  return 1
+end
+local function draw()
+  pass(400)
+  fact(9)
+end
+local function sound() pass(200) end
+local function frame()
+  draw()
+  draw() sound()
+end
+for i = 1, 3 do frame() end
+]]
+
+-- the report in mode "flame" with these options
+local function drawn(options)
+  return steady.report(game, "", 'mode = "flame", ' .. options)
+end
+
+describe("mode flame", function()
+  it("draws a box for each node, as wide as its share", function()
+    assert.equal([[
+│game.lua 100.0 %
+│frame 100.0 %
+│draw 83.3 %                                      │sound
+│fact ×10 │
+a column is 60.0µs
+]], (drawn("width = 60"):gsub(" +\n", "\n")))
+  end)
+
+  it("has the shares of mode tree", function()
+    local told = {}
+    for share, called in steady.report(game, "",
+      'mode = "tree", width = 200'):gmatch "s +([%d.]+) +%S+ +%d+ +(%S+)" do
+      told[called] = share
+    end
+    local n = 0
+    local boxes = "│(%S+)[ ×%d]* ([%d.]+) %%"
+    for called, share in drawn("width = 200"):gmatch(boxes) do
+      assert.equal(told[called], share, called)
+      n = n + 1
+    end
+    assert.equal(5, n)
+  end)
+
+  it("is of what a function calls, to a depth, or leads to a pattern",
+    function()
+    assert.equal([[
+│draw 83.3 %
+│fa… ×10│
+a column is 75.0µs
+]], (drawn('width = 40, root = "draw"'):gsub(" +\n", "\n")))
+    assert.is_nil(drawn("width = 40, depth = 2"):find("draw", 1, true))
+    local s = drawn('width = 60, filter = "sound"')
+    assert.is_truthy(s:find("sound", 1, true))
+    assert.is_nil(s:find("draw", 1, true))
+  end)
+
+  it("has no line wider than asked, with and without colours", function()
+    for _, options in ipairs { "", ', color = "always"' } do
+      for _, width in ipairs { 40, 47, 60, 133 } do
+        local s = drawn(("width = %d%s"):format(width, options))
+        for line in s:gmatch "[^\n]+" do
+          assert.is_true(format.width(line) <= width, line)
+        end
+      end
+    end
+  end)
+
+  it("has a colour for each file, on which black is easy to read", function()
+    local s = drawn('width = 60, color = "always"')
+    local _, boxes = s:gsub("\27%[30;[%d;]+m│", "")
+    assert.equal(5, boxes)
+    assert.is_nil(drawn('width = 60, color = "never"'):find("\27", 1, true))
+  end)
+
+  it("draws measures other than time", function()
+    profiler.start { memory = true }
+    local function fill() for i = 1, 100 do local _ = { i } end end
+    fill()
+    profiler.stop()
+    local s = profiler.snapshot():report { mode = "flame", width = 100,
+      measure = "allocs" }
+    assert.is_truthy(s:find("│fill ", 1, true), s)
+    assert.is_truthy(s:find "\na column is %d", s)
+  end)
+
+  it("says that options of mode tree need it, too", function()
+    local p = profiler.snapshot()
+    local ok, why = pcall(p.report, p, { mode = "self", depth = 1 })
+    assert.is_false(ok)
+    assert.equal('report: option \'depth\' needs mode = "tree" or "flame"',
+      (why:gsub("^[^:]+:%d+: ", "")))
+  end)
+end)

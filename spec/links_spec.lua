@@ -1,0 +1,78 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+
+local script = [[
+local function leaf() return #string.rep("x", 100) end
+for _ = 1, 50 do leaf() end
+]]
+
+-- a recording of a script in a folder whose name is no word of an address
+local function recorded(dir)
+  local folder = dir.path .. "/a b#é"
+  assert(os.execute(("mkdir '%s'"):format(folder)))
+  local path = folder .. "/script.lua"
+  local file = assert(io.open(path, "w"))
+  file:write(script)
+  file:close()
+  local profile = dir.path .. "/x.cprof"
+  local _, err, status = command.cprof("run", "--quiet", "--lines", "-o",
+    profile, path)
+  assert.equal(0, status, err)
+  return profile, folder:gsub(" ", "%%20"):gsub("#", "%%23"):gsub("é",
+    "%%C3%%A9") .. "/script.lua"
+end
+
+-- what a command prints, with the environment of a terminal
+local function printed(environment, ...)
+  local out, err, status = command.cprof_with("unset TERM_PROGRAM; " ..
+    environment, "", ...)
+  assert.equal(0, status, err)
+  return out
+end
+
+describe("links in reports", function()
+  it("lead from places to files", function()
+    local dir <close> = command.folder()
+    local profile, path = recorded(dir)
+    for _, words in ipairs { { "report" }, { "tree" }, { "callgraph" },
+      { "annotate", "--sort=self" } } do
+      local name, option = words[1], words[2]
+      local out = printed("", name, "--hyperlinks=always", profile, option)
+      assert.is_truthy(out:find("\27]8;;file://" .. path .. "\27\\", 1, true),
+        out)
+      -- without them, the text is as it always is
+      local bare = out:gsub("\27%]8;;[^\27]*\27\\", "")
+      assert.equal(printed("", name, profile, option), bare)
+      assert.is_nil(bare:find("\27", 1, true))
+    end
+  end)
+
+  it("lead to lines in terminals of VS Code", function()
+    local dir <close> = command.folder()
+    local profile, path = recorded(dir)
+    local out = printed("export TERM_PROGRAM=vscode;", "report",
+      "--hyperlinks=always", profile)
+    assert.is_truthy(out:find("\27]8;;vscode://file" .. path .. ":1\27\\", 1,
+      true), out)
+  end)
+
+  it("are not in files and pipes, nor in Markdown", function()
+    local dir <close> = command.folder()
+    local profile = recorded(dir)
+    assert.is_nil(printed("export WT_SESSION=1;", "report", profile):find(
+      "\27]8", 1, true))
+    assert.is_nil(printed("", "report", "--hyperlinks=always",
+      "--format=markdown", profile):find("\27]8", 1, true))
+  end)
+
+  it("are cut and padded as the text alone", function()
+    local dir <close> = command.folder()
+    local profile = recorded(dir)
+    local out = printed("", "report", "--mode=self", "--width=60",
+      "--hyperlinks=always", profile)
+    for line in out:gsub("\27%]8;;[^\27]*\27\\", ""):gmatch "[^\n]+" do
+      assert.is_true(utf8.len(line) <= 60, line)
+    end
+  end)
+end)
