@@ -393,6 +393,16 @@ describe("a profile with allocations", function()
     end
   end)
 
+  it("sort functions by their own, where a measure is the order", function()
+    local function own() return { {}, {}, {}, {} } end
+    local function outer() own() own() return {} end
+    local p = helper.record(function() outer() own() end, { memory = true })
+    assert.equal(p:report { mode = "total", measure = "alloc", sort = "self" },
+      p:report { mode = "total", sort = "alloc" })
+    assert.is_true(p:report { mode = "total", sort = "alloc" } ~=
+      p:report { mode = "total", measure = "alloc" })
+  end)
+
   it("is told in reports", function()
     local p = record(work)
     local text = p:report()

@@ -399,7 +399,7 @@ describe("durations of calls", function()
       co()
       off()
       profiler.reset()
-      local zone <close> = profiler.zone "z"
+      profiler.enter "z"
       profiler.resume()
       co()
       spend(20)

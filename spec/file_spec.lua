@@ -531,7 +531,7 @@ describe("a program lives when its file", function()
         profiler.stop()
         print(profiler.snapshot().meta.ended)
       end]], path)
-    assert.equal(("the file was cut short by someone else\n"):rep(3), output)
+    assert.equal(("another program truncated the file\n"):rep(3), output)
   end)
 
   it("finds no room on the disk", function()

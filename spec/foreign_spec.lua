@@ -42,7 +42,7 @@ describe("a profile with instructions of another Lua", function()
       assert.equal(line.instructions, p.lines[source][i].instructions)
     end
     local out = command.cprof("coverage", dir:file "count.cprof", "chunk.lua")
-    assert.is_truthy(out:find("it ran in " .. other .. ", and this is " ..
+    assert.is_truthy(out:find("the code ran in " .. other .. ", and this is " ..
       _VERSION .. ": only lines are known", 1, true), out)
   end)
 

@@ -271,6 +271,41 @@ local function hits(p)
   return n
 end
 
+describe("a sum of what is known in part", function()
+  local merged = require "cprof.profile.merge"
+
+  it("is refused where only one profile has waiting times", function()
+    local known, unknown = helper.record(before), helper.record(before)
+    known.meta.waiting_ns, unknown.meta.waiting_ns = 0, nil
+    local sum, why, which = merged.sum { known, unknown }
+    assert.is_nil(sum)
+    assert.equal("profiles with and without waiting times cannot be added up",
+      why)
+    assert.equal(2, which)
+  end)
+
+  it("says that preemption is unknown if it is in any of them", function()
+    local one, other = helper.record(before), helper.record(before)
+    one.meta.waiting_ns, other.meta.waiting_ns = 0, 0
+    other.meta.preempted_unknown = true
+    local sum = assert(merged.sum { one, other })
+    assert.is_true(sum.meta.preempted_unknown)
+    assert.is_truthy(sum:report():find("that time counts as waiting", 1, true))
+  end)
+
+  it("has a depth that is a lower bound if one of them has", function()
+    local first = helper.record(busy, { recursion = "fold" })
+    local later = helper.record(busy, { recursion = "auto" })
+    later.meta.folded = true
+    assert.is_true(first.meta.folded)
+    for _, list in ipairs { { first, later }, { later, first } } do
+      local sum = assert(merged.sum(list))
+      assert.equal(100000, sum.meta.fold_at)
+      assert.is_true(sum.meta.folded)
+    end
+  end)
+end)
+
 describe("the sum of profiles of a program that was edited", function()
   it("has each function once, where it is now", function()
     for _, case in ipairs(edited.edits()) do

@@ -16,7 +16,7 @@ return {
     { "--min-percent N", "Draw only nodes with N % of the time or more. " ..
       "(default: 1; 0 with --filter)", of = report.options },
     { "--measure", ("What widths are: %s. (default: wall)"):format(
-      measure.told()), of = report.options },
+      measure.words()), of = report.options },
     { "--filter PATTERN", "Draw only what leads to functions with PATTERN " ..
       "in their title or path; between slashes, it is a Lua pattern: " ..
       "/^parse/.", type = "pattern" },

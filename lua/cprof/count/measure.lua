@@ -261,7 +261,8 @@ function measure.choose(who, p, o, by, level)
     if o.measure and o.measure ~= o[by] then
       wrong(by, ('with measure = "%s"'):format(o.measure))
     end
-    o.measure, o[by] = o[by], nil
+    -- a measure stands for its self
+    o.measure, o[by] = o[by], by == "sort" and "self" or nil
   end
   return by_option[o.measure]
 end

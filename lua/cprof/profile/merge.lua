@@ -65,8 +65,7 @@ end
 -- The meta of the sum.
 local function meta_of(profiles)
   local first = profiles[1].meta
-  local out = { runs = 0, hook_lost = false, folded = false,
-    fold_at = first.fold_at }
+  local out = { runs = 0, hook_lost = false, folded = false, fold_at = 0 }
   for _, key in ipairs(fields.all "shared") do out[key] = first[key] end
   for _, p in ipairs(profiles) do
     local meta = p.meta
@@ -78,15 +77,17 @@ local function meta_of(profiles)
       meta.started_at)
     out.hook_lost = out.hook_lost or meta.hook_lost
     out.folded = out.folded or meta.folded
+    if meta.folded then out.fold_at = math.max(out.fold_at, meta.fold_at) end
+    out.preempted_unknown = out.preempted_unknown or meta.preempted_unknown
     out.gc = out.gc and meta.gc
     out.gc_longest_ns = math.max(out.gc_longest_ns or 0,
       meta.gc_longest_ns or 0)
     out.allocator_lost = out.allocator_lost or meta.allocator_lost
     out.timer = meta.timer == first.timer and out.timer or nil
-    out.fold_at = math.min(out.fold_at, meta.fold_at)
     out.ended = out.ended or meta.ended
     if meta.program ~= first.program then out.program = "several programs" end
   end
+  if not out.folded then out.fold_at = first.fold_at end
   out.uncompensated = uncompensated(profiles, out.runs)
   out.options = options_of(profiles)
   out.samples, out.joined = joined_of(profiles)
@@ -172,6 +173,10 @@ local function obstacle(p, first)
     return "profiles with and without allocations cannot be added up"
   elseif (meta.live_interval == nil) ~= (to.live_interval == nil) then
     return "profiles with and without live blocks cannot be added up"
+  elseif (meta.live_interval == 1) ~= (to.live_interval == 1) then
+    return "exact and sampled live blocks cannot be added up"
+  elseif (meta.waiting_ns == nil) ~= (to.waiting_ns == nil) then
+    return "profiles with and without waiting times cannot be added up"
   elseif compare.clock(meta) ~= compare.clock(to) then
     return ("clock %s and clock %s cannot be added up"):format(to.clock,
       meta.clock)

@@ -34,6 +34,7 @@ meta.fields = {
   { "truncated", sum = true, from = "counts" },
   { "gc_steps", sum = true }, { "gc_cycles", sum = true },
   { "peak_bytes", sum = true }, { "memory_samples", sum = true },
+  { "preempted_unknown", time = true, from = "times" },
   { "uncompensated", time = true, from = "times" },
   { "costs_ns", time = true, from = "times" },
   { "since_last_event_ns", time = true },

@@ -77,7 +77,7 @@ start.options = {
   callsites = { type = "boolean", default = false, shapes = true },
   clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
   timer = { type = "string", values = { "auto", "wall", "thread" },
-            default = "auto" },
+            default = "wall" },
   recursion = { type = "string", values = { "auto", "full", "fold" },
                 default = "auto", shapes = true },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,

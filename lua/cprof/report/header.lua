@@ -50,7 +50,8 @@ local function certainty(profile, page)
     page:note("overhead was %s %% of the time, so small times are rough%s",
       format.percent(meta.overhead_ns, recorded), more_exact[meta.mode] or "")
   end
-  if meta.clamped_ns * 100 > profile.measure.whole then
+  local whole = (profile.recorded or profile).measure.whole
+  if meta.clamped_ns * 100 > whole then
     page:note("the overhead estimate exceeds the measured time by %s, so " ..
       "small times are rough%s", format.time(meta.clamped_ns),
       more_exact[meta.mode] or "")
@@ -240,11 +241,12 @@ function header.certainty(profile)
   end
   local told = ""
   if profile.measure:timed() then
-    local rate = header.rate(profile)
+    local recorded = profile.recorded or profile
+    local rate = header.rate(recorded)
     told = ("%s%.0f samples a second%s%s; "):format(profile.samples and "" or
       ("times from %s, "):format(plural(n, "sample")), rate,
       asked and (" of %s"):format(format.count(asked)) or "",
-      slowed(profile, rate))
+      slowed(recorded, rate))
   end
   return ("%s± is the 95 %% interval; rows whose intervals overlap may be " ..
     "in any order; functions below %g %% may be missing"):format(told,
