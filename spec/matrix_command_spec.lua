@@ -41,6 +41,7 @@ local refused <const> = {
   "^mode %l+ and mode %l+ cannot be added up: ",
   "^clock %l+ and clock %l+ cannot be added up: ",
   "^profiles with and without live blocks cannot be added up: ",
+  "^exact and sampled live blocks cannot be added up: ",
   "^profiles with and without allocations cannot be added up: ",
   "^profiles with and without durations of calls cannot be added up: ",
   "^only %d+%.%d %% of the time of .*; %-%-force joins them$",
