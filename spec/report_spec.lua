@@ -269,6 +269,14 @@ describe("a report", function()
       "\n *%S+ +(%S+) +%S+ +%d+  spin "))
   end)
 
+  it("blames the line that gives a wrong option", function()
+    for _, options in ipairs { { measure = "alloc" }, { sort = "alloc" },
+                               { sort = "max" }, { mode = "nothing" } } do
+      local _, err = pcall(function() p:report(options) end)
+      assert.matches("^spec/report_spec.lua:%d+: ", err)
+    end
+  end)
+
   it("checks its options", function()
     for _, case in ipairs {
       { { mode = "pie" }, "report: option 'mode' must be one of " ..

@@ -85,7 +85,7 @@ local function check(profile, given, level)
       "durations of calls; record with start { distribution = true }",
       level + 1)
   end
-  local measure = measures.choose("report", profile, o, "sort", level)
+  local measure = measures.choose("report", profile, o, "sort", level + 1)
   if o.root then o.root = base_of(profile, o.root, level + 1) end
   return o, measure
 end
