@@ -123,7 +123,7 @@ static const char *known_read (const Known *k, RemoteMemory *m,
     return "a function's code is not readable";
   for (i = 0; i < f->size; i++)
     if (!remote_line(m, p, (int)i, &f->line[i]))
-      return "a table of lines makes no sense";
+      return "a function's table of lines is invalid";
   return NULL;
 }
 
@@ -136,7 +136,7 @@ static uint32_t known_read_lua (Known *k, RemoteMemory *m,
   f->first = p->first;
   f->last = p->last;
   if (!remote_sourcename(m, l, p, k->source, sizeof k->source, &f->length)) {
-    *why = "a source's name is no string";
+    *why = "a source's name is not a string";
     return 0;
   }
   f->source = memory_new(k->memory, char, f->length + 1);
