@@ -194,7 +194,7 @@ describe("commands without a file", function()
     end
     local out = command.shell(line)
     assert.is_truthy(out:find("cprof: %S*a%.lua"), out)
-    assert.is_nil(out:find("note:", 1, true), out)
+    assert.is_nil(out:find("the last recording", 1, true), out)
   end)
 
   it("name the recording in messages", function()
