@@ -42,9 +42,19 @@ typedef struct TaskClockEvent {
 #define TASKCLOCK_OWN	((clockid_t)-3)
 
 
+/*
+** Calls the system, not 'ioctl': C libraries differ in the type of a request.
+** 0: it has failed.
+*/
+static int taskclock_control (const TaskClock *c, unsigned long request,
+                              void *argument) {
+  return syscall(SYS_ioctl, c->file, request, argument) == 0;
+}
+
+
 /* The number of the event behind the descriptor. 0: there is none. */
 static int taskclock_number (const TaskClock *c, uint64_t *id) {
-  return c->file >= 0 && ioctl(c->file, TASKCLOCK_ID, id) == 0;
+  return c->file >= 0 && taskclock_control(c, TASKCLOCK_ID, id);
 }
 
 
@@ -80,12 +90,12 @@ int taskclock_open (TaskClock *c, int signal) {
 
 
 void taskclock_run (const TaskClock *c, int on) {
-  ioctl(c->file, on ? TASKCLOCK_ENABLE : TASKCLOCK_DISABLE, 0);
+  taskclock_control(c, on ? TASKCLOCK_ENABLE : TASKCLOCK_DISABLE, NULL);
 }
 
 
 void taskclock_next (const TaskClock *c, uint64_t ns) {
-  ioctl(c->file, TASKCLOCK_PERIOD, &ns);
+  taskclock_control(c, TASKCLOCK_PERIOD, &ns);
 }
 
 
