@@ -56,12 +56,6 @@ void stacks_free (Stacks *s) {
 }
 
 
-Stack *stack_of (Stack *s, const lua_State *L) {
-  while (s != NULL && s->L != L) s = s->resumer;
-  return s;
-}
-
-
 Stack *stacks_find (const Stacks *s, const lua_State *L) {
   uint32_t id = index_first(&s->bystate, stack_hash(L));
   while (id != 0 && stacks_at(s, id)->L != L) id = stacks_at(s, id)->next;
