@@ -41,15 +41,18 @@ end
 
 ---The number of samples to assume for shares of wall time, if `waits` of `n`
 ---samples are about waiting and the others about CPU time. The two may be
----sampled at different rates: this assumes the lower rate for both.
+---sampled at different rates: this assumes the lower rate for both. A range
+---may end within a wait, before its sample: such time is known all the same,
+---so a part that has time counts as one sample at least.
 ---@param n integer
 ---@param waits number
 ---@param share number  the share of waiting in the time, 0 to 1
 ---@return integer
 function sampled.both(n, waits, share)
   local least = n
-  if share > 0 then least = math.min(least, waits / share) end
-  if share < 1 then least = math.min(least, (n - waits) / (1 - share)) end
+  local runs = n - waits
+  if share > 0 then least = math.min(least, math.max(waits, 1) / share) end
+  if share < 1 then least = math.min(least, math.max(runs, 1) / (1 - share)) end
   return math.floor(least)
 end
 
