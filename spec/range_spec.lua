@@ -299,6 +299,8 @@ describe("a damaged time axis", function()
     for what, case in pairs {
       -- an AxisChunk: number, from, used, bytes
       ["time of a sample"] = { axis + 16, ("I4"):pack(1 << 31) },
+      -- behind the last time that there is; its samples would begin again at 0
+      ["time of a"] = { axis, ("I8i8"):pack(1, -1) },
       ["place of a sample"] = { places + 8, ("I4"):pack(1 << 20) },
       ["size of a block"] = { block(s, 11) + 8, ("I4"):pack(1 << 30) },
     } do
