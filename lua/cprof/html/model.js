@@ -107,6 +107,8 @@ export class Model {
   byTitle;
   /** @type {any} */
   tree;
+  /** @type {number[] | undefined} the range of time that it is of, in ns */
+  range;
 
   constructor(header, trees) {
     this.trees = trees;

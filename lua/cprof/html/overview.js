@@ -16,7 +16,7 @@ const many = 12;
 
 // The hottest functions: { element, table, draw() }. draw() also shows new
 // figures.
-function functions(app) {
+export function functions(app) {
   const table = new Table([], { caption: "" });
   const element = h("section", {});
   const self = (f) => figureOf(app, f, "self");
@@ -155,7 +155,7 @@ const below = 260;
 
 // A flame graph of what takes the time: recursion is merged, and functions
 // that only lead there are left out.
-function shape(app) {
+export function shape(app) {
   const said = h("p", { class: "aside" });
   const title = h("h2", {});
   const graph = new Icicle(app, {

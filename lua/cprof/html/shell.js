@@ -11,8 +11,10 @@ import { added, kinds, removed, terms } from "./filters.js";
 import { flame } from "./flame.js";
 import { frames } from "./frames.js";
 import { functions } from "./functions.js";
+import { heatmap } from "./heatmap.js";
 import { overview } from "./overview.js";
 import { measures } from "./measures.js";
+import { named, ranged } from "./ranged.js";
 import { few, interval } from "./samples.js";
 import { source } from "./source.js";
 import { figureOf } from "./table.js";
@@ -31,6 +33,8 @@ import { trace } from "./trace.js";
  *   recorded for, so that the page opens on it?
  * @property {boolean} [timed]  does it show times, whatever measure is chosen
  *   for other views?
+ * @property {boolean} [entire]  does it show the whole recording, whatever
+ *   range of time is chosen?
  */
 
 /**
@@ -54,6 +58,14 @@ const views = [
     has: (m) => m.header.coverage,
     opens: (m) => m.header.coverage,
     timed: true,
+  },
+  {
+    key: "heatmap",
+    title: "Heatmap",
+    make: heatmap,
+    has: (m) => m.header.axis,
+    timed: true,
+    entire: true,
   },
   { key: "functions", title: "Functions", make: functions },
   { key: "flame", title: "Flame graph", make: flame },
@@ -94,6 +106,7 @@ const keys = [
   ["→ ←", "call tree: open or close a row, or go into it or out of it"],
   ["e", "call tree: open the hottest path from the row on"],
   ["+ −", "zoom the flame graph"],
+  ["← ↑ ↓ →", "heatmap: go to another cell; with Shift, choose a range"],
   ["n p", "go to the next or previous hot line, or row that was searched for"],
   ["Esc", "zoom out, or clear the choice"],
   ["t", "switch between light and dark"],
@@ -153,6 +166,8 @@ dress();
 export class Shell {
   /** @type {View | undefined} */
   view;
+  /** @type {any} the model that `views` was made for */
+  made;
   /** @type {any} the row of `views` that is shown */
   shown;
   /** The views that this profile has. */
@@ -163,12 +178,19 @@ export class Shell {
   // bar: an optional element of the head, kept when the head is redrawn
   constructor(root, model, bar) {
     this.root = root;
-    this.model = model;
+    // all that was recorded
+    this.all = model;
     this.bar = bar;
     this.prepare();
   }
 
+  // What is shown: all, or a range of time.
+  get model() {
+    return ranged(this.all, this.state.range);
+  }
+
   prepare() {
+    this.made = this.model;
     this.kind = kindOf(this.model);
     this.time = figure(this.model.unit);
     this.views = views.filter((v) => !v.has || v.has(this.model));
@@ -299,12 +321,15 @@ export class Shell {
   }
 
   update() {
+    const other = this.made !== this.model;
+    if (other) this.prepare();
     const { row } = this;
     const worn = this.isDark();
     if (!this.printing) dress();
     this.drawHead(row);
     this.drawStrip();
-    if (this.shown === row && this.view?.update) {
+    const same = this.shown === row;
+    if (same && (!other || row.entire) && this.view?.update) {
       this.view.update();
       if (worn !== this.isDark()) this.redraw();
       return;
@@ -313,7 +338,7 @@ export class Shell {
     this.shown = row;
     this.main.className = "view-" + row.key;
     fill(this.main);
-    scrollTo(0, 0);
+    if (!same) scrollTo(0, 0);
     this.view = row.make(this, this.main) || {};
   }
 
@@ -391,6 +416,9 @@ export class Shell {
   limits() {
     const { scope } = this;
     const out = [];
+    if (this.model.range) {
+      out.push([named(this.model.range), { range: undefined }]);
+    }
     if (scope.frames) {
       const [from, to] = span(this.state.frames);
       const name = from === to ? `Frame ${from}` : `Frames ${from} to ${to}`;
