@@ -245,6 +245,75 @@ describe("a range of time", () => {
   });
 });
 
+describe("a range beside another one", () => {
+  it("has the points of cprof diff --range --against", async () => {
+    const list = report("stall.diff");
+    const at = list.findIndex((line) => line.includes(" points "));
+    const told = new Map();
+    for (const line of list.slice(at + 1)) {
+      const match = line.match(/ ~?([+-]?[\d.]+ ±[\d.]+) {2}(\S+)/);
+      if (match) told.set(match[2], match[1].replace("-", "−"));
+    }
+    assert.equal(told.size, 8);
+    await open("stall", "view=diff&range=1.4s..1.6s&against=0s..1.4s");
+    const rows = await page.$$eval("tbody tr", (all) =>
+      all.map((tr) => [...tr.cells].map((td) => td.textContent)),
+    );
+    assert.equal(rows.length, 4);
+    for (const cells of rows) {
+      const name = cells[5].replace(/(added|removed)$/, "");
+      assert.equal(cells[2].replace(/^0 /, "0.0 "), told.get(name), name);
+    }
+    assert.deepEqual(await texts(".limit"), [
+      "1.4s to 1.6s×",
+      "Compared with 0s to 1.4s×",
+    ]);
+    assert.deepEqual(faults, []);
+  });
+
+  it("is chosen with Shift, a button, or the key b", async () => {
+    await open("stall", "view=heatmap&range=1.4s..1.6s");
+    await page.keyboard.down("Shift");
+    await drag(0, 1390e6);
+    await page.keyboard.up("Shift");
+    assert.equal((await state()).against, "..1.4s");
+    assert.equal((await state()).range, "1.4s..1.6s");
+    await choose("main a", "What changed");
+    assert.equal(await text("nav [aria-current]"), "Changes");
+    await page.goBack();
+    await drawn();
+    await choose(".toggle", "Compare with …");
+    await drag(1600e6, 1790e6);
+    assert.equal((await state()).against, "1.6s..1.8s");
+    await drag(200e6, 390e6);
+    assert.equal((await state()).range, "0.2s..0.4s");
+    await page.focus("canvas.heat");
+    await press("b");
+    const { range, against } = await state();
+    assert.deepEqual([range, against], [undefined, "0.2s..0.4s"]);
+    assert.deepEqual(await texts(".limit"), ["Compared with 0.2s to 0.4s×"]);
+    await page.click(".limit a");
+    await drawn();
+    assert.ok(!(await texts("nav a")).includes("Changes"));
+    assert.deepEqual(faults, []);
+  });
+
+  it("is a differential flame graph, in both themes and on a phone", async () => {
+    for (const theme of ["light", "dark"]) {
+      const hash = "view=diff&range=1.4s..1.6s&against=..1.4s";
+      await open("stall", hash, [390, 844], theme);
+      const wide = await page.evaluate(
+        () => document.documentElement.scrollWidth,
+      );
+      assert.ok(wide <= 390, `${wide}`);
+      await shot(`stall-diff-${theme}`);
+      await choose("[aria-label=Width] button", "before");
+      assert.match(await text("main"), /compact/);
+      assert.deepEqual(faults, []);
+    }
+  });
+});
+
 describe("the heatmap", () => {
   it("finds a stall, its time and its cause with two clicks", async () => {
     await open("stall");

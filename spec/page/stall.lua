@@ -49,3 +49,9 @@ for name, range in pairs { [""] = {}, [".stall"] = { 1.4, 1.6 },
     min_percent = 0 })
   write(name .. ".lines", q:annotate(nil, { width = 1000, limit = 60 }))
 end
+
+-- what a range has more or less of than another one
+assert(p:save(folder .. "/stall.cprof"))
+assert(os.execute(("%s lua/cprof/bin/cprof diff --width=1000 " ..
+  "--range 1.4s..1.6s --against 0s..1.4s '%s/stall.cprof' " ..
+  ">'%s/stall.diff.txt'"):format(arg[-1], folder, folder)))

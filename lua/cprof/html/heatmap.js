@@ -2,7 +2,7 @@
 // views to it.
 
 import { palette } from "./colors.js";
-import { choice, fill, h, refill } from "./dom.js";
+import { choice, fill, h, refill, toggle } from "./dom.js";
 import { percent, plural, time } from "./format.js";
 import { choices, Grid, round } from "./heatgrid.js";
 import { momentsOf } from "./moments.js";
@@ -101,13 +101,19 @@ export function heatmap(app, root) {
   );
   let graph;
   let searchedFor;
+  // is the next range that is chosen the one to compare with?
+  let other = false;
 
   const grid = new Grid(app, moments, {
     scale: () => Number(app.state.column) || undefined,
     chosen: (range, second, replace) => {
       const text = written(range, axis);
-      const key = second ? "against" : "range";
-      app.set({ [key]: text === ".." ? undefined : text }, replace);
+      const key = second || other ? "against" : "range";
+      other = false;
+      const value = text === ".." ? undefined : text;
+      // also where nothing changes, the grid has to show what is chosen
+      if (app.state[key] === value) draw();
+      else app.set({ [key]: value }, replace);
     },
   });
 
@@ -135,7 +141,24 @@ export function heatmap(app, root) {
             : undefined,
           (column) => app.set({ column }),
         ),
-      h("span", { class: "aside" }, "Drag to choose a range of time."),
+      toggle(
+        "Compare with …",
+        other,
+        (on) => {
+          other = on;
+          controls();
+        },
+        "The next range that is chosen is the one to compare with (Shift)",
+      ),
+      h(
+        "span",
+        { class: "aside" },
+        other
+          ? "Drag to choose the range to compare with."
+          : "Drag to choose a range of time.",
+      ),
+      app.model.before &&
+        h("a", { href: app.link({ view: "diff" }) }, "What changed"),
     );
     refill(colors, legend(app, grid.of));
   }
@@ -200,8 +223,13 @@ export function heatmap(app, root) {
     print: () => grid.paint(),
     key: (event) => {
       if (grid.key(event)) return true;
-      const escapes = event.key === "Escape" && app.state.range;
-      if (escapes) app.set({ range: undefined });
+      const { range, against } = app.state;
+      const escapes = event.key === "Escape" && (range || against);
+      if (escapes) app.set({ range: undefined, against: undefined });
+      if (event.key === "b" && range) {
+        app.set({ range: undefined, against: range });
+        return true;
+      }
       const inside = odd && odd.element.contains(document.activeElement);
       return escapes || (inside ? odd.table : top.table).key(event);
     },

@@ -178,6 +178,7 @@ function part(model, range) {
         ),
       },
       sources: sourcesOf(model, lines),
+      before: undefined,
       memory: undefined,
       heap: undefined,
       collector: undefined,
@@ -192,19 +193,64 @@ function part(model, range) {
   return out;
 }
 
+// What functions had in another part, as the data of a page have an earlier
+// profile; see changes.lua.
+function earlier(model, was, tree) {
+  const list = (get) => model.functions.map((f, i) => get(was.functions[i], f));
+  const ran = (f) => f.total > 0 || f.samples > 0;
+  const none = list(() => 0);
+  return {
+    range: was.range,
+    whole: was.whole,
+    gone: model.functions.filter((f) => !ran(f)).map((f) => f.id),
+    has: list((f) => (ran(f) ? 1 : 0)),
+    was: list(() => ""),
+    calls: list((f) => f.calls),
+    self: list((f) => f.self),
+    total: list((f) => f.total),
+    cost: none,
+    totalCost: none,
+    notes: [],
+    program: model.meta.program,
+    samples: was.samples.sure,
+    sampled: true,
+    tree,
+  };
+}
+
+// A model beside another part of its recording.
+function beside(model, was) {
+  const { trees } = model;
+  const before = earlier(model, was, trees.length);
+  const out = new Model({ ...model.header, before }, [
+    model.tree,
+    ...trees.slice(1),
+    was.tree,
+  ]);
+  out.hues = model.hues;
+  out.range = model.range;
+  return out;
+}
+
 const made = new WeakMap();
 
-// The part of a model that a text names, or the model itself.
-export function ranged(model, text) {
-  const range = parsed(text, model.header.axis);
-  if (!range) return model;
+// The part of a model that a text names, beside the one that another text
+// names, if any; or the model itself.
+export function ranged(model, text, against) {
+  const { axis } = model.header;
+  const [range, was] = [parsed(text, axis), parsed(against, axis)];
+  if (!range && !was) return model;
   if (!made.has(model)) made.set(model, new Map());
   const known = made.get(model);
-  const key = range.join();
-  if (!known.has(key)) {
-    // each range may have a large tree: few are kept
-    if (known.size > 7) known.clear();
-    known.set(key, part(model, range));
-  }
-  return known.get(key);
+  const get = (key, make) => {
+    if (!known.has(key)) {
+      // each part may have a large tree: few are kept
+      if (known.size > 7) known.clear();
+      known.set(key, make());
+    }
+    return known.get(key);
+  };
+  const of = (one) => (one ? get(one.join(), () => part(model, one)) : model);
+  if (!was) return of(range);
+  return get([range, was].join(" "), () => beside(of(range), of(was)));
 }

@@ -107,6 +107,7 @@ const keys = [
   ["e", "call tree: open the hottest path from the row on"],
   ["+ −", "zoom the flame graph"],
   ["← ↑ ↓ →", "heatmap: go to another cell; with Shift, choose a range"],
+  ["b", "heatmap: compare with the range; choose another one"],
   ["n p", "go to the next or previous hot line, or row that was searched for"],
   ["Esc", "zoom out, or clear the choice"],
   ["t", "switch between light and dark"],
@@ -184,9 +185,9 @@ export class Shell {
     this.prepare();
   }
 
-  // What is shown: all, or a range of time.
+  // What is shown: all, or a range of time; maybe beside another range.
   get model() {
-    return ranged(this.all, this.state.range);
+    return ranged(this.all, this.state.range, this.state.against);
   }
 
   prepare() {
@@ -418,6 +419,10 @@ export class Shell {
     const out = [];
     if (this.model.range) {
       out.push([named(this.model.range), { range: undefined }]);
+    }
+    const against = this.model.before?.range;
+    if (against) {
+      out.push([`Compared with ${named(against)}`, { against: undefined }]);
     }
     if (scope.frames) {
       const [from, to] = span(this.state.frames);
