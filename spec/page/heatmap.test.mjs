@@ -235,6 +235,30 @@ describe("a range of time", () => {
     assert.deepEqual(faults, []);
   });
 
+  it("can be chosen on the size of the heap, too", async () => {
+    await open("stall-memory");
+    assert.equal(await text("nav [aria-current]"), "Memory");
+    const box = await (await page.$("canvas.heap")).boundingBox();
+    const [from, to] = [box.x + 200, box.x + 500];
+    await page.mouse.move(to, box.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(from, box.y + 120);
+    await page.mouse.up();
+    await drawn();
+    const { range } = await state();
+    const [a, b] = range.match(/\d+\.?\d*/g).map(Number);
+    assert.ok(b > a && a > 0, range);
+    // as far apart as they are on the chart
+    const share = (b - a) / (b * (300 / 430));
+    assert.ok(Math.abs(share - 1) < 0.01, `${range} ${share}`);
+    assert.equal(await text("nav [aria-current]"), "Memory");
+    assert.match(await text("main"), /Who allocated is not known/);
+    await shot("stall-memory-range");
+    await choose("nav a", "Heatmap");
+    assert.equal(await text("h2.apart"), (await text(".limit")).slice(0, -1));
+    assert.deepEqual(faults, []);
+  });
+
   it("that is none is the whole recording", async () => {
     for (const range of ["9s..10s", "1.6s..1.4s", "x", ".."]) {
       await open("stall", `view=functions&range=${range}`);
@@ -326,6 +350,18 @@ describe("the heatmap", () => {
     assert.equal(range, "1.4s..1.6s");
     assert.match(f, /^compact \(.*stall\.lua:17\)$/);
     assert.match(await text(".strip"), /compact.*total 200 ms \(100\.0/);
+    assert.deepEqual(faults, []);
+  });
+
+  it("is led to from the overview", async () => {
+    await open("stall", "view=overview");
+    assert.deepEqual(await texts(".standing li"), [
+      "1.4s to 1.6s: compact, 100.0 % of it, 9.2 % of all",
+      "3.18s to 3.38s: compact, 100.0 % of it, 9.2 % of all",
+    ]);
+    await choose(".standing a", "3.18s to 3.38s");
+    assert.equal(await text("h2.apart"), "3.18s to 3.38s");
+    assert.match(await text(".strip"), /^compact/);
     assert.deepEqual(faults, []);
   });
 

@@ -55,3 +55,15 @@ assert(p:save(folder .. "/stall.cprof"))
 assert(os.execute(("%s lua/cprof/bin/cprof diff --width=1000 " ..
   "--range 1.4s..1.6s --against 0s..1.4s '%s/stall.cprof' " ..
   ">'%s/stall.diff.txt'"):format(arg[-1], folder, folder)))
+
+-- a page with the size of the heap over time, by the clock of the machine
+local profiler = require "cprof"
+local q
+profiler.start { mode = "sample", memory = true }
+repeat
+  local kept = {}
+  for i = 1, 3000 do kept[i % 300] = ("x"):rep(2000 + i) end
+  q = profiler.snapshot()
+until q.samples > 100 and #q.heap > 5
+profiler.stop()
+assert(profiler.snapshot():html(folder .. "/stall-memory.html"))

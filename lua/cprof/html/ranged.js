@@ -16,7 +16,8 @@ export function told(ns) {
 }
 
 // The text of a range for the address. An end of the recording is left out.
-export function written([from, to], { begins, wall }) {
+export function written(range, { begins, wall }) {
+  const [from, to] = range;
   return `${from > begins ? told(from) : ""}..${to < wall ? told(to) : ""}`;
 }
 
@@ -180,7 +181,6 @@ function part(model, range) {
       sources: sourcesOf(model, lines),
       before: undefined,
       memory: undefined,
-      heap: undefined,
       collector: undefined,
       measures,
       samples,

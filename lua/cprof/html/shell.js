@@ -79,6 +79,7 @@ const views = [
     has: (m) => m.header.heap,
     opens: (m) => m.memory,
     timed: true,
+    entire: true,
   },
   {
     key: "frames",
@@ -225,10 +226,10 @@ export class Shell {
 
   // The row of `views` that the state selects.
   get row() {
-    const { views: list, model } = this;
+    const { views: list, all } = this;
     return (
       list.find((v) => v.key === this.state.view) ||
-      list.find((v) => v.opens?.(model)) ||
+      list.find((v) => v.opens?.(all)) ||
       list[0]
     );
   }
