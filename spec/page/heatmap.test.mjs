@@ -434,6 +434,20 @@ describe("the heatmap", () => {
     assert.equal((await state()).column, "1");
   });
 
+  it("is a table, too, of its columns", async () => {
+    await open("stall", "view=heatmap&search=compact");
+    await page.click(".astable summary");
+    await drawn();
+    assert.deepEqual(await texts(".astable tbody tr"), [
+      "0s1s0.0 %",
+      "1s2s20.0 %",
+      "2s3s0.0 %",
+      "3s4s20.0 %",
+      "4s4.36s0.0 %",
+    ]);
+    assert.deepEqual(faults, []);
+  });
+
   it("fits a phone, in both themes, without a fault", async () => {
     for (const theme of ["light", "dark"]) {
       for (const size of [

@@ -58,11 +58,15 @@ assert(os.execute(("%s lua/cprof/bin/cprof diff --width=1000 " ..
 
 -- a page with the size of the heap over time, by the clock of the machine
 local profiler = require "cprof"
+local function keep()
+  local kept = {}
+  for i = 1, 3000 do kept[i % 300] = ("x"):rep(2000 + i) end
+  return kept
+end
 local q
 profiler.start { mode = "sample", memory = true }
 repeat
-  local kept = {}
-  for i = 1, 3000 do kept[i % 300] = ("x"):rep(2000 + i) end
+  keep()
   q = profiler.snapshot()
 until q.samples > 100 and #q.heap > 5
 profiler.stop()

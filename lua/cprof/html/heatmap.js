@@ -86,6 +86,34 @@ function stretches(app) {
   return { table, element, draw };
 }
 
+// The columns as a table, for people who cannot see the colours.
+function listed(grid) {
+  const box = h("div", {});
+  const draw = () => {
+    const rows = Array.from({ length: grid.columns }, (_, i) =>
+      grid.rangeOf(i * grid.rows, (i + 1) * grid.rows - 1),
+    );
+    const share = (range) => `${percent(grid.sum(range), 1)} %`;
+    const table = new Table(
+      [
+        { title: "from", cell: ([from]) => told(from) },
+        { title: "to", cell: ([, to]) => told(to) },
+        { title: grid.of ? "found" : "CPU", cell: share },
+      ],
+      { caption: "The columns of the heatmap", limit: 60 },
+    );
+    table.show(rows);
+    fill(box, table.element);
+  };
+  const element = h(
+    "details",
+    { class: "astable", ontoggle: draw },
+    h("summary", {}, "As a table"),
+    box,
+  );
+  return { element, draw: () => element.open && draw() };
+}
+
 export function heatmap(app, root) {
   const { all } = app;
   const { axis } = all.header;
@@ -116,6 +144,8 @@ export function heatmap(app, root) {
       else app.set({ [key]: value }, replace);
     },
   });
+
+  const columns = listed(grid);
 
   // which nodes of the tree the search finds
   function found() {
@@ -190,6 +220,7 @@ export function heatmap(app, root) {
     grid.resize();
     if (grid.range && grid.cells) grid.reveal(grid.cellsOf(grid.range)[0]);
     controls();
+    columns.draw();
     if (odd) odd.draw();
     if (!graph) {
       graph = shape(app);
@@ -205,6 +236,7 @@ export function heatmap(app, root) {
     search.element,
     grid.element,
     colors,
+    columns.element,
     odd ? odd.element : "",
     title,
     said,
