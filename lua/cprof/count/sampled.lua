@@ -248,6 +248,27 @@ local function spread(c, direct, before_it, within, weigh)
   return out
 end
 
+---How a sample that found an instruction is divided among lines.
+---@param c cprof.Counted
+---@param direct boolean   whether instructions were known, not only lines
+---@param i integer        the instruction
+---@param within boolean   was it noticed while the instruction ran, not before?
+---@param whole integer
+---@return table<integer, integer>  line -> its part of `whole`
+function sampled.parts(c, direct, i, within, whole)
+  local none, one, out = zeros(c.n), zeros(c.n), {}
+  one[i] = whole
+  local parts = spread(c, direct, within and none or one,
+    within and one or none, weight)
+  for at = 1, c.n do
+    local line = c.line[at]
+    if parts[at] ~= 0 and line > 0 then
+      out[line] = (out[line] or 0) + parts[at]
+    end
+  end
+  return out
+end
+
 ---The time of each instruction, in ns.
 ---@param c cprof.Counted
 ---@param direct boolean  whether instructions were known, not only lines
