@@ -61,11 +61,17 @@ static int threads_isactive (const Recorder *r, const Stack *s) {
 }
 
 
-static void threads_sweep (Recorder *r, lua_State *running) {
+static void threads_drop (Recorder *r, Stack *s) {
+  tasks_ended(&r->recording.tasks, s->task, TASK_COLLECTED);
+  stacks_remove(&r->stacks, s);
+}
+
+
+void threads_sweep (Recorder *r, lua_State *running) {
   Stack *s = NULL;
   while ((s = stacks_next(&r->stacks, s)) != NULL)
     if (!threads_isactive(r, s) && !threads_alive(r, running, s))
-      stacks_remove(&r->stacks, s);
+      threads_drop(r, s);
   if (r->stacks.sweepat < r->stacks.live * 2)
     r->stacks.sweepat = r->stacks.live * 2;
 }
@@ -75,7 +81,7 @@ Stack *threads_stack (Recorder *r, lua_State *running, lua_State *L) {
   Stack *s = stacks_find(&r->stacks, L);
   if (s != NULL) {
     if (threads_isactive(r, s) || threads_alive(r, running, s)) return s;
-    stacks_remove(&r->stacks, s);  /* of a dead coroutine at this address */
+    threads_drop(r, s);  /* of a dead coroutine at this address */
   }
   recorder_mute(r);
   if (r->stacks.live >= r->stacks.sweepat) threads_sweep(r, running);
