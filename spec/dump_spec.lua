@@ -280,7 +280,7 @@ describe("a program that was not prepared", function()
       stops = stops + (found.stopped and 1 or 0)
       for _, frame in ipairs(threads[1].frames) do
         if frame.kind == "main" then
-          assert.is_true(frame.line >= 6 and frame.line <= 10)
+          assert.is_true(frame.line >= 5 and frame.line <= 10)
         elseif frame.kind == "Lua" then
           assert.equal("work", frame.name)
           assert.equal(4, frame.line)

@@ -242,13 +242,11 @@ static void listen_arm (Listener *l, lua_State *main);
 ** Lua 5.4.0 and 5.4.1 look for the line of the instruction that ran last, even
 ** if line events have just ended. If the last function to run was Lua code
 ** that this hook has called, they read outside of the program's function and
-** may crash. lua_sethook corrects their note of that instruction. It may
-** remove what a signal sets just then; so that is set again.
+** may crash. lua_sethook corrects their note of that instruction.
 */
-static void listen_forget (Listener *l, lua_State *L) {
+static void listen_forget (lua_State *L) {
   if (release_number() >= 50402 || lua_gethook(L) != NULL) return;
   lua_sethook(L, NULL, 0, 0);
-  if (listen_asked(l)) listen_arm(l, l->main);
 }
 
 
@@ -269,7 +267,9 @@ static void listen_event (lua_State *L, lua_Debug *ar) {
   if (asked & LISTEN_ALARM) listen_call(L, "alarm");
   if (asked & LISTEN_REQUEST) listen_call(L, "request");
   if (asked & LISTEN_SIGNAL) listen_call(L, "signal");
-  listen_forget(l, L);
+  listen_forget(L);
+  /* a signal that came meanwhile may have set a hook that is gone again */
+  if (listen_asked(l)) listen_arm(l, l->main);
 }
 
 /* }====================================================== */
