@@ -6,7 +6,7 @@
 #define ltasks_h
 
 #include "file/mapped.h"
-#include "lua.h"
+#include <lua.h>
 #include "profile/snapshot.h"
 
 
