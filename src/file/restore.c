@@ -405,6 +405,26 @@ static int restore_durations (Restoring *c) {
 }
 
 
+/*
+** While the file is written, what is counted may be newer than its header:
+** nodes that this does not know yet are dropped.
+*/
+static void restore_newtasks (Restoring *c) {
+  Tasks *t = &c->r->tasks;
+  uint32_t nodes = c->r->tree.nodes.count, i;
+  int k;
+  for (i = 1; i < t->list.count; i++) {
+    SlowCall *slowest = tasks_at(t, i)->slices.slowest;
+    for (k = 0; k < DURATIONS_SLOWEST; k++)
+      if (slowest[k].node >= nodes) slowest[k].node = 0;
+  }
+  for (i = 1; i < t->pauses.count; i++) {
+    const TaskPause *x = tasks_pauseat(t, i);
+    if (x->task >= t->list.count || x->node >= nodes) t->pauses.count = i;
+  }
+}
+
+
 static int restore_checktasks (Restoring *c) {
   const Tasks *t = &c->r->tasks;
   uint32_t functions = c->r->functions.list.count, i;
@@ -439,6 +459,7 @@ static int restore_tasks (Restoring *c) {
     return reader_fail(c->l, "number of tasks");
   t->list.count = c->h->tasks;
   t->pauses.count = c->h->pauses;
+  if (c->h->state != FORMAT_ENDED) restore_newtasks(c);
   return restore_checktasks(c);
 }
 

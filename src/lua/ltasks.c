@@ -32,15 +32,21 @@ static void tasks_pushhistogram (lua_State *L, const Task *t,
 }
 
 
-static void tasks_pushtask (lua_State *L, const Task *t, const Snapshot *s) {
+/* Sets the number of a function; 0: it is not known, or has no nodes. */
+static void tasks_setfunc (lua_State *L, const char *name, const Recording *r,
+                           const Snapshot *s, uint32_t id) {
+  int known = id != 0 && id < r->functions.list.count;
+  ltable_setinteger(L, name, known ? s->func[id] : 0);
+}
+
+
+static void tasks_pushtask (lua_State *L, const Recording *r, const Task *t,
+                            const Snapshot *s) {
   int i;
   lua_createtable(L, 0, 16);
-  ltable_setinteger(L, "func", s->func[t->is.func]);
-  ltable_setinteger(L, "maker", s->func[t->is.maker]);
-  ltable_setinteger(L, "outer", s->func[t->is.outer]);
-  if (t->is.func == 0) ltable_setinteger(L, "func", 0);
-  if (t->is.maker == 0) ltable_setinteger(L, "maker", 0);
-  if (t->is.outer == 0) ltable_setinteger(L, "outer", 0);
+  tasks_setfunc(L, "func", r, s, t->is.func);
+  tasks_setfunc(L, "maker", r, s, t->is.maker);
+  tasks_setfunc(L, "outer", r, s, t->is.outer);
   ltable_setinteger(L, "line", t->is.line);
   ltable_setinteger(L, "outer_line", t->is.outer_line);
   ltable_setinteger(L, "created", (lua_Integer)t->created);
@@ -65,6 +71,7 @@ static void tasks_pushpauses (lua_State *L, const Tasks *t,
   for (i = 1; i < t->pauses.count; i++) {
     const TaskPause *p = tasks_pauseat(t, i);
     lua_Integer at;
+    if (p->task == 0 || p->task >= t->list.count) continue;  /* damaged */
     lua_rawgeti(L, -1, (lua_Integer)p->task);
     lua_getfield(L, -1, "pauses");
     at = (lua_Integer)lua_rawlen(L, -1);
@@ -85,7 +92,7 @@ void ltasks_push (lua_State *L, const Recording *r, const Snapshot *s) {
   }
   lua_newtable(L);
   for (i = 1; i < t->list.count; i++) {
-    tasks_pushtask(L, tasks_at(t, i), s);
+    tasks_pushtask(L, r, tasks_at(t, i), s);
     lua_rawseti(L, -2, (lua_Integer)i);
   }
   tasks_pushpauses(L, t, s);
