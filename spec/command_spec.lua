@@ -8,7 +8,8 @@ local helper = require "helper"
 local command = require "command"
 
 local names = { "run", "report", "annotate", "tree", "flame", "callgraph",
-  "show", "slow", "heatmap", "diff", "merge", "html", "export", "check",
+  "show", "slow", "tasks", "heatmap", "diff", "merge", "html", "export",
+  "check",
   "calibrate" }
 
 -- what takes time, where tables do

@@ -15,7 +15,7 @@ describe("the options of start", function()
       "c_functions, callsites, clock, compensate, distribution, " ..
        "every, exclude, file, gc, history, include, keep, " ..
        "lines, max_nodes, memory, memory_interval, mode, rate, " ..
-       "recursion, slow_frames, timer, trace" },
+       "recursion, slow_frames, tasks, timer, trace" },
     { { 1 }, "start: unknown option 1 (a number); valid options: " },
     { { clock = "sundial" },
       'start: option \'clock\' must be one of "wall", "cpu", got "sundial"' },

@@ -150,6 +150,7 @@ typedef struct cprof_Options {
   int compensate;		/* CPROF_OFF: leave overhead in the times */
   int gc;			/* CPROF_ON: time the garbage collector */
   int distribution;		/* CPROF_ON: count how long calls take */
+  int tasks;			/* CPROF_ON: count what coroutines do */
   int memory;			/* CPROF_ON: count what is allocated;
 				   CPROF_LIVE: also what of it is in use */
   int memory_interval;		/* CPROF_LIVE, and mode "sample": bytes from

@@ -166,7 +166,7 @@ static void start (lua_State *L, const char *path) {
   o.callsites = CPROF_ON;
   o.compensate = CPROF_OFF;
   o.memory = CPROF_LIVE;
-  o.memory_interval = o.rate = o.gc = o.distribution = 0;
+  o.memory_interval = o.rate = o.gc = o.distribution = o.tasks = 0;
   o.max_nodes = 1000;
   o.every = o.keep = 0;
   o.history = CPROF_FULL;

@@ -351,6 +351,7 @@ int zones_start (lua_State *L, lua_State *S) {
     o.rate = (int)zones_integer(L, 2, "rate");
     o.gc = (int)zones_integer(L, 2, "gc");
     o.distribution = (int)zones_integer(L, 2, "distribution");
+    o.tasks = (int)zones_integer(L, 2, "tasks");
     o.memory = (int)zones_integer(L, 2, "memory");
     o.memory_interval = (int)zones_integer(L, 2, "memory_interval");
     include[0] = zones_string(L, 2, "include");

@@ -10,6 +10,7 @@
 #include "count/axis.h"
 #include "count/gap.h"
 #include "count/node.h"
+#include "count/tasks.h"
 #include "count/timing.h"
 #include "count/waits.h"
 #include "identity/function.h"
@@ -128,6 +129,7 @@ typedef struct Recording {
   Functions functions;
   Tree tree;
   Waits waits;
+  Tasks tasks;
   Axis axis;		/* mode sample: when samples came */
   Figures *figures;	/* 'own_figures', or those in a file */
   Figures own_figures;

@@ -18,6 +18,7 @@ void format_fill (FormatHeader *h, const Recording *r) {
   h->direct = r->direct != 0;
   h->memory = r->tree.memory != 0;
   h->calltimes = r->tree.calltimes != 0;
+  h->istasks = r->tasks.on != 0;
   h->step = r->axis.step;
   h->mean = r->axis.mean;
   h->live = r->live;
@@ -35,6 +36,7 @@ void format_read (Recording *r, const FormatHeader *h) {
   r->clock.kind = (ClockKind)h->clock;
   r->tree.foldat = h->foldat;
   r->direct = h->direct != 0;
+  r->tasks.on = h->istasks != 0;
   r->axis.step = h->step;
   r->axis.mean = h->mean;
   r->live = h->live;

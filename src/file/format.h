@@ -27,7 +27,7 @@
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
-#define FORMAT_VERSION	17u
+#define FORMAT_VERSION	18u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples of this */
@@ -78,7 +78,9 @@ typedef struct FormatHeader {
   uint64_t memory_interval;	/* as in Recording */
   uint32_t places;	/* number of complete places of samples, of which the
 			   first one is not used */
-  uint32_t unused;
+  uint32_t istasks;	/* are tasks counted? */
+  uint32_t tasks, pauses;	/* number of complete ones, of which the first ones
+				   are not used */
   double step;		/* as in Axis; 0: there is no time axis */
   double mean;		/* as in Axis */
   uint64_t id;		/* different in each file */
@@ -108,7 +110,9 @@ typedef enum BlockKind {
   BLOCK_DURATIONS,	/* Durations, for each function of a chunk */
   BLOCK_AXIS,		/* an AxisChunk */
   BLOCK_PLACES,		/* a chunk of AxisPlace */
-  BLOCK_LAST = BLOCK_PLACES
+  BLOCK_TASKS,		/* a chunk of Task */
+  BLOCK_PAUSES,		/* a chunk of TaskPause */
+  BLOCK_LAST = BLOCK_PAUSES
 } BlockKind;
 
 typedef struct FileBlock {	/* the head of a block; its contents follow */

@@ -307,6 +307,8 @@ static void livefile_setstore (LiveFile *l) {
   s->allocated = &l->file->allocated;
   s->kinds = &l->file->kinds;
   s->durations = &l->file->durations;
+  s->tasks = &l->file->tasks;
+  s->pauses = &l->file->pauses;
   s->waits = &l->file->waits;
   s->axis = &l->file->axis;
   s->places = &l->file->places;

@@ -265,6 +265,8 @@ static void mapped_writeheader (MappedFile *f) {
   mapped_setpages(f, &f->waits, BLOCK_WAITS, &h->waits);
   mapped_setpages(f, &f->axis, BLOCK_AXIS, NULL);
   mapped_setpages(f, &f->places, BLOCK_PLACES, &h->places);
+  mapped_setpages(f, &f->tasks, BLOCK_TASKS, &h->tasks);
+  mapped_setpages(f, &f->pauses, BLOCK_PAUSES, &h->pauses);
   memcpy(magic, FORMAT_MAGIC, sizeof magic);
   memcpy(h->magic, magic, sizeof magic[0]);
   platform_publish((uint32_t *)(void *)(h->magic + sizeof magic[0]),

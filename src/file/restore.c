@@ -405,6 +405,65 @@ static int restore_durations (Restoring *c) {
 }
 
 
+/*
+** While the file is written, what is counted may be newer than its header:
+** nodes that this does not know yet are dropped.
+*/
+static void restore_newtasks (Restoring *c) {
+  Tasks *t = &c->r->tasks;
+  uint32_t nodes = c->r->tree.nodes.count, i;
+  int k;
+  for (i = 1; i < t->list.count; i++) {
+    SlowCall *slowest = tasks_at(t, i)->slices.slowest;
+    for (k = 0; k < DURATIONS_SLOWEST; k++)
+      if (slowest[k].node >= nodes) slowest[k].node = 0;
+  }
+  for (i = 1; i < t->pauses.count; i++) {
+    const TaskPause *x = tasks_pauseat(t, i);
+    if (x->task >= t->list.count || x->node >= nodes) t->pauses.count = i;
+  }
+}
+
+
+static int restore_checktasks (Restoring *c) {
+  const Tasks *t = &c->r->tasks;
+  uint32_t functions = c->r->functions.list.count, i;
+  for (i = 1; i < t->list.count; i++) {
+    const TaskKind *k = &tasks_at(t, i)->is;
+    if (k->func >= functions || k->maker >= functions ||
+        k->outer >= functions || k->line > c->l->size ||
+        k->outer_line > c->l->size)
+      return reader_fail(c->l, "function of a task");
+  }
+  for (i = 1; i < t->pauses.count; i++) {
+    const TaskPause *x = tasks_pauseat(t, i);
+    if (x->task == 0 || x->task >= t->list.count ||
+        x->node >= c->r->tree.nodes.count)
+      return reader_fail(c->l, "place where a task was suspended");
+  }
+  return 1;
+}
+
+
+/* Restores what coroutines did. */
+static int restore_tasks (Restoring *c) {
+  Tasks *t = &c->r->tasks;
+  if (!c->h->istasks) return 1;
+  t->on = 1;
+  c->to = &t->list;
+  if (!restore_each(c, BLOCK_TASKS, restore_chunk)) return 0;
+  c->to = &t->pauses;
+  if (!restore_each(c, BLOCK_PAUSES, restore_chunk)) return 0;
+  if (c->h->tasks > t->list.chunks << TASKS_SHIFT ||
+      c->h->pauses > t->pauses.chunks << PAUSES_SHIFT)
+    return reader_fail(c->l, "number of tasks");
+  t->list.count = c->h->tasks;
+  t->pauses.count = c->h->pauses;
+  if (c->h->state != FORMAT_ENDED) restore_newtasks(c);
+  return restore_checktasks(c);
+}
+
+
 /* Restores a chunk of waits, up to the number of waits in the header. */
 static int restore_chunkofwaits (Restoring *c, const FileBlock *b) {
   uint32_t i, many = 1u << WAITS_SHIFT, first = b->owner << WAITS_SHIFT;
@@ -750,12 +809,14 @@ int restore (Loaded *l) {
   c.r->functions.policy.pages = c.r->tree.nodes.pages =
     c.r->tree.allocated.pages = c.r->tree.kinds.pages =
     c.r->tree.durations.pages = c.r->axis.list.pages =
-    c.r->axis.copy.pages =
+    c.r->axis.copy.pages = c.r->tasks.list.pages =
+    c.r->tasks.pauses.pages =
     l->nodeoverhead.pages = &restore_pages;
   ok = restore_checkheader(&c) && restore_texts(&c) &&
        restore_functions(&c) && restore_sources(&c) &&
        restore_nodes(&c) &&
        restore_each(&c, BLOCK_WAITS, restore_chunkofwaits) &&
+       restore_tasks(&c) &&
        restore_allocated(&c) && restore_durations(&c) &&
        restore_lines(&c) && restore_overhead(&c) && restore_axis(&c);
   memory_free(m, c.source, c.texts * sizeof *c.source);

@@ -38,6 +38,9 @@ const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
     c->is.flags |= FRAME_RESUMES;
   if (f->marks & FUNCTION_COLLECT) c->is.flags |= FRAME_COLLECTS;
   if (f->marks & FUNCTION_WRAP) c->is.flags |= FRAME_WRAPS;
+  if (r->recording.tasks.on &&
+      f->marks & (FUNCTION_CREATE | FUNCTION_MAKEWRAP | FUNCTION_CLOSE))
+    c->is.flags |= FRAME_TASKS;
   c->entry = hot_nowhere(h);
   if (f->lines.list != NULL) {
     c->entry.at = f->lines.list + f->lines.entry;

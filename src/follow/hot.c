@@ -83,6 +83,7 @@ void hot_backwards (Hot *h, uint64_t now) {
 static void hot_waited (Hot *h, uint64_t ticks) {
   Recording *x = h->recording;
   Wait w = ZEROS;
+  h->waited += ticks;
   w.ticks = ticks;
   w.node = h->top->node->id;
   if (h->lines) w.line = (int32_t)line_number(h->top->line);

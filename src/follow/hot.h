@@ -108,6 +108,7 @@ typedef struct Hot {
   uint64_t suspended;	/* of the current stack */
   uint64_t eventcost;	/* mean overhead of an event, in ticks shifted left by
 			   CALLTIME_SHIFT */
+  uint64_t waited;	/* ticks in which the thread waited so far */
   uint64_t leafcost;	/* ticks of a call's overhead beyond that */
   Scale scale;		/* the clock's rate, as known when recording began */
   Counting counting;

@@ -38,6 +38,7 @@ typedef struct Options {
 				   of allocations */
   int gc;		/* is the collector driven? */
   int calltimes;	/* are durations of calls counted? */
+  int tasks;		/* are tasks counted? see count/tasks.h */
   double mean_ns, leaf_ns;	/* for these: cost of an event, and the extra
 				   cost of a callee; mode line: 0 */
   uint32_t max_nodes;

@@ -55,6 +55,9 @@ typedef struct Recorder {
   uint64_t resuming_at;	/* number of events for which that holds */
   Stack *resumed;	/* stack of the coroutine that was resumed last, or
 			   NULL; another coroutine may have it by now */
+  uint64_t tasked;	/* 'calltime_now' at the last switch; 0: there was none */
+  uint64_t task_waited;	/* 'waited' of Hot at that time */
+  lua_State *closing;	/* the coroutine that is being closed, or NULL */
   uint64_t paused_at;	/* ticks */
   Gap gap;
   int exact;		/* must times add up? 0 until recording has begun */

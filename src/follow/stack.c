@@ -97,7 +97,7 @@ Stack *stacks_add (Stacks *s, lua_State *L) {
     }
     stack->limit = stack->base + FRAMES_FIRST - 1;
   }
-  memset(stack->base, 0, sizeof *stack->base);
+  memset(stack->base, 0, 2 * sizeof *stack->base);
   stack->top = stack->base;
   return stack;
 }

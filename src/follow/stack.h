@@ -10,6 +10,7 @@
 
 #include "base/index.h"
 #include "count/node.h"
+#include "count/tasks.h"
 #include "identity/line.h"
 #include "internals/internals.h"
 
@@ -21,6 +22,7 @@
 #define FRAME_COLLECTS	32u	/* its function is 'collectgarbage' */
 #define FRAME_TAIL	8u	/* a tail call led to it */
 #define FRAME_UNSEEN	64u	/* it was called before it could be recorded */
+#define FRAME_TASKS	128u	/* its function makes or closes a coroutine */
 #define FRAME_SERIAL	8	/* the bits from here on are a zone's serial */
 
 typedef struct FrameIs {
@@ -62,6 +64,12 @@ typedef struct Stack {
   uint32_t depth;	/* in mode trace: number of traced frames */
   uint64_t left;	/* 'calltime_now' when it was suspended; 0: it runs */
   uint64_t suspended;	/* ticks in which it was suspended */
+  TaskKind kind;	/* where tasks are counted: its kind, if 'task' is not 0 */
+  uint32_t task;	/* id of its task, see tasktime.h; 0: none */
+  uint32_t pause;	/* id of its pause; 0: it runs, or has not begun */
+  uint64_t sliced;	/* 'calltime_now' when it was resumed; 0: it does not run,
+			   or is being closed */
+  uint64_t halted;	/* 'calltime_now' when its pause began */
   uint64_t frame;	/* last host frame to which all nodes were added */
   lua_Hook hook;	/* the program's own; NULL: none */
   int mask, count;	/* what the program's hook asks for */

@@ -16,6 +16,7 @@ typedef struct Store {
   const Pages *instructions;	/* modes count and sample: instead of lines */
   const Pages *allocated, *kinds;	/* where allocations are counted */
   const Pages *durations;	/* where durations are counted */
+  const Pages *tasks, *pauses;	/* where tasks are counted */
   const Pages *waits;
   const Pages *axis, *places;	/* mode sample: of its Axis */
   Figures *figures;

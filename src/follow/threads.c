@@ -53,11 +53,17 @@ static void threads_add (lua_State *running, lua_State *L) {
 }
 
 
-static void threads_sweep (Recorder *r, lua_State *running) {
+static void threads_drop (Recorder *r, Stack *s) {
+  tasks_ended(&r->recording.tasks, s->task, TASK_COLLECTED);
+  stacks_remove(&r->stacks, s);
+}
+
+
+void threads_sweep (Recorder *r, lua_State *running) {
   Stack *s = NULL;
   while ((s = stacks_next(&r->stacks, s)) != NULL)
     if (!stack_of(r->current, s->L) && !threads_alive(r, running, s))
-      stacks_remove(&r->stacks, s);
+      threads_drop(r, s);
   if (r->stacks.sweepat < r->stacks.live * 2)
     r->stacks.sweepat = r->stacks.live * 2;
 }
@@ -67,7 +73,7 @@ Stack *threads_stack (Recorder *r, lua_State *running, lua_State *L) {
   Stack *s = stacks_find(&r->stacks, L);
   if (s != NULL) {
     if (stack_of(r->current, s->L) || threads_alive(r, running, s)) return s;
-    stacks_remove(&r->stacks, s);  /* of a dead coroutine at this address */
+    threads_drop(r, s);  /* of a dead coroutine at this address */
   }
   recorder_mute(r);
   if (r->stacks.live >= r->stacks.sweepat) threads_sweep(r, running);

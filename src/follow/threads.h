@@ -18,6 +18,9 @@ CPROF_I void threads_init (lua_State *L);
 */
 CPROF_I Stack *threads_stack (Recorder *r, lua_State *running, lua_State *L);
 
+/* Removes the stacks of collected coroutines. */
+CPROF_I void threads_sweep (Recorder *r, lua_State *running);
+
 /* Does the coroutine of this stack still exist? */
 CPROF_I int threads_alive (const Recorder *r, lua_State *running,
                             const Stack *s);

@@ -88,6 +88,7 @@ static const ApiField api_start_fields[] = {
   OPTION(API_SWITCH, compensate, "compensate"),
   OPTION(API_SWITCH, gc, "gc"),
   OPTION(API_SWITCH, distribution, "distribution"),
+  OPTION(API_SWITCH, tasks, "tasks"),
   {"memory", API_SWITCH, offsetof(cprof_Options, memory), "live", CPROF_LIVE},
   OPTION(API_INT, memory_interval, "memory_interval"),
   OPTION(API_INT, rate, "rate"),

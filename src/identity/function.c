@@ -383,6 +383,9 @@ static uint8_t function_marks (const Functions *fs, lua_CFunction f) {
   if (f == l->resume) marks |= FUNCTION_RESUME;
   else if (f == l->wrap) marks |= FUNCTION_WRAP;
   else if (f == l->yield) marks |= FUNCTION_YIELD;
+  else if (f == l->create) marks |= FUNCTION_CREATE;
+  else if (f == l->makewrap) marks |= FUNCTION_MAKEWRAP;
+  else if (f == l->close) marks |= FUNCTION_CLOSE;
   else if (f == l->collect) marks |= FUNCTION_COLLECT;
   else if (f == l->box) marks |= FUNCTION_EXCLUDED;
   for (i = 0; i < p->internals; i++)

@@ -43,6 +43,9 @@ enum {
 #define FUNCTION_YIELD	8u	/* coroutine.yield */
 
 #define FUNCTION_COLLECT	16u	/* collectgarbage */
+#define FUNCTION_CREATE	32u	/* coroutine.create */
+#define FUNCTION_MAKEWRAP	64u	/* coroutine.wrap */
+#define FUNCTION_CLOSE	128u	/* coroutine.close */
 
 #define FUNCTION_COROUTINES	\
 	(FUNCTION_RESUME | FUNCTION_WRAP | FUNCTION_YIELD)

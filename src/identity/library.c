@@ -47,6 +47,9 @@ static int library_fill (lua_State *L) {
   luaL_requiref(L, LUA_COLIBNAME, luaopen_coroutine, 0);
   l->resume = library_field(L, "resume");
   l->yield = library_field(L, "yield");
+  l->create = library_field(L, "create");
+  l->makewrap = library_field(L, "wrap");
+  l->close = library_field(L, "close");
   lua_getfield(L, -1, "wrap");
   lua_pushcfunction(L, library_fill);  /* not called: any function will do */
   lua_call(L, 1, 1);

@@ -11,6 +11,7 @@
 
 typedef struct Library {
   lua_CFunction resume, yield;	/* of coroutine */
+  lua_CFunction create, makewrap, close;	/* 'makewrap' is called wrap */
   lua_CFunction wrap;		/* what coroutine.wrap returns */
   lua_CFunction box;		/* closes the buffers of lauxlib */
   lua_CFunction error, xpcall;

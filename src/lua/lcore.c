@@ -233,6 +233,7 @@ static void core_options (lua_State *L, Options *o) {
   o->memory_interval = (uint64_t)core_integer(L, "memory_interval");
   o->gc = ltable_flag(L, 1, "gc");
   o->calltimes = ltable_flag(L, 1, "distribution");
+  o->tasks = ltable_flag(L, 1, "tasks");
   o->exclude_c = ltable_flag(L, 1, "exclude_c");
   o->max_nodes = (uint32_t)core_integer(L, "max_nodes");
   o->history = (uint32_t)core_integer(L, "history");

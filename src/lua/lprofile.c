@@ -15,6 +15,7 @@
 #include "lua/lnodes.h"
 #include "lua/lstate.h"
 #include "lua/ltable.h"
+#include "lua/ltasks.h"
 #include "lua/parts.h"
 #include "record/control.h"
 
@@ -248,6 +249,7 @@ void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
   if (frames != NULL) lhistory_push(L, &a->memory, frames, &s);
   else lua_pushnil(L);
   laxis_push(L, r, &s);
+  ltasks_push(L, r, &s);
   arena_free(a);
 }
 
@@ -270,13 +272,13 @@ int lprofile_nogc (lua_State *L, lua_CFunction f, int arguments) {
 static int profile_takesnapshot (lua_State *L) {
   Recorder *r = recorder_get(L);
   lprofile_push(L, &r->recording, &lstate_get(L)->overhead, &r->frames);
-  return 7;
+  return 8;
 }
 
 
 /*
-** -> nodes, functions, meta, lines, sources, history, axis; or nothing, if
-** there is no recording
+** -> nodes, functions, meta, lines, sources, history, axis, tasks; or
+** nothing, if there is no recording
 */
 static int profile_snapshot (lua_State *L) {
   Recorder *r = lstate_recorder(L);

@@ -214,6 +214,41 @@ static int possible_durations (const Recording *r, Scale scale) {
 }
 
 
+/*
+** Slices include the coroutines that they resume, so only each of them is at
+** most as long as the recording.
+*/
+static int possible_tasks (const Recording *r, Scale scale) {
+  const Tasks *t = &r->tasks;
+  uint32_t functions = r->functions.list.count, i;
+  int k;
+  for (i = 1; i < t->list.count; i++) {
+    const Task *x = tasks_at(t, i);
+    uint64_t all = x->created | x->met | x->resumes;
+    if (x->is.func >= functions || x->is.maker >= functions ||
+        x->is.outer >= functions)
+      return 0;
+    for (k = 0; k < TASK_ENDS; k++) all |= x->ended[k];
+    if (all > FIGURES_MOST || !possible_ticks(scale, x->running) ||
+        !possible_ticks(scale, x->waiting))
+      return 0;
+    for (k = 0; k < DURATIONS_SLOWEST; k++)
+      if (x->slices.slowest[k].node >= r->tree.nodes.count ||
+          !possible_ticks(scale, x->slices.slowest[k].took) ||
+          !possible_ticks(scale, x->slices.slowest[k].ended))
+        return 0;
+  }
+  for (i = 1; i < t->pauses.count; i++) {
+    const TaskPause *p = tasks_pauseat(t, i);
+    if (p->node >= r->tree.nodes.count || p->task == 0 ||
+        p->task >= t->list.count || p->times > FIGURES_MOST ||
+        !possible_ticks(scale, p->ticks))
+      return 0;
+  }
+  return 1;
+}
+
+
 static int possible_figures (const Recording *r, Scale scale) {
   const Figures *f = r->figures;
   const uint64_t figures[] = {
@@ -243,5 +278,6 @@ const char *possible_not (const Recording *r, Scale scale) {
   if (!possible_samples(r, &s, scale)) return "samples";
   if (!possible_calls(r, &s, scale, all)) return "calls in that time";
   if (!possible_durations(r, scale)) return "durations of calls";
+  if (!possible_tasks(r, scale)) return "tasks";
   return possible_figures(r, scale) ? NULL : "figures of the whole";
 }

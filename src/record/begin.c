@@ -136,6 +136,9 @@ static void begin_counters (Recorder *r, const Options *o) {
   waits_init(&x->waits, &x->memory, r->store ? r->store->waits : NULL);
   axis_init(&x->axis, &x->memory, r->store ? r->store->axis : NULL,
             r->store ? r->store->places : NULL);
+  tasks_init(&x->tasks, &x->memory, r->store ? r->store->tasks : NULL,
+             r->store ? r->store->pauses : NULL);
+  x->tasks.on = o->tasks;
   x->tree.limit = o->max_nodes;
   x->tree.foldat = o->foldat;
   x->tree.fold = o->foldat == 0;
@@ -223,10 +226,12 @@ int begin_clear (Recorder *r) {
   x->figures->divided = gap_known(&r->gap);
   waits_clear(&x->waits);
   axis_clear(&x->axis);
+  if (!tasks_clear(&x->tasks)) return 0;
   r->exact = 0;
   begin_schedule(h);
   h->epoch = begin_epoch(h->epoch);
-  r->resuming = NULL;
+  r->resuming = r->closing = NULL;
+  r->tasked = 0;
   h->frames = NULL;
   memset(&h->nowhere, 0, sizeof h->nowhere);
   memset(&h->nowhere_allocated, 0, sizeof h->nowhere_allocated);
@@ -296,6 +301,7 @@ int begin_move (Recorder *r, Store *to) {
   r->hot->running = to->running;
   tree_free(&x->tree);
   waits_free(&x->waits);
+  tasks_free(&x->tasks);
   axis_free(&x->axis);
   begin_counters(r, &r->options);
   fs->policy.pages = begin_pages(to, x->mode);

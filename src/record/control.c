@@ -7,6 +7,7 @@
 #include "follow/attach.h"
 #include "follow/calltime.h"
 #include "follow/resync.h"
+#include "follow/tasktime.h"
 #include "follow/threads.h"
 #include "heap/allocations.h"
 #include "heap/nogc.h"
@@ -92,6 +93,8 @@ static void control_detach (Recorder *r, lua_State *L) {
   Stack *s = NULL;
   if (r->allocations != NULL) collector_end(&r->allocations->collector);
   r->current->top = r->hot->top;
+  tasktime_charge(r);
+  r->tasked = 0;
   for (s = r->current; s != NULL; s = s->resumer)
     calltime_suspend(r->hot, s);
   s = NULL;
@@ -100,12 +103,12 @@ static void control_detach (Recorder *r, lua_State *L) {
   r->current = stacks_find(&r->stacks, r->main);
   while ((s = stacks_next(&r->stacks, s)) != NULL) {
     stack_uncount(s);
-    if (!threads_alive(r, L, s)) stacks_remove(&r->stacks, s);
-    else {
+    if (threads_alive(r, L, s)) {
       attach_release(r, s->L);
       s->stale = 1;
     }
   }
+  threads_sweep(r, L);
 }
 
 /* }====================================================== */
@@ -137,6 +140,7 @@ static int control_begin (Recorder *r, lua_State *L) {
     r->recording.figures->begun = r->hot->last;
     r->exact = 1;
     timeline_begin(&r->recording.heap, platform_monotonic());
+    ok = tasktime_begin(r, L) || recorder_nomemory(r);
     if (r->store != NULL) r->store->started(r->store, r, L);
   }
   recorder_unmute(r);
@@ -200,7 +204,10 @@ static int reset_begin (Recorder *r, lua_State *L, Store *to) {
   int running = r->state == STATE_RUNNING;
   if (recorder_samples(r)) sample_stop(r, L);
   else if (running) r->current->top = h->top;
-  while ((s = stacks_next(&r->stacks, s)) != NULL) reset_dropnodes(t, s);
+  while ((s = stacks_next(&r->stacks, s)) != NULL) {
+    tasktime_forget(r, L, s);
+    reset_dropnodes(t, s);
+  }
   if (!(to != NULL ? begin_move(r, to) : begin_clear(r)))
     return recorder_nomemory(r);
   if (recorder_samples(r)) sample_forget(r);
@@ -211,7 +218,7 @@ static int reset_begin (Recorder *r, lua_State *L, Store *to) {
   hot_settime(h, hot_now(h));
   r->paused_at = r->recording.figures->begun = h->last;
   r->exact = 1;
-  return 1;
+  return !running || tasktime_begin(r, L) || recorder_nomemory(r);
 }
 
 
@@ -303,8 +310,10 @@ void control_settle (Recorder *r, lua_State *L) {
   if (r->state == STATE_RUNNING && recorder_samples(r)) sample_settle(r, L);
   else if (r->state == STATE_RUNNING && !coroutine_check(r, L))
     recorder_nomemory(r);
-  else
+  else {
     control_charge(r);
+    if (r->state == STATE_RUNNING) tasktime_settle(r, L);
+  }
 }
 
 
@@ -357,7 +366,7 @@ static int control_continue (Recorder *r, lua_State *L) {
     return 0;
   if (!control_record(r, L)) return 0;
   control_paused(r, r->hot->last);
-  return 1;
+  return tasktime_begin(r, L) || recorder_nomemory(r);
 }
 
 

@@ -7,6 +7,7 @@
 #include "follow/attach.h"
 #include "follow/calltime.h"
 #include "follow/resync.h"
+#include "follow/tasktime.h"
 #include "follow/threads.h"
 #include "record/calltrace.h"
 
@@ -43,10 +44,11 @@ static void coroutine_end (Recorder *r, lua_State *running, Stack *s) {
 /*
 ** Leaves the current stack 's', and removes it if its function has returned.
 ** But if the program has a hook there, it is kept: a host may run another
-** function in the same coroutine.
+** function in the same coroutine. Returns the resumer.
 */
 static Stack *coroutine_leave (Recorder *r, lua_State *running, Stack *s) {
   Stack *resumer = s->resumer;
+  if (!tasktime_leave(r, running, s)) recorder_nomemory(r);
   if (r->hot->calltimes) coroutine_end(r, running, s);
   calltime_suspend(r->hot, s);
   s->resumer = NULL;
@@ -96,6 +98,7 @@ int coroutine_switch (Recorder *r, lua_State *L, int level, int announced) {
   Hot *h = r->hot;
   Stack *s = r->current, *to = stack_of(s, L);
   s->top = h->top;
+  tasktime_charge(r);
   if (to != NULL) {  /* back to one that waited */
     while (s != to) {
       if (h->trace) coroutine_trace(r, L, s);
@@ -106,6 +109,7 @@ int coroutine_switch (Recorder *r, lua_State *L, int level, int announced) {
   else {
     while (!announced && !coroutine_waits(r, L, s))
       s = coroutine_leave(r, L, s);
+    if (r->state != STATE_RUNNING) return 0;
     s = coroutine_resume(r, L, level, s);
     if (s == NULL) return 0;
   }
@@ -113,7 +117,7 @@ int coroutine_switch (Recorder *r, lua_State *L, int level, int announced) {
   if (h->trace && s->traced != (uint32_t)(s->top - s->base))
     stack_retrace(s);
   resync_current(r, s);
-  return recorder_touch(r, s);
+  return tasktime_enter(r, L) && recorder_touch(r, s);
 }
 
 

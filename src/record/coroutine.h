@@ -40,7 +40,7 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
   const Recorder *r = h->recorder;
   const Stack *s;
   Stack *to;
-  if (h->L == NULL || ar->event != LUA_HOOKRET ||
+  if (h->L == NULL || r->recording.tasks.on || ar->event != LUA_HOOKRET ||
       internals_state(L) != r->shared)
     return NULL;
   s = r->current;

@@ -13,6 +13,7 @@
 #include "follow/calltime.h"
 #include "follow/instructions.h"
 #include "follow/resync.h"
+#include "follow/tasktime.h"
 #include "heap/allocations.h"
 #include "heap/nogc.h"
 #include "record/calltrace.h"
@@ -53,6 +54,10 @@ static NOINLINE void hook_popany (Hot *h, lua_State *L, CallAddress ci) {
     hook_settle(h, L);
     return;
   }
+  if (f->is.flags & FRAME_TASKS && !tasktime_returned(h->recorder, L, f)) {
+    recorder_nomemory(h->recorder);
+    return;
+  }
   calltime_ended(h, s, f - 1, h->top);
   if (h->fold) stack_deactivate(f - 1, h->top);
   else stack_unreturned(f, h->top);
@@ -74,7 +79,7 @@ static INLINE int hook_caught (Hot *h, CallAddress ci) {
     if (f->is.flags & ~FRAME_TAIL || f->ci == NULL) return 0;
     f--;
   }
-  if (f->is.flags & FRAME_ZONE) return 0;
+  if (f->is.flags & (FRAME_ZONE | FRAME_TASKS)) return 0;
   calltime_ended(h, h->recorder->current, f - 1, h->top);
   stack_unreturned(f, h->top);
   h->top = f - 1;
@@ -135,6 +140,7 @@ static NOINLINE void hook_doflags (Hot *h, lua_State *L,
   else if (f->is.flags & FRAME_RESUMES)
     hook_resume(r, L, f->is.flags & FRAME_WRAPS ? hook_wrapped(h, L, ar)
                                                 : lua_tothread(L, 1));
+  else if (f->is.flags & FRAME_TASKS) tasktime_called(r, L);
 }
 
 
@@ -300,7 +306,8 @@ static INLINE int hook_replace (Hot *h, const lua_Debug *ar, int how) {
 /* The function on top returns. */
 static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
   Frame *f = h->top;
-  if (likely(f->ci == ar->i_ci && !(f->is.flags & FRAME_ZONE))) {
+  if (likely(f->ci == ar->i_ci &&
+             !(f->is.flags & (FRAME_ZONE | FRAME_TASKS)))) {
     if (how & HOW_TIMES) calltime_return(h);
     if (how & HOW_FOLD) stack_deactivate(f - 1, f);
     h->top = f - 1;

@@ -20,7 +20,8 @@ local own = { ["--both"] = 0, ["--quiet"] = 0, ["--ascii"] = 0, ["-o"] = 1,
 
 -- options for the first run only
 local counting = { ["--lines"] = true, ["--count"] = true,
-  ["--callsites"] = true, ["--distribution"] = true }
+  ["--callsites"] = true, ["--distribution"] = true,
+  ["--tasks"] = true }
 
 -- options for the second run only
 local sampling = { ["--sample"] = true }

@@ -60,6 +60,8 @@ run.options = {
   { "--gc", "Show the garbage collector as a function of its own." },
   { "--distribution", "Record how long the calls of each function took: " ..
     "median, p90, p99, max, and the slowest calls." },
+  { "--tasks", "Record what each kind of coroutine did: how long it ran at " ..
+    "a time, and where it was suspended." },
   { "--callsites", "Keep calls from different lines apart." },
   { "--trace[=FILE]", "Write each call, in chronological order, to FILE or " ..
     "standard error." },
@@ -199,6 +201,10 @@ local function start_options(parsed, fail)
     fail(("--distribution cannot be combined with --%s"):format(
       untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed))
   end
+  if untimed and parsed.tasks then
+    fail(("--tasks cannot be combined with --%s"):format(
+      untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed))
+  end
   if parsed.memory then modes[1] = modes[1] or "line" end
   for _, pattern in ipairs(modes[1] == "count" and counted or
     parsed.lines) do
@@ -217,6 +223,7 @@ local function start_options(parsed, fail)
     gc = parsed.gc or parsed.memory and timed and core.drives() or nil,
     callsites = parsed.callsites or nil,
     distribution = parsed.distribution or nil,
+    tasks = parsed.tasks or nil,
     clock = parsed.clock,
     timer = parsed.timer,
     recursion = parsed.recursion,

@@ -31,7 +31,7 @@ end
 
 ---@class cprof.Durations       the calls of a function, or of several
 ---@field calls integer          that have ended; of recursion, the outermost
----@field total_ns integer       of all calls
+---@field total_ns? integer      of all calls
 ---@field max_ns integer
 ---@field p50_ns integer         half of the calls took no longer; within 5 %
 ---@field p90_ns integer
@@ -70,25 +70,22 @@ local function named(list, scaled, most)
   for i, at in ipairs(list) do
     local known = at[3] > 0
     out[i] = { took_ns = math.min(scaled(at[1]), most),
-      ended_ns = known and at[2] or nil, node = known and at[3] + 1 or nil,
-      coroutine = known and at[4] or nil }
+      ended_ns = known and at[2] > 0 and at[2] or nil,
+      node = known and at[3] + 1 or nil,
+      coroutine = known and at[4] > 0 and at[4] or nil }
   end
   return out
 end
 
----What a histogram says.
+---What a histogram says, if only a share of its times counts.
 ---@param histogram string
----@param p cprof.Profile
----@param total integer      ns of all calls, as the profile has them
----@param total_raw integer  total with overhead
+---@param share number
+---@param total? integer  ns of all calls
+---@param most? integer   no call took longer
 ---@return cprof.Durations
-function durations.of(histogram, p, total, total_raw)
-  -- in mode "line", the recorder cannot know the overhead within a call
-  local share = p.meta.mode == "line" and total / math.max(total_raw, 1) or 1
+function durations.scaled(histogram, share, total, most)
   local function scaled(ns) return math.floor(ns * share + 0.5) end
-  -- the total of a joined profile is from another run; where recursion is
-  -- folded, a part of it may be the total of others
-  local most = (p.meta.joined or p.meta.folded) and math.maxinteger or total
+  most = most or math.maxinteger
   local slow = named(calls_of(histogram), scaled, most)
   local longest = slow[1].took_ns
   local list, calls = {}, 0
@@ -104,6 +101,21 @@ function durations.of(histogram, p, total, total_raw)
   end
   return { calls = calls, total_ns = total, max_ns = longest, p50_ns = of(50),
     p90_ns = of(90), p99_ns = of(99), steps = list, slowest = slow }
+end
+
+---What a histogram says.
+---@param histogram string
+---@param p cprof.Profile
+---@param total integer      ns of all calls, as the profile has them
+---@param total_raw integer  total with overhead
+---@return cprof.Durations
+function durations.of(histogram, p, total, total_raw)
+  -- in mode "line", the recorder cannot know the overhead within a call
+  local share = p.meta.mode == "line" and total / math.max(total_raw, 1) or 1
+  -- the total of a joined profile is from another run; where recursion is
+  -- folded, a part of it may be the total of others
+  local most = not (p.meta.joined or p.meta.folded) and total or nil
+  return durations.scaled(histogram, share, total, most)
 end
 
 -- The string of these slow calls and counts.
@@ -139,6 +151,20 @@ function durations.detached(histogram)
   if not histogram then return nil end
   local slow = calls_of(histogram)
   for _, at in ipairs(slow) do at[2], at[3], at[4] = 0, 0, 0 end
+  return packed(slow, { form:unpack(histogram, counts_at) })
+end
+
+---A histogram for a call tree in which other nodes stand for those of its slow
+---calls, of a sum of profiles: it is not known when they were made.
+---@param histogram string
+---@param nodes table<integer, integer>
+---@return string
+function durations.moved(histogram, nodes)
+  local slow = calls_of(histogram)
+  for _, at in ipairs(slow) do
+    at[2], at[4] = 0, 0
+    at[3] = at[3] > 0 and (nodes[at[3] + 1] or 1) - 1 or 0
+  end
   return packed(slow, { form:unpack(histogram, counts_at) })
 end
 

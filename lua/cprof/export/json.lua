@@ -28,6 +28,8 @@
 -- p50_ns, p90_ns, p99_ns, durations: [from ns, to ns, calls], ..., and
 -- slowest: the longest calls, with took_ns, ended_ns, node, coroutine
 --
+--   tasks       if tasks were counted: as profile.tasks
+--
 -- Times are estimates, which add up. self_most_ns and total_most_ns are upper
 -- bounds of them. A bound exceeds the estimate if most of the measured time is
 -- profiler overhead; reports then print the bound, as <12ms.
@@ -143,6 +145,27 @@ local function by_source(p, out, write)
   out "\n}"
 end
 
+-- the fields of a task that are lists
+local task_lists <const> = { "durations", "slowest", "pauses" }
+
+-- Writes what coroutines did.
+local function tasks(list, out)
+  out ',\n"tasks":['
+  for i, task in ipairs(list) do
+    local names, parts = {}, {}
+    for _, key in ipairs(lists.keys(task)) do
+      if type(task[key]) ~= "table" then names[#names + 1] = key end
+    end
+    for k, key in ipairs(task_lists) do
+      parts[k] = ('"%s":%s'):format(key,
+        #task[key] > 0 and encoded(task[key]) or "[]")
+    end
+    out(("%s%s,%s}"):format(i > 1 and ",\n" or "\n",
+      record(task, names):sub(1, -2), table.concat(parts, ",")))
+  end
+  out "\n]"
+end
+
 local function expressions(list, out)
   for i, e in ipairs(list) do
     out(("%s[%d,%d,%d,%d,%d]"):format(i > 1 and ",\n" or "\n", e.line,
@@ -208,6 +231,7 @@ function whole.write(p, out)
     out "\n]"
   end)
   if counts then parts(p, out) end
+  if p.tasks then tasks(p.tasks, out) end
   if p.heap then
     out ',\n"heap":['
     for i, at in ipairs(p.heap) do

@@ -13,6 +13,7 @@ local allocations = later "cprof.count.allocations"
 local bound = later "cprof.count.bound"
 local coverage = later "cprof.coverage"
 local durations = later "cprof.count.durations"
+local tasks = later "cprof.count.tasks"
 local fields = later "cprof.profile.meta"
 local figures = later "cprof.count.figures"
 local formats = later "cprof.text.format"
@@ -48,6 +49,7 @@ local sampled = later "cprof.count.sampled"
 ---    to the next; 1: all blocks are known
 ---@field peak_bytes integer?  most bytes that were in use at once
 ---@field distribution boolean  whether durations of calls were counted
+---@field tasks boolean        whether tasks were counted
 ---@field gc boolean           whether the garbage collector was timed
 ---@field gc_steps integer?    with `gc`: steps that the collector made
 ---@field gc_cycles integer?   with `gc`: collections that ended in a step
@@ -259,8 +261,10 @@ end
 
 ---Makes a profile of its parts. `named` returns a function's name and title,
 ---given what the core knows of it, and its calls; a title of nil is made from
----the name. `axis`: when samples came, if that is known.
-function profile.new(named, nodes, raw, meta, counted, sources, axis)
+---the name. `axis`: when samples came, if that is known; `of_tasks`: what
+---coroutines did, if that was counted.
+function profile.new(named, nodes, raw, meta, counted, sources, axis,
+                     of_tasks)
   local counting, samples = meta.mode == "count", nil
   meta.rate = count_of(meta.rate)
   -- only a joined profile has this field
@@ -300,7 +304,8 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis)
   local marks = {}
   for i, f in ipairs(raw) do marks[i] = f.marks end
   parts[p] = { (counting or samples) and {} or counted, sources, marks,
-    samples and axis or nil }
+    samples and axis or nil, of_tasks }
+  if of_tasks then p.tasks = tasks.list(p, of_tasks) end
   return p
 end
 
@@ -308,14 +313,15 @@ end
 ---@param meta table   fields of meta that the caller knows
 ---@return cprof.Profile?
 function profile.snapshot(meta)
-  local nodes, raw, known, counted, sources, history, axis = core.snapshot()
+  local nodes, raw, known, counted, sources, history, axis, of_tasks =
+    core.snapshot()
   if not nodes then return nil end
   text.refresh()
   for key, value in pairs(meta) do known[key] = value end
   name.begin(known.folder)
   name.set_places(raw)
   local p = profile.new((namer(raw)), nodes, raw, known, counted, sources,
-    axis)
+    axis, of_tasks)
   -- mode "count" has no times, thus no frames
   p.frames = known.mode ~= "count" and frames.new(p, history) or nil
   p.heap = heap.points(known.memory and heap.recorded(), p.meta.wall_ns)
@@ -440,7 +446,7 @@ end
 ---@return cprof.Profile? loaded
 ---@return string? why
 function profile.load(path)
-  local nodes, raw, meta, counted, sources, _, axis, names, found =
+  local nodes, raw, meta, counted, sources, _, axis, of_tasks, names, found =
     core.load(path)
   if not nodes then return nil, raw end
   local strings = meta.strings
@@ -458,7 +464,7 @@ function profile.load(path)
     local told = names[f.key]
     if told then return told[1], told[2] end
     return derive(f, calls)
-  end, nodes, raw, meta, counted, sources, axis)
+  end, nodes, raw, meta, counted, sources, axis, of_tasks)
   text.forget()
   p.heap = heap.points(strings.heap, p.meta.wall_ns)
   return p
@@ -474,11 +480,12 @@ function Profile:save(path)
   if type(path) ~= "string" then
     error("save: the path must be a string, got a " .. type(path), 2)
   end
-  local counted, sources, marks, axis = table.unpack(parts[self], 1, 4)
+  local counted, sources, marks, axis, of_tasks =
+    table.unpack(parts[self], 1, 5)
   local strings = profile.strings(self.meta)
   strings.heap = heap.text(self.heap)
   return core.save(path, self.nodes, self.functions, self.meta,
-    strings, counted, sources, marks, axis)
+    strings, counted, sources, marks, axis, of_tasks)
 end
 
 ---The recorder's marks of each function, see src/identity/function.h. The
@@ -493,6 +500,11 @@ end
 ---@param p cprof.Profile
 ---@return table[]
 function profile.sources(p) return parts[p][2] end
+
+---What coroutines did, as the core gives it; nil: that was not counted.
+---@param p cprof.Profile
+---@return table[]?
+function profile.tasks(p) return parts[p] and parts[p][5] end
 
 ---When samples came, for the core; nil: that is not known.
 ---@param p cprof.Profile

@@ -8,6 +8,7 @@ local format = require "cprof.text.format"
 local joined = require "cprof.profile.joined"
 local lines = require "cprof.count.lines"
 local profile = require "cprof.profile"
+local tasks = require "cprof.count.tasks"
 
 local join = {}
 
@@ -116,8 +117,11 @@ function join.profiles(counts, times)
     { counted = times.counted, map = timed, shift = timed_shift,
       only = spent },
   } or {}
+  local of_tasks = profile.tasks(counts)
   return profile.new(function(f) return f.name, f.title end, nodes,
-    all.functions, meta, of_lines, all.sources),
+    all.functions, meta, of_lines, all.sources, nil,
+    of_tasks and tasks.sum({ { tasks = of_tasks, nodes = counts.nodes,
+      map = counted, shift = counted_shift } }, nodes)),
     doubt(counts, times, node + moved, none)
 end
 

@@ -11,6 +11,7 @@ local joined = require "cprof.profile.joined"
 local lines = require "cprof.count.lines"
 local order = require "cprof.text.order"
 local profile = require "cprof.profile"
+local tasks = require "cprof.count.tasks"
 
 local merge = {}
 
@@ -144,6 +145,17 @@ local function add_durations(profiles, maps, functions)
   for id, histogram in pairs(sums) do functions[id].histogram = histogram end
 end
 
+-- What coroutines did in all of them; nil: that was not counted.
+local function tasks_of(profiles, maps, shifts, sum)
+  local parts = {}
+  for i, p in ipairs(profiles) do
+    parts[i] = { tasks = profile.tasks(p), nodes = p.nodes, map = maps[i],
+      shift = shifts[i] }
+    if not parts[i].tasks then return nil end
+  end
+  return tasks.sum(parts, sum)
+end
+
 -- The profiles with the newest first, whose lines of functions are kept.
 local function newest_first(profiles)
   local numbers, out = {}, {}
@@ -169,6 +181,8 @@ local function obstacle(p, first)
       to.lua_version, meta.lua_version)
   elseif meta.distribution ~= to.distribution then
     return "profiles with and without durations of calls cannot be added up"
+  elseif meta.tasks ~= to.tasks then
+    return "profiles with and without tasks cannot be added up"
   elseif meta.memory ~= to.memory then
     return "profiles with and without allocations cannot be added up"
   elseif (meta.live_interval == nil) ~= (to.live_interval == nil) then
@@ -241,9 +255,10 @@ function merge.sum(profiles)
   add_durations(sorted, maps, all.functions)
   local meta = meta_of(profiles)
   meta.folder = all.folder
-  return profile.new(function(f) return f.name, f.title end,
-    core.merge(nodes, maps, shifts), all.functions, meta, lines.sums(parts),
-    all.sources)
+  local sum = core.merge(nodes, maps, shifts)
+  return profile.new(function(f) return f.name, f.title end, sum,
+    all.functions, meta, lines.sums(parts), all.sources, nil,
+    tasks_of(sorted, maps, shifts, sum))
 end
 
 return merge

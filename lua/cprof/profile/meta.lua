@@ -44,6 +44,7 @@ meta.fields = {
   { "started_at", from = "times" }, { "rate", from = "times" },
   { "mode", shared = true }, { "memory", shared = true },
   { "distribution", shared = true, from = "counts" },
+  { "tasks", shared = true, from = "counts" },
   { "gc", shared = true }, { "live_interval", shared = true },
   { "memory_interval", shared = true },
   { "program", shared = true, from = "counts" },

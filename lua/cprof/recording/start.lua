@@ -51,6 +51,8 @@ local start = {}
 ---@field max_nodes? integer    most call-tree nodes
 ---@field history? integer|"full"  host frames to keep; "full": with all nodes
 ---@field gc? boolean          time the garbage collector, as a zone
+---@field tasks? boolean  count what coroutines did: how long they ran at a
+---    time, and where they were suspended
 ---@field distribution? boolean  count how long the calls of each function took:
 ---    maximum and percentiles
 ---@field memory? boolean|"live"  count what is allocated, by function and
@@ -90,6 +92,7 @@ start.options = {
   compensate = { type = "boolean", default = true },
   distribution = { type = "boolean", default = false,
                    modes = { "call", "line" } },
+  tasks = { type = "boolean", default = false, modes = { "call", "line" } },
   memory = { type = "memory", default = false },
   memory_interval = { type = "integer", min = 1, max = 1 << 30,
                       default = 1 << 19 },
@@ -255,6 +258,7 @@ local function given_of(o, filter, recorded, tell, close)
     memory_interval = o.memory_interval,
     gc = o.gc,
     distribution = o.distribution,
+    tasks = o.tasks,
     max_nodes = o.max_nodes,
     file = o.file,
     every = o.every,

@@ -10,6 +10,10 @@ local nearest = require "cprof.text.nearest"
 local options = require "cprof.text.options"
 local page = require "cprof.report.page"
 local select = require "cprof.report.select"
+local tasks = require "cprof.report.tasks"
+
+-- the most tasks in a summary
+local few_tasks <const> = 5
 
 local report = {}
 
@@ -111,6 +115,7 @@ end
 ---@return string
 function report.make(profile, given, level)
   local o, measure = check(profile, given, level)
+  local of_tasks = not o.filter and profile.tasks
   profile = measures.profile(profile, measure)
   local view = { profile = profile, options = o,
     whole = profile.measure.whole, page = page.new(o, profile) }
@@ -123,6 +128,9 @@ function report.make(profile, given, level)
   local why = report.nothing(profile, o.filter)
   if why then view.page:line(why)
   else modes[o.mode](view) end
+  if of_tasks and o.mode == "summary" then
+    tasks.table(view.page, profile, of_tasks, few_tasks)
+  end
   return view.page:text()
 end
 

@@ -1,0 +1,196 @@
+-- What coroutines did: a row for each kind of them, their longest slices, and
+-- where they were suspended.
+
+local columns = require "cprof.report.columns"
+local core = require "cprof.core"
+local format = require "cprof.text.format"
+local name = require "cprof.source.name"
+local order = require "cprof.text.order"
+local profiles = require "cprof.profile"
+
+local tasks = {}
+
+-- marks of functions, see src/identity/function.h
+local resumes <const>, yields <const> = 2 | 4, 8
+
+---The call path of a node in its coroutine, from the body on; the yield itself
+---is left out.
+---@param p cprof.Profile
+---@param node? integer
+---@return string[]
+function tasks.path(p, node)
+  local marks, out = profiles.marks(p), {}
+  while node do
+    local parent, func = core.node(p.nodes, node)
+    local mark = marks[func] or 0
+    if parent == 0 or mark & resumes ~= 0 and #out > 0 then break end
+    if mark & yields == 0 or #out > 0 then
+      table.insert(out, 1, format.plain(p.functions[func].name))
+    end
+    node = parent
+  end
+  return out
+end
+
+local function chain(p, node)
+  return node and table.concat(tasks.path(p, node), format.arrow) or
+    "(not known)"
+end
+
+---The name of what runs in a task.
+---@param p cprof.Profile
+---@param task cprof.Task
+---@return string
+function tasks.name(p, task)
+  if task.func then return format.plain(p.functions[task.func].name) end
+  return task.resumes == 0 and "(not resumed yet)" or "(not recorded)"
+end
+
+local function place(p, func, line)
+  local f = func and p.functions[func]
+  if not f then return nil end
+  return ("%s:%d"):format(format.plain(f.place or name.place(f.source)), line)
+end
+
+---Where the coroutines of a task were made.
+---@param p cprof.Profile
+---@param task cprof.Task
+---@return string
+function tasks.made(p, task)
+  local at = place(p, task.maker, task.line)
+  local from = place(p, task.outer, task.outer_line)
+  if not at then return task.created == 0 and "(earlier, or in C)" or "" end
+  return from and ("%s, from %s"):format(at, from) or at
+end
+
+local function time(title, field, rank)
+  return { title = title, rank = rank, optional = rank ~= nil,
+    cell = function(_, e)
+      local ns = e.task[field]
+      return (ns > 0 or not rank) and format.time(ns) or ""
+    end }
+end
+
+local function number(title, of, rank)
+  return { title = title, rank = rank, optional = true, cell = function(_, e)
+    local n = of(e.task)
+    return n > 0 and format.count(n) or ""
+  end }
+end
+
+local function task_column(rank)
+  return { title = "task", left = true, least = 24, rank = rank,
+    cut = format.cutname, code = true, names = true,
+    cell = function(on, e) return tasks.name(on.profile, e.task) end }
+end
+
+local kinds <const> = {
+  time("running", "running_ns"), time("waiting", "waiting_ns", 3),
+  time("suspended", "suspended_ns", 5),
+  number("made", function(t) return t.created + t.met end, 4),
+  number("alive", function(t) return t.alive end, 3),
+  number("errors", function(t) return t.failed end, 2),
+  number("resumes", function(t) return t.resumes end, 6),
+  time("p50", "p50_ns"), time("p99", "p99_ns"), time("max", "max_ns"),
+  task_column(),
+  { title = "made at", left = true, least = 18, rank = 1, optional = true,
+    cut = format.cutpath, code = true, style = "dim",
+    cell = function(on, e) return tasks.made(on.profile, e.task) end },
+}
+
+local slices <const> = {
+  { title = "took", cell = function(_, e) return format.time(e.took_ns) end },
+  { title = "ended at", optional = true, rank = 3, cell = function(_, e)
+    return e.ended_ns and format.time(e.ended_ns) or ""
+  end },
+  { title = "coroutine", optional = true, rank = 2, cell = function(_, e)
+    return e.coroutine and tostring(e.coroutine) or ""
+  end },
+  task_column(4),
+  { title = "until", left = true, least = 30, rank = 1,
+    cut = format.cutchain, code = true,
+    cell = function(on, e) return chain(on.profile, e.node) end },
+}
+
+local pauses <const> = {
+  { title = "suspended", cell = function(_, e) return format.time(e.ns) end },
+  { title = "times", cell = function(_, e) return format.count(e.times) end },
+  task_column(4),
+  { title = "at", left = true, least = 30, rank = 1, cut = format.cutchain,
+    code = true,
+    cell = function(on, e) return chain(on.profile, e.node) end },
+}
+
+local by_took <const> = order("-took_ns", function(e)
+  return e.ended_ns or 0
+end)
+
+-- The longest slices of the tasks: of each task and path, the longest.
+local function longest(list)
+  local out = {}
+  for _, task in ipairs(list) do
+    local seen = {}
+    for _, slice in ipairs(task.slowest) do
+      local at = slice.node or 0
+      if not seen[at] and slice.took_ns > 0 then
+        seen[at] = true
+        out[#out + 1] = { task = task, took_ns = slice.took_ns,
+          ended_ns = slice.ended_ns, node = slice.node,
+          coroutine = slice.coroutine }
+      end
+    end
+  end
+  table.sort(out, by_took)
+  return out
+end
+
+local by_ns <const> = order("-ns", "-times", function(e)
+  return e.node or 0
+end)
+
+local function suspended(list)
+  local out = {}
+  for _, task in ipairs(list) do
+    for _, pause in ipairs(task.pauses) do
+      out[#out + 1] = { task = task, ns = pause.ns, times = pause.times,
+        node = pause.node }
+    end
+  end
+  table.sort(out, by_ns)
+  return out
+end
+
+local function show(on, p, title, list, entries, limit)
+  if #entries == 0 then return end
+  on:gap()
+  on:subtitle(title)
+  local shown = table.move(entries, 1, math.min(#entries, limit), 1, {})
+  on:table(list, columns.rows({ profile = p }, list, shown))
+  if #entries > #shown then
+    on:rest(("… %d more"):format(#entries - #shown))
+  end
+end
+
+---Prints a table of tasks.
+---@param on cprof.Page
+---@param p cprof.Profile
+---@param list cprof.Task[]
+---@param limit integer  rows that are shown at most
+function tasks.table(on, p, list, limit)
+  local entries = {}
+  for i, task in ipairs(list) do entries[i] = { task = task } end
+  show(on, p, "tasks", kinds, entries, limit)
+end
+
+---Prints tasks, their longest slices, and where they were suspended.
+---@param on cprof.Page
+---@param p cprof.Profile
+---@param list cprof.Task[]
+---@param limit integer  rows of each table that are shown at most
+function tasks.show(on, p, list, limit)
+  tasks.table(on, p, list, limit)
+  show(on, p, "longest slices", slices, longest(list), limit)
+  show(on, p, "where they were suspended", pauses, suspended(list), limit)
+end
+
+return tasks

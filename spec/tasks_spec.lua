@@ -1,0 +1,523 @@
+-- before cprof
+local driven = require "driven"
+
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local core = require "cprof.core"
+local helper = require "helper"
+local join = require "cprof.profile.join"
+local merge = require "cprof.profile.merge"
+local nomemory = require "nomemory"
+local profiler = require "cprof"
+
+local ms <const> = 1000000
+local ends <const> = { "returned", "failed", "closed", "collected" }
+
+-- only this takes time
+local pass <const> = driven.pass
+
+local function here() return debug.getinfo(2, "l").currentline end
+
+local function record(f, options)
+  options = options or {}
+  options.tasks = true
+  return driven.parts(f, options)
+end
+
+-- the only task that runs `f`
+local function task_of(p, f)
+  local title, found = helper.find(p, f).title, nil
+  for _, task in ipairs(p.tasks) do
+    if task.func and p.functions[task.func].title == title then
+      assert.is_nil(found)
+      found = task
+    end
+  end
+  return assert(found)
+end
+
+-- the names of the functions on the call path of a node
+local function path(p, node)
+  local out = {}
+  while node do
+    local parent, func = core.node(p.nodes, node)
+    table.insert(out, 1, p.functions[func].name)
+    node = parent > 0 and parent or nil
+  end
+  return out
+end
+
+-- the figures of a task, in ms
+local function figures(task)
+  return { running = task.running_ns / ms, suspended = task.suspended_ns / ms,
+    max = task.max_ns / ms, slices = task.slices, resumes = task.resumes }
+end
+
+-- how many coroutines have ended in which way; none is lost
+local function fates(p, task)
+  helper.check(p)
+  local left, out = task.created + task.met, { alive = task.alive }
+  for _, how in ipairs(ends) do
+    left = left - task[how]
+    out[how] = task[how] > 0 and task[how] or nil
+  end
+  assert.equal(left, task.alive)
+  return out
+end
+
+for _, mode in ipairs { "call", "line" } do
+  describe("tasks in mode " .. mode, function()
+    it("have the time that coroutines run and are suspended", function()
+      local made
+      local function body()
+        pass(1 * ms)
+        coroutine.yield()
+        pass(2 * ms)
+        coroutine.yield()
+        pass(4 * ms)
+      end
+      local p = record(function()
+        for _ = 1, 2 do
+          made = here() + 1
+          local co = coroutine.create(body)
+          coroutine.resume(co)
+          pass(10 * ms)
+          coroutine.resume(co)
+          pass(20 * ms)
+          coroutine.resume(co)
+        end
+      end, { mode = mode })
+      local task = task_of(p, body)
+      assert.same({ running = 14, suspended = 60, max = 4, slices = 6,
+        resumes = 6 }, figures(task))
+      assert.equal(made, task.line)
+      assert.equal(2, task.created)
+      assert.equal(0, task.met)
+      assert.same({ alive = 0, returned = 2 }, fates(p, task))
+      local times, ns = 0, 0
+      for _, pause in ipairs(task.pauses) do
+        times, ns = times + pause.times, ns + pause.ns
+      end
+      assert.same({ 4, 60 * ms }, { times, ns })
+    end)
+
+    it("tell where a coroutine was suspended, and for how long", function()
+      local function short() coroutine.yield() end
+      local function long() coroutine.yield() end
+      local function body() short() long() short() end
+      local p = record(function()
+        local resume = coroutine.wrap(body)
+        for i = 1, 3 do
+          resume()
+          pass(i * ms)
+        end
+        resume()
+      end, { mode = mode })
+      local task = task_of(p, body)
+      assert.equal(2, #task.pauses)
+      local one, other = task.pauses[1], task.pauses[2]
+      assert.same({ 2, 4 * ms }, { one.times, one.ns })
+      assert.same({ 1, 2 * ms }, { other.times, other.ns })
+      local names = path(p, one.node)
+      assert.same({ "short", "coroutine.yield" },
+        { names[#names - 1], names[#names] })
+      names = path(p, other.node)
+      assert.equal("long", names[#names - 1])
+    end)
+
+    it("count the waiting of the thread while they run", function()
+      local function body()
+        pass(3 * ms, 7 * ms)
+        coroutine.yield()
+        pass(0, 5 * ms)
+      end
+      local p = record(function()
+        local resume = coroutine.wrap(body)
+        resume()
+        pass(0, 90 * ms)
+        resume()
+      end, { mode = mode })
+      local task = task_of(p, body)
+      assert.equal(15 * ms, task.running_ns)
+      -- a reading of the thread's clock takes a part of each wait
+      assert.equal(helper.find(p, body).total_wait_ns, task.waiting_ns)
+      assert.is_true(task.waiting_ns > 11 * ms)
+      assert.equal(90 * ms, task.suspended_ns)
+    end)
+
+    it("have slices with the coroutines that are resumed in them", function()
+      local function inner() pass(5 * ms) end
+      local function outer()
+        pass(1 * ms)
+        coroutine.wrap(inner)()
+        pass(1 * ms)
+      end
+      local p = record(function() coroutine.wrap(outer)() end,
+        { mode = mode })
+      assert.same({ running = 2, suspended = 0, max = 7, slices = 1,
+        resumes = 1 }, figures(task_of(p, outer)))
+      assert.same({ running = 5, suspended = 0, max = 5, slices = 1,
+        resumes = 1 }, figures(task_of(p, inner)))
+    end)
+
+    it("tell how coroutines ended", function()
+      local function body(what)
+        coroutine.yield()
+        if what == "fail" then error "x" end
+      end
+      local kept
+      local p = record(function()
+        local function start(what)
+          local co = coroutine.create(body)
+          coroutine.resume(co, what)
+          return co
+        end
+        coroutine.resume((start()))
+        for _ = 1, 2 do coroutine.resume((start "fail")) end
+        for _ = 1, 3 do coroutine.close((start())) end
+        for _ = 1, 4 do start() end
+        collectgarbage()
+        kept = { start(), start(), start(), start(), start() }
+      end, { mode = mode })
+      assert.equal(5, #kept)
+      assert.same({ alive = 5, returned = 1, failed = 2, closed = 3,
+        collected = 4 }, fates(p, task_of(p, body)))
+    end)
+
+    it("know errors in coroutine.wrap", function()
+      local function body() coroutine.yield() error "x" end
+      local p = record(function()
+        local resume = coroutine.wrap(body)
+        resume()
+        assert.is_false(pcall(resume))
+      end, { mode = mode })
+      assert.same({ alive = 0, failed = 1 }, fates(p, task_of(p, body)))
+    end)
+  end)
+end
+
+describe("tasks", function()
+  it("are of one kind if they run the same function, made at one place",
+    function()
+      local function one() end
+      local function other() end
+      local p = record(function()
+        for i = 1, 100 do
+          coroutine.wrap(i % 4 == 0 and other or one)()
+        end
+        coroutine.wrap(one)()
+      end)
+      local made = {}
+      for _, task in ipairs(p.tasks) do made[#made + 1] = task.created end
+      table.sort(made)
+      assert.same({ 1, 25, 75 }, made)
+    end)
+
+  it("have a kind of their own until they are resumed", function()
+    local function body() end
+    local kept
+    local p = record(function()
+      kept = {}
+      for i = 1, 3 do kept[i] = coroutine.create(body) end
+      coroutine.resume(kept[1])
+    end)
+    assert.equal(2, #p.tasks)
+    assert.same({ alive = 0, returned = 1 }, fates(p, task_of(p, body)))
+    local waiting = p.tasks[1].func and p.tasks[2] or p.tasks[1]
+    assert.is_nil(waiting.func)
+    assert.same({ alive = 2 }, fates(p, waiting))
+  end)
+
+  it("know the caller of a library that makes coroutines", function()
+    local library = assert(load("local f = ... return (coroutine.create(f))",
+      "@library.lua"))
+    local function body() end
+    local called
+    local p = record(function()
+      called = here() + 1
+      local co = library(body)
+      coroutine.resume(co)
+    end)
+    local task = task_of(p, body)
+    assert.equal("library.lua", p.functions[task.maker].place)
+    assert.equal(1, task.line)
+    assert.equal(called, task.outer_line)
+  end)
+
+  it("may be older than the recording", function()
+    local function body() coroutine.yield() pass(1 * ms) end
+    local co = coroutine.create(body)
+    coroutine.resume(co)
+    local p = record(function() coroutine.resume(co) end)
+    local task = task_of(p, body)
+    assert.same({ 0, 1 }, { task.created, task.met })
+    assert.is_nil(task.maker)
+    assert.same({ alive = 0, returned = 1 }, fates(p, task))
+    assert.equal(1 * ms, task.running_ns)
+  end)
+
+  it("leave out pauses of the recording", function()
+    local function body()
+      pass(1 * ms)
+      coroutine.yield()
+      pass(2 * ms)
+    end
+    local p = record(function()
+      local resume = coroutine.wrap(body)
+      resume()
+      pass(4 * ms)
+      profiler.pause()
+      pass(100 * ms)
+      profiler.resume()
+      pass(8 * ms)
+      resume()
+    end)
+    assert.same({ running = 3, suspended = 12, max = 2, slices = 2,
+      resumes = 2 }, figures(task_of(p, body)))
+  end)
+
+  it("end a slice where a coroutine yields in a pause", function()
+    local function body()
+      pass(1 * ms)
+      profiler.pause()
+      coroutine.yield()
+      pass(50 * ms)
+    end
+    local p = record(function()
+      local co = coroutine.create(body)
+      coroutine.resume(co)
+      profiler.resume()
+      pass(3 * ms)
+      profiler.pause()
+      coroutine.resume(co)
+      profiler.resume()
+    end)
+    local task = task_of(p, body)
+    assert.equal(1 * ms, task.max_ns)
+    assert.equal(3 * ms, task.suspended_ns)
+    assert.equal(1, task.slices)
+  end)
+
+  it("begin anew with a reset", function()
+    local function body()
+      pass(1 * ms)
+      coroutine.yield()
+      pass(2 * ms)
+    end
+    local p = record(function()
+      local one, other = coroutine.create(body), coroutine.create(body)
+      coroutine.resume(one)
+      coroutine.resume(other)
+      coroutine.resume(other)
+      profiler.reset()
+      pass(5 * ms)
+      coroutine.resume(one)
+    end)
+    local task = task_of(p, body)
+    assert.same({ running = 2, suspended = 5, max = 2, slices = 1,
+      resumes = 1 }, figures(task))
+    assert.is_number(task.line)
+    assert.same({ alive = 0, returned = 1 }, fates(p, task))
+  end)
+
+  it("are suspended until they are asked for", function()
+    local function body() coroutine.yield() end
+    local during
+    local p = record(function()
+      local co = coroutine.create(body)
+      coroutine.resume(co)
+      pass(3 * ms)
+      during = profiler.snapshot()
+      pass(4 * ms)
+      during.co = co
+    end)
+    assert.equal(3 * ms, task_of(during, body).suspended_ns)
+    assert.equal(7 * ms, task_of(p, body).suspended_ns)
+  end)
+
+  it("can be closed while values are closed", function()
+    local function close() pass(2 * ms) end
+    local function body()
+      local _ <close> = setmetatable({}, { __close = close })
+      pass(1 * ms)
+      coroutine.yield()
+    end
+    local p = record(function()
+      local co = coroutine.create(body)
+      coroutine.resume(co)
+      pass(10 * ms)
+      coroutine.close(co)
+    end)
+    local task = task_of(p, body)
+    assert.same({ running = 3, suspended = 10, max = 1, slices = 1,
+      resumes = 1 }, figures(task))
+    assert.same({ alive = 0, closed = 1 }, fates(p, task))
+  end)
+
+  it("need room for kinds, not for coroutines", function()
+    local function body() coroutine.yield() end
+    local p = record(function()
+      for _ = 1, 5000 do
+        local co = coroutine.create(body)
+        coroutine.resume(co)
+      end
+    end)
+    assert.equal(1, #p.tasks)
+    assert.equal(5000, p.tasks[1].created)
+    assert.equal(1, #p.tasks[1].pauses)
+    assert.equal(5000, p.tasks[1].pauses[1].times)
+    fates(p, p.tasks[1])
+  end)
+
+  it("are saved, added up and joined", function()
+    local dir <close> = command.folder()
+    local function body()
+      pass(1 * ms)
+      coroutine.yield()
+    end
+    local p = record(function()
+      local resume = coroutine.wrap(body)
+      resume()
+      pass(2 * ms)
+      resume()
+    end)
+    local file = dir:file "tasks.cprof"
+    assert(p:save(file))
+    local again = assert(profiler.load(file))
+    assert.is_true(again.meta.tasks)
+    assert.same(p.tasks, again.tasks)
+    local sum = assert(merge.sum { p, again })
+    local task = task_of(sum, body)
+    assert.same({ running = 2, suspended = 4, max = 1, slices = 4,
+      resumes = 4 }, figures(task))
+    assert.equal(2, task.pauses[1].times)
+    local names = path(sum, task.pauses[1].node)
+    assert.equal("coroutine.yield", names[#names])
+    local joined = assert(join.profiles(p, again))
+    assert.same(figures(task_of(p, body)), figures(task_of(joined, body)))
+  end)
+
+  it("are not counted unless asked for", function()
+    local p = driven.parts(function() coroutine.wrap(function() end)() end)
+    assert.is_nil(p.tasks)
+    assert.is_false(p.meta.tasks)
+    for _, mode in ipairs { "count", "sample", "trace" } do
+      assert.has_error(function()
+        profiler.start { mode = mode, tasks = true }
+      end, "start: option 'tasks' needs mode = \"call\" or \"line\"")
+    end
+  end)
+end)
+
+describe("tasks in files", function()
+  local function body()
+    pass(1 * ms)
+    coroutine.yield()
+  end
+
+  it("are complete, and can be read while they are recorded", function()
+    local dir <close> = command.folder()
+    local file, live = dir:file "x.cprof", nil
+    local p = record(function()
+      local list = {}
+      for i = 1, 3 do list[i] = coroutine.create(body) end
+      for i = 1, 3 do coroutine.resume(list[i]) end
+      live = assert(profiler.load(file))
+      for i = 1, 3 do coroutine.resume(list[i]) end
+    end, { file = file })
+    assert.same({ alive = 3 }, fates(live, task_of(live, body)))
+    assert.equal(3, task_of(live, body).resumes)
+    local again = assert(profiler.load(file))
+    assert.same(p.tasks, again.tasks)
+    assert.same({ alive = 0, returned = 3 }, fates(again, task_of(again, body)))
+  end)
+
+  it("go on in the next file", function()
+    local dir <close> = command.folder()
+    local function fill() for _ = 1, 1000 do math.abs(1) end end
+    profiler.start { file = dir:file "x-%n.cprof", every = 0.05,
+      tasks = true }
+    local resume = coroutine.wrap(body)
+    resume()
+    repeat
+      fill()
+      local second <close> = io.open(dir:file "x-2.cprof")
+    until second
+    resume()
+    profiler.stop()
+    local p = profiler.snapshot()
+    local task = task_of(p, body)
+    assert.same({ 0, 1 }, { task.created, task.met })
+    assert.is_nil(task.line)
+    assert.same({ alive = 0, returned = 1 }, fates(p, task))
+    p = assert(profiler.load(dir:file "x-1.cprof"))
+    assert.same({ alive = 1 }, fates(p, task_of(p, body)))
+  end)
+
+  it("are harmless without memory", function()
+    nomemory.harmless [[
+      local profiler = require "cprof"
+      local function f() coroutine.yield() end
+      arm()
+      pcall(profiler.start, { tasks = true, compensate = false })
+      local ok, why = pcall(function()
+        for i = 1, 60 do
+          load("return function(f) return coroutine.wrap(f) end")()(f)()
+        end
+      end)
+      disarm()
+      profiler.stop()
+      return ok and "fine" or why
+    ]]
+  end)
+end)
+
+describe("cprof tasks", function()
+  it("says which coroutine hogs", function()
+    local dir <close> = command.folder()
+    local function hog()
+      local function crunch() pass(70 * ms) end
+      while true do
+        crunch()
+        coroutine.yield()
+      end
+    end
+    local function polite()
+      while true do
+        pass(1 * ms)
+        coroutine.yield()
+      end
+    end
+    local p = record(function()
+      local list = { coroutine.create(polite), coroutine.create(hog),
+        coroutine.create(polite) }
+      for _ = 1, 3 do
+        for _, co in ipairs(list) do coroutine.resume(co) end
+      end
+    end)
+    local file = dir:file "tasks.cprof"
+    assert(p:save(file))
+    local out = command.cprof("tasks", "--width", "120", file)
+    assert.is_truthy(out:find("70.0ms  hog", 1, true), out)
+    assert.is_truthy(out:find "longest slices\n[^\n]*\n *70.0ms", out)
+    out = command.cprof("tasks", file, "polite")
+    assert.is_truthy(out:find("polite", 1, true))
+    assert.is_nil(out:find("hog", 1, true))
+    out = command.cprof("report", file)
+    assert.is_truthy(out:find("\ntasks\n", 1, true))
+    local _, why, status = command.cprof("tasks", file, "crunch")
+    assert.equal(2, status)
+    assert.is_truthy(why:find "no coroutine ran crunch")
+  end)
+
+  it("needs a recording with tasks", function()
+    local dir <close> = command.folder()
+    local file = dir:file "plain.cprof"
+    assert(driven.parts(function() end):save(file))
+    local _, why, status = command.cprof("tasks", file)
+    assert.equal(2, status)
+    assert.is_truthy(why:find("no tasks were recorded; record them with " ..
+      "cprof run --tasks", 1, true))
+  end)
+end)

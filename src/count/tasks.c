@@ -1,0 +1,106 @@
+/*
+** See tasks.h
+*/
+
+#include "count/tasks.h"
+
+#include <stddef.h>
+#include <string.h>
+
+
+static uint32_t tasks_hash (const TaskKind *k) {
+  return index_mix((uint64_t)k->func << 32 | k->maker) ^
+         index_mix((uint64_t)k->line << 32 | k->outer) ^ k->outer_line;
+}
+
+
+static uint32_t tasks_hashof (const void *item) {
+  return tasks_hash(&cast(const TaskItem *, item)->is);
+}
+
+
+static uint32_t pause_hash (uint32_t task, uint32_t node) {
+  return index_mix((uint64_t)task << 32 | node);
+}
+
+
+static uint32_t pause_hashof (const void *item) {
+  const PauseItem *x = cast(const PauseItem *, item);
+  return pause_hash(x->task, x->node);
+}
+
+
+void tasks_init (Tasks *t, const Memory *m, const Pages *list,
+                 const Pages *pauses) {
+  t->on = 0;
+  chunks_init(&t->list, m, sizeof(Task), TASKS_SHIFT);
+  chunks_init(&t->pauses, m, sizeof(TaskPause), PAUSES_SHIFT);
+  chunks_init(&t->items, m, sizeof(TaskItem), PAUSES_SHIFT);
+  chunks_init(&t->places, m, sizeof(PauseItem), PAUSES_SHIFT);
+  index_init(&t->bykind, &t->items, offsetof(TaskItem, next), tasks_hashof);
+  index_init(&t->byplace, &t->places, offsetof(PauseItem, next),
+             pause_hashof);
+  t->list.pages = list;
+  t->pauses.pages = pauses;
+}
+
+
+void tasks_free (Tasks *t) {
+  if (t->list.memory == NULL) return;
+  index_free(&t->bykind);
+  index_free(&t->byplace);
+  chunks_free(&t->list);
+  chunks_free(&t->pauses);
+  chunks_free(&t->items);
+  chunks_free(&t->places);
+}
+
+
+int tasks_clear (Tasks *t) {
+  chunks_clear(&t->list);
+  chunks_clear(&t->pauses);
+  chunks_clear(&t->items);
+  chunks_clear(&t->places);
+  chunks_publish(&t->list);
+  chunks_publish(&t->pauses);
+  if (t->bykind.buckets > 0) index_all(&t->bykind);
+  if (t->byplace.buckets > 0) index_all(&t->byplace);
+  return !t->on || (chunks_add(&t->list) && chunks_add(&t->pauses) &&
+                    chunks_add(&t->items) && chunks_add(&t->places));
+}
+
+
+uint32_t tasks_find (Tasks *t, const TaskKind *kind) {
+  uint32_t id = index_first(&t->bykind, tasks_hash(kind));
+  TaskItem *item;
+  Task *task;
+  while (id != 0 && memcmp(tasks_kind(t, id), kind, sizeof *kind) != 0)
+    id = cast(const TaskItem *, chunks_at(&t->items, id))->next;
+  if (id != 0) return id;
+  task = cast(Task *, chunks_add(&t->list));
+  item = task ? cast(TaskItem *, chunks_add(&t->items)) : NULL;
+  if (item == NULL) return 0;
+  task->is = item->is = *kind;
+  if (!index_last(&t->bykind)) return 0;
+  chunks_publish(&t->list);
+  return t->list.count - 1;
+}
+
+
+uint32_t tasks_pause (Tasks *t, uint32_t task, uint32_t node) {
+  uint32_t id = index_first(&t->byplace, pause_hash(task, node));
+  PauseItem *item;
+  TaskPause *pause;
+  for (; id != 0; id = item->next) {
+    item = cast(PauseItem *, chunks_at(&t->places, id));
+    if (item->task == task && item->node == node) return id;
+  }
+  pause = cast(TaskPause *, chunks_add(&t->pauses));
+  item = pause ? cast(PauseItem *, chunks_add(&t->places)) : NULL;
+  if (item == NULL) return 0;
+  pause->task = item->task = task;
+  pause->node = item->node = node;
+  if (!index_last(&t->byplace)) return 0;
+  chunks_publish(&t->pauses);
+  return t->pauses.count - 1;
+}

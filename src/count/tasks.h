@@ -1,0 +1,105 @@
+/*
+** Tasks: what coroutines did, added up by kind. A kind is a function that runs
+** as a coroutine, and where the coroutine was made. Room depends on the number
+** of kinds and of call paths, not of coroutines.
+*/
+
+#ifndef tasks_h
+#define tasks_h
+
+#include "base/index.h"
+#include "count/durations.h"
+
+
+#define TASKS_SHIFT	4
+#define PAUSES_SHIFT	6
+
+/* what makes a kind; 0: not known */
+typedef struct TaskKind {
+  uint32_t func;	/* its body; 0: it has not begun to run yet */
+  uint32_t maker;	/* the function that made it */
+  uint32_t outer;	/* the nearest caller of that from another source */
+  uint32_t line;	/* from where 'maker' made it */
+  uint32_t outer_line;	/* from where 'outer' called */
+  uint32_t unused;
+} TaskKind;
+
+/* What became of coroutines. Those that did not end are alive. */
+typedef enum TaskEnd {
+  TASK_RETURNED,
+  TASK_FAILED,		/* by an error */
+  TASK_CLOSED,
+  TASK_COLLECTED,	/* as garbage, before they had ended */
+  TASK_ENDS
+} TaskEnd;
+
+typedef struct Task {
+  TaskKind is;
+  uint64_t created;	/* coroutines that were seen when they were made ... */
+  uint64_t met;		/* ... and those that were met later */
+  uint64_t ended[TASK_ENDS];
+  uint64_t resumes;
+  uint64_t running;	/* ticks, without those of coroutines it resumed ... */
+  uint64_t waiting;	/* ... and those of them in which the thread waited */
+  Durations slices;	/* from resume to yield; 'node' is where they ended */
+} Task;
+
+/* where coroutines of a kind were suspended */
+typedef struct TaskPause {
+  uint64_t times;
+  uint64_t ticks;
+  uint32_t task;
+  uint32_t node;	/* call path of the yield; 0: not known */
+} TaskPause;
+
+/* in memory, as other programs may change a file: how a task or pause is found
+   by its kind, or its task and node */
+typedef struct TaskItem {
+  TaskKind is;
+  uint32_t next;	/* in the bucket of the hash */
+} TaskItem;
+
+typedef struct PauseItem {
+  uint32_t task, node;
+  uint32_t next;
+} PauseItem;
+
+typedef struct Tasks {
+  int on;		/* are tasks counted? */
+  Chunks list;		/* of Task; the first one is not used */
+  Chunks pauses;	/* of TaskPause; the first one is not used */
+  Chunks items;		/* TaskItem of each task */
+  Chunks places;	/* PauseItem of each pause */
+  Index bykind, byplace;
+} Tasks;
+
+/* 'list' and 'pauses' are for these; NULL: memory. */
+CPROF_I void tasks_init (Tasks *t, const Memory *m, const Pages *list,
+                         const Pages *pauses);
+CPROF_I void tasks_free (Tasks *t);
+
+/* Forgets all tasks. 0: out of memory. */
+CPROF_I int tasks_clear (Tasks *t);
+
+/* The id of the task or pause, made if need be. 0: out of memory. */
+CPROF_I uint32_t tasks_find (Tasks *t, const TaskKind *kind);
+CPROF_I uint32_t tasks_pause (Tasks *t, uint32_t task, uint32_t node);
+
+static inline Task *tasks_at (const Tasks *t, uint32_t id) {
+  return cast(Task *, chunks_at(&t->list, id));
+}
+
+static inline TaskPause *tasks_pauseat (const Tasks *t, uint32_t id) {
+  return cast(TaskPause *, chunks_at(&t->pauses, id));
+}
+
+static inline const TaskKind *tasks_kind (const Tasks *t, uint32_t id) {
+  return &cast(const TaskItem *, chunks_at(&t->items, id))->is;
+}
+
+/* A coroutine has ended: of this task, if there is one with this id. */
+static inline void tasks_ended (const Tasks *t, uint32_t id, TaskEnd how) {
+  if (id != 0 && id < t->list.count) tasks_at(t, id)->ended[how]++;
+}
+
+#endif

@@ -1,0 +1,342 @@
+/*
+** See tasktime.h
+*/
+
+#include "follow/tasktime.h"
+
+#include <string.h>
+
+#include "follow/calltime.h"
+#include "follow/threads.h"
+
+
+/* the id of a task that was forgotten; the stack still has its kind */
+#define TASK_FORGOTTEN	UINT32_MAX
+
+
+static Tasks *tasktime_tasks (Recorder *r) {
+  return &r->recording.tasks;
+}
+
+
+/* Times are estimates, so a later one may be smaller. */
+static uint64_t tasktime_since (uint64_t now, uint64_t then) {
+  return now > then ? now - then : 0;
+}
+
+
+/* Is 's' the current stack, or one that waits for it? */
+static int tasktime_isactive (const Recorder *r, const Stack *s) {
+  const Stack *x = r->current;
+  while (x != NULL && x != s) x = x->resumer;
+  return x != NULL;
+}
+
+
+/* {======================================================
+** What kind of task is it?
+** ======================================================= */
+
+#define MAKER_LEVELS	16	/* calls to look at for the maker's caller */
+
+/* The frame of the function at 'ci' below 'from'; NULL: it is not recorded. */
+static const Frame *maker_frame (const Stack *s, const Frame *from,
+                                 CallAddress ci) {
+  const Frame *f = from;
+  while (f > s->base && (f->ci != ci || f->is.flags & FRAME_ZONE)) f--;
+  return f > s->base && !(f->is.flags & FRAME_EXCLUDED) ? f : NULL;
+}
+
+
+/*
+** Who has called the function of 'f', and from which line; and the next caller
+** from another source: a library that makes coroutines was called from there.
+*/
+static void maker_find (const Recorder *r, lua_State *L, const Frame *f,
+                        TaskKind *kind) {
+  const Functions *fs = &r->recording.functions;
+  const Stack *s = r->current;
+  uint32_t source = 0;
+  lua_Debug ar;
+  int i;
+  for (i = 1; i < MAKER_LEVELS && lua_getstack(L, i, &ar); i++) {
+    const Frame *at = maker_frame(s, f, ar.i_ci);
+    const Function *fn = at ? functions_at(fs, at->is.func) : NULL;
+    if (fn == NULL || fn->line < 0 || fn->source == source) continue;
+    lua_getinfo(L, "l", &ar);
+    if (ar.currentline <= 0) continue;
+    if (source != 0) {
+      kind->outer = fn->id;
+      kind->outer_line = (uint32_t)ar.currentline;
+      return;
+    }
+    source = fn->source;
+    kind->maker = fn->id;
+    kind->line = (uint32_t)ar.currentline;
+  }
+}
+
+
+/* Makes 's' one of its kind, which is new or another. 0: out of memory. */
+static int tasktime_set (Recorder *r, Stack *s, uint64_t created) {
+  Tasks *t = tasktime_tasks(r);
+  s->task = tasks_find(t, &s->kind);
+  if (s->task == 0) return 0;
+  tasks_at(t, s->task)->created += created;
+  tasks_at(t, s->task)->met += !created;
+  return 1;
+}
+
+
+/* Finds out what runs in 's', which begins or was not known yet. */
+static int tasktime_body (Recorder *r, lua_State *L, Stack *s) {
+  Tasks *t = tasktime_tasks(r);
+  const Function *fn = NULL;
+  uint64_t created = 0;
+  lua_Debug ar;
+  if (s->task == 0) memset(&s->kind, 0, sizeof s->kind);
+  if (s->top > s->base) s->kind.func = s->base[1].is.func;
+  else if (lua_getstack(s->L, 0, &ar)) {
+    fn = recorder_function(r, L, s->L, &ar);
+    if (fn == NULL) return 0;
+    s->kind.func = fn->id;
+  }
+  if (s->kind.func == 0) return 1;
+  if (s->task != 0) {
+    Task *before = tasks_at(t, s->task);
+    created = before->created > 0;
+    if (created) before->created--;
+    else if (before->met > 0) before->met--;
+  }
+  return tasktime_set(r, s, created);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Coroutines that are made, or closed
+** ======================================================= */
+
+/* The coroutine that a function of 'marks', which is about to return, made. */
+static lua_State *made_thread (lua_State *L, unsigned marks) {
+  lua_State *co = NULL;
+  if (marks & FUNCTION_CREATE) return lua_tothread(L, -1);
+  if (lua_getupvalue(L, -1, 1) != NULL) {
+    co = lua_tothread(L, -1);
+    lua_pop(L, 1);
+  }
+  return co;
+}
+
+
+/* The coroutine inherited its hook from L. */
+static int tasktime_made (Recorder *r, lua_State *L, lua_State *co,
+                          const Frame *f) {
+  const Stack *maker = r->current;
+  Stack *s = threads_stack(r, L, co);
+  if (s == NULL) return 0;
+  s->hook = maker->hook;
+  s->mask = maker->mask;
+  s->count = maker->count;
+  s->lines = (lua_gethookmask(co) & LUA_MASKLINE) != 0;
+  s->stale = 1;
+  memset(&s->kind, 0, sizeof s->kind);
+  maker_find(r, L, f, &s->kind);
+  return tasktime_set(r, s, 1);
+}
+
+
+static void tasktime_stop (Recorder *r, Stack *s, TaskEnd how) {
+  Tasks *t = tasktime_tasks(r);
+  if (s->pause != 0)
+    tasks_pauseat(t, s->pause)->ticks +=
+      tasktime_since(calltime_now(r->hot), s->halted);
+  tasks_ended(t, s->task, how);
+  s->task = s->pause = 0;
+  s->sliced = 0;
+}
+
+
+/*
+** From Lua 5.5 on, a coroutine can close itself. While it is closed, values
+** that it has yet to close may run functions in it, as may their errors.
+*/
+void tasktime_called (Recorder *r, lua_State *L) {
+  const Functions *fs = &r->recording.functions;
+  lua_State *co = lua_tothread(L, 1);
+  if (!(functions_at(fs, r->hot->top->is.func)->marks & FUNCTION_CLOSE))
+    return;
+#if LUA_VERSION_NUM >= 505
+  if (lua_isnoneornil(L, 1)) co = L;
+#endif
+  if (co != NULL && (co == L || lua_status(co) == LUA_YIELD))
+    r->closing = co;
+}
+
+
+int tasktime_returned (Recorder *r, lua_State *L, const Frame *f) {
+  unsigned marks = functions_at(&r->recording.functions, f->is.func)->marks;
+  lua_State *co;
+  Stack *s;
+  if (!(marks & FUNCTION_CLOSE)) {
+    co = made_thread(L, marks);
+    return co == NULL || tasktime_made(r, L, co, f);
+  }
+  r->closing = NULL;
+  co = lua_tothread(L, 1);
+  s = co != NULL ? stacks_find(&r->stacks, co) : NULL;
+  if (s != NULL && threads_alive(r, L, s) && lua_status(co) != LUA_YIELD &&
+      !tasktime_isactive(r, s))
+    tasktime_stop(r, s, TASK_CLOSED);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Running and suspended
+** ======================================================= */
+
+void tasktime_charge (Recorder *r) {
+  Tasks *t = tasktime_tasks(r);
+  const Hot *h = r->hot;
+  uint64_t now;
+  if (!t->on) return;
+  now = calltime_now(h);
+  if (r->tasked != 0 && r->current->task != 0) {
+    Task *task = tasks_at(t, r->current->task);
+    task->running += tasktime_since(now, r->tasked);
+    task->waiting += h->waited - r->task_waited;
+  }
+  r->tasked = now;
+  r->task_waited = h->waited;
+}
+
+
+/* Where the slice of 's' ended: its top, or its body if that has returned. */
+static uint32_t slice_node (const Recorder *r, const Stack *s) {
+  const Node *n = s->top > s->base ? s->top->node : s->base[1].node;
+  return n != NULL && !s->stale ? tree_id(&r->recording.tree, n) : 0;
+}
+
+
+static void tasktime_slice (Recorder *r, Stack *s, uint64_t now) {
+  const Hot *h = r->hot;
+  Durations *d = &tasks_at(tasktime_tasks(r), s->task)->slices;
+  SlowCall slice;
+  slice.took = tasktime_since(now, s->sliced);
+  s->sliced = 0;
+  durations_add(d, clock_ns(h->scale, slice.took));
+  if (!durations_isslow(d, slice.took)) return;
+  slice.ended = h->last - h->recording->figures->begun;
+  slice.node = slice_node(r, s);
+  slice.coroutine = s->number;
+  durations_slow(d, &slice);
+}
+
+
+/* 's' is suspended from 'now' on. 0: out of memory. */
+static int tasktime_pause (Recorder *r, Stack *s, uint64_t now) {
+  Tasks *t = tasktime_tasks(r);
+  s->pause = tasks_pause(t, s->task, slice_node(r, s));
+  s->halted = now;
+  if (s->pause == 0) return 0;
+  tasks_pauseat(t, s->pause)->times++;
+  return 1;
+}
+
+
+int tasktime_leave (Recorder *r, lua_State *running, Stack *s) {
+  uint64_t now;
+  if (!tasktime_tasks(r)->on || s->task == 0) return 1;
+  now = calltime_now(r->hot);
+  if (s->sliced != 0) tasktime_slice(r, s, now);
+  if (threads_alive(r, running, s) && lua_status(s->L) == LUA_YIELD)
+    return tasktime_pause(r, s, now);
+  tasktime_stop(r, s, r->closing == s->L ? TASK_CLOSED
+                    : s->top == s->base ? TASK_RETURNED : TASK_FAILED);
+  if (r->closing == s->L) r->closing = NULL;
+  return 1;
+}
+
+
+int tasktime_enter (Recorder *r, lua_State *L) {
+  Tasks *t = tasktime_tasks(r);
+  Stack *s = r->current;
+  uint64_t now;
+  if (!t->on || s->L == r->main || s->sliced != 0) return 1;
+  if ((s->task == 0 || s->kind.func == 0) && !tasktime_body(r, L, s))
+    return 0;
+  if (s->task == 0) return 1;
+  now = calltime_now(r->hot);
+  if (s->pause != 0)
+    tasks_pauseat(t, s->pause)->ticks += tasktime_since(now, s->halted);
+  s->pause = 0;
+  if (r->closing == s->L) return 1;
+  s->sliced = now;
+  tasks_at(t, s->task)->resumes++;
+  return 1;
+}
+
+
+void tasktime_forget (Recorder *r, lua_State *L, Stack *s) {
+  if (!tasktime_tasks(r)->on) return;
+  if (s->task != 0)
+    s->task = tasktime_isactive(r, s) || threads_alive(r, L, s)
+            ? TASK_FORGOTTEN : 0;
+  s->pause = 0;
+  s->sliced = 0;
+  if (s->top == s->base) s->base[1].node = NULL;
+}
+
+
+/*
+** Coroutines that run begin a slice; those that yielded unseen end theirs.
+** After a reset, those that are suspended are so where nobody knows.
+*/
+int tasktime_begin (Recorder *r, lua_State *L) {
+  Tasks *t = tasktime_tasks(r);
+  Stack *current = r->current, *s = NULL;
+  int ok = 1;
+  if (!t->on) return 1;
+  r->tasked = 0;
+  tasktime_charge(r);
+  while (ok && (s = stacks_next(&r->stacks, s)) != NULL) {
+    if (s->task == TASK_FORGOTTEN) ok = tasktime_set(r, s, 0);
+    if (s->task == 0 || tasktime_isactive(r, s)) continue;
+    if (s->sliced != 0) ok = ok && tasktime_leave(r, L, s);
+    else if (ok && s->pause == 0 && threads_alive(r, L, s) &&
+             lua_status(s->L) == LUA_YIELD)
+      ok = tasktime_pause(r, s, calltime_now(r->hot));
+  }
+  for (s = current; ok && s != NULL; s = s->resumer) {
+    r->current = s;
+    ok = tasktime_enter(r, L);
+  }
+  r->current = current;
+  return ok;
+}
+
+
+/* A host may close a coroutine without an event. */
+void tasktime_settle (Recorder *r, lua_State *L) {
+  Tasks *t = tasktime_tasks(r);
+  uint64_t now = calltime_now(r->hot);
+  Stack *s = NULL;
+  if (!t->on) return;
+  tasktime_charge(r);
+  threads_sweep(r, L);
+  while ((s = stacks_next(&r->stacks, s)) != NULL) {
+    if (s->task == 0 || s->pause == 0 || tasktime_isactive(r, s)) continue;
+    if (lua_status(s->L) != LUA_YIELD) {
+      tasktime_stop(r, s, TASK_CLOSED);
+      continue;
+    }
+    tasks_pauseat(t, s->pause)->ticks += tasktime_since(now, s->halted);
+    s->halted = now;
+  }
+}
+
+/* }====================================================== */
