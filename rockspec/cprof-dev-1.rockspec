@@ -295,6 +295,7 @@ build = {
     ["cprof.push.queue"] = "lua/cprof/push/queue.lua",
     ["cprof.recording.choice"] = "lua/cprof/recording/choice.lua",
     ["cprof.recording.listen"] = "lua/cprof/recording/listen.lua",
+    ["cprof.recording.recent"] = "lua/cprof/recording/recent.lua",
     ["cprof.recording.release"] = "lua/cprof/recording/release.lua",
     ["cprof.recording.rotation"] = "lua/cprof/recording/rotation.lua",
     ["cprof.recording.start"] = "lua/cprof/recording/start.lua",

@@ -228,6 +228,7 @@ static void core_modeoptions (lua_State *L, Options *o) {
 static void core_options (lua_State *L, Options *o) {
   core_modeoptions(L, o);
   if (o->mode == MODE_SAMPLE) o->rate = (uint32_t)core_integer(L, "rate");
+  o->keep_last = core_number(L, "keep_last") * 1e9;
   o->memory = ltable_flag(L, 1, "memory");
   o->live = (uint64_t)core_integer(L, "live");
   o->memory_interval = (uint64_t)core_integer(L, "memory_interval");

@@ -22,6 +22,7 @@ return {
 | `file` | none | records into this file, not memory; in its name, `%p` becomes the process number, `%t` the time in UTC (`20261122T065108Z`), `%n` a number that counts the files of this process, and goes on in its forked children |
 | `every` | none | the seconds after which the file is completed and another begun; the name needs `%t` or `%n` |
 | `keep` | all | with `every`: the number of the recording's newest files to keep |
+| `keep_last` | none | mode `"sample"`: the seconds before a call of `dump_recent` that this writes into a file, see [Sampling](#sampling); `file` is then the name of such files, with `%t` or `%n`, and recording is in memory |
 | `trace` | standard error | mode `"trace"`: the path to write to (`.json`: trace events for Perfetto and `chrome://tracing`; otherwise text, indented up to 40 levels; deeper lines begin with their level), or a function that is called with `"enter"` or `"leave"`, depth, title, ns since the start and, for `"leave"`, the duration in ns |
 | `history` | `128` | how many of the last frames are kept, with each function's times; `"full"`: 128, with all their nodes |
 | `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: keeps the last 32 frames over budget with all their nodes |

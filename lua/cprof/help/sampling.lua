@@ -40,6 +40,16 @@ Time goes down a column, and on from column to column. In half a second to a day
 
 `report`, `tree`, `callgraph`, `show`, `annotate`, `export` and `html` take `--from` and `--to`; `diff` compares two ranges of one recording. Times are since the recording began, by its clock, with pauses. A sample stands for the time before it; a C function that takes long is in a range with the part of its time that is in it. In a range, it is not known exactly how much time was waiting and profiler overhead: waiting is estimated by the samples, and overhead has its share of the whole recording. Ranges have no allocations. A sample takes 3 to 4 bytes. There are at most 16 MB of them, more than an hour at 1000 a second; then the oldest ones are dropped, and the report says from when on ranges are known. `cprof merge` and `cprof join` do not keep when: their sums have no time axis. Other modes have none.
 
+**The last seconds.** A program that runs for days need not record into files to show why it was slow a moment ago:
+
+```lua
+profiler.start { mode = "sample", keep_last = 10, file = "slow-%t-%n.cprof" }
+-- in the program, when it notices that something took too long:
+profiler.dump_recent(nil, "request 4711 took 2 s")
+```
+
+`dump_recent` writes what was sampled in the last 10 seconds, with its time axis. The file opens in every command, and the header of its reports has the reason. It is written in this call, which takes some milliseconds and is not part of the recording; recording goes on, and loses nothing. Until then, nothing is written. The time axis takes at most 8 bytes per sample of these seconds, and 32 KB; where samples need more, there are fewer seconds, and the file says how many. The call tree grows with what ran since the start, up to `max_nodes`. Other modes do not keep when, so they refuse `keep_last`.
+
 **C functions** are sampled when they return. Until then, their time is in the row `(waiting, or in a C function)`; it stays there if a signal ends the program.
 
 **Overhead.** The time that sampling takes is measured and excluded. Where samples are expensive, as with deep stacks, the rate falls. So overhead, as cprof measures it, with an allowance for signals, stays at about 1 % up to a rate of 1000 and at 8 % at 10000. The header says how many samples there were.

@@ -13,6 +13,7 @@ local text = require "cprof.source.text"
 
 local paths = later "cprof.source.paths"
 local profile = later "cprof.profile"
+local recent = later "cprof.recording.recent"
 local trace = later "cprof.recording.trace"
 
 internal.add()
@@ -61,6 +62,8 @@ local start = {}
 ---    %t: the time, %n: a running number
 ---@field every? number         seconds after which another file is begun
 ---@field keep? integer         number of these files to keep, the newest
+---@field keep_last? number    mode "sample": seconds until a `dump_recent`
+---    that it writes into a file; `file` is the pattern of such files
 ---@field compensate? boolean  false: overhead stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  keeps the last
 ---    `keep` host frames over the budget with all their nodes
@@ -87,6 +90,8 @@ start.options = {
   file = { type = "path" },
   every = { type = "number", min = 0.01, max = 100000000 },
   keep = { type = "integer", min = 1, max = 1000000 },
+  keep_last = { type = "number", min = 0.01, max = 100000,
+                modes = { "sample" } },
   compensate = { type = "boolean", default = true },
   distribution = { type = "boolean", default = false,
                    modes = { "call", "line" } },
@@ -258,6 +263,7 @@ local function given_of(o, filter, recorded, tell, close)
     max_nodes = o.max_nodes,
     file = o.file,
     every = o.every,
+    keep_last = o.keep_last,
     rate = o.rate,
     meta = profile.strings(recorded),
   } do given[key] = value end
@@ -273,6 +279,7 @@ end
 ---@field lua_release string
 ---@field options? table<string, string>  options that shape its profile
 ---@field choice? cprof.Choice  what is recorded; nil: everything
+---@field recent? cprof.Recent  what `dump_recent` writes
 
 ---Prepares a start. An error about the options names the place from which
 ---cprof.start was called: the caller's caller.
@@ -282,6 +289,7 @@ end
 ---@return cprof.Recorded
 function start.prepare(opts)
   local o = check_start(opts)
+  local kept = o.keep_last and recent.take(o, 4)
   local tell, close = trace_calls(o)
   text.forget()
   local filter = choice.new(o)
@@ -290,6 +298,7 @@ function start.prepare(opts)
     folder = name.begin(), lua_version = _VERSION, lua_release = core.release,
     options = options.shape(start.options, o),
     choice = filter:any() and filter or nil,
+    recent = kept,
   }
   local given = given_of(o, filter, recorded, tell, close)
   rotation.prepare(o, given)

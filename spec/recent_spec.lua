@@ -1,0 +1,239 @@
+-- before cprof
+local driven = require "driven"
+
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local helper = require "helper"
+local host = require "spec_host"
+local profiler = require "cprof"
+
+-- n samples, a millisecond each
+local function spin(n)
+  for _ = 1, n do local _ = {} end
+end
+
+local function usual() spin(500) end
+local function stall() spin(200) end
+
+-- Calls `f` while the last 300 ms are kept, from a moment on at which all
+-- functions are known.
+local function keeping(f, options)
+  options = options or {}
+  options.keep_last = 0.3
+  driven.start(options)
+  usual()
+  stall()
+  profiler.reset()
+  local ok, why = pcall(f)
+  local p = driven.stop()
+  if not ok then error(why, 0) end
+  return p
+end
+
+-- the samples, and the ms, of a function with its callees
+local function of(p, f)
+  local row = helper.find(p, f)
+  return row and { row.total_samples, row.total_ns / 1e6 }
+end
+
+-- a stall of 200 ms within 700 ms, the last 300 of them in the file
+local function stalled(path, reason)
+  local to, why
+  local dump = profiler.dump_recent
+  local all = keeping(function()
+    usual()
+    stall()
+    to, why = dump(path, reason)
+  end)
+  return to, why, all
+end
+
+describe("the last seconds of a recording", function()
+  it("are in a file when they are asked for, with the reason", function()
+    local dir <close> = command.folder()
+    local path = dir:file "stall.cprof"
+    local to, _, all = stalled(path, "a stall\27[0m")
+    assert.equal(path, to)
+    local p = assert(profiler.load(path))
+    helper.check(p)
+    assert.same({ 300, 300e6, 300e6 }, { p.samples, p.meta.wall_ns,
+      p.program_ns })
+    assert.same({ 200, 200 }, of(p, stall))
+    assert.same({ 100, 100 }, of(p, usual))
+    assert.same({ "a stall\27[0m", "0.4s to 0.7s of 700ms" },
+      { p.meta.reason, p.meta.range })
+    assert.is_truthy(p:report():find("\nreason: a stall\\27[0m\n", 1, true))
+    assert.equal(all.meta.started_at, p.meta.started_at)
+    -- the recording goes on, and has no part of it
+    assert.same({ 700, 700e6 }, { all.samples, all.program_ns })
+  end)
+
+  it("have a time axis, and can be divided and written again", function()
+    local dir <close> = command.folder()
+    local p = assert(profiler.load(assert(stalled(dir:file "x.cprof"))))
+    local function check(q)
+      local part = assert(q:range(0.05, 0.25))
+      helper.check(part)
+      assert.same({ 200, 200e6 }, { part.samples, part.program_ns })
+      assert.same({ 150, 150 }, of(part, stall))
+      assert.same({ 50, 50 }, of(part, usual))
+      local line = helper.find(q, spin).line + 1
+      local source = helper.find(q, spin).source
+      assert.equal(200e6, part.lines[source][line].self_ns)
+    end
+    check(p)
+    assert.is_nil(p.meta.reason)
+    assert(p:save(dir:file "y.cprof"))
+    check(assert(profiler.load(dir:file "y.cprof")))
+  end)
+
+  it("begin within a wait", function()
+    local dir <close> = command.folder()
+    local path, dump = dir:file "wait.cprof", profiler.dump_recent
+    local all = keeping(function()
+      spin(100)
+      driven.wait(250)
+      spin(150)
+      dump(path)
+    end)
+    local p = assert(profiler.load(path))
+    helper.check(p)
+    local function figures(q)
+      local waited = helper.named(q, "driven.wait")
+      return { q.samples, q.program_ns, waited.total_samples,
+        waited.total_ns, of(q, spin) }
+    end
+    -- samples of the wait are counted where they end
+    assert.same({ 301, 300e6, 151, 150e6, { 150, 150 } }, figures(p))
+    assert.same(figures(p), figures(all:range(0.2)))
+    assert.same(figures(all:range(0.3, 0.4)), figures(p:range(0.1, 0.2)))
+  end)
+
+  it("are shown by all commands", function()
+    local dir <close> = command.folder()
+    local path = assert(stalled(dir:file "x.cprof", "a stall"))
+    for _, words in ipairs { { "report" }, { "tree" }, { "flame" },
+      { "callgraph" }, { "show", "spin" }, { "heatmap" }, { "annotate" },
+      { "report", "--from", "0.1s", "--to", "0.2s" },
+      { "html", "-o", dir:file "x.html" },
+      { "diff", path }, { "diff", "--range", "0s..0.1s", "--against",
+        "0.1s..0.2s" }, { "merge", "-o", dir:file "y.cprof", path },
+      { "export", "--format=folded", "-o", dir:file "x.folded" } } do
+      local line = table.move(words, 1, #words, 1, {})
+      table.insert(line, words[1] == "show" and 2 or #line + 1, path)
+      local out, err, status = command.cprof(table.unpack(line))
+      assert.equal(0, status, table.concat(line, " ") .. out .. err)
+      if words[1] == "report" then
+        assert.is_truthy(out:find("\nreason: a stall\n", 1, true), out)
+      end
+    end
+  end)
+
+  it("are the whole recording if it is shorter", function()
+    local dir <close> = command.folder()
+    local path, dump = dir:file "short.cprof", profiler.dump_recent
+    keeping(function()
+      spin(40)
+      dump(path)
+    end)
+    local p = assert(profiler.load(path))
+    assert.same({ 40, "0s to 0.04s of 40.0ms" }, { p.samples, p.meta.range })
+  end)
+
+  it("are written again and again, also after the end", function()
+    local dir <close> = command.folder()
+    local pattern, files = dir:file "s-%n-%p.cprof", {}
+    local dump = profiler.dump_recent
+    keeping(function()
+      usual()
+      files[1] = dump()
+      spin(100)
+      files[2] = dump(nil, "again")
+    end, { file = pattern })
+    files[3] = profiler.dump_recent()
+    assert.equal(3, #files)
+    for i, range in ipairs { "0.2s to 0.5s of 500ms", "0.3s to 0.6s of 600ms",
+      "0.3s to 0.6s of 600ms" } do
+      local p = assert(profiler.load(files[i]))
+      assert.same({ 300, range }, { p.samples, p.meta.range })
+      assert.is_truthy(files[i]:find("s%-%d+%-%d+%.cprof$"), files[i])
+    end
+    assert.equal(3, #{ files[1], files[2] ~= files[1] and files[2],
+      files[3] ~= files[2] and files[3] or nil })
+  end)
+
+  it("are written by a host", function()
+    local dir <close> = command.folder()
+    local path, S = dir:file "host.cprof", host.state()
+    local status, why = S:file(path, "recent")
+    assert.equal(2, status)
+    assert.is_truthy(why:find("nothing was recorded with option 'keep_last'",
+      1, true), why)
+    S:run [[require "cprof".start { mode = "sample", keep_last = 10 }]]
+    S:run "local s = '' for i = 1, 1e4 do s = s .. 'x' end"
+    assert.equal(0, S:file(path, "recent"))
+    S:close()
+    local p = assert(profiler.load(path))
+    assert.same({ "sample", "as the host says" },
+      { p.meta.mode, p.meta.reason })
+  end)
+
+  it("take memory for these seconds alone", function()
+    local dir <close> = command.folder()
+    local path, dump = dir:file "long.cprof", profiler.dump_recent
+    local all = keeping(function()
+      spin(20000)
+      dump(path)
+    end)
+    -- two chunks of 16 KB
+    local kept = all.meta.wall_ns - all.meta.axis_begins_ns
+    assert.is_true(kept >= 300e6 and kept <= 12000e6, kept)
+    local p = assert(profiler.load(path))
+    assert.same({ 300, 300 }, { p.samples, of(p, spin)[1] })
+    assert.equal(all.meta.started_at + 19, p.meta.started_at)
+  end)
+
+  it("say why they cannot be written", function()
+    local dir <close> = command.folder()
+    local to, why, all = stalled(dir:file "none/x.cprof")
+    assert.is_nil(to)
+    assert.is_truthy(why:find("none/x.cprof: No such file", 1, true), why)
+    assert.equal(700, all.samples)
+  end)
+
+  it("need the option, and a name for the file", function()
+    local function fails(message, f, ...)
+      local args = table.pack(...)
+      local ok, why = pcall(function()
+        f(table.unpack(args, 1, args.n))
+      end)
+      assert.is_false(ok)
+      local at, rest = why:match "^(.-):%d+: (.*)"
+      assert.same({ "spec/recent_spec.lua", message }, { at, rest })
+    end
+    local dump, start = profiler.dump_recent, profiler.start
+    driven.sample(function() spin(3) end)
+    local missing = "nothing was recorded with option 'keep_last'; call " ..
+      'start { mode = "sample", keep_last = SECONDS } first'
+    fails("dump_recent: " .. missing, dump, "x.cprof")
+    keeping(function() spin(3) end)
+    fails("dump_recent: name a file, or give start the option 'file'", dump)
+    fails("dump_recent: the path must be a string, got a number", dump, 3)
+    fails("dump_recent: the path must be a string, got an empty one", dump,
+      "")
+    fails("dump_recent: the reason must be a string, got a table", dump, "x",
+      {})
+    for _, mode in ipairs { "call", "line", "trace", "count" } do
+      fails("start: option 'keep_last' needs mode = \"sample\"", start,
+        { mode = mode, keep_last = 10 })
+    end
+    fails("start: option 'keep_last' must be a number from 0.01 to 100000, " ..
+      "got 0 (a number)", start, { mode = "sample", keep_last = 0 })
+    fails("start: with option 'keep_last', 'file' needs %t or %n in its " ..
+      'name, got "x"', start, { mode = "sample", keep_last = 1, file = "x" })
+    fails("start: options 'keep_last' and 'every' cannot be combined: one " ..
+      "writes a file when it is asked for, the other all the time", start,
+      { mode = "sample", keep_last = 1, file = "x%n", every = 1 })
+  end)
+end)
