@@ -104,6 +104,7 @@ build = {
         "src/lua/lrebuild.c",
         "src/lua/lremote.c",
         "src/lua/lsave.c",
+        "src/lua/lslow.c",
         "src/lua/lstate.c",
         "src/lua/ltable.c",
         "src/lua/texts.c",

@@ -4,6 +4,7 @@ local driven = require "driven"
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
+local core = require "cprof.core"
 local helper = require "helper"
 local host = require "spec_host"
 local profiler = require "cprof"
@@ -179,6 +180,126 @@ describe("the last seconds of a recording", function()
       { p.meta.mode, p.meta.reason })
   end)
 
+  -- the profiles in the files of `pattern`, in order
+  local function written(pattern)
+    local numbers, folder = {}, pattern:match "^(.*)/"
+    for _, name in ipairs(core.filenames(folder)) do
+      numbers[#numbers + 1] = tonumber(name:match "^s%-(%d+)%.cprof$")
+    end
+    table.sort(numbers)
+    for i, n in ipairs(numbers) do
+      numbers[i] = assert(profiler.load(("%s/s-%d.cprof"):format(folder, n)))
+      helper.check(numbers[i])
+    end
+    return numbers
+  end
+
+  it("are written when a zone takes longer than its budget", function()
+    local dir <close> = command.folder()
+    local pattern = dir:file "s-%n.cprof"
+    local function handle(ms, id)
+      local _ <close> = profiler.zone("handle", id)
+      spin(ms)
+    end
+    local function other(ms)
+      local _ <close> = profiler.zone "other"
+      spin(ms)
+    end
+    local wrapped = profiler.wrap("wrapped", spin)
+    handle(1)
+    other(1)
+    local all = keeping(function()
+      handle(200)
+      other(210)
+      wrapped(50)
+      handle(201, 7)
+      spin(900)
+      handle(300)   -- too early
+      wrapped(51)   -- and this
+      spin(99)
+      wrapped(51)
+    end, { file = pattern, dump_every = 1.3,
+      on_slow = { handle = 0.2, wrapped = 0.05, missing = 0.001 } })
+    local files = written(pattern)
+    assert.equal(2, #files)
+    assert.same({ "handle(7) took 201ms, over its budget of 200ms",
+      "wrapped took 51.0ms, over its budget of 50.0ms" },
+      { files[1].meta.reason, files[2].meta.reason })
+    assert.same({ "0.361s to 0.661s of 661ms", "1.762s to 2.062s of 2.06s" },
+      { files[1].meta.range, files[2].meta.range })
+    assert.same({ 300, 201 }, { files[1].samples, of(files[1], handle)[1] })
+    assert.same({ 2062, 2062e6 }, { all.samples, all.program_ns })
+  end)
+
+  it("are written when a zone that an error ends was slow", function()
+    local dir <close> = command.folder()
+    local pattern, fail = dir:file "s-%n.cprof", function()
+      local _ <close> = profiler.zone "fails"
+      spin(100)
+      error "no"
+    end
+    pcall(fail)
+    keeping(function() pcall(fail) end,
+      { file = pattern, on_slow = { fails = 0.0999 } })
+    assert.same({ "fails took 100ms, over its budget of 99.9ms", 100 },
+      { written(pattern)[1].meta.reason, written(pattern)[1].samples })
+  end)
+
+  it("are no part of the zone around the one that was slow", function()
+    local dir <close> = command.folder()
+    local pattern = dir:file "s-%n.cprof"
+    local function inner()
+      local _ <close> = profiler.zone "inner"
+      spin(100)
+    end
+    local function outer()
+      local _ <close> = profiler.zone "outer"
+      inner()
+      spin(100)
+    end
+    outer()
+    keeping(outer, { file = pattern, dump_every = 0,
+      on_slow = { inner = 0.05, outer = 0.1999 } })
+    assert.same({ "inner took 100ms, over its budget of 50.0ms",
+      "outer took 200ms, over its budget of 200ms" },
+      { written(pattern)[1].meta.reason, written(pattern)[2].meta.reason })
+  end)
+
+  it("are written when a frame takes longer than its budget", function()
+    local dir <close> = command.folder()
+    local pattern, frame = dir:file "s-%n.cprof", profiler.frame
+    keeping(function()
+      spin(100)  -- when this frame began is not known
+      frame()
+      for _ = 1, 20 do
+        spin(16)
+        frame()
+      end
+      spin(17)
+      frame()
+    end, { file = pattern, slow_frames = { budget_ms = 16.5 } })
+    local files = written(pattern)
+    assert.same({ "a frame took 17.0ms, over its budget of 16.5ms",
+      "0.137s to 0.437s of 437ms" },
+      { files[1].meta.reason, files[1].meta.range })
+    assert.is_nil(files[2])
+  end)
+
+  it("are said once that they cannot be written", function()
+    local dir <close> = command.folder()
+    local code = ([[
+      local cprof = require "cprof"
+      cprof.start { mode = "sample", keep_last = 1, dump_every = 0,
+        file = %q, on_slow = { z = 1e-9 } }
+      for _ = 1, 3 do local z <close> = cprof.zone "z" end
+      cprof.stop()]]):format(dir:file "none/x-%n.cprof")
+    local _, err, status = command.lua("-e", code)
+    assert.equal(0, status)
+    assert.equal("cprof: the last seconds cannot be written: ",
+      err:match "^cprof: [^:]*: ")
+    assert.equal(1, select(2, err:gsub("\n", "")))
+  end)
+
   it("take memory for these seconds alone", function()
     local dir <close> = command.folder()
     local path, dump = dir:file "long.cprof", profiler.dump_recent
@@ -224,6 +345,19 @@ describe("the last seconds of a recording", function()
       "")
     fails("dump_recent: the reason must be a string, got a table", dump, "x",
       {})
+    fails("start: option 'on_slow' needs option 'keep_last'", start,
+      { mode = "sample", on_slow = { x = 1 } })
+    fails("start: option 'slow_frames' needs option 'keep_last' in mode " ..
+      '"sample"', start, { mode = "sample", slow_frames = { budget_ms = 1 } })
+    fails("start: option 'on_slow' needs option 'file', to name the files",
+      start, { mode = "sample", keep_last = 1, on_slow = { x = 1 } })
+    fails("start: option 'on_slow' needs mode = \"sample\"", start,
+      { on_slow = { x = 1 } })
+    for _, wrong in ipairs { { x = 0 }, { x = "1" }, { 1 }, {} } do
+      fails("start: option 'on_slow' must be a table { [name] = seconds, a " ..
+        "positive number }, got a table", start,
+        { mode = "sample", on_slow = wrong })
+    end
     for _, mode in ipairs { "call", "line", "trace", "count" } do
       fails("start: option 'keep_last' needs mode = \"sample\"", start,
         { mode = mode, keep_last = 10 })

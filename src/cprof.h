@@ -148,6 +148,8 @@ typedef struct cprof_Options {
   double keep_last;		/* mode "sample": seconds before a call of
 				   cprof_dumprecent that it writes; 'file' is
 				   the path of such files */
+  double dump_every;		/* seconds from one file that is written by
+				   itself to the next, at least */
   int c_functions;		/* CPROF_OFF: charge them to their callers */
   int callsites;		/* CPROF_ON: tell calls apart by their lines */
   int compensate;		/* CPROF_OFF: leave overhead in the times */
@@ -162,7 +164,8 @@ typedef struct cprof_Options {
 				   last 128, with all their nodes */
   struct {
     double budget_ms;		/* keep frames that take longer than this
-				   without overhead, with all their nodes */
+				   without overhead, with all their nodes; with
+				   'keep_last', write the last seconds */
     int keep;			/* keep at most this many slow frames */
   } slow_frames;
 } cprof_Options;

@@ -26,10 +26,13 @@ internal.add()
 
 local recorded ---@type cprof.Recorded?  facts about the last recording
 
+local recent_profile
+
 local function prepare(opts)
   local _ <close> = methods.borrow()
   local given, known = starting.prepare(opts)
   recorded = known
+  if known.recent then known.recent.snapshot = recent_profile end
   return given
 end
 
@@ -107,6 +110,13 @@ local function snapshot(who)
   if not p then
     error(who .. ": nothing was recorded; call start first", 3)
   end
+  core.names()
+  return p
+end
+
+-- the profile for a file that is written by itself
+function recent_profile()
+  local p = current_profile()
   core.names()
   return p
 end

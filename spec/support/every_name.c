@@ -169,7 +169,7 @@ static void start (lua_State *L, const char *path) {
   o.memory_interval = o.rate = o.gc = o.distribution = 0;
   o.max_nodes = 1000;
   o.every = o.keep = 0;
-  o.keep_last = 0;
+  o.keep_last = o.dump_every = 0;
   o.history = CPROF_FULL;
   o.slow_frames.budget_ms = 0.000001;
   o.slow_frames.keep = 3;

@@ -95,6 +95,7 @@ static const ApiField api_start_fields[] = {
   OPTION(API_NUMBER, every, "every"),
   OPTION(API_INT, keep, "keep"),
   OPTION(API_NUMBER, keep_last, "keep_last"),
+  OPTION(API_NUMBER, dump_every, "dump_every"),
   {"history", API_INT, offsetof(cprof_Options, history), "full", CPROF_FULL},
   {NULL, API_INT, 0, NULL, 0}
 };
@@ -245,8 +246,7 @@ int cprof_running (lua_State *L) {
 
 
 int cprof_frame (lua_State *L, int record) {
-  Recorder *r = recorder_get(L);
-  return r != NULL && control_frame(r, L, record);
+  return lcore_frame(L, record);
 }
 
 

@@ -64,6 +64,9 @@ local start = {}
 ---@field keep? integer         number of these files to keep, the newest
 ---@field keep_last? number    mode "sample": seconds until a `dump_recent`
 ---    that it writes into a file; `file` is the pattern of such files
+---@field on_slow? table<string, number>  with `keep_last`: seconds that zones
+---    of a name may take; if one takes longer, the last seconds are written
+---@field dump_every? number   seconds from one such file to the next, at least
 ---@field compensate? boolean  false: overhead stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  keeps the last
 ---    `keep` host frames over the budget with all their nodes
@@ -86,12 +89,15 @@ start.options = {
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
                 default = 1000000 },
   history = { type = "history", default = 128 },
-  slow_frames = { type = "slow_frames", modes = { "call", "line", "trace" } },
+  slow_frames = { type = "slow_frames",
+                  modes = { "call", "line", "trace", "sample" } },
   file = { type = "path" },
   every = { type = "number", min = 0.01, max = 100000000 },
   keep = { type = "integer", min = 1, max = 1000000 },
   keep_last = { type = "number", min = 0.01, max = 100000,
                 modes = { "sample" } },
+  on_slow = { type = "budgets", modes = { "sample" } },
+  dump_every = { type = "number", min = 0, max = 100000000, default = 60 },
   compensate = { type = "boolean", default = true },
   distribution = { type = "boolean", default = false,
                    modes = { "call", "line" } },
@@ -250,7 +256,7 @@ local function given_of(o, filter, recorded, tell, close)
     title = title_of and with_methods(title_of) or nil,
     history = o.history == "full" and 128 or o.history,
     full = o.history == "full",
-    budget_ms = slow.budget_ms,
+    budget_ms = o.mode == "sample" and 0 or slow.budget_ms,
     keep = slow.keep or 32,
     internal = internal.list(),
     filter = with_methods(filter:function_filter(title_of)),
@@ -281,6 +287,11 @@ end
 ---@field choice? cprof.Choice  what is recorded; nil: everything
 ---@field recent? cprof.Recent  what `dump_recent` writes
 
+-- Is there something that only a flight recorder has?
+local function needs_recent(o)
+  return o.keep_last or o.on_slow or o.mode == "sample" and o.slow_frames
+end
+
 ---Prepares a start. An error about the options names the place from which
 ---cprof.start was called: the caller's caller.
 ---@param opts? cprof.StartOptions
@@ -289,7 +300,7 @@ end
 ---@return cprof.Recorded
 function start.prepare(opts)
   local o = check_start(opts)
-  local kept = o.keep_last and recent.take(o, 4)
+  local kept = needs_recent(o) and recent.take(o, 4) or nil
   local tell, close = trace_calls(o)
   text.forget()
   local filter = choice.new(o)
@@ -302,6 +313,7 @@ function start.prepare(opts)
   }
   local given = given_of(o, filter, recorded, tell, close)
   rotation.prepare(o, given)
+  if kept then recent.prepare(kept, given) end
   return given, recorded
 end
 
