@@ -371,3 +371,67 @@ describe("the last seconds of a recording", function()
       { mode = "sample", keep_last = 1, file = "x%n", every = 1 })
   end)
 end)
+
+describe("cprof run --keep-last", function()
+  local program = [[
+    local cprof = require "cprof"
+    local function work(n) local s = "" for i = 1, n do s = s .. i end end
+    do local z <close> = cprof.zone "z" work(1000) end
+    cprof.dump_recent(nil, "asked for")
+    work(1000)
+    error "no"]]
+
+  local function run(dir, ...)
+    local words = { "run", "--sample", "--keep-last=1000", ... }
+    words[#words + 1] = dir:file("x.lua", program)
+    return command.cprof(table.unpack(words))
+  end
+
+  it("writes when a zone was slow, when asked, and at the end", function()
+    local dir <close> = command.folder()
+    local out, err, status = run(dir, "--on-slow=z=1us", "-o",
+      dir:file "s-%n.cprof")
+    assert.same({ "", 1 }, { out, status })
+    assert.is_truthy(err:find("reason: the program ended\n", 1, true), err)
+    local reasons = {}
+    for i = 1, 3 do
+      local p = assert(profiler.load(dir:file(("s-%d.cprof"):format(i))))
+      assert.equal("sample", p.meta.mode)
+      reasons[i] = p.meta.reason:gsub(" took .-, over", " over")
+    end
+    assert.same({ "z over its budget of 1.00µs", "asked for",
+      "the program ended" }, reasons)
+    assert.is_nil(profiler.load(dir:file "s-4.cprof"))
+  end)
+
+  it("writes the end into a file without a number", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    local _, err = run(dir, "--quiet", "-o", path)
+    -- the program's own call has no file
+    assert.is_truthy(err:find("dump_recent: name a file, or give start", 1,
+      true), err)
+    assert.equal("the program ended", profiler.load(path).meta.reason)
+    local _, other = run(dir, "--quiet", "-o", dir:file "none/x.cprof")
+    assert.is_truthy(other:find("cprof run: " .. dir:file "none/x.cprof" ..
+      ": No such file or directory", 1, true), other)
+  end)
+
+  it("says what it needs", function()
+    for what, words in pairs {
+      ["--keep-last needs --sample"] = { "--keep-last=3" },
+      ["--on-slow needs --keep-last"] = { "--sample", "--on-slow=a=1s" },
+      ["--on-slow needs -o FILE with %t or %n in its name, and no --format"] =
+        { "--sample", "--keep-last=3", "--on-slow=a=1s", "-o", "x" },
+      ["--both cannot be combined with --keep-last"] =
+        { "--both", "--keep-last=3" },
+      ["option '--on-slow' must be NAME=TIME (handle=200ms), got 'a=1'; see " ..
+        "cprof run --help"] = { "--sample", "--keep-last=3", "--on-slow=a=1" },
+    } do
+      table.insert(words, 1, "run")
+      table.move({ "-e", "" }, 1, 2, #words + 1, words)
+      local _, err, status = command.cprof(table.unpack(words))
+      assert.same({ "cprof run: " .. what .. "\n", 2 }, { err, status })
+    end
+  end)
+end)

@@ -58,6 +58,14 @@ Server.handle = profiler.wrap("Server:handle", Server.handle)
 
 A file is written when a zone `Server:handle` took longer than 0.2 s, or the time from one `frame` to the next was longer than 50 ms; at most one in `dump_every` seconds (60). A zone with arguments has the budget of its name. Times are those of the recording's clock, and include pauses. The file is written where the zone or frame ends, outside of all hooks, also if an error ends it; its time is not part of zones around it. If that fails, one line on standard error says so. Zones of `enter` and `leave`, and those in C, have no budgets in this mode, and neither have functions that are in no zone.
 
+For a whole program:
+
+```sh
+cprof run --sample --keep-last 10 --on-slow Server:handle=200ms -o slow-%t-%n.cprof server.lua
+```
+
+There, the last seconds are also written when the program ends, by an error, too, which is what the report at the end is about. The recording is in memory: if a signal kills the program, only files that were written before are there.
+
 `dump_recent` writes what was sampled in the last 10 seconds, with its time axis. The file opens in every command, and the header of its reports has the reason. It is written in this call, which takes some milliseconds and is not part of the recording; recording goes on, and loses nothing. Until then, nothing is written. The time axis takes at most 8 bytes per sample of these seconds, and 32 KB; where samples need more, there are fewer seconds, and the file says how many. The call tree grows with what ran since the start, up to `max_nodes`. Other modes do not keep when, so they refuse `keep_last`.
 
 **C functions** are sampled when they return. Until then, their time is in the row `(waiting, or in a C function)`; it stays there if a signal ends the program.

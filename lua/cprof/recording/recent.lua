@@ -121,6 +121,20 @@ function recent.check(kept, path, reason, level)
   end
 end
 
+---The last seconds of a profile; nil and a message: there are none.
+---@param kept cprof.Recent
+---@param p cprof.Profile
+---@param reason? string  for the header of reports
+---@return cprof.Profile?
+---@return string? why
+function recent.cut(kept, p, reason)
+  local from = p.meta.wall_ns - (kept.seconds * second // 1 | 0)
+  local q, why = range.last(p, math.max(from, (range.bounds(p)), 0))
+  if not q then return nil, why end
+  q.meta.reason = reason
+  return q
+end
+
 ---Writes the last seconds of a profile into a file.
 ---@param kept cprof.Recent
 ---@param p cprof.Profile
@@ -129,10 +143,8 @@ end
 ---@return string? path   of the file; nil: it cannot be written
 ---@return string? why
 function recent.write(kept, p, path, reason)
-  local from = p.meta.wall_ns - (kept.seconds * second // 1 | 0)
-  local q, why = range.last(p, math.max(from, (range.bounds(p)), 0))
+  local q, why = recent.cut(kept, p, reason)
   if not q then return nil, why end
-  q.meta.reason = reason
   local to = filename.expand(path or kept.file --[[@as string]])
   to = to:gsub("%%p", tostring(core.process()))
   local ok, message = profile.save(q, to)
