@@ -78,10 +78,14 @@ static int slow_tell (lua_State *L) {
 static void slow_end (lua_State *L, Recorder *r, SlowCalls *c,
                       const SlowMark *m, uint64_t budget, int name) {
   uint64_t now = hot_now(r->hot), took = now - m->begun - (c->own - m->own);
-  Scale s = clock_scale(&r->recording.clock, 0);
-  uint64_t ns = clock_ns(s, took);
-  if (took > INT64_MAX || ns <= budget || !lua_checkstack(L, LUA_MINSTACK))
+  uint64_t ns;
+  Scale s;
+  /* to measure the clock's rate, now better known, takes microseconds */
+  if (took > INT64_MAX || clock_ns(r->hot->scale, took) < budget / 8 * 7)
     return;
+  s = clock_scale(&r->recording.clock, 0);
+  ns = clock_ns(s, took);
+  if (ns <= budget || !lua_checkstack(L, LUA_MINSTACK)) return;
   lua_pushcfunction(L, slow_tell);
   if (name != 0) lua_pushvalue(L, name);
   else lua_pushnil(L);
