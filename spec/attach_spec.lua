@@ -130,6 +130,31 @@ describe("a program that listens", function()
     end
   end)
 
+  it("hears a signal that comes while a file is closed", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      local host = require "spec_host"
+      local core = require "cprof.core"
+      local naming, closing = core.naming, false
+      core.naming = function(names)
+        naming(function()
+          if closing then host.signal(23) end
+          closing = false
+          return names()
+        end)
+      end
+      require "cprof".listen("URG", { file = "%n.cprof" })
+      local function work() for i = 1, 10 do math.abs(i) end end
+      local function send() host.signal(23) work() return core.state() end
+      print(send())
+      closing = true
+      print(send(), send())]])
+    local out, err = command.shell(("cd %s; $SPEC_LUA %s"):format(
+      q(dir.path), q(script)))
+    assert.equal("running\nrunning\tstopped\n", out, err)
+    assert.equal(2, #profiles(dir))
+  end)
+
   it("says what is wrong, and runs all the same", function()
     for set, why in pairs {
       ["CPROF_SIGNAL=KILL"] = "cprof.auto: cannot listen: the signal must " ..

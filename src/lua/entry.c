@@ -20,22 +20,17 @@
 ** The program's hook
 ** ======================================================= */
 
-/*
-** Restores the program's hook. A signal during the entry may have set another
-** one, whose event is still to come: that is set again, over the program's.
-*/
-static void entry_puthook (Entry *e, lua_State *L) {
+int entry_puthook (const SavedHook *own, lua_State *L) {
   SavedHook pending;
   savedhook_save(&pending, L);
-  savedhook_set(&e->own, L);
-  e->own.hook = NULL;
-  if (pending.hook == NULL) return;
-  e->left = 0;  /* Lua's count is for the pending hook now */
+  savedhook_set(own, L);
+  if (pending.hook == NULL) return 0;
 #if PLATFORM_SIGNALS
   if (signals_again(L, pending.hook) || listen_pending(L, pending.hook))
-    return;
+    return 1;
 #endif
   savedhook_set(&pending, L);
+  return 1;
 }
 
 /* }====================================================== */
@@ -62,7 +57,8 @@ static void entry_begin (Entry *e, lua_State *L) {
 */
 static void entry_leave (Entry *e, lua_State *L, Recorder *r) {
   if (r->state == STATE_RUNNING && control_pause(r, L, 1)) e->suspended = 1;
-  entry_puthook(e, L);
+  if (entry_puthook(&e->own, L)) e->left = 0;  /* it counts for another hook */
+  e->own.hook = NULL;
 }
 
 

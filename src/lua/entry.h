@@ -20,6 +20,13 @@ typedef struct Entry {
   int suspended;	/* has the entry suspended the recording? */
 } Entry;
 
+/*
+** Puts back a hook that was taken from L, the program's or ours. A signal may
+** have set another one since, whose event is still to come: sets that again
+** over the one put back. 0: there is none.
+*/
+CPROF_I int entry_puthook (const SavedHook *own, lua_State *L);
+
 /* Like lua_pcall without a message handler, but within an entry. */
 CPROF_I int entry_pcall (lua_State *L, int arguments, int results);
 

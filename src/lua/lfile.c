@@ -10,6 +10,7 @@
 #include "cprof.h"
 #include "file/reader.h"
 #include "file/format.h"
+#include "lua/entry.h"
 #include "lua/lmemory.h"
 #include "lua/lprofile.h"
 #include "lua/lstate.h"
@@ -139,7 +140,7 @@ static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
   if (r != NULL) r->callback = CALLBACK_NAMES;
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
   if (r != NULL) r->callback = before;
-  savedhook_set(&own, L);
+  entry_puthook(&own, L);
   return a.ok;
 }
 
