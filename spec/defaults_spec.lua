@@ -11,6 +11,7 @@ local none = { ["--filter"] = true, ["--root"] = true, ["--focus"] = true,
   ["--branch-coverage"] = true, ["--budget"] = true,
   ["--baseline"] = true,
   ["--since"] = true, ["--until"] = true, ["--range"] = true,
+  ["--on-slow"] = true,
   ["--trace"] = true, ["-e"] = true, ["-m"] = true }
 
 -- the options with a value that a command need not be given; what its help

@@ -74,6 +74,7 @@ annotate 0
 written 1
 save 0
 export 0
+dumprecent 1
 ]]
 
 -- without cprof, each function returns a status or 0

@@ -13,8 +13,9 @@ describe("the options of start", function()
   local wrong = {
     { { colour = true }, "start: unknown option \"colour\"; valid options: " ..
       "c_functions, callsites, clock, compensate, distribution, " ..
-       "every, exclude, file, gc, history, include, keep, " ..
-       "lines, max_nodes, memory, memory_interval, mode, rate, " ..
+       "dump_every, every, exclude, file, gc, history, include, keep, " ..
+       "keep_last, lines, max_nodes, memory, memory_interval, mode, " ..
+       "on_slow, rate, " ..
        "recursion, slow_frames, tasks, timer, trace" },
     { { 1 }, "start: unknown option 1 (a number); valid options: " },
     { { clock = "sundial" },

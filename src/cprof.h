@@ -145,6 +145,11 @@ typedef struct cprof_Options {
 				   "%n" a running number */
   double every;			/* seconds after which another file is begun */
   int keep;			/* number of the newest files to keep */
+  double keep_last;		/* mode "sample": seconds before a call of
+				   cprof_dumprecent that it writes; 'file' is
+				   the path of such files */
+  double dump_every;		/* seconds from one file that is written by
+				   itself to the next, at least */
   int c_functions;		/* CPROF_OFF: charge them to their callers */
   int callsites;		/* CPROF_ON: tell calls apart by their lines */
   int compensate;		/* CPROF_OFF: leave overhead in the times */
@@ -160,7 +165,8 @@ typedef struct cprof_Options {
 				   last 128, with all their nodes */
   struct {
     double budget_ms;		/* keep frames that take longer than this
-				   without overhead, with all their nodes */
+				   without overhead, with all their nodes; with
+				   'keep_last', write the last seconds */
     int keep;			/* keep at most this many slow frames */
   } slow_frames;
 } cprof_Options;
@@ -436,6 +442,17 @@ CPROF_API int cprof_annotate (lua_State *L, const char *source,
 ** that exists is replaced when all is written; another file is not.
 */
 CPROF_API int cprof_save (lua_State *L, const char *path);
+
+/*
+** Writes what was recorded in the last seconds to a file, as many as the
+** option 'keep_last' says. Recording goes on, and this call is no part of it.
+** 'path' may have "%p", "%t" and "%n"; NULL: the path of the option 'file'.
+** 'reason' is for the header of reports; NULL: none. Returns a status: nothing
+** was recorded with that option, or the file cannot be written. Not from a
+** signal handler: it runs Lua code.
+*/
+CPROF_API int cprof_dumprecent (lua_State *L, const char *path,
+                                const char *reason);
 
 /*
 ** Writes the profile in the format of another tool: "folded", "pprof",
@@ -776,6 +793,12 @@ static inline int cprof_annotate (lua_State *L, const char *source,
 
 static inline int cprof_save (lua_State *L, const char *path) {
   (void)L; (void)path;
+  return LUA_OK;
+}
+
+static inline int cprof_dumprecent (lua_State *L, const char *path,
+                                    const char *reason) {
+  (void)L; (void)path; (void)reason;
   return LUA_OK;
 }
 

@@ -15,6 +15,7 @@ local choice = later "cprof.recording.choice"
 local heap = later "cprof.count.heap"
 local options = later "cprof.text.options"
 local profile = later "cprof.export.methods"
+local recent = later "cprof.recording.recent"
 local report = later "cprof.report"
 local starting = later "cprof.recording.start"
 local variables = later "cprof.recording.variables"
@@ -25,10 +26,13 @@ internal.add()
 
 local recorded ---@type cprof.Recorded?  facts about the last recording
 
+local recent_profile
+
 local function prepare(opts)
   local _ <close> = methods.borrow()
   local given, known = starting.prepare(opts)
   recorded = known
+  if known.recent then known.recent.snapshot = recent_profile end
   return given
 end
 
@@ -106,6 +110,13 @@ local function snapshot(who)
   if not p then
     error(who .. ": nothing was recorded; call start first", 3)
   end
+  core.names()
+  return p
+end
+
+-- the profile for a file that is written by itself
+function recent_profile()
+  local p = current_profile()
   core.names()
   return p
 end
@@ -191,6 +202,21 @@ function cprof.snapshot()
   local _ <close> = methods.borrow()
   local p = snapshot "snapshot"
   return p
+end
+
+---Writes what was recorded in the last seconds, as many as the option
+---`keep_last` says, into a file. Recording goes on.
+---@param path? string    %p, %t and %n in it are replaced; nil: by the option
+---    `file`
+---@param reason? string  for the header of its reports
+---@return string? path   of the file; nil: it cannot be written
+---@return string? why
+function cprof.dump_recent(path, reason)
+  local _ <close> = methods.borrow()
+  local kept = recorded and recorded.recent
+  recent.check(kept, path, reason, 2)
+  local to, why = recent.write(kept, snapshot "dump_recent", path, reason)
+  return to, why
 end
 
 ---The report of what was recorded so far, as text.

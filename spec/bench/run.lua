@@ -280,6 +280,14 @@ if only == "" then
 end
 
 if only == "" then
+  print(("\n%-25s %10s"):format("flight recorder", "ns"))
+  for _, z in ipairs(require "recent") do
+    print(("%-25s %10.2f"):format(z.name, z.ns))
+    tsv[#tsv + 1] = ("recent\t%s\t\t\t\t\t%.2f\t\t\t"):format(z.name, z.ns)
+  end
+end
+
+if only == "" then
   print(("\n%-23s %6s"):format("zone in C", "ns"))
   for _, z in ipairs(require "zones") do
     print(("%-23s %6.2f"):format(z.name, z.ns))

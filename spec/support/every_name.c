@@ -169,6 +169,7 @@ static void start (lua_State *L, const char *path) {
   o.memory_interval = o.rate = o.gc = o.distribution = o.tasks = 0;
   o.max_nodes = 1000;
   o.every = o.keep = 0;
+  o.keep_last = o.dump_every = 0;
   o.history = CPROF_FULL;
   o.slow_frames.budget_ms = 0.000001;
   o.slow_frames.keep = 3;
@@ -229,6 +230,8 @@ static void report (lua_State *L, const char *path) {
   say("written", size > 100);
   check(L, "save", cprof_save(L, path));
   check(L, "export", cprof_export(L, "folded", "folded"));
+  say("dumprecent", cprof_dumprecent(L, path, "no option") == LUA_ERRRUN);
+  lua_settop(L, 0);
 }
 
 

@@ -27,7 +27,7 @@ int main (int argc, char **argv) {
   AxisData d;
   Axis a;
   axis_init(&a, &m, NULL, NULL);
-  axis_pace(&a, RING_STEP, 1);
+  axis_pace(&a, RING_STEP, 1, 0);
   x.ns = RING_STEP;
   x.samples = 1;
   x.place = axis_place(&a, 7, 0);

@@ -427,7 +427,9 @@ int zones_report (lua_State *L, lua_State *S) {
 /* path, format: saves the profile of S, or exports it; status, message */
 int zones_file (lua_State *L, lua_State *S) {
   const char *path = lua_tostring(L, 2), *format = lua_tostring(L, 3);
-  int status = format != NULL ? cprof_export(S, format, path)
+  int recent = format != NULL && strcmp(format, "recent") == 0;
+  int status = recent ? cprof_dumprecent(S, path, "as the host says")
+             : format != NULL ? cprof_export(S, format, path)
                               : cprof_save(S, path);
   lua_pushinteger(L, status);
   if (status == LUA_OK) return 1;

@@ -8,7 +8,6 @@
 #include <string.h>
 
 
-#define AXIS_LONGEST	40	/* bytes of a sample: four numbers */
 #define AXIS_TOTAL	4.6e18	/* ns: no more than a profile has */
 
 
@@ -27,6 +26,7 @@ void axis_init (Axis *a, const Memory *m, const Pages *chunks,
   index_init(&a->index, &a->places, offsetof(AxisItem, next), axis_hash);
   chunks_init(&a->copy, m, sizeof(AxisPlace), AXIS_SHIFT);
   a->copy.pages = places;
+  a->limit = AXIS_CHUNKS;
 }
 
 
@@ -58,8 +58,12 @@ void axis_clear (Axis *a) {
 }
 
 
-void axis_pace (Axis *a, double mean, double tick) {
+/* One chunk is written while the others are full: it does not count. */
+void axis_pace (Axis *a, double mean, double tick, double keep) {
   double step = mean / AXIS_STEPS / tick;
+  double chunks = keep / mean * AXIS_USUAL / (AXIS_ROOM - AXIS_LONGEST) + 2;
+  a->limit = keep > 0 && chunks < AXIS_CHUNKS ? (uint32_t)chunks
+                                              : AXIS_CHUNKS;
   a->mean = mean;
   a->step = step > 1 ? (double)(uint64_t)step : 1;
 }
@@ -133,10 +137,10 @@ static unsigned char *axis_write (unsigned char *to, uint64_t n) {
 static int axis_turn (Axis *a) {
   uint64_t number = a->list.count > 0 ? a->number + 1 : 0;
   AxisChunk *c;
-  if (a->list.count < AXIS_CHUNKS && chunks_add(&a->list) == NULL) return 0;
+  if (a->list.count < a->limit && chunks_add(&a->list) == NULL) return 0;
   a->number = number;
   a->used = 0;
-  c = axis_chunk(a, (uint32_t)(number % AXIS_CHUNKS));
+  c = axis_chunk(a, (uint32_t)(number % a->limit));
   platform_publish(&c->used, 0);
   c->number = number;
   c->from = a->last;
@@ -185,7 +189,7 @@ int axis_add (Axis *a, uint64_t ticks, const AxisSample *x) {
   if ((a->list.count == 0 || a->used + AXIS_LONGEST > AXIS_ROOM) &&
       !axis_turn(a))
     return 0;
-  axis_put(a, axis_chunk(a, (uint32_t)(a->number % AXIS_CHUNKS)), ticks, x);
+  axis_put(a, axis_chunk(a, (uint32_t)(a->number % a->limit)), ticks, x);
   return 1;
 }
 

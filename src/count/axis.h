@@ -24,6 +24,8 @@
 #if !defined(AXIS_CHUNKS)
 #define AXIS_CHUNKS	1024u	/* at most, which is 16 MB */
 #endif
+#define AXIS_LONGEST	40	/* bytes of a sample at most: four numbers */
+#define AXIS_USUAL	8	/* bytes of a sample, or less, on average */
 #define AXIS_STEPS	32	/* in the mean from sample to sample */
 #define AXIS_MOST	((uint64_t)1 << 53)	/* largest number of a sample */
 
@@ -66,6 +68,7 @@ typedef struct AxisItem {
 typedef struct Axis {
   double step;		/* ticks of the recording's clock; 0: no axis */
   double mean;		/* ns from sample to sample that were asked for */
+  uint32_t limit;	/* chunks at most */
   Chunks list;		/* of AxisChunk */
   Chunks places;	/* of AxisItem, from 1 on */
   Index index;
@@ -84,8 +87,11 @@ CPROF_I void axis_init (Axis *a, const Memory *m, const Pages *chunks,
 CPROF_I void axis_free (Axis *a);
 CPROF_I void axis_clear (Axis *a);
 
-/* Sets 'mean', and 'step' for a clock with ticks of so many ns. */
-CPROF_I void axis_pace (Axis *a, double mean, double tick);
+/*
+** Sets 'mean', and 'step' for a clock with ticks of so many ns; before the
+** first sample. 'keep': ns whose samples must have room; 0: as many as fit.
+*/
+CPROF_I void axis_pace (Axis *a, double mean, double tick, double keep);
 
 /* The id of a place, new or not. 0: out of memory. */
 CPROF_I uint32_t axis_place (Axis *a, uint32_t node, uint32_t at);

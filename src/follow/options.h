@@ -24,6 +24,8 @@ typedef struct TraceEvent {
 typedef struct Options {
   Mode mode;
   uint32_t rate;	/* mode sample: samples a second */
+  double keep_last;	/* mode sample: ns until now of which the time axis
+			   must have the samples; 0: as many as it can have */
   int cpu;		/* processor time instead of wall time */
   int watched;		/* mode sample: another thread asks for ticks */
   int counted;		/* only if the timer can count the time in which the

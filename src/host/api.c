@@ -95,6 +95,8 @@ static const ApiField api_start_fields[] = {
   OPTION(API_INTEGER, max_nodes, "max_nodes"),
   OPTION(API_NUMBER, every, "every"),
   OPTION(API_INT, keep, "keep"),
+  OPTION(API_NUMBER, keep_last, "keep_last"),
+  OPTION(API_NUMBER, dump_every, "dump_every"),
   {"history", API_INT, offsetof(cprof_Options, history), "full", CPROF_FULL},
   {NULL, API_INT, 0, NULL, 0}
 };
@@ -245,8 +247,7 @@ int cprof_running (lua_State *L) {
 
 
 int cprof_frame (lua_State *L, int record) {
-  Recorder *r = recorder_get(L);
-  return r != NULL && control_frame(r, L, record);
+  return lcore_frame(L, record);
 }
 
 
@@ -444,6 +445,28 @@ static int api_file (lua_State *L) {
 int cprof_save (lua_State *L, const char *path) {
   ApiFile a = {"save", NULL, path};
   return api_callunseen(L, api_file, &a);
+}
+
+
+typedef struct ApiRecent {
+  const char *path, *reason;
+} ApiRecent;
+
+
+static int api_recent (lua_State *L) {
+  const ApiRecent *a = cast(const ApiRecent *, lua_touserdata(L, 1));
+  lua_settop(L, 0);
+  api_function(L, "dump_recent");
+  lua_pushstring(L, a->path);
+  lua_pushstring(L, a->reason);
+  lua_call(L, 2, 2);
+  return lua_toboolean(L, -2) ? 0 : lua_error(L);
+}
+
+
+int cprof_dumprecent (lua_State *L, const char *path, const char *reason) {
+  ApiRecent a = {path, reason};
+  return api_callunseen(L, api_recent, &a);
 }
 
 

@@ -21,6 +21,20 @@ const AxisData *laxis_check (lua_State *L, int arg) {
 }
 
 
+/* Pushes an axis with room for as many chunks and places as 'd' says. */
+static AxisData *laxis_new (lua_State *L, const AxisData *d) {
+  AxisData *to = cast(AxisData *,
+                      lmemory_block(L, sizeof *d +
+                                       d->chunks * sizeof *d->chunk +
+                                       d->places * sizeof *d->place));
+  luaL_setmetatable(L, AXIS);
+  *to = *d;
+  to->chunk = (AxisChunk *)(void *)(to + 1);
+  to->place = (AxisPlace *)(void *)(to->chunk + d->chunks);
+  return to;
+}
+
+
 void laxis_push (lua_State *L, const Recording *r, const Snapshot *s) {
   double tick = clock_rate(s->scale);
   AxisData d, *to;
@@ -29,17 +43,19 @@ void laxis_push (lua_State *L, const Recording *r, const Snapshot *s) {
     return;
   }
   range_measure(&d, &r->axis, tick, r->waiting > 0);
-  to = cast(AxisData *,
-            lmemory_block(L, sizeof d + d.chunks * sizeof *d.chunk +
-                             d.places * sizeof *d.place));
-  luaL_setmetatable(L, AXIS);
-  *to = d;
-  to->chunk = (AxisChunk *)(void *)(to + 1);
-  to->place = (AxisPlace *)(void *)(to->chunk + d.chunks);
+  to = laxis_new(L, &d);
   range_copy(to, &r->axis);
   if (r->waiting > 0)
     range_wait(to, NODE_WAITING, (double)s->wall,
                (double)clock_ns(s->scale, r->waiting));
+}
+
+
+void laxis_pushcut (lua_State *L, const AxisData *d, double from,
+                    const uint32_t *node) {
+  AxisData room = *d;
+  room.chunks++;
+  range_cut(laxis_new(L, &room), d, from, node);
 }
 
 

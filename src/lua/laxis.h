@@ -17,6 +17,10 @@
 */
 CPROF_I void laxis_push (lua_State *L, const Recording *r, const Snapshot *s);
 
+/* Pushes what an axis has after 'from', as one of its own: see 'range_cut'. */
+CPROF_I void laxis_pushcut (lua_State *L, const AxisData *d, double from,
+                            const uint32_t *node);
+
 /* The axis at 'arg'; raises an error when there is none. */
 CPROF_I const AxisData *laxis_check (lua_State *L, int arg);
 

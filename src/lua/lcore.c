@@ -18,6 +18,7 @@
 #include "lua/lfile.h"
 #include "lua/lmeta.h"
 #include "lua/lprofile.h"
+#include "lua/lslow.h"
 #include "lua/lstate.h"
 #include "lua/ltable.h"
 #include "record/calltrace.h"
@@ -228,6 +229,7 @@ static void core_modeoptions (lua_State *L, Options *o) {
 static void core_options (lua_State *L, Options *o) {
   core_modeoptions(L, o);
   if (o->mode == MODE_SAMPLE) o->rate = (uint32_t)core_integer(L, "rate");
+  o->keep_last = core_number(L, "keep_last") * 1e9;
   o->memory = ltable_flag(L, 1, "memory");
   o->live = (uint64_t)core_integer(L, "live");
   o->memory_interval = (uint64_t)core_integer(L, "memory_interval");
@@ -245,6 +247,7 @@ static void core_options (lua_State *L, Options *o) {
   if (ltable_flag(L, 1, "tell")) o->trace = core_trace;
   if (ltable_flag(L, 1, "elapsed")) o->elapsed = core_elapsed;
   if (o->mode == MODE_TRACE && o->trace == NULL) o->mode = MODE_CALL;
+  lslow_options(L);
   lua_getfield(L, 1, "internal");
   o->internal = luaL_checkstring(L, -1);
   lua_pop(L, 1);
@@ -461,11 +464,19 @@ static int core_costs (lua_State *L) {
 }
 
 
-/* record -> true; false when nothing is being recorded */
+int lcore_frame (lua_State *L, int record) {
+  Recorder *r = recorder_get(L);
+  if (r == NULL) return 0;
+  if (!recorder_samples(r)) return control_frame(r, L, record);
+  lslow_frame(L);
+  return 0;
+}
+
+
+/* record -> true; false when no frames are being recorded */
 static int core_frame (lua_State *L) {
   int record = lua_isnoneornil(L, 1) || lua_toboolean(L, 1);
-  Recorder *r = recorder_get(L);
-  lua_pushboolean(L, r != NULL && control_frame(r, L, record));
+  lua_pushboolean(L, lcore_frame(L, record));
   return 1;
 }
 
@@ -558,10 +569,30 @@ static int core_leave (lua_State *L) {
 }
 
 
+/* a zone whose time somebody asks for; its user value is its name */
+typedef struct TimedZone {
+  uint32_t serial;	/* 0: it is in no call tree */
+  SlowMark mark;
+} TimedZone;
+
+
+/* Pushes a zone with the name on top. */
+static void core_timezone (lua_State *L) {
+  TimedZone *z = cast(TimedZone *, lua_newuserdatauv(L, sizeof *z, 1));
+  z->serial = 0;
+  lua_pushvalue(L, -2);
+  lua_setiuservalue(L, -2, 1);
+  z->mark = lslow_begin(L);
+}
+
+
 static int core_zone (lua_State *L) {
   uint32_t serial = core_enterzone(L);
-  uint32_t *z = cast(uint32_t *, lua_newuserdatauv(L, sizeof *z, 0));
-  *z = serial;
+  if (lslow_wants(L)) core_timezone(L);
+  else {
+    uint32_t *z = cast(uint32_t *, lua_newuserdatauv(L, sizeof *z, 0));
+    *z = serial;
+  }
   luaL_setmetatable(L, ZONE);
   return 1;
 }
@@ -570,6 +601,12 @@ static int core_zone (lua_State *L) {
 static int core_closezone (lua_State *L) {
   const uint32_t *z = cast(const uint32_t *, luaL_checkudata(L, 1, ZONE));
   Recorder *r = recorder_get(L);
+  if (lua_rawlen(L, 1) == sizeof(TimedZone)) {
+    lua_getiuservalue(L, 1, 1);
+    lslow_zone(L, &cast(const TimedZone *, lua_touserdata(L, 1))->mark,
+               lua_gettop(L));
+    return 0;
+  }
   zone_close(r, L, *z);
   core_settle(r, L);
   return 0;

@@ -240,6 +240,7 @@ typedef struct Ranging {
   uint32_t *next;	/* of each place: another one of its function */
   int64_t paused, preempted, overhead;	/* ns */
   int64_t run, wait;	/* ns that nodes share, by their parts */
+  uint32_t *to;		/* of each node: the merged one; 0: none */
 } Ranging;
 
 
@@ -304,10 +305,10 @@ static uint8_t *range_needed (const Ranging *g) {
 }
 
 
-static void range_tree (const Ranging *g, Merge *m) {
+static void range_tree (Ranging *g, Merge *m) {
   const Nodes *nodes = g->nodes;
   const uint8_t *needed = range_needed(g);
-  uint32_t *to = memory_new(g->memory, uint32_t, nodes->count), i;
+  uint32_t *to = memory_newzeroed(g->memory, uint32_t, nodes->count), i;
   RangePart upto = ZEROS;
   int64_t run = 0, wait = 0;
   for (i = 0; i < nodes->count; i++) {
@@ -328,6 +329,7 @@ static void range_tree (const Ranging *g, Merge *m) {
     n->self += run - ran + wait - waited;
   }
   merge_node(m, to[NODE_OVERHEAD])->self = g->overhead;
+  g->to = to;
 }
 
 
@@ -387,9 +389,10 @@ static void range_counters (lua_State *L, const Ranging *g, uint32_t func) {
 
 /*
 ** axis, nodes, from, to, ns of the recording, { function -> counters of its
-** instructions, or false } -> nodes of the range; { its function -> function };
-** { its function -> counters or false }; ns of pauses; ns in which others had
-** the processor; ns of overhead; ns of waiting
+** instructions, or false }, whether it ends with the recording and is to have a
+** time axis -> nodes of the range; { its function -> function }; { its function
+** -> counters or false }; ns of pauses; ns in which others had the processor;
+** ns of overhead; ns of waiting; its time axis, or nil
 */
 static int lrebuild_range (lua_State *L) {
   Ranging g = ZEROS;
@@ -398,7 +401,7 @@ static int lrebuild_range (lua_State *L) {
   uint32_t k;
   Arena *a;
   Merge m;
-  lua_settop(L, 6);
+  lua_settop(L, 7);
   luaL_checktype(L, 6, LUA_TTABLE);
   n = (lua_Integer)lua_rawlen(L, 6);
   g.axis = laxis_check(L, 1);
@@ -413,6 +416,9 @@ static int lrebuild_range (lua_State *L) {
   range_divide(&g, to - from);
   merge_init(&m, g.memory);
   range_tree(&g, &m);
+  if (lua_toboolean(L, 7)) laxis_pushcut(L, g.axis, (double)from, g.to);
+  else lua_pushnil(L);
+  lua_replace(L, 7);
   lrebuild_number(L, &m, (size_t)n);
   lua_createtable(L, (int)n, 0);
   n = (lua_Integer)lua_rawlen(L, -2);
@@ -430,7 +436,8 @@ static int lrebuild_range (lua_State *L) {
   lua_pushinteger(L, g.preempted);
   lua_pushinteger(L, g.overhead);
   lua_pushinteger(L, g.wait);
-  return 7;
+  lua_pushvalue(L, 7);
+  return 8;
 }
 
 /* }====================================================== */

@@ -14,7 +14,21 @@
 
 #define INTERNALS_MAX	192	/* C functions of the profiler's own */
 
+/* when a zone or a frame began, see lslow.h */
+typedef struct SlowMark {
+  uint64_t begun;	/* ticks; 0: nobody asks how long it takes */
+  uint64_t own;		/* 'own' of SlowCalls by then */
+  uint64_t epoch;	/* of the recording */
+} SlowMark;
+
+typedef struct SlowCalls {
+  uint64_t zone_ns, frame_ns;	/* budgets; 0: there is none */
+  uint64_t own;		/* ticks in which the Lua part was told of them */
+  SlowMark frame;	/* the frame that runs */
+} SlowCalls;
+
 typedef struct Core {
+  SlowCalls slow;
   Overhead overhead;	/* overhead of the current or last recording */
   Calibrations calibrations;
   lua_CFunction internal[INTERNALS_MAX];

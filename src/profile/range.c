@@ -135,6 +135,58 @@ void range_add (const AxisData *d, double from, double to,
 }
 
 
+/* Begins the next chunk of 'to', for samples after so many steps. */
+static AxisChunk *cut_chunk (AxisData *to, Axis *a) {
+  AxisChunk *c = &to->chunk[to->chunks];
+  memset(c, 0, sizeof *c);
+  c->number = to->chunks++;
+  c->from = a->last;
+  a->used = 0;
+  return c;
+}
+
+
+/* Adds a sample, which was taken 'end' ns after the new beginning. */
+static void cut_put (AxisData *to, Axis *a, const AxisSample *x, double end) {
+  if (to->chunks == 0 || a->used + AXIS_LONGEST > AXIS_ROOM)
+    cut_chunk(to, a);
+  /* half a step: the number of steps is rounded down */
+  axis_put(a, &to->chunk[to->chunks - 1], (uint64_t)(end + a->step / 2), x);
+  a->rest = 0;
+}
+
+
+void range_cut (AxisData *to, const AxisData *d, double from,
+                const uint32_t *node) {
+  RangeCursor c = ZEROS;
+  Memory none = ZEROS;
+  AxisSample x;
+  Axis a;
+  uint32_t i;
+  double begin = floor(from / d->step) * d->step;
+  for (i = 1; i < d->places; i++) {
+    uint32_t is = node[d->place[i].node];
+    to->place[i].node = is > 0 ? is - 1 : 0;
+    to->place[i].at = is > 0 ? d->place[i].at : 0;
+  }
+  axis_init(&a, &none, NULL, NULL);
+  a.step = d->step;
+  a.mean = d->mean;
+  to->chunks = 0;
+  to->begins = 0;
+  c.d = d;
+  while (range_next(&c, &x)) {
+    double end = x.end;
+    if (from > 0) {
+      if (end <= from) continue;
+      x.samples -= (uint64_t)range_samples(&x, from);
+      x.ns -= range_before(&x, from);
+    }
+    cut_put(to, &a, &x, end - begin);
+  }
+}
+
+
 static double *cell_figure (RangeCell *c, const AxisSample *x) {
   if (x->place == AXIS_NOWHERE) return x->waits ? &c->preempted : &c->paused;
   return x->waits ? &c->wait : &c->run;

@@ -53,6 +53,15 @@ typedef struct RangePart {
 CPROF_I void range_add (const AxisData *d, double from, double to,
                         RangePart *part);
 
+/*
+** Makes a time axis of its own of what came after 'from', in ns: in 'to', which
+** has room for as many places as 'd' has and for one more chunk. Its time
+** begins there, to a step. 'node' has the new number of each node, plus one;
+** 0: it is left out.
+*/
+CPROF_I void range_cut (AxisData *to, const AxisData *d, double from,
+                        const uint32_t *node);
+
 /* what a stretch of time has */
 typedef struct RangeCell {
   double run, wait, paused, preempted;	/* ns */

@@ -103,7 +103,7 @@ static void begin_calltimes (Recorder *r, const Options *o) {
 static void begin_axis (Recorder *r) {
   if (r->recording.mode == MODE_SAMPLE)
     axis_pace(&r->recording.axis, 1e9 / r->options.rate,
-              clock_rate(r->hot->scale));
+              clock_rate(r->hot->scale), r->options.keep_last);
 }
 
 

@@ -91,6 +91,8 @@ function both.run(parsed, words, options, at, fail)
   if parsed.format or parsed.html or parsed.trace or #parsed.coverage > 0 then
     fail("--both cannot be combined with --format, --html, --trace or " ..
       "--coverage")
+  elseif parsed.keep_last then
+    fail "--both cannot be combined with --keep-last"
   elseif parsed.memory or parsed.gc then
     fail "--both cannot be combined with --memory or --gc"
   end

@@ -9,6 +9,7 @@ local internal = require "cprof.sandbox.internal"
 local later = require "cprof.sandbox.later"
 
 local export = later "cprof.export"
+local recent = later "cprof.recording.recent"
 local process = later "cprof.system.process"
 local recordings = later "cprof.system.recordings"
 local summary = later "cprof.command.summary"
@@ -29,6 +30,7 @@ end
 
 ---@class cprof.Ending
 ---@field record? string      the file to record into; nil: memory
+---@field pattern? string     the pattern of files with the last seconds
 ---@field recorded? string    the path by which this process finds that file
 ---@field unnamed boolean     whether the user gave no name for it
 ---@field output? string      the name that the user gave, or a default
@@ -47,11 +49,29 @@ local function add_trace(profile, parsed, full)
   if why then terminal.say(("cprof run: %s\n"):format(why)) end
 end
 
+-- The last seconds of a profile, which are written into the plan's file.
+local function last_seconds(profile, plan, full)
+  local q, why = recent.cut(plan.seconds, profile, "the program ended")
+  if q and plan.record then
+    local to = filename.expand(plan.recorded)
+    local ok, message = q:save(full(to))
+    if ok then
+      plan.recorded = to
+      if not plan.unnamed then plan.output = to end
+    else
+      plan.record, plan.output, why = nil, nil, message
+    end
+  end
+  if why then terminal.say(("cprof run: %s\n"):format(why)) end
+  return q or profile
+end
+
 -- Returns the function that reports the profile. `full` makes paths absolute:
 -- the program may have changed its folder.
 local function deliver(parsed, plan, full)
   return function(profile, note)
     terminal.choose(parsed.ascii)
+    if parsed.keep_last then profile = last_seconds(profile, plan, full) end
     local kept = plan.output
     if parsed.format then
       add_trace(profile, parsed, full)
@@ -124,6 +144,10 @@ function ending.plan(parsed, script)
     plan.record = recordings.begin()
     plan.recorded = plan.record
   end
+  if parsed.keep_last then
+    plan.seconds = { seconds = parsed.keep_last }
+    plan.pattern = not plan.unnamed and output:find "%%[tn]" and output or nil
+  end
   function plan.cancel()
     core.onkill(nil)
     if plan.recorded then recordings.cancel(full(plan.recorded)) end
@@ -131,11 +155,13 @@ function ending.plan(parsed, script)
   plan.deliver = deliver(parsed, plan, full)
   keep_modules(parsed.format)
   function plan.kept()
-    if not plan.record then return nil end
+    if not plan.record or parsed.keep_last then return nil end
     return full(plan.recorded)
   end
   function plan.watch()
-    if not (core.executable() and plan.record) then return end
+    if not (core.executable() and plan.record) or parsed.keep_last then
+      return
+    end
     core.onkill(relay(parsed, plan, full), here)
   end
   return plan

@@ -12,6 +12,7 @@ local input = require "cprof.command.input"
 local process = require "cprof.system.process"
 local release = require "cprof.recording.release"
 local session = require "cprof.command.session"
+local period = require "cprof.command.period"
 local starting = require "cprof.recording.start"
 
 internal.add()
@@ -36,6 +37,13 @@ end
 
 local specs <const> = starting.options
 
+-- NAME=TIME as { NAME, seconds }; nil: it is not that
+local function budget(word)
+  local name, time = word:match "^(.+)=(.*)$"
+  local ns = name and period.read(time)
+  return ns and ns > 0 and { name, ns / 1e9 } or nil
+end
+
 run.options = {
   { "--lines[=PATTERN]", "Record hits and time of each line, in sources " ..
     "with PATTERN in their path or in all sources. Between slashes, PATTERN " ..
@@ -50,6 +58,13 @@ run.options = {
     "shares of the time, also of lines, at hardly any cost, but no calls. " ..
     "(default: off; RATE defaults to 1000)", type = "integer", min = 1,
     max = specs.rate.max },
+  { "--keep-last SECONDS", "With --sample, keep only the last SECONDS, and " ..
+    "write them into FILE at the end; with %t or %n in FILE, also when the " ..
+    "program calls dump_recent. (default: all)", of = specs },
+  { "--on-slow NAME=TIME", "With --keep-last, also write them when a zone " ..
+    "NAME of the program takes longer than TIME (200ms, 1.5s), at most " ..
+    "once a minute.", read = budget, must = "NAME=TIME (handle=200ms)",
+    many = true },
   { "--memory[=live|all]", "Count allocations by function and line. live: " ..
     "also estimate the bytes in use, from samples; all: count them exactly. " ..
     "Implies --lines, unless --count, --sample or --trace is given, and, " ..
@@ -181,6 +196,21 @@ local function counted_of(parsed)
   return table.move(parsed.coverage, 1, #parsed.coverage, #out + 1, out)
 end
 
+-- the option 'on_slow'; checks what --keep-last and --on-slow need
+local function budgets(parsed, fail)
+  local named = parsed.output and parsed.output:find "%%[tn]"
+  if parsed.keep_last and not parsed.sample then
+    fail "--keep-last needs --sample"
+  elseif #parsed.on_slow == 0 then return nil
+  elseif not parsed.keep_last then fail "--on-slow needs --keep-last"
+  elseif not named or parsed.format then
+    fail "--on-slow needs -o FILE with %t or %n in its name, and no --format"
+  end
+  local out = {}
+  for _, both in ipairs(parsed.on_slow) do out[both[1]] = both[2] end
+  return out
+end
+
 local function start_options(parsed, fail)
   local modes, patterns = {}, {}
   if #parsed.lines > 0 then modes[1] = "line" end
@@ -228,6 +258,8 @@ local function start_options(parsed, fail)
     timer = parsed.timer,
     recursion = parsed.recursion,
     max_nodes = parsed.max_nodes,
+    keep_last = parsed.keep_last,
+    on_slow = budgets(parsed, fail),
   }
 end
 
@@ -316,6 +348,7 @@ function run.run(parsed, words, at, fail, forget, given)
   warn(options)
   local last = ending.plan(parsed, name)
   options.file = last.record
+  if parsed.keep_last then options.file = last.pattern end
   local shifted = { [0] = name }
   for i, word in pairs(words) do
     if i < 0 then shifted[i] = word  -- the interpreter, and its options

@@ -20,6 +20,7 @@ print(profiler.report())
 | `report(options)` | the report, as a string |
 | `annotate(source, options)` | a source with figures beside each line, as a string |
 | `snapshot()` | the *profile*: what was recorded so far, as data |
+| `dump_recent(path, reason)` | with the option `keep_last`: writes the last seconds into a file, with the reason in the header of its reports; returns its path, or `nil` and a message. Without `path`, the option `file` names it |
 | `load(path)` | the profile that a file holds; `nil` and a message if it is not a profile |
 | `enter(name, …)`, `leave(name)` | a zone: a part of a function, measured like a function; further arguments become part of its name |
 | `local z <close> = zone(name, …)` | a zone that ends with the block |

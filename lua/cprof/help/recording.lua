@@ -23,9 +23,12 @@ return {
 | `file` | none | records into this file, not memory; in its name, `%p` becomes the process number, `%t` the time in UTC (`20261122T065108Z`), `%n` a number that counts the files of this process, and goes on in its forked children |
 | `every` | none | the seconds after which the file is completed and another begun; the name needs `%t` or `%n` |
 | `keep` | all | with `every`: the number of the recording's newest files to keep |
+| `keep_last` | none | mode `"sample"`: the seconds before a call of `dump_recent` that this writes into a file, see [Sampling](#sampling); `file` is then the name of such files, with `%t` or `%n`, and recording is in memory |
+| `on_slow` | none | with `keep_last` and `file`: `{ [NAME] = SECONDS }`: writes the last seconds when a zone of this name, made by `zone` or `wrap`, takes longer |
+| `dump_every` | `60` | with `on_slow` or `slow_frames`: the seconds from one such file to the next, at least |
 | `trace` | standard error | mode `"trace"`: the path to write to (`.json`: trace events for Perfetto and `chrome://tracing`; otherwise text, indented up to 40 levels; deeper lines begin with their level), or a function that is called with `"enter"` or `"leave"`, depth, title, ns since the start and, for `"leave"`, the duration in ns |
 | `history` | `128` | how many of the last frames are kept, with each function's times; `"full"`: 128, with all their nodes |
-| `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: keeps the last 32 frames over budget with all their nodes |
+| `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: keeps the last 32 frames over budget with all their nodes; in mode `"sample"`, with `keep_last` and `file`: writes the last seconds when a frame takes longer |
 | `compensate` | `true` | `false`: overhead stays in the times |
 
 A build is for one minor version of Lua, and says so when another loads it. Line hooks of Lua up to 5.4.3 have faults: some programs fail only in mode `"line"`, and in Lua 5.4.0 and 5.4.1, finalizers (`__gc`) without debug information crash it. Other modes use no line hooks.

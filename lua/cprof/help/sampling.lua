@@ -40,6 +40,34 @@ Time goes down a column, and on from column to column. In half a second to a day
 
 `report`, `tree`, `callgraph`, `show`, `annotate`, `export` and `html` take `--from` and `--to`; `diff` compares two ranges of one recording. Times are since the recording began, by its clock, with pauses. A sample stands for the time before it; a C function that takes long is in a range with the part of its time that is in it. In a range, it is not known exactly how much time was waiting and profiler overhead: waiting is estimated by the samples, and overhead has its share of the whole recording. Ranges have no allocations. A sample takes 3 to 4 bytes. There are at most 16 MB of them, more than an hour at 1000 a second; then the oldest ones are dropped, and the report says from when on ranges are known. `cprof merge` and `cprof join` do not keep when: their sums have no time axis. Other modes have none.
 
+**The last seconds.** A program that runs for days need not record into files to show why it was slow a moment ago:
+
+```lua
+profiler.start { mode = "sample", keep_last = 10, file = "slow-%t-%n.cprof" }
+-- in the program, when it notices that something took too long:
+profiler.dump_recent(nil, "request 4711 took 2 s")
+```
+
+Zones and frames can do that by themselves:
+
+```lua
+profiler.start { mode = "sample", keep_last = 10, file = "slow-%t-%n.cprof",
+  on_slow = { ["Server:handle"] = 0.2 }, slow_frames = { budget_ms = 50 } }
+Server.handle = profiler.wrap("Server:handle", Server.handle)
+```
+
+A file is written when a zone `Server:handle` took longer than 0.2 s, or the time from one `frame` to the next was longer than 50 ms; at most one in `dump_every` seconds (60). A zone with arguments has the budget of its name. Times are those of the recording's clock, and include pauses. The file is written where the zone or frame ends, outside of all hooks, also if an error ends it; its time is not part of zones around it. If that fails, one line on standard error says so. Zones of `enter` and `leave`, and those in C, have no budgets in this mode, and neither have functions that are in no zone.
+
+For a whole program:
+
+```sh
+cprof run --sample --keep-last 10 --on-slow Server:handle=200ms -o slow-%t-%n.cprof server.lua
+```
+
+There, the last seconds are also written when the program ends, by an error, too, which is what the report at the end is about. The recording is in memory: if a signal kills the program, only files that were written before are there.
+
+`dump_recent` writes what was sampled in the last 10 seconds, with its time axis. The file opens in every command, and the header of its reports has the reason. It is written in this call, which takes some milliseconds and is not part of the recording; recording goes on, and loses nothing. Until then, nothing is written. The time axis takes at most 8 bytes per sample of these seconds, and 32 KB; where samples need more, there are fewer seconds, and the file says how many. The call tree grows with what ran since the start, up to `max_nodes`. Other modes do not keep when, so they refuse `keep_last`.
+
 **C functions** are sampled when they return. Until then, their time is in the row `(waiting, or in a C function)`; it stays there if a signal ends the program.
 
 **Overhead.** The time that sampling takes is measured and excluded. Where samples are expensive, as with deep stacks, the rate falls. So overhead, as cprof measures it, with an allowance for signals, stays at about 1 % up to a rate of 1000 and at 8 % at 10000. The header says how many samples there were.
@@ -60,7 +88,7 @@ Time goes down a column, and on from column to column. In half a second to a day
 
 **What the program may notice.** With `timer = "wall"`, signals interrupt system calls. The system restarts some of them: reading, writing, waiting for children. A sleep, `poll` or `select` ends early, with EINTR, unless the C library calls it again, as LuaSocket does. The report says how often calls ended early (on Linux, x86-64 and ARM64). With `clock = "cpu"`, hardly any do, but waiting is not seen. A wait is interrupted by the first tick and then about twenty times a second at most. A long call of a C function is interrupted a few more times at first, so that its return is noticed.
 
-The signal is SIGPROF or, if the program handles SIGPROF, another signal without a handler. Set handlers before recording starts: if the program sets one for this signal later, it may get one tick, recording ends, and reports say so; if it sets `SIG_DFL`, the next tick ends the program. The program's own debug hook keeps working. Zones and frames are not recorded. If a host moves a state to another thread, it must call `cprof_thread` there, so that the timer follows; otherwise recording ends, and the report says why.
+The signal is SIGPROF or, if the program handles SIGPROF, another signal without a handler. Set handlers before recording starts: if the program sets one for this signal later, it may get one tick, recording ends, and reports say so; if it sets `SIG_DFL`, the next tick ends the program. The program's own debug hook keeps working. Zones and frames are not recorded; they may have budgets (see above). If a host moves a state to another thread, it must call `cprof_thread` there, so that the timer follows; otherwise recording ends, and the report says why.
 
 **Waits that are not interrupted.** With `timer = "auto"` or `"thread"`, hardly any system call ends early, and waiting is still seen (Linux, x86-64 and ARM64, where Lua's own structures are read). `meta.timer` and the header say what asked for the samples:
 

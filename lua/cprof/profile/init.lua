@@ -357,7 +357,7 @@ local option <const> = "option."
 local words <const> = { "program", "folder", "lua_version", "lua_release",
   "cprof_version", "runs", "rate", "samples", "unmatched_patterns", "joined",
   "outside_dropped", "outside_stops", "outside_median_ns", "outside_worst_ns",
-  "outside_states", "outside_waits", "range" }
+  "outside_states", "outside_waits", "range", "reason" }
 
 ---The strings by which a file describes a profile, by key.
 ---@param meta table
@@ -470,6 +470,20 @@ function profile.load(path)
   return p
 end
 
+---`Profile:save` for callers that have borrowed the metatables.
+---@param p cprof.Profile
+---@param path string
+---@return true? ok
+---@return string? why
+function profile.save(p, path)
+  local counted, sources, marks, axis, of_tasks =
+    table.unpack(parts[p], 1, 5)
+  local strings = profile.strings(p.meta)
+  strings.heap = heap.text(p.heap)
+  return core.save(path, p.nodes, p.functions, p.meta, strings, counted,
+    sources, marks, axis, of_tasks)
+end
+
 ---Writes the profile to a file, which `load` can read. Returns nil and a
 ---message if that fails.
 ---@param path string
@@ -480,12 +494,7 @@ function Profile:save(path)
   if type(path) ~= "string" then
     error("save: the path must be a string, got a " .. type(path), 2)
   end
-  local counted, sources, marks, axis, of_tasks =
-    table.unpack(parts[self], 1, 5)
-  local strings = profile.strings(self.meta)
-  strings.heap = heap.text(self.heap)
-  return core.save(path, self.nodes, self.functions, self.meta,
-    strings, counted, sources, marks, axis, of_tasks)
+  return profile.save(self, path)
 end
 
 ---The recorder's marks of each function, see src/identity/function.h. The

@@ -100,6 +100,21 @@ function range.limits(p, from, to)
   return from, to
 end
 
+-- The profile of a range that `limits` has returned; `last`: it ends with the
+-- recording, and is to have a time axis of its own.
+local function divided(p, from, to, last)
+  local each = {}
+  for i, f in ipairs(p.functions) do each[i] = f.counters or false end
+  local nodes, map, counters, paused, preempted, overhead, waiting, axis =
+    core.range(profile.axis(p), p.nodes, from, to, p.meta.wall_ns, each, last)
+  local meta = meta_of(p, from, to)
+  meta.paused_ns, meta.preempted_ns, meta.overhead_ns = paused, preempted,
+    overhead
+  meta.waiting_ns = meta.waiting_ns and waiting
+  return profile.new(function(f) return f.name, f.title end, nodes,
+    records(p, map, counters), meta, {}, profile.sources(p), axis)
+end
+
 ---The profile of a range; nil and a message: there is no such range.
 ---@param p cprof.Profile
 ---@param from? integer  ns; nil: from the beginning
@@ -108,17 +123,20 @@ end
 function range.profile(p, from, to)
   local first, until_ns = range.limits(p, from, to)
   if not first then return nil, until_ns --[[@as string]] end
-  local each, last = {}, p.meta.wall_ns
-  from, to = first, until_ns --[[@as integer]]
-  for i, f in ipairs(p.functions) do each[i] = f.counters or false end
-  local nodes, map, counters, paused, preempted, overhead, waiting =
-    core.range(profile.axis(p), p.nodes, from, to, last, each)
-  local meta = meta_of(p, from, to)
-  meta.paused_ns, meta.preempted_ns, meta.overhead_ns = paused, preempted,
-    overhead
-  meta.waiting_ns = meta.waiting_ns and waiting
-  return profile.new(function(f) return f.name, f.title end, nodes,
-    records(p, map, counters), meta, {}, profile.sources(p))
+  return divided(p, first, until_ns --[[@as integer]])
+end
+
+---The profile of the last part of a recording, with a time axis of its own.
+---nil and a message: there is no time axis, or nothing after `from`.
+---@param p cprof.Profile
+---@param from integer  ns; not before the time axis begins
+---@return cprof.Profile?, string?
+function range.last(p, from)
+  local first, last = range.limits(p, from)
+  if not first then return nil, last --[[@as string]] end
+  local q = divided(p, first, last --[[@as integer]], true)
+  q.meta.started_at = p.meta.started_at + (first // second | 0)
+  return q
 end
 
 -- an argument in seconds as ns

@@ -13,6 +13,7 @@ local text = require "cprof.source.text"
 
 local paths = later "cprof.source.paths"
 local profile = later "cprof.profile"
+local recent = later "cprof.recording.recent"
 local trace = later "cprof.recording.trace"
 
 internal.add()
@@ -63,6 +64,11 @@ local start = {}
 ---    %t: the time, %n: a running number
 ---@field every? number         seconds after which another file is begun
 ---@field keep? integer         number of these files to keep, the newest
+---@field keep_last? number    mode "sample": seconds until a `dump_recent`
+---    that it writes into a file; `file` is the pattern of such files
+---@field on_slow? table<string, number>  with `keep_last`: seconds that zones
+---    of a name may take; if one takes longer, the last seconds are written
+---@field dump_every? number   seconds from one such file to the next, at least
 ---@field compensate? boolean  false: overhead stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  keeps the last
 ---    `keep` host frames over the budget with all their nodes
@@ -85,10 +91,15 @@ start.options = {
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
                 default = 1000000 },
   history = { type = "history", default = 128 },
-  slow_frames = { type = "slow_frames", modes = { "call", "line", "trace" } },
+  slow_frames = { type = "slow_frames",
+                  modes = { "call", "line", "trace", "sample" } },
   file = { type = "path" },
   every = { type = "number", min = 0.01, max = 100000000 },
   keep = { type = "integer", min = 1, max = 1000000 },
+  keep_last = { type = "number", min = 0.01, max = 100000,
+                modes = { "sample" } },
+  on_slow = { type = "budgets", modes = { "sample" } },
+  dump_every = { type = "number", min = 0, max = 100000000, default = 60 },
   compensate = { type = "boolean", default = true },
   distribution = { type = "boolean", default = false,
                    modes = { "call", "line" } },
@@ -248,7 +259,7 @@ local function given_of(o, filter, recorded, tell, close)
     title = title_of and with_methods(title_of) or nil,
     history = o.history == "full" and 128 or o.history,
     full = o.history == "full",
-    budget_ms = slow.budget_ms,
+    budget_ms = o.mode == "sample" and 0 or slow.budget_ms,
     keep = slow.keep or 32,
     internal = internal.list(),
     filter = with_methods(filter:function_filter(title_of)),
@@ -262,6 +273,7 @@ local function given_of(o, filter, recorded, tell, close)
     max_nodes = o.max_nodes,
     file = o.file,
     every = o.every,
+    keep_last = o.keep_last,
     rate = o.rate,
     meta = profile.strings(recorded),
   } do given[key] = value end
@@ -277,6 +289,12 @@ end
 ---@field lua_release string
 ---@field options? table<string, string>  options that shape its profile
 ---@field choice? cprof.Choice  what is recorded; nil: everything
+---@field recent? cprof.Recent  what `dump_recent` writes
+
+-- Is there something that only a flight recorder has?
+local function needs_recent(o)
+  return o.keep_last or o.on_slow or o.mode == "sample" and o.slow_frames
+end
 
 ---Prepares a start. An error about the options names the place from which
 ---cprof.start was called: the caller's caller.
@@ -286,6 +304,7 @@ end
 ---@return cprof.Recorded
 function start.prepare(opts)
   local o = check_start(opts)
+  local kept = needs_recent(o) and recent.take(o, 4) or nil
   local tell, close = trace_calls(o)
   text.forget()
   local filter = choice.new(o)
@@ -294,9 +313,11 @@ function start.prepare(opts)
     folder = name.begin(), lua_version = _VERSION, lua_release = core.release,
     options = options.shape(start.options, o),
     choice = filter:any() and filter or nil,
+    recent = kept,
   }
   local given = given_of(o, filter, recorded, tell, close)
   rotation.prepare(o, given)
+  if kept then recent.prepare(kept, given) end
   return given, recorded
 end
 

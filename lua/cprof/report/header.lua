@@ -329,6 +329,9 @@ function header.show(view)
   end
   page:title("cprof: ", format.program(meta))
   if meta.range then page:line("range: " .. meta.range) end
+  if meta.reason then
+    page:line("reason: " .. format.plain(meta.reason))
+  end
   if meta.wall_ns then page:line(times(recorded)) end
   page:line(table.concat(facts, ", "))
   if meta.memory then

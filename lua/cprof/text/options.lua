@@ -164,6 +164,21 @@ function checks.slow_frames(value)
   return nil, { budget_ms = budget, keep = value.keep and keep }
 end
 
+-- seconds, by name
+function checks.budgets(value)
+  local must = "a table { [name] = seconds, a positive number }"
+  if type(value) ~= "table" or next(value) == nil then return must end
+  local out = {}
+  for key, seconds in pairs(value) do
+    if type(key) ~= "string" or type(seconds) ~= "number" or
+       seconds ~= seconds or seconds <= 0 then
+      return must
+    end
+    out[key] = seconds
+  end
+  return nil, out
+end
+
 -- columns
 function checks.width(value)
   local n = integer(value)

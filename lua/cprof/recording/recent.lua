@@ -1,0 +1,155 @@
+-- The flight recorder: with option `keep_last`, the last seconds of a recording
+-- are written into a file when they are asked for.
+
+local core = require "cprof.core"
+local format = require "cprof.text.format"
+local filename = require "cprof.system.filename"
+local methods = require "cprof.sandbox.methods"
+local profile = require "cprof.profile"
+local range = require "cprof.profile.range"
+
+local recent = {}
+
+local stderr = io.stderr
+
+local second <const> = 1e9
+
+---@class cprof.Recent
+---@field seconds number  how much of the recording is kept
+---@field file? string    the pattern of files that are not named
+---@field budgets table<string, number>  seconds, by names of zones
+---@field frame? number    seconds that a frame may take
+---@field every number     seconds from one file to the next, at least
+---@field written? number  ns since the recording began: the last such file
+---@field failed? boolean  was it said that they cannot be written?
+---@field snapshot? fun(): cprof.Profile
+
+---Takes what is for this module out of the options of a start. Raises an error
+---if options contradict each other.
+---@param o table
+---@param level integer  where the error is, as for error()
+---@return cprof.Recent?
+function recent.take(o, level)
+  local slow = o.on_slow or o.mode == "sample" and o.slow_frames
+  if not o.keep_last then
+    if slow then
+      error(("start: option '%s' needs option 'keep_last'%s"):format(
+        o.on_slow and "on_slow" or "slow_frames", o.on_slow and "" or
+        ' in mode "sample"'), level + 1)
+    end
+    return nil
+  end
+  if slow and not o.file then
+    error(("start: option '%s' needs option 'file', to name the files"):format(
+      o.on_slow and "on_slow" or "slow_frames"), level + 1)
+  elseif o.every then
+    error("start: options 'keep_last' and 'every' cannot be combined: one " ..
+      "writes a file when it is asked for, the other all the time", level + 1)
+  elseif o.file and not o.file:find "%%[tn]" then
+    error(("start: with option 'keep_last', 'file' needs %%t or %%n in its " ..
+      "name, got %q"):format(o.file), level + 1)
+  end
+  local kept = { seconds = o.keep_last, file = o.file and
+    filename.absolute(o.file, core.cwd()), budgets = o.on_slow or {},
+    every = o.dump_every, frame = o.slow_frames and
+    o.slow_frames.budget_ms / 1000 }
+  o.file = nil
+  return kept
+end
+
+-- the seconds that a zone may take; nil: as long as it likes
+local function budget_of(kept, zone)
+  if kept.budgets[zone] then return kept.budgets[zone] end
+  for name, budget in pairs(kept.budgets) do  -- without its arguments
+    if zone:sub(1, #name + 1) == name .. "(" then return budget end
+  end
+end
+
+-- `zone`, or a frame, took so many ns, until `now`, in ns since the recording
+-- began. Called outside of all hooks.
+local function ended(kept, zone, took, now)
+  local budget = zone and budget_of(kept, zone) or not zone and kept.frame
+  if not budget or took <= budget * second or
+     kept.written and now - kept.written < kept.every * second then
+    return
+  end
+  kept.written = now
+  local path, why = recent.write(kept, kept.snapshot(), nil,
+    ("%s took %s, over its budget of %s"):format(zone or "a frame",
+      format.time(took), format.time(budget * second)))
+  if path or kept.failed then return end
+  kept.failed = true
+  stderr:write(("cprof: the last seconds cannot be written: %s\n"):format(
+    why))
+end
+
+---Adds to the options for the core what it needs to tell of zones and frames
+---that are slow.
+---@param kept cprof.Recent
+---@param given table
+function recent.prepare(kept, given)
+  local least
+  for _, budget in pairs(kept.budgets) do
+    least = math.min(least or budget, budget)
+  end
+  if not least and not kept.frame then return end
+  given.slow_zone, given.slow_frame = least, kept.frame
+  given.slow = function(zone, took, now)
+    local _ <close> = methods.borrow()
+    ended(kept, zone, took, now)
+  end
+end
+
+---Raises an error if the arguments of `dump_recent` are not valid.
+---@param kept? cprof.Recent  of the last recording
+---@param path any
+---@param reason any
+---@param level integer       where the error is, as for error()
+function recent.check(kept, path, reason, level)
+  if not kept then
+    error('dump_recent: nothing was recorded with option \'keep_last\'; ' ..
+      'call start { mode = "sample", keep_last = SECONDS } first', level + 1)
+  elseif path == nil and not kept.file then
+    error("dump_recent: name a file, or give start the option 'file'",
+      level + 1)
+  elseif path ~= nil and (type(path) ~= "string" or path == "") then
+    error("dump_recent: the path must be a string, got " ..
+      (path == "" and "an empty one" or "a " .. type(path)), level + 1)
+  elseif reason ~= nil and type(reason) ~= "string" then
+    error("dump_recent: the reason must be a string, got a " .. type(reason),
+      level + 1)
+  end
+end
+
+---The last seconds of a profile; nil and a message: there are none.
+---@param kept cprof.Recent
+---@param p cprof.Profile
+---@param reason? string  for the header of reports
+---@return cprof.Profile?
+---@return string? why
+function recent.cut(kept, p, reason)
+  local from = p.meta.wall_ns - (kept.seconds * second // 1 | 0)
+  local q, why = range.last(p, math.max(from, (range.bounds(p)), 0))
+  if not q then return nil, why end
+  q.meta.reason = reason
+  return q
+end
+
+---Writes the last seconds of a profile into a file.
+---@param kept cprof.Recent
+---@param p cprof.Profile
+---@param path? string    nil: by the pattern of the recording
+---@param reason? string  for the header of reports
+---@return string? path   of the file; nil: it cannot be written
+---@return string? why
+function recent.write(kept, p, path, reason)
+  local q, why = recent.cut(kept, p, reason)
+  if not q then return nil, why end
+  local to = filename.expand(path or kept.file --[[@as string]])
+  to = to:gsub("%%p", tostring(core.process()))
+  local ok, message = profile.save(q, to)
+  if not ok then return nil, message end
+  return to
+end
+
+return recent

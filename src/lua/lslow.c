@@ -1,0 +1,115 @@
+/*
+** See lslow.h
+*/
+
+#include "lua/lslow.h"
+
+#include "follow/hot.h"
+#include "lua/entry.h"
+#include "lua/ltable.h"
+
+
+/* address: key in the registry, of the function */
+static const char SLOW = 0;
+
+
+static uint64_t slow_ns (lua_State *L, const char *name) {
+  lua_Number n;
+  lua_getfield(L, 1, name);
+  n = lua_tonumber(L, -1) * 1e9;
+  lua_pop(L, 1);
+  return n >= 1 && n < 1e18 ? (uint64_t)n : 0;
+}
+
+
+void lslow_options (lua_State *L) {
+  SlowCalls *c = &lstate_get(L)->slow;
+  c->zone_ns = slow_ns(L, "slow_zone");
+  c->frame_ns = slow_ns(L, "slow_frame");
+  c->own = c->frame.begun = 0;
+  lua_getfield(L, 1, "slow");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &SLOW);
+}
+
+
+/* The recorder, if it takes samples now, and something has a budget. */
+static Recorder *slow_recorder (lua_State *L, uint64_t budget) {
+  Recorder *r = budget > 0 ? recorder_get(L) : NULL;
+  return r != NULL && r->state == STATE_RUNNING && !r->callback &&
+         recorder_samples(r) ? r : NULL;
+}
+
+
+int lslow_wants (lua_State *L) {
+  return slow_recorder(L, lstate_get(L)->slow.zone_ns) != NULL;
+}
+
+
+static void slow_mark (const SlowCalls *c, const Recorder *r, SlowMark *m) {
+  m->epoch = r->hot->epoch;
+  m->own = c->own;
+  m->begun = hot_now(r->hot);
+}
+
+
+SlowMark lslow_begin (lua_State *L) {
+  const SlowCalls *c = &lstate_get(L)->slow;
+  const Recorder *r = slow_recorder(L, c->zone_ns);
+  SlowMark m = ZEROS;
+  if (r != NULL) slow_mark(c, r, &m);
+  return m;
+}
+
+
+/* the name of a zone, or nil, ns, ns since the recording began -> */
+static int slow_tell (lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &SLOW);
+  lua_insert(L, 1);
+  lua_call(L, 3, 0);
+  return 0;
+}
+
+
+/*
+** Tells the Lua part of what began at 'm', if it took longer than 'budget',
+** without the time in which it was told of what ended meanwhile. Its errors are
+** ignored: they are the profiler's, and not the program's.
+*/
+static void slow_end (lua_State *L, Recorder *r, SlowCalls *c,
+                      const SlowMark *m, uint64_t budget, int name) {
+  uint64_t now = hot_now(r->hot), took = now - m->begun - (c->own - m->own);
+  uint64_t ns;
+  Scale s;
+  /* to measure the clock's rate, now better known, takes microseconds */
+  if (took > INT64_MAX || clock_ns(r->hot->scale, took) < budget / 8 * 7)
+    return;
+  s = clock_scale(&r->recording.clock, 0);
+  ns = clock_ns(s, took);
+  if (ns <= budget || !lua_checkstack(L, LUA_MINSTACK)) return;
+  lua_pushcfunction(L, slow_tell);
+  if (name != 0) lua_pushvalue(L, name);
+  else lua_pushnil(L);
+  lua_pushinteger(L, (lua_Integer)ns);
+  lua_pushinteger(L, (lua_Integer)clock_ns(s,
+                     now - r->recording.figures->begun));
+  if (entry_pcall(L, 3, 0) != LUA_OK) lua_pop(L, 1);
+  c->own += hot_now(r->hot) - now;
+}
+
+
+void lslow_zone (lua_State *L, const SlowMark *m, int name) {
+  SlowCalls *c = &lstate_get(L)->slow;
+  Recorder *r = slow_recorder(L, c->zone_ns);
+  if (r != NULL && m->begun != 0 && m->epoch == r->hot->epoch)
+    slow_end(L, r, c, m, c->zone_ns, name);
+}
+
+
+void lslow_frame (lua_State *L) {
+  SlowCalls *c = &lstate_get(L)->slow;
+  Recorder *r = slow_recorder(L, c->frame_ns);
+  if (r == NULL) return;
+  if (c->frame.begun != 0 && c->frame.epoch == r->hot->epoch)
+    slow_end(L, r, c, &c->frame, c->frame_ns, 0);
+  slow_mark(c, r, &c->frame);
+}

@@ -1,0 +1,31 @@
+/*
+** What took longer than its budget in mode sample: zones and frames, whose
+** beginning and end the program tells. The Lua part is told of them, outside of
+** all hooks, and writes the last seconds of the recording into a file.
+*/
+
+#ifndef lslow_h
+#define lslow_h
+
+#include "lua/lstate.h"
+
+
+/*
+** Takes from the options at index 1 the function 'slow', and the budgets: that
+** of zones, of which it is the least one, and that of frames.
+*/
+CPROF_I void lslow_options (lua_State *L);
+
+/* Does anybody ask how long zones take? */
+CPROF_I int lslow_wants (lua_State *L);
+
+/* The beginning of something, now. */
+CPROF_I SlowMark lslow_begin (lua_State *L);
+
+/* The zone with the name at 'name' ends, which began at 'm'. */
+CPROF_I void lslow_zone (lua_State *L, const SlowMark *m, int name);
+
+/* A frame ends, and the next one begins. */
+CPROF_I void lslow_frame (lua_State *L);
+
+#endif
