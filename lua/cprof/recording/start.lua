@@ -269,6 +269,8 @@ end
 ---@field rate? integer
 ---@field program? string       the command line that runs
 ---@field folder? string        the current one
+---@field process? integer      with cprof run --children: this process
+---@field parent? string        the one that started it
 ---@field lua_version string
 ---@field lua_release string
 ---@field options? table<string, string>  options that shape its profile
@@ -291,6 +293,10 @@ function start.prepare(opts)
     options = options.shape(start.options, o),
     choice = filter:any() and filter or nil,
   }
+  if os.getenv "CPROF_CHILDREN" then
+    recorded.process = core.process()
+    recorded.parent = os.getenv "CPROF_PARENT"
+  end
   local given = given_of(o, filter, recorded, tell, close)
   rotation.prepare(o, given)
   return given, recorded
