@@ -463,6 +463,21 @@ describe("lcov", function()
     return out
   end
 
+  it("has one path for a file that is loaded by several", function()
+    local dir <close> = command.folder()
+    os.execute("mkdir " .. command.quote(dir:file "lib"))
+    dir:file("lib/a.lua", "return 1")
+    local p = helper.record(function()
+      for _, path in ipairs { "/lib/a.lua", "//lib/a.lua", "/./lib/a.lua" } do
+        dofile(dir.path .. path)
+      end
+    end, { mode = "line" })
+    local own = records(p)
+    assert.is_truthy(own[dir.path .. "/lib/a.lua"])
+    assert.is_nil(own[dir.path .. "//lib/a.lua"])
+    assert.is_nil(own[dir.path .. "/./lib/a.lua"])
+  end)
+
   it("has what ran, and what never did", function()
     local record = records(lined)["spec/export_spec.lua"]
     local at = debug.getinfo(never, "S").linedefined

@@ -3,6 +3,7 @@
 local core = require "cprof.core"
 local input = require "cprof.command.input"
 local range = require "cprof.command.range"
+local name = require "cprof.source.name"
 local terminal = require "cprof.system.terminal"
 
 local command = {
@@ -21,15 +22,10 @@ local command = {
   },
 }
 
--- a path without redundant parts, since a file has several names
-local function plain(path)
-  return (path:gsub("/+%.?/+", "/"):gsub("^%./", ""))
-end
-
 function command.call(parsed, fail)
   local files = range.files(parsed.files, fail)
   for _, path in ipairs(files) do
-    if plain(path) == plain(parsed.output) and not core.special(path) then
+    if name.straight(path) == name.straight(parsed.output) and not core.special(path) then
       fail(("-o %s is one of the profiles to be added up: name another " ..
         "file"):format(parsed.output))
     end

@@ -20,13 +20,14 @@ function bound.of(ns, raw, most)
   return at_most
 end
 
----The upper bound of all times of a profile: that of the program. nil: not
----known, since the overhead estimate exceeds the measured time.
+---The upper bound of all times of a profile: that of the program's own. nil:
+---not known, since the overhead estimate exceeds the measured time.
 ---@param profile cprof.Profile
 ---@return integer?
 function bound.most(profile)
-  local all = profile.measure.whole
-  return (profile.meta.clamped_ns or 0) <= all and all or nil
+  local all, meta = profile.measure.whole, profile.meta
+  if (meta.clamped_ns or 0) > all then return nil end
+  return bound.of(all, all + (meta.overhead_ns or 0))
 end
 
 ---Sets the upper bounds of a row's figures.

@@ -7,6 +7,7 @@ local coverage = require "cprof.coverage"
 local defined = require "cprof.coverage.defined"
 local encode = require "cprof.export.encode"
 local escape = require "cprof.encoding.escape"
+local name = require "cprof.source.name"
 local text = require "cprof.source.text"
 
 local lcov = {}
@@ -56,7 +57,7 @@ function lcov.write(p, out)
   for _, key in ipairs(encode.files(p)) do
     local source = p.sources[key]
     local count = source.text and #text.split(source.text) or math.huge
-    out(("SF:%s\n"):format(escape.line(key:sub(2))))
+    out(("SF:%s\n"):format(escape.line(name.straight(key:sub(2)))))
     write_functions(defined.functions(p, source), out)
     local of = coverage.of(p, key)
     if of and of.branches then write_branches(of.branches, out) end

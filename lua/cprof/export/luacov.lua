@@ -2,6 +2,7 @@
 -- not say which lines have code: LuaCov's reporter finds that out.
 
 local encode = require "cprof.export.encode"
+local name = require "cprof.source.name"
 
 local luacov = {}
 
@@ -16,7 +17,7 @@ function luacov.write(p, out)
     end
     -- the format cannot have a path with a line break
     if last > 0 and not source:find "[\r\n]" then
-      out(("%d:%s\n"):format(last, source:sub(2):gsub("^%./", "")))
+      out(("%d:%s\n"):format(last, name.straight(source:sub(2))))
       out(table.concat(hits, " ", 1, last) .. " \n")
     end
   end

@@ -96,14 +96,20 @@ local function slowest(frames)
   return list, #others
 end
 
+local function why_none(p)
+  local mode = p.meta.mode
+  if mode == "count" or mode == "sample" then
+    return ("they need times, which mode %s does not have"):format(mode)
+  end
+  return "the program does not call cprof.frame, or this is a file or a " ..
+    "sum, which do not keep them"
+end
+
 ---@param view cprof.View
 return function(view)
   local frames, page = view.profile.frames, view.page
   if not frames or frames.recorded == 0 then
-    local mode = view.profile.meta.mode
-    page:line("no frames: " .. ((mode == "count" or mode == "sample") and
-      ("they need times, which mode %s does not have"):format(mode) or
-      "the program does not call cprof.frame"))
+    page:line("no frames: " .. why_none(view.profile))
     return
   end
   local average = {}

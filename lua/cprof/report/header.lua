@@ -45,10 +45,12 @@ local function certainty(profile, page)
   local fault = meta.mode == "line" and release.line_fault(meta.lua_release)
   if fault then page:note("%s", fault) end
   local recorded = measures.recorded(meta)
-  if meta.overhead_ns * 4 > recorded * 3 and
+  if meta.overhead_ns * 5 > recorded * 3 and
      meta.overhead_ns > too_short then
-    page:note("overhead was %s %% of the time, so small times are rough%s",
-      format.percent(meta.overhead_ns, recorded), more_exact[meta.mode] or "")
+    page:note("overhead was %s %% of the time; it is known to within a " ..
+      "quarter, so all times together may be off by %s%s",
+      format.percent(meta.overhead_ns, recorded),
+      format.time(meta.overhead_ns // 4), more_exact[meta.mode] or "")
   end
   local whole = (profile.recorded or profile).measure.whole
   if meta.clamped_ns * 100 > whole then

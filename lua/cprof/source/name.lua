@@ -35,8 +35,10 @@ function name.begin(folder)
   return here
 end
 
--- A path without "//" and "/./", and without "./" at its start.
-local function straight(path)
+---A path without "//" and "/./", and without "./" at its start.
+---@param path string
+---@return string
+function name.straight(path)
   local out, n = (path:gsub("//+", "/"))
   repeat out, n = out:gsub("/%./", "/") until n == 0
   return (out:gsub("^%.[/\\]", ""))
@@ -56,7 +58,7 @@ function name.place(source, folder)
   local first, rest = source:sub(1, 1), source:sub(2)
   if first == "@" then
     folder = folder or here or name.begin()
-    rest = straight(rest)
+    rest = name.straight(rest)
     if folder and #folder > 1 and rest:sub(1, #folder) == folder and
        rest:find("^[/\\]", #folder + 1) then
       rest = rest:sub(#folder + 2)
