@@ -213,7 +213,8 @@ describe("cprof run --children", function()
       "names a folder\n", refused(at, "-o", "x", "-e", ""))
     assert.equal("--children cannot be combined with --html\n",
       refused(at, "--html", "-e", ""))
-    assert.equal("--both cannot be combined with --children\n", refused(at, "--both", "-e", ""))
+    assert.equal("--both cannot be combined with --children\n",
+      refused(at, "--both", "-e", ""))
     assert.equal("--children cannot pass on a pattern that has a comma " ..
       "behind a backslash, or a space or a backslash at its ends\n",
       refused(at, "--include=a\\", "-e", ""))
