@@ -240,6 +240,25 @@ describe("the cprof command", function()
     end
   end)
 
+  it("does not write over profiles and programs", function()
+    local dir <close> = command.folder()
+    local path = saved(dir, "x.cprof")
+    local script = dir:file("x.lua", "return 1")
+    for name, what in pairs { [path] = "a profile",
+      [script] = "a Lua source" } do
+      for _, words in ipairs { { "html", path },
+        { "export", "--format=csv", path } } do
+        words[#words + 1], words[#words + 2] = "-o", name
+        local out, err, status = command.cprof(table.unpack(words))
+        assert.same({ "", 2 }, { out, status })
+        assert.equal(("cprof %s: -o %s exists and is %s: name another " ..
+          "file\n"):format(words[1], name, what), err)
+      end
+    end
+    assert(profiler.load(path))
+    assert.equal("return 1", command.read(script))
+  end)
+
   it("says so when its output cannot be written", function()
     local dir <close> = command.folder()
     local path = saved(dir, "x.cprof")

@@ -133,10 +133,14 @@ describe("cprof diff", function()
     assert.is_truthy(out:find(", 60.0ms wall, 30.0ms CPU, ", 1, true), out)
     assert.is_truthy(out:find(", 120ms wall, 30.0ms CPU, ", 1, true), out)
     assert.is_truthy(out:find "\nchange: [+-]?[%d.]+[nµ]*s ", out)
+    assert.is_truthy(out:gsub("\n +", " "):find("note: this compares CPU " ..
+      "time; waiting changed more, by +60.0ms: --measure=wait or " ..
+      "--measure=wall compares that\n", 1, true), out)
     out = command.cprof("diff", "--measure=wait", before, after)
     assert.is_truthy(out:find("\nchange: +60.0ms (+200.0 %)", 1, true), out)
     out = command.cprof("diff", "--measure=wall", before, after)
     assert.is_truthy(out:find("\nchange: +60.0ms (+100.0 %)", 1, true), out)
+    assert.is_nil(out:find("waiting changed", 1, true))
   end)
 
   it("says when other programs had the processor so long that it matters",

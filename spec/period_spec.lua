@@ -100,7 +100,9 @@ describe("a range of time", function()
       "(1.2s..1.5s, 2m..)"
     for _, case in ipairs {
       { "--from' must be a time since the recording began (1.2s, 300ms, " ..
-        "2m5s), got '12'", "report", "--from=12", path },
+        "2m5s), got '12x'", "report", "--from=12x", path },
+      { "12s is not within the recording, which took 800ms", "report",
+        "--from=12", path },
       { ", got '1.2.3s'", "tree", "--to=1.2.3s", path },
       { ", got '3 s'", "annotate", "--to=3 s", path },
       { ", got '5d'", "export", "--format=json", "--from=5d", path },

@@ -10,6 +10,7 @@ local helper = require "helper"
 local host = require "spec_host"
 local merge = require "cprof.profile.merge"
 local profiler = require "cprof"
+local sampled = require "cprof.count.sampled"
 
 local direct = core.internals() == "direct"
 
@@ -113,6 +114,15 @@ describe("a range of a profile", function()
     assert.is_nil(of(q, spin))
     assert.same({ 400, 400, 400, 400 }, of(part(p, 0.05, 0.55),
       "driven.wait"))
+  end)
+
+  it("has shares where it ends within a wait, before its sample", function()
+    assert.equal(100, sampled.both(150, 0, 0.01))
+    assert.equal(150, sampled.both(150, 0, 0.005))
+    assert.equal(150, sampled.both(150, 0, 0))
+    assert.equal(2, sampled.both(150, 0, 0.5))
+    assert.equal(4, sampled.both(150, 150, 0.75))
+    assert.equal(0, sampled.both(0, 0, 0.5))
   end)
 
   it("leaves pauses out", function()
@@ -289,6 +299,8 @@ describe("a damaged time axis", function()
     for what, case in pairs {
       -- an AxisChunk: number, from, used, bytes
       ["time of a sample"] = { axis + 16, ("I4"):pack(1 << 31) },
+      -- behind the last time that there is; its samples would begin again at 0
+      ["time of a"] = { axis, ("I8i8"):pack(1, -1) },
       ["place of a sample"] = { places + 8, ("I4"):pack(1 << 20) },
       ["size of a block"] = { block(s, 11) + 8, ("I4"):pack(1 << 30) },
     } do

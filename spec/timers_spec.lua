@@ -36,4 +36,17 @@ describe("a timer", function()
       assert.equal("1\n0 missed\n0\n", out, err)
     end
   end)
+
+  it("is charged no work of the system's twice where readings of it go back",
+    function()
+    local path = os.tmpname()
+    local out, err = command.shell(([[
+      export LD_PRELOAD=
+      gcc -std=c99 -Isrc -I$SPEC_INCLUDE -o '%s' \
+        spec/support/lookback_host.c src/base/timer_posix.c \
+        src/base/platform_posix.c -ldl -lpthread -lrt && '%s']]):format(
+      path, path))
+    os.remove(path)
+    assert.equal("0\n", out, err)
+  end)
 end)

@@ -106,7 +106,7 @@ const views = ["overview", "functions", "flame", "tree", "callgraph", "source"];
 const pages = {
   luacheck: views,
   called: views,
-  sampled: views,
+  sampled: ["heatmap", ...views],
   joined: views,
   "sampled-diff": ["diff", ...views],
   long: views,

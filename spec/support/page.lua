@@ -40,10 +40,11 @@ end
 -- the columns of any tree; those of the header's measures follow
 local usual = { "levels", "func", "calls", "self", "cost", "line" }
 
-local function tree(s, at, sizes, measures)
+-- names: of columns, where these are not those of a tree
+local function tree(s, at, sizes, measures, names)
   local out = { n = sizes[1] }
   for i = 1, #sizes - 1 do
-    local name = usual[i] or measures[i - #usual]
+    local name = (names or usual)[i] or measures[i - #usual]
     out[name] = page.column(s:sub(at, at + sizes[i + 1] - 1), sizes[1])
     at = at + sizes[i + 1]
   end
@@ -60,7 +61,8 @@ function page.data(text)
   local header = json.decode(s:sub(5, 4 + size))
   local trees, at = {}, 5 + size
   for i, sizes in ipairs(header.trees) do
-    trees[i], at = tree(s, at, sizes, header.measures)
+    trees[i], at = tree(s, at, sizes, header.measures, header.axis and
+      header.axis.columns[tostring(i - 1)])
   end
   assert(at == #s + 1, "the trees are all that follows")
   return header, trees

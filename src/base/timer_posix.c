@@ -317,15 +317,18 @@ static int timer_arm (timer_t id, uint64_t ns);
 
 /*
 ** The system's tick has found that the thread runs. If it was the system that
-** worked for it, that is a tick for the time since the last such signal.
+** worked for it, that is a tick for the time since the last such signal. That
+** time is a difference of two readings, which may be less than it was before.
 */
 static void timer_looked (Timer *t, void *context) {
   uint64_t system = taskclock_system();
   if (!t->on) return;
-  t->stands = system - t->system;
-  t->system = system;
-  if (t->stands > 0) timer_come(t, context);
-  t->stands = 0;
+  if (system > t->system) {
+    t->stands = system - t->system;
+    t->system = system;
+    timer_come(t, context);
+    t->stands = 0;
+  }
   if (t->on) (void)timer_arm(t->looks, 1);
 }
 

@@ -223,10 +223,10 @@ int axis_next (AxisCursor *c, double step, double mean, AxisSample *x) {
     return 0;
   x->samples = 1;
   if ((above & 1) != 0 && !axis_read(c, &x->samples)) return 0;
-  c->steps += passed;
-  if (c->steps > AXIS_MOST || place >> 1 > UINT32_MAX ||
+  if (c->steps > AXIS_MOST - passed || place >> 1 > UINT32_MAX ||
       x->samples > UINT32_MAX)
     return 0;
+  c->steps += passed;
   x->end = (double)c->steps * step;
   x->place = (uint32_t)(place >> 1);
   x->waits = (int)(place & 1);

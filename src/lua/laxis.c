@@ -4,6 +4,7 @@
 
 #include "lua/laxis.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "lua/lmemory.h"
@@ -149,8 +150,97 @@ static int laxis_odd (lua_State *L) {
 }
 
 
+/* {======================================================
+** All samples
+** ======================================================= */
+
+/* axis -> ns of a step, the mean ns from sample to sample, steps in it */
+static int laxis_scale (lua_State *L) {
+  const AxisData *d = laxis_check(L, 1);
+  lua_pushnumber(L, d->step);
+  lua_pushnumber(L, d->mean);
+  lua_pushinteger(L, AXIS_STEPS);
+  return 3;
+}
+
+
+/* axis -> { node, instruction, node, ... }: those of each place, as in
+** AxisPlace */
+static int laxis_places (lua_State *L) {
+  const AxisData *d = laxis_check(L, 1);
+  lua_Integer at = 0;
+  uint32_t i;
+  lua_createtable(L, (int)d->places * 2, 0);
+  for (i = 1; i < d->places; i++) {
+    ltable_put(L, &at, (lua_Integer)d->place[i].node + 1);
+    ltable_put(L, &at, (lua_Integer)d->place[i].at);
+  }
+  return 1;
+}
+
+
+/* what is known of a sample; see axis.h */
+enum { COLUMN_PASSED, COLUMN_PLACE, COLUMN_ABOVE, COLUMN_SAMPLES };
+
+static const char *const laxis_columns[] = {"passed", "place", "above",
+                                            "samples", NULL};
+
+
+static uint64_t laxis_figure (const AxisData *d, const AxisCursor *c,
+                              const AxisSample *x, uint64_t last, int column) {
+  switch (column) {
+    case COLUMN_PASSED: return c->steps > last ? c->steps - last : 0;
+    case COLUMN_PLACE: return (uint64_t)x->place << 1 | (x->waits != 0);
+    case COLUMN_SAMPLES: return x->samples;
+    default: {
+      double above = floor((x->ns - d->mean) / (d->mean / AXIS_STEPS) + 0.5);
+      return above < 0 ? (uint64_t)(-above) * 2 - 1 : (uint64_t)above * 2;
+    }
+  }
+}
+
+
+static void laxis_add (luaL_Buffer *b, uint64_t n) {
+  for (; n > 0x7f; n >>= 7) luaL_addchar(b, (char)(n | 0x80));
+  luaL_addchar(b, (char)n);
+}
+
+
+/*
+** axis, "passed", "place", "above" or "samples" -> that of all samples, in the
+** order of time, 7 bits in a byte, as in an AxisChunk; how many samples
+*/
+static int laxis_column (lua_State *L) {
+  const AxisData *d = laxis_check(L, 1);
+  int column = luaL_checkoption(L, 2, NULL, laxis_columns);
+  lua_Integer count = 0;
+  uint64_t last = 0;
+  luaL_Buffer b;
+  uint32_t i;
+  luaL_buffinit(L, &b);
+  for (i = 0; i < d->chunks; i++) {
+    AxisCursor c;
+    AxisSample x;
+    axis_first(&c, &d->chunk[i]);
+    while (axis_next(&c, d->step, d->mean, &x)) {
+      laxis_add(&b, laxis_figure(d, &c, &x, last, column));
+      last = c.steps;
+      count++;
+    }
+  }
+  luaL_pushresult(&b);
+  lua_pushinteger(L, count);
+  return 2;
+}
+
+/* }====================================================== */
+
+
 static const luaL_Reg laxis_list[] = {
   {"axis_begins", laxis_begins},
+  {"axis_scale", laxis_scale},
+  {"axis_places", laxis_places},
+  {"axis_column", laxis_column},
   {"axis_cells", laxis_cells},
   {"axis_odd", laxis_odd},
   {NULL, NULL}

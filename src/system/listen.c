@@ -235,7 +235,7 @@ static void listen_call (lua_State *L, const char *what) {
 }
 
 
-static void listen_arm (Listener *l, lua_State *main);
+static void listen_rearm (Listener *l);
 
 
 /*
@@ -269,7 +269,7 @@ static void listen_event (lua_State *L, lua_Debug *ar) {
   if (asked & LISTEN_SIGNAL) listen_call(L, "signal");
   listen_forget(L);
   /* a signal that came meanwhile may have set a hook that is gone again */
-  if (listen_asked(l)) listen_arm(l, l->main);
+  listen_rearm(l);
 }
 
 /* }====================================================== */
@@ -452,9 +452,24 @@ static void listen_await (const Listener *l) {
 /* }====================================================== */
 
 
+/*
+** Sets the hook outside of the handler, if anything waits for it. Signals wait
+** meanwhile: a handler would set it in between, and it would then be saved as
+** the program's.
+*/
+static void listen_rearm (Listener *l) {
+  sigset_t all, before;
+  sigfillset(&all);
+  if (!listen_asked(l) || pthread_sigmask(SIG_BLOCK, &all, &before) != 0)
+    return;
+  listen_arm(l, l->main);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+
 void listen_again (lua_State *L) {
   Listener *l = lua_checkstack(L, 1) ? listen_of(L) : NULL;
-  if (l != NULL && listen_asked(l)) listen_arm(l, l->main);
+  if (l != NULL) listen_rearm(l);
 }
 
 
@@ -476,7 +491,7 @@ void listen_enter (lua_State *L) {
     listen_await(l);
   }
   running_enter(&l->running);
-  if (listen_asked(l)) listen_arm(l, l->main);
+  listen_rearm(l);
 }
 
 

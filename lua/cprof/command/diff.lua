@@ -397,6 +397,21 @@ local function whole(view, before, after, entries)
     counts, differ("before", "added"), differ("after", "removed")))
 end
 
+-- What a comparison of CPU time does not show; nil: the waiting changed less.
+local function waited(view, before, after)
+  local was, is = before.meta.waiting_ns, after.meta.waiting_ns
+  local m = view.measures
+  if m.after.name ~= "cpu" or not was or not is then return nil end
+  local change = is - was
+  if math.abs(change) <= math.abs(m.after.whole - m.before.whole) or
+     math.abs(change) * 20 <= after.meta.wall_ns then
+    return nil
+  end
+  return ("this compares CPU time; waiting changed more, by %s: " ..
+    "--measure=wait or --measure=wall compares that"):format(
+    sign(change, format.time(math.abs(change))))
+end
+
 -- the share of the time in which other programs may have the processor: more
 -- disturbs caches
 local busy <const> = 0.05
@@ -435,6 +450,7 @@ local function notes(view, before, after)
   end
   if before.measure:timed() then
     list[#list + 1] = noise(before.meta, after.meta)
+    list[#list + 1] = waited(view, before, after)
   end
   for _, note in ipairs(list) do view.page:note(note) end
 end

@@ -19,7 +19,8 @@ local heatmap = {
     "a cell has, the darker it is. Letters mark stretches of time that " ..
     "stand out: most of one was spent in a function that the whole " ..
     "recording has little of, or it has more CPU time than usual. Other " ..
-    "commands show what ran there, with --from and --to.",
+    "commands show what ran there, with --from and --to. The page of cprof " ..
+    "html has the heatmap, too, and shows any range in all its views.",
   usage = "cprof heatmap [options] [FILE] [FUNCTION]",
   example = "cprof heatmap --from 2m --to 2m30s run.cprof",
   options = {

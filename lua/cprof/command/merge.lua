@@ -25,7 +25,8 @@ local command = {
 function command.call(parsed, fail)
   local files = range.files(parsed.files, fail)
   for _, path in ipairs(files) do
-    if name.straight(path) == name.straight(parsed.output) and not core.special(path) then
+    if name.straight(path) == name.straight(parsed.output) and
+       not core.special(path) then
       fail(("-o %s is one of the profiles to be added up: name another " ..
         "file"):format(parsed.output))
     end

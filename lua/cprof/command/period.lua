@@ -8,11 +8,11 @@ local units <const> = { us = 1e3, ms = 1e6, s = 1e9, m = 60e9, h = 3600e9 }
 
 local must <const> = "a time since the recording began (1.2s, 300ms, 2m5s)"
 
----A time as ns; nil: it is none.
+---A time as ns; nil: it is none. A mere number is in seconds.
 ---@param word string
 ---@return integer?
 function period.read(word)
-  if word:match "^0+$" then return 0 end
+  if word:match "^%d*%.?%d+$" then word = word .. "s" end
   local ns, rest = 0.0, word
   repeat
     local number, unit, more = rest:match "^(%d*%.?%d+)(%l+)(.*)$"

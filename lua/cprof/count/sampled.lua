@@ -41,15 +41,18 @@ end
 
 ---The number of samples to assume for shares of wall time, if `waits` of `n`
 ---samples are about waiting and the others about CPU time. The two may be
----sampled at different rates: this assumes the lower rate for both.
+---sampled at different rates: this assumes the lower rate for both. A range
+---may end within a wait, before its sample: such time is known all the same,
+---so a part that has time counts as one sample at least.
 ---@param n integer
 ---@param waits number
 ---@param share number  the share of waiting in the time, 0 to 1
 ---@return integer
 function sampled.both(n, waits, share)
   local least = n
-  if share > 0 then least = math.min(least, waits / share) end
-  if share < 1 then least = math.min(least, (n - waits) / (1 - share)) end
+  local runs = n - waits
+  if share > 0 then least = math.min(least, math.max(waits, 1) / share) end
+  if share < 1 then least = math.min(least, math.max(runs, 1) / (1 - share)) end
   return math.floor(least)
 end
 
@@ -242,6 +245,27 @@ local function spread(c, direct, before_it, within, weigh)
     if own > 0 then of[i] = of[i] + own end
   end
   if of then divide(c, of, out, previous, whole, weigh) end
+  return out
+end
+
+---How a sample that found an instruction is divided among lines.
+---@param c cprof.Counted
+---@param direct boolean   whether instructions were known, not only lines
+---@param i integer        the instruction
+---@param within boolean   was it noticed while the instruction ran, not before?
+---@param whole integer
+---@return table<integer, integer>  line -> its part of `whole`
+function sampled.parts(c, direct, i, within, whole)
+  local none, one, out = zeros(c.n), zeros(c.n), {}
+  one[i] = whole
+  local parts = spread(c, direct, within and none or one,
+    within and one or none, weight)
+  for at = 1, c.n do
+    local line = c.line[at]
+    if parts[at] ~= 0 and line > 0 then
+      out[line] = (out[line] or 0) + parts[at]
+    end
+  end
   return out
 end
 

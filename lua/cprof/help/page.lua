@@ -17,9 +17,10 @@ writes a profile as one HTML file, which opens from the disk and needs no networ
 
 | view | what it shows |
 |---|---|
-| Overview | the time as a bar of its parts, notes on the figures, the hottest functions and lines, and a small flame graph of what takes the time: recursion is merged, and functions that only lead there are left out |
-| Changes | with `--diff`: which functions take more or less time, and which were added or removed; as a flame graph and a table |
+| Overview | the time as a bar of its parts, notes on the figures, when something was unusual (mode `"sample"`), the hottest functions and lines, and a small flame graph of what takes the time: recursion is merged, and functions that only lead there are left out |
+| Changes | with `--diff`, or of two ranges of time: which functions take more or less time, and which were added or removed; as a flame graph and a table |
 | Coverage | mode `"count"`: the shares of lines, branches and functions that ran, by file, and what never ran, with its source |
+| Heatmap | mode `"sample"`: when the program was busy: time goes down a column and on from column to column, and the more CPU time a cell has, the stronger its colour; what stands out, with its cause; below, what a chosen range of time has |
 | Functions | all functions; a click on a column sorts them; search finds a part of the title, ignoring case, or a JavaScript `/pattern/` |
 | Flame graph | the call tree, the root above (icicle) or below, by time or calls, with a colour for each file or by heat (self time); the sandwich has the callers of the chosen function above it and its callees below |
 | Call tree | who called what, as a table: callees below their callers, as `cprof tree` has them, or inverted, callers below their callees; arrow keys open and close rows, `e` opens the hottest path; search leaves what leads to what is found; calls from different lines are one row |
@@ -36,6 +37,8 @@ If allocations were recorded, the choice beside the names of the views shows the
 The page opens on what the profile was recorded for: changes, coverage, memory or frames; otherwise on the overview.
 
 All views show the same chosen function. *Only this* and *Without this* limit all figures to that function and what it calls, or to the rest; *Into callers* adds its figures to those of its callers. A search has these links for all functions that match, and *As one box*, which shows one box for each call from elsewhere, as for a library. Several of these filters apply at once; each has a label that takes it away. A frame, or a range of frames, limits the figures, too. Figures of lines are then estimates. All choices, zoom and theme, too, are in the address of the page, so a link or a reload shows the same page, and the browser's Back button works. `?` lists the keys. On a phone, columns that do not fit are left out.
+
+**A range of time.** Dragging over the heatmap or the size of the heap, a click on a cell, or a click on what stands out chooses a range of time. All views then show what was sampled in it, with the figures of `cprof report --from … --to …`; a label says so and takes it away. By keys: arrow keys go from cell to cell, Shift with them chooses a range, Enter a cell, Esc all of it. A second range, by Shift, *Compare with …* or the key `b`, is what the first is compared with: the view Changes has a differential flame graph and a table, by shares, in percentage points as `cprof diff --range … --against …` has them. A search lights the cells in which the functions run that it finds, or what they call. Columns are as short as the width allows, or a second, a minute, an hour or a day. The rest is as with `--from` ([Sampling](#sampling)): there are no allocations, and what overhead a range has is estimated. In the page, a sample takes about 5 bytes, 9 without lua-zlib: a program that computes for an hour at 1000 a second, some 18 MB. A page of a part (`--from`, `--to`, `--root`) has no heatmap, nor has one whose recursion is folded.
 
 If the file would get larger than 12 MB, nodes with the least time are added up as `(below N %)`; the overview says so, and functions keep their exact figures. The data is compressed if lua-zlib is installed. JSON needs the library dkjson, as in exports. If lines were recorded, the page contains the text of the sources: keep that in mind before you share it.
 

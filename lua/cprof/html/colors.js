@@ -19,6 +19,10 @@ const themes = {
     other: (h) => `hsl(${h} 36% 70%)`,
     heat: (s) =>
       `hsl(22 ${Math.round(20 + 65 * s)}% ${Math.round(92 - 28 * s)}%)`,
+    cell: (s) =>
+      `hsl(${Math.round(38 - 20 * s)} ${Math.round(24 + 62 * s)}% ${Math.round(90 - 46 * s)}%)`,
+    lit: (s) =>
+      `hsl(214 ${Math.round(14 + 58 * s)}% ${Math.round(91 - 51 * s)}%)`,
     same: "#dddeda",
     more: (s) => `hsl(8 ${30 + 50 * s}% ${86 - 22 * s}%)`,
     less: (s) => `hsl(214 ${30 + 50 * s}% ${86 - 20 * s}%)`,
@@ -36,6 +40,10 @@ const themes = {
     other: (h) => `hsl(${h} 34% 25%)`,
     heat: (s) =>
       `hsl(22 ${Math.round(8 + 62 * s)}% ${Math.round(22 + 14 * s)}%)`,
+    cell: (s) =>
+      `hsl(${Math.round(14 + 26 * s)} ${Math.round(14 + 72 * s)}% ${Math.round(17 + 43 * s)}%)`,
+    lit: (s) =>
+      `hsl(214 ${Math.round(14 + 66 * s)}% ${Math.round(18 + 47 * s)}%)`,
     same: "#3a3f45",
     more: (s) => `hsl(8 ${25 + 40 * s}% ${28 + 16 * s}%)`,
     less: (s) => `hsl(214 ${25 + 45 * s}% ${28 + 16 * s}%)`,

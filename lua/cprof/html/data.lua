@@ -17,6 +17,7 @@ local header = require "cprof.report.header"
 local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.count.lines"
 local memory = require "cprof.html.memory"
+local moments = require "cprof.html.moments"
 local name = require "cprof.source.name"
 local order = require "cprof.text.order"
 local pack = require "cprof.html.pack"
@@ -357,6 +358,7 @@ function data.of(p, whole, before)
       framed.of(whole, numbers(whole, rows, more), trees),
   }
   out.trace = trace_of(whole, rows, more, trees)
+  out.axis = moments.of(p, whole, index, numbers(whole, rows, more), trees)
   out.before = before and changes.of(before, whole, rows, trees)
   out.functions = columns_of(rows, number)
   out.functions.memory = memory.functions(from, rows)

@@ -40,7 +40,7 @@ export function figures(bytes, n, out) {
 
 // the columns that every tree has; columns of other measures follow
 const usual = ["levels", "func", "calls", "self", "cost", "line"];
-const whole = new Set(["levels", "func", "line"]);
+const whole = new Set(["levels", "func", "line", "place", "node", "spot"]);
 
 function columns(names, bytes, at, [n, ...sizes]) {
   const out = { n };
@@ -63,8 +63,9 @@ export async function decode(text, encoding) {
   const names = [...usual, ...(header.measures || [])];
   const trees = [];
   let at = 4 + size;
+  const others = header.axis?.columns;
   for (const sizes of header.trees) {
-    trees.push(columns(names, bytes, at, sizes));
+    trees.push(columns(others?.[trees.length] ?? names, bytes, at, sizes));
     for (let i = 1; i < sizes.length; i++) at += sizes[i];
   }
   return { header, trees };

@@ -9,7 +9,8 @@ import { Icicle } from "./icicle.js";
 import { matcher, searched } from "./search.js";
 import { uncertain } from "./samples.js";
 import { named, placed, Table } from "./table.js";
-import { both, forked, fromColumns, layout } from "./tree.js";
+import { named as rangeName } from "./ranged.js";
+import { both, forked, layout } from "./tree.js";
 
 // Two profiles may count different things: calls, or samples.
 function sameCounts(model) {
@@ -74,8 +75,14 @@ export function diff(app, root) {
       ? app.amount(self, most[0])
       : app.amount(total, most[1]);
   };
+  // Ranges of time differ in length, so their shares are compared.
+  const shares = before.range !== undefined;
+  const part = (n, { whole }) => (shares ? n / Math.max(whole, 1) : n);
+  const changed = (was, now) => part(now, model) - part(was, before);
+  const points = (n) => (100 * n).toFixed(1);
+  const told = shares ? points : text;
   const all = rowsOf(model);
-  const tree = both(fromColumns(model.trees[before.tree]), model.tree);
+  const tree = both(model.recorded(before.tree), model.tree);
   const box = h("div", {});
   const graphBox = h("div", {});
   const search = searched(app.state.search, (value) =>
@@ -88,20 +95,22 @@ export function diff(app, root) {
   // the margin of error of a change; 0 if neither profile has samples
   const far = (was, now) =>
     uncertain(
-      [was, before.whole, before.samples],
-      [now, model.whole, model.samples?.n],
+      [part(was, before), shares ? 1 : before.whole, before.samples],
+      shares
+        ? [part(now, model), 1, model.samples.sure]
+        : [now, model.whole, model.samples?.n],
     );
 
   function off(was, now) {
     const n = far(was, now);
-    return n > 0 ? ` ±${text(n)}` : "";
+    return n > 0 ? ` ±${told(n)}` : "";
   }
 
   // the colour of a change; none if it is within the margin of error
   function judged(was, now, counts) {
-    if (was === now || (!counts && Math.abs(now - was) <= far(was, now)))
-      return "";
-    return now > was ? "worse" : "better";
+    const by = counts ? now - was : changed(was, now);
+    if (by === 0 || (!counts && Math.abs(by) <= far(was, now))) return "";
+    return by > 0 ? "worse" : "better";
   }
 
   function facts() {
@@ -116,13 +125,17 @@ export function diff(app, root) {
     return h(
       "dl",
       { class: "facts" },
-      put("before", `${text(was)}`),
-      put("after", text(now)),
+      put(shares ? rangeName(before.range) : "before", text(was)),
       put(
-        "change",
-        signed(now - was, text) + by,
-        now > was ? "worse" : "better",
+        model.range ? rangeName(model.range) : shares ? "all of it" : "after",
+        text(now),
       ),
+      !shares &&
+        put(
+          "change",
+          signed(now - was, text) + by,
+          now > was ? "worse" : "better",
+        ),
       put("added", count(all.filter((row) => row.state === "added").length)),
       put(
         "removed",
@@ -149,8 +162,8 @@ export function diff(app, root) {
     drawn = by;
     graph?.close();
     const was = tree.before || tree;
-    const delta = (node) => tree.total[node] - was.total[node];
-    const whole = Math.max(model.whole, before.whole);
+    const delta = (node) => changed(was.total[node], tree.total[node]);
+    const whole = shares ? 1 : Math.max(model.whole, before.whole);
     graph = new Icicle(app, {
       label: "Differential flame graph. The table below has the same functions",
       height: () => 380,
@@ -167,7 +180,8 @@ export function diff(app, root) {
         return [
           `total ${app.amount(was.total[node], old[1])} → ` +
             `${app.amount(tree.total[node], now[1])}, ` +
-            signed(delta(node), text) +
+            signed(delta(node), told) +
+            (shares ? " points" : "") +
             off(was.total[node], tree.total[node]),
           `self ${app.amount(was.self[node], old[0])} → ` +
             app.amount(tree.self[node], now[0]),
@@ -206,15 +220,19 @@ export function diff(app, root) {
   function draw_table() {
     const { state } = app;
     const passes = matcher(state.search) || (() => true);
-    const keys = sameCounts(model) ? ["total", "calls"] : ["total"];
+    const counts = sameCounts(model) && !shares;
+    const keys = counts ? ["total", "calls"] : ["total"];
     const key = keys.includes(state.sort) ? state.sort : "self";
-    const delta = (row) => row.now[key] - row.was[key];
+    const delta = (row) =>
+      key === "calls"
+        ? row.now[key] - row.was[key]
+        : changed(row.was[key], row.now[key]);
     const rows = all.filter(
       (row) => passes(row.f) && (delta(row) !== 0 || row.state),
     );
     rows.sort((a, b) => Math.abs(delta(b)) - Math.abs(delta(a)));
     const most = rows.length > 0 ? Math.abs(delta(rows[0])) || 1 : 1;
-    const show = key === "calls" ? count : text;
+    const show = key === "calls" ? count : told;
     const figure = (row, side, limit) =>
       key === "calls" ? count(row[side].calls) : amount(row[side], key, limit);
     table = new Table(
@@ -230,7 +248,10 @@ export function diff(app, root) {
             row.state === "removed" ? "–" : figure(row, "now", model.most),
         },
         {
-          title: "change",
+          title: shares ? "points" : "change",
+          hint: shares
+            ? "Percentage points: the share after less the share before"
+            : undefined,
           cell: (row) =>
             h(
               "span",
@@ -283,7 +304,7 @@ export function diff(app, root) {
         [
           ["self", "Self"],
           ["total", "Total"],
-          sameCounts(model) && ["calls", model.sampled ? "Samples" : "Calls"],
+          counts && ["calls", model.sampled ? "Samples" : "Calls"],
         ].filter(Boolean),
         key,
         (sort) => app.set({ sort }),

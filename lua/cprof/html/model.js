@@ -107,6 +107,8 @@ export class Model {
   byTitle;
   /** @type {any} */
   tree;
+  /** @type {number[] | undefined} the range of time that it is of, in ns */
+  range;
 
   constructor(header, trees) {
     this.trees = trees;
@@ -177,7 +179,9 @@ export class Model {
 
   // The tree with this number in the page's data, made once.
   recorded(i) {
-    if (!this.made.has(i)) this.made.set(i, fromColumns(this.trees[i]));
+    const tree = this.trees[i];
+    if (!tree.levels) return tree;
+    if (!this.made.has(i)) this.made.set(i, fromColumns(tree));
     return this.made.get(i);
   }
 

@@ -3,12 +3,13 @@
 
 import { h, refill } from "./dom.js";
 import { facts, made, times } from "./facts.js";
-import { count, plural } from "./format.js";
+import { count, percent, plural } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { labelOf } from "./labels.js";
 import { legend } from "./legend.js";
 import { hottest } from "./lines.js";
 import { ofLines } from "./measures.js";
+import { named as rangeName, written } from "./ranged.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
 import { forked, layout, merged } from "./tree.js";
 
@@ -16,7 +17,7 @@ const many = 12;
 
 // The hottest functions: { element, table, draw() }. draw() also shows new
 // figures.
-function functions(app) {
+export function functions(app) {
   const table = new Table([], { caption: "" });
   const element = h("section", {});
   const self = (f) => figureOf(app, f, "self");
@@ -150,12 +151,42 @@ function show_lines(app, table, list) {
   return table.element;
 }
 
+// The stretches of time that stand out most, with links to them.
+function standing(app) {
+  const { model } = app;
+  const { axis } = model.header;
+  if (model.range || !axis || axis.stretches.length === 0) return undefined;
+  const list = axis.stretches.slice(0, 3).map((row) => {
+    const f = model.functions[row[3]];
+    const range = written(row, axis);
+    return h(
+      "li",
+      {},
+      h(
+        "a",
+        { href: app.link({ view: "heatmap", range, function: f?.title }) },
+        rangeName(row.slice(0, 2)),
+      ),
+      ": ",
+      f && h("span", { class: "name" }, f.name),
+      f && `, ${percent(row[4], 1)} % of it, ${percent(row[5], 1)} % of all`,
+      !f && `${percent(row[2], 1)} % CPU`,
+    );
+  });
+  return h(
+    "section",
+    { class: "standing" },
+    h("h2", {}, "When something was unusual"),
+    h("ul", {}, list),
+  );
+}
+
 // what the tables below the graph have of the window's height, at least
 const below = 260;
 
 // A flame graph of what takes the time: recursion is merged, and functions
 // that only lead there are left out.
-function shape(app) {
+export function shape(app) {
   const said = h("p", { class: "aside" });
   const title = h("h2", {});
   const graph = new Icicle(app, {
@@ -236,6 +267,7 @@ export function overview(app, root) {
           { class: "notes", "aria-label": "Notes" },
           notes.map((note) => h("li", {}, note)),
         ),
+      standing(app),
       graph?.element,
       columns,
       made(app),

@@ -11,8 +11,10 @@ import { added, kinds, removed, terms } from "./filters.js";
 import { flame } from "./flame.js";
 import { frames } from "./frames.js";
 import { functions } from "./functions.js";
+import { heatmap } from "./heatmap.js";
 import { overview } from "./overview.js";
 import { measures } from "./measures.js";
+import { named, ranged } from "./ranged.js";
 import { few, interval } from "./samples.js";
 import { source } from "./source.js";
 import { figureOf } from "./table.js";
@@ -31,6 +33,8 @@ import { trace } from "./trace.js";
  *   recorded for, so that the page opens on it?
  * @property {boolean} [timed]  does it show times, whatever measure is chosen
  *   for other views?
+ * @property {boolean} [entire]  does it show the whole recording, whatever
+ *   range of time is chosen?
  */
 
 /**
@@ -55,6 +59,14 @@ const views = [
     opens: (m) => m.header.coverage,
     timed: true,
   },
+  {
+    key: "heatmap",
+    title: "Heatmap",
+    make: heatmap,
+    has: (m) => m.header.axis,
+    timed: true,
+    entire: true,
+  },
   { key: "functions", title: "Functions", make: functions },
   { key: "flame", title: "Flame graph", make: flame },
   { key: "tree", title: "Call tree", make: calltree },
@@ -67,6 +79,7 @@ const views = [
     has: (m) => m.header.heap,
     opens: (m) => m.memory,
     timed: true,
+    entire: true,
   },
   {
     key: "frames",
@@ -94,6 +107,8 @@ const keys = [
   ["→ ←", "call tree: open or close a row, or go into it or out of it"],
   ["e", "call tree: open the hottest path from the row on"],
   ["+ −", "zoom the flame graph"],
+  ["← ↑ ↓ →", "heatmap: go to another cell; with Shift, choose a range"],
+  ["b", "heatmap: compare with the range; choose another one"],
   ["n p", "go to the next or previous hot line, or row that was searched for"],
   ["Esc", "zoom out, or clear the choice"],
   ["t", "switch between light and dark"],
@@ -153,6 +168,8 @@ dress();
 export class Shell {
   /** @type {View | undefined} */
   view;
+  /** @type {any} the model that `views` was made for */
+  made;
   /** @type {any} the row of `views` that is shown */
   shown;
   /** The views that this profile has. */
@@ -163,12 +180,19 @@ export class Shell {
   // bar: an optional element of the head, kept when the head is redrawn
   constructor(root, model, bar) {
     this.root = root;
-    this.model = model;
+    // all that was recorded
+    this.all = model;
     this.bar = bar;
     this.prepare();
   }
 
+  // What is shown: all, or a range of time; maybe beside another range.
+  get model() {
+    return ranged(this.all, this.state.range, this.state.against);
+  }
+
   prepare() {
+    this.made = this.model;
     this.kind = kindOf(this.model);
     this.time = figure(this.model.unit);
     this.views = views.filter((v) => !v.has || v.has(this.model));
@@ -202,10 +226,10 @@ export class Shell {
 
   // The row of `views` that the state selects.
   get row() {
-    const { views: list, model } = this;
+    const { views: list, all } = this;
     return (
       list.find((v) => v.key === this.state.view) ||
-      list.find((v) => v.opens?.(model)) ||
+      list.find((v) => v.opens?.(all)) ||
       list[0]
     );
   }
@@ -299,12 +323,15 @@ export class Shell {
   }
 
   update() {
+    const other = this.made !== this.model;
+    if (other) this.prepare();
     const { row } = this;
     const worn = this.isDark();
     if (!this.printing) dress();
     this.drawHead(row);
     this.drawStrip();
-    if (this.shown === row && this.view?.update) {
+    const same = this.shown === row;
+    if (same && (!other || row.entire) && this.view?.update) {
       this.view.update();
       if (worn !== this.isDark()) this.redraw();
       return;
@@ -313,7 +340,7 @@ export class Shell {
     this.shown = row;
     this.main.className = "view-" + row.key;
     fill(this.main);
-    scrollTo(0, 0);
+    if (!same) scrollTo(0, 0);
     this.view = row.make(this, this.main) || {};
   }
 
@@ -391,6 +418,13 @@ export class Shell {
   limits() {
     const { scope } = this;
     const out = [];
+    if (this.model.range) {
+      out.push([named(this.model.range), { range: undefined }]);
+    }
+    const against = this.model.before?.range;
+    if (against) {
+      out.push([`Compared with ${named(against)}`, { against: undefined }]);
+    }
     if (scope.frames) {
       const [from, to] = span(this.state.frames);
       const name = from === to ? `Frame ${from}` : `Frames ${from} to ${to}`;

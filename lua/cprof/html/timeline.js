@@ -6,6 +6,7 @@ import { palette } from "./colors.js";
 import { bar, fill, h } from "./dom.js";
 import { bytes, count, percent, instant, plural, time } from "./format.js";
 import { measures } from "./measures.js";
+import { named as rangeName, parsed, written } from "./ranged.js";
 import { sure } from "./samples.js";
 import { named, placed, Table } from "./table.js";
 
@@ -18,14 +19,19 @@ const top = 18;
 const least = 0.05;
 
 class Chart {
+  /** @type {number[] | undefined} a range of time, while it is chosen */
+  dragged;
+
   constructor(app) {
     this.app = app;
-    const { ns, bytes: sizes } = app.model.header.heap;
+    const { ns, bytes: sizes } = app.all.header.heap;
     this.ns = ns;
     this.sizes = sizes;
     this.peak = sizes.reduce((best, n, i) => (n > sizes[best] ? i : best), 0);
     this.falls = falls(sizes, sizes[this.peak] * least);
     this.cursor = -1;
+    // the time axis, if ranges of time can be chosen
+    this.axis = app.all.header.axis;
     this.canvas = h("canvas", {
       class: "heap",
       tabindex: "0",
@@ -69,6 +75,7 @@ class Chart {
     c.scale(ratio, ratio);
     c.font = "11px " + style.getPropertyValue("--ui");
     this.axes(c, palette(app.isDark()), style);
+    this.shade(c, style);
     this.line(c, style);
     this.marks(c, style);
   }
@@ -93,6 +100,19 @@ class Chart {
       c.textAlign = x > this.width - 40 ? "right" : "center";
       c.fillText(instant(ns, marks[1]), x, height - bottom + 7);
     }
+  }
+
+  // the range of time that is chosen
+  shade(c, style) {
+    const range = this.dragged || parsed(this.app.state.range, this.axis);
+    if (!range) return;
+    const [from, to] = range.map((ns) => this.x(ns));
+    c.fillStyle = style.getPropertyValue("--accent");
+    c.globalAlpha = 0.16;
+    c.fillRect(from, top, to - from, height - top - bottom);
+    c.globalAlpha = 1;
+    c.fillRect(from - 1, top, 2, height - top - bottom);
+    c.fillRect(to - 1, top, 2, height - top - bottom);
   }
 
   line(c, style) {
@@ -170,11 +190,35 @@ class Chart {
 
   listen() {
     const { canvas } = this;
-    canvas.addEventListener("pointermove", (event) => {
+    const last = this.ns[this.ns.length - 1];
+    const at = (event) => {
       const room = this.width - left - 12;
-      const last = this.ns[this.ns.length - 1];
-      const at = ((event.offsetX - left) / room) * last;
-      this.point(nearest(this.ns, at));
+      return ((event.offsetX - left) / room) * last;
+    };
+    /** @type {number | undefined} */
+    let from;
+    canvas.addEventListener("pointerdown", (event) => {
+      if (!this.axis || event.button !== 0) return;
+      from = at(event);
+      canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (from !== undefined) {
+        const { begins, wall } = this.axis;
+        const within = (ns) => Math.max(begins, Math.min(ns, wall));
+        const to = at(event);
+        this.dragged = [within(Math.min(from, to)), within(Math.max(from, to))];
+      }
+      this.point(nearest(this.ns, at(event)));
+    });
+    canvas.addEventListener("pointerup", () => {
+      const range = this.dragged;
+      from = this.dragged = undefined;
+      if (!range || range[1] - range[0] < 1e3) return;
+      this.app.set({ range: written(range, this.axis) });
+    });
+    canvas.addEventListener("pointercancel", () => {
+      from = this.dragged = undefined;
     });
     canvas.addEventListener("pointerleave", () => this.point(-1));
     canvas.addEventListener("blur", () => this.point(-1));
@@ -197,7 +241,7 @@ class Chart {
 }
 
 function facts(app) {
-  const { model } = app;
+  const { all: model } = app;
   const { memory, collector } = model.header;
   const rows = [
     ["allocated", bytes(memory.bytes)],
@@ -232,7 +276,7 @@ function facts(app) {
   );
 }
 
-function kinds({ model }) {
+function kinds({ all: model }) {
   const { memory } = model.header;
   const table = new Table(
     [
@@ -333,6 +377,7 @@ export function timeline(app, root) {
   let tables = [];
 
   function draw() {
+    const { range } = app.model;
     const wanted = ["bytes", "live"].filter((m) =>
       app.model.measures.includes(m),
     );
@@ -350,6 +395,13 @@ export function timeline(app, root) {
           ? `The heap shrank ${plural(shrank, "time")} by ${100 * least} % of the peak or more; the marks below the line show when.`
           : `The heap never shrank by ${100 * least} % of the peak or more.`,
       ),
+      range
+        ? h(
+            "p",
+            { class: "aside" },
+            `Who allocated is not known of ${rangeName(range)} alone.`,
+          )
+        : "",
       listed(chart),
       h(
         "div",

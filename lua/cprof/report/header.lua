@@ -113,7 +113,7 @@ local function gaps(profile, page)
   if (meta.interrupted or 0) > 0 then
     page:note("samples ended %s of the program early, with EINTR%s",
       plural(meta.interrupted, "system call"), meta.timer == "wall" and
-        '; with timer = "thread", hardly any do' or "")
+        '; with timer = "thread" (--timer=thread), hardly any do' or "")
   end
   if meta.axis_begins_ns then
     page:note("ranges of time begin at %s: when earlier samples came was " ..

@@ -1,0 +1,273 @@
+// The heatmap: when the program was busy. Choosing a range there limits all
+// views to it.
+
+import { palette } from "./colors.js";
+import { choice, fill, h, refill, toggle } from "./dom.js";
+import { percent, plural, time } from "./format.js";
+import { choices, Grid, round } from "./heatgrid.js";
+import { momentsOf } from "./moments.js";
+import { functions, shape } from "./overview.js";
+import { named as nameOf, parsed, told, written } from "./ranged.js";
+import { matcher, searched } from "./search.js";
+import { named, placed, Table } from "./table.js";
+import { under } from "./tree.js";
+
+const scales = { 1: "Second", 60: "Minute", 3600: "Hour", 86400: "Day" };
+
+// What the colours mean.
+function legend(app, lit) {
+  const theme = palette(app.isDark());
+  const color = lit ? theme.lit : theme.cell;
+  const steps = [0, 0.25, 0.5, 0.75, 1].map((part) =>
+    h("span", { class: "swatch", style: { background: color(part) } }),
+  );
+  return [
+    lit
+      ? "time in what is found, with what it calls: none "
+      : "CPU time of a cell: none ",
+    h("span", { class: "steps", "aria-hidden": "true" }, steps),
+    " all; an empty cell was not recorded",
+  ];
+}
+
+// The stretches of time that stand out, as a table.
+function stretches(app) {
+  const { all } = app;
+  const { axis } = all.header;
+  const share = (n) => `${percent(n, 1)} %`;
+  const table = new Table(
+    [
+      { title: "from", cell: ([from]) => told(from) },
+      { title: "to", cell: ([, to]) => told(to) },
+      { title: "CPU", cell: ([, , cpu]) => share(cpu) },
+      {
+        title: "of it",
+        hint: "Share of the function in this time, with what it calls",
+        cell: ([, , , f, part]) => (f < 0 ? "" : share(part)),
+      },
+      {
+        title: "of all",
+        hint: "Its share of the whole recording",
+        cell: ([, , , f, , usual]) => (f < 0 ? "" : share(usual)),
+      },
+      {
+        title: "function",
+        left: true,
+        cell: ([, , , f]) => (f < 0 ? "" : named(app, all.functions[f])),
+      },
+      {
+        title: "defined",
+        left: true,
+        class: "extra",
+        cell: ([, , , f]) => (f < 0 ? "" : placed(all.functions[f], true)),
+      },
+    ],
+    {
+      caption: "Stretches of time that stand out",
+      key: (row) => row.slice(0, 2).join(),
+      row: (row) => ({
+        "aria-selected": app.state.range === written(row, axis) ? "true" : null,
+      }),
+      choose: (row) =>
+        app.set({
+          range: written(row, axis),
+          function: row[3] < 0 ? undefined : all.functions[row[3]].title,
+          line: undefined,
+        }),
+    },
+  );
+  const draw = () => table.show(axis.stretches);
+  const element = h(
+    "section",
+    {},
+    h("h2", {}, "What stands out"),
+    table.element,
+  );
+  return { table, element, draw };
+}
+
+// The columns as a table, for people who cannot see the colours.
+function listed(grid) {
+  const box = h("div", {});
+  const draw = () => {
+    const rows = Array.from({ length: grid.columns }, (_, i) =>
+      grid.rangeOf(i * grid.rows, (i + 1) * grid.rows - 1),
+    );
+    const share = (range) => `${percent(grid.sum(range), 1)} %`;
+    const table = new Table(
+      [
+        { title: "from", cell: ([from]) => told(from) },
+        { title: "to", cell: ([, to]) => told(to) },
+        { title: grid.of ? "found" : "CPU", cell: share },
+      ],
+      { caption: "The columns of the heatmap", limit: 60 },
+    );
+    table.show(rows);
+    fill(box, table.element);
+  };
+  const element = h(
+    "details",
+    { class: "astable", ontoggle: draw },
+    h("summary", {}, "As a table"),
+    box,
+  );
+  return { element, draw: () => element.open && draw() };
+}
+
+export function heatmap(app, root) {
+  const { all } = app;
+  const { axis } = all.header;
+  const moments = momentsOf(all);
+  const odd = axis.stretches.length > 0 && stretches(app);
+  const colors = h("p", { class: "aside legend" });
+  const said = h("p", { class: "aside", role: "status" });
+  const top = functions(app);
+  const title = h("h2", { class: "apart" });
+  const graphBox = h("div", {});
+  const search = searched(app.state.search, (text) =>
+    app.set({ search: text || undefined }, true),
+  );
+  let graph;
+  let searchedFor;
+  // is the next range that is chosen the one to compare with?
+  let other = false;
+
+  const grid = new Grid(app, moments, {
+    scale: () => Number(app.state.column) || undefined,
+    chosen: (range, second, replace) => {
+      const text = written(range, axis);
+      const key = second || other ? "against" : "range";
+      other = false;
+      const value = text === ".." ? undefined : text;
+      // also where nothing changes, the grid has to show what is chosen
+      if (app.state[key] === value) draw();
+      else app.set({ [key]: value }, replace);
+    },
+  });
+
+  const columns = listed(grid);
+
+  // which nodes of the tree the search finds
+  function found() {
+    const passes = matcher(app.state.search);
+    if (!passes) return undefined;
+    const wanted = Uint8Array.from(all.functions, (f) => (passes(f) ? 1 : 0));
+    return under(all.tree, wanted);
+  }
+
+  function controls() {
+    const list = choices(axis);
+    refill(
+      search.rest,
+      list.length > 0 &&
+        choice(
+          "Length of a column",
+          [
+            [undefined, "Fit", "As short as the width allows"],
+            ...list.map((s) => [String(s), scales[s], `${scales[s]} a column`]),
+          ],
+          list.includes(Number(app.state.column))
+            ? app.state.column
+            : undefined,
+          (column) => app.set({ column }),
+        ),
+      toggle(
+        "Compare with …",
+        other,
+        (on) => {
+          other = on;
+          controls();
+        },
+        "The next range that is chosen is the one to compare with (Shift)",
+      ),
+      h(
+        "span",
+        { class: "aside" },
+        other
+          ? "Drag to choose the range to compare with."
+          : "Drag to choose a range of time.",
+      ),
+      app.model.before &&
+        h("a", { href: app.link({ view: "diff" }) }, "What changed"),
+    );
+    refill(colors, legend(app, grid.of));
+  }
+
+  function tell() {
+    const { range } = app.model;
+    title.textContent = range ? nameOf(range) : "All of it";
+    const { waiting_ns: waiting } = app.model.meta;
+    const cpu = app.model.whole - (waiting ?? 0);
+    const about = [
+      `A column is ${round(grid.column ?? 0)}, a cell ${round(grid.ns ?? 0)}.`,
+      `${range ? "This range" : "The recording"} took ` +
+        `${time(app.model.meta.wall_ns)}: ${time(cpu)} CPU, ` +
+        plural(app.model.samples.n, "sample") +
+        ".",
+    ];
+    said.textContent = about.join(" ");
+  }
+
+  function draw() {
+    const { state } = app;
+    search.show(state.search);
+    grid.range = parsed(state.range, axis);
+    grid.against = parsed(state.against, axis);
+    if (searchedFor !== state.search) {
+      searchedFor = state.search;
+      grid.of = found();
+    }
+    grid.resize();
+    if (grid.range && grid.cells) grid.reveal(grid.cellsOf(grid.range)[0]);
+    controls();
+    columns.draw();
+    if (odd) odd.draw();
+    if (!graph) {
+      graph = shape(app);
+      fill(graphBox, graph.element);
+    }
+    graph.draw();
+    top.draw();
+    tell();
+  }
+
+  fill(
+    root,
+    search.element,
+    grid.element,
+    colors,
+    columns.element,
+    odd ? odd.element : "",
+    title,
+    said,
+    graphBox,
+    top.element,
+  );
+  draw();
+  return {
+    update: draw,
+    resize: () => {
+      grid.resize();
+      controls();
+      tell();
+      graph.resize();
+    },
+    print: () => grid.paint(),
+    key: (event) => {
+      if (grid.key(event)) return true;
+      const { range, against } = app.state;
+      const escapes = event.key === "Escape" && (range || against);
+      if (escapes) app.set({ range: undefined, against: undefined });
+      if (event.key === "b" && range) {
+        app.set({ range: undefined, against: range });
+        return true;
+      }
+      const inside = odd && odd.element.contains(document.activeElement);
+      return escapes || (inside ? odd.table : top.table).key(event);
+    },
+    close: () => {
+      grid.close();
+      graph?.graph.close();
+    },
+  };
+}

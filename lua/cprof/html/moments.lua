@@ -1,0 +1,149 @@
+-- When samples came, for the page: the time axis of mode "sample", as columns
+-- of bytes, from which the page makes the figures of any range of time.
+--
+-- A sample has a place: a node, and the instruction that ran. What that
+-- instruction tells of lines is the same in all ranges, so it is sent once.
+
+local cells = require "cprof.profile.cells"
+local core = require "cprof.core"
+local instructions = require "cprof.count.instructions"
+local pack = require "cprof.html.pack"
+local profile = require "cprof.profile"
+local range = require "cprof.profile.range"
+local sampled = require "cprof.count.sampled"
+
+local moments = {}
+
+-- The nodes of the page's tree by their callers: { caller -> { row and line ->
+-- node } }, from 0; -1: the caller of the root.
+local function children_of(p, index)
+  local out, path, n = { [-1] = {} }, { [-1] = -1 }, 0
+  for _, depth, func, line in core.walk(p.nodes) do
+    path[depth], out[n] = n, {}
+    local of, key = out[path[depth - 1]], index[func] << 32 | line
+    of[key] = of[key] or n
+    n = n + 1
+  end
+  return out
+end
+
+-- the row of what stands for nodes that were added up
+local function added_up(p, index)
+  for i, f in ipairs(p.functions) do
+    if f.kind == "internal" and f.title:find "^%(below " then
+      return index[i] << 32
+    end
+  end
+end
+
+-- Which node of the page's tree each node of the recording is part of, from
+-- 0; nil: the tree of the page has other paths.
+local function nodes_of(p, whole, index, all)
+  local children, below = children_of(p, index), added_up(p, index)
+  local out, path, rest = {}, { [-1] = -1 }, {}
+  for id, depth, func, line in core.walk(whole.nodes) do
+    local up = path[depth - 1]
+    local of = children[up]
+    local to = not rest[up] and of[all[func] << 32 | line]
+    if not to then
+      to = rest[up] and up or below and of[below]
+      if not to then return nil end
+      rest[to] = true
+    end
+    path[depth], out[id] = to, to
+  end
+  return out
+end
+
+-- a sample is divided among lines in parts of this
+local unit <const> = 1000000000
+
+-- The lines that a sample of an instruction is about, as columns: spot, line,
+-- part. A spot is a function and an instruction, and known by its number.
+local function spots_of(p, places)
+  local numbers, n, read = {}, 0, {}
+  local out, of = { spot = {}, n = {}, part = {} }, {}
+  local function add(spot, lines)
+    for line, part in pairs(lines) do
+      local i = #out.spot + 1
+      out.spot[i], out.n[i], out.part[i] = spot, line, part
+    end
+  end
+  for i = 1, #places, 2 do
+    local _, func = core.node(p.nodes, places[i])
+    local at, f = places[i + 1], p.functions[func]
+    local key = func << 32 | at
+    if at > 0 and f.counters and not numbers[key] then
+      read[func] = read[func] or instructions.read(f.counters,
+        p.meta.lua_version)
+      n = n + 1
+      numbers[key] = n
+      add(n, sampled.parts(read[func], p.meta.internals == "direct",
+        (at - 1) // 2, at % 2 == 1, unit))
+    end
+    of[#of + 1] = numbers[key] or 0
+  end
+  return out, of
+end
+
+-- what the tables of the page say of a stretch that stands out
+local function stretches_of(p, all)
+  local from, to = range.bounds(p)
+  local out = {}
+  if to <= from then return out end
+  local grid = cells.of(p, from, to, 200)
+  for i, s in ipairs(cells.stretches(p, grid, 8)) do
+    local func
+    for id, f in ipairs(p.functions) do
+      if s.func and f.title == s.func.title then func = all[id] end
+    end
+    out[i] = { s.from, s.to, s.share, func or -1, s.part or 0, s.usual or 0 }
+  end
+  return out
+end
+
+-- the part of the recording that the profiler took
+local function overhead(nodes)
+  local _, _, _, _, _, total = core.node(nodes, 1)
+  local _, _, _, _, own = core.node(nodes, (core.overhead(nodes)))
+  return total > 0 and own / total or 0
+end
+
+---The time axis; nil: there is none, or the page's tree has other paths than
+---the recording.
+---@param p cprof.Profile       what is shown
+---@param whole cprof.Profile   as it was recorded
+---@param index table<integer, integer>  function of p -> its row in the page
+---@param all table<integer, integer>    of whole
+---@param trees table[]         columns are appended
+---@return table?
+function moments.of(p, whole, index, all, trees)
+  local axis = profile.axis(whole)
+  local nodes = axis and p.measure.whole == whole.measure.whole and
+    nodes_of(p, whole, index, all)
+  if not nodes then return nil end
+  local out, named = { wall = whole.meta.wall_ns }, {}
+  out.step, out.mean, out.steps = core.axis_scale(axis)
+  out.begins = core.axis_begins(axis)
+  out.overhead = overhead(whole.nodes)
+  local function put(what, names, columns)
+    trees[#trees + 1] = columns
+    out[what], named[tostring(#trees - 1)] = #trees - 1, names
+  end
+  local samples, names = { columns = {} }, { "passed", "place", "above",
+    "samples" }
+  for i, name in ipairs(names) do
+    samples.columns[i], samples.n = core.axis_column(axis, name)
+  end
+  put("samples", names, samples)
+  local places, node = core.axis_places(axis), {}
+  for i = 1, #places, 2 do node[#node + 1] = nodes[places[i]] or 0 end
+  local spots, of = spots_of(whole, places)
+  put("places", { "node", "spot" }, pack.columns { node, of })
+  put("spots", { "spot", "line", "part" },
+    pack.columns { spots.spot, spots.n, spots.part })
+  out.columns, out.stretches = named, stretches_of(whole, all)
+  return out
+end
+
+return moments

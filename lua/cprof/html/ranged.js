@@ -1,0 +1,256 @@
+// A range of time of a profile, as a profile of its own: a model that has only
+// what was sampled in it. In the address, a range is "1.4s..1.6s".
+
+import { count } from "./format.js";
+import { Model } from "./model.js";
+import { momentsOf } from "./moments.js";
+import { few } from "./samples.js";
+import { calledFrom, perFunction, Tree } from "./tree.js";
+
+const second = 1e9;
+
+// A time as the options --from and --to take it, exact to a microsecond.
+export function told(ns) {
+  const text = (ns / second).toFixed(6);
+  return text.replace(/0+$/, "").replace(/\.$/, "") + "s";
+}
+
+// The text of a range for the address. An end of the recording is left out.
+export function written(range, { begins, wall }) {
+  const [from, to] = range;
+  return `${from > begins ? told(from) : ""}..${to < wall ? told(to) : ""}`;
+}
+
+// A range in the words of a label.
+export const named = (range) => range.map(told).join(" to ");
+
+// The range that a text says, as [from, to] in ns; undefined: none.
+export function parsed(text, axis) {
+  const match = /^(?:(\d+(?:\.\d+)?)s)?\.\.(?:(\d+(?:\.\d+)?)s)?$/.exec(text);
+  if (!axis || !match || text === "..") return undefined;
+  const at = (seconds) => Math.round(Number(seconds) * second);
+  const from = Math.max(match[1] ? at(match[1]) : 0, axis.begins);
+  const to = Math.min(match[2] ? at(match[2]) : axis.wall, axis.wall);
+  return from < to ? [from, to] : undefined;
+}
+
+// The tree of what has samples, and of its callers.
+function treeOf(whole, own) {
+  const { n } = whole;
+  const needed = new Uint8Array(n);
+  for (let i = n - 1; i >= 0; i--) {
+    if (i === 0 || own.samples[i] > 0 || own.self[i] > 0) needed[i] = 1;
+    if (needed[i] && i > 0) needed[whole.parent[i]] = 1;
+  }
+  const to = new Int32Array(n);
+  const kept = [];
+  needed.forEach((is, i) => {
+    if (!is) return;
+    to[i] = kept.length;
+    kept.push(i);
+  });
+  const pick = (type, get) => type.from(kept, get);
+  const out = new Tree(
+    kept.length,
+    pick(Int32Array, (i) => (i > 0 ? to[whole.parent[i]] : -1)),
+    pick(Int32Array, (i) => whole.func[i]),
+    pick(Float64Array, (i) => own.samples[i]),
+    pick(Float64Array, (i) => own.self[i]),
+    undefined,
+  );
+  out.line = pick(Int32Array, (i) => whole.line[i]);
+  const wait = pick(Float64Array, (i) => own.wait[i]);
+  out.memory = { wait, cpu: out.self.map((ns, i) => ns - wait[i]) };
+  return out;
+}
+
+// What lines have in all measures: rows of f, n and figures.
+function linesOf(tree, own, functions, measures) {
+  const rows = new Map();
+  const empty = { hits: 0, self: 0, calls: 0, total: 0, inC: 0 };
+  for (const key of measures) empty[key] = 0;
+  const at = (f, n) => {
+    const key = `${f} ${n}`;
+    if (!rows.has(key)) rows.set(key, { f, n, ...empty });
+    return rows.get(key);
+  };
+  for (const { f, n, self } of own) {
+    at(f, n).self = self;
+    if (measures.includes("cpu")) at(f, n).cpu = self;
+  }
+  const inside = new Uint8Array(tree.n).fill(1);
+  for (const { f, n, total, inC } of calledFrom(tree, inside, functions)) {
+    Object.assign(at(f, n), { total, inC });
+  }
+  for (let i = 1; i < tree.n; i++) {
+    if (!tree.line[i] || functions[tree.func[i]].kind !== "C") continue;
+    const row = at(tree.func[tree.parent[i]], tree.line[i]);
+    for (const key of measures) row[key] += tree.memory[key][i];
+  }
+  return [...rows.values()].sort((a, b) => a.n - b.n || a.f - b.f);
+}
+
+// The sources with these lines, as the data of a page have them.
+function sourcesOf(model, lines) {
+  const keys = lines.length > 0 ? Object.keys(lines[0]) : ["n", "f"];
+  return model.header.sources.map((source, id) => {
+    const own = lines.filter(({ f }) => model.functions[f].source === id);
+    const columns = {};
+    for (const key of keys) columns[key] = own.map((row) => row[key]);
+    return { ...source, lines: columns, expressions: undefined };
+  });
+}
+
+// The number of samples to assume where waiting and CPU time may be sampled at
+// different rates.
+function sure(n, waits, part) {
+  let least = n;
+  if (part > 0) least = Math.min(least, waits / part);
+  if (part < 1) least = Math.min(least, (n - waits) / (1 - part));
+  return Math.floor(least);
+}
+
+function samplesOf(model, columns, wait, parts) {
+  const { samples: all } = model;
+  const n = columns.calls.reduce((sum, calls) => sum + calls, 0);
+  const whole = parts.running + parts.waiting;
+  const waits = columns.calls.reduce(
+    (sum, calls, i) =>
+      columns.self[i] > 0 ? sum + calls * (wait[i] / columns.self[i]) : sum,
+    0,
+  );
+  const rate = (n / Math.max(whole + parts.overhead, 1)) * second;
+  const asked = all.asked ? ` of ${count(all.asked)}` : "";
+  const certain = sure(n, waits, parts.waiting / Math.max(whole, 1));
+  const least = Math.min(3 / Math.max(certain, 1), 1);
+  const words =
+    certain < few
+      ? `${count(certain)} samples: too few to tell where the time went`
+      : `${rate.toFixed(0)} samples a second${asked}; ± is the 95 % ` +
+        "interval; rows whose intervals overlap may be in any order; " +
+        `functions below ${Number((100 * least).toPrecision(2))} % may be ` +
+        "missing";
+  return {
+    samples: { ...all, n, sure: certain, rate, least, told: words },
+    taken: { wait: Math.floor(waits), cpu: Math.floor(n - waits) },
+  };
+}
+
+// The part of a model that is in a range.
+function part(model, range) {
+  const moments = momentsOf(model);
+  const sums = moments.sums(range);
+  const parts = moments.divide(range, sums);
+  const { header, functions, tree: all } = model;
+  const measures = model.measures.filter((key) =>
+    ["cpu", "wait"].includes(key),
+  );
+  const tree = treeOf(all, moments.ofNodes(all.n, sums, parts));
+  const columns = perFunction(tree, functions.length);
+  const memory = {};
+  for (const key of measures) {
+    const { self, total } = perFunction(tree.measured(key), functions.length);
+    memory[key] = { self: [...self], total: [...total] };
+  }
+  const { self: wait } = perFunction(tree.measured("wait"), functions.length);
+  const own = moments.ofLines(all.func, sums, parts);
+  const lines = linesOf(tree, own, functions, measures);
+  const { samples, taken } = samplesOf(model, columns, wait, parts);
+  const out = new Model(
+    {
+      ...header,
+      whole: parts.running + parts.waiting,
+      meta: {
+        ...model.meta,
+        wall_ns: range[1] - range[0],
+        paused_ns: parts.paused,
+        preempted_ns: parts.preempted,
+        overhead_ns: parts.overhead,
+        waiting_ns:
+          model.meta.waiting_ns === undefined ? undefined : parts.waiting,
+      },
+      functions: {
+        ...header.functions,
+        memory,
+        cost: undefined,
+        totalCost: undefined,
+        ...Object.fromEntries(
+          Object.entries(columns).map(([key, list]) => [key, [...list]]),
+        ),
+      },
+      sources: sourcesOf(model, lines),
+      before: undefined,
+      memory: undefined,
+      collector: undefined,
+      measures,
+      samples,
+      taken,
+    },
+    [tree, ...model.trees.slice(1)],
+  );
+  out.hues = model.hues;
+  out.range = range;
+  return out;
+}
+
+// What functions had in another part, as the data of a page have an earlier
+// profile; see changes.lua.
+function earlier(model, was, tree) {
+  const list = (get) => model.functions.map((f, i) => get(was.functions[i], f));
+  const ran = (f) => f.total > 0 || f.samples > 0;
+  const none = list(() => 0);
+  return {
+    range: was.range,
+    whole: was.whole,
+    gone: model.functions.filter((f) => !ran(f)).map((f) => f.id),
+    has: list((f) => (ran(f) ? 1 : 0)),
+    was: list(() => ""),
+    calls: list((f) => f.calls),
+    self: list((f) => f.self),
+    total: list((f) => f.total),
+    cost: none,
+    totalCost: none,
+    notes: [],
+    program: model.meta.program,
+    samples: was.samples.sure,
+    sampled: true,
+    tree,
+  };
+}
+
+// A model beside another part of its recording.
+function beside(model, was) {
+  const { trees } = model;
+  const before = earlier(model, was, trees.length);
+  const out = new Model({ ...model.header, before }, [
+    model.tree,
+    ...trees.slice(1),
+    was.tree,
+  ]);
+  out.hues = model.hues;
+  out.range = model.range;
+  return out;
+}
+
+const made = new WeakMap();
+
+// The part of a model that a text names, beside the one that another text
+// names, if any; or the model itself.
+export function ranged(model, text, against) {
+  const { axis } = model.header;
+  const [range, was] = [parsed(text, axis), parsed(against, axis)];
+  if (!range && !was) return model;
+  if (!made.has(model)) made.set(model, new Map());
+  const known = made.get(model);
+  const get = (key, make) => {
+    if (!known.has(key)) {
+      // each part may have a large tree: few are kept
+      if (known.size > 7) known.clear();
+      known.set(key, make());
+    }
+    return known.get(key);
+  };
+  const of = (one) => (one ? get(one.join(), () => part(model, one)) : model);
+  if (!was) return of(range);
+  return get([range, was].join(" "), () => beside(of(range), of(was)));
+}

@@ -1,0 +1,475 @@
+// The heatmap, and ranges of time, in a browser without a window. The page is
+// that of spec/page/stall.lua: a stall from 1.4 s to 1.6 s and another one from
+// 3.18 s to 3.38 s, both in `compact`.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync } from "node:fs";
+import { after, describe, it } from "node:test";
+import { build, drawn as drawnOn, folder, start, visit } from "./browser.mjs";
+
+const pictures = `${build}/screenshots`;
+mkdirSync(pictures, { recursive: true });
+
+const { browser, close } = await start().catch((error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+});
+
+after(close);
+
+let page;
+let faults;
+
+async function open(name, hash = "", size = [1400, 900], theme = "light") {
+  await page?.close();
+  faults = [];
+  page = await visit(browser, name, { hash, size, theme, listen });
+}
+
+function listen(to) {
+  to.on("console", (message) => {
+    const said = message.text();
+    const ours = !said.startsWith("Canvas2D: Multiple readback");
+    if (ours && ["error", "warn"].includes(message.type())) faults.push(said);
+  });
+  to.on("pageerror", (error) => faults.push(String(error.stack || error)));
+}
+
+const drawn = () => drawnOn(page);
+const texts = (selector) =>
+  page.$$eval(selector, (list) => list.map((e) => e.textContent));
+const text = async (selector) => (await texts(selector))[0];
+const state = () =>
+  page.evaluate(() =>
+    Object.fromEntries(new URLSearchParams(location.hash.slice(1))),
+  );
+const shot = (name) => page.screenshot({ path: `${pictures}/${name}.png` });
+
+async function press(...keys) {
+  for (const key of keys) await page.keyboard.press(key);
+  await drawn();
+}
+
+// clicks what has this text
+async function choose(selector, wanted) {
+  const found = await page.evaluateHandle(
+    (s, w) =>
+      [...document.querySelectorAll(s)].find((e) => e.textContent.trim() === w),
+    selector,
+    wanted,
+  );
+  const element = found.asElement();
+  assert.ok(element, `${selector} '${wanted}'`);
+  await element.click();
+  await drawn();
+}
+
+// cells as the page has them: columns of a second, 50 cells of 20 ms
+const left = 54;
+const top = 20;
+async function cellAt(ns) {
+  const cell = Math.floor(ns / 20e6);
+  const box = await (await page.$("canvas.heat")).boundingBox();
+  const wide = Math.min(40, Math.floor((box.width - left) / 5));
+  const high = box.width < 500 ? 5 : 6;
+  return {
+    x: box.x + left + Math.floor(cell / 50) * wide + wide / 2,
+    y: box.y + top + (cell % 50) * high + high / 2,
+  };
+}
+
+async function drag(from, to) {
+  const [a, b] = [await cellAt(from), await cellAt(to)];
+  await page.mouse.move(a.x, a.y);
+  await page.mouse.down();
+  await page.mouse.move((a.x + b.x) / 2, (a.y + b.y) / 2);
+  await page.mouse.move(b.x, b.y);
+  await page.mouse.up();
+  await drawn();
+}
+
+// the colour of a cell, as [red, green, blue]
+async function color(ns) {
+  const { x, y } = await cellAt(ns);
+  return page.$eval(
+    "canvas.heat",
+    (canvas, px, py) => {
+      const box = canvas.getBoundingClientRect();
+      const ratio = canvas.width / box.width;
+      const at = [(px - box.x) * ratio, (py - box.y) * ratio];
+      const { data } = canvas.getContext("2d").getImageData(...at, 1, 1);
+      return [...data].slice(0, 3);
+    },
+    x,
+    y,
+  );
+}
+
+// pixels of a canvas, as a number that differs where they do
+const pixels = (selector) =>
+  page.$eval(selector, (canvas) => {
+    const { data } = canvas
+      .getContext("2d")
+      .getImageData(0, 0, canvas.width, canvas.height);
+    return data.reduce((sum, n) => (Math.imul(sum, 31) + n) | 0, 0);
+  });
+
+const tight = (s) => s.replace(/(\d) (?=[nµm]?s$)/, "$1");
+const report = (name) =>
+  readFileSync(`${folder}/${name}.txt`, "utf8").split("\n");
+
+const ranges = {
+  "": "",
+  ".stall": "1.4s..1.6s",
+  ".odd": "1.3031s..1.5017s",
+  ".end": "4s..",
+};
+
+describe("a range of time", () => {
+  it("has the figures of functions of cprof report --from --to", async () => {
+    for (const [name, range] of Object.entries(ranges)) {
+      const list = report(`stall${name}`);
+      const at = list.findIndex((line) => /^ *self +self %/.test(line));
+      const rows = list.slice(at + 1, list.indexOf("", at));
+      const told = rows
+        .map((row) => row.trim().split(/ {2,}/))
+        .filter((cells) => cells.length >= 6)
+        .map((cells) => cells.slice(0, 5));
+      assert.ok(told.length > 0, name);
+      await open("stall", `view=functions&range=${range}`);
+      const cells = await page.$$eval("tbody tr", (all) =>
+        all.map((tr) => [...tr.cells].map((td) => td.textContent)),
+      );
+      const heads = await texts("thead th");
+      const named = heads.findIndex((title) => title.startsWith("function"));
+      for (const [self, share, total, totalShare, f] of told) {
+        const row = cells.find((one) => one[named] === f);
+        const [x, y] = [heads.indexOf("self"), heads.indexOf("total")];
+        const got = [row[x], row[x + 1], row[y], row[y + 1]].map(tight);
+        assert.deepEqual(got, [self, share, total, totalShare], name + f);
+      }
+      assert.deepEqual(faults, []);
+    }
+  });
+
+  it("has the header of the report, too", async () => {
+    for (const [name, range] of Object.entries(ranges)) {
+      const list = report(`stall${name}`);
+      await open("stall", `view=overview&range=${range}`);
+      const [wall] = list.find((line) => / wall/.test(line)).split(": ");
+      const shown = tight((await text(".times h2")).replace(" time", ""));
+      assert.equal(shown.replace(/^([\d.]+) /, "$1"), wall.trim(), name);
+      const [samples] = list
+        .find((line) => /samples,/.test(line))
+        .match(/^[\d,]+/);
+      assert.ok((await texts(".facts dd")).includes(samples), name);
+      const certain = list.find((line) => line.includes("±"));
+      assert.equal(await text(".times ~ p.aside"), certain, name);
+    }
+  });
+
+  it("has the lines of cprof annotate --from --to", async () => {
+    for (const [name, range] of Object.entries(ranges)) {
+      await open("stall", `view=source&range=${range}`, [1400, 3000]);
+      const found = new Map();
+      const list = await page.$$eval(".line", (lines) =>
+        lines.map((e) => [...e.children].map((c) => c.textContent.trim())),
+      );
+      for (const cells of list)
+        found.set(
+          cells.find((s) => /^\d+$/.test(s)),
+          cells,
+        );
+      // "200ms  100.0 ±1.9  -  11    for …", below its function and place
+      let here = false;
+      let compared = 0;
+      for (const line of report(`stall${name}.lines`)) {
+        const place = line.match(/^\S.* \((.*):\d+\)/);
+        if (place) here = place[1].endsWith("page/stall.lua");
+        const match = here && line.match(/^ *(\S.*?) {2,}(\d+)(?: {2}|$)/);
+        if (!match) continue;
+        const cells = found.get(match[2]).map(tight);
+        for (const figure of match[1].split(/ {2,}/)) {
+          if (!/\d/.test(figure)) continue;
+          compared++;
+          assert.ok(cells.includes(figure), `${name} ${line} ${cells}`);
+        }
+      }
+      assert.ok(compared >= 4, `${name} ${compared}`);
+    }
+  });
+
+  it("limits flame graph, call tree and call graph", async () => {
+    await open("stall", "view=flame");
+    const whole = await pixels("canvas.icicle");
+    await open("stall", "view=flame&range=1.4s..1.6s");
+    assert.notEqual(await pixels("canvas.icicle"), whole);
+    await choose("nav a", "Call tree");
+    await page.focus("table");
+    await press("Home", "e");
+    const rows = (await texts("tbody tr")).join(" ");
+    assert.match(rows, /compact/);
+    assert.doesNotMatch(rows, /handle|driven\.wait/);
+    assert.equal((await state()).range, "1.4s..1.6s");
+    assert.deepEqual(faults, []);
+  });
+
+  it("is a label that takes it away, and stays with a reload", async () => {
+    await open("stall", "view=functions&range=1.4s..1.6s");
+    assert.equal(await text(".limit"), "1.4s to 1.6s×");
+    await page.reload();
+    await page.waitForSelector(".limit");
+    assert.equal((await texts("tbody tr")).length, 6);
+    await page.click(".limit a");
+    await drawn();
+    assert.equal((await state()).range, undefined);
+    assert.equal(await text(".limit"), undefined);
+    assert.match((await texts("tbody tr")).join(" "), /driven\.wait/);
+    await page.goBack();
+    await drawn();
+    assert.equal((await state()).range, "1.4s..1.6s");
+    assert.doesNotMatch((await texts("tbody tr")).join(" "), /driven\.wait/);
+    await page.goForward();
+    await drawn();
+    assert.match((await texts("tbody tr")).join(" "), /driven\.wait/);
+    assert.deepEqual(faults, []);
+  });
+
+  it("can be chosen on the size of the heap, too", async () => {
+    await open("stall-memory");
+    assert.equal(await text("nav [aria-current]"), "Memory");
+    const box = await (await page.$("canvas.heap")).boundingBox();
+    const [from, to] = [box.x + 200, box.x + 500];
+    await page.mouse.move(to, box.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(from, box.y + 120);
+    await page.mouse.up();
+    await drawn();
+    const { range } = await state();
+    const [a, b] = range.match(/\d+\.?\d*/g).map(Number);
+    assert.ok(b > a && a > 0, range);
+    // as far apart as they are on the chart
+    const share = (b - a) / (b * (300 / 430));
+    assert.ok(Math.abs(share - 1) < 0.01, `${range} ${share}`);
+    assert.equal(await text("nav [aria-current]"), "Memory");
+    assert.match(await text("main"), /Who allocated is not known/);
+    await shot("stall-memory-range");
+    await choose("nav a", "Heatmap");
+    assert.equal(await text("h2.apart"), (await text(".limit")).slice(0, -1));
+    assert.deepEqual(faults, []);
+  });
+
+  it("that is none is the whole recording", async () => {
+    for (const range of ["9s..10s", "1.6s..1.4s", "x", ".."]) {
+      await open("stall", `view=functions&range=${range}`);
+      assert.equal(await text(".limit"), undefined);
+      assert.match((await texts("tbody tr")).join(" "), /driven\.wait/);
+    }
+    assert.deepEqual(faults, []);
+  });
+});
+
+describe("a range beside another one", () => {
+  it("has the points of cprof diff --range --against", async () => {
+    const list = report("stall.diff");
+    const at = list.findIndex((line) => line.includes(" points "));
+    const told = new Map();
+    for (const line of list.slice(at + 1)) {
+      const match = line.match(/ ~?([+-]?[\d.]+ ±[\d.]+) {2}(\S+)/);
+      if (match) told.set(match[2], match[1].replace("-", "−"));
+    }
+    assert.equal(told.size, 8);
+    await open("stall", "view=diff&range=1.4s..1.6s&against=0s..1.4s");
+    const rows = await page.$$eval("tbody tr", (all) =>
+      all.map((tr) => [...tr.cells].map((td) => td.textContent)),
+    );
+    assert.equal(rows.length, 4);
+    for (const cells of rows) {
+      const name = cells[5].replace(/(added|removed)$/, "");
+      assert.equal(cells[2].replace(/^0 /, "0.0 "), told.get(name), name);
+    }
+    assert.deepEqual(await texts(".limit"), [
+      "1.4s to 1.6s×",
+      "Compared with 0s to 1.4s×",
+    ]);
+    assert.deepEqual(faults, []);
+  });
+
+  it("is chosen with Shift, a button, or the key b", async () => {
+    await open("stall", "view=heatmap&range=1.4s..1.6s");
+    await page.keyboard.down("Shift");
+    await drag(0, 1390e6);
+    await page.keyboard.up("Shift");
+    assert.equal((await state()).against, "..1.4s");
+    assert.equal((await state()).range, "1.4s..1.6s");
+    await choose("main a", "What changed");
+    assert.equal(await text("nav [aria-current]"), "Changes");
+    await page.goBack();
+    await drawn();
+    await choose(".toggle", "Compare with …");
+    await drag(1600e6, 1790e6);
+    assert.equal((await state()).against, "1.6s..1.8s");
+    await drag(200e6, 390e6);
+    assert.equal((await state()).range, "0.2s..0.4s");
+    await page.focus("canvas.heat");
+    await press("b");
+    const { range, against } = await state();
+    assert.deepEqual([range, against], [undefined, "0.2s..0.4s"]);
+    assert.deepEqual(await texts(".limit"), ["Compared with 0.2s to 0.4s×"]);
+    await page.click(".limit a");
+    await drawn();
+    assert.ok(!(await texts("nav a")).includes("Changes"));
+    assert.deepEqual(faults, []);
+  });
+
+  it("is a differential flame graph, in both themes and on a phone", async () => {
+    for (const theme of ["light", "dark"]) {
+      const hash = "view=diff&range=1.4s..1.6s&against=..1.4s";
+      await open("stall", hash, [390, 844], theme);
+      const wide = await page.evaluate(
+        () => document.documentElement.scrollWidth,
+      );
+      assert.ok(wide <= 390, `${wide}`);
+      await shot(`stall-diff-${theme}`);
+      await choose("[aria-label=Width] button", "before");
+      assert.match(await text("main"), /compact/);
+      assert.deepEqual(faults, []);
+    }
+  });
+});
+
+describe("the heatmap", () => {
+  it("finds a stall, its time and its cause with two clicks", async () => {
+    await open("stall");
+    await choose("nav a", "Heatmap");
+    const [first] = await texts("section tbody tr");
+    assert.equal(first, "1.4s1.6s100.0 %100.0 %9.2 %compactstall.lua:17");
+    await page.click("section tbody tr");
+    await drawn();
+    const { range, function: f } = await state();
+    assert.equal(range, "1.4s..1.6s");
+    assert.match(f, /^compact \(.*stall\.lua:17\)$/);
+    assert.match(await text(".strip"), /compact.*total 200 ms \(100\.0/);
+    assert.deepEqual(faults, []);
+  });
+
+  it("is led to from the overview", async () => {
+    await open("stall", "view=overview");
+    assert.deepEqual(await texts(".standing li"), [
+      "1.4s to 1.6s: compact, 100.0 % of it, 9.2 % of all",
+      "3.18s to 3.38s: compact, 100.0 % of it, 9.2 % of all",
+    ]);
+    await choose(".standing a", "3.18s to 3.38s");
+    assert.equal(await text("h2.apart"), "3.18s to 3.38s");
+    assert.match(await text(".strip"), /^compact/);
+    assert.deepEqual(faults, []);
+  });
+
+  it("chooses what is dragged over, or a cell that is clicked", async () => {
+    await open("stall", "view=heatmap");
+    await drag(1400e6, 1590e6);
+    assert.equal((await state()).range, "1.4s..1.6s");
+    assert.equal(await text("h2.apart"), "1.4s to 1.6s");
+    assert.match(
+      (await texts("main p")).join(" "),
+      /took 200 ms: .*200 samples/,
+    );
+    await drag(900e6, 1190e6);
+    assert.equal((await state()).range, "0.9s..1.2s");
+    await drag(3300e6, 3300e6);
+    assert.equal((await state()).range, "3.3s..3.32s");
+    await drag(4350e6, 3000e6);
+    assert.equal((await state()).range, "3s..");
+    await page.goBack();
+    await drawn();
+    assert.equal((await state()).range, "3.3s..3.32s");
+    await drag(0, 4350e6);
+    assert.equal((await state()).range, undefined);
+    assert.deepEqual(faults, []);
+  });
+
+  it("is walked by keys, which say where they are", async () => {
+    await open("stall", "view=heatmap");
+    await page.focus("canvas.heat");
+    await press("ArrowDown", "ArrowRight", "ArrowDown");
+    assert.equal(
+      await text("#app > p[role=status]"),
+      "1.02s to 1.04s: CPU 100.0 %",
+    );
+    await press("Enter");
+    assert.equal((await state()).range, "1.02s..1.04s");
+    await page.keyboard.down("Shift");
+    await press("ArrowDown", "ArrowDown");
+    await page.keyboard.up("Shift");
+    assert.equal((await state()).range, "1.02s..1.08s");
+    await press("End");
+    assert.match(await text("#app > p[role=status]"), /^4\.34s to 4\.36s/);
+    await press("Escape");
+    assert.equal((await state()).range, undefined);
+    assert.deepEqual(faults, []);
+  });
+
+  it("lights the cells in which runs what is searched for", async () => {
+    await open("stall", "view=heatmap&search=compact");
+    const lit = await color(1500e6);
+    assert.deepEqual(await color(3200e6), lit);
+    assert.notDeepEqual(await color(1380e6), lit);
+    assert.notDeepEqual(await color(1600e6), lit);
+    assert.match(await text("p.legend"), /what is found/);
+    await page.focus("main input[type=search]");
+    for (let i = 0; i < 7; i++) await page.keyboard.press("Backspace");
+    await drawn();
+    assert.equal((await state()).search, undefined);
+    assert.deepEqual(await color(1380e6), await color(1500e6));
+    assert.deepEqual(faults, []);
+  });
+
+  it("shows more of time, column by column", async () => {
+    await open("stall", "view=heatmap");
+    assert.deepEqual(await texts(".choice[aria-label^=Length] button"), [
+      "Fit",
+      "Second",
+    ]);
+    await choose(".choice button", "Second");
+    assert.equal((await state()).column, "1");
+  });
+
+  it("is a table, too, of its columns", async () => {
+    await open("stall", "view=heatmap&search=compact");
+    await page.click(".astable summary");
+    await drawn();
+    assert.deepEqual(await texts(".astable tbody tr"), [
+      "0s1s0.0 %",
+      "1s2s20.0 %",
+      "2s3s0.0 %",
+      "3s4s20.0 %",
+      "4s4.36s0.0 %",
+    ]);
+    assert.deepEqual(faults, []);
+  });
+
+  it("fits a phone, in both themes, without a fault", async () => {
+    for (const theme of ["light", "dark"]) {
+      for (const size of [
+        [390, 844],
+        [1400, 900],
+      ]) {
+        await open("stall", "view=heatmap&range=1.4s..1.6s", size, theme);
+        const wide = await page.evaluate(
+          () => document.documentElement.scrollWidth,
+        );
+        assert.ok(wide <= size[0], `${wide} of ${size[0]}`);
+        await shot(`stall-heatmap-${theme}-${size[0]}`);
+        assert.deepEqual(faults, []);
+      }
+    }
+  });
+
+  it("is not there without a time axis", async () => {
+    await open("coroutines");
+    assert.ok(!(await texts("nav a")).includes("Heatmap"));
+    await open("coroutines", "view=functions&range=0.1s..0.2s");
+    assert.equal(await text(".limit"), undefined);
+    assert.deepEqual(faults, []);
+  });
+});
