@@ -95,7 +95,7 @@ describe("allocations", function()
     assert.equal(300, (kind(made, "userdata")))
     -- 100 bytes and what Lua has in front of them
     assert.equal(300 * 132, (select(2, kind(made, "userdata"))))
-    -- nothing else was allocated in them, but for an upvalue
+    -- these allocate nothing else but one upvalue
     assert.equal(100, helper.find(p, tables).self_allocs)
     assert.equal(201, helper.find(p, closures).self_allocs)
   end)
@@ -291,7 +291,7 @@ describe("allocations", function()
       local at = p.lines[path_of][line]
       assert.same({ 10, 10 * sizes.table }, { at.allocs, at.bytes })
       at = p.lines[path_of][debug.getinfo(closures, "S").linedefined + 2]
-      assert.equal(6, at.allocs)  -- and an upvalue
+      assert.equal(6, at.allocs)  -- 5 closures and the upvalue that they share
       assert(p:save(path))
       p = assert(profiler.load(path))
     end

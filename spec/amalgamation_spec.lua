@@ -207,7 +207,7 @@ describe("the amalgamation", function()
   end)
 
   it("has no races between threads with states of their own", function()
-    if sanitize or helper.slow then return end  -- one such tool at a time
+    if sanitize or helper.slow then return end  -- it is one itself
     must("gcc -std=c99 -O0 -g -fsanitize=thread -pthread " ..
       "-I$SPEC_INCLUDE -I%s -o %s/threads %s/cprof.c " ..
       "spec/support/threads_host.c $SPEC_LINK -lm -ldl", dir, dir, dir)

@@ -273,7 +273,7 @@ describe("a program that listens", function()
         n = n + 1
         local f = n % 100 == 0 and io.open "stop"
       until f
-      -- the other one goes on to listen
+      -- the other state still listens
       first:close()
       os.execute "ls cprof-*/*.listen >left"
       print(second:run "return debug.gethook()")

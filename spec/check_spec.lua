@@ -253,7 +253,7 @@ describe("cprof check", function()
         assert.same({ "", 0 }, { err, status }, out)
         assert.equal("note: " .. note, (out:match "^[^\n]*\n"))
         assert.is_truthy(out:find("0 of 2 figures over budget", 1, true), out)
-        -- there is nothing else to check
+        -- the budget has no other figures
         local nodes = json.decode(command.read(budget))
         nodes.functions, nodes.limits.calls = nil, nil
         dir:file("budget.json", json.encode(nodes))
@@ -343,7 +343,7 @@ describe("a budget of a program that was edited", function()
       local out, err, status = check(budget, path)
       assert.same({ "", 0 }, { err, status }, what .. out)
       assert.is_nil(out:find("not found", 1, true), what .. out)
-      -- and a limit of each is really looked at
+      -- each limit is checked: lower ones fail
       for name, entry in pairs(written.functions) do
         if entry.calls > 0 and name:find("x.lua", 1, true) then
           entry.calls = entry.calls - 1

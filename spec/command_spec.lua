@@ -220,7 +220,7 @@ describe("the cprof command", function()
     local dir <close> = command.folder()
     local path, p = saved(dir, "x.cprof", { mode = "line" })
     for _, case in ipairs {
-      -- there is no file to be named in what to type next
+      -- standard input: no file that a next command could name
       { p:report { width = 90 }, "report", "-", "--width=90" },
       { p:annotate(nil, { width = 90 }), "annotate", "-", "--width=90" },
     } do

@@ -156,7 +156,7 @@ describe("cprof diff", function()
       local b = edited.run(dir, "x.lua", text)
       local out, err, status = diff(dir, a, b, "--filter=x.lua")
       assert.same({ "", 0 }, { err, status })
-      -- what is on one line is several functions, and one row
+      -- several functions on one line share one row
       if what ~= "on one line" then
         assert.is_nil(out:find "added\n" or out:find "removed\n", what .. out)
         assert.is_truthy(out:find(", 0 calls\n", 1, true), out)

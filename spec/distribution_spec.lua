@@ -60,7 +60,7 @@ describe("durations of calls", function()
           assert.is_true(step[2] - step[1] <= math.ceil(step[1] / 10))
         end
         assert.same({ 1, 5050 }, ended(p, work))
-        -- functions of C have them, too
+        -- C functions have durations, too
         assert.same({ 100, 100 }, ended(p, "driven.pass"))
       end)
   end
@@ -88,7 +88,7 @@ describe("durations of calls", function()
       { recursion = "full" }, { callsites = true },
       { mode = "line" }, { mode = "line", recursion = "fold" } } do
       local p = record(work, options)
-      -- two of them are called by twice(1)
+      -- 4 outermost calls of once: from work 2, through twice(1) 2
       assert.same({ 4, 150 }, ended(p, once), next(options))
       assert.same({ 2, 140 }, ended(p, twice), next(options))
       assert.same({ 1, 220 }, ended(p, work), next(options))

@@ -316,7 +316,7 @@ describe("sums by line", function()
   end)
 end)
 
--- as encode.lua says it
+-- a string in the notation that encode.lua describes
 local function coded(s, also)
   if s == "" then return '""' end
   local out = {}

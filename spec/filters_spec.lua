@@ -28,7 +28,7 @@ local function run(code)
   return output
 end
 
--- what was done within a filter
+-- what a filter tries to do to the recorder
 local controls = [[
   local results = {}
   local function control()
@@ -79,7 +79,7 @@ describe("a filter", function()
 
   it("cannot control the recorder while it starts or goes on", function()
     local output = run(controls .. [[
-      -- the patterns of the options are tried before
+      -- the patterns of exclude are tried first
       local options, left = { exclude = { "nothing" } }, 0
       other = function()
         left = left - 1

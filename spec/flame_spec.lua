@@ -22,7 +22,7 @@ end
 for i = 1, 3 do frame() end
 ]]
 
--- the report in mode "flame" with these options
+-- the lines of a flame report
 local function drawn(options)
   return steady.report(game, "", 'mode = "flame", ' .. options)
 end

@@ -436,7 +436,7 @@ describe("the child of a fork", function()
       profiler.start { file = path }
       calls(5)
       local child, process = host.fork()
-      if child then  -- no event here: it does not know of the fork
+      if child then  -- cprof has no event in which to notice the fork
         host.exit(host.sleep(20))
       end
       profiler.stop()

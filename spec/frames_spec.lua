@@ -205,7 +205,7 @@ describe("the figures of frames", function()
         assert.equal(back % 2 == 1, row ~= nil, back)
         if row then assert.equal(1, row.calls) end
       end
-      -- one that is open is there, without a call
+      -- a zone that is still open has a row, but no call yet
       assert.equal(1, row_of(p.frames:at(1), open).calls)
       assert.equal(0, row_of(p.frames:at(0), open).calls)
       assert.is_true(row_of(p.frames:at(0), open).total_ns > 0)

@@ -28,7 +28,7 @@ describe("other hooks", function()
     work()
     profiler.stop()
     debug.sethook()
-    -- with the calls of stop, within it and of sethook, where sethook's was
+    -- bare ended with a call of sethook, this one with calls of stop
     assert.equal(bare["tail call"], seen["tail call"])
     assert.is_true(seen.call >= bare.call and seen.call <= bare.call + 2)
     local p = profiler.snapshot()
@@ -177,13 +177,13 @@ describe("other hooks", function()
 
   it("for counts are called as often where lines of some sources are counted",
     function()
-      -- each instruction of the loop is on another line: within a line,
-      -- Lua tells it once more after an event for counts
+      -- Each instruction of the loop is on a line of its own, as Lua repeats
+      -- the line event after a count event in the middle of a line.
       local other = assert(load(
         "return function() for i = 1, 1000 do\nlocal x = i\nend end",
         "@other.lua"))()
       local n = helper.many(2000)
-      -- no Lua function, whose instructions Lua would count, too
+      -- a C function as the hook: Lua would count a Lua function's instructions
       local calls = ("x"):rep(n * 2000 + 100000)
       for _, mask in ipairs { "", "l" } do
         local counts

@@ -22,7 +22,7 @@ local function text(p, options)
   return table.concat(out), notes
 end
 
--- what a page measures besides times; the machine may have made it wait
+-- the measures of a page, without those that depend on a busy machine
 local function measures_of(header)
   local out = {}
   for _, what in ipairs(header.measures) do
@@ -561,7 +561,7 @@ describe("cprof html", function()
     assert.is_truthy(err:find "^cprof html: run%.html, [%d.]+ KB; open it", err)
     assert.equal(lined.program_ns,
       (page.data(command.read(dir:file "run.html"))).whole)
-    -- again over its own page, but over nothing else
+    -- replaces a page of cprof, but no other file
     assert.equal(0, (select(3, within(dir, "html run.cprof"))))
     write(dir:file "run.html", "mine")
     _, err, status = within(dir, "html run.cprof")
@@ -714,7 +714,7 @@ describe("cprof html", function()
 
     it("leaves no call out for one as short", function()
       local few = shown(6, function(add)
-        -- nested, each takes little more than what it calls
+        -- nested calls, each slightly longer than the one it makes
         for i = 1, 10 do add("B", i) end
         for i = 1, 10 do add("E", 1000 + i) end
       end)

@@ -36,7 +36,7 @@ local program = [[
   assert(#require "cprof.html.assets".read "main.js" > 100)
   print "works"]]
 
--- where Lua is to look, when that is not where it looks by itself
+-- paths for Lua, if it does not look in the prefix by itself
 local function paths(root)
   local set = "LUA_PATH='P/share/lua/V/?.lua;P/share/lua/V/?/init.lua;'" ..
     "$SPEC_SHARE LUA_CPATH='P/lib/lua/V/?.so;;'"
@@ -131,7 +131,7 @@ describe("an installed cprof", function()
       local _, text = shell(("cat '%s/%s'"):format(root, shared[i]))
       assert.equal((command.cprof(table.unpack(words))), text)
     end
-    -- it is not where it will be
+    -- no hint on paths: with DESTDIR, it is not at its final place
     assert.equal("", said(output))
   end)
 

@@ -71,7 +71,7 @@ describe("cprof join", function()
       local p, out = join(dir, counts, times)
       assert.equal(200, node(p, "leaf", "a").calls)
       assert.equal(100, node(p, "leaf", "b").calls)
-      -- by path, whether lines of calls were recorded or not
+      -- matched by path, with or without lines of calls
       for _, caller in ipairs { "a", "b" } do
         assert.equal(node(t, "leaf", caller).self_ns,
           node(p, "leaf", caller).self_ns)
@@ -91,7 +91,7 @@ describe("cprof join", function()
     local p, out, err = join(dir, counts, times)
     assert.equal("", err)
     assert.equal(300, sum(p, "leaf", "calls"))
-    -- nothing is lost, and the rest goes by the calls
+    -- all time is there; what no path has is shared out by calls
     assert.equal(sum(t, "leaf", "self_ns"), sum(p, "leaf", "self_ns"))
     local more = node(t, "leaf", "other").self_ns
     assert.is_true(more > 0)

@@ -27,7 +27,7 @@ local function counted(source, f)
   return hits
 end
 
--- a chunk's function, what it counts when called, and what cprof does
+-- a function made from code; what it should count; and what cprof counts
 local function both(code, name, options)
   local source = name or "=lines"
   local f = assert(load(code, source))()
@@ -469,7 +469,7 @@ describe("line mode", function()
     local few, few_asked = run(10)
     local many, many_asked = run(n)
     assert.equal(2 * (n - 10), many - few)
-    -- memory may be asked for at the first waits, which the machine decides
+    -- the first waits ask for memory; how many there are is luck
     assert.is_true(many_asked - few_asked < 100, many_asked - few_asked)
   end)
 

@@ -118,7 +118,7 @@ describe("what is in use", function()
       local p = profiler.snapshot()
       local f = require "helper".named(p, "collectgarbage")
       print(f.self_allocs)]]
-    -- but for the stack, which shrinks and grows again
+    -- at most one block: the stack, which shrinks and grows again
     assert.is_true(math.tointeger(out) <= 1, out)
   end)
 

@@ -235,7 +235,7 @@ end
 local measured = combinations { { "min_percent", percents },
   { "measure", { "allocs", "live", "cpu", "wait" } } }
 
--- of a page, which takes long to write
+-- few combinations for pages, which take long to write
 local of_page = combinations { { "min_percent", { false, 5 } },
   { "measure", { false, "alloc" } } }
 

@@ -171,7 +171,7 @@ describe("cprof merge", function()
         assert.equal(p.meta[key] + q.meta[key], sum.meta[key], what)
       end
       assert.equal(p.meta.uncompensated, sum.meta.uncompensated)
-      -- and a sum with another one
+      -- a sum merges with a third profile
       local r = helper.record(busy, options)
       local three, again = sums(r, sums(sum)), merge(dir, sum, r)
       assert.same(three, sums(again), what)

@@ -22,7 +22,7 @@ local function others()
   local _ <close> = a
   return a < b, a.other, a .. b
 end
--- Lua names a message handler by the operation that has failed
+-- Lua names the message handler after the operation that failed: __add
 local function fails() return xpcall(function() return {} + 1 end, plus) end
 
 local function work()
@@ -118,7 +118,7 @@ describe("a metamethod with a name of its own", function()
         min_percent = 0 }
       assert.is_truthy(tree:find("\n[^\n]* plus %(__add%) +spec/"), tree)
       assert.is_truthy(tree:find("\n[^\n]* plus +spec/"), tree)
-      -- one node, which is called in two ways
+      -- one node, although it was called in two ways
       assert.is_truthy(tree:find("\n[^\n]* " .. less_label .. " +spec/"),
         tree)
       assert.is_truthy(tree:find("\n[^\n]* meta%.__concat +spec/"), tree)

@@ -66,7 +66,7 @@ describe("a damaged file", function()
         { mode = "line", memory = true, file = path })
       local s = command.read(path)
       local first, used = block(s, 2)
-      -- no hits, no time, a line; behind all lines, one allocation
+      -- the first line: no hits, no time, number -7; it has one allocation
       s = put(s, first, ("I8I8i4"):pack(0, 0, -7))
       s = put(s, first + used * 32, ("I8"):pack(1))
       local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""

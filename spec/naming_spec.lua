@@ -5,7 +5,7 @@ local definitions = require "cprof.source.definitions"
 local helper = require "helper"
 local luafiles = require "luafiles"
 
--- names, in order
+-- the names of the functions that a text defines, in order
 local function names(s)
   local out = {}
   for i, d in ipairs(definitions.read(s)) do

@@ -257,7 +257,7 @@ describe("a program's hook", function()
   local seen
   local function hook() seen[#seen + 1] = debug.getinfo(2, "S").source end
 
-  -- the hook sees the functions of this file, and of Lua, alone
+  -- the hook sees only functions of this file and of Lua, none of cprof
   local function check(mask, count, f)
     local before = { debug.gethook() }
     seen = {}
@@ -374,7 +374,7 @@ describe("a program's hook", function()
     local some, asked_first = left(function() p:report() end)
     assert.equal(0, none)
     assert.equal(0, some)
-    -- the instructions around the entry, of which each round takes four
+    -- the difference: instructions around the entry, 4 for each round
     assert.is_true(bare - asked_first >= 0 and bare - asked_first < 40)
   end)
 

@@ -87,7 +87,7 @@ describe("an export with fold", function()
     end
     local got = stacks(p, "work", { fold = true })
     for stack in pairs(got) do
-      -- what pcall calls is alike
+      -- not those below pcall, which follow the same rules
       if stack:find "pcall" then got[stack] = nil end
     end
     assert.same(wanted, got)
@@ -284,9 +284,10 @@ describe("comments in exports", function()
   end)
 end)
 
--- What all formats take of the profile p that some code makes, in a process
--- of its own: sizes by name, and the most memory, in times of what there was
--- before. A file may have one of `part` of what is usual.
+-- Runs code that makes a profile p, in a process of its own, and exports p in
+-- all formats. Returns the sizes of the exports by format, and the peak of
+-- memory as a multiple of what was in use before. Limits on sizes are divided
+-- by `part`.
 local function sizes(code, options, part)
   local output = helper.run(([[
     local function peak()
@@ -324,7 +325,7 @@ describe("a million nodes", function()
   for _, options in ipairs { "", "fold = false" } do
     it("are exported in less than 30 MB each: { " .. options .. " }",
       function()
-        -- a program that waits has measures more
+        -- the program waits, so that profiles also have CPU and waiting
         local of, peak = sizes(([[
           local p = require "manystates"(%d, { mode = "line" }, function()
             os.execute "sleep 0.01"

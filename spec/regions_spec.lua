@@ -28,7 +28,7 @@ local function run(code)
   return result
 end
 
--- the tree under 'work' is this
+-- runs the code, and checks the tree of calls under 'work'
 local function shape(expected, code)
   local result = run(code .. "\nreturn (tree(work))")
   assert.equal(require("helper").dedent(expected),

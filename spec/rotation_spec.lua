@@ -338,7 +338,7 @@ describe("a continuous recording", function()
       profiler.pause()
       local all = files(dir)
       last = all[#all]
-      -- of the one that goes on, tables tell what the program has called
+      -- names from tables are known in a file that is still being written
       live = assert(profiler.load(last))
     until helper.named(live, "second") and
       pcall(helper.find, live, module.handler)

@@ -1,4 +1,4 @@
--- before cprof
+-- replaces functions that cprof looks up when it is loaded
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -679,7 +679,7 @@ describe("a program that is sampled", function()
     assert.equal(bare, text)
   end)
 
-  -- who asks for samples
+  -- each kind of timer
   local timers <const> = { "wall", "auto", "thread" }
 
   it("can end in any way", function()
@@ -1158,7 +1158,7 @@ describe("a rate far below what was asked", function()
     end
     assert.is_truthy(stacked(300):find "with 3%d%d functions on the stack")
     assert.is_nil(stacked(3):find("stack", 1, true))
-    -- it may have waited
+    -- fewer samples than asked for: the program may have waited
     assert.is_truthy(told(profile(100000)):find(
       "50 samples a second of 1,000; ", 1, true))
   end)

@@ -229,7 +229,7 @@ describe("what pages are told", function()
       assert.equal(8, page:calls "left")
       assert.equal(13, page:calls "leaf")
       assert.equal(5, page:calls "right")
-      -- left's and those below it, and what called it
+      -- only nodes of left, and of its callers and callees, are sent
       assert.is_true(page.moved < all, page.moved .. " of " .. all)
       assert.is_true(page.rows < rows)
       assert.equal(0, #page.message.content.sources)

@@ -69,7 +69,7 @@ local function written(f, whole)
     (m:amount(f.total_ns, f.total_most_ns)), m:share(f.total_ns) }
 end
 
--- by title, as the rows of reports are
+-- expected figures by title, which is what rows of reports stand for
 local function expected(p)
   local out = {}
   for _, row in ipairs((p:sums(function(f) return f.title end))) do

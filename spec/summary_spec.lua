@@ -59,7 +59,7 @@ describe("a summary", function()
     end
     local _, rows = p:report { height = 10 }:gsub("\n", "")
     assert.is_true(rows <= 16)
-    -- who asks for a number gets it
+    -- a limit that is asked for wins over the height
     local s = p:report { height = 20, limit = 50, min_percent = 0 }
     local _, count = s:gsub("\n[^\n]* f%d+ +f%d+:1", "")
     assert.is_true(count >= 45, s)

@@ -31,7 +31,7 @@ local function twig(n) leaf(n) leaf(n) end
 local function branch(n) for _ = 1, n do twig(400) end end
 local function fruit(n) for _ = 1, n do spin(500) end end
 
--- calls a function while nothing but that is recorded
+-- records only this call
 local function run(f, n)
   profiler.resume()
   f(n)

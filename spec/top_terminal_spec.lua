@@ -36,7 +36,7 @@ local function top(t, before, ...)
     :format(before, command.here("top", ...)))
 end
 
--- the exit status, once the terminal is as it was
+-- the exit status, once the terminal is restored
 local function left(t)
   local screen = t:wait "\nstatus %d+"
   assert.is_nil(screen:find("Functions  Tree", 1, true))

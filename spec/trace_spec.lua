@@ -373,7 +373,7 @@ describe("a trace", function()
         seen[why:match "^the trace failed: .*(stack %l.*)$" or why] = ok
       end
     end
-    -- which of these there are is different from release to release
+    -- each release of Lua has only some of these
     for _, why in ipairs { "stack cannot grow", "stack overflow",
       "the trace failed: error in error handling" } do
       if seen[why] ~= nil then

@@ -44,7 +44,7 @@ describe("mode tree", function()
       seen[tonumber(line)] = tonumber(calls)
     end
     assert.same({ [12] = 3, [13] = 3 }, seen)
-    -- from wherever it was called first
+    -- recursive calls are added to the node of the first call
     local _, facts = s:gsub("  fact ×10 +8  game%.lua:1\n", "")
     assert.equal(2, facts)
   end)

@@ -14,7 +14,7 @@ local ways = {
     turn = "part(i) profiler.frame()" },
   { name = "coroutines", options = '{ mode = "call" }',
     turn = "coroutine.wrap(part)(i)" },
-  -- as long as samples need
+  -- more turns, so that there are enough samples
   { name = "sample", options = '{ mode = "sample" }', turns = 3000 },
 }
 

@@ -1,5 +1,5 @@
--- E: one function after the other does twice its work; and
--- G: the same program is recorded twenty times.
+-- Experiment E: do twice the work in one function, then in the next, and see
+-- whether the right one is blamed. Experiment G: record one program 20 times.
 
 local trial = require "trial"
 

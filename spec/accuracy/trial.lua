@@ -7,7 +7,7 @@ local spin = require "accuracy_spin"
 
 local trial = { ns_per_tick = spin.rate() }
 
--- profiles whose sums were looked at, and those that were wrong
+-- numbers of profiles whose sums were checked, and that were wrong
 trial.conserved, trial.lost = 0, 0
 
 function trial.median(list)

@@ -10,7 +10,7 @@ end
 
 local version = require "cprof.core".version
 
--- what the rock of a release is packed from, and that of the checkout
+-- versions of the rockspecs
 local rockspecs = {
   ["of a release"] = version,
   ["of the checkout"] = "dev",
@@ -29,7 +29,7 @@ end
 
 for which, name in pairs(rockspecs) do
   describe("a rock " .. which, function()
-    -- the checkout as a repository; only the rockspecs know that it is here
+    -- a copy of the checkout, as a git repository that the rockspecs name
     local dir = os.tmpname()
     os.remove(dir)
     local ok, output = shell(("mkdir '%s' && cp -r src lua rockspec " ..

@@ -3,7 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local consumers = require "consumers"
 local naming = require "cprof.source.name"
 
--- self and total time of functions by what speedscope tells them apart by
+-- self and total time of functions, by the key that speedscope has for them
 local function expected(p, key)
   local out = {}
   for _, f in ipairs(p.functions) do

@@ -87,7 +87,7 @@ static int copy_read (void *ud, uint64_t at, void *to, size_t size) {
   for (page = (first - from) / REMOTE_PAGE;
        page <= (last - 1 - from) / REMOTE_PAGE; page++)
     if (hidden[page]) return 0;
-  /* pages do not begin where the arena does */
+  /* bytes of these pages that are not in the arena are 0 */
   memset(to, 0, size);
   memcpy((char *)to + (first - at), (const char *)copied + (first - from),
          (size_t)(last - first));

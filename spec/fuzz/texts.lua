@@ -4,8 +4,8 @@
 --
 --   lua texts.lua FOLDER RUNS SEED [TARGET ...]
 --
--- A message of cprof's own is well; an error of Lua, a hang and memory
--- without bounds are not. What was tried is kept in FOLDER then.
+-- A clear message from cprof is right. A Lua error, a hang, or memory without
+-- bounds is a failure: then the input is kept in FOLDER.
 
 local commands = require "torture_commands"
 local core = require "cprof.core"

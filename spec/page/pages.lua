@@ -14,7 +14,7 @@ local function record(options, f)
   return profiler.snapshot()
 end
 
--- a page, and the text reports, which have the same figures
+-- writes a page, and text reports to compare its figures with
 local function write(name, p)
   assert(p:html(("%s/%s.html"):format(folder, name)))
   local file = assert(io.open(("%s/%s.txt"):format(folder, name), "w"))
@@ -230,7 +230,7 @@ local after = edited("after", [[
 assert(os.execute(("%s lua/cprof/bin/cprof html -o '%s/diff.html' --diff " ..
   "'%s' '%s' 2>&1"):format(arg[-1], folder, before, after)))
 
--- calls in the order of time, of two coroutines
+-- a trace of two coroutines, for the calls on a time axis
 local path = folder .. "/trace.lua"
 local file = assert(io.open(path, "w"))
 file:write [[

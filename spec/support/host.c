@@ -294,8 +294,8 @@ static int host_request (lua_State *L) {
 
 
 /*
-** how many requests were refused so far; was the first one the hook's? Was
-** the last one granted when it was repeated?
+** -> number of memory requests refused so far; was the first one made in the
+** hook?; was the last one granted when it was repeated?
 */
 static int host_refused (lua_State *L) {
   lua_pushinteger(L, host_armed->refused);
@@ -450,7 +450,7 @@ static int state_gc (lua_State *L) {
 }
 
 
-/* code: runs it in the state; what it gives */
+/* code -> the results of running it in the state */
 static int state_run (lua_State *L) {
   lua_State **box = luaL_checkudata(L, 1, "host.state");
   lua_State *S = *box;
@@ -737,8 +737,8 @@ static void host_catch (int number) {
 
 
 /*
-** signal -> : handles it once, with SIGUSR1 blocked; nothing -> was it
-** blocked then?
+** signal -> : sets a handler for one signal, which SIGUSR1 cannot interrupt;
+** nothing -> was SIGUSR1 blocked in the handler?
 */
 static int host_handle (lua_State *L) {
   struct sigaction action;

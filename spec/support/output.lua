@@ -25,7 +25,7 @@ return function()
     return nil, true
   end
 
-  -- for who looks at a file that was ended
+  -- leaves the name of the running spec for parallel.sh, if it ends this
   handler.testStart = function(element)
     local folder = os.getenv "SPEC_TMPDIR"
     local file = folder and io.open(folder .. "/running", "w")

@@ -219,8 +219,8 @@ static void *ticks_alloc (void *ud, void *p, size_t from, size_t to) {
 
 
 /*
-** on, ns, drawn: cprof has this clock, or its own again. So much time goes by
-** at once; a tick comes each time, or whenever one is due.
+** on, ns, drawn: cprof reads this clock, or its own again. Time passes in
+** steps of 'ns'. A tick comes with each step; if 'drawn', whenever one is due.
 */
 static int ticks_drive (lua_State *L) {
   int on = lua_toboolean(L, 1);
@@ -244,8 +244,8 @@ static int ticks_clock (lua_State *L) {
 
 
 /*
-** ns: the same of the processor's clock, which is not a host's, so that
-** overhead is taken out; nothing: as it is
+** ns: each reading of the processor's clock takes so long; nothing: what it
+** takes. As this is not a host's clock, overhead is taken out.
 */
 static int ticks_cpu (lua_State *L) {
   ticks.step = (uint64_t)luaL_optinteger(L, 1, 0);

@@ -91,7 +91,7 @@ int main (void) {
   pthread_t thread;
   pthread_create(&thread, NULL, work, NULL);
   pthread_join(thread, NULL);
-  if (!PLATFORM_TIMERS) kill(getpid(), SIGALRM);  /* as if on its way */
+  if (!PLATFORM_TIMERS) kill(getpid(), SIGALRM);  /* stands for a late tick */
   printf("%d ticks, %d elsewhere\n", (int)ticks, (int)strays);
 #if PLATFORM_TIMERS
   two();

@@ -9,7 +9,7 @@ local profiler = require "cprof"
 
 local torture = {}
 
--- a state that a part has made has no arguments
+-- nil in states that a test makes itself
 local given <const> = arg or {}
 
 torture.folder = given[1] or os.getenv "CPROF_BUILD"

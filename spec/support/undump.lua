@@ -16,7 +16,7 @@ function undump.code(chunk)
   local s, out = string.dump(chunk, true), {}
   local at, kept = header + 1, 1
 
-  -- the eighth bit marks the last group or, in 5.5, all others
+  -- 7 bits a byte; the eighth bit marks the last byte or, in 5.5, all others
   local function varint()
     local n, last = 0, later and 0 or 0x80
     repeat

@@ -1,4 +1,4 @@
--- Coroutines, closures and chunks without number, made and dropped, in each
+-- Very many coroutines, closures and chunks, made and dropped, in each
 -- mode, in memory and into a file: memory is bounded by distinct stack states
 -- and lines of sources, never by how many calls there were.
 --
@@ -31,7 +31,7 @@ function make.closures(n)
   end
 end
 
--- of a hundred texts
+-- loads n chunks, which have a hundred different texts
 function make.chunks(n)
   for i = 1, n do
     local text = ("local function f%d(n)\n return n\nend\nreturn f%d(1)")

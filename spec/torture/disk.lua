@@ -59,7 +59,7 @@ local function try(name, way, line, expected, file)
   if status ~= 7 or result ~= "1000" then
     return torture.fail("%s: exit status %s, %q, %s", name, status, out, err)
   end
-  -- few functions have samples, so there may be room for all of it
+  -- a recording of few samples may fit on the disk
   local small = way.name == "sample" and said == "complete"
   if not said:find(expected, 1, true) and not small then
     return torture.fail("%s: it says %q, not %q", name, said, expected)

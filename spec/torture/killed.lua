@@ -31,7 +31,7 @@ local function shape(p)
       out[paths[node.id]] = (out[paths[node.id]] or 0) + (node.calls or 0)
     elseif name:find "^work " then paths[node.id] = ""
     end
-    -- when it collects is its own affair
+    -- how often it collects differs from run to run
     if name:find "garbage collector" then out[paths[node.id] or ""] = nil end
   end
   return out
@@ -44,8 +44,8 @@ local function titles(p)
   return out
 end
 
--- What one call of 'work' does, as a program says it that is not killed.
--- Which functions have samples is luck, but there are no others.
+-- What one call of 'work' records in a program that is not killed. Which
+-- functions get samples is luck, so for samples only the titles are compared.
 local function whole(way)
   local sampled = way.options.mode == "sample"
   profiler.start(sampled and {} or way.options)
@@ -55,8 +55,8 @@ local function whole(way)
   return sampled and titles(p) or shape(p)
 end
 
--- The tree is that of so many calls of 'work': the last one may be there
--- in part. Gives what is wrong.
+-- Has the tree 'least' to 'most' times the calls that one call of 'work' has
+-- ('once')? Returns what is wrong; nil: nothing.
 local function compare(p, once, least, most)
   local got = p.samples and {} or shape(p)
   for path, calls in pairs(got) do

@@ -180,7 +180,7 @@ local values <const> = { "", "x", "0", "1", "-1", "1.5", "nan", "1e308",
   "Lua 5.4", "Lua 9.9", "5.4.4", "0 1 2 3", "\0\27[31m\xff\n%s%d",
   ("x"):rep(300) }
 
--- a string more behind those of the last journal
+-- the file with one more string at the end of its last journal
 local function told(s)
   local last
   for _, part in ipairs(parts(s)) do
@@ -223,7 +223,7 @@ end
 -- All that reads a profile
 -- =======================================================
 
--- The program itself meets no error in a file but these.
+-- Does a reason make sense to users, or is it an error of cprof itself?
 local function clear(why)
   return why == nil or type(why) == "string" and not why:find "attempt to" and
     not why:find "%.lua:%d+:" and not why:find "table: 0x"

@@ -9,7 +9,8 @@ local helper = require "helper"
 local profiler = require "cprof"
 local torture = require "torture"
 
-local ROUNDS <const> = 300 -- of a few bytes, for each way
+-- for each way of recording: how often a few bytes are overwritten
+local ROUNDS <const> = 300
 
 local reason <const> = "the file was overwritten by another program"
 

@@ -62,7 +62,7 @@ local function sum_of(p)
   return sum
 end
 
--- what must be so in each mode
+-- checks what holds for a profile of any mode
 local function sound(what, p)
   local m = p.meta
   if m.mode == "sample" then

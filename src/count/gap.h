@@ -61,7 +61,7 @@ typedef struct GapParts {
 CPROF_I uint64_t gap_begin (Gap *g, Clock *c);
 CPROF_I void gap_end (Gap *g);
 
-/* Looks now: the next gap begins here, at the earliest. */
+/* Reads the clocks, so that the next gap cannot begin before now. */
 CPROF_I void gap_skip (Gap *g);
 
 /*

@@ -22,6 +22,6 @@ lua_Hook hooks_choose (const Hooks *x, const Hot *h, const Stack *s) {
   int i = 0;
   if (s->hook != NULL) return x->chained;
   if (h->counting.on) return x->counting;
-  while (i < HOOKS_WAYS - 1 && x->way[i].how != (h->how & ~HOW_ANY)) i++;
+  while (i < HOOKS_WAYS - 1 && x->way[i].how != (h->how & ~HOW_SLOW)) i++;
   return x->way[i].hook;
 }

@@ -60,7 +60,7 @@ typedef struct Cache {
 #define HOW_DIRECT	16	/* Lua's structures are read */
 #define HOW_COUNT	64	/* instructions are counted */
 #define HOW_TIMES	128	/* durations of calls are counted */
-#define HOW_ANY		32	/* no fast event function can be used */
+#define HOW_SLOW	32	/* no fast event function can be used */
 
 /* in mode count: the function whose instructions are counted at present */
 typedef struct Counting {

@@ -103,7 +103,7 @@ void recorder_choose (Recorder *r) {
              (how & ~(HOW_LINES | HOW_TIMES)) == 0;
   if (h->direct) how |= HOW_DIRECT;
   h->how = fast && h->clock == CLOCK_TICKS && !h->somelines && !h->trace
-         ? how : how | HOW_ANY;
+         ? how : how | HOW_SLOW;
 }
 
 

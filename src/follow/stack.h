@@ -84,6 +84,12 @@ CPROF_I void stacks_free (Stacks *s);
 
 CPROF_I Stack *stacks_find (const Stacks *s, const lua_State *L);
 
+/* The stack of L, if that is 's' or waits for 's' to end; else NULL. */
+static inline Stack *stack_of (Stack *s, const lua_State *L) {
+  while (s != NULL && s->L != L) s = s->resumer;
+  return s;
+}
+
 /* Adds an empty stack for L, which has none. NULL: out of memory. */
 CPROF_I Stack *stacks_add (Stacks *s, lua_State *L);
 CPROF_I void stacks_remove (Stacks *s, Stack *stack);

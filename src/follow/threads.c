@@ -53,18 +53,10 @@ static void threads_add (lua_State *running, lua_State *L) {
 }
 
 
-/* Is 's' the current stack, or one that waits for it? */
-static int threads_isactive (const Recorder *r, const Stack *s) {
-  const Stack *x = r->current;
-  while (x != NULL && x != s) x = x->resumer;
-  return x != NULL;
-}
-
-
 static void threads_sweep (Recorder *r, lua_State *running) {
   Stack *s = NULL;
   while ((s = stacks_next(&r->stacks, s)) != NULL)
-    if (!threads_isactive(r, s) && !threads_alive(r, running, s))
+    if (!stack_of(r->current, s->L) && !threads_alive(r, running, s))
       stacks_remove(&r->stacks, s);
   if (r->stacks.sweepat < r->stacks.live * 2)
     r->stacks.sweepat = r->stacks.live * 2;
@@ -74,7 +66,7 @@ static void threads_sweep (Recorder *r, lua_State *running) {
 Stack *threads_stack (Recorder *r, lua_State *running, lua_State *L) {
   Stack *s = stacks_find(&r->stacks, L);
   if (s != NULL) {
-    if (threads_isactive(r, s) || threads_alive(r, running, s)) return s;
+    if (stack_of(r->current, s->L) || threads_alive(r, running, s)) return s;
     stacks_remove(&r->stacks, s);  /* of a dead coroutine at this address */
   }
   recorder_mute(r);

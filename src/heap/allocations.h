@@ -28,7 +28,7 @@ typedef struct Allocations {
   Live live;
   HeapSample sample;
   int returned;		/* has the state its own allocator again? */
-  int called;		/* did a request come while muted? */
+  int called;		/* was memory asked for while muted? */
   int64_t until;	/* bytes until the timeline's next point */
   const int64_t *debt;	/* where the heap's size is read; NULL: by lua_gc */
   const Node *node;	/* the node that was charged last */

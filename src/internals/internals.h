@@ -104,7 +104,7 @@ static inline unsigned internals_tag (const void *p, size_t offset) {
   return ((const unsigned char *)p)[offset + INTERNALS_VALUE_TAG];
 }
 
-/* The same address for all coroutines of a state, and for no others. */
+/* An address that all coroutines of one state share, and no other state. */
 static inline const void *internals_state (const lua_State *L) {
   return internals_load(L, INTERNALS_STATE_GLOBAL);
 }

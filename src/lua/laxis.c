@@ -11,6 +11,7 @@
 #include "lua/lnodes.h"
 #include "lua/ltable.h"
 #include "lua/parts.h"
+#include "system/system.h"
 
 
 #define AXIS	"cprof.axis"
@@ -248,7 +249,6 @@ static const luaL_Reg laxis_list[] = {
 
 
 void laxis_open (lua_State *L) {
-  luaL_newmetatable(L, AXIS);
-  lua_pop(L, 1);
+  system_class(L, AXIS, NULL);
   luaL_setfuncs(L, laxis_list, 0);
 }

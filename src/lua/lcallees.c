@@ -8,6 +8,7 @@
 #include "lua/lnodes.h"
 #include "lua/ltable.h"
 #include "lua/parts.h"
+#include "system/system.h"
 
 
 #define CALLEES	"cprof.callees"
@@ -122,7 +123,6 @@ static const luaL_Reg lcallees_list[] = {
 
 
 void lcallees_open (lua_State *L) {
-  luaL_newmetatable(L, CALLEES);
-  lua_pop(L, 1);
+  system_class(L, CALLEES, NULL);
   luaL_setfuncs(L, lcallees_list, 0);
 }

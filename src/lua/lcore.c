@@ -210,7 +210,7 @@ static lua_Number core_number (lua_State *L, const char *name) {
 }
 
 
-/* the options that costs depend on */
+/* Reads the options that decide what an event costs. */
 static void core_modeoptions (lua_State *L, Options *o) {
   o->mode = ltable_flag(L, 1, "lines") ? MODE_LINE
           : ltable_flag(L, 1, "count") ? MODE_COUNT

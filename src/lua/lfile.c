@@ -18,6 +18,7 @@
 #include "lua/parts.h"
 #include "lua/texts.h"
 #include "record/control.h"
+#include "system/system.h"
 
 
 #define LOADED	"cprof.loaded"
@@ -388,9 +389,6 @@ static const luaL_Reg lfile_list[] = {
 
 
 void lfile_open (lua_State *L) {
-  luaL_newmetatable(L, LOADED);
-  lua_pushcfunction(L, loaded_gc);
-  lua_setfield(L, -2, "__gc");
-  lua_pop(L, 1);
+  system_class(L, LOADED, loaded_gc);
   luaL_setfuncs(L, lfile_list, 0);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lua/lstate.h"
+#include "system/system.h"
 
 
 #define ARENA	"cprof.arena"
@@ -55,8 +56,5 @@ uint32_t *lmemory_integers (lua_State *L, int arg, size_t count,
 
 
 void lmemory_open (lua_State *L) {
-  luaL_newmetatable(L, ARENA);
-  lua_pushcfunction(L, lmemory_gc);
-  lua_setfield(L, -2, "__gc");
-  lua_pop(L, 1);
+  system_class(L, ARENA, lmemory_gc);
 }

@@ -13,6 +13,7 @@
 #include "profile/rebuild.h"
 #include "profile/snapshot.h"
 #include "remote/stack.h"
+#include "system/system.h"
 
 #if PLATFORM_WATCH
 
@@ -44,8 +45,8 @@ typedef struct Outside {
   Merge merge;
   int cpu;		/* are waits left out? */
   int asleep;		/* is nothing ever stopped? */
-  uint64_t runs, waits;	/* samples that found it running, and waiting ... */
-  uint64_t ran, waited;	/* ... and the ns that they stand for */
+  uint64_t runs, waits;	/* samples in which it ran; in which it waited */
+  uint64_t ran, waited;	/* ns that these stand for */
   uint64_t left;	/* waits that were left out */
   uint64_t dropped;	/* looks without a sample */
   uint64_t stops, stopped, worst;	/* number of stops, and their ns */
@@ -532,10 +533,7 @@ static const luaL_Reg loutside_list[] = {
 /* Adds nothing where other processes cannot be read. */
 void loutside_open (lua_State *L) {
 #if PLATFORM_WATCH
-  luaL_newmetatable(L, OUTSIDE);
-  lua_pushcfunction(L, outside_gc);
-  lua_setfield(L, -2, "__gc");
-  lua_pop(L, 1);
+  system_class(L, OUTSIDE, outside_gc);
   luaL_setfuncs(L, loutside_list, 0);
 #else
   (void)L;

@@ -9,6 +9,7 @@
 #include "lua/ltable.h"
 #include "remote/frames.h"
 #include "remote/objects.h"
+#include "system/system.h"
 
 #if PLATFORM_WATCH
 
@@ -394,10 +395,7 @@ static const luaL_Reg lremote_list[] = {
 /* Adds nothing where other processes cannot be read. */
 void lremote_open (lua_State *L) {
 #if PLATFORM_WATCH
-  luaL_newmetatable(L, PROCESS);
-  lua_pushcfunction(L, lremote_close);
-  lua_setfield(L, -2, "__gc");
-  lua_pop(L, 1);
+  system_class(L, PROCESS, lremote_close);
   luaL_setfuncs(L, lremote_list, 0);
 #else
   (void)L;

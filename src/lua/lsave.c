@@ -16,6 +16,7 @@
 #include "lua/lprofile.h"
 #include "lua/ltable.h"
 #include "lua/parts.h"
+#include "system/system.h"
 
 
 #define SAVING	"cprof.saving"
@@ -499,9 +500,6 @@ static const luaL_Reg lsave_list[] = {
 
 
 void lsave_open (lua_State *L) {
-  luaL_newmetatable(L, SAVING);
-  lua_pushcfunction(L, saving_gc);
-  lua_setfield(L, -2, "__gc");
-  lua_pop(L, 1);
+  system_class(L, SAVING, saving_gc);
   luaL_setfuncs(L, lsave_list, 0);
 }

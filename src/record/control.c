@@ -44,12 +44,6 @@ static lua_State *control_resumed (const Recorder *r, lua_State *at) {
 }
 
 
-static int control_visited (const Stack *s, const lua_State *L) {
-  while (s != NULL && s->L != L) s = s->resumer;
-  return s != NULL;
-}
-
-
 /* Sets our hook in all known coroutines: at the start, or after a pause. */
 static void control_hookall (Recorder *r, lua_State *L) {
   Stack *s = NULL;
@@ -79,7 +73,7 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
     if (at == L) break;
     below = s;
     at = control_resumed(r, at);
-    if (at == NULL || control_visited(s, at)) at = L;
+    if (at == NULL || stack_of(s, at) != NULL) at = L;
   }
   control_hookall(r, L);
   hot_enter(r->hot);

@@ -92,11 +92,10 @@ static Stack *coroutine_resume (Recorder *r, lua_State *L, int level,
 }
 
 
-int coroutine_switch (Recorder *r, lua_State *L, int level, int seen) {
+int coroutine_switch (Recorder *r, lua_State *L, int level, int announced) {
   Hot *h = r->hot;
-  Stack *s = r->current, *to = s;
+  Stack *s = r->current, *to = stack_of(s, L);
   s->top = h->top;
-  while (to != NULL && to->L != L) to = to->resumer;
   if (to != NULL) {  /* back to one that waited */
     while (s != to) {
       if (h->trace) coroutine_trace(r, L, s);
@@ -105,7 +104,8 @@ int coroutine_switch (Recorder *r, lua_State *L, int level, int seen) {
     if (r->state != STATE_RUNNING) return 0;
   }
   else {
-    while (!seen && !coroutine_waits(r, L, s)) s = coroutine_leave(r, L, s);
+    while (!announced && !coroutine_waits(r, L, s))
+      s = coroutine_leave(r, L, s);
     s = coroutine_resume(r, L, level, s);
     if (s == NULL) return 0;
   }
@@ -137,16 +137,10 @@ static int coroutine_retake (Recorder *r, lua_State *L) {
 }
 
 
-static int coroutine_isbelow (const Recorder *r, const lua_State *L) {
-  const Stack *s = r->current;
-  while (s != NULL && s->L != L) s = s->resumer;
-  return s != NULL;
-}
-
-
-int coroutine_charge (Recorder *r, lua_State *L, int seen, uint64_t *now) {
-  const Stack *s = r->current;
-  if (seen || coroutine_isbelow(r, L) || !threads_alive(r, L, s) ||
+int coroutine_charge (Recorder *r, lua_State *L, int announced,
+                      uint64_t *now) {
+  Stack *s = r->current;
+  if (announced || stack_of(s, L) != NULL || !threads_alive(r, L, s) ||
       attach_is(r, s->L)) {
     hot_charge(r->hot, *now);
     *now = r->hot->last;

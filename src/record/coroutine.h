@@ -12,18 +12,18 @@
 
 /*
 ** Makes the stack of L the current one, with frames up to 'level', where level
-** 0 is the running function. 'seen': the last event was the call that resumes
-** L. 0: out of memory.
+** 0 is the running function. 'announced': the last event was the call that
+** resumes L. 0: out of memory.
 */
 CPROF_I int coroutine_switch (Recorder *r, lua_State *L, int level,
-                              int seen);
+                              int announced);
 
 /*
 ** To be called before 'coroutine_switch': charges the time up to '*now' to
 ** the function that ran; or to "unrecorded", if another hook has replaced ours
 ** there. Updates '*now'. 0: out of memory.
 */
-CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int seen,
+CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int announced,
                               uint64_t *now);
 
 /* Is the coroutine of 's' suspended? If not, it has ended. */

@@ -41,7 +41,7 @@ static Frame *hook_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
 ** collection. The slow path does that itself.
 */
 static void hook_settle (const Hot *h, lua_State *L) {
-  if (!(h->how & HOW_ANY)) nogc_settle(h, L);
+  if (!(h->how & HOW_SLOW)) nogc_settle(h, L);
 }
 
 
@@ -126,7 +126,7 @@ static NOINLINE void hook_doflags (Hot *h, lua_State *L,
                                    const lua_Debug *ar) {
   Recorder *r = h->recorder;
   Frame *f = h->top;
-  /* where recursion folds, a node has no room for this counter */
+  /* nodes have this counter only where recursion does not fold */
   if (f->is.flags & FRAME_TAIL && !(f->is.flags & FRAME_EXCLUDED) &&
       !h->fold && f->node->as.full.tails < UINT32_MAX)
     f->node->as.full.tails++;
@@ -553,9 +553,9 @@ static int hook_level (const lua_Debug *ar) {
 /* Switches to L, which did not run at the last event. 0: out of memory. */
 static int hook_switch (Recorder *r, lua_State *L, lua_Debug *ar,
                         uint64_t *now) {
-  int seen = r->resuming == L && r->resuming_at == hot_events(r->hot);
-  if (!coroutine_charge(r, L, seen, now) ||
-      !coroutine_switch(r, L, hook_level(ar), seen))
+  int announced = r->resuming == L && r->resuming_at == hot_events(r->hot);
+  if (!coroutine_charge(r, L, announced, now) ||
+      !coroutine_switch(r, L, hook_level(ar), announced))
     return recorder_nomemory(r);
   if (r->hot->trace) *now = r->hot->last;  /* the trace took time */
   return 1;
@@ -719,7 +719,7 @@ static void hook_counting (lua_State *L, lua_Debug *ar) {
       nogc_settle(h, L);
     }
   }
-  else if (h->how != (HOW_DIRECT | HOW_COUNT | HOW_ANY)) hook_slow(L, ar);
+  else if (h->how != (HOW_DIRECT | HOW_COUNT | HOW_SLOW)) hook_slow(L, ar);
   else {
     h->counting.ci = NULL;
     hot_charge(h, h->counting.ticks);

@@ -138,7 +138,7 @@ ZoneResult zone_leave (Recorder *r, lua_State *L, const char *name,
   s = zone_stack(r, L);
   if (s == NULL) return zone_nomemory(r);
   f = s->top - 1;
-  /* what was called before may have entered it before, too */
+  /* not a zone: it may have been entered before recording began */
   if (!(f->is.flags & FRAME_ZONE))
     return f->is.flags & FRAME_UNSEEN ? ZONE_IDLE : ZONE_NONE;
   if (!zone_named(r, f, name, length)) {

@@ -40,7 +40,7 @@ typedef struct Sampler {
   volatile uint32_t ended;	/* system calls that ticks ended, with EINTR */
   uint32_t signals_counted;	/* the part of 'signals' that was counted */
   uint32_t ended_counted;	/* the part of 'ended' that was counted */
-  int any;		/* was anything sampled since the last start or
+  int any;		/* was a sample taken since the last start or
 			   reset? */
   Frame frame;		/* has the node of the last sample, for code that
 			   charges the frame on top */
@@ -189,7 +189,7 @@ lua_State *sample_interrupt (Recorder *r, int number) {
 /* }====================================================== */
 
 
-/* Notes in the recording what asks for samples. */
+/* Notes in the recording which timer makes the ticks. */
 static void sample_setticker (Sampler *s) {
   const Recorder *r = s->recorder;
   r->recording.figures->ticker = r->options.cpu ? TICKER_CPU

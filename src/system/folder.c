@@ -49,9 +49,6 @@ static const luaL_Reg folder_list[] = {
 };
 
 void folder_open (lua_State *L) {
-  luaL_newmetatable(L, FOLDER);
-  lua_pushcfunction(L, folder_gc);
-  lua_setfield(L, -2, "__gc");
-  lua_pop(L, 1);
+  system_class(L, FOLDER, folder_gc);
   luaL_setfuncs(L, folder_list, 0);
 }

@@ -709,10 +709,7 @@ static const luaL_Reg listen_list[] = {
 };
 
 void listen_open (lua_State *L) {
-  luaL_newmetatable(L, LISTENER);
-  lua_pushcfunction(L, listen_gc);
-  lua_setfield(L, -2, "__gc");
-  lua_pop(L, 1);
+  system_class(L, LISTENER, listen_gc);
   luaL_setfuncs(L, listen_list, 0);
 }
 

@@ -278,10 +278,7 @@ static const luaL_Reg private_list[] = {
 };
 
 void private_open (lua_State *L) {
-  luaL_newmetatable(L, HELD);
-  lua_pushcfunction(L, held_gc);
-  lua_setfield(L, -2, "__gc");
-  lua_pop(L, 1);
+  system_class(L, HELD, held_gc);
   luaL_setfuncs(L, private_list, 0);
 }
 

@@ -268,6 +268,16 @@ static int system_seconds (lua_State *L) {
 }
 
 
+void system_class (lua_State *L, const char *name, lua_CFunction gc) {
+  luaL_newmetatable(L, name);
+  if (gc != NULL) {
+    lua_pushcfunction(L, gc);
+    lua_setfield(L, -2, "__gc");
+  }
+  lua_pop(L, 1);
+}
+
+
 static const luaL_Reg system_list[] = {
   {"columns", system_columns},
   {"process", system_process},

@@ -22,6 +22,9 @@ CPROF_I void private_open (lua_State *L);
 CPROF_I void signals_open (lua_State *L);
 #endif
 
+/* Makes the metatable 'name' for userdata. 'gc': their finalizer, or NULL. */
+CPROF_I void system_class (lua_State *L, const char *name, lua_CFunction gc);
+
 /* the function that 'core.saying' makes; it may run while recording */
 CPROF_I int system_say (lua_State *L);
 

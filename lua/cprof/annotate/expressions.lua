@@ -43,7 +43,7 @@ local function put(cells, at, text)
   return true
 end
 
--- puts `text` behind the mark that ends at a column, after a space
+-- puts `text` after the mark that ends at a column, and a space
 local function put_behind(cells, at, text)
   local own = cells[at]
   cells[at] = nil

@@ -8,7 +8,7 @@ local name = require "cprof.source.name"
 local order = require "cprof.text.order"
 local source = require "cprof.annotate.source"
 
--- Bytes of a source line in the list, where no width is set: a line of
+-- Most bytes that are shown of a source line if no width is set: a line of
 -- minified code may have millions.
 local LONGEST <const> = 400
 

@@ -116,8 +116,8 @@ local function way_of(profile)
   return out
 end
 
--- A line that names differences in mode and options that figures should not
--- depend on; nil: there are none, or the budget does not have them.
+-- A line that names other differences in mode and options; nil: there are
+-- none, or the budget does not say how it was made.
 local function other_options(old, new)
   if not old.mode then return nil end
   local from, to = {}, {}

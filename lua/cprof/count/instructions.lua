@@ -198,7 +198,7 @@ function instructions.ran(c)
       local call = i + 1 + bx(code)
       if call <= c.n then
         out[call] = out[call] + c.count[i]
-        -- if an iterator yields, the end of the round has events, too
+        -- if an iterator yields, the instructions after it have events, too
         out[call + 1] = c.skip[call] + c.jump[call] + c.step[call] +
           c.step[i] + c.jump[i]
       end

@@ -334,7 +334,7 @@ end
 ---@param before? cprof.Profile   what it is compared with
 ---@return table header, { n: integer, columns: string[] }[] trees
 function data.of(p, whole, before)
-  -- of a part of the tree, the figures are those of the part
+  -- if only a part of the tree is shown, its figures, not the whole's
   local from = p.measure.whole == whole.measure.whole and whole or p
   local rows = graph.functions(from)
   local listed, number = sources_of(whole, rows)

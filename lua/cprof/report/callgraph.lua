@@ -36,7 +36,7 @@ local function add(entries, neighbours, what)
   end
 end
 
----@param view cprof.View
+---@param view cprof.ReportView
 return function(view)
   local page = view.page
   local rows, edges = graph.functions(view.profile)

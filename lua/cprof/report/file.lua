@@ -22,7 +22,7 @@ local function file(f)
   return f.place
 end
 
----@param view cprof.View
+---@param view cprof.ReportView
 return function(view)
   local by = view.options.sort or "self"
   local functions = graph.functions(view.profile)

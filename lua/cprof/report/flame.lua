@@ -103,7 +103,7 @@ local function shown(rows)
   return n, own
 end
 
----@param view cprof.View
+---@param view cprof.ReportView
 return function(view)
   local page, base = view.page, view.options.root
   local tree = folded.new(view.profile, base)

@@ -61,7 +61,7 @@ local function columns_of(view, by)
   }
 end
 
----@param view cprof.View
+---@param view cprof.ReportView
 ---@param by "self"|"total"  the figure for min_percent, and the default order
 ---@param limit? integer
 function flat.show(view, by, limit)
@@ -74,7 +74,7 @@ function flat.show(view, by, limit)
   view.page:rest(rest)
 end
 
----@param view cprof.View
+---@param view cprof.ReportView
 function flat.mode(view)
   flat.show(view, view.options.mode)
   view.page:explain()

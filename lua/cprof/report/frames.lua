@@ -71,8 +71,8 @@ end
 -- how many frames are shown if none is slower than the others
 local some <const> = 3
 
--- the frames that took longer than nine of ten, and those over budget; without
--- such frames, the slowest ones; also the number of other kept frames
+-- Frames that took longer than the 90th percentile or were over budget; if
+-- there are none, the slowest ones. Also returns how many kept frames are left.
 local function slowest(frames)
   local list, others, seen = {}, {}, {}
   local usual = frames:percentiles().p90
@@ -105,7 +105,7 @@ local function why_none(p)
     "sum, which do not keep them"
 end
 
----@param view cprof.View
+---@param view cprof.ReportView
 return function(view)
   local frames, page = view.profile.frames, view.page
   if not frames or frames.recorded == 0 then

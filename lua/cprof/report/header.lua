@@ -34,8 +34,8 @@ local more_exact = {
   call = "; --sample gives true shares of small functions",
 }
 
--- notes on how certain the times are
-local function certainty(profile, page)
+-- notes on what makes the times uncertain
+local function uncertain(profile, page)
   local meta = profile.meta
   if not meta.wall_ns then return end
   if meta.uncompensated and meta.uncompensated ~= "compensate = false" then
@@ -309,7 +309,7 @@ local function outside(profile, page)
   end
 end
 
----@param view cprof.View
+---@param view cprof.ReportView
 function header.show(view)
   local profile, page, meta = view.profile, view.page, view.profile.meta
   local recorded, measure = profile.recorded or profile, profile.measure
@@ -349,7 +349,7 @@ function header.show(view)
   gaps(profile, page)
   tree_gaps(profile, page)
   choice(profile, page)
-  certainty(profile, page)
+  uncertain(profile, page)
 end
 
 return header

@@ -58,7 +58,7 @@ report.options = options.together(page.options, {
   depth = { type = "integer", min = 1 },
 })
 
----@class cprof.View            the input of a mode
+---@class cprof.ReportView      the input of a mode
 ---@field profile cprof.Profile  with the measure that is shown
 ---@field options cprof.ReportOptions
 ---@field page cprof.Page

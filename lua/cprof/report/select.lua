@@ -58,7 +58,7 @@ end
 
 ---The smallest share of the time that is shown, in percent. With an order or a
 ---filter, the default is 0: the user wants to see small functions, too.
----@param view cprof.View
+---@param view cprof.ReportView
 ---@return number
 function select.least(view)
   local o = view.options
@@ -67,7 +67,7 @@ end
 
 ---The rows to show, and the line about those that are left out; nil: there are
 ---none. The root is outside all functions: it is never counted as left out.
----@param view cprof.View
+---@param view cprof.ReportView
 ---@param rows cprof.Row[]
 ---@param by "self"|"total"  the figure for `min_percent`
 ---@param limit? integer
@@ -95,7 +95,7 @@ function select.rows(view, rows, by, limit)
 end
 
 ---The line about what is left out; nil: nothing is.
----@param view cprof.View
+---@param view cprof.ReportView
 ---@param hidden integer
 ---@param left integer    their self
 ---@param what string     "function"

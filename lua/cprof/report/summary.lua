@@ -45,7 +45,7 @@ local function wanted(view)
   return n
 end
 
----@param view cprof.View
+---@param view cprof.ReportView
 return function(view)
   local o, page = view.options, view.page
   local height = o.height or format.rows() or usual

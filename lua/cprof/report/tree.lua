@@ -59,7 +59,7 @@ local function collect(view, tree, root)
   return out
 end
 
----@param view cprof.View
+---@param view cprof.ReportView
 return function(view)
   local base, page = view.options.root, view.page
   local tree = folded.new(view.profile, base)

@@ -154,7 +154,7 @@ local function characters(s)
   return out
 end
 
--- the part at the beginning of a string that fits
+-- the longest beginning of a list of characters that fits into a width
 local function head_of(all, width)
   local n = 0
   while all[n + 1] and format.width(all[n + 1]) <= width do
@@ -164,7 +164,7 @@ local function head_of(all, width)
   return table.concat(all, "", 1, n)
 end
 
--- the part at the end of a string that fits
+-- the longest end of a list of characters that fits into a width
 local function tail_of(all, width)
   local first = #all + 1
   while all[first - 1] and format.width(all[first - 1]) <= width do

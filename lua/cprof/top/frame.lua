@@ -123,7 +123,7 @@ local function tabs(m, line)
     row.option ~= "wall" and row.is or "",
     period(m), m.plain and "" or ("every %g s"):format(m.interval) }
   local text
-  -- if there is little room, the last parts are left out
+  -- if the line is too short, leaves out parts from the end
   for n = #parts, 1, -1 do
     text = table.concat(parts, "  ", 1, n):gsub("^ +", ""):gsub(" +$", "")
       :gsub("   +", "  ")
