@@ -2,7 +2,7 @@
 ** See child.h
 */
 
-#define _DEFAULT_SOURCE		/* kill */
+#define _DEFAULT_SOURCE		/* kill, setenv */
 
 #include "system/child.h"
 
@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -148,12 +149,26 @@ static int child_closed (lua_State *L) {
 }
 
 
+/*
+** name, value or nil -> : sets a variable of the environment, for programs that
+** are started, or removes it. False: there is no memory for it.
+*/
+static int child_setenv (lua_State *L) {
+  const char *name = luaL_checkstring(L, 1);
+  const char *value = luaL_optstring(L, 2, NULL);
+  lua_pushboolean(L, (value != NULL ? setenv(name, value, 1)
+                                    : unsetenv(name)) == 0);
+  return 1;
+}
+
+
 static const luaL_Reg child_list[] = {
   {"spawn", child_spawn},
   {"status", child_status},
   {"signal_child", child_signal},
   {"share_signals", child_share},
   {"closed_by_exec", child_closed},
+  {"setenv", child_setenv},
   {NULL, NULL}
 };
 

@@ -95,6 +95,8 @@ function both.run(parsed, words, options, at, fail)
     fail "--both cannot be combined with --keep-last"
   elseif parsed.memory or parsed.gc then
     fail "--both cannot be combined with --memory or --gc"
+  elseif parsed.children then
+    fail "--both cannot be combined with --children"
   end
   if not (parsed.e or parsed.m or words[at]) then
     fail "name a script, -e code or -m module"

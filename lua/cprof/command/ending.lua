@@ -11,6 +11,7 @@ local later = require "cprof.sandbox.later"
 local export = later "cprof.export"
 local recent = later "cprof.recording.recent"
 local process = later "cprof.system.process"
+local processes = later "cprof.command.processes"
 local recordings = later "cprof.system.recordings"
 local summary = later "cprof.command.summary"
 local terminal = later "cprof.system.terminal"
@@ -34,6 +35,7 @@ end
 ---@field recorded? string    the path by which this process finds that file
 ---@field unnamed boolean     whether the user gave no name for it
 ---@field output? string      the name that the user gave, or a default
+---@field folder? string      with --children, for all profiles
 ---@field deliver fun(profile: cprof.Profile, note: string?)
 ---@field kept fun(): string?  the file that has the recording
 ---@field watch fun()         from now on, cprof reports the file after a signal
@@ -72,6 +74,9 @@ local function deliver(parsed, plan, full)
   return function(profile, note)
     terminal.choose(parsed.ascii)
     if parsed.keep_last then profile = last_seconds(profile, plan, full) end
+    if plan.folder then
+      return processes.say(profile, plan.folder, parsed, note)
+    end
     local kept = plan.output
     if parsed.format then
       add_trace(profile, parsed, full)
@@ -102,7 +107,7 @@ local function relay(parsed, plan, full)
     out[#out + 1] = word
   end
   local given = { output = plan.output, format = parsed.format,
-    width = parsed.width, color = parsed.color }
+    width = parsed.width, color = parsed.color, children = plan.folder }
   for name, value in pairs(given) do
     out[#out + 1] = ("--%s=%s"):format(name, value)
   end
@@ -126,15 +131,37 @@ local function keep_modules(format)
   if format == "html" then require "cprof.html.assets".keep() end
 end
 
+-- Makes the folder for the profiles of a program and its children. It may not
+-- have others.
+local function family_folder(path, fail)
+  if not core.makefolder(path) or not core.filenames(path) then
+    fail(("--children: cannot make the folder %s"):format(path))
+  end
+  for _, name in ipairs(core.filenames(path)) do
+    if name:find "%.cprof$" then
+      fail(("--children: %s has profiles already: name a new folder")
+        :format(path))
+    end
+  end
+  return path
+end
+
 ---@param parsed table     options of the command
 ---@param script string    what runs
+---@param fail fun(message: string)
 ---@return cprof.Ending
-function ending.plan(parsed, script)
+function ending.plan(parsed, script, fail)
   local full, here = absolute()
   local output = parsed.output
   if output == "" then output = default_name(script, parsed.format) end
   local plan = { output = output }
-  if output and not parsed.format then
+  if parsed.children then
+    local folder = parsed.children
+    if folder == "" then folder = default_name(script, "children") end
+    plan.folder = family_folder(full(folder), fail)
+    plan.record = plan.folder .. "/%p.cprof"
+    plan.recorded = ("%s/%d.cprof"):format(plan.folder, core.process())
+  elseif output and not parsed.format then
     plan.record = output
     plan.output = output:gsub("%%p", tostring(core.process()))
     plan.recorded = plan.output
@@ -176,6 +203,7 @@ function ending.after_signal(parsed, fail)
   local profile, why = cprof.load(path)
   if not profile then fail(why) end
   local plan = { output = parsed.output, record = path, recorded = path,
+    folder = parsed.children,
     unnamed = not parsed.output or parsed.format ~= nil }
   -- also if the file's end could not be written
   profile.meta.live = false

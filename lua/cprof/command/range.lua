@@ -213,6 +213,7 @@ end
 ---@param parsed table
 ---@param fail fun(message: string)
 ---@return cprof.Profile, string
+---@return cprof.Profile[], string[]  what it adds up, and the paths
 function range.load(words, parsed, fail)
   local files = range.files(words, fail)
   local list, paths = range.profiles(files, parsed.since, parsed["until"],
@@ -220,7 +221,7 @@ function range.load(words, parsed, fail)
   local all = #list == 1 and list[1] or range.sum(list, paths, fail)
   range.say_notes(list)
   return all, ("%s (%s)"):format(table.concat(words, " "),
-    format.plural(#list, "recording"))
+    format.plural(#list, "recording")), list, paths
 end
 
 return range

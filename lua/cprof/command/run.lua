@@ -2,6 +2,7 @@
 -- it. A tail call replaces this code with the program's main chunk. So it is
 -- the interpreter that handles errors, Ctrl-C and the end, as without cprof.
 
+local children = require "cprof.recording.children"
 local core = require "cprof.core"
 local declare = require "cprof.command.declare"
 local export = require "cprof.export"
@@ -14,6 +15,7 @@ local release = require "cprof.recording.release"
 local session = require "cprof.command.session"
 local period = require "cprof.command.period"
 local starting = require "cprof.recording.start"
+local variables = require "cprof.recording.variables"
 
 internal.add()
 
@@ -107,6 +109,11 @@ run.options = {
   { "--both", "Run the program twice, once for exact calls and once for " ..
     "times, and join the two profiles. Whatever the program does happens " ..
     "twice, but its standard input can be read only once." },
+  { "--children[=DIR]", "Also record the Lua programs that the program " ..
+    "starts, directly, through shells or by fork: one profile per process " ..
+    "in DIR, a folder. The report has the processes as a tree, and their " ..
+    "sum. (default: off; DIR defaults to a new folder named after the " ..
+    "program and the time)" },
   { "--quiet", "Print no report at the end." },
   input.looks,
   { "-e CODE", "Run this code." },
@@ -298,6 +305,24 @@ local function check_output(parsed, fail)
   if not there then os.remove(parsed.output) end
 end
 
+-- checks what --children needs
+local function check_children(parsed, fail)
+  if not parsed.children then return end
+  if not core.signals then fail "--children is not possible on Windows" end
+  for _, option in ipairs { "html", "format", "trace", "output",
+    "keep_last" } do
+    if parsed[option] then
+      fail("--children cannot be combined with " .. (option == "output" and
+        "-o; --children=DIR names a folder" or
+        "--" .. option:gsub("_", "-")))
+    end
+  end
+  if parsed.children:find "%%" then
+    fail(("--children: the name of a folder cannot have a %%, got '%s'")
+      :format(parsed.children))
+  end
+end
+
 -- reports a program that does not load, as the interpreter does
 local function broken(why)
   local _, interpreter = process.interpreter()
@@ -326,6 +351,7 @@ local function launch(chunk, options, last, fail, ...)
     last.cancel()
     fail(require "cprof.command.input".worded(message))
   end
+  if last.folder then children.adopt() end
   return session.enter(chunk, ...)
 end
 
@@ -341,12 +367,19 @@ function run.run(parsed, words, at, fail, forget, given)
   if parsed.both then
     return require "cprof.command.both".run(parsed, words, given, at, fail)
   end
+  check_children(parsed, fail)
   check_output(parsed, fail)
   local options = start_options(parsed, fail)
   local chunk, why, name, zero = load_program(parsed, words, at, fail)
   if not chunk then broken(why) end
   warn(options)
-  local last = ending.plan(parsed, name)
+  local passed = parsed.children and variables.text(options)
+  if parsed.children and not passed then
+    fail("--children cannot pass on a pattern that has a comma behind a " ..
+      "backslash, or a space or a backslash at its ends")
+  end
+  local last = ending.plan(parsed, name, fail)
+  if last.folder then children.prepare(last.folder, passed) end
   options.file = last.record
   if parsed.keep_last then options.file = last.pattern end
   local shifted = { [0] = name }

@@ -122,13 +122,13 @@ end
 
 ---Calls the program once recording has begun. The caller makes a tail call of
 ---this, so that the collector finds nothing of it on the stack.
----@param f function
+---@param f? function  nil: the interpreter calls it
 ---@param ... any
 ---@return any ...
 function session.enter(f, ...)
   unload()
   core.reset()  -- drops what was recorded up to here
-  return f(...)
+  if f then return f(...) end
 end
 
 return session

@@ -4,6 +4,7 @@ local input = require "cprof.command.input"
 local measure = require "cprof.count.measure"
 local patterns = require "cprof.text.patterns"
 local period = require "cprof.command.period"
+local processes = require "cprof.command.processes"
 local range = require "cprof.command.range"
 local report = require "cprof.report"
 
@@ -56,7 +57,11 @@ function view.print(mode, parsed, fail)
     if period.given(parsed) then
       fail "--from and --to need one profile: a sum does not keep when"
     end
-    profile = range.load(parsed.files, parsed, fail)
+    local all, _, list, paths = range.load(parsed.files, parsed, fail)
+    profile = all
+    if #list > 1 and processes.related(list) then
+      input.print(processes.tree(list, paths) .. "\n", fail)
+    end
   else
     local file = parsed.file or parsed.files and parsed.files[1]
     profile, named = input.load(file, fail, nil, true)

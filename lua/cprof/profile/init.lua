@@ -357,7 +357,7 @@ local option <const> = "option."
 local words <const> = { "program", "folder", "lua_version", "lua_release",
   "cprof_version", "runs", "rate", "samples", "unmatched_patterns", "joined",
   "outside_dropped", "outside_stops", "outside_median_ns", "outside_worst_ns",
-  "outside_states", "outside_waits", "range", "reason" }
+  "outside_states", "outside_waits", "range", "reason", "process", "parent" }
 
 ---The strings by which a file describes a profile, by key.
 ---@param meta table
@@ -384,6 +384,7 @@ end
 local function set_strings(meta, strings)
   for _, key in ipairs(words) do meta[key] = strings[key] or meta[key] end
   meta.runs = count_of(meta.runs)
+  meta.process, meta.parent = count_of(meta.process), count_of(meta.parent)
   for _, key in ipairs(words) do
     if key:find "^outside_" then meta[key] = count_of(meta[key]) end
   end

@@ -52,6 +52,7 @@ meta.fields = {
   { "lua_release", shared = true, from = "counts" },
   { "cprof_version", shared = true, from = "counts" },
   { "pid", shared = true, from = "counts" },
+  { "process", from = "counts" }, { "parent", from = "counts" },
   { "folder", from = "counts" }, { "folded", from = "counts" },
   { "fold_at", from = "counts" }, { "hook_lost", from = "counts" },
   { "ended", from = "counts" }, { "options", from = "counts" },

@@ -285,6 +285,8 @@ end
 ---@field rate? integer
 ---@field program? string       the command line that runs
 ---@field folder? string        the current one
+---@field process? integer      with cprof run --children: this process
+---@field parent? string        the one that started it
 ---@field lua_version string
 ---@field lua_release string
 ---@field options? table<string, string>  options that shape its profile
@@ -315,6 +317,10 @@ function start.prepare(opts)
     choice = filter:any() and filter or nil,
     recent = kept,
   }
+  if os.getenv "CPROF_CHILDREN" then
+    recorded.process = core.process()
+    recorded.parent = os.getenv "CPROF_PARENT"
+  end
   local given = given_of(o, filter, recorded, tell, close)
   rotation.prepare(o, given)
   if kept then recent.prepare(kept, given) end

@@ -46,4 +46,38 @@ function variables.options(s)
   return out
 end
 
+-- Does the text stand for these options, and no others?
+local function stands_for(text, options)
+  local back = variables.options(text)
+  for name, value in pairs(options) do
+    local got = back[name]
+    if type(value) == "table" then
+      if type(got) ~= "table" or #got ~= #value then return false end
+      for i, item in ipairs(value) do
+        if got[i] ~= item then return false end
+      end
+    elseif got ~= value then
+      return false
+    end
+    back[name] = nil
+  end
+  return next(back) == nil
+end
+
+---The text that `options` reads; nil: there is none, as a value has a comma
+---behind a backslash, or spaces or a backslash at its ends.
+---@param options table
+---@return string?
+function variables.text(options)
+  local parts = {}
+  for name, value in pairs(options) do
+    for _, item in ipairs(type(value) == "table" and value or { value }) do
+      parts[#parts + 1] = ("%s=%s"):format(name,
+        (tostring(item):gsub(",", "\\,")))
+    end
+  end
+  local text = table.concat(parts, ",") .. ","
+  return stands_for(text, options) and text or nil
+end
+
 return variables

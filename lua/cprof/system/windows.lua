@@ -19,7 +19,7 @@ local answers = {
   spawn = fail("cprof starts no programs on Windows: use cprof run, and " ..
     "name its file"),
   status = nothing, signal_child = nothing, share_signals = nothing,
-  closed_by_exec = nothing,
+  closed_by_exec = nothing, setenv = nothing,
   console_open = fail "cprof cannot read single keys on Windows",
   console_close = nothing, console_keys = nothing, console_suspend = nothing,
   console_write = nothing,
