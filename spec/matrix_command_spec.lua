@@ -40,6 +40,7 @@ local refused <const> = {
   "^%-%-sort calls needs calls, or samples, in both profiles: ",
   "^mode %l+ and mode %l+ cannot be added up: ",
   "^clock %l+ and clock %l+ cannot be added up: ",
+  "^profiles with and without tasks cannot be added up: ",
   "^profiles with and without live blocks cannot be added up: ",
   "^exact and sampled live blocks cannot be added up: ",
   "^profiles with and without allocations cannot be added up: ",

@@ -429,8 +429,8 @@ describe("cprof run --keep-last", function()
         { "--sample", "--keep-last=3", "--on-slow=a=1s", "-o", "x" },
       ["--both cannot be combined with --keep-last"] =
         { "--both", "--keep-last=3" },
-      ["option '--on-slow' must be NAME=TIME (handle=200ms), got 'a=1'; see " ..
-        "cprof run --help"] = { "--sample", "--keep-last=3", "--on-slow=a=1" },
+      ["option '--on-slow' must be NAME=TIME (handle=200ms), got 'a=x'; see " ..
+        "cprof run --help"] = { "--sample", "--keep-last=3", "--on-slow=a=x" },
     } do
       table.insert(words, 1, "run")
       table.move({ "-e", "" }, 1, 2, #words + 1, words)

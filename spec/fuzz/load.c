@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "file/format.h"
 #include "file/reader.h"
 #include "profile/callgraph.h"
@@ -49,10 +50,16 @@ static void *fuzz_room (size_t items, size_t size) {
 }
 
 
+static void fuzz_fail (void *ud) {
+  (void)ud;
+  abort();
+}
+
+
+/* 'm' is an arena's. */
 static void fuzz_sums (const Memory *m, const Nodes *nodes,
                        const Snapshot *s, uint32_t functions) {
   uint32_t *group = fuzz_room(nodes->count, sizeof *group);
-  uint32_t *level = fuzz_room(nodes->count, sizeof *level);
   uint32_t *key = fuzz_room(functions, sizeof *key), i;
   uint8_t *zone = fuzz_room(functions, sizeof *zone);
   int64_t self = 0;
@@ -68,13 +75,11 @@ static void fuzz_sums (const Memory *m, const Nodes *nodes,
   if (self != nodes->list[0].total ||
       self != s->wall - s->paused - s->preempted)
     abort();
-  if (!callgraph_make(&g, m, nodes, group, s->functions)) abort();
-  callgraph_free(&g);
-  if (!callgraph_sites(&g, m, nodes, zone, key)) abort();
-  callgraph_free(&g);
-  if (!nodes_levels(nodes, m, group, s->functions, level)) abort();
+  callgraph_make(&g, m, nodes, group, s->functions, 0);
+  callgraph_make(&g, m, nodes, group, s->functions, 1);
+  callgraph_sites(&g, m, nodes, zone, key);
+  nodes_levels(nodes, m, group, s->functions);
   free(group);
-  free(level);
   free(key);
   free(zone);
 }
@@ -88,12 +93,14 @@ static void fuzz_use (Loaded *l, const Memory *m) {
   Nodes nodes = {0};
   NodeMemory *memory = NULL;
   Snapshot s;
+  Arena arena;
+  arena_init(&arena, m, fuzz_fail, NULL);
   nodes.count = r->tree.nodes.count;
   nodes.list = fuzz_room(nodes.count, sizeof *nodes.list);
   if (r->tree.memory) memory = fuzz_room(nodes.count, sizeof *memory);
-  if (!snapshot_take(&s, r, &l->overhead, (ProfileNode *)nodes.list, memory))
-    abort();
-  fuzz_sums(m, &nodes, &s, r->functions.list.count);
+  snapshot_take(&s, &arena.memory, r, &l->overhead,
+                (ProfileNode *)nodes.list, memory);
+  fuzz_sums(&arena.memory, &nodes, &s, r->functions.list.count);
   for (kind = RECORD_TEXT; kind <= RECORD_META; kind++) {
     RecordCursor at = {NULL, NULL};
     while ((record = reader_next(l, &at, kind)) != NULL) {
@@ -105,7 +112,7 @@ static void fuzz_use (Loaded *l, const Memory *m) {
     }
   }
   if (sum == UINT32_MAX) abort();
-  snapshot_free(&s);
+  arena_free(&arena);
   free((void *)nodes.list);
   free(memory);
 }

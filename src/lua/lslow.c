@@ -41,7 +41,8 @@ static Recorder *slow_recorder (lua_State *L, uint64_t budget) {
 
 
 int lslow_wants (lua_State *L) {
-  return slow_recorder(L, lstate_get(L)->slow.zone_ns) != NULL;
+  return recorder_get(L) != NULL &&  /* else the state is being closed */
+         slow_recorder(L, lstate_get(L)->slow.zone_ns) != NULL;
 }
 
 
@@ -98,8 +99,11 @@ static void slow_end (lua_State *L, Recorder *r, SlowCalls *c,
 
 
 void lslow_zone (lua_State *L, const SlowMark *m, int name) {
-  SlowCalls *c = &lstate_get(L)->slow;
-  Recorder *r = slow_recorder(L, c->zone_ns);
+  SlowCalls *c;
+  Recorder *r;
+  if (recorder_get(L) == NULL) return;
+  c = &lstate_get(L)->slow;
+  r = slow_recorder(L, c->zone_ns);
   if (r != NULL && m->begun != 0 && m->epoch == r->hot->epoch)
     slow_end(L, r, c, m, c->zone_ns, name);
 }

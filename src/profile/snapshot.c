@@ -420,7 +420,9 @@ static void lines_divide (ProfileLine *from, const ProfileLine *to,
 
 
 static void lines_finish (const Work *w) {
-  ProfileLine *from = w->s->line, *to, *end = from + w->s->lines;
+  ProfileLine *from = w->s->line, *to, *end;
+  if (from == NULL) return;
+  end = from + w->s->lines;
   for (; from < end; from = to) {
     for (to = from; to < end && to->func == from->func; to++) ;
     lines_divide(from, to, w->self[from->func]);

@@ -53,7 +53,7 @@ local function uncertain(profile, page)
       format.time(meta.overhead_ns // 4), more_exact[meta.mode] or "")
   end
   local whole = (profile.recorded or profile).measure.whole
-  if meta.clamped_ns * 100 > whole then
+  if meta.clamped_ns * 100 > whole and meta.overhead_ns > too_short then
     page:note("the overhead estimate exceeds the measured time by %s, so " ..
       "small times are rough%s", format.time(meta.clamped_ns),
       more_exact[meta.mode] or "")
