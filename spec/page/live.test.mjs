@@ -256,9 +256,11 @@ describe("the live page", () => {
       await changed(page, calls);
 
       const before = await calls(page);
+      await press(page, "Pause");
       await press(page, "From here");
       assert.match(await state(page), /since the mark/);
       assert.equal(await calls(page), 0);
+      await press(page, "Resume");
       await changed(page, calls);
       const since = await calls(page);
       await press(page, "Since the start");
