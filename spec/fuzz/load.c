@@ -61,7 +61,7 @@ static void fuzz_sums (const Memory *m, const Nodes *nodes,
                        const Snapshot *s, uint32_t functions) {
   uint32_t *group = fuzz_room(nodes->count, sizeof *group);
   uint32_t *key = fuzz_room(functions, sizeof *key), i;
-  uint8_t *zone = fuzz_room(functions, sizeof *zone);
+  uint32_t *zone = fuzz_room(functions, sizeof *zone);
   int64_t self = 0;
   Callgraph g;
   for (i = 0; i < nodes->count; i++) {
