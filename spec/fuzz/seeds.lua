@@ -103,6 +103,14 @@ end)
 record("folded", { recursion = "fold", callsites = true, clock = "cpu" },
   work)
 record("cut", { max_nodes = 16 }, function() fib(25) end)
+record("tasks", { tasks = true }, function()
+  for i = 1, 2 do
+    local resume = coroutine.wrap(function() coroutine.yield(fib(i)) end)
+    resume()
+    if i == 2 then resume() end
+  end
+end)
+record("durations", { distribution = true }, work)
 record("empty", { c_functions = false }, function() end)
 
 -- a record whose size is 0 when it is rounded up in 32 bits, behind all others
