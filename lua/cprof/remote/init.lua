@@ -199,17 +199,6 @@ end
 -- Reading
 -- =======================================================
 
--- Where Lua's structures can be: whatever is private and can be written.
-local function writable(mappings)
-  local out = {}
-  for _, m in ipairs(mappings) do
-    if m.how == "rw-p" and m.path:sub(1, 2) ~= "[v" then
-      out[#out + 1], out[#out + 2] = m.from, m.to
-    end
-  end
-  return out
-end
-
 -- Stops threads that run, or all; nil and why one could not be stopped.
 local function stop(memory, seen, all)
   local stopped = {}
@@ -272,8 +261,8 @@ local function no_state(who, misfit)
 end
 
 -- the states in memory; or nil and why there are none
-local function find_states(memory, mappings, who)
-  local found, misfit = core.remote_states(memory, writable(mappings))
+local function find_states(memory, ranges, who)
+  local found, misfit = core.remote_states(memory, ranges)
   if #found == 0 then return nil, no_state(who, misfit) end
   local states = {}
   for i = 1, #found, 2 do
@@ -323,7 +312,7 @@ function remote.open(pid)
   end
   local mappings = process.mappings(pid)
   local states
-  states, why = find_states(memory, mappings, who)
+  states, why = find_states(memory, process.writable(mappings, pid), who)
   if not states then return nil, why end
   return { memory = memory, mappings = mappings, states = states }
 end
@@ -357,7 +346,7 @@ function remote.read_core(path, exe)
   local file, why = corefile.open(path)
   if not file then return nil, why end
   local states
-  states, why = find_states(file.memory, file.mappings, path)
+  states, why = find_states(file.memory, process.writable(file.mappings), path)
   if not states then return nil, why end
   local fits, misfit = read_states(file.memory, states, file.threads,
     file.mappings)

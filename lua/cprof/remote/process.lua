@@ -44,6 +44,61 @@ function process.mapping(mappings, address)
   end
 end
 
+-- Bytes: of a page; of a mapping that is searched whole; of one that is not
+-- searched, as only reserved room is that large: its page tables alone would
+-- take long to read.
+local page <const>, small <const>, huge <const> = 4096, 1 << 26, 1 << 40
+
+-- entries of the page map, of 8 bytes, that are read at a time
+local many <const> = 32768
+
+-- bits of an entry's last byte: the page is in memory, or swapped out
+local there <const> = 0xc0
+
+-- Adds the parts of a mapping that were ever written to, as two addresses each.
+local function add_used(file, m, out)
+  local first, last = m.from // page, m.to // page
+  local none = ("\0"):rep(many * 8)
+  if not file:seek("set", first * 8) then return end
+  for at = first, last - 1, many do
+    local entries = file:read(math.min(many, last - at) * 8)
+    if not entries then return end
+    if entries ~= none then
+      for i = 0, #entries // 8 - 1 do
+        if entries:byte(8 * i + 8) & there ~= 0 then
+          local from = (at + i) * page
+          if out[#out] == from then out[#out] = from + page
+          else out[#out + 1], out[#out + 2] = from, from + page
+          end
+        end
+      end
+    end
+  end
+end
+
+---Where Lua's structures can be: whatever is private and can be written. Of
+---large mappings, only what is in use: a program may have reserved terabytes,
+---and reading makes the system keep page tables for what is read.
+---@param mappings cprof.Mapping[]
+---@param pid? integer  nil: they are those of a core file
+---@return integer[]  pairs of addresses
+function process.writable(mappings, pid)
+  local out = {}
+  local map = pid and io.open(("/proc/%d/pagemap"):format(pid), "rb")
+  for _, m in ipairs(mappings) do
+    if m.how == "rw-p" and m.path:sub(1, 2) ~= "[v" then
+      local size = m.to - m.from
+      if not pid or size <= small then
+        out[#out + 1], out[#out + 2] = m.from, m.to
+      elseif map and size <= huge then
+        add_used(map, m, out)
+      end
+    end
+  end
+  if map then map:close() end
+  return out
+end
+
 ---The words of a process's command line.
 ---@param pid integer
 ---@return string
