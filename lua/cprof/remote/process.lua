@@ -44,10 +44,11 @@ function process.mapping(mappings, address)
   end
 end
 
--- Bytes: of a page; of a mapping that is searched whole; of one that is not
--- searched, as only reserved room is that large: its page tables alone would
--- take long to read.
-local page <const>, small <const>, huge <const> = 4096, 1 << 26, 1 << 40
+-- Bytes: of a page; of a mapping that is searched whole; of one that is so
+-- where the system keeps no page map; of one that is not searched, as only
+-- reserved room is that large: its page map alone would take long to read.
+local page <const>, small <const> = 4096, 1 << 26
+local large <const>, huge <const> = 1 << 34, 1 << 40
 
 -- entries of the page map, of 8 bytes, that are read at a time
 local many <const> = 32768
@@ -88,7 +89,7 @@ function process.writable(mappings, pid)
   for _, m in ipairs(mappings) do
     if m.how == "rw-p" and m.path:sub(1, 2) ~= "[v" then
       local size = m.to - m.from
-      if not pid or size <= small then
+      if not pid or size <= small or not map and size <= large then
         out[#out + 1], out[#out + 2] = m.from, m.to
       elseif map and size <= huge then
         add_used(map, m, out)
