@@ -126,7 +126,7 @@ uint32_t axis_place (Axis *a, uint32_t node, uint32_t at) {
 ** Writing
 ** ======================================================= */
 
-static unsigned char *axis_write (unsigned char *to, uint64_t n) {
+unsigned char *axis_write (unsigned char *to, uint64_t n) {
   for (; n > 0x7f; n >>= 7) *to++ = (unsigned char)(n | 0x80);
   *to++ = (unsigned char)n;
   return to;

@@ -24,7 +24,8 @@
 #if !defined(AXIS_CHUNKS)
 #define AXIS_CHUNKS	1024u	/* at most, which is 16 MB */
 #endif
-#define AXIS_LONGEST	40	/* bytes of a sample at most: four numbers */
+#define AXIS_NUMBER	10	/* bytes of a number at most */
+#define AXIS_LONGEST	(4 * AXIS_NUMBER)	/* bytes of a sample at most */
 #define AXIS_USUAL	8	/* bytes of a sample, or less, on average */
 #define AXIS_STEPS	32	/* in the mean from sample to sample */
 #define AXIS_MOST	((uint64_t)1 << 53)	/* largest number of a sample */
@@ -92,6 +93,12 @@ CPROF_I void axis_clear (Axis *a);
 ** first sample. 'keep': ns whose samples must have room; 0: as many as fit.
 */
 CPROF_I void axis_pace (Axis *a, double mean, double tick, double keep);
+
+/*
+** Writes a number, 7 bits in a byte, the lowest ones first. Returns the end of
+** what it has written: AXIS_NUMBER bytes at most.
+*/
+CPROF_I unsigned char *axis_write (unsigned char *to, uint64_t n);
 
 /* The id of a place, new or not. 0: out of memory. */
 CPROF_I uint32_t axis_place (Axis *a, uint32_t node, uint32_t at);

@@ -25,14 +25,6 @@ static uint64_t tasktime_since (uint64_t now, uint64_t then) {
 }
 
 
-/* Is 's' the current stack, or one that waits for it? */
-static int tasktime_isactive (const Recorder *r, const Stack *s) {
-  const Stack *x = r->current;
-  while (x != NULL && x != s) x = x->resumer;
-  return x != NULL;
-}
-
-
 /* {======================================================
 ** What kind of task is it?
 ** ======================================================= */
@@ -187,7 +179,7 @@ int tasktime_returned (Recorder *r, lua_State *L, const Frame *f) {
   co = lua_tothread(L, 1);
   s = co != NULL ? stacks_find(&r->stacks, co) : NULL;
   if (s != NULL && threads_alive(r, L, s) && lua_status(co) != LUA_YIELD &&
-      !tasktime_isactive(r, s))
+      !stack_of(r->current, co))
     tasktime_stop(r, s, TASK_CLOSED);
   return 1;
 }
@@ -284,7 +276,7 @@ int tasktime_enter (Recorder *r, lua_State *L) {
 void tasktime_forget (Recorder *r, lua_State *L, Stack *s) {
   if (!tasktime_tasks(r)->on) return;
   if (s->task != 0)
-    s->task = tasktime_isactive(r, s) || threads_alive(r, L, s)
+    s->task = stack_of(r->current, s->L) || threads_alive(r, L, s)
             ? TASK_FORGOTTEN : 0;
   s->pause = 0;
   s->sliced = 0;
@@ -305,7 +297,7 @@ int tasktime_begin (Recorder *r, lua_State *L) {
   tasktime_charge(r);
   while (ok && (s = stacks_next(&r->stacks, s)) != NULL) {
     if (s->task == TASK_FORGOTTEN) ok = tasktime_set(r, s, 0);
-    if (s->task == 0 || tasktime_isactive(r, s)) continue;
+    if (s->task == 0 || stack_of(r->current, s->L)) continue;
     if (s->sliced != 0) ok = ok && tasktime_leave(r, L, s);
     else if (ok && s->pause == 0 && threads_alive(r, L, s) &&
              lua_status(s->L) == LUA_YIELD)
@@ -329,7 +321,7 @@ void tasktime_settle (Recorder *r, lua_State *L) {
   tasktime_charge(r);
   threads_sweep(r, L);
   while ((s = stacks_next(&r->stacks, s)) != NULL) {
-    if (s->task == 0 || s->pause == 0 || tasktime_isactive(r, s)) continue;
+    if (s->task == 0 || s->pause == 0 || stack_of(r->current, s->L)) continue;
     if (lua_status(s->L) != LUA_YIELD) {
       tasktime_stop(r, s, TASK_CLOSED);
       continue;

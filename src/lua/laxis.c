@@ -217,12 +217,6 @@ static uint64_t laxis_figure (const AxisData *d, const AxisCursor *c,
 }
 
 
-static void laxis_add (luaL_Buffer *b, uint64_t n) {
-  for (; n > 0x7f; n >>= 7) luaL_addchar(b, (char)(n | 0x80));
-  luaL_addchar(b, (char)n);
-}
-
-
 /*
 ** axis, "passed", "place", "above" or "samples" -> that of all samples, in the
 ** order of time, 7 bits in a byte, as in an AxisChunk; how many samples
@@ -240,7 +234,10 @@ static int laxis_column (lua_State *L) {
     AxisSample x;
     axis_first(&c, &d->chunk[i]);
     while (axis_next(&c, d->step, d->mean, &x)) {
-      laxis_add(&b, laxis_figure(d, &c, &x, last, column));
+      unsigned char bytes[AXIS_NUMBER];
+      unsigned char *end = axis_write(bytes, laxis_figure(d, &c, &x, last,
+                                                          column));
+      luaL_addlstring(&b, (const char *)bytes, (size_t)(end - bytes));
       last = c.steps;
       count++;
     }
