@@ -396,14 +396,14 @@ targets.commands = {
   try = function(s)
     local words = split(s)
     local out = { words[1] }
-    local known = false
+    local known, named = false, false
     for _, name in ipairs(others) do known = known or name == words[1] end
     if not known then return end
     for i = 2, #words do
       local word = bounded(words[i])
       local before = out[#out]
       if before == "-o" or before == "--output" or before == "--budget" then
-        word = safe("written" .. word)
+        word, named = safe("written" .. word), true
       elseif word == "FILE" then word = recorded
       elseif word:find "^%-%-output" or word:find "^%-%-budget" or
         word:find "^%-%-before" or word == "--help" or word == "-h" or
@@ -412,6 +412,10 @@ targets.commands = {
       end
       out[#out + 1] = word
       ::continue::
+    end
+    -- else the page is written into the current folder
+    if out[1] == "html" and not named then
+      out[#out + 1], out[#out + 2] = "-o", safe "written.html"
     end
     local ok, why = commands.run(out)
     tidy()
