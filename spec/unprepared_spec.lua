@@ -215,6 +215,19 @@ describe("a program that is sampled from outside", function()
     assert.equal("done\n", (program:close()))
   end)
 
+  it("has one name for a function that its libraries name twice", function()
+    local dir <close> = command.folder()
+    local program <close> = start(dir, [[
+      local names = {}
+      for i = 10, 40 do names["f" .. i] = io.read end
+      package.loaded.x = names
+      begun()
+      names.f30()]])
+    local p, figures
+    repeat p, figures = record(program.pid, 1) until figures.stops == 0
+    assert.equal(p.samples, helper.named(p, "x.f10").self_samples)
+  end)
+
   it("is never stopped if that is not wanted", function()
     local dir <close> = command.folder()
     local program <close> = start(dir, [[

@@ -250,8 +250,9 @@ typedef struct Visiting {
   const RemoteLayout *layout;
   uint32_t left;	/* fields that may still be looked at */
   lua_Integer count;
-  const char *prefix;	/* what the names begin with */
-  char between;
+  const char *metatable;	/* key of the one that is visited */
+  const char *prefix, *between;	/* what stands before a function's key */
+  RemoteVisit visit;	/* of the loaded libraries */
 } Visiting;
 
 
@@ -283,71 +284,88 @@ static int lremote_coroutines (lua_State *L) {
 ** Names
 ** ======================================================= */
 
-/* Sets the name of a function in the table on top, if it has none. */
+/*
+** Stack during a walk: names of the walks before, names of this one. Of a
+** function's names within one walk the shortest stays, and the first of equal
+** length: which comes first in a hash table differs from run to run.
+*/
 static void visit_function (void *ud, const RemoteField *f) {
   Visiting *v = cast(Visiting *, ud);
   lua_State *L = v->L;
+  lua_Integer at = (lua_Integer)f->value;
+  const char *old, *name;
   if (!remote_isfunction(f->tag)) return;
-  if (lua_rawgeti(L, -1, (lua_Integer)f->value) == LUA_TNIL) {
-    lua_pushfstring(L, "%s%c%s", v->prefix, v->between, f->key);
-    lua_rawseti(L, -3, (lua_Integer)f->value);
+  if (lua_rawgeti(L, -2, at) == LUA_TNIL) {
+    lua_rawgeti(L, -2, at);
+    old = lua_tostring(L, -1);
+    name = lua_pushfstring(L, "%s%s%s", v->prefix, v->between, f->key);
+    if (old == NULL || strlen(name) < strlen(old) ||
+        (strlen(name) == strlen(old) && strcmp(name, old) < 0))
+      lua_rawseti(L, -4, at);
+    else lua_pop(L, 1);
+    lua_pop(L, 1);
   }
   lua_pop(L, 1);
 }
 
 
-/* The functions of a library, and of the methods in its "__index". */
+static void visit_table (Visiting *v, const RemoteField *f,
+                         const char *prefix, const char *between) {
+  v->prefix = prefix;
+  v->between = between;
+  remote_fields(v->memory, v->layout, f->value, &v->left, visit_function, v);
+}
+
+
 static void visit_library (void *ud, const RemoteField *f) {
-  Visiting *v = cast(Visiting *, ud), within = *v;
-  if (!remote_istable(f->tag) || strcmp(f->key, "_G") == 0) return;
-  within.prefix = f->key;
-  within.between = '.';
-  remote_fields(v->memory, v->layout, f->value, &within.left, visit_function,
-                &within);
-  v->left = within.left;
+  if (remote_istable(f->tag) && strcmp(f->key, LUA_GNAME) != 0)
+    visit_table(cast(Visiting *, ud), f, f->key, ".");
+}
+
+
+static void visit_globals (void *ud, const RemoteField *f) {
+  if (remote_istable(f->tag) && strcmp(f->key, LUA_GNAME) == 0)
+    visit_table(cast(Visiting *, ud), f, "", "");
+}
+
+
+static void visit_loaded (void *ud, const RemoteField *f) {
+  Visiting *v = cast(Visiting *, ud);
+  if (remote_istable(f->tag) && strcmp(f->key, LUA_LOADED_TABLE) == 0)
+    remote_fields(v->memory, v->layout, f->value, &v->left, v->visit, v);
 }
 
 
 static void visit_methods (void *ud, const RemoteField *f) {
   Visiting *v = cast(Visiting *, ud);
   if (remote_istable(f->tag) && strcmp(f->key, "__index") == 0)
-    remote_fields(v->memory, v->layout, f->value, &v->left, visit_function, v);
+    visit_table(v, f, v->metatable, ":");
 }
 
 
-static void visit_global (void *ud, const RemoteField *f) {
+/* A metatable of the registry, and the methods in its "__index". */
+static void visit_metatable (void *ud, const RemoteField *f) {
   Visiting *v = cast(Visiting *, ud);
+  if (!remote_istable(f->tag) || strcmp(f->key, LUA_LOADED_TABLE) == 0)
+    return;
+  v->metatable = f->key;
+  remote_fields(v->memory, v->layout, f->value, &v->left, visit_methods, v);
+  visit_table(v, f, f->key, ":");
+}
+
+
+/* Adds the names that a walk through the registry finds to those on top. */
+static void lremote_walk (Visiting *v, uint64_t registry, RemoteVisit visit) {
   lua_State *L = v->L;
-  if (!remote_isfunction(f->tag)) return;
-  if (lua_rawgeti(L, -1, (lua_Integer)f->value) == LUA_TNIL) {
-    lua_pushstring(L, f->key);
-    lua_rawseti(L, -3, (lua_Integer)f->value);
+  lua_newtable(L);
+  remote_fields(v->memory, v->layout, registry, &v->left, visit, v);
+  lua_pushnil(L);
+  while (lua_next(L, -2)) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, -5);
   }
   lua_pop(L, 1);
-}
-
-
-static void visit_loaded (void *ud, const RemoteField *f) {
-  Visiting *v = cast(Visiting *, ud);
-  if (remote_istable(f->tag) && strcmp(f->key, "_G") == 0)
-    remote_fields(v->memory, v->layout, f->value, &v->left, visit_global, v);
-}
-
-
-/* What the registry has: the loaded libraries, or metatables. */
-static void visit_registry (void *ud, const RemoteField *f) {
-  Visiting *v = cast(Visiting *, ud);
-  if (!remote_istable(f->tag)) return;
-  if (strcmp(f->key, "_LOADED") == 0) {
-    remote_fields(v->memory, v->layout, f->value, &v->left, visit_library, v);
-    remote_fields(v->memory, v->layout, f->value, &v->left, visit_loaded, v);
-  }
-  else {
-    v->prefix = f->key;
-    v->between = ':';
-    remote_fields(v->memory, v->layout, f->value, &v->left, visit_methods, v);
-    remote_fields(v->memory, v->layout, f->value, &v->left, visit_function, v);
-  }
 }
 
 
@@ -357,17 +375,21 @@ static void visit_registry (void *ud, const RemoteField *f) {
 */
 static int lremote_names (lua_State *L) {
   RemoteMemory *m = &lremote_get(L)->memory;
-  uint64_t global = lremote_global(L, m);
+  uint64_t global = lremote_global(L, m), registry;
   Visiting v;
   memset(&v, 0, sizeof v);
   v.L = L;
   v.memory = m;
   v.layout = lremote_layout(L, 3);
   v.left = LREMOTE_FIELDS;
+  registry = remote_word(m, global + REMOTE_GLOBAL_REGISTRY);
   lua_newtable(L);
   luaL_checkstack(L, 8, NULL);
-  remote_fields(m, v.layout, remote_word(m, global + REMOTE_GLOBAL_REGISTRY),
-                &v.left, visit_registry, &v);
+  v.visit = visit_library;
+  lremote_walk(&v, registry, visit_loaded);
+  v.visit = visit_globals;
+  lremote_walk(&v, registry, visit_loaded);
+  lremote_walk(&v, registry, visit_metatable);
   return 1;
 }
 
