@@ -51,7 +51,7 @@ Any other program with Lua 5.4.0 to 5.5.0 can be sampled from outside, on Linux 
 The program needs Lua 5.4.0 to 5.5.0 with its usual settings, in a 64-bit build; it may have several states. Each state has its main thread and its coroutines, also suspended ones, with their calls: function, line and source, innermost first. Where a thread waits in the system, `dump` says in which call, and for which file.
 
 - Nothing is written into the program. Threads that wait are read as they are. Threads that run are stopped while they are read, usually for some milliseconds at most; if waiting threads wake up too often, they are stopped, too, so their `epoll_wait` may return early (EINTR). `stopped_ns` and the first line say for how long.
-- In a Lua function that computes, the line is that of the last instruction that could call or fail. Lines of its callers are exact.
+- Where a Lua function computes, registers of its thread tell the line; if they do not, it is that of the last instruction that could call or fail. Lines of its callers are exact.
 - C functions are named as libraries and metatables have them, or by the symbols of their file.
 - A core file has what a program ran when it ended, or when gdb's `gcore` wrote it. Sources with relative paths are read from the current folder; `--exe` names the program if it is no longer where it was.
 - The user who runs a program may read it, and so may root. If the system is stricter (`/proc/sys/kernel/yama/ptrace_scope`, containers), a message says what it demands.
