@@ -309,7 +309,7 @@ describe("a program that was not prepared", function()
       coroutine.wrap(function() busy(3) end)()]])
     local function computes(found)
       local thread = found.states[1].threads[2]
-      return thread and thread.frames[1].name == "busy"
+      return thread and #thread.frames > 0 and thread.frames[1].name == "busy"
     end
     -- it begins the function a moment before the loop
     while await(program.pid, computes).states[1].threads[2].frames[1].line < 3
