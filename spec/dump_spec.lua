@@ -487,6 +487,35 @@ describe("a program of another user", function()
   local can = core.user() == 0 and
     os.execute(as_nobody .. "true >/dev/null 2>&1")
 
+  it("is refused, as is one that protects itself", function()
+    if not can then pending "only root can be somebody else" end
+    local dir <close> = command.folder()
+    dir:file("protected.c", [[
+      #include <sys/prctl.h>
+      #include <lauxlib.h>
+      int luaopen_protected (lua_State *L) {
+        lua_pushinteger(L, prctl(PR_SET_DUMPABLE, 0));
+        return 1;
+      }]])
+    compile.must("gcc -shared -fPIC -I$SPEC_INCLUDE -o %s/protected.so " ..
+      "%s/protected.c && chmod 755 %s", dir.path, dir.path, dir.path)
+    dir:file("program.lua", "package.cpath = './?.so' require 'protected' " ..
+      "io.open('ready', 'w'):close() io.read()")
+    os.execute("chmod 777 " .. dir.path)
+    local program <close> = start(dir, as_nobody .. "$SPEC_LUA program.lua")
+    while not io.open(dir.path .. "/ready") do
+      alive(program.pid)
+      core.sleep(0.005)
+    end
+    local _, err, status = command.shell(as_nobody ..
+      command.line("dump", tostring(program.pid)))
+    assert.is_truthy(err:find("^cprof dump: the system does not let cprof " ..
+      "read process %d+: .*PR_SET_DUMPABLE"), err)
+    assert.equal(2, status)
+    program:go()
+    program:close()
+  end)
+
   it("is refused, with who may read it", function()
     if not can then pending "only root can be somebody else" end
     local dir <close> = command.folder()
@@ -500,6 +529,43 @@ describe("a program of another user", function()
     assert.equal(2, status)
     program:go()
     program:close()
+  end)
+end)
+
+describe("a program that may not be read", function()
+  it("is refused with the rule, and what to do", function()
+    local system = {}
+    for _, name in ipairs { "remote_open", "owner", "readfile" } do
+      system[name] = core[name]
+    end
+    local _ <close> = setmetatable({}, { __close = function()
+      for name, f in pairs(system) do core[name] = f end
+    end })
+    local owner, scope
+    core.remote_open = function() return nil, "forbidden" end
+    core.owner = function() return owner end
+    core.readfile = function(path)
+      assert.equal("/proc/sys/kernel/yama/ptrace_scope", path)
+      return scope
+    end
+    for _, case in ipairs {
+      { "other", "1\n", "another user's", "run cprof as that user", "sudo" },
+      { "self", "1\n", "ptrace_scope is 1", "only its parent",
+        "PR_SET_PTRACER", "use sudo", "cprof run" },
+      { "self", "2\n", "ptrace_scope is 2", "only root", "use sudo",
+        "cprof run" },
+      { "self", "3\n", "ptrace_scope is 3", "nobody may", "cprof run" },
+      { "self", "0\n", "PR_SET_DUMPABLE", "container", "use sudo",
+        "SYS_PTRACE" },
+      { "self", nil, "PR_SET_DUMPABLE", "container", "SYS_PTRACE" },
+    } do
+      owner, scope = case[1], case[2]
+      local memory, why = require "cprof.remote.process".open(1)
+      assert.is_nil(memory)
+      for i = 3, #case do
+        assert.is_truthy(why:find(case[i], 1, true), why)
+      end
+    end
   end)
 end)
 
