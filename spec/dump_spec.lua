@@ -376,6 +376,67 @@ describe("a program that was not prepared", function()
   end)
 end)
 
+describe("a program of another build", function()
+  local host = [[
+    #include <lauxlib.h>
+    #include <lualib.h>
+    int main (void) {
+      lua_State *L = luaL_newstate();
+      luaL_openlibs(L);
+      return luaL_dofile(L, "/program.lua") &&
+             luaL_dofile(L, "program.lua");
+    }]]
+  local code = "local function wait()\n  io.read()\nend\nwait()"
+
+  local function build(dir, flags)
+    dir:file("host.c", host)
+    dir:file("program.lua", code)
+    compile.must("gcc -O1 %s -I$SPEC_INCLUDE -o %s/host %s/host.c " ..
+      "$SPEC_LINK -lm -ldl", flags, dir.path, dir.path)
+  end
+
+  for _, flags in ipairs { "-static", "-static -s", "-static-pie -s",
+    "-no-pie", "-no-pie -s", "-pie" } do
+    it("has its calls: " .. flags, function()
+      local dir <close> = command.folder()
+      build(dir, flags)
+      local program <close> = start(dir, "./host")
+      local found = await(program.pid, waits_for_input)
+      assert.equal("[C]\nprogram.lua:2\nprogram.lua:4",
+        shown(found.states[1].threads[1]))
+      assert.same({ "io.read", "wait", "(main chunk)" },
+        names(found.states[1].threads[1]))
+      program:go()
+      assert.same({ "exit", 0 }, { program:close() })
+    end)
+  end
+
+  it("is read with its own files and numbers, in a container", function()
+    local new <const> = "unshare --pid --fork --mount "
+    if not os.execute(new .. "chroot / true >/dev/null 2>&1") then
+      pending "the system lets this user make no container"
+    end
+    local dir <close> = command.folder()
+    build(dir, "-static")
+    local program <close> = start(dir, new .. "chroot . /host")
+    local children = ("/proc/%d/task/%d/children"):format(program.pid,
+      program.pid)
+    local pid
+    repeat
+      alive(program.pid)
+      pid = (core.readfile(children) or ""):match "^%d+"
+      core.sleep(0.005)
+    until pid and core.readfile(("/proc/%s/comm"):format(pid)) == "host\n"
+    await(tonumber(pid) // 1 | 0, waits_for_input)
+    local out, err = command.cprof("dump", pid)
+    assert.equal("", err)
+    assert.is_truthy(out:find("\n    io.read +%[C%]\n    wait +" ..
+      "/?program.lua:2  io.read%(%)\n"), out)
+    program:go()
+    assert.same({ "exit", 0 }, { program:close() })
+  end)
+end)
+
 describe("cprof dump", function()
   it("prints calls with their sources", function()
     local dir <close> = command.folder()

@@ -192,7 +192,8 @@ local function rule(pid)
       "a process that it names with prctl(PR_SET_PTRACER), may: use sudo, or " ..
       prepared
   elseif scope and scope > 1 then
-    local who = scope == 2 and "only root may: use sudo, or " or "nobody may: "
+    local who = scope == 2 and "only root may: use sudo, or " or
+      "nobody may: "
     return ("/proc/sys/kernel/yama/ptrace_scope is %d, so %s"):format(scope,
       who .. prepared)
   end
