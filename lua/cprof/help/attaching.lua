@@ -36,7 +36,7 @@ Only the user who runs a program can attach to it. Requests are files with mode 
 
 Any other program with Lua 5.4.0 to 5.5.0 can be sampled from outside, on Linux (x86-64 and aarch64). `cprof attach 4711` says so, and makes a profile of mode `"sample"`, with lines, coroutines, waiting and running:
 
-- Nothing is written into the program, and it gets no signal. A thread that waits is read as it is. One that runs is stopped for each sample, typically for 0.02 to 0.1 ms, but for no more than 2 % of its time (5 % on a busy machine), so there may be fewer samples than asked for. The header says how many looks were good, and how long stops took. If cprof ends, even by `kill -9`, the program goes on. A stop ends `epoll_wait` and few other system calls early (EINTR) if it comes just when they begin.
+- Nothing is written into the program, and it gets no signal. A thread that waits is read as it is. One that runs is stopped for each sample, typically for 0.02 to 0.1 ms, but for no more than 2 % of its time (5 % on a busy machine), so there may be fewer samples than asked for. The header says how many looks were good, and how long stops took. If cprof ends, even by `kill -9`, the program goes on. A stop that comes just when `epoll_wait` begins ends it early (EINTR), as it does few other system calls (`sigtimedwait`, `semop`); `poll`, `select`, `nanosleep`, `read` and waits for locks and semaphores of threads go on by themselves.
 - The clock is `wall` unless `--clock=cpu` is given. Times of several states are added up. States that begin later are not seen.
 - `--no-stop` never stops a thread: what is read is kept only if the thread has waited all the while. So only waiting is seen; the time that the program runs counts as not recorded.
 - `--exact`, `--lines` and `--count` need a program that listens. Names of local functions come from the sources, if they can be read.
@@ -51,7 +51,7 @@ Any other program with Lua 5.4.0 to 5.5.0 can be sampled from outside, on Linux 
 The program needs Lua 5.4.0 to 5.5.0 with its usual settings, in a 64-bit build; it may have several states. Each state has its main thread and its coroutines, also suspended ones, with their calls: function, line and source, innermost first. Where a thread waits in the system, `dump` says in which call, and for which file.
 
 - Nothing is written into the program. Threads that wait are read as they are. Threads that run are stopped while they are read, usually for some milliseconds at most; if waiting threads wake up too often, they are stopped, too, so their `epoll_wait` may return early (EINTR). `stopped_ns` and the first line say for how long.
-- In a Lua function that computes, the line is that of the last instruction that could call or fail. Lines of its callers are exact.
+- Where a Lua function computes, registers of its thread tell the line; if they do not, it is that of the last instruction that could call or fail. Lines of its callers are exact.
 - C functions are named as libraries and metatables have them, or by the symbols of their file.
 - A core file has what a program ran when it ended, or when gdb's `gcore` wrote it. Sources with relative paths are read from the current folder; `--exe` names the program if it is no longer where it was.
 - The user who runs a program may read it, and so may root. If the system is stricter (`/proc/sys/kernel/yama/ptrace_scope`, containers), a message says what it demands.

@@ -182,11 +182,12 @@ local function find_system_thread(state, raws, threads, mappings)
 end
 
 -- the threads of a process that runs: their stacks, and what they wait for
-local function system_threads(pid, seen)
+local function system_threads(pid, seen, stopped)
   local out = {}
   for id, thread in pairs(seen) do
     local waits, stack = process.waits(pid, id)
     out[#out + 1] = { id = id, stack = stack,
+      registers = stopped[id] and id or nil,
       waits = thread.state ~= "R" and waits or nil }
   end
   return out
@@ -212,6 +213,21 @@ local function stop(memory, seen, all)
   return stopped
 end
 
+-- Lua keeps the place of what computes in a register: sets the line of the
+-- function on top by what the thread that runs the state has there.
+local function set_line(memory, state, threads)
+  for _, raw in ipairs(state.raws) do
+    local frame = active(raw) and raw.frames[1]
+    for _, thread in ipairs(threads) do
+      if frame and not frame.c and thread.id == state.thread and
+         thread.registers then
+        frame.line = core.remote_line(memory, raw.address, state.layout,
+          thread.registers) or frame.line
+      end
+    end
+  end
+end
+
 -- reads all states once; nil and what did not fit
 local function read_states(memory, states, threads, mappings)
   for _, state in ipairs(states) do
@@ -220,6 +236,7 @@ local function read_states(memory, states, threads, mappings)
     state.raws, state.complete = raws, complete
     state.names = core.remote_names(memory, state.address, state.layout)
     find_system_thread(state, raws, threads, mappings)
+    set_line(memory, state, threads)
   end
   return true
 end
@@ -238,8 +255,8 @@ local function read_steady(memory, pid, states, mappings)
     local stopped, refused = stop(memory, seen, i >= all_from)
     local fits, misfit
     if stopped then
-      fits, misfit = read_states(memory, states, system_threads(pid, seen),
-        mappings)
+      fits, misfit = read_states(memory, states,
+        system_threads(pid, seen, stopped), mappings)
     end
     local stayed = stopped and process.stayed(pid, seen, stopped)
     core.remote_go(memory)
