@@ -309,6 +309,15 @@ local function outside(profile, page)
   end
 end
 
+-- the size of the heap over time
+local function heap_line(points, page)
+  local _, _, most = heap.sparkline(points, 1)
+  local words = "heap: %s up to " .. format.bytes(most)
+  local bars = heap.sparkline(points,
+    math.min(page.width - format.width(words) + 2, 40))
+  page:line(words:format(bars))
+end
+
 ---@param view cprof.ReportView
 function header.show(view)
   local profile, page, meta = view.profile, view.page, view.profile.meta
@@ -339,8 +348,7 @@ function header.show(view)
     local in_use = allocations.in_use(profile)
     if in_use then page:line(in_use) end
     if profile.heap and #profile.heap > 1 then
-      local bars, _, most = heap.sparkline(profile.heap, 40)
-      page:line(("heap: %s up to %s"):format(bars, format.bytes(most)))
+      heap_line(profile.heap, page)
     end
   end
   if meta.gc then collector(recorded, page) end
