@@ -154,9 +154,6 @@ local function choice(profile, page)
       "" or counts and "; their instructions are not counted" or
       "; their time and overhead are charged to their callers")
   end
-  for line in (meta.unmatched_patterns or ""):gmatch "[^\n]+" do
-    page:note(line)
-  end
   local n = lines.recorded(profile) and stripped(profile) or 0
   if n > 0 then
     page:note("%s no lines: the code is stripped",
@@ -185,10 +182,21 @@ local function collector(profile, page)
     plural(meta.gc_steps, "step"), format.time(meta.gc_longest_ns)))
 end
 
+---Prints notes on patterns that matched nothing. They come first, since they
+---explain what may be missing from all that follows.
+---@param profile cprof.Profile
+---@param page cprof.Page
+function header.unmatched(profile, page)
+  for line in (profile.meta.unmatched_patterns or ""):gmatch "[^\n]+" do
+    page:note(line)
+  end
+end
+
 ---Prints notes on what was not recorded, for any report.
 ---@param profile cprof.Profile
 ---@param page cprof.Page
 function header.notes(profile, page)
+  header.unmatched(profile, page)
   gaps(profile, page)
   choice(profile, page)
 end
@@ -337,6 +345,7 @@ function header.show(view)
     table.insert(facts, 1, plural(meta.runs, "run"))
   end
   page:title("cprof: ", format.program(meta))
+  header.unmatched(profile, page)
   if meta.range then page:line("range: " .. meta.range) end
   if meta.reason then
     page:line("reason: " .. format.plain(meta.reason))
