@@ -182,7 +182,7 @@ function annotate.make(profile, source, given, level)
   profile = measures.profile(profile, measure)
   local view = annotate.view(profile, o, page.new(o, profile))
   view.single = source ~= nil
-  header.unmatched(profile, view.page)
+  if o.sort == "line" then header.unmatched(profile, view.page) end
   restrict(view, level)
   show(view, source, level)
   return view.page:text()

@@ -4,6 +4,7 @@
 local allocations = require "cprof.count.allocations"
 local core = require "cprof.core"
 local format = require "cprof.text.format"
+local graph = require "cprof.count.graph"
 local heap = require "cprof.count.heap"
 local lines = require "cprof.count.lines"
 local measures = require "cprof.count.measure"
@@ -238,6 +239,19 @@ local function slowed(profile, rate)
       format.count(level)) or "")
 end
 
+---Is it known where time went? It may be without samples: a range may be within
+---a wait, or a C function, before its sample.
+---@param profile cprof.Profile
+---@return boolean
+function header.known(profile)
+  if profile.measure.samples ~= 0 then return true end
+  if not profile.meta.range then return false end
+  for _, row in ipairs((graph.functions(profile))) do
+    if row.func.kind ~= "root" and row.self > 0 then return true end
+  end
+  return false
+end
+
 ---A sentence on the rate and the margin of error of samples.
 ---@param profile cprof.Profile  with figures from samples
 ---@return string
@@ -245,7 +259,11 @@ function header.certainty(profile)
   local asked, n = profile.meta.rate, profile.measure.samples
   if n < sampled.few then
     local what = profile.measure.asks
-    if n == 0 then return ("no samples: %s is not known"):format(what) end
+    if n == 0 and header.known(profile) then
+      return "no samples in this range: what ran, or waited, is known from " ..
+        "the sample after it"
+    elseif n == 0 then return ("no samples: %s is not known"):format(what)
+    end
     return ("%s: too few to tell %s"):format(plural(n, "sample"),
       what)
   end
