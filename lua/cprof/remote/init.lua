@@ -3,11 +3,15 @@
 local core = require "cprof.core"
 local corefile = require "cprof.remote.corefile"
 local name = require "cprof.source.name"
+local paths = require "cprof.source.paths"
 local process = require "cprof.remote.process"
 local symbols = require "cprof.remote.symbols"
 local text = require "cprof.source.text"
 
 local remote = {}
+
+---The name of the functions that coroutine.wrap returns.
+remote.wrapped = "coroutine.wrap function"
 
 ---@class cprof.RemoteFrame
 ---@field kind string     "Lua", "main", "C"
@@ -52,9 +56,22 @@ local attempts <const>, all_from <const>, pause <const> = 40, 10, 0.002
 -- Names
 -- =======================================================
 
+---The names of a state's library functions, by their addresses: those that the
+---functions have in a recording of the program itself.
+---@param memory userdata
+---@param state cprof.RemoteState
+---@return table<integer, string>
+function remote.names(memory, state)
+  local names = core.remote_names(memory, state.address, state.layout)
+  for address, given in pairs(names) do
+    names[address] = paths.method(given)
+  end
+  return names
+end
+
 local function frame_of(state, raw)
   if raw.c then
-    local given = state.names[raw.func] or raw.wraps and "(coroutine.wrap)"
+    local given = state.names[raw.func] or raw.wraps and remote.wrapped
     return { kind = "C", tail = raw.tail, name = given or name.of {
       kind = "C", source = "=[C]", line = -1, last_line = -1, called = "",
       how = "", code = state.place(raw.code) } }
@@ -234,7 +251,7 @@ local function read_states(memory, states, threads, mappings)
     local raws, complete = raw_threads(memory, state)
     if not raws then return nil, complete end
     state.raws, state.complete = raws, complete
-    state.names = core.remote_names(memory, state.address, state.layout)
+    state.names = remote.names(memory, state)
     find_system_thread(state, raws, threads, mappings)
     set_line(memory, state, threads)
   end
