@@ -45,6 +45,7 @@ Any other program with Lua 5.4.0 to 5.5.0 can be sampled from outside, on Linux 
 `cprof dump` prints what a program is doing, even if it does not listen and knows nothing of cprof:
 
     cprof dump 4711
+    cprof dump --locals 4711
     cprof dump --json 4711
     cprof dump core.4711                # what it ran when it crashed
 
@@ -52,6 +53,7 @@ The program needs Lua 5.4.0 to 5.5.0 with its usual settings, in a 64-bit build;
 
 - Nothing is written into the program. Threads that wait are read as they are. Threads that run are stopped while they are read, usually for some milliseconds at most; if waiting threads wake up too often, they are stopped, too, so their `epoll_wait` may return early (EINTR). `stopped_ns` and the first line say for how long.
 - In a Lua function that computes, the line is that of the last instruction that could call or fail. Lines of its callers are exact.
+- `--locals` adds the variables of each Lua function that are active at its line, with their values: local variables, varargs (`...`), and upvalues but `_ENV`. A string shows its first 60 bytes or less; a table how many values it has, or the room for them if that is over 65,536; tables and userdata the `__name` of their metatable. At most 50 of each kind are shown in a call, about 65,000 in a state, which takes some 0.1 s at most. Where a function computes, its variables are those of the line that is shown. Stripped functions have no names, so only their varargs are shown. With `--json`, values are data: `type`, `value`, `bytes`, `items`, `class`, `title` and `address`. **Values may be passwords or data of other people**: mind who reads the output.
 - C functions are named as libraries and metatables have them, or by the symbols of their file.
 - A core file has what a program ran when it ended, or when gdb's `gcore` wrote it. Sources with relative paths are read from the current folder; `--exe` names the program if it is no longer where it was.
 - The user who runs a program may read it, and so may root. If the system is stricter (`/proc/sys/kernel/yama/ptrace_scope`, containers), a message says what it demands.
