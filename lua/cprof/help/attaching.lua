@@ -42,6 +42,8 @@ Any other program with Lua 5.4.0 to 5.5.0 can be sampled from outside, on Linux 
 - `--exact`, `--lines` and `--count` need a program that listens. Names of local functions come from the sources, if they can be read.
 - It ends after `--seconds`, at Ctrl-C, or with the program.
 
+`cprof top 4711` and `cprof serve 4711` show such samples while they are taken, if the program does not record itself at that time; they do not show what it recorded before. `--rate`, `--seconds` and `--no-stop` are as above. Sampling goes on until the program or the command ends; the figures of a program that has ended stay. While a screen or a page is made, no samples are taken. A program that records itself is followed as before.
+
 `cprof dump` prints what a program is doing, even if it does not listen and knows nothing of cprof:
 
     cprof dump 4711
