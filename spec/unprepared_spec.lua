@@ -154,7 +154,7 @@ describe("a program that is sampled from outside", function()
       table.insert(path, 1, p.functions[node.func].name)
       id = node.parent
     end
-    assert.equal("(host) program.lua (coroutine.wrap) <fn:16> hot",
+    assert.equal("(host) program.lua coroutine.wrap function <fn:16> hot",
       table.concat(path, " "))
     os.execute("kill -9 " .. program.pid)
   end)
@@ -185,9 +185,9 @@ describe("a program that is sampled from outside", function()
     for call in ([[program.lua > leaf; even > leaf; odd > leaf;
       program.lua > __index; __index > odd; program.lua > odd;
       program.lua > pcall; pcall > protected; protected > even;
-      protected > leaf; program.lua > (coroutine.wrap);
-      (coroutine.wrap) > <fn:17>; <fn:17> > inner; inner > even; inner > odd;
-      inner > leaf; inner > coroutine.yield;
+      protected > leaf; program.lua > coroutine.wrap function;
+      coroutine.wrap function > <fn:17>; <fn:17> > inner; inner > even;
+      inner > odd; inner > leaf; inner > coroutine.yield;
       program.lua > over; over > io.open; over > method close;
       ]]):gmatch "%s*([^;]+);" do
       possible[call] = true
@@ -195,7 +195,7 @@ describe("a program that is sampled from outside", function()
     for call in pairs(calls(p)) do
       assert.is_truthy(possible[call] or call:find "^%(root%)" or
         call:find " > program.lua$" or call:find "^over > " or
-        call:find " > FILE%*:__gc$" or
+        call:find " > file:__gc$" or
         call:find "begun", call)  -- it says that it is ready a moment before
     end
     assert.equal("done\n", (program:close()))
@@ -388,7 +388,6 @@ describe("cprof attach of a program that does not listen", function()
     assert.is_truthy(err:find("^process %d+ does not listen: it is sampled " ..
       "from outside\n"), err)
     assert.is_truthy(out:find("read from outside: ", 1, true), out .. err)
-    assert.is_truthy(out:find(" work ", 1, true), out)
     assert.is_truthy(out:find "1\n$", out)
     local p = assert(profiler.load(dir:file "a.cprof"))
     helper.check(p)
