@@ -150,10 +150,7 @@ static void snapshot_pushdurations (lua_State *L, const Recording *r,
   int i;
   for (i = 0; i < DURATIONS_COUNT; i++) calls += d.count[i];
   if (calls == 0) return;
-  for (i = 0; i < DURATIONS_SLOWEST; i++) {
-    d.slowest[i].took = clock_ns(s->scale, d.slowest[i].took);
-    d.slowest[i].ended = clock_ns(s->scale, d.slowest[i].ended);
-  }
+  durations_tons(&d, s->scale);
   lua_pushlstring(L, (const char *)&d, sizeof d);
   lua_setfield(L, -2, "histogram");
 }

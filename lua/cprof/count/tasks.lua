@@ -78,7 +78,7 @@ local function counted(raw)
 end
 
 -- A task as a profile has it.
-local function describe(raw, share)
+local function describe(p, raw, share)
   local function scaled(ns) return math.floor(ns * share + 0.5) end
   local out = { func = known(raw.func), maker = known(raw.maker),
     line = known(raw.line), outer = known(raw.outer),
@@ -89,7 +89,8 @@ local function describe(raw, share)
   out.running_ns = scaled(raw.running_ns)
   out.waiting_ns = math.min(scaled(raw.waiting_ns), out.running_ns)
   out.pauses, out.suspended_ns = pauses_of(raw.pauses, scaled)
-  local d = durations.scaled(raw.histogram, share)
+  local d = durations.scaled(raw.histogram, share,
+    p.meta.waiting_ns ~= nil)
   out.slices, out.p50_ns, out.p90_ns, out.p99_ns, out.max_ns = d.calls,
     d.p50_ns, d.p90_ns, d.p99_ns, d.max_ns
   out.durations, out.slowest = d.steps, d.slowest
@@ -106,7 +107,7 @@ function tasks.list(p, raw)
     p.program_ns / math.max(p.program_ns + (p.meta.overhead_ns or 0), 1) or 1
   local out = {}
   for _, record in ipairs(raw) do
-    if counted(record) then out[#out + 1] = describe(record, share) end
+    if counted(record) then out[#out + 1] = describe(p, record, share) end
   end
   table.sort(out, by_running)
   return out

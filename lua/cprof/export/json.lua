@@ -26,7 +26,8 @@
 --
 -- If durations of calls were counted, functions have timed_calls, max_ns,
 -- p50_ns, p90_ns, p99_ns, durations: [from ns, to ns, calls], ..., and
--- slowest: the longest calls, with took_ns, ended_ns, node, coroutine
+-- slowest: the longest calls, with took_ns, cpu_ns, wait_ns, preempted_ns,
+-- overhead_ns, wall_ns, ended_ns, node, coroutine, frame
 --
 --   tasks       if tasks were counted: as profile.tasks
 --

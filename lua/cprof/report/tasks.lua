@@ -7,6 +7,7 @@ local format = require "cprof.text.format"
 local name = require "cprof.source.name"
 local order = require "cprof.text.order"
 local profiles = require "cprof.profile"
+local slow = require "cprof.report.slow"
 
 local tasks = {}
 
@@ -100,6 +101,7 @@ local kinds <const> = {
 
 local slices <const> = {
   { title = "took", cell = function(_, e) return format.time(e.took_ns) end },
+  slow.part("waiting", "wait_ns", 5, 0),
   { title = "ended at", optional = true, rank = 3, cell = function(_, e)
     return e.ended_ns and format.time(e.ended_ns) or ""
   end },
@@ -134,9 +136,7 @@ local function longest(list)
       local at = slice.node or 0
       if not seen[at] and slice.took_ns > 0 then
         seen[at] = true
-        out[#out + 1] = { task = task, took_ns = slice.took_ns,
-          ended_ns = slice.ended_ns, node = slice.node,
-          coroutine = slice.coroutine }
+        out[#out + 1] = setmetatable({ task = task }, { __index = slice })
       end
     end
   end
