@@ -79,7 +79,7 @@ local function head(view)
   if allocated then on:line(allocated) end
   local what = explained.explain(row.func.name)
   if what then on:line(what) end
-  if row.durations then durations(on, row.durations) end
+  if row.durations then durations.show(on, row.durations) end
 end
 
 -- the callees and the function itself, sorted by time

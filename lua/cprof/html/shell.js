@@ -16,10 +16,12 @@ import { overview } from "./overview.js";
 import { measures } from "./measures.js";
 import { named, ranged } from "./ranged.js";
 import { few, interval } from "./samples.js";
+import { slowest } from "./slowest.js";
 import { source } from "./source.js";
 import { figureOf } from "./table.js";
 import { span } from "./model.js";
 import * as state from "./state.js";
+import { tasks } from "./tasks.js";
 import { timeline } from "./timeline.js";
 import { trace } from "./trace.js";
 
@@ -72,6 +74,23 @@ const views = [
   { key: "tree", title: "Call tree", make: calltree },
   { key: "callgraph", title: "Call graph", make: callgraph },
   { key: "source", title: "Source", make: source, timed: true },
+  {
+    key: "slowest",
+    title: "Slowest calls",
+    make: slowest,
+    has: (m) => m.header.timed,
+    timed: true,
+    entire: true,
+  },
+  {
+    key: "tasks",
+    title: "Tasks",
+    make: tasks,
+    has: (m) => m.header.tasks,
+    opens: (m) => m.header.tasks,
+    timed: true,
+    entire: true,
+  },
   {
     key: "timeline",
     title: "Memory",

@@ -18,7 +18,7 @@ local resumes <const>, yields <const> = 2 | 4, 8
 ---is left out.
 ---@param p cprof.Profile
 ---@param node? integer
----@return string[]
+---@return integer[]  functions
 function tasks.path(p, node)
   local marks, out = profiles.marks(p), {}
   while node do
@@ -26,7 +26,7 @@ function tasks.path(p, node)
     local mark = marks[func] or 0
     if parent == 0 or mark & resumes ~= 0 and #out > 0 then break end
     if mark & yields == 0 or #out > 0 then
-      table.insert(out, 1, format.plain(p.functions[func].name))
+      table.insert(out, 1, func)
     end
     node = parent
   end
@@ -34,8 +34,12 @@ function tasks.path(p, node)
 end
 
 local function chain(p, node)
-  return node and table.concat(tasks.path(p, node), format.arrow) or
-    "(not known)"
+  if not node then return "(not known)" end
+  local names = tasks.path(p, node)
+  for i, func in ipairs(names) do
+    names[i] = format.plain(p.functions[func].name)
+  end
+  return table.concat(names, format.arrow)
 end
 
 ---The name of what runs in a task.
@@ -127,8 +131,10 @@ local by_took <const> = order("-took_ns", function(e)
   return e.ended_ns or 0
 end)
 
--- The longest slices of the tasks: of each task and path, the longest.
-local function longest(list)
+---The longest slices of the tasks: of each task and path, the longest.
+---@param list cprof.Task[]
+---@return table[]  as cprof.SlowCall, with `task`
+function tasks.longest(list)
   local out = {}
   for _, task in ipairs(list) do
     local seen = {}
@@ -148,7 +154,10 @@ local by_ns <const> = order("-ns", "-times", function(e)
   return e.node or 0
 end)
 
-local function suspended(list)
+---Where the tasks were suspended, the longest first.
+---@param list cprof.Task[]
+---@return table[]  as cprof.Pause, with `task`
+function tasks.suspended(list)
   local out = {}
   for _, task in ipairs(list) do
     for _, pause in ipairs(task.pauses) do
@@ -189,8 +198,9 @@ end
 ---@param limit integer  rows of each table that are shown at most
 function tasks.show(on, p, list, limit)
   tasks.table(on, p, list, limit)
-  show(on, p, "longest slices", slices, longest(list), limit)
-  show(on, p, "where they were suspended", pauses, suspended(list), limit)
+  show(on, p, "longest slices", slices, tasks.longest(list), limit)
+  show(on, p, "where they were suspended", pauses, tasks.suspended(list),
+    limit)
 end
 
 return tasks
