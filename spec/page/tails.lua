@@ -60,3 +60,15 @@ for name, arguments in pairs { slow = "slow", tasks = "tasks",
     ">'%s/tails.%s.txt'"):format(arg[-1], arguments, "--limit=50", path,
     wanted, folder, name)))
 end
+
+-- what samples know of coroutines
+local function work(n) for _ = 1, n do local _ = {} end end
+local function inner() work(5) end
+local function outer()
+  work(2)
+  coroutine.wrap(inner)()
+end
+assert(driven.known(function()
+  work(10)
+  coroutine.wrap(outer)()
+end):html(folder .. "/tails-sampled.html"))

@@ -19,10 +19,10 @@ after(close);
 let page;
 let faults;
 
-async function open(hash, size = [1400, 900]) {
+async function open(hash, size = [1400, 900], name = "tails") {
   await page?.close();
   faults = [];
-  page = await visit(browser, "tails", { hash, size, theme: "light", listen });
+  page = await visit(browser, name, { hash, size, theme: "light", listen });
 }
 
 function listen(to) {
@@ -207,6 +207,20 @@ describe("tasks", () => {
       rows.map(({ task, max }) => [task, max]),
       [["hog", "75.0ms"]],
     );
+    assert.deepEqual(faults, []);
+  });
+
+  it("are estimated from samples", async () => {
+    await open("view=tasks", [1400, 900], "tails-sampled");
+    const rows = await shown("Kinds of coroutines");
+    assert.deepEqual(
+      rows.map(({ samples, task }) => [samples, task]),
+      [
+        ["5", "inner"],
+        ["2", "outer"],
+      ],
+    );
+    assert.match(await text("main .lead"), /^Estimated from samples/);
     assert.deepEqual(faults, []);
   });
 

@@ -28,6 +28,8 @@ With `tasks`, `profile.tasks` is a list of what each kind of coroutine did, thos
 | `running_ns`, `waiting_ns`, `suspended_ns` | time in which they ran, without coroutines that they resumed; the part of it in which the thread waited; time in which they were suspended |
 | `pauses` | where they were suspended: a list of `node` (call path of the yield; nil: not known), `times` and `ns`, the longest first |
 
+In mode `"sample"`, if a sample found a coroutine running, `profile.tasks` has estimates by the function that runs in it: `func`, `samples`, `running_ns` and `waiting_ns`, also of a range of time. Samples see no coroutine that is suspended, nor when it was resumed, nor where it was made.
+
 With `memory`, functions and nodes have `self_allocs` and `self_bytes`, functions also `total_allocs`, `total_bytes` and `allocated[kind]` with `allocs` and `bytes`; `profile.heap` is a list of `ns` and `bytes`, the size of the heap over time. With `memory = "live"`, functions have `live_bytes`, `live_blocks` and `peak_bytes`, and, with callees, `total_live_bytes`, `total_live_blocks` and `total_peak_bytes`; `profile.meta` has `live_interval` and `peak_bytes`. In mode `"sample"`, figures of memory are estimated from `profile.meta.memory_samples` samples, one per `profile.meta.memory_interval` bytes of allocation. With `gc`, `profile.meta` has `gc_steps`, `gc_cycles` (collections) and `gc_longest_ns`. Frames (`profile.frames:at(back)`) and their rows have `allocs` and `bytes`; with `gc`, frames have `gc_steps` and `gc_ns`. To find out what grows, compare two snapshots.
 
 | method | what it does |

@@ -87,7 +87,7 @@ const views = [
     title: "Tasks",
     make: tasks,
     has: (m) => m.header.tasks,
-    opens: (m) => m.header.tasks,
+    opens: (m) => m.header.tasks?.exact,
     timed: true,
     entire: true,
   },

@@ -7,6 +7,10 @@ local tasked = {}
 -- slices in the list of the longest
 local limit <const> = 50
 
+-- what a task has by samples
+local sampled <const> = { running = "running_ns", waiting = "waiting_ns",
+  samples = "samples" }
+
 local figures <const> = { running = "running_ns", waiting = "waiting_ns",
   suspended = "suspended_ns", alive = "alive", failed = "failed",
   returned = "returned", closed = "closed", collected = "collected",
@@ -28,15 +32,21 @@ end
 function tasked.of(p, index, nodes, plain)
   if not p.tasks then return nil end
   local number, list, slices, pauses = {}, {}, {}, {}
+  local exact = p.meta.tasks
   for i, task in ipairs(p.tasks) do
     number[task] = i - 1
     local out = { name = plain(report.name(p, task)),
-      f = task.func and index[task.func] or -1,
-      at = plain(report.made(p, task)),
-      made = task.created + task.met }
-    for field, of in pairs(figures) do out[field] = task[of] end
+      f = task.func and index[task.func] or -1 }
+    if exact then
+      out.at = plain(report.made(p, task))
+      out.made = task.created + task.met
+    end
+    for field, of in pairs(exact and figures or sampled) do
+      out[field] = task[of]
+    end
     list[i] = out
   end
+  if not exact then return { list = list, slices = {}, pauses = {} } end
   for i, slice in ipairs(report.longest(p.tasks)) do
     if i > limit then break end
     slices[i] = { task = number[slice.task], took = slice.took_ns,
@@ -50,7 +60,7 @@ function tasked.of(p, index, nodes, plain)
       times = pause.times, known = pause.node ~= nil,
       path = path_of(p, index, pause.node) }
   end
-  return { list = list, slices = slices, pauses = pauses }
+  return { list = list, slices = slices, pauses = pauses, exact = true }
 end
 
 return tasked

@@ -18,6 +18,14 @@ const figure = (title, hint, key, text) => ({
   cell: (row) => (row[key] > 0 ? text(row[key]) : ""),
 });
 
+// a figure of slices, which samples do not know
+const slice = (key, hint) => ({
+  title: key,
+  hint,
+  has: (row) => row[key] !== undefined,
+  cell: (row) => time(row[key]),
+});
+
 /** @type {any[]} */
 const columns = [
   {
@@ -31,21 +39,10 @@ const columns = [
   figure("alive", "That have not ended", "alive", count),
   figure("errors", "That an error ended", "failed", count),
   figure("resumes", undefined, "resumes", count),
-  {
-    title: "p50",
-    hint: "Half of the slices took no longer",
-    cell: (row) => time(row.p50),
-  },
-  {
-    title: "p99",
-    hint: "99 % of the slices took no longer",
-    cell: (row) => time(row.p99),
-  },
-  {
-    title: "max",
-    hint: "The longest slice: nothing else ran meanwhile",
-    cell: (row) => time(row.max),
-  },
+  figure("samples", "That found them", "samples", count),
+  slice("p50", "Half of the slices took no longer"),
+  slice("p99", "99 % of the slices took no longer"),
+  slice("max", "The longest slice: nothing else ran meanwhile"),
 ];
 
 // the name of a task, which chooses its function
@@ -89,12 +86,16 @@ function kindsTable(app, passes) {
     [
       ...own,
       { title: "task", left: true, cell: (row) => taskName(app, row) },
-      {
-        title: "made at",
-        left: true,
-        class: "extra",
-        cell: (row) => h("span", { class: "place" }, row.at),
-      },
+      ...(app.model.header.tasks.exact
+        ? [
+            {
+              title: "made at",
+              left: true,
+              class: "extra",
+              cell: (row) => h("span", { class: "place" }, row.at),
+            },
+          ]
+        : []),
     ],
     {
       caption: "Kinds of coroutines",
@@ -218,8 +219,10 @@ export function tasks(app, root) {
       h(
         "p",
         { class: "lead" },
-        "A slice is the time from a resume to the next yield: nothing else " +
-          "of the program runs meanwhile.",
+        app.model.header.tasks.exact
+          ? "A slice is the time from a resume to the next yield: nothing " +
+              "else of the program runs meanwhile."
+          : "Estimated from samples, which see coroutines only while they run.",
       ),
       kinds.element,
       slices.rows.length > 0 &&

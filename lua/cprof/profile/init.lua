@@ -307,7 +307,8 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis,
   for i, f in ipairs(raw) do marks[i] = f.marks end
   parts[p] = { (counting or samples) and {} or counted, sources, marks,
     samples and axis or nil, of_tasks }
-  if of_tasks then p.tasks = tasks.list(p, of_tasks) end
+  if of_tasks then p.tasks = tasks.list(p, of_tasks)
+  elseif samples then p.tasks = tasks.sampled(nodes, marks) end
   return p
 end
 

@@ -42,6 +42,19 @@ local function chain(p, node)
   return table.concat(names, format.arrow)
 end
 
+---The tasks of a profile that run the function of a row.
+---@param p cprof.Profile
+---@param row cprof.Row
+---@return table[]
+function tasks.of_function(p, row)
+  local out = {}
+  for _, task in ipairs(p.tasks or {}) do
+    local f = task.func and p.functions[task.func]
+    if f and f.title == row.title then out[#out + 1] = task end
+  end
+  return out
+end
+
 ---The name of what runs in a task.
 ---@param p cprof.Profile
 ---@param task cprof.Task
@@ -189,6 +202,33 @@ function tasks.table(on, p, list, limit)
   local entries = {}
   for i, task in ipairs(list) do entries[i] = { task = task } end
   show(on, p, "tasks", kinds, entries, limit)
+end
+
+local by_samples <const> = {
+  time("running", "running_ns"),
+  { title = "running %", cell = function(_, e) return e.share end },
+  time("waiting", "waiting_ns", 2),
+  { title = "samples", rank = 3, optional = true, cell = function(_, e)
+    return format.count(e.task.samples)
+  end },
+  task_column(),
+}
+
+---Prints tasks of a profile of samples.
+---@param on cprof.Page
+---@param p cprof.Profile
+---@param list cprof.SampledTask[]
+---@param limit integer  rows that are shown at most
+function tasks.sampled(on, p, list, limit)
+  local entries = {}
+  for i, task in ipairs(list) do
+    entries[i] = { task = task, share = on:share(task.running_ns) }
+  end
+  show(on, p, "tasks", by_samples, entries, limit)
+  on:gap()
+  on:note("estimated from samples, which see coroutines only while they " ..
+    "run: how many there are, how long their slices are, and where they " ..
+    "are suspended, is recorded with cprof run --tasks")
 end
 
 ---Prints tasks, their longest slices, and where they were suspended.
