@@ -555,9 +555,33 @@ describe("cprof tasks", function()
     p = driven.known(function() work(3) end)
     assert.is_nil(p.tasks)
     assert(p:save(file))
-    assert.equal("no sample found a coroutine running\n",
-      (command.cprof("tasks", file)))
+    out = command.cprof("tasks", "--width=200", file)
+    assert.is_truthy(out:find("^no sample found a coroutine running"), out)
   end)
+
+  it("begins paths at the function of a coroutine that C code resumes",
+    function()
+      local host = require "spec_host"
+      local dir <close> = command.folder()
+      local function read() coroutine.yield() end
+      local function serve(n)
+        if n and n > 0 then return (serve(n - 1)) end
+        read()
+      end
+      local function body() serve(2) end
+      local p = record(function()
+        local co = coroutine.create(body)
+        host.resume(co)
+        pass(5 * ms)
+        host.resume(co)
+      end)
+      local file = dir:file "tasks.cprof"
+      assert(p:save(file))
+      local out = command.cprof("tasks", "--width=160", file)
+      assert.is_truthy(out:find(
+        "5.00ms      1  body  body → serve → serve → serve → read\n", 1, true),
+        out)
+    end)
 
   it("has a function's row in cprof show", function()
     local dir <close> = command.folder()

@@ -18,9 +18,9 @@ local figures <const> = { running = "running_ns", waiting = "waiting_ns",
   p99 = "p99_ns", max = "max_ns" }
 
 -- a path in its coroutine, as rows
-local function path_of(p, index, node)
+local function path_of(p, index, e)
   local out = {}
-  for i, func in ipairs(report.path(p, node)) do out[i] = index[func] end
+  for i, func in ipairs(report.path(p, e)) do out[i] = index[func] end
   return out
 end
 
@@ -53,12 +53,12 @@ function tasked.of(p, index, nodes, plain)
       wait = slice.wait_ns, ended = slice.ended_ns,
       coroutine = slice.coroutine, known = slice.node ~= nil,
       node = nodes and nodes[slice.node] or -1,
-      path = path_of(p, index, slice.node) }
+      path = path_of(p, index, slice) }
   end
   for i, pause in ipairs(report.suspended(p.tasks)) do
     pauses[i] = { task = number[pause.task], ns = pause.ns,
       times = pause.times, known = pause.node ~= nil,
-      path = path_of(p, index, pause.node) }
+      path = path_of(p, index, pause) }
   end
   return { list = list, slices = slices, pauses = pauses, exact = true }
 end

@@ -14,28 +14,33 @@ local tasks = {}
 -- marks of functions, see src/identity/function.h
 local resumes <const>, yields <const> = 2 | 4, 8
 
----The call path of a node in its coroutine, from the body on; the yield itself
----is left out.
+---The call path of a slice's or pause's node in its coroutine, from the body on;
+---the yield itself is left out. Where C code has resumed the coroutine, it
+---begins with the function of the task.
 ---@param p cprof.Profile
----@param node? integer
+---@param e { task: cprof.Task, node?: integer }
 ---@return integer[]  functions
-function tasks.path(p, node)
-  local marks, out = profiles.marks(p), {}
+function tasks.path(p, e)
+  local marks, out, node = profiles.marks(p), {}, e.node
+  local body
   while node do
     local parent, func = core.node(p.nodes, node)
     local mark = marks[func] or 0
-    if parent == 0 or mark & resumes ~= 0 and #out > 0 then break end
+    if parent == 0 then
+      return body and table.move(out, #out - body + 1, #out, 1, {}) or out
+    elseif mark & resumes ~= 0 and #out > 0 then break end
     if mark & yields == 0 or #out > 0 then
       table.insert(out, 1, func)
+      if func == e.task.func then body = #out end
     end
     node = parent
   end
   return out
 end
 
-local function chain(p, node)
-  if not node then return "(not known)" end
-  local names = tasks.path(p, node)
+local function chain(p, e)
+  if not e.node then return "(not known)" end
+  local names = tasks.path(p, e)
   for i, func in ipairs(names) do
     names[i] = format.plain(p.functions[func].name)
   end
@@ -128,7 +133,7 @@ local slices <const> = {
   task_column(4),
   { title = "until", left = true, least = 30, rank = 1,
     cut = format.cutchain, code = true,
-    cell = function(on, e) return chain(on.profile, e.node) end },
+    cell = function(on, e) return chain(on.profile, e) end },
 }
 
 local pauses <const> = {
@@ -137,7 +142,7 @@ local pauses <const> = {
   task_column(4),
   { title = "at", left = true, least = 30, rank = 1, cut = format.cutchain,
     code = true,
-    cell = function(on, e) return chain(on.profile, e.node) end },
+    cell = function(on, e) return chain(on.profile, e) end },
 }
 
 local by_took <const> = order("-took_ns", function(e)
@@ -227,8 +232,9 @@ function tasks.sampled(on, p, list, limit)
   show(on, p, "tasks", by_samples, entries, limit)
   on:gap()
   on:note("estimated from samples, which see coroutines only while they " ..
-    "run: how many there are, how long their slices are, and where they " ..
-    "are suspended, is recorded with cprof run --tasks")
+    "run, and only those that coroutine.resume or coroutine.wrap has " ..
+    "resumed: how many there are, how long their slices are, and where " ..
+    "they are suspended, is recorded with cprof run --tasks")
 end
 
 ---Prints tasks, their longest slices, and where they were suspended.
