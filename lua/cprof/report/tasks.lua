@@ -14,9 +14,9 @@ local tasks = {}
 -- marks of functions, see src/identity/function.h
 local resumes <const>, yields <const> = 2 | 4, 8
 
----The call path of a slice's or pause's node in its coroutine, from the body on;
----the yield itself is left out. Where C code has resumed the coroutine, it
----begins with the function of the task.
+---The call path of the node of a slice or pause, in its coroutine: from the
+---function of the task on, also where C code has resumed the coroutine. The
+---yield itself is left out.
 ---@param p cprof.Profile
 ---@param e { task: cprof.Task, node?: integer }
 ---@return integer[]  functions
