@@ -28,7 +28,7 @@ writes a profile as one HTML file, which opens from the disk and needs no networ
 | Source | mode `"line"`, `"sample"` or `"count"`: lines, shaded relative to the hottest line of all files, with figures beside them; the chosen line tells what it calls, and what calls its function from where; files that were installed for several programs (below `share/lua`, for example) are listed as libraries; in mode `"count"` also the parts of lines, and branches that went only one way |
 | Slowest calls | with `--distribution`: the slowest calls of all, as `cprof slow` lists them, with CPU time, waiting, coroutine and frame; a row leads to its path in the flame graph |
 | Tasks | with `--tasks`: kinds of coroutines, their longest slices, and where they were suspended, as a flame graph of waiting; as `cprof tasks` prints it, of the chosen function, if coroutines run it |
-| Frames | of a profile with frames: their times, the frames over budget and which functions took longer in them, allocations and steps of the collector in each frame |
+| Frames | of a profile with frames: their times, by name, with the budget and percentiles; frames that are much longer than all others are cut at the top, until a button shows them in full; the frames over budget, and which functions took longer in them; allocations and steps of the collector in each frame; from the chosen frames to their calls in the trace, or to what was sampled then |
 | Memory | of a recording with `--memory`: the size of the heap over time, allocations by kind and function, memory in use, the collector |
 | Trace | with `--trace`: calls on an axis of time, of one coroutine at a time |
 
