@@ -86,7 +86,7 @@ local function block_of(view, file, greatest)
         line.self_raw == 0 and not view.profile.samples }
   end
   local block = {
-    title = format.plain(file.place),
+    title = format.plain(file.place), link = view.page:link(file.source, 0),
     facts = { ("%s %% of %s"):format(format.percent(file.ns, view.whole),
         view.page:told(view.whole)),
       not view.profile.samples and

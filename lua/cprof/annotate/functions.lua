@@ -149,6 +149,7 @@ function functions.block(view, row)
   return {
     title = format.plain(f.name),
     place = f.kind == "Lua" and format.plain(name.where(f)) or nil,
+    link = view.page:link(f.source, name.first_line(f)),
     facts = facts_of(view, row, of_c),
     note = known.note,
     rows = listing.rows(view, from, to, line_at,

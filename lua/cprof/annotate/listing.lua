@@ -152,15 +152,18 @@ local function title(page, block)
   local room = page.width == math.huge and page.width or
     width - format.width(facts) - 2
   local name, place = block.title, block.place
+  local function linked(text)
+    return block.link and format.linked(text, block.link) or text
+  end
   if place then
     name = format.cutname(name,
       math.max(room // 2, room - #place - 3, math.min(room, long_name)))
     local rest = room - format.width(name) - 3
     if rest >= short_place or rest >= #place then
-      name = ("%s (%s)"):format(name, format.cutpath(place, rest))
+      name = ("%s (%s)"):format(name, linked(format.cutpath(place, rest)))
     end
   else
-    name = format.cutpath(name, room)
+    name = linked(format.cutpath(name, room))
   end
   return page.paint("bold", name) ..
     (" "):rep(math.max(width - format.width(name) - format.width(facts), 2)) ..
@@ -170,6 +173,7 @@ end
 ---@class cprof.ListedBlock
 ---@field title? string   a name, or a place
 ---@field place? string   if the title is a name: where that is
+---@field link? string    the address of the place
 ---@field facts? { [integer]: string, share: integer }  figures in words; which
 ---    of them is the share
 ---@field note? string

@@ -30,7 +30,7 @@ local heatmap = {
     { "--limit N", "List at most N stretches of time, those that " ..
       "stand out most, in the order of time.", type = "integer",
       min = 1, default = 5 },
-    period.options, input.page,
+    period.options, input.page, input.links,
   },
 }
 

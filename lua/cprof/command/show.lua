@@ -28,7 +28,7 @@ local show = {
     { "FUNCTION?", "Its name or title, as reports show it." },
     { "--limit N", "Show at most N callers and N callees.", type = "integer",
       min = 1, default = 12 },
-    period.options, input.page,
+    period.options, input.page, input.links,
   },
 }
 
