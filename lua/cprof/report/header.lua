@@ -239,6 +239,15 @@ local function slowed(profile, rate)
       format.count(level)) or "")
 end
 
+---Was most of the time waiting, and is waiting part of the figures? What waits,
+---such as the event loop of a server, then comes before all that works.
+---@param profile cprof.Profile
+---@return boolean
+function header.waits(profile)
+  return profile.measure.name == "time" and
+    2 * (profile.meta.waiting_ns or 0) > profile.measure.whole
+end
+
 ---Is it known where time went? It may be without samples: a range may be within
 ---a wait, or a C function, before its sample.
 ---@param profile cprof.Profile
@@ -383,6 +392,9 @@ function header.show(view)
     page:line(header.certainty(profile))
   end
   if meta.outside_dropped and profile.samples then outside(profile, page) end
+  if header.waits(profile) then
+    page:note("most of the time was waiting: --measure=cpu sorts by CPU time")
+  end
   if meta.joined then page:note(meta.joined) end
   gaps(profile, page)
   tree_gaps(profile, page)
