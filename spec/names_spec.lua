@@ -451,6 +451,8 @@ describe("titles", function()
       "/home/mex/a.lua", ["@/else/where.lua"] = "/else/where.lua",
       ["@../x.lua"] = "../x.lua", ["@.hidden.lua"] = ".hidden.lua",
       ["=./x"] = "./x",
+      -- a host may leave out the "@"; code never begins so
+      ["/home/me/a.lua"] = "a.lua", ["/a\nb"] = '[string "/a"]',
     } do
       assert.equal(place, name.place(source, "/home/me"))
     end

@@ -8,6 +8,7 @@ local compile = require "compile"
 local core = require "cprof.core"
 local helper = require "helper"
 local outside = require "cprof.remote.outside"
+local remote = require "cprof.remote"
 local profiler = require "cprof"
 
 if not core.outside then
@@ -81,6 +82,12 @@ local function record(pid, count, given, enough)
   local p = program:profile()
   helper.check(p)
   return p, core.outside_figures(program.samples)
+end
+
+-- the module of spec/support/waiting.c
+local function waiting(dir)
+  compile.must("gcc -std=c99 -O1 -shared -fPIC -I$SPEC_INCLUDE -o " ..
+    "%s/waiting.so spec/support/waiting.c -lpthread", dir.path)
 end
 
 -- the calls in a profile: { ["caller > callee"] = true }
@@ -228,6 +235,67 @@ describe("a program that is sampled from outside", function()
     assert.equal(p.samples, helper.named(p, "x.f10").self_samples)
   end)
 
+  it("waits for as long as it asked the system to", function()
+    local dir <close> = command.folder()
+    waiting(dir)
+    local program <close> = start(dir, [[
+      package.cpath = "./?.so"
+      local waiting = require "waiting"
+      local calls = { "poll", "nanosleep", "select", "sem_timedwait", "read",
+        "epoll_wait" }
+      local interrupted <const>, timed_out <const> = 4, 110
+      local pipe = io.popen("while sleep 0.003; do echo; done", "r")
+      local file = waiting.file(pipe)
+      local function work() for i = 1, 10000 do math.abs(i) end end
+      begun()
+      repeat
+        for _, call in ipairs(calls) do
+          local reads = call == "read"
+          local result, errno, ns = waiting[call](reads and file or 3)
+          local expected = call == "sem_timedwait" and { -1, timed_out } or
+            { reads and 1 or 0, 0 }
+          local well = result == expected[1] and errno == expected[2] and
+            (reads or ns >= 3e6)
+          -- the one that the system does not begin again
+          local may = call == "epoll_wait" and errno == interrupted
+          if not well and not may then print(call, result, errno, ns) end
+          work()
+        end
+      until over()
+      pipe:close()
+      print "done"]])
+    local _, figures = record(program.pid, helper.many(2000), { rate = 10000 })
+    assert.is_true(figures.stops > 0)
+    assert.is_true(figures.waits > 0)
+    assert.same({ "done\n", "exit", 0 }, { program:close() })
+  end)
+
+  for _, call in ipairs { "epoll_wait(-1, 0)", "read(0)" } do
+    it("is not stopped while it waits in " .. call, function()
+      local dir <close> = command.folder()
+      waiting(dir)
+      local program <close> = start(dir, ([[
+        package.cpath = "./?.so"
+        local waiting = require "waiting"
+        begun()
+        local result, errno = waiting.%s
+        print(result, errno)]]):format(call))
+      -- it is ready a moment before it waits
+      local p, figures
+      repeat p, figures = record(program.pid, 50) until figures.stops == 0
+      for _ = 1, 20 do
+        local more
+        p, more = record(program.pid, 50)
+        assert.equal(0, more.stops)
+        assert.is_nil(assert(remote.read(program.pid)).stopped)
+      end
+      assert.equal(p.samples,
+        helper.named(p, "waiting." .. call:match "^[%w_]+").self_samples)
+      assert.same({ (call:find "epoll" and "1" or "0") .. "\t0\n", "exit", 0 },
+        { program:close() })
+    end)
+  end
+
   it("is never stopped if that is not wanted", function()
     local dir <close> = command.folder()
     local program <close> = start(dir, [[
@@ -262,7 +330,9 @@ describe("a program that is sampled from outside", function()
       end
       print(check == sum)]]
     local program <close> = start(dir, code)
-    for _ = 1, helper.many(100) do record(program.pid, 1, { rate = 10000 }) end
+    for _ = 1, helper.many(1000) do
+      record(program.pid, 1, { rate = 10000 })
+    end
     assert.same({ "true\n", "exit", 0 }, { program:close() })
   end)
 

@@ -36,22 +36,26 @@ Only the user who runs a program can attach to it. Requests are files with mode 
 
 Any other program with Lua 5.4.0 to 5.5.0 can be sampled from outside, on Linux (x86-64 and aarch64). `cprof attach 4711` says so, and makes a profile of mode `"sample"`, with lines, coroutines, waiting and running:
 
-- Nothing is written into the program, and it gets no signal. A thread that waits is read as it is. One that runs is stopped for each sample, typically for 0.02 to 0.1 ms, but for no more than 2 % of its time (5 % on a busy machine), so there may be fewer samples than asked for. The header says how many looks were good, and how long stops took. If cprof ends, even by `kill -9`, the program goes on. A stop ends `epoll_wait` and few other system calls early (EINTR) if it comes just when they begin.
+- Nothing is written into the program, and it gets no signal. A thread that waits is read as it is. One that runs is stopped for each sample, typically for 0.02 to 0.1 ms, but for no more than 2 % of its time (5 % on a busy machine), so there may be fewer samples than asked for. The header says how many looks were good, and how long stops took. If cprof ends, even by `kill -9`, the program goes on. A stop that comes just when `epoll_wait` begins ends it early (EINTR), as it does few other system calls (`sigtimedwait`, `semop`); `poll`, `select`, `nanosleep`, `read` and waits for locks and semaphores of threads go on by themselves.
 - The clock is `wall` unless `--clock=cpu` is given. Times of several states are added up. States that begin later are not seen.
 - `--no-stop` never stops a thread: what is read is kept only if the thread has waited all the while. So only waiting is seen; the time that the program runs counts as not recorded.
 - `--exact`, `--lines` and `--count` need a program that listens. Names of local functions come from the sources, if they can be read.
 - It ends after `--seconds`, at Ctrl-C, or with the program.
 
+`cprof top 4711` and `cprof serve 4711` show such samples while they are taken, if the program does not record itself at that time; they do not show what it recorded before. `--rate`, `--seconds` and `--no-stop` are as above. Sampling goes on until the program or the command ends; the figures of a program that has ended stay. While a screen or a page is made, no samples are taken. A program that records itself is followed as before.
+
 `cprof dump` prints what a program is doing, even if it does not listen and knows nothing of cprof:
 
     cprof dump 4711
+    cprof dump --locals 4711
     cprof dump --json 4711
     cprof dump core.4711                # what it ran when it crashed
 
 The program needs Lua 5.4.0 to 5.5.0 with its usual settings, in a 64-bit build; it may have several states. Each state has its main thread and its coroutines, also suspended ones, with their calls: function, line and source, innermost first. Where a thread waits in the system, `dump` says in which call, and for which file.
 
 - Nothing is written into the program. Threads that wait are read as they are. Threads that run are stopped while they are read, usually for some milliseconds at most; if waiting threads wake up too often, they are stopped, too, so their `epoll_wait` may return early (EINTR). `stopped_ns` and the first line say for how long.
-- In a Lua function that computes, the line is that of the last instruction that could call or fail. Lines of its callers are exact.
+- Where a Lua function computes, registers of its thread tell the line; if they do not, it is that of the last instruction that could call or fail. Lines of its callers are exact.
+- `--locals` adds the variables of each Lua function that are active at its line, with their values: local variables, varargs (`...`), and upvalues but `_ENV`. A string shows its first 60 bytes or less; a table how many values it has, or the room for them if that is over 65,536; tables and userdata the `__name` of their metatable. At most 50 of each kind are shown in a call, about 65,000 in a state, which takes some 0.1 s at most. Where a function computes, its variables are those that are active at the last instruction that could call or fail, which may be before the line that is shown. Stripped functions have no names, so only their varargs are shown. With `--json`, values are data: `type`, `value`, `bytes`, `items`, `class`, `title` and `address`. **Values may be passwords or data of other people**: mind who reads the output.
 - C functions are named as libraries and metatables have them, or by the symbols of their file.
 - A core file has what a program ran when it ended, or when gdb's `gcore` wrote it. Sources with relative paths are read from the current folder; `--exe` names the program if it is no longer where it was.
 - The user who runs a program may read it, and so may root. If the system is stricter (`/proc/sys/kernel/yama/ptrace_scope`, containers), a message says what it demands.

@@ -7,6 +7,7 @@ local paths = require "cprof.source.paths"
 local process = require "cprof.remote.process"
 local symbols = require "cprof.remote.symbols"
 local text = require "cprof.source.text"
+local variables = require "cprof.remote.variables"
 
 local remote = {}
 
@@ -22,6 +23,8 @@ remote.wrapped = "coroutine.wrap function"
 ---@field first_line integer?
 ---@field last_line integer?
 ---@field tail boolean    whether it was called by a tail call
+---@field variables cprof.RemoteVariable[]?  of a Lua function; nil: not wanted
+---@field more_variables integer?  how many others were left out
 
 ---@class cprof.RemoteThread
 ---@field kind string     "main", "coroutine"
@@ -40,6 +43,8 @@ remote.wrapped = "coroutine.wrap function"
 ---@field waits string?   the system call in which that one waits
 ---@field threads cprof.RemoteThread[]
 ---@field complete boolean  whether all coroutines were found
+---@field cut boolean?     whether variables of calls were left out, as there
+---    are too many
 
 ---@class cprof.RemoteProcess
 ---@field pid integer
@@ -51,6 +56,10 @@ remote.wrapped = "coroutine.wrap function"
 -- how often a process is read again that has changed meanwhile, from which
 -- time on waiting threads are stopped, too, and the seconds in between
 local attempts <const>, all_from <const>, pause <const> = 40, 10, 0.002
+
+-- what may be read of the variables of a state, in slots of tables: while they
+-- are read, the program may be stopped
+local most_slots <const> = 1 << 22
 
 -- {======================================================
 -- Names
@@ -69,22 +78,32 @@ function remote.names(memory, state)
   return names
 end
 
-local function frame_of(state, raw)
+-- A function, and its name.
+local function named(state, raw)
   if raw.c then
+    local f = { kind = "C", source = "=[C]", line = -1, last_line = -1,
+      called = "", how = "" }
     local given = state.names[raw.func] or raw.wraps and remote.wrapped
-    return { kind = "C", tail = raw.tail, name = given or name.of {
-      kind = "C", source = "=[C]", line = -1, last_line = -1, called = "",
-      how = "", code = state.place(raw.code) } }
+    if not given then f.code = state.place(raw.code) end
+    return f, given or name.of(f)
   end
   local kind = raw.first == 0 and "main" or "Lua"
-  local given = { kind = kind, source = raw.source, line = raw.first,
+  local f = { kind = kind, source = raw.source, line = raw.first,
     last_line = raw.last, called = "", how = "",
     place = name.place(raw.source, state.folder) }
-  return { kind = kind, source = raw.source, place = given.place,
-    name = kind == "main" and "(main chunk)" or
-      name.of(given, state.names[raw.func]),
+  return f, kind == "main" and "(main chunk)" or
+    name.of(f, state.names[raw.func])
+end
+
+local function frame_of(state, raw)
+  local f, given = named(state, raw)
+  if raw.c then return { kind = "C", tail = raw.tail, name = given } end
+  return { kind = f.kind, source = raw.source, place = f.place, name = given,
     line = raw.line > 0 and raw.line or nil, first_line = raw.first,
-    last_line = raw.last, tail = raw.tail }
+    last_line = raw.last, tail = raw.tail,
+    variables = raw.variables and variables.describe(raw.variables,
+      function(v) return name.title(named(state, v)) end),
+    more_variables = raw.variables and raw.more or nil }
 end
 
 -- }======================================================
@@ -110,16 +129,19 @@ local function dead(raw)
 end
 
 -- The main thread and all coroutines as they are in memory, and whether these
--- are all; nil and what does not fit.
-local function raw_threads(memory, state)
+-- are all; nil and what does not fit. `left`: how much may be read of their
+-- variables; nil: nothing.
+local function raw_threads(memory, state, left)
   local list, complete = core.remote_coroutines(memory, state.address)
   table.insert(list, 1, state.address)
   local out, by = {}, {}
   for _, address in ipairs(list) do
     if not by[address] then
-      local raw, misfit = core.remote_thread(memory, address, state.layout)
+      local raw, misfit = core.remote_thread(memory, address, state.layout,
+        left)
       if not raw then return nil, misfit end
       by[address] = raw
+      left = left and raw.left
       if address == state.address or not dead(raw) then
         out[#out + 1] = raw
       end
@@ -132,6 +154,7 @@ local function raw_threads(memory, state)
       raw.frames[1].wraps = true
     end
   end
+  state.cut = left == 0 or nil
   return out, complete
 end
 
@@ -199,11 +222,12 @@ local function find_system_thread(state, raws, threads, mappings)
 end
 
 -- the threads of a process that runs: their stacks, and what they wait for
-local function system_threads(pid, seen)
+local function system_threads(pid, seen, stopped)
   local out = {}
   for id, thread in pairs(seen) do
     local waits, stack = process.waits(pid, id)
     out[#out + 1] = { id = id, stack = stack,
+      registers = stopped[id] and id or nil,
       waits = thread.state ~= "R" and waits or nil }
   end
   return out
@@ -229,14 +253,30 @@ local function stop(memory, seen, all)
   return stopped
 end
 
+-- Lua keeps the place of what computes in a register: sets the line of the
+-- function on top by what the thread that runs the state has there.
+local function set_line(memory, state, threads)
+  for _, raw in ipairs(state.raws) do
+    local frame = active(raw) and raw.frames[1]
+    for _, thread in ipairs(threads) do
+      if frame and not frame.c and thread.id == state.thread and
+         thread.registers then
+        frame.line = core.remote_line(memory, raw.address, state.layout,
+          thread.registers) or frame.line
+      end
+    end
+  end
+end
+
 -- reads all states once; nil and what did not fit
 local function read_states(memory, states, threads, mappings)
   for _, state in ipairs(states) do
-    local raws, complete = raw_threads(memory, state)
+    local raws, complete = raw_threads(memory, state, state.slots)
     if not raws then return nil, complete end
     state.raws, state.complete = raws, complete
     state.names = remote.names(memory, state)
     find_system_thread(state, raws, threads, mappings)
+    set_line(memory, state, threads)
   end
   return true
 end
@@ -255,8 +295,8 @@ local function read_steady(memory, pid, states, mappings)
     local stopped, refused = stop(memory, seen, i >= all_from)
     local fits, misfit
     if stopped then
-      fits, misfit = read_states(memory, states, system_threads(pid, seen),
-        mappings)
+      fits, misfit = read_states(memory, states,
+        system_threads(pid, seen, stopped), mappings)
     end
     local stayed = stopped and process.stayed(pid, seen, stopped)
     core.remote_go(memory)
@@ -277,14 +317,15 @@ local function no_state(who, misfit)
     ("%s has no Lua 5.4 or 5.5 state"):format(who)
 end
 
--- the states in memory; or nil and why there are none
-local function find_states(memory, ranges, who)
+-- the states in memory; or nil and why there are none. `slots`: how much may be
+-- read of the variables of each
+local function find_states(memory, ranges, who, slots)
   local found, misfit = core.remote_states(memory, ranges)
   if #found == 0 then return nil, no_state(who, misfit) end
   local states = {}
   for i = 1, #found, 2 do
     states[#states + 1] = { address = found[i], layout = found[i + 1],
-      release = found[i + 1] }
+      release = found[i + 1], slots = slots }
   end
   return states
 end
@@ -296,7 +337,7 @@ local function described(states, place, folder)
     state.place, state.folder = place, folder
     out[i] = { address = state.address, release = state.release,
       thread = state.thread, waits = state.waits, complete = state.complete,
-      threads = describe(state, state.raws) }
+      cut = state.cut, threads = describe(state, state.raws) }
   end
   return out
 end
@@ -318,9 +359,10 @@ end
 
 ---Finds the states of a process.
 ---@param pid integer
+---@param slots integer?  how much may be read of the variables of each
 ---@return cprof.RemoteOpened?
 ---@return string? why
-function remote.open(pid)
+function remote.open(pid, slots)
   local memory, why = process.open(pid)
   if not memory then return nil, why end
   local who = ("process %d"):format(pid)
@@ -329,7 +371,8 @@ function remote.open(pid)
   end
   local mappings = process.mappings(pid)
   local states
-  states, why = find_states(memory, process.writable(mappings, pid), who)
+  states, why = find_states(memory, process.writable(mappings, pid), who,
+    slots)
   if not states then return nil, why end
   return { memory = memory, mappings = mappings, states = states }
 end
@@ -337,10 +380,11 @@ end
 ---Reads what a process runs. Threads that run are stopped for a moment, those
 ---that wait are not.
 ---@param pid integer
+---@param locals boolean?  are variables wanted?
 ---@return cprof.RemoteProcess?
 ---@return string? why
-function remote.read(pid)
-  local opened, why = remote.open(pid)
+function remote.read(pid, locals)
+  local opened, why = remote.open(pid, locals and most_slots or nil)
   if not opened then return nil, why end
   local states, mappings = opened.states, opened.mappings
   local stopped
@@ -357,13 +401,15 @@ end
 ---sources are read from the current folder.
 ---@param path string
 ---@param exe string?  the program; default: the file where it was
+---@param locals boolean?  are variables wanted?
 ---@return cprof.RemoteProcess?
 ---@return string? why
-function remote.read_core(path, exe)
+function remote.read_core(path, exe, locals)
   local file, why = corefile.open(path)
   if not file then return nil, why end
   local states
-  states, why = find_states(file.memory, process.writable(file.mappings), path)
+  states, why = find_states(file.memory, process.writable(file.mappings), path,
+    locals and most_slots or nil)
   if not states then return nil, why end
   local fits, misfit = read_states(file.memory, states, file.threads,
     file.mappings)
