@@ -348,8 +348,10 @@ end
 local function heap_line(points, page)
   local _, _, most = heap.sparkline(points, 1)
   local words = "heap: %s up to " .. format.bytes(most)
+  -- notes for the page of a browser have no width
+  local width = page.width or math.huge
   local bars = heap.sparkline(points,
-    math.min(page.width - format.width(words) + 2, 40))
+    math.min(width - format.width(words) + 2, 40))
   page:line(words:format(bars))
 end
 
