@@ -44,7 +44,8 @@ function data.notes(p)
   end
   local function nothing() end
   header.show { profile = p,
-    page = { title = nothing, line = nothing, note = note, width = 80 } }
+    page = { title = nothing, line = nothing, note = note,
+      width = math.huge } }
   return out
 end
 

@@ -214,7 +214,12 @@ export class Shell {
     this.made = this.model;
     this.kind = kindOf(this.model);
     this.time = figure(this.model.unit);
-    this.views = views.filter((v) => !v.has || v.has(this.model));
+    this.views = this.known();
+  }
+
+  // The views that the model has something for.
+  known() {
+    return views.filter((v) => !v.has || v.has(this.model));
   }
 
   // Draws the model's new figures. The state is the same.
@@ -223,7 +228,8 @@ export class Shell {
     if (this.kind !== kindOf(this.model)) {
       this.prepare();
       this.shown = undefined;
-    }
+    } else this.views = this.known();
+    if (this.shown && !this.views.includes(this.shown)) this.shown = undefined;
     if (!this.shown) this.update();
     else {
       this.drawHead(this.shown);
@@ -248,6 +254,8 @@ export class Shell {
     const { views: list, all } = this;
     return (
       list.find((v) => v.key === this.state.view) ||
+      // a live page stays where it is when it gets more views
+      (this.bar && list.find((v) => v === this.shown)) ||
       list.find((v) => v.opens?.(all)) ||
       list[0]
     );
