@@ -157,7 +157,7 @@ local function random_program(seed, n)
     state = (state * 1103515245 + 12345) & 0x7fffffff
     return state // 65536 % k + 1
   end
-  local values = { "nil", "true", "7", "-0.5", "1/0", "'text'", "{}",
+  local pool = { "nil", "true", "7", "-0.5", "1/0", "'text'", "{}",
     "{ 1, 2, x = 3 }", "print", "f1", "step", "io.stdout",
     "setmetatable({ 1 }, Class)", "coroutine.create(step)",
     "('long '):rep(99)", "math.mininteger" }
@@ -173,7 +173,7 @@ local function random_program(seed, n)
       local name = variable()
       local kind = depth < 4 and upto(6) or 1
       if kind == 1 then line(("local %s = %s"):format(name,
-        values[upto(#values)]))
+        pool[upto(#pool)]))
       elseif kind == 2 then
         line "do"
         block(depth + 1)
@@ -197,10 +197,10 @@ local function random_program(seed, n)
   for i = 2, n do
     line(("local function f%d(a, b, ...)"):format(i))
     block(1, "f1")
-    line(("local r = f%d(a, %s, ...)"):format(i - 1, values[upto(#values)]))
+    line(("local r = f%d(a, %s, ...)"):format(i - 1, pool[upto(#pool)]))
     line(("return r, f1\nend"))
   end
-  line(("f%d(%s, 1, 2, nil, {})"):format(n, values[upto(#values)]))
+  line(("f%d(%s, 1, 2, nil, {})"):format(n, pool[upto(#pool)]))
   return table.concat(code)
 end
 
