@@ -223,6 +223,35 @@ describe("a program that was not prepared", function()
     assert.equal("", command.read(dir.path .. "/err"))
   end)
 
+  it("has the line at which it computes", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, [[
+      local function busy(x)
+        local y = 1
+        while x do
+          x = x + 1
+          if y > x then
+            y = y - x
+          end
+        end
+      end
+      coroutine.wrap(function() busy(3) end)()]])
+    local function computes(found)
+      local thread = found.states[1].threads[2]
+      return thread and #thread.frames > 0 and thread.frames[1].name == "busy"
+    end
+    -- it begins the function a moment before the loop
+    while await(program.pid, computes).states[1].threads[2].frames[1].line < 3
+    do end
+    for _ = 1, helper.many(20) + 1 do
+      local found = await(program.pid, computes)
+      local line = found.states[1].threads[2].frames[1].line
+      assert.is_true(line >= 3 and line <= 8, line)
+    end
+    os.execute("kill -9 " .. program.pid)
+    program:close()
+  end)
+
   it("runs on if cprof is killed while it is stopped", function()
     local dir <close> = command.folder()
     local program <close> = run(dir, [[

@@ -21,18 +21,29 @@ const from = (name) => import(pathToFileURL(join(modules, `${name}.js`)).href);
 const { figures } = await from("decode");
 const branches = await from("branches");
 const trees = await from("tree");
-const { bytes, count, instant, percent, short, signed, tail, time } =
-  await from("format");
+const {
+  bytes,
+  count,
+  fixed,
+  instant,
+  percent,
+  precise,
+  short,
+  signed,
+  tail,
+  time,
+} = await from("format");
 const { matcher } = await from("search");
 const { between, falls, nearest, peaks, ticks } = await from("axis");
 const { beside, coverage, hot, hottest } = await from("lines");
-const { interval, uncertain } = await from("samples");
+const { both, interval, least, uncertain } = await from("samples");
 const { cut, highlight } = await from("lua");
 const { address, parse } = await from("state");
 const { Model, span } = await from("model");
 const { byFile, byHeat, palette } = await from("colors");
 const { fitted, labelOf } = await from("labels");
 const { Recording } = await from("recording");
+const { compared, scaled } = await from("frames");
 
 // a tree from { func, calls, self, children }
 function tree(root) {
@@ -472,6 +483,23 @@ describe("memory", () => {
     assert.deepEqual(own({ frames: "2" }), [0, 0, 0]);
     // trees of frames know times only
     assert.equal(model.measure({ frames: "1", measure: "bytes" }), undefined);
+  });
+
+  it("is all of it where the chosen frames have times alone", () => {
+    const frames = {
+      list: [
+        { n: 1, ns: 60, rows: [] },
+        { n: 2, ns: 30, rows: [1, 1, 30, 30] },
+      ],
+      others: [{ name: "net", list: [{ n: 1, ns: 7, rows: [2, 1, 7, 7] }] }],
+    };
+    const one = new Model({ ...header, frames }, [columns]);
+    assert.equal(one.scope({ frames: "1" }).frames, undefined);
+    assert.equal(one.scope({ frames: "1-2" }).whole, 30);
+    assert.equal(one.loops.length, 2);
+    const net = { loop: "net", frames: "1" };
+    assert.deepEqual([...one.scope(net).self], [0, 0, 7]);
+    assert.equal(one.loop({ loop: "nothing" }), frames);
   });
 
   it("keeps the frames that are chosen where a function is hidden", () => {
@@ -1050,6 +1078,28 @@ describe("open nodes of a call tree", () => {
   });
 });
 
+describe("the chart of frames", () => {
+  const list = [10, 11, 12, 500].map((ns) => ({ ns }));
+
+  it("cuts the few frames that would make the others too small", () => {
+    assert.deepEqual(scaled(list, 16, 12, undefined), { most: 24, cut: 1 });
+    assert.deepEqual(scaled(list, 16, 12, "1"), { most: 525, cut: 0 });
+    assert.deepEqual(scaled(list, 300, 12, undefined), { most: 525, cut: 0 });
+    assert.deepEqual(scaled([], 0, 0, undefined), { most: 1.05, cut: 0 });
+  });
+
+  it("compares frames with an average one", () => {
+    const slow = { rows: [7, 2, 30, 40, 8, 1, 5, 5] };
+    const [first, second] = compared([slow], [slow], [7, 1, 10, 8, 1, 4]);
+    assert.deepEqual(
+      [first.id, first.self, first.usual, first.more],
+      [7, 30, 10, 20],
+    );
+    assert.deepEqual([second.id, second.more], [8, 1]);
+    assert.equal(compared([slow], [slow])[0].more, 0);
+  });
+});
+
 describe("figures", () => {
   it("round halves as text reports do", () => {
     assert.equal(time(144500), "144 µs");
@@ -1057,5 +1107,32 @@ describe("figures", () => {
     assert.equal(percent(1225, 10000), "12.2");
     assert.equal(percent(1275, 10000), "12.8");
     assert.equal(time(14350), "14.3 µs");
+    assert.equal(fixed(12.5, 0), "12");
+    assert.equal(fixed(6.25, 1), "6.2");
+    for (const [n, told] of [
+      [2400, "0.12"],
+      [4800, "0.062"],
+      [2608, "0.12"],
+      [2609, "0.11"],
+      [300, "1"],
+      [24, "12"],
+      [1, "100"],
+    ]) {
+      assert.equal(precise(least(n)), told, n);
+    }
+  });
+
+  it("assume as many samples as text reports do", () => {
+    // as sampled.both
+    for (const [n, waits, part, all] of [
+      [1000, 100, 0.5, 200],
+      [1000, 900, 0.5, 200],
+      [1000, 500, 0.5, 1000],
+      [1000, 0, 0.01, 100],
+      [1000, 1000, 0.9, 10],
+      [1000, 0, 0, 1000],
+    ]) {
+      assert.equal(both(n, waits, part), all, `${waits} of ${n}, ${part}`);
+    }
   });
 });

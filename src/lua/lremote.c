@@ -10,6 +10,7 @@
 #include "lua/lvariables.h"
 #include "remote/frames.h"
 #include "remote/objects.h"
+#include "remote/stack.h"
 #include "system/system.h"
 
 #if PLATFORM_WATCH
@@ -263,6 +264,36 @@ static int lremote_thread (lua_State *L) {
 }
 
 
+/*
+** process, address, layout, registers -> the line at which a thread runs that
+** has a Lua function on top, as registers tell it; nil: they do not. The
+** registers are those of a stopped thread, or in a core file a string.
+*/
+static int lremote_line (lua_State *L) {
+  RemoteMemory *m = &lremote_get(L)->memory;
+  const RemoteLayout *l = lremote_layout(L, 3);
+  RemoteThread t;
+  RemoteFrame f;
+  RemoteProto p;
+  TaskRegisters r;
+  uint32_t seen[TASK_REGISTERS] = ZEROS;
+  int told, at, line;
+  if (lua_type(L, 4) == LUA_TSTRING) {
+    size_t size;
+    const char *saved = lua_tolstring(L, 4, &size);
+    told = task_saved(&r, saved, size);
+  }
+  else told = task_registers((long)luaL_checkinteger(L, 4), &r);
+  if (!told || remote_head(m, l, lremote_address(L, 2), &t) != NULL ||
+      t.ci == t.base || remote_called(m, l, t.ci, &f) != NULL || f.isc ||
+      !remote_proto(m, f.code, &p) || !stack_place(m, &p, &r, seen, &at) ||
+      !remote_line(m, &p, at, &line) || line == 0)
+    return 0;
+  lua_pushinteger(L, line);
+  return 1;
+}
+
+
 typedef struct Visiting {
   lua_State *L;
   RemoteMemory *memory;
@@ -425,6 +456,7 @@ static const luaL_Reg lremote_list[] = {
   {"remote_link", lremote_link},
   {"remote_states", lremote_states},
   {"remote_thread", lremote_thread},
+  {"remote_line", lremote_line},
   {"remote_coroutines", lremote_coroutines},
   {"remote_names", lremote_names},
   {NULL, NULL}

@@ -4,6 +4,7 @@
 local _ENV = require "cprof.sandbox.environment" () ---@type _G
 
 local declare = require "cprof.command.declare"
+local files = require "cprof.system.files"
 local terminal = require "cprof.system.terminal"
 
 ---@class cprof.Command
@@ -20,9 +21,9 @@ local terminal = require "cprof.system.terminal"
 ---    parser: that of a command, or of all
 
 local list = { "run", "attach", "dump", "top", "serve", "report", "annotate",
-  "tree", "flame", "callgraph", "show", "slow", "tasks", "heatmap", "coverage",
-  "diff", "merge", "join", "html", "export", "push", "check", "calibrate",
-  "completion", "help" }
+  "tree", "flame", "callgraph", "show", "slow", "tasks", "frames", "heatmap",
+  "coverage", "diff", "merge", "join", "html", "export", "push", "check",
+  "calibrate", "completion", "help" }
 
 local function command_named(name)
   return require("cprof.command." .. name) ---@type cprof.Command
@@ -54,6 +55,17 @@ local function adapt_help(parser)
     return terminal.encode((help(self):gsub("(%-%-%a+) (%[=[^%]]*%])",
       "%1%2 ")))
   end
+end
+
+-- The command that was probably meant by a file's name in its place, for a
+-- message; "": none.
+local function meant(message)
+  local word = message:match "^unknown command '(.*)'$"
+  local first = word and files.start(word, 6)
+  if not first then return "" end
+  return (": to %s it, cprof %s %s"):format(table.unpack(
+    files.is_profile(word) and { "see", "report", terminal.quote(word) } or
+      { "record", "run", terminal.quote(word) }))
 end
 
 ---@param names string[]  of the commands that the parser has
@@ -94,6 +106,7 @@ local function make_parser(names, internal)
     local name = parser:_get_fullname()
     message = message:gsub("\nDid you mean (.*%?)$", " (did you mean %1)")
       :gsub("\n", "; ")
+    message = message .. meant(message)
     fail_as(name)(("%s; see %s --help"):format(message, name))
   end
   return root, last

@@ -36,7 +36,7 @@ cprof diff --range 2m..2m10s --against 0..1m run.cprof
 A  1.5s  1.7s  99 %   98 %     2 %  compact   store.lua:40
 ```
 
-Time goes down a column, and on from column to column. In half a second to a day per column, these are as short as the width allows, and cells so long that 20 samples would come in one. "Of it" and "of all" are the function's shares of the stretch and of the whole, with what it calls. Stretches that may be chance are not listed. `cprof heatmap run.cprof FUNCTION` draws the time of one function. The page of `cprof html` has the heatmap, too, and shows a range that is chosen there in all its views ([The page](#the-page)).
+Time goes down a column, and on from column to column. In half a second to a day per column, these are as short as the width allows, and cells so long that 20 samples would come in one. "Of it" and "of all" are the function's shares of the stretch and of the whole, with what it calls. A stall is one stretch, also if now the function that caused it stands out, and now one that it calls. The stretches with most of it are listed, in the order of time, without those that may be chance. `cprof heatmap run.cprof FUNCTION` draws the time of one function. The page of `cprof html` has the heatmap, too, and shows a range that is chosen there in all its views ([The page](#the-page)).
 
 `report`, `tree`, `callgraph`, `show`, `annotate`, `export` and `html` take `--from` and `--to`; `diff` compares two ranges of one recording. Times are since the recording began, by its clock, with pauses. A sample stands for the time before it; a C function that takes long is in a range with the part of its time that is in it. In a range, it is not known exactly how much time was waiting and profiler overhead: waiting is estimated by the samples, and overhead has its share of the whole recording. Ranges have no allocations. A sample takes 3 to 4 bytes. There are at most 16 MB of them, more than an hour at 1000 a second; then the oldest ones are dropped, and the report says from when on ranges are known. `cprof merge` and `cprof join` do not keep when: their sums have no time axis. Other modes have none.
 
@@ -56,7 +56,7 @@ profiler.start { mode = "sample", keep_last = 10, file = "slow-%t-%n.cprof",
 Server.handle = profiler.wrap("Server:handle", Server.handle)
 ```
 
-A file is written when a zone `Server:handle` took longer than 0.2 s, or the time from one `frame` to the next was longer than 50 ms; at most one in `dump_every` seconds (60). A zone with arguments has the budget of its name. Times are those of the recording's clock, and include pauses. The file is written where the zone or frame ends, outside of all hooks, also if an error ends it; its time is not part of zones around it. If that fails, one line on standard error says so. Zones of `enter` and `leave`, and those in C, have no budgets in this mode, and neither have functions that are in no zone.
+A file is written when a zone `Server:handle` took longer than 0.2 s, or the time from one `frame` to the next was longer than 50 ms; at most one in `dump_every` seconds (60). A zone with arguments has the budget of its name; so has a frame with a name. Times are those of the recording's clock, and include pauses. The file is written where the zone or frame ends, outside of all hooks, also if an error ends it; its time is not part of zones around it. If that fails, one line on standard error says so. Zones of `enter` and `leave`, and those in C, have no budgets in this mode, and neither have functions that are in no zone.
 
 For a whole program:
 

@@ -8,7 +8,7 @@ local corefile = {}
 ---@field memory userdata
 ---@field mappings cprof.Mapping[]  what there was in memory
 ---@field files cprof.Mapping[]     which files were mapped where
----@field threads { id: integer, stack: integer }[]
+---@field threads { id: integer, stack: integer, registers: string }[]
 ---@field pid integer
 ---@field command string
 
@@ -16,8 +16,12 @@ local load <const>, note <const> = 1, 4
 local prstatus <const>, prpsinfo <const>, mapped <const> = 1, 3, 0x46494c45
 local core_type <const> = 4
 
--- where the stack pointer is in the status of a thread, by machine
-local stack_at <const> = { [62] = 112 + 19 * 8, [183] = 112 + 31 * 8 }
+-- where the registers are in the status of a thread; how many there are, and
+-- which is the stack pointer, by machine
+local registers <const> = 112
+local count_of_registers <const> = { [62] = 27, [183] = 34 }
+local stack_at <const> = { [62] = registers + 19 * 8,
+  [183] = registers + 31 * 8 }
 
 local segment <const> = "<I4I4I8I8I8I8I8I8"
 
@@ -28,7 +32,9 @@ local most_notes <const>, most_segments <const> = 1 << 26, 1 << 20
 local readers = {
   [prstatus] = function(out, desc)
     table.insert(out.threads, { id = (("<i4"):unpack(desc, 33)),
-      stack = (("<i8"):unpack(desc, stack_at[out.machine] + 1)) })
+      stack = (("<i8"):unpack(desc, stack_at[out.machine] + 1)),
+      registers = desc:sub(registers + 1,
+        registers + 8 * count_of_registers[out.machine]) })
   end,
   [prpsinfo] = function(out, desc)
     out.pid = ("<i4"):unpack(desc, 25)

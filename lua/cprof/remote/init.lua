@@ -3,12 +3,16 @@
 local core = require "cprof.core"
 local corefile = require "cprof.remote.corefile"
 local name = require "cprof.source.name"
+local paths = require "cprof.source.paths"
 local process = require "cprof.remote.process"
 local symbols = require "cprof.remote.symbols"
 local text = require "cprof.source.text"
 local variables = require "cprof.remote.variables"
 
 local remote = {}
+
+---The name of the functions that coroutine.wrap returns.
+remote.wrapped = "coroutine.wrap function"
 
 ---@class cprof.RemoteFrame
 ---@field kind string     "Lua", "main", "C"
@@ -61,12 +65,25 @@ local most_slots <const> = 1 << 22
 -- Names
 -- =======================================================
 
+---The names of a state's library functions, by their addresses: those that the
+---functions have in a recording of the program itself.
+---@param memory userdata
+---@param state cprof.RemoteState
+---@return table<integer, string>
+function remote.names(memory, state)
+  local names = core.remote_names(memory, state.address, state.layout)
+  for address, given in pairs(names) do
+    names[address] = paths.method(given)
+  end
+  return names
+end
+
 -- A function, and its name.
 local function named(state, raw)
   if raw.c then
     local f = { kind = "C", source = "=[C]", line = -1, last_line = -1,
       called = "", how = "" }
-    local given = state.names[raw.func] or raw.wraps and "(coroutine.wrap)"
+    local given = state.names[raw.func] or raw.wraps and remote.wrapped
     if not given then f.code = state.place(raw.code) end
     return f, given or name.of(f)
   end
@@ -205,11 +222,12 @@ local function find_system_thread(state, raws, threads, mappings)
 end
 
 -- the threads of a process that runs: their stacks, and what they wait for
-local function system_threads(pid, seen)
+local function system_threads(pid, seen, stopped)
   local out = {}
   for id, thread in pairs(seen) do
     local waits, stack = process.waits(pid, id)
     out[#out + 1] = { id = id, stack = stack,
+      registers = stopped[id] and id or nil,
       waits = thread.state ~= "R" and waits or nil }
   end
   return out
@@ -235,14 +253,30 @@ local function stop(memory, seen, all)
   return stopped
 end
 
+-- Lua keeps the place of what computes in a register: sets the line of the
+-- function on top by what the thread that runs the state has there.
+local function set_line(memory, state, threads)
+  for _, raw in ipairs(state.raws) do
+    local frame = active(raw) and raw.frames[1]
+    for _, thread in ipairs(threads) do
+      if frame and not frame.c and thread.id == state.thread and
+         thread.registers then
+        frame.line = core.remote_line(memory, raw.address, state.layout,
+          thread.registers) or frame.line
+      end
+    end
+  end
+end
+
 -- reads all states once; nil and what did not fit
 local function read_states(memory, states, threads, mappings)
   for _, state in ipairs(states) do
     local raws, complete = raw_threads(memory, state, state.slots)
     if not raws then return nil, complete end
     state.raws, state.complete = raws, complete
-    state.names = core.remote_names(memory, state.address, state.layout)
+    state.names = remote.names(memory, state)
     find_system_thread(state, raws, threads, mappings)
+    set_line(memory, state, threads)
   end
   return true
 end
@@ -261,8 +295,8 @@ local function read_steady(memory, pid, states, mappings)
     local stopped, refused = stop(memory, seen, i >= all_from)
     local fits, misfit
     if stopped then
-      fits, misfit = read_states(memory, states, system_threads(pid, seen),
-        mappings)
+      fits, misfit = read_states(memory, states,
+        system_threads(pid, seen, stopped), mappings)
     end
     local stayed = stopped and process.stayed(pid, seen, stopped)
     core.remote_go(memory)

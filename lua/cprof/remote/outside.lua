@@ -52,9 +52,9 @@ local longest <const> = 1 << 20
 -- on: those that differ are left out.
 local function names_of(memory, state)
   core.remote_forget(memory)
-  local names = core.remote_names(memory, state.address, state.layout)
+  local names = remote.names(memory, state)
   core.remote_forget(memory)
-  local again = core.remote_names(memory, state.address, state.layout)
+  local again = remote.names(memory, state)
   for address, given in pairs(names) do
     if again[address] ~= given then names[address] = nil end
   end
@@ -352,7 +352,7 @@ local function describe_functions(self, raw)
   end
   name.set_places(raw, self.folder)
   local given = name.namer(raw, function(f)
-    return self.names[f["function"]] or f.wraps and "(coroutine.wrap)" or nil
+    return self.names[f["function"]] or f.wraps and remote.wrapped or nil
   end)
   return function(f, calls)
     local called = given(f, calls)
