@@ -13,6 +13,7 @@
 # make torture    damaged files, full disks, no memory, kills, clocks
 # make test-consumers  exports, as the programs see them that read them; and
 #                 what cprof dump says of programs of Debian
+# make test-attached   a program that is attached to a thousand times
 # make test-hosts  servers of Debian with Lua inside, recorded
 # make test-html  the page's scripts: style, and what they compute
 # make test-browser    the page as people use it, in chromium; screenshots
@@ -80,7 +81,7 @@ BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 
 .PHONY: all amalgamation rockspec reference strings host demo test specs \
 	specs-ready test-load test-public test-versions test-suites test-platforms \
-	test-consumers test-hosts test-html \
+	test-consumers test-attached test-hosts test-html \
 	test-browser pages screenshot torture bench bench-check bench-keep \
 	instructions instructions-run instructions-keep accuracy install uninstall lint \
 	sanitize memcheck fuzz clean deps-build deps-lua deps-test \
@@ -330,6 +331,11 @@ test-consumers: deps-consumers
 	@$(MAKE) --no-print-directory all $(SUPPORT)
 	@$(BUSTED) --output=spec/support/output.lua --pattern=%.lua$$ \
 	  spec/consumers
+
+# one program, attached to and left again a thousand times
+test-attached: deps-test
+	@SPEC_ATTACHES=1000 $(MAKE) --no-print-directory test \
+	  SPEC=spec/unprepared_spec.lua
 
 test-hosts: deps-hosts
 	@$(MAKE) --no-print-directory all

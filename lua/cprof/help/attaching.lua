@@ -37,6 +37,7 @@ Only the user who runs a program can attach to it. Requests are files with mode 
 Any other program with Lua 5.4.0 to 5.5.0 can be sampled from outside, on Linux (x86-64 and aarch64). `cprof attach 4711` says so, and makes a profile of mode `"sample"`, with lines, coroutines, waiting and running:
 
 - Nothing is written into the program, and it gets no signal. A thread that waits is read as it is. One that runs is stopped for each sample, typically for 0.02 to 0.1 ms, but for no more than 2 % of its time (5 % on a busy machine), so there may be fewer samples than asked for. The header says how many looks were good, and how long stops took. If cprof ends, even by `kill -9`, the program goes on. A stop that comes just when `epoll_wait` begins ends it early (EINTR), as it does few other system calls (`sigtimedwait`, `semop`); `poll`, `select`, `nanosleep`, `read` and waits for locks and semaphores of threads go on by themselves.
+- If cprof has no processor to itself, it often gets the program's when a system call of that returns, such as that of `os.clock`; functions that make many have too many samples then.
 - The clock is `wall` unless `--clock=cpu` is given. Times of several states are added up. States that begin later are not seen.
 - `--no-stop` never stops a thread: what is read is kept only if the thread has waited all the while. So only waiting is seen; the time that the program runs counts as not recorded.
 - `--exact`, `--lines` and `--count` need a program that listens. Names of local functions come from the sources, if they can be read.

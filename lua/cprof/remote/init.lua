@@ -392,7 +392,7 @@ function remote.read(pid, locals)
   if stopped == nil then return nil, why end
   local place = symbols.finder(pid, mappings)
   local folder = core.remote_link(("/proc/%d/cwd"):format(pid))
-  text.forget(("/proc/%d/cwd"):format(pid))
+  text.of_process(pid, folder)
   return { pid = pid, command = process.command(pid), stopped = stopped or nil,
     states = described(states, place, folder) }
 end

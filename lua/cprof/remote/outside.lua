@@ -428,8 +428,7 @@ function Outside:profile()
   local nodes, raw = core.outside_profile(self.samples,
     times.wall - times.preempted - times.stopped - (times.unseen or 0),
     times.waiting, times.stopped)
-  local cwd = ("/proc/%d/cwd"):format(self.pid)
-  text.forget(core.remote_link(cwd) and cwd or self.folder)
+  text.of_process(self.pid, self.folder)
   local named = describe_functions(self, raw)
   return profile.new(named, nodes, raw, meta_of(self, figures, times), {},
     sources_of(raw))
