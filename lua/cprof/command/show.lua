@@ -17,6 +17,7 @@ local page = require "cprof.report.page"
 local period = require "cprof.command.period"
 local explained = require "cprof.count.rows"
 local slow = require "cprof.report.slow"
+local tasks = require "cprof.report.tasks"
 
 local show = {
   name = "show",
@@ -84,7 +85,7 @@ local function head(view)
   if allocated then on:line(allocated) end
   local what = explained.explain(row.func.name)
   if what then on:line(what) end
-  if row.durations then durations(on, row.durations) end
+  if row.durations then durations.show(on, row.durations) end
 end
 
 -- the callees and the function itself, sorted by time
@@ -104,7 +105,7 @@ local function with_itself(row, callees)
   return out
 end
 
--- number of slowest calls that are shown
+-- number of slowest calls, and of tasks, that are shown
 local few <const> = 3
 
 local function slowest(view)
@@ -113,6 +114,15 @@ local function slowest(view)
   view.page:gap()
   view.page:subtitle "slowest calls"
   slow.show(view.page, view.profile, calls, few)
+end
+
+-- what coroutines did that ran the function
+local function coroutines(view)
+  local p, on = view.profile, view.page
+  local list = tasks.of_function(p, view.row)
+  if #list == 0 then return end
+  if p.meta.tasks then tasks.show(on, p, list, few)
+  else tasks.sampled(on, p, list, few) end
 end
 
 local function lines(view)
@@ -155,6 +165,7 @@ function show.call(parsed, fail)
   }
   head(view)
   slowest(view)
+  coroutines(view)
   neighbours(view, "called by", callers(row), "caller")
   neighbours(view, "calls", with_itself(row, callees(row)), "callee")
   view.page:explain()
