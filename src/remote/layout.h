@@ -28,6 +28,7 @@ typedef struct RemoteLayout {
   /* offset of a CallInfo's marks, and bits in them */
   size_t marks;
   uint32_t c, tail;
+  uint32_t fresh;	/* 0: each call of Lua has a C frame of its own */
   int newer;		/* are arrays and long strings those of Lua 5.5? */
 } RemoteLayout;
 

@@ -26,6 +26,8 @@ local dump = {
       must = "the number of a process, or a file" },
     { "--exe FILE", "The program that left the core file, for names of C " ..
       "functions (default: the path in the core file)." },
+    { "--native", "Also print C frames, those of Lua itself and of the " ..
+      "host. Threads that wait are stopped for a moment, too." },
     { "--json", "Print JSON." },
     input.looks,
   },
@@ -47,9 +49,19 @@ local function source_line(frame)
   return line and format.plain(line:match "^%s*(.-)%s*$") or ""
 end
 
+local function where_is(frame)
+  if frame.kind == "C" then return "[C]" end
+  if frame.kind == "native" then
+    return ("[%s]"):format((frame.module or "?"):match "[^/]*$")
+  end
+  return ("%s:%s"):format(frame.place, frame.line or "?")
+end
+
 local function row(frame)
-  local where = frame.kind == "C" and "[C]" or
-    ("%s:%s"):format(frame.place, frame.line or "?")
+  if frame.kind == "unknown" then
+    return { "(more C frames: " .. frame.name .. ")", "", "" }
+  end
+  local where = where_is(frame)
   return { format.plain(frame.name) .. (frame.tail and " (tail call)" or ""),
     format.plain(where), source_line(frame) }
 end
@@ -62,6 +74,11 @@ local function calls(thread, width, paint)
   local lines = format.table(columns, rows, width - 4, paint)
   table.remove(lines, 1)
   local missing = thread.depth - #rows
+  for _, frame in ipairs(thread.frames) do
+    if frame.kind == "native" or frame.kind == "unknown" then
+      missing = missing + 1
+    end
+  end
   if missing > 0 then
     table.insert(lines, #rows - 49, ("... %s ..."):format(
       format.plural(missing, "more call")))
@@ -115,6 +132,9 @@ local function add_state(out, state, number, many, width, paint)
       (", and %s like it"):format(format.count(block.more)) or "")
     for _, line in ipairs(block.lines) do out[#out + 1] = "    " .. line end
   end
+  if state.no_native then
+    out[#out + 1] = "  there are no C frames: " .. state.no_native
+  end
   if not state.complete then
     out[#out + 1] = "  there may be more coroutines: the list of Lua's " ..
       "objects could not be read completely"
@@ -144,9 +164,9 @@ end
 
 -- the order of fields, so that equal states give equal texts
 local order = { "pid", "command", "stopped_ns", "states", "address",
-  "release", "thread", "waits", "complete", "threads", "kind", "status",
-  "resumed_by", "depth", "frames", "name", "source", "place", "line",
-  "first_line", "last_line", "tail" }
+  "release", "thread", "waits", "complete", "no_native", "threads", "kind",
+  "status", "resumed_by", "depth", "frames", "name", "module", "source",
+  "place", "line", "first_line", "last_line", "tail" }
 
 local function hex(address)
   return address and ("0x%x"):format(address)
@@ -164,7 +184,7 @@ local function as_json(found)
     end
     states[i] = { address = hex(state.address), release = state.release,
       thread = state.thread, waits = state.waits, complete = state.complete,
-      threads = threads }
+      no_native = state.no_native, threads = threads }
   end
   return json.encode({ pid = found.pid, command = found.command,
     stopped_ns = found.stopped and found.stopped * 1e9 // 1 | 0,
@@ -177,9 +197,9 @@ end
 function dump.call(parsed, fail)
   local found, why
   if type(parsed.pid) == "string" then
-    found, why = remote.read_core(parsed.pid, parsed.exe)
+    found, why = remote.read_core(parsed.pid, parsed.exe, parsed.native)
   else
-    found, why = remote.read(parsed.pid)
+    found, why = remote.read(parsed.pid, parsed.native)
   end
   if not found then fail(why) end
   input.print(parsed.json and as_json(found) or as_text(found, parsed), fail)

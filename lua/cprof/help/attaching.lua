@@ -46,6 +46,7 @@ Any other program with Lua 5.4.0 to 5.5.0 can be sampled from outside, on Linux 
 
     cprof dump 4711
     cprof dump --json 4711
+    cprof dump --native 4711            # with C frames
     cprof dump core.4711                # what it ran when it crashed
 
 The program needs Lua 5.4.0 to 5.5.0 with its usual settings, in a 64-bit build; it may have several states. Each state has its main thread and its coroutines, also suspended ones, with their calls: function, line and source, innermost first. Where a thread waits in the system, `dump` says in which call, and for which file.
@@ -53,6 +54,7 @@ The program needs Lua 5.4.0 to 5.5.0 with its usual settings, in a 64-bit build;
 - Nothing is written into the program. Threads that wait are read as they are. Threads that run are stopped while they are read, usually for some milliseconds at most; if waiting threads wake up too often, they are stopped, too, so their `epoll_wait` may return early (EINTR). `stopped_ns` and the first line say for how long.
 - In a Lua function that computes, the line is that of the last instruction that could call or fail. Lines of its callers are exact.
 - C functions are named as libraries and metatables have them, or by the symbols of their file.
+- `--native` adds C frames above, between and below the calls of Lua: the host's, those of C libraries, and Lua's own functions in C. They are found by the unwind tables of each file (`.eh_frame`), or else by frame pointers, and named by its symbols (`.symtab`, `.dynsym`) or by those of a separate debug file (build ID or `.gnu_debuglink`). C++ names are as the linker has them. Where Lua begins a C frame of its own, calls of Lua and C frames are joined; in a stripped Lua, its table of instructions tells which function runs them. Where frames cannot be followed, the output says why, and has only calls of Lua from there on. Threads that wait are stopped for a moment, too, so their `epoll_wait` may return early (EINTR).
 - A core file has what a program ran when it ended, or when gdb's `gcore` wrote it. Sources with relative paths are read from the current folder; `--exe` names the program if it is no longer where it was.
 - The user who runs a program may read it, and so may root. If the system is stricter (`/proc/sys/kernel/yama/ptrace_scope`, containers), a message says what it demands.
 - It works on Linux, on x86-64 and aarch64.

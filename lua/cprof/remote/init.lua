@@ -3,6 +3,7 @@
 local core = require "cprof.core"
 local corefile = require "cprof.remote.corefile"
 local name = require "cprof.source.name"
+local native = require "cprof.remote.native"
 local process = require "cprof.remote.process"
 local symbols = require "cprof.remote.symbols"
 local text = require "cprof.source.text"
@@ -10,8 +11,10 @@ local text = require "cprof.source.text"
 local remote = {}
 
 ---@class cprof.RemoteFrame
----@field kind string     "Lua", "main", "C"
+---@field kind string     "Lua", "main", "C"; "native": a C function that Lua
+---    has not called; "unknown": further C frames are missing here
 ---@field name string
+---@field module string?  of a native one: its file
 ---@field source string?
 ---@field place string?   the source as people write it
 ---@field line integer?   nil: not known
@@ -36,6 +39,7 @@ local remote = {}
 ---@field waits string?   the system call in which that one waits
 ---@field threads cprof.RemoteThread[]
 ---@field complete boolean  whether all coroutines were found
+---@field no_native string?  why there are no C frames
 
 ---@class cprof.RemoteProcess
 ---@field pid integer
@@ -53,11 +57,16 @@ local attempts <const>, all_from <const>, pause <const> = 40, 10, 0.002
 -- =======================================================
 
 local function frame_of(state, raw)
+  if raw.native then
+    return { kind = "native", name = raw.native.name,
+      module = raw.native.module }
+  elseif raw.unknown then return { kind = "unknown", name = raw.unknown }
+  end
   if raw.c then
     local given = state.names[raw.func] or raw.wraps and "(coroutine.wrap)"
     return { kind = "C", tail = raw.tail, name = given or name.of {
       kind = "C", source = "=[C]", line = -1, last_line = -1, called = "",
-      how = "", code = state.place(raw.code) } }
+      how = "", code = state.symbols:place(raw.code) } }
   end
   local kind = raw.first == 0 and "main" or "Lua"
   local given = { kind = kind, source = raw.source, line = raw.first,
@@ -102,7 +111,7 @@ local function raw_threads(memory, state)
     if not by[address] then
       local raw, misfit = core.remote_thread(memory, address, state.layout)
       if not raw then return nil, misfit end
-      by[address] = raw
+      by[address], raw.main = raw, address == state.address
       if address == state.address or not dead(raw) then
         out[#out + 1] = raw
       end
@@ -196,6 +205,61 @@ end
 
 
 -- {======================================================
+-- C frames
+-- =======================================================
+
+-- The threads of Lua that a thread of the system runs, of all its states,
+-- innermost first. What errors jump to lies in its stack, the innermost lowest.
+local function chain_of(states, id)
+  local lists, out = {}, {}
+  for _, state in ipairs(states) do
+    for _, raw in ipairs(state.thread == id and state.raws or {}) do
+      if active(raw) and not raw.resumed_by then
+        local list = { raw }
+        while list[1].resumes do table.insert(list, 1, list[1].resumes) end
+        lists[#lists + 1] = list
+      end
+    end
+  end
+  table.sort(lists, function(a, b) return math.ult(a[1].jump, b[1].jump) end)
+  for _, list in ipairs(lists) do table.move(list, 1, #list, #out + 1, out) end
+  return out
+end
+
+-- Reads the C stacks of the threads that run states, while they are stopped.
+local function walk(states, stacks, threads)
+  stacks.walked = {}
+  for _, state in ipairs(states) do
+    local id = state.thread
+    for _, thread in ipairs(id and threads or {}) do
+      if thread.id == id and not stacks.walked[id] then
+        stacks.walked[id] = stacks:walk(thread.registers or id)
+      end
+    end
+  end
+end
+
+-- Adds C frames to the calls of all states.
+local function join(states, stacks)
+  local missing = {}
+  for id, stack in pairs(stacks.walked) do
+    local chain = chain_of(states, id)
+    if #chain == 0 and #states == 1 then chain[1] = states[1].raws[1] end
+    local frames = stack.raw and stacks:frames(stack)
+    missing[id] = not frames and "its registers cannot be read" or
+      not native.join(chain, frames, stack.ended) and
+      "its C stack does not fit its calls" or nil
+  end
+  for _, state in ipairs(states) do
+    state.no_native = state.thread and missing[state.thread] or
+      not state.thread and "its thread is not known" or nil
+  end
+end
+
+-- }======================================================
+
+
+-- {======================================================
 -- Reading
 -- =======================================================
 
@@ -213,7 +277,7 @@ local function stop(memory, seen, all)
 end
 
 -- reads all states once; nil and what did not fit
-local function read_states(memory, states, threads, mappings)
+local function read_states(memory, states, threads, mappings, stacks)
   for _, state in ipairs(states) do
     local raws, complete = raw_threads(memory, state)
     if not raws then return nil, complete end
@@ -221,12 +285,13 @@ local function read_states(memory, states, threads, mappings)
     state.names = core.remote_names(memory, state.address, state.layout)
     find_system_thread(state, raws, threads, mappings)
   end
+  if stacks then walk(states, stacks, threads) end
   return true
 end
 
 -- Reads until nothing has changed meanwhile. Returns for how long threads were
 -- stopped; or nil and why it failed.
-local function read_steady(memory, pid, states, mappings)
+local function read_steady(memory, pid, states, mappings, stacks)
   local why
   for i = 1, attempts do
     local seen = process.threads(pid)
@@ -235,11 +300,11 @@ local function read_steady(memory, pid, states, mappings)
     end
     local began = core.seconds()
     core.remote_forget(memory)
-    local stopped, refused = stop(memory, seen, i >= all_from)
+    local stopped, refused = stop(memory, seen, stacks or i >= all_from)
     local fits, misfit
     if stopped then
       fits, misfit = read_states(memory, states, system_threads(pid, seen),
-        mappings)
+        mappings, stacks)
     end
     local stayed = stopped and process.stayed(pid, seen, stopped)
     core.remote_go(memory)
@@ -273,12 +338,13 @@ local function find_states(memory, ranges, who)
 end
 
 -- Describes states that were read.
-local function described(states, place, folder)
+local function described(states, found, folder)
   local out = {}
   for i, state in ipairs(states) do
-    state.place, state.folder = place, folder
+    state.symbols, state.folder = found, folder
     out[i] = { address = state.address, release = state.release,
       thread = state.thread, waits = state.waits, complete = state.complete,
+      no_native = state.no_native,
       threads = describe(state, state.raws) }
   end
   return out
@@ -318,47 +384,54 @@ function remote.open(pid)
 end
 
 ---Reads what a process runs. Threads that run are stopped for a moment, those
----that wait are not.
+---that wait are not, unless C frames are wanted.
 ---@param pid integer
+---@param c_frames boolean?
 ---@return cprof.RemoteProcess?
 ---@return string? why
-function remote.read(pid)
+function remote.read(pid, c_frames)
   local opened, why = remote.open(pid)
   if not opened then return nil, why end
   local states, mappings = opened.states, opened.mappings
+  local found = symbols.open(pid, mappings)
+  local stacks = c_frames and native.open(opened.memory, found, mappings)
   local stopped
-  stopped, why = read_steady(opened.memory, pid, states, mappings)
+  stopped, why = read_steady(opened.memory, pid, states, mappings, stacks)
   if stopped == nil then return nil, why end
-  local place = symbols.finder(pid, mappings)
+  if stacks then join(states, stacks) end
   local folder = core.remote_link(("/proc/%d/cwd"):format(pid))
   text.forget(("/proc/%d/cwd"):format(pid))
   return { pid = pid, command = process.command(pid), stopped = stopped or nil,
-    states = described(states, place, folder) }
+    states = described(states, found, folder) }
 end
 
 ---Reads what a process ran when its core file was written. Relative paths of
 ---sources are read from the current folder.
 ---@param path string
 ---@param exe string?  the program; default: the file where it was
+---@param c_frames boolean?
 ---@return cprof.RemoteProcess?
 ---@return string? why
-function remote.read_core(path, exe)
-  local file, why = corefile.open(path)
+function remote.read_core(path, exe, c_frames)
+  local file, why = corefile.open(path, exe)
   if not file then return nil, why end
   local states
   states, why = find_states(file.memory, process.writable(file.mappings), path)
   if not states then return nil, why end
+  local program = file.files[1]
+  local found = symbols.open(nil, file.files,
+    exe and program and { [program.path] = exe })
+  local stacks = c_frames and native.open(file.memory, found, file.files,
+    true)
   local fits, misfit = read_states(file.memory, states, file.threads,
-    file.mappings)
+    file.mappings, stacks)
   if not fits then
     return nil, ("%s could not be read: %s"):format(path, misfit)
   end
+  if stacks then join(states, stacks) end
   text.forget()
-  local program = file.files[1]
-  local place = symbols.finder(nil, file.files,
-    exe and program and { [program.path] = exe })
   return { pid = file.pid, command = file.command, core = path,
-    states = described(states, place) }
+    states = described(states, found) }
 end
 
 -- }======================================================

@@ -305,9 +305,9 @@ local function times_of(self, figures)
 end
 
 local function describe_functions(self, raw)
-  local place = symbols.finder(self.pid, self.mappings)
+  local found = symbols.open(self.pid, self.mappings)
   for _, f in ipairs(raw) do
-    if f.kind == "C" then f.code = place(f.address) end
+    if f.kind == "C" then f.code = found:place(f.address) end
     if f.kind ~= "C" then f.address = nil end
   end
   name.set_places(raw, self.folder)
