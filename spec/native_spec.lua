@@ -9,8 +9,11 @@ local core = require "cprof.core"
 local elf = require "cprof.remote.elf"
 local helper = require "helper"
 local json = require "dkjson"
+local name = require "cprof.source.name"
 local native = require "cprof.remote.native"
+local outside = require "cprof.remote.outside"
 local process = require "cprof.remote.process"
+local profiler = require "cprof"
 local remote = require "cprof.remote"
 local symbols = require "cprof.remote.symbols"
 
@@ -278,6 +281,102 @@ describe("a core file", function()
     assert.is_string(is_unknown(dumped))
     dumped = assert(remote.read_core(path, dir.path .. "/old", true))
     assert.same(lines(found), lines(dumped))
+  end)
+end)
+
+-- A profile with C frames of so many samples.
+local function record(pid, count, enough)
+  local program = assert(outside.open(pid, { rate = 1000, seconds = 1e8,
+    clock = "wall", stop = true, native = true }))
+  local ok, why = pcall(program.record, program, function()
+    local figures = core.outside_figures(program.samples)
+    if figures.runs + figures.waits >= count and
+       (not enough or enough(program:profile())) then
+      error "enough"
+    end
+  end)
+  assert(ok or tostring(why):find "enough", why)
+  local p = program:profile()
+  helper.check(p)
+  return p
+end
+
+-- the path to the node that has most samples, outermost first
+local function hottest(p)
+  local best = p.nodes[1]
+  for _, node in ipairs(p.nodes) do
+    if node.self_samples > best.self_samples then best = node end
+  end
+  local out = {}
+  while best.parent > 0 do
+    table.insert(out, 1, p.functions[best.func].title)
+    best = p.nodes[best.parent]
+  end
+  return table.concat(out, " ")
+end
+
+-- Are these in this order?
+local function has(text, list)
+  local at = 1
+  for _, part in ipairs(list) do
+    local from, to = text:find(part, at, true)
+    assert.is_truthy(from, part .. " is not in its place in " .. text)
+    at = to
+  end
+end
+
+describe("cprof attach --native", function()
+  local in_spin = { "main ([host])", "host_run ([host])",
+    "host_turn ([host])", "lua_pcallk", "(main chunk)", "call_back ([C])",
+    "lua_callk", "busy (", "spin ([C])", "spin_inner ([host])" }
+
+  it("has C frames between calls of Lua, also in files", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2", "local function busy()\n" ..
+      "  local x = spin()\n  return x\nend\ncall_back(busy)\n")
+    local p = record(host.pid, 100, function(p)
+      local f = helper.named(p, "spin_inner")
+      return f and f.self_samples > 50
+    end)
+    -- the main chunk is named by its file
+    in_spin[5] = "script.lua (main chunk)"
+    has(hottest(p), in_spin)
+    local inner = helper.named(p, "spin_inner")
+    assert.equal("host", name.module(inner))
+    assert.is_nil(name.module(helper.named(p, "call_back")))
+    local path = dir.path .. "/p.cprof"
+    assert(p:save(path))
+    local saved = assert(profiler.load(path))
+    has(hottest(saved), in_spin)
+    assert.equal("host", name.module(helper.named(saved, "spin_inner")))
+    assert.is_truthy(saved:report():find "spin_inner +%[host%]")
+    local page = require "cprof.html.data".row({ func = inner,
+      title = inner.title, count = 0, self = 0, total = 0, self_raw = 0,
+      total_raw = 0 }, {})
+    assert.equal("native", page[4])
+    dir:file("stop", "")
+    finish(host)
+  end)
+
+  it("has C frames of a thread that waits, which is not stopped", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2")
+    local p = record(host.pid, 20)
+    has(hottest(p), { "(coroutine.wrap) ([C])", "call_back ([C])", "inner",
+      "wait_here ([C])", "read" })
+    finish(host)
+  end)
+
+  it("samples a program that listens from outside", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2")
+    local file = dir.path .. "/p.cprof"
+    local out, err = command.cprof("attach", "--native", "--seconds", "0.3",
+      "-o", file, tostring(host.pid))
+    assert.is_truthy(err:find(("process %d: it is sampled from outside")
+      :format(host.pid), 1, true), err)
+    assert.is_truthy(out:find("read from outside", 1, true), out)
+    finish(host)
   end)
 end)
 

@@ -2,7 +2,8 @@
 ** A host whose C stack is known: main calls host_run, that calls a script; the
 ** script calls call_back, which calls a function of Lua, which calls
 ** wait_here. That one writes the return addresses of its stack into the file
-** "stack", and waits for a byte. Also compiles as C++.
+** "stack", and waits for a byte. Scripts may also call spin, which computes in
+** spin_inner until there is a file "stop". Also compiles as C++.
 */
 
 #define _DEFAULT_SOURCE
@@ -40,6 +41,21 @@ static OWN int wait_here (lua_State *L) {
   return 0;
 }
 
+static volatile unsigned long sum;
+
+static OWN int spin_inner (int from) {
+  int i;
+  for (i = from; i < 1000000; i++) sum += (unsigned long)i * sum;
+  return access("stop", F_OK);
+}
+
+static OWN int spin (lua_State *L) {
+  fclose(fopen("stack", "w"));
+  while (spin_inner(0) != 0) continue;
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
 /* has a frame of a size that is known only when it runs */
 static OWN int call_back (lua_State *L) {
   size_t size = (size_t)(depth * 100 + 16);
@@ -68,6 +84,7 @@ int main (int argc, char **argv) {
   luaL_openlibs(L);
   lua_register(L, "wait_here", wait_here);
   lua_register(L, "call_back", call_back);
+  lua_register(L, "spin", spin);
   if (luaL_loadfile(L, argv[1]) != LUA_OK) return 2;
   if (host_run(L, 2) != 0) return 3;
   lua_close(L);

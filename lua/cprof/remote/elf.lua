@@ -54,11 +54,17 @@ local function text_at(strings, at)
   return strings:sub(at + 1, at + most_name):match "^[^\0]*"
 end
 
+-- A function's name, without what compilers add when they change what it takes.
+local function named(strings, at)
+  return (text_at(strings, at):gsub("%.constprop%.%d+", "")
+    :gsub("%.isra%.%d+", ""):gsub("%.lto_priv%.%d+", ""))
+end
+
 -- Adds the functions of a table of symbols. Those that are there stay.
 local function add(out, symbols, strings)
   for word, info, _, index, value, size in records(symbols, symbol) do
     if is_function[info & 15] and index ~= 0 and not out.at[value] then
-      local name = text_at(strings, word)
+      local name = named(strings, word)
       if name ~= "" then
         out.at[value] = { address = value, size = size, name = name }
         table.insert(out.functions, out.at[value])

@@ -10,6 +10,8 @@ local native = {}
 ---@field module string?  the file's path; nil: it is in no file
 ---@field start integer   where the function begins
 ---@field interpreter boolean  does it run Lua's instructions?
+---@field lost boolean  are its callers not known, since a frame pointer leads
+---    nowhere if its function has not made it?
 
 ---@class cprof.NativeReader
 ---@field stacks userdata
@@ -41,12 +43,13 @@ local no_pointer <const> =
 -- the name of a function without what compilers add to its parts
 local function whole(given) return given and given:match "^[^.]*" end
 
----Sets where the process has code. Of a core file, its files say so.
+---Looks where the process has code now. Of a core file, its files say so.
 ---@param mappings cprof.Mapping[]
 ---@param core_file boolean?
 function Reader:map(mappings, core_file)
   local list = {}
   self.mappings = mappings
+  self.symbols:map(mappings)
   for _, m in ipairs(mappings) do
     if m.how:find("x", 1, true) and m.path ~= "[vsyscall]" or
        core_file and self.symbols:has_code(m) then
@@ -93,7 +96,10 @@ function Reader:frame(pc, start)
   if path and not f.interpreter and start ~= 0 then
     f.interpreter = unnamed(self, path, pc) == start
   end
-  if start == 0 then f.start = begins or pc end
+  if start == 0 then
+    f.start = begins or pc
+    f.lost = begins and not core.native_framed(self.memory, begins)
+  end
   if given and whole(given) ~= given then
     -- a part that was moved away from the rest
     f.start = self.symbols:named(pc, whole(given)) or f.start
@@ -117,18 +123,16 @@ function Reader:walk(thread)
   return { raw = raw, ended = ended }
 end
 
----Its frames, innermost first. A frame pointer leads nowhere if its function
----has not made it; `ended` becomes why it ends there.
+---Its frames, innermost first; `ended` becomes why they end where callers are
+---not known.
 ---@param stack cprof.NativeStack
 ---@return cprof.NativeFrame[]
 function Reader:frames(stack)
   local raw, out = stack.raw, {}
   for i = 1, #raw, 2 do
-    local pc, start = raw[i], raw[i + 1]
-    local f = self:frame(pc, start)
+    local f = self:frame(raw[i], raw[i + 1])
     out[#out + 1] = f
-    if start == 0 and f.start ~= pc and
-       not core.native_framed(self.memory, f.start) then
+    if f.lost then
       stack.ended = no_pointer
       break
     end

@@ -31,6 +31,10 @@ local function where(self, address)
   return m.path, file, elf.linked(file, address - m.from + m.offset)
 end
 
+---Sets what the process has mapped now.
+---@param mappings cprof.Mapping[]
+function Symbols:map(mappings) self.mappings = mappings end
+
 ---Where a function is that begins here: "/lib/a.so: symbol", or
 ---"/lib/a.so+0x1a30"; "": it is in no file.
 ---@param address integer
