@@ -89,8 +89,8 @@ local function own_name(frame)
   if frame.kind == "native" then
     if frame.module:match "[^/]*$" ~= "host" then return nil end
     if frame.name == "main" then return "main" end
-    for _, name in ipairs(of_host) do
-      if frame.name:find(name, 1, true) then return name end
+    for _, given in ipairs(of_host) do
+      if frame.name:find(given, 1, true) then return given end
     end
     return nil
   end
@@ -131,9 +131,9 @@ local function walked(pid)
   core.remote_go(memory)
   local out, begun = {}, false
   for i = 1, #raw, 2 do
-    local _, name = found:find(raw[i])
+    local _, given = found:find(raw[i])
     if begun then out[#out + 1] = raw[i] + 1 end
-    begun = begun or (name or ""):find("wait_here", 1, true) ~= nil
+    begun = begun or (given or ""):find("wait_here", 1, true) ~= nil
   end
   return out, ended
 end

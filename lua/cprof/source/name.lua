@@ -290,8 +290,8 @@ function name.where(f)
   return ("%s:%d"):format(f.place or name.place(f.source), f.line)
 end
 
----The file of a C function that Lua did not call, as the titles of these say it;
----nil: it is another one.
+---The file of a C function that Lua did not call, as its title says it; nil: it
+---is another function.
 ---@param f cprof.Function
 ---@return string?
 function name.module(f)
