@@ -223,6 +223,7 @@ build = {
     ["cprof.count.rows"] = "lua/cprof/count/rows.lua",
     ["cprof.count.sampled"] = "lua/cprof/count/sampled.lua",
     ["cprof.count.tasks"] = "lua/cprof/count/tasks.lua",
+    ["cprof.count.within"] = "lua/cprof/count/within.lua",
     ["cprof.coverage.branches"] = "lua/cprof/coverage/branches.lua",
     ["cprof.coverage.defined"] = "lua/cprof/coverage/defined.lua",
     ["cprof.coverage.expressions"] = "lua/cprof/coverage/expressions.lua",
