@@ -11,7 +11,8 @@
 # make test-suites    Lua's own test suite, recorded in each way
 # make test-platforms other compilers and machines, emulated
 # make torture    damaged files, full disks, no memory, kills, clocks
-# make test-consumers  exports, as the programs see them that read them
+# make test-consumers  exports, as the programs see them that read them; and
+#                 what cprof dump says of programs of Debian
 # make test-hosts  servers of Debian with Lua inside, recorded
 # make test-html  the page's scripts: style, and what they compute
 # make test-browser    the page as people use it, in chromium; screenshots
@@ -211,6 +212,7 @@ NPM	= $(B)/npm/node_modules
 
 deps-consumers: deps-test
 	$(call need,valgrind lcov libxml2-utils golang-go protobuf-compiler python3 lua-zlib \
+	  lighttpd lighttpd-modules-lua prosody neomutt gringo curl gdb \
 	  $$(command -v npm >/dev/null || echo nodejs npm))
 	@if [ ! -x $(NPM)/.bin/ajv ] || [ ! -d $(NPM)/speedscope ]; then \
 	  echo "installing speedscope and ajv in $(B)/npm"; \

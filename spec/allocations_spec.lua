@@ -713,3 +713,31 @@ describe("the heap over time", function()
     assert.equal("▂▄▆█", (heap.sparkline(points, 4)))
   end)
 end)
+
+describe("tables by memory", function()
+  it("have no rows of nothing, unless all are wanted", function()
+    local function hold() for i = 1, 50 do kept[i] = { i } end end
+    local last
+    local function drop() for i = 1, 50 do last = { i } end return last end
+    local p = helper.record(function()
+      hold()
+      drop()
+      last = nil
+      collectgarbage()
+      collectgarbage()
+    end, { memory = "live", memory_interval = 1 })
+    local function shown(options)
+      options.measure, options.width, options.limit = "live", 200, 1000
+      local s = p:report(options)
+      assert.is_truthy(s:find(" hold ", 1, true), s)
+      return s:find "\n *0 B [^\n]* drop " ~= nil, s
+    end
+    for _, mode in ipairs { "summary", "self", "total" } do
+      assert.is_false(shown { mode = mode }, mode)
+    end
+    local is, all = shown { mode = "self", min_percent = 0 }
+    assert.is_true(is, all)
+    local s = p:report { measure = "live", mode = "callgraph", width = 200 }
+    assert.is_nil(s:find("\n *0 B .- drop "), s)
+  end)
+end)

@@ -313,9 +313,12 @@ end
     local list = annotate(nil, { format = "quickfix", limit = 3 })
     local first = list:match "^[^\n]+"
     assert.is_truthy(first:find("^" .. util:gsub("%p", "%%%0") ..
-      ":4: %d+%.%d %% self, %S+, 210,%d+ hits: for i = 1, n do "), list)
+      ":4: %d+%.%d %%, %S+ self, 210,%d+ hits: for i = 1, n do "), list)
     local _, n = list:gsub("[^\n]+:%d+: [^\n]+\n", "")
     assert.equal(3, n)
+    list = annotate(nil, { format = "quickfix", limit = 100 })
+    assert.is_truthy(list:find ":%d+: [%d.]+ %%, %S+ self %+ %S+ in C, %d",
+      list)
     local path = dir .. "/quickfix.cprof"
     assert(p:save(path))
     local out = command.shell(("cd %s; %s --format=quickfix %s"):format(dir,

@@ -235,6 +235,11 @@ describe("a report's head", function()
       for _, q in ipairs { p, assert(profiler.load(case[1].file)) } do
         local s = q:report { width = 400 }
         assert.is_truthy(s:find("\nnote: " .. case[2], 1, true), s)
+        assert.is_truthy(s:find "^cprof: [^\n]*\nnote: no ", s)
+        if case[1].mode == "line" then
+          assert.equal(1, (q:annotate(nil, { width = 400 }):find("note: " ..
+            case[2], 1, true)))
+        end
         local _, count = s:gsub("matches", "")
         assert.equal(1, count)
       end

@@ -146,6 +146,50 @@ describe("what stands out", function()
     assert.same({ "800 to 1000: rebuild" }, told(p, grid_of(p, 0, 1800, 60)))
   end)
 
+  it("is one stall, whatever stands out most at each moment of it", function()
+    local function sort(n) spin(n) end
+    local function index(own, sorting)
+      spin(own)
+      sort(sorting)
+    end
+    local p = driven.known(function()
+      for i = 1, 100 do
+        if i == 50 then for _ = 1, 3 do index(60, 80) end
+        else
+          index(5, 1)
+          driven.wait(14)
+        end
+      end
+    end)
+    local grid = grid_of(p, 0, p.meta.wall_ns // ms, 60)
+    assert.same({ "980 to 1400: index" }, told(p, grid))
+    assert.equal(1, cells.stretches(p, grid, 1)[1].part)
+  end)
+
+  it("ends where something else runs", function()
+    local function compact() spin(120) end
+    local p = driven.known(function()
+      for i = 1, 100 do
+        if i == 30 then
+          rebuild()
+          compact()
+          spin(100)
+          rebuild()
+        else
+          handle()
+          driven.wait(18)
+        end
+      end
+    end)
+    local grid = grid_of(p, 0, p.meta.wall_ns // ms, 60)
+    local all = told(p, grid)
+    table.sort(all)
+    assert.same({ "1000 to 1200: rebuild", "580 to 780: rebuild",
+      "780 to 900: compact", "900 to 1000: spin" }, all)
+    local some, more = cells.stretches(p, grid, 1)
+    assert.same({ 1, 3 }, { #some, more })
+  end)
+
   it("is no chance: nothing, where all is alike", function()
     local p = driven.known(function() for _ = 1, 400 do handle() end end)
     assert.same({}, told(p, grid_of(p, 0, 800, 60)))
@@ -219,6 +263,31 @@ describe("cprof heatmap", function()
       assert.is_true(utf8.len(line) <= 40 or line:find "^Next" ~= nil, line)
     end
     assert.is_nil(command.cprof("heatmap", "--limit=1", path):find "\nB ")
+  end)
+
+  it("lists the longest stalls in the order of time", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    assert(driven.known(function()
+      for i = 0, 249 do
+        if i == 50 or i == 200 then rebuild()
+        elseif i == 100 then spin(300)
+        elseif i == 150 then spin(60)
+        else
+          handle()
+          driven.wait(18)
+        end
+      end
+    end):save(path))
+    local out = command.cprof("heatmap", "--limit=3", path)
+    local list = {}
+    for letter, from in out:gmatch "\n([A-Z]) +([%d.]+s)" do
+      list[#list + 1] = letter .. " " .. from
+    end
+    assert.same({ "A 1s", "B 2.18s", "C 4.5s" }, list)
+    assert.is_truthy(out:find("\n… 1 more\n", 1, true), out)
+    assert.is_truthy(out:find("\nNext: cprof report --from 2.18s --to 2.48s ",
+      1, true), out)
   end)
 
   it("says what has no time axis", function()

@@ -36,7 +36,8 @@ describe("links in reports", function()
     local dir <close> = command.folder()
     local profile, path = recorded(dir)
     for _, words in ipairs { { "report" }, { "tree" }, { "callgraph" },
-      { "annotate", "--sort=self" } } do
+      { "annotate", "--sort=self" }, { "annotate" },
+      { "annotate", "script.lua" }, { "show", "leaf" } } do
       local name, option = words[1], words[2]
       local out = printed("", name, "--hyperlinks=always", profile, option)
       assert.is_truthy(out:find("\27]8;;file://" .. path .. "\27\\", 1, true),

@@ -289,6 +289,11 @@ describe("the name of a C function", function()
     assert.equal("directory", paths.receiver "directory metatable")
     assert.equal("Proxy", paths.receiver "Proxy")
     assert.equal("lpeg-pattern", paths.receiver "lpeg-pattern")
+    for given, shown in pairs { ["FILE*:read"] = "file:read",
+      ["tcp{client}:accept"] = "tcp:accept", ["string.rep"] = "string.rep",
+      ["zlib:inflate stream:__gc"] = "zlib:inflate stream:__gc" } do
+      assert.equal(shown, paths.method(given))
+    end
   end)
 
   it("is the method's, not that of the metamethod that is the same",
@@ -446,6 +451,8 @@ describe("titles", function()
       "/home/mex/a.lua", ["@/else/where.lua"] = "/else/where.lua",
       ["@../x.lua"] = "../x.lua", ["@.hidden.lua"] = ".hidden.lua",
       ["=./x"] = "./x",
+      -- a host may leave out the "@"; code never begins so
+      ["/home/me/a.lua"] = "a.lua", ["/a\nb"] = '[string "/a"]',
     } do
       assert.equal(place, name.place(source, "/home/me"))
     end

@@ -97,7 +97,7 @@ local function own_name(frame)
   return frame.kind == "main" and "chunk" or
     frame.first_line == 5 and "__index" or
     frame.first_line == 9 and "coroutine" or
-    frame.name == "(coroutine.wrap)" and "wrap" or frame.name
+    frame.name == "coroutine.wrap function" and "wrap" or frame.name
 end
 
 -- the frames of a dump that the host and the script have, innermost first,
@@ -163,7 +163,7 @@ describe("the C stack of another program", function()
     it("has Lua's calls where they belong, " .. what, function()
       local dir <close> = command.folder()
       local host <close> = start(dir, compiler)
-      local found = assert(remote.read(host.pid, true))
+      local found = assert(remote.read(host.pid, false, true))
       assert.is_nil(found.states[1].no_native)
       assert.is_nil(is_unknown(found))
       assert.equal("wait_here inner call_back __index outer pcall coroutine " ..
@@ -177,7 +177,7 @@ describe("the C stack of another program", function()
     local host <close> = start(dir, "gcc -O1 -fno-omit-frame-pointer " ..
       "-fno-asynchronous-unwind-tables -fno-unwind-tables",
       "call_back(function() wait_here() end)\n")
-    local found = assert(remote.read(host.pid, true))
+    local found = assert(remote.read(host.pid, false, true))
     assert.is_nil(is_unknown(found))
     assert.equal("wait_here <fn:1> call_back chunk host_turn host_run " ..
       "host_run host_run main", names(found))
@@ -188,7 +188,7 @@ describe("the C stack of another program", function()
     local dir <close> = command.folder()
     local host <close> = start(dir, "gcc -O2 -fomit-frame-pointer " ..
       "-fno-asynchronous-unwind-tables -fno-unwind-tables")
-    local found = assert(remote.read(host.pid, true))
+    local found = assert(remote.read(host.pid, false, true))
     assert.equal("its function has no unwind tables and no frame pointer",
       is_unknown(found))
     -- calls of Lua are all there
@@ -268,18 +268,19 @@ describe("a core file", function()
     local dir <close> = command.folder()
     local host <close> = start(dir, "gcc -O2")
     compile.must("gcore -o %s/core %d", dir.path, host.pid)
-    local found = assert(remote.read(host.pid, true))
+    local found = assert(remote.read(host.pid, false, true))
     local path = ("%s/core.%d"):format(dir.path, host.pid)
-    local dumped = assert(remote.read_core(path, nil, true))
+    local dumped = assert(remote.read_core(path, nil, false, true))
     assert.is_true(#lines(found) > 20)
     assert.same(lines(found), lines(dumped))
     -- a program that was built anew is not taken for that one
     finish(host)
     os.rename(dir.path .. "/host", dir.path .. "/old")
     compile.must("cp /bin/true %s/host", dir.path)
-    dumped = assert(remote.read_core(path, nil, true))
+    dumped = assert(remote.read_core(path, nil, false, true))
     assert.is_string(is_unknown(dumped))
-    dumped = assert(remote.read_core(path, dir.path .. "/old", true))
+    dumped = assert(remote.read_core(path, dir.path .. "/old", false,
+      true))
     assert.same(lines(found), lines(dumped))
   end)
 end)
@@ -362,8 +363,8 @@ describe("cprof attach --native", function()
     local dir <close> = command.folder()
     local host <close> = start(dir, "gcc -O2")
     local p = record(host.pid, 20)
-    has(hottest(p), { "(coroutine.wrap) ([C])", "call_back ([C])", "inner",
-      "wait_here ([C])", "read" })
+    has(hottest(p), { "coroutine.wrap function ([C])", "call_back ([C])",
+      "inner", "wait_here ([C])", "read" })
     finish(host)
   end)
 

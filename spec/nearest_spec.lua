@@ -16,6 +16,14 @@ describe("what could have been meant", function()
     end
   end)
 
+  it("is the name of a file, not that of its folder", function()
+    local files = { "game/../ui/a.lua", "a/long/path/to/words.lua", "go.lua" }
+    for wanted, first in pairs { wrds = files[2], ["wrds.lua"] = files[2],
+      goo = files[3], ["game/ui/a.lua"] = files[1] } do
+      assert.equal(first, nearest.sort(wanted, files)[1], wanted)
+    end
+  end)
+
   it("is told in a line, without the rest", function()
     assert.equal("; there are: draw (a.lua:9), sound (b.lua:3), and 2 more",
       nearest.list("drow", names, 2))

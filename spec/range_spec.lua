@@ -50,6 +50,20 @@ local function saved(dir, p)
 end
 
 describe("a range of a profile", function()
+  it("without samples shows what the sample after it tells", function()
+    local p = driven.known(function() spin(100) end)
+    local q = part(p, 0.0502, 0.0506)
+    assert.equal(0, q.samples)
+    local s = q:report { width = 200 }
+    assert.is_truthy(s:find("\nno samples in this range: what ran, or " ..
+      "waited, is known from the sample after it\n", 1, true), s)
+    assert.is_truthy(s:find "\n *400µs +%- +400µs +%- +spin ", s)
+    driven.start {}
+    s = driven.stop():report()
+    assert.is_truthy(s:find("\nno samples: where the time went is not known\n",
+      1, true), s)
+  end)
+
   it("has what was sampled in it, and nothing else", function()
     local p = driven.known(stalls)
     local q = part(p, 0.3, 0.5)

@@ -140,6 +140,9 @@ describe("start and stop", function()
     profiler.start()
     assert.has_error(profiler.start,
       "start: already running; call stop first")
+    assert.has_error(function() profiler.start { mode = "foo" } end,
+      'start: option \'mode\' must be one of "call", "line", "trace", ' ..
+      '"count", "sample", got "foo"')
     assert.is_true(profiler.running())
     -- nothing of cprof's is in what is recorded
     pcall(profiler.start, { clock = "cpu" })

@@ -582,4 +582,29 @@ describe("cprof run", function()
       local _, err = command.cprof("run", "--sample", "nosuch.lua")
       assert.is_nil(err:find("if it is", 1, true), err)
     end)
+
+  it("says that an option went to the script, if that has no arguments",
+    function()
+      local dir <close> = command.folder()
+      local note = "\nnote: --lines, -o went to the script: options of " ..
+        "cprof come before its name\n"
+      for text, said in pairs {
+        ["print 'ran'"] = true, ["local how = ... print 'ran'"] = false,
+        ["if arg[1] then print 'ran' end"] = false,
+        ["require 'argparse' print 'ran'"] = false,
+      } do
+        local script = dir:file("x.lua", text)
+        local out, err = command.cprof("run", script, "--lines", "-o",
+          "--mine", "x")
+        assert.equal("ran\n", out)
+        assert.equal(said, err:find(note, 1, true) ~= nil, text .. err)
+      end
+      local script = dir:file("x.lua", "print 'ran'")
+      for _, words in ipairs { { "--mine", "lines" }, { "-e" }, {} } do
+        local _, err = command.cprof("run", script, table.unpack(words))
+        assert.is_nil(err:find("went to", 1, true), err)
+      end
+      local _, err = command.cprof("run", "--quiet", script, "--lines")
+      assert.equal("", err)
+    end)
 end)

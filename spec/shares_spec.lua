@@ -4,12 +4,14 @@ local command = require "command"
 local core = require "cprof.core"
 local data = require "cprof.html.data"
 local helper = require "helper"
+local host = require "spec_host"
 local history = require "cprof.top.history"
 local json = require "dkjson"
 local measure = require "cprof.count.measure"
 local merge = require "cprof.profile.merge"
 local model = require "cprof.top.model"
 local profiler = require "cprof"
+local sampled = require "cprof.count.sampled"
 local terminal = require "cprof.system.terminal"
 
 local function busy(n)
@@ -308,3 +310,21 @@ for _, kind in ipairs(kinds) do
     end)
   end)
 end
+
+describe("the smallest share that samples can tell", function()
+  it("is the same on the page as in the report", function()
+    profiler.start { mode = "sample" }
+    local since = os.clock()
+    repeat
+      host.poll(1)
+      busy(20000)
+    until os.clock() - since > 0.1
+    profiler.stop()
+    local p = profiler.snapshot()
+    local shown = data.samples(p)
+    if p.measure.samples < sampled.few then return end
+    local told = p:report { width = 1000 }:match "functions below ([%d.]+) %%"
+    assert.equal(tonumber(told), tonumber(("%.2g"):format(100 * shown.least)))
+    assert.is_true(p.measure.samples <= p.samples)
+  end)
+end)

@@ -2,6 +2,7 @@ local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
 local tmux = require "tmux"
+local watched = require "watched"
 
 local q = command.quote
 
@@ -128,6 +129,24 @@ describe("cprof top on a terminal", function()
       status, screen = left(t)
       assert.equal(5, status)
       assert.is_truthy(screen:find "Next: cprof show ")
+    end)
+  end)
+
+  it("samples a process that does not record itself", function()
+    if not require "cprof.core".outside or watched.forbidden() then
+      pending "it cannot be sampled here"
+      return
+    end
+    within(80, 24, function(t)
+      local program <close> = watched.start(t.folder, "$SPEC_LUA busy.lua")
+      watched.await(program.pid, function(found) return found end)
+      top(t, "", "--interval", "0.2", tostring(program.pid))
+      t:wait "sampled from outside, .- leaf\n"
+      os.execute("kill " .. program.pid)
+      program:close()
+      t:wait "ended: the program ended, "
+      t:keys "q"
+      assert.equal(0, (left(t)))
     end)
   end)
 
@@ -362,8 +381,6 @@ describe("cprof top elsewhere", function()
       assert.equal("cprof top: " .. wanted .. "\n", err)
     end
     says("nowhere.cprof: No such file or directory", "nowhere.cprof")
-    says("process 1 does not record into a file: start it with cprof run",
-      "1")
     says("README.md: not a profile", "README.md")
     says("name a FILE ('x') or a program after --, not both", "x", "--", "y")
     says("name a script, -e code or -m module after --", "--")

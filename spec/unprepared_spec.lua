@@ -8,6 +8,7 @@ local compile = require "compile"
 local core = require "cprof.core"
 local helper = require "helper"
 local outside = require "cprof.remote.outside"
+local remote = require "cprof.remote"
 local profiler = require "cprof"
 
 if not core.outside then
@@ -83,6 +84,12 @@ local function record(pid, count, given, enough)
   return p, core.outside_figures(program.samples)
 end
 
+-- the module of spec/support/waiting.c
+local function waiting(dir)
+  compile.must("gcc -std=c99 -O1 -shared -fPIC -I$SPEC_INCLUDE -o " ..
+    "%s/waiting.so spec/support/waiting.c -lpthread", dir.path)
+end
+
 -- the calls in a profile: { ["caller > callee"] = true }
 local function calls(p)
   local out = {}
@@ -147,7 +154,7 @@ describe("a program that is sampled from outside", function()
       table.insert(path, 1, p.functions[node.func].name)
       id = node.parent
     end
-    assert.equal("(host) program.lua (coroutine.wrap) <fn:16> hot",
+    assert.equal("(host) program.lua coroutine.wrap function <fn:16> hot",
       table.concat(path, " "))
     os.execute("kill -9 " .. program.pid)
   end)
@@ -178,9 +185,9 @@ describe("a program that is sampled from outside", function()
     for call in ([[program.lua > leaf; even > leaf; odd > leaf;
       program.lua > __index; __index > odd; program.lua > odd;
       program.lua > pcall; pcall > protected; protected > even;
-      protected > leaf; program.lua > (coroutine.wrap);
-      (coroutine.wrap) > <fn:17>; <fn:17> > inner; inner > even; inner > odd;
-      inner > leaf; inner > coroutine.yield;
+      protected > leaf; program.lua > coroutine.wrap function;
+      coroutine.wrap function > <fn:17>; <fn:17> > inner; inner > even;
+      inner > odd; inner > leaf; inner > coroutine.yield;
       program.lua > over; over > io.open; over > method close;
       ]]):gmatch "%s*([^;]+);" do
       possible[call] = true
@@ -188,7 +195,7 @@ describe("a program that is sampled from outside", function()
     for call in pairs(calls(p)) do
       assert.is_truthy(possible[call] or call:find "^%(root%)" or
         call:find " > program.lua$" or call:find "^over > " or
-        call:find " > FILE%*:__gc$" or
+        call:find " > file:__gc$" or
         call:find "begun", call)  -- it says that it is ready a moment before
     end
     assert.equal("done\n", (program:close()))
@@ -228,6 +235,67 @@ describe("a program that is sampled from outside", function()
     assert.equal(p.samples, helper.named(p, "x.f10").self_samples)
   end)
 
+  it("waits for as long as it asked the system to", function()
+    local dir <close> = command.folder()
+    waiting(dir)
+    local program <close> = start(dir, [[
+      package.cpath = "./?.so"
+      local waiting = require "waiting"
+      local calls = { "poll", "nanosleep", "select", "sem_timedwait", "read",
+        "epoll_wait" }
+      local interrupted <const>, timed_out <const> = 4, 110
+      local pipe = io.popen("while sleep 0.003; do echo; done", "r")
+      local file = waiting.file(pipe)
+      local function work() for i = 1, 10000 do math.abs(i) end end
+      begun()
+      repeat
+        for _, call in ipairs(calls) do
+          local reads = call == "read"
+          local result, errno, ns = waiting[call](reads and file or 3)
+          local expected = call == "sem_timedwait" and { -1, timed_out } or
+            { reads and 1 or 0, 0 }
+          local well = result == expected[1] and errno == expected[2] and
+            (reads or ns >= 3e6)
+          -- the one that the system does not begin again
+          local may = call == "epoll_wait" and errno == interrupted
+          if not well and not may then print(call, result, errno, ns) end
+          work()
+        end
+      until over()
+      pipe:close()
+      print "done"]])
+    local _, figures = record(program.pid, helper.many(2000), { rate = 10000 })
+    assert.is_true(figures.stops > 0)
+    assert.is_true(figures.waits > 0)
+    assert.same({ "done\n", "exit", 0 }, { program:close() })
+  end)
+
+  for _, call in ipairs { "epoll_wait(-1, 0)", "read(0)" } do
+    it("is not stopped while it waits in " .. call, function()
+      local dir <close> = command.folder()
+      waiting(dir)
+      local program <close> = start(dir, ([[
+        package.cpath = "./?.so"
+        local waiting = require "waiting"
+        begun()
+        local result, errno = waiting.%s
+        print(result, errno)]]):format(call))
+      -- it is ready a moment before it waits
+      local p, figures
+      repeat p, figures = record(program.pid, 50) until figures.stops == 0
+      for _ = 1, 20 do
+        local more
+        p, more = record(program.pid, 50)
+        assert.equal(0, more.stops)
+        assert.is_nil(assert(remote.read(program.pid)).stopped)
+      end
+      assert.equal(p.samples,
+        helper.named(p, "waiting." .. call:match "^[%w_]+").self_samples)
+      assert.same({ (call:find "epoll" and "1" or "0") .. "\t0\n", "exit", 0 },
+        { program:close() })
+    end)
+  end
+
   it("is never stopped if that is not wanted", function()
     local dir <close> = command.folder()
     local program <close> = start(dir, [[
@@ -262,7 +330,9 @@ describe("a program that is sampled from outside", function()
       end
       print(check == sum)]]
     local program <close> = start(dir, code)
-    for _ = 1, helper.many(100) do record(program.pid, 1, { rate = 10000 }) end
+    for _ = 1, helper.many(1000) do
+      record(program.pid, 1, { rate = 10000 })
+    end
     assert.same({ "true\n", "exit", 0 }, { program:close() })
   end)
 

@@ -291,7 +291,7 @@ CPROF_API int cprof_setclock (lua_State *L, cprof_Clock now, void *ud);
 ** Starts a new profile of L's state; the last one is discarded. NULL: all
 ** options have their defaults. Returns a status: a bad option, a file that
 ** cannot be written, something is already being recorded, out of memory,
-** or cprof is not open. The first start in a mode takes 12 ms of processor
+** or cprof is not open. The first start in a mode takes 6 ms of processor
 ** time, to measure the profiler's own overhead.
 */
 CPROF_API int cprof_start (lua_State *L, const cprof_Options *options);

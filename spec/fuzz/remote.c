@@ -20,6 +20,8 @@
 #include "remote/frames.h"
 #include "remote/objects.h"
 #include "remote/stack.h"
+#include "remote/values.h"
+#include "remote/variables.h"
 
 
 #define ARENA	(1u << 18)
@@ -99,21 +101,63 @@ typedef struct Reading {
   RemoteMemory *memory;
   const RemoteLayout *layout;
   unsigned depth;	/* of tables within tables */
+  uint32_t most;	/* steps for a call's variables, and for each value */
+  uint32_t variables;	/* of the call that is read */
+  uint32_t values;	/* of variables that could be read */
   unsigned long sum;	/* of what was read, so that all of it is used */
 } Reading;
+
+
+static void read_variable (void *ud, const RemoteVariable *v) {
+  Reading *r = ud;
+  uint32_t most = r->most;
+  RemoteValue value;
+  if (v->length == 0 || strlen(v->name) > v->length ||
+      v->length >= sizeof v->name || v->number == 0)
+    abort();
+  r->variables++;
+  if (!remote_value(r->memory, r->layout, v->value, &most, &value)) return;
+  if (most > r->most || value.type < 0 || value.type >= LUA_NUMTYPES ||
+      value.length >= sizeof value.text ||
+      strlen(value.text) > value.length)
+    abort();
+  r->values++;
+  r->sum += (unsigned long)(value.size + value.bits + value.length);
+}
+
+
+/*
+** A call has no more local variables than registers, nor more upvalues than a
+** closure can have; varargs are in the stack.
+*/
+static void read_variables (Reading *r, const RemoteCall *c) {
+  uint32_t most = r->most, before = most;
+  r->variables = 0;
+  remote_variables(r->memory, r->layout, c, &most, read_variable, r);
+  if (most > before || r->variables > before - most ||
+      r->variables > 255 + 255 + 1000500)
+    abort();
+}
 
 
 static void read_thread (void *ud, uint64_t at) {
   Reading *r = ud;
   RemoteThread t;
   RemoteFrame f;
+  RemoteCall c;
   uint64_t ci;
   uint32_t i;
   if (remote_thread(r->memory, r->layout, at, &t) != NULL) return;
   r->sum += remote_resumed(r->memory, &t) != 0;
   ci = t.ci;
+  c.above = t.above;
+  c.thread = &t;
+  c.frame = &f;
   for (i = 0; i < t.depth; i++) {
+    c.ci = ci;
     if (remote_frame(r->memory, r->layout, &ci, &f) != NULL) break;
+    if (!f.isc) read_variables(r, &c);
+    c.above = remote_word(r->memory, c.ci);
     if (f.length >= sizeof f.source || strlen(f.source) > f.length ||
         (f.line != 0 && f.line < f.first))
       abort();
@@ -185,6 +229,7 @@ static void read_all (RemoteMemory *m) {
   memset(&r, 0, sizeof r);
   memset(&s, 0, sizeof s);
   r.memory = m;
+  r.most = 10000;
   s.from = (uint64_t)(uintptr_t)arena.bytes;
   s.to = s.from + arena_used;
   while (remote_search(m, &s)) {
@@ -195,7 +240,7 @@ static void read_all (RemoteMemory *m) {
     remote_fields(m, known, remote_word(m, global + REMOTE_GLOBAL_REGISTRY),
                   &most, read_field, &r);
   }
-  if (changes == NULL && known == NULL) abort();
+  if (changes == NULL && (known == NULL || r.values == 0)) abort();
 }
 
 
@@ -212,7 +257,14 @@ static const char *program =
   "  if i > 2 then coroutine.resume(cos[i], i) end\n"
   "end\n"
   "KEEP = cos\n"
-  "coroutine.wrap(function() pcall(stop) end)()\n";
+  "local function all(a, ...)\n"
+  "  local t, s, n, f = {1, 2, x = 3}, ('long'):rep(30), 1.5, print\n"
+  "  local o, u = setmetatable({}, {__name = 'O'}), io.stdout\n"
+  "  local b, c, z = true, cos[5], nil\n"
+  "  for i, v in pairs(t) do pcall(stop) end\n"
+  "  return a, s, n, f, o, u, b, c, z\n"
+  "end\n"
+  "coroutine.wrap(function(...) all(1, cos, ...) end)('x', 2)\n";
 
 
 /* Reads the state from within: what runs then is in the copy. */

@@ -21,12 +21,22 @@ const from = (name) => import(pathToFileURL(join(modules, `${name}.js`)).href);
 const { figures } = await from("decode");
 const branches = await from("branches");
 const trees = await from("tree");
-const { bytes, count, instant, percent, short, signed, tail, time } =
-  await from("format");
+const {
+  bytes,
+  count,
+  fixed,
+  instant,
+  percent,
+  precise,
+  short,
+  signed,
+  tail,
+  time,
+} = await from("format");
 const { matcher } = await from("search");
 const { between, falls, nearest, peaks, ticks } = await from("axis");
 const { beside, coverage, hot, hottest } = await from("lines");
-const { interval, uncertain } = await from("samples");
+const { both, interval, least, uncertain } = await from("samples");
 const { cut, highlight } = await from("lua");
 const { address, parse } = await from("state");
 const { Model, span } = await from("model");
@@ -1057,5 +1067,32 @@ describe("figures", () => {
     assert.equal(percent(1225, 10000), "12.2");
     assert.equal(percent(1275, 10000), "12.8");
     assert.equal(time(14350), "14.3 µs");
+    assert.equal(fixed(12.5, 0), "12");
+    assert.equal(fixed(6.25, 1), "6.2");
+    for (const [n, told] of [
+      [2400, "0.12"],
+      [4800, "0.062"],
+      [2608, "0.12"],
+      [2609, "0.11"],
+      [300, "1"],
+      [24, "12"],
+      [1, "100"],
+    ]) {
+      assert.equal(precise(least(n)), told, n);
+    }
+  });
+
+  it("assume as many samples as text reports do", () => {
+    // as sampled.both
+    for (const [n, waits, part, all] of [
+      [1000, 100, 0.5, 200],
+      [1000, 900, 0.5, 200],
+      [1000, 500, 0.5, 1000],
+      [1000, 0, 0.01, 100],
+      [1000, 1000, 0.9, 10],
+      [1000, 0, 0, 1000],
+    ]) {
+      assert.equal(both(n, waits, part), all, `${waits} of ${n}, ${part}`);
+    }
   });
 });

@@ -4,7 +4,7 @@
 ** A scratch state runs Lua code that does little but cause the events in
 ** question, unrecorded and recorded in turn. Their cost is the time that nodes
 ** are charged, less the time of the unrecorded run. There are many rounds, and
-** the median counts, of that half in which the processor was fastest: another
+** the median counts, of those in which the processor was fastest: another
 ** thread on the same core slows some, but not all rounds.
 */
 
@@ -27,9 +27,13 @@
 #define TURNS		100	/* turns of a loop in a run */
 #define SPIN_NS		100	/* time that the C function takes */
 #define READINGS	1000	/* readings of the clock, to time one of them */
+#define PACE		4	/* pieces of work, before and after a run */
 #define FAR		100	/* lines that RUN_FAR has before its loop */
 #define DEEP		1500	/* new nodes; 5.4.0 allows 1,950 nested calls */
 
+
+/* the processor is as fast while work takes up to a part of this longer */
+#define SLOWER_PART	12
 
 #define TEN(s)	s s s s s s s s s s
 
@@ -92,7 +96,7 @@ static const Probe calibrate_probes[PROBES] = {
   {RUN_NEAR, 0, 14, 3, 3}, {RUN_FAR, 0, 18, 3, 3}
 };
 
-#define SERIES		((int)RUNS + (int)PROBES + (int)EVENT_KINDS)
+#define SERIES		(2 * (int)RUNS + (int)PROBES + (int)EVENT_KINDS)
 
 /*
 ** One measurement of each round, in ticks. It can be negative, if the time
@@ -111,6 +115,7 @@ typedef struct Calibration {
   Costs costs;
   Recorder *r;		/* recorder of the scratch state */
   Node *node[PROBES];
+  Series *pace;		/* times of work before and after each run */
   Series *bare;		/* times of each run, unrecorded */
   Series *self;		/* self times of each probe, recorded */
   Series *within;	/* means of each kind of timed event */
@@ -118,6 +123,7 @@ typedef struct Calibration {
   uint64_t spin;	/* ticks that a call of the C function is to take */
   uint64_t spun;	/* ticks that its calls took, in this run */
   uint64_t reading;	/* ticks that reading the clock takes */
+  uint64_t worked;	/* result of the work */
   double rate;		/* ps in a tick */
   uint64_t ns;		/* processor time to spend */
   int round;		/* -1: the first one, which is not measured */
@@ -171,16 +177,20 @@ static void series_sort (Series *s) {
 
 
 /*
-** Keeps the measurements of rounds in which 'by' is at most 'most', sorted. If
-** 'most' is SERIES_NONE, 'by' was not measured in at least half of the rounds;
-** these are kept.
+** Keeps the measurements of rounds in which the 'pace' was about as fast as in
+** the fastest quarter, sorted: means and medians of fast and slow rounds would
+** not agree. Keeps all, if the pace was not measured in that many rounds.
 */
-static void series_keep (Series *s, const Series *by, int32_t most) {
+static void series_keep (Series *s, const Series *pace) {
+  Series by = *pace;
+  int32_t most;
   int i;
+  series_sort(&by);
+  most = by.ticks[by.count / 4];
+  most = most == SERIES_NONE ? INT32_MAX : most + most / SLOWER_PART;
   s->count = 0;
-  for (i = 0; i < by->count; i++)
-    if (by->ticks[i] <= most && s->ticks[i] != SERIES_NONE &&
-        (by->ticks[i] != SERIES_NONE || most == SERIES_NONE))
+  for (i = 0; i < pace->count; i++)
+    if (pace->ticks[i] <= most && s->ticks[i] != SERIES_NONE)
       s->ticks[s->count++] = s->ticks[i];
   series_sort(s);
 }
@@ -214,6 +224,15 @@ static void calibrate_call (lua_State *L, int run, int times) {
   lua_pushvalue(L, 2 + run);
   lua_pushinteger(L, times);
   lua_call(L, 1, 0);
+}
+
+
+/* Returns the ticks that some work takes now. */
+static uint64_t calibrate_pace (Calibration *c) {
+  uint64_t begun = platform_ticksafter();
+  int i;
+  for (i = 0; i < PACE; i++) c->worked = timing_work(c->worked);
+  return platform_ticksafter() - begun;
 }
 
 
@@ -301,25 +320,28 @@ static void calibrate_means (Calibration *c, const Timing *before) {
   for (i = 0; i < EVENT_KINDS; i++) {
     uint64_t events = t[i].events - before[i].events;
     if (events > 0)
-      series_add(c, &c->within[i],
-                 (t[i].ticks - before[i].ticks) * TURNS / events, 0);
+      series_add(c, &c->within[i], (uint64_t)
+                 ((t[i].ticks - before[i].ticks) * TURNS / (int64_t)events), 0);
   }
 }
 
 
 static int calibrate_round (Calibration *c, lua_State *L) {
   Timing before[EVENT_KINDS];
+  uint64_t pace;
   int run, i;
   for (i = 0; c->round >= 0 && i < SERIES; i++)
-    c->bare[i].ticks[c->round] = SERIES_NONE;
+    c->pace[i].ticks[c->round] = SERIES_NONE;
   memcpy(before, c->r->recording.figures->timing, sizeof before);
   for (run = 0; run < RUNS; run++) {
     if (!calibrate_needs(c, run)) continue;
+    pace = calibrate_pace(c);
     calibrate_bare(c, L, run);
     if (!control_resume(c->r, L)) return 0;
     calibrate_schedule(c->r->hot, 0);
     if (c->round < 0) calibrate_call(L, run, TURNS);
     else calibrate_recorded(c, L, run);
+    series_add(c, &c->pace[run], pace + calibrate_pace(c), 0);
     if (c->round >= 0 && (run <= RUN_C || run == RUN_LINES))
       calibrate_timed(c, L, run, 2 * TURNS);
     if (!control_pause(c->r, L, 0)) return 0;
@@ -450,15 +472,18 @@ static void calibrate_within (Calibration *c) {
 }
 
 
-/* Drops the half of the rounds in which the processor was slower. */
+/* Drops what was measured while the processor was slower. */
 static void calibrate_choose (Calibration *c, int rounds) {
-  Series by = c->within[EVENT_WORK], sorted;
+  Series work = c->within[EVENT_WORK];
   int i;
-  by.count = rounds;
-  sorted = by;
-  series_sort(&sorted);
-  for (i = 0; i < SERIES; i++)
-    series_keep(&c->bare[i], &by, series_median(&sorted));
+  work.count = rounds;
+  for (i = 0; i < EVENT_KINDS; i++) series_keep(&c->within[i], &work);
+  for (i = 0; i < (int)RUNS; i++) {
+    c->pace[i].count = rounds;
+    series_keep(&c->bare[i], &c->pace[i]);
+  }
+  for (i = 0; i < PROBES; i++)
+    series_keep(&c->self[i], &c->pace[calibrate_probes[i].run]);
 }
 
 
@@ -470,7 +495,9 @@ static void calibrate_costs (Calibration *c) {
   calibrate_switches(c);
   calibrate_coroutines(c);
   calibrate_within(c);
-  c->costs.unreturned = c->costs.within[EVENT_RETURN];
+  /* a return is one of the two events of a call */
+  c->costs.unreturned =
+    (c->costs.caller[COST_LUA] + c->costs.callee[COST_LUA]) / 2;
   if (c->nodes.events > 0)
     c->costs.node = c->costs.within[EVENT_NODE] - c->costs.within[EVENT_LUA];
 }
@@ -543,12 +570,13 @@ static uint64_t calibrate_ran (void) {
 static int calibrate_all (lua_State *L) {
   Calibration *c = cast(Calibration *, lua_touserdata(L, 1));
   uint64_t begun = platform_monotonic(), ran = calibrate_ran();
-  size_t size = SERIES * sizeof *c->bare;
+  size_t size = SERIES * sizeof *c->pace;
   if (!calibrate_open(c, L)) return 0;
-  c->bare = cast(Series *, lua_newuserdatauv(L, size, 0));
+  c->pace = cast(Series *, lua_newuserdatauv(L, size, 0));
+  c->bare = c->pace + RUNS;
   c->self = c->bare + RUNS;
   c->within = c->self + PROBES;
-  memset(c->bare, 0, size);
+  memset(c->pace, 0, size);
   c->spin = calibrate_spinticks(c);
   c->reading = calibrate_reading(c);
   for (c->round = -1; c->round < ROUNDS_LEAST ||
@@ -593,7 +621,7 @@ static int calibrate (const Memory *m, const Options *o, unsigned ns,
 ** Calibrations
 ** ======================================================= */
 
-#define FIRST_NS	12000000u	/* of processor time, the first time */
+#define FIRST_NS	6000000u	/* of processor time, the first time */
 #define NEXT_NS		1500000u	/* of processor time, later on */
 #define APART_NS	100000000u	/* least time between calibrations */
 
@@ -623,21 +651,43 @@ static int64_t costs_sum (const Costs *c) {
 }
 
 
-/* The median; of two, the first one, which was measured for longer. */
+/* What the work of a fixed size took in a calibration, in ps. */
+static int64_t calibrated_work (const Calibrated *c, unsigned i) {
+  return c->costs[i].within[EVENT_WORK];
+}
+
+
+/* Was the processor as fast in calibration i as in the fastest one? */
+static int calibrated_isfast (const Calibrated *c, unsigned n, unsigned i) {
+  int64_t work = calibrated_work(c, i);
+  unsigned k;
+  for (k = 0; k < n; k++) {
+    int64_t other = calibrated_work(c, k);
+    if (work > other + other / SLOWER_PART) return 0;
+  }
+  return 1;
+}
+
+
+/*
+** The median of those in which the processor was fast; of two, the first one,
+** which was measured for longer.
+*/
 static Costs calibrated_median (const Calibrated *c) {
   unsigned n = c->taken < CALIBRATIONS_KEPT ? c->taken : CALIBRATIONS_KEPT;
-  unsigned i, k;
-  if (n <= 2) return c->costs[0];
-  for (i = 0; i < n; i++) {
-    int64_t sum = costs_sum(&c->costs[i]);
+  unsigned fast[CALIBRATIONS_KEPT], count = 0, i, k;
+  for (i = 0; i < n; i++)
+    if (calibrated_isfast(c, n, i)) fast[count++] = i;
+  for (i = 0; count > 2 && i < count; i++) {
+    int64_t sum = costs_sum(&c->costs[fast[i]]);
     unsigned lower = 0;
-    for (k = 0; k < n; k++) {
-      int64_t other = costs_sum(&c->costs[k]);
+    for (k = 0; k < count; k++) {
+      int64_t other = costs_sum(&c->costs[fast[k]]);
       lower += other < sum || (other == sum && k < i);
     }
-    if (lower == (n - 1) / 2) break;
+    if (lower == (count - 1) / 2) return c->costs[fast[i]];
   }
-  return c->costs[i];
+  return c->costs[fast[0]];
 }
 
 

@@ -28,13 +28,13 @@ typedef struct Calibrations {
 
 /*
 ** The costs of recording with these options, as known so far. If there are
-** none, they are measured for 12 ms of processor time. 0: out of memory.
+** none, they are measured for 6 ms of processor time. 0: out of memory.
 */
 CPROF_I int calibrations_get (Calibrations *c, const Memory *m,
                               const Options *o, Costs *costs);
 
 /*
-** Measures the costs again, for 12 ms, and gives those of this time. 0: out of
+** Measures the costs again, for 6 ms, and gives those of this time. 0: out of
 ** memory.
 */
 CPROF_I int calibrations_measure (Calibrations *c, const Memory *m,

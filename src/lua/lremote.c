@@ -7,8 +7,10 @@
 #include "internals/internals.h"
 #include "lua/parts.h"
 #include "lua/ltable.h"
+#include "lua/lvariables.h"
 #include "remote/frames.h"
 #include "remote/objects.h"
+#include "remote/stack.h"
 #include "system/system.h"
 
 #if PLATFORM_WATCH
@@ -192,11 +194,17 @@ static int lremote_states (lua_State *L) {
 ** Threads
 ** ======================================================= */
 
-/* Pushes a call; or nil and what does not fit. */
+/*
+** Pushes a call; or nil and what does not fit. '*c' becomes its caller. What
+** still may be read of variables is '*most'; NULL: they are not wanted.
+*/
 static int lremote_frame (lua_State *L, RemoteMemory *m,
-                          const RemoteLayout *l, uint64_t *ci) {
+                          const RemoteLayout *l, RemoteCall *c,
+                          uint32_t *most) {
   RemoteFrame f;
-  const char *misfit = remote_frame(m, l, ci, &f);
+  RemoteCall call = *c;
+  const char *misfit = remote_frame(m, l, &c->ci, &f);
+  c->above = remote_word(m, call.ci + INTERNALS_CI_FUNC);
   if (misfit != NULL) {
     lua_pushnil(L);
     lua_pushstring(L, misfit);
@@ -214,22 +222,30 @@ static int lremote_frame (lua_State *L, RemoteMemory *m,
   ltable_setinteger(L, "last", f.last);
   lua_pushlstring(L, f.source, f.length);
   lua_setfield(L, -2, "source");
+  call.frame = &f;
+  if (most != NULL) lvariables_set(L, m, l, &call, most);
   return 1;
 }
 
 
 /* Fills the array on top with calls. 0: nil and a message are on top. */
 static int lremote_frames (lua_State *L, RemoteMemory *m,
-                           const RemoteLayout *l, const RemoteThread *t) {
-  uint64_t ci = t->ci;
+                           const RemoteLayout *l, const RemoteThread *t,
+                           uint32_t *most) {
+  RemoteCall c;
   uint32_t i;
   lua_Integer n = 0;
+  memset(&c, 0, sizeof c);
+  c.ci = t->ci;
+  c.above = t->above;
+  c.thread = t;
   for (i = 0; i < t->depth; i++) {
     if (i >= LREMOTE_TOP && i + LREMOTE_BOTTOM < t->depth) {
-      ci = remote_word(m, ci + INTERNALS_CI_PREVIOUS);
+      c.above = remote_word(m, c.ci + INTERNALS_CI_FUNC);
+      c.ci = remote_word(m, c.ci + INTERNALS_CI_PREVIOUS);
       continue;
     }
-    if (!lremote_frame(L, m, l, &ci)) return 0;
+    if (!lremote_frame(L, m, l, &c, most)) return 0;
     lua_rawseti(L, -2, ++n);
   }
   return 1;
@@ -237,11 +253,14 @@ static int lremote_frames (lua_State *L, RemoteMemory *m,
 
 
 /*
-** process, address, layout -> a thread: a table; or nil and what does not fit
+** process, address, layout [, how much may be read of variables] -> a thread:
+** a table, with what is 'left' of that; or nil and what does not fit
 */
 static int lremote_thread (lua_State *L) {
   RemoteMemory *m = &lremote_get(L)->memory;
   const RemoteLayout *l = lremote_layout(L, 3);
+  int variables = !lua_isnoneornil(L, 4);
+  uint32_t most = (uint32_t)luaL_optinteger(L, 4, 0);
   RemoteThread t;
   const char *misfit = remote_thread(m, l, lremote_address(L, 2), &t);
   if (misfit != NULL) {
@@ -259,8 +278,39 @@ static int lremote_thread (lua_State *L) {
   ltable_setinteger(L, "jump", (lua_Integer)t.jump);
   ltable_setinteger(L, "resumed", (lua_Integer)remote_resumed(m, &t));
   lua_newtable(L);
-  if (!lremote_frames(L, m, l, &t)) return 2;
+  if (!lremote_frames(L, m, l, &t, variables ? &most : NULL)) return 2;
   lua_setfield(L, -2, "frames");
+  ltable_setinteger(L, "left", (lua_Integer)most);
+  return 1;
+}
+
+
+/*
+** process, address, layout, registers -> the line at which a thread runs that
+** has a Lua function on top, as registers tell it; nil: they do not. The
+** registers are those of a stopped thread, or in a core file a string.
+*/
+static int lremote_line (lua_State *L) {
+  RemoteMemory *m = &lremote_get(L)->memory;
+  const RemoteLayout *l = lremote_layout(L, 3);
+  RemoteThread t;
+  RemoteFrame f;
+  RemoteProto p;
+  TaskRegisters r;
+  uint32_t seen[TASK_REGISTERS] = ZEROS;
+  int told, at, line;
+  if (lua_type(L, 4) == LUA_TSTRING) {
+    size_t size;
+    const char *saved = lua_tolstring(L, 4, &size);
+    told = task_saved(&r, saved, size);
+  }
+  else told = task_registers((long)luaL_checkinteger(L, 4), &r);
+  if (!told || remote_head(m, l, lremote_address(L, 2), &t) != NULL ||
+      t.ci == t.base || remote_called(m, l, t.ci, &f) != NULL || f.isc ||
+      !remote_proto(m, f.code, &p) || !stack_place(m, &p, &r, seen, &at) ||
+      !remote_line(m, &p, at, &line) || line == 0)
+    return 0;
+  lua_pushinteger(L, line);
   return 1;
 }
 
@@ -427,6 +477,7 @@ static const luaL_Reg lremote_list[] = {
   {"remote_link", lremote_link},
   {"remote_states", lremote_states},
   {"remote_thread", lremote_thread},
+  {"remote_line", lremote_line},
   {"remote_coroutines", lremote_coroutines},
   {"remote_names", lremote_names},
   {NULL, NULL}

@@ -470,13 +470,18 @@ static void hook_schedule (Hot *h, lua_State *L) {
 }
 
 
-/* Times a fixed piece of work. Returns the current time. */
-static uint64_t hook_work (Hot *h) {
+/*
+** Times a reading of the clock, and a fixed piece of work. A reading that took
+** longer than the work was interrupted. Returns the current time.
+*/
+static uint64_t hook_work (Hot *h, uint64_t *reading) {
   Timing *t = &h->recorder->recording.figures->timing[EVENT_WORK];
-  uint64_t begun = platform_ticksafter(), ended;
+  uint64_t before = platform_ticksafter(), begun = platform_ticksafter(), ended;
   h->worked = timing_work(h->seed);
   ended = platform_ticksafter();
-  timing_add(t, EVENT_WORK, ended - begun);
+  *reading = begun - before;
+  if (*reading > ended - begun) *reading = UINT64_MAX;
+  timing_add(t, EVENT_WORK, ended - begun, *reading);
   return ended;
 }
 
@@ -491,7 +496,7 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
                                                   lua_Debug *ar)) {
   Recording *x = &h->recorder->recording;
   uint32_t nodes = h->tree->nodes.count;
-  uint64_t begun, ended, worked, extra;
+  uint64_t begun, ended, worked, reading, extra;
   int event = ar->event;
   EventKind kind;
   hook_schedule(h, L);
@@ -503,9 +508,9 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   if (h->L == NULL || h->last > now) return;
   kind = hook_kind(h, event, nodes);
   if (kind == EVENT_KINDS) return;
-  worked = hook_work(h);
+  worked = hook_work(h, &reading);
   if (worked - now > h->gap) return;  /* a gap, which the next event divides */
-  timing_add(&x->figures->timing[kind], kind, ended - begun);
+  timing_add(&x->figures->timing[kind], kind, ended - begun, reading);
   extra = begun - now + worked - ended;
   x->tree.overhead->self += extra;
   h->last += extra;

@@ -29,16 +29,19 @@
 #define REMOTE_STEPS	4096	/* most instructions between two bases */
 
 
+uint64_t remote_stringsize (RemoteMemory *m, uint64_t at) {
+  unsigned tag = remote_tag(m, at);
+  return tag == REMOTE_SHORT ? remote_byte(m, at + REMOTE_STRING_SHORT)
+       : tag == REMOTE_LONG ? remote_word(m, at + REMOTE_STRING_LONG) : 0;
+}
+
+
 int remote_string (RemoteMemory *m, const RemoteLayout *l, uint64_t at,
                    char *to, size_t room, size_t *length) {
   unsigned tag = remote_tag(m, at);
-  uint64_t text = at + REMOTE_STRING_TEXT, size;
-  if (tag == REMOTE_SHORT) size = remote_byte(m, at + REMOTE_STRING_SHORT);
-  else if (tag == REMOTE_LONG) {
-    size = remote_word(m, at + REMOTE_STRING_LONG);
-    if (l->newer) text = remote_word(m, text);
-  }
-  else return 0;
+  uint64_t text = at + REMOTE_STRING_TEXT, size = remote_stringsize(m, at);
+  if (tag != REMOTE_SHORT && tag != REMOTE_LONG) return 0;
+  if (tag == REMOTE_LONG && l->newer) text = remote_word(m, text);
   if (size > room - 1) size = room - 1;
   if (!remote_copy(m, text, to, (size_t)size)) return 0;
   to[size] = '\0';

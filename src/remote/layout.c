@@ -17,16 +17,15 @@
 
 #define REMOTE_TOP	16	/* in a state: behind the last value */
 #define REMOTE_TABLE	0x45	/* the tag of a table */
-#define REMOTE_TABLE_ARRAY	16
 #define REMOTE_STATE	72	/* bytes of a state that the search looks at */
 #define REMOTE_GLOBAL	1600	/* where the pointer back is, at most */
 
 static const RemoteLayout remote_layouts[] = {
-  {"5.4.3 to 5.4.8", 10, 48, 96, 88, 200, 264, 0, 62, 2, 0x20, 4, 0},
-  {"5.4.2", 10, 48, 88, 80, 192, 264, 0, 62, 2, 0x20, 4, 0},
-  {"5.4.0", 10, 56, 96, 88, 200, 256, 0, 62, 2, 0x10, 0, 0},
-  {"5.5.0", 11, 48, 96, 88, -1416, 0, 2, 60, 0x8000, 0x400000, 0x10000,
-   1}
+  {"5.4.3 to 5.4.8", 10, 48, 96, 88, 200, 264, 0, 62, 2, 0x20, 4, 0, 10},
+  {"5.4.2", 10, 48, 88, 80, 192, 264, 0, 62, 2, 0x20, 4, 0, 10},
+  {"5.4.0", 10, 56, 96, 88, 200, 256, 0, 62, 2, 0x10, 0, 0, 9},
+  {"5.5.0", 11, 48, 96, 88, -1416, 0, 2, 60, 0x8000, 0x400000, 0x10000, 1,
+   0}
 };
 
 #define REMOTE_LAYOUTS	(sizeof remote_layouts / sizeof *remote_layouts)

@@ -15,6 +15,7 @@
 #define REMOTE_GLOBAL_REGISTRY	64	/* a value */
 #define REMOTE_GLOBAL_OBJECTS	112	/* the list of what is collected */
 #define REMOTE_OBJECT_NEXT	0
+#define REMOTE_TABLE_ARRAY	16
 #define REMOTE_VALUE	16	/* bytes of a value in the stack */
 #define REMOTE_STATUS_MOST	5	/* the last of Lua's statuses */
 
@@ -30,6 +31,8 @@ typedef struct RemoteLayout {
   uint32_t c, tail;
   uint32_t fresh;	/* 0: each call of Lua has a C frame of its own */
   int newer;		/* are arrays and long strings those of Lua 5.5? */
+  size_t hint;		/* in a table: a byte whose highest bit says that its
+			   array may be larger than its size says; 0: never */
 } RemoteLayout;
 
 /* The layout with that 'release'; NULL: there is none. */

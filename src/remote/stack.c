@@ -37,35 +37,30 @@ static const char *stack_threads (RemoteMemory *m, const RemoteLayout *l,
 }
 
 
-/*
-** Lua keeps the place in the code of the function on top in a register, and
-** writes it to memory only where it may have to be known. The register is the
-** one that has had such an address most often; where none has, a function of
-** Lua's own may have saved it in the C stack.
-*/
-static void stack_exact (RemoteStack *s, RemoteMemory *m,
-                         const RemoteProto *p, const TaskRegisters *r,
-                         int *at) {
+int stack_place (RemoteMemory *m, const RemoteProto *p,
+                 const TaskRegisters *r, uint32_t *seen, int *at) {
   uint64_t words[STACK_WORDS];
-  int i, place, best = -1;
-  for (i = 0; i < r->count; i++) {
+  int n, i, place, best = -1;
+  for (n = 0; n < r->count; n++) {
+    i = (n + r->kept) % r->count;
     if (i == r->stack || r->word[i] % 4 != 0 ||
         remote_instruction(p, r->word[i], &place) != NULL)
       continue;
-    s->seen[i]++;
-    if (best < 0 || s->seen[i] > s->seen[best]) best = i;
+    seen[i]++;
+    if (best < 0 || seen[i] > seen[best]) best = i;
   }
   if (best >= 0) {
     remote_instruction(p, r->word[best], at);
-    return;
+    return 1;
   }
-  if (!remote_copy(m, r->word[r->stack], words, sizeof words)) return;
+  if (!remote_copy(m, r->word[r->stack], words, sizeof words)) return 0;
   for (i = 0; i < STACK_WORDS; i++)
     if (words[i] > p->code &&
         remote_instruction(p, words[i], &place) == NULL) {
       *at = place;
-      return;
+      return 1;
     }
+  return 0;
 }
 
 
@@ -86,7 +81,7 @@ static const char *stack_call (RemoteStack *s, RemoteMemory *m,
   if (!f.isc) {
     misfit = remote_instruction(&p, f.pc, &at);
     if (misfit != NULL) return misfit;
-    if (s->count == 0 && r != NULL) stack_exact(s, m, &p, r, &at);
+    if (s->count == 0 && r != NULL) stack_place(m, &p, r, s->seen, &at);
     if ((uint32_t)at < known_at(k, to->func)->size)
       to->at = (uint32_t)at + 1;
   }

@@ -41,6 +41,16 @@ CPROF_I const char *stack_read (RemoteStack *s, RemoteMemory *m,
                                 const RemoteLayout *l, Known *k,
                                 uint64_t from, const TaskRegisters *r);
 
+/*
+** Lua keeps the place in the code of the function on top in a register, and
+** writes it to memory only where it may have to be known. The register is the
+** one that has had such an address most often, as 'seen' counts; where none
+** has, a function of Lua's own may have saved it in the C stack. Sets '*at'
+** to the instruction. 0: it is not known.
+*/
+CPROF_I int stack_place (RemoteMemory *m, const RemoteProto *p,
+                         const TaskRegisters *r, uint32_t *seen, int *at);
+
 #endif
 
 #endif

@@ -21,12 +21,27 @@
 
 #define TASK_GENERAL	1	/* NT_PRSTATUS: the general registers */
 
-/* which of these is the stack pointer */
+/*
+** how many there are, which is the stack pointer, and the first that calls
+** keep
+*/
 #if defined(__x86_64__)
+#define TASK_COUNT	27
 #define TASK_STACK	19
+#define TASK_KEPT	0
 #else
+#define TASK_COUNT	34
 #define TASK_STACK	31
+#define TASK_KEPT	19
 #endif
+
+
+static int task_set (TaskRegisters *r, size_t size) {
+  r->count = (int)(size / sizeof *r->word);
+  r->stack = TASK_STACK;
+  r->kept = TASK_KEPT;
+  return r->count > TASK_STACK;
+}
 
 
 int task_registers (long thread, TaskRegisters *r) {
@@ -36,9 +51,14 @@ int task_registers (long thread, TaskRegisters *r) {
   if (ptrace(PTRACE_GETREGSET, (pid_t)thread, (void *)TASK_GENERAL,
              &to) != 0)
     return 0;
-  r->count = (int)(to.iov_len / sizeof *r->word);
-  r->stack = TASK_STACK;
-  return r->count > TASK_STACK;
+  return task_set(r, to.iov_len);
+}
+
+
+int task_saved (TaskRegisters *r, const char *saved, size_t size) {
+  if (size != TASK_COUNT * sizeof *r->word) return 0;
+  memcpy(r->word, saved, size);
+  return task_set(r, size);
 }
 
 

@@ -6,6 +6,7 @@
 #ifndef remote_task_h
 #define remote_task_h
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/platform.h"
@@ -18,11 +19,15 @@
 typedef struct TaskRegisters {
   int count;
   int stack;		/* which one is the stack pointer */
+  int kept;		/* the first of those that called functions keep */
   uint64_t word[TASK_REGISTERS];
 } TaskRegisters;
 
 /* Reads the registers of a stopped thread. 0: they cannot be read. */
 CPROF_I int task_registers (long thread, TaskRegisters *r);
+
+/* Sets them to what a core file has. 0: these are not this machine's. */
+CPROF_I int task_saved (TaskRegisters *r, const char *saved, size_t size);
 
 /* what a thread has used */
 typedef struct TaskUse {

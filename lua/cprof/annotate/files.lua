@@ -86,11 +86,12 @@ local function block_of(view, file, greatest)
         line.self_raw == 0 and not view.profile.samples }
   end
   local block = {
-    title = format.plain(file.place),
-    facts = ("%s %% of %s%s"):format(
-      format.percent(file.ns, view.whole),
-      view.page:told(view.whole), view.profile.samples and "" or
-        (", %d of %d lines ran"):format(file.ran, file.active)),
+    title = format.plain(file.place), link = view.page:link(file.source, 0),
+    facts = { ("%s %% of %s"):format(format.percent(file.ns, view.whole),
+        view.page:told(view.whole)),
+      not view.profile.samples and
+        ("%d of %d lines ran"):format(file.ran, file.active) or nil,
+      share = 1 },
     note = note,
     rows = listing.rows(view, 1, math.max(#content, #file.lines), line_at,
       function(number) return not shown or shown[number] end, greatest),

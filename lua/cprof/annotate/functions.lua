@@ -102,11 +102,10 @@ end
 -- the figures of a function in words: 520 KB self + 17.1 MB in C, 97.2 %
 local function facts_of(view, row, of_c)
   local page = view.page
-  return ("%s self%s, %s %%%s"):format(
-    page:told(row.self, row.self_most),
-    of_c > 0 and (" + %s in C"):format(page:told(of_c)) or "",
-    page:share(row.self + of_c),
-    row.calls and ", " .. format.plural(row.calls, "call") or "")
+  return { ("%s self%s"):format(page:told(row.self, row.self_most),
+      of_c > 0 and (" + %s in C"):format(page:told(of_c)) or ""),
+    page:share(row.self + of_c) .. " %",
+    row.calls and format.plural(row.calls, "call"), share = 2 }
 end
 
 ---The lines of a function.
@@ -150,6 +149,7 @@ function functions.block(view, row)
   return {
     title = format.plain(f.name),
     place = f.kind == "Lua" and format.plain(name.where(f)) or nil,
+    link = view.page:link(f.source, name.first_line(f)),
     facts = facts_of(view, row, of_c),
     note = known.note,
     rows = listing.rows(view, from, to, line_at,

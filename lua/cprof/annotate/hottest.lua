@@ -72,12 +72,13 @@ local function quickfix_of(view, entry, content)
   local line, page = entry.line, view.page
   local path = filename.absolute(entry.file.source:sub(2),
     view.profile.meta.folder)
-  return ("%s:%d: %s %% %s, %s%s: %s"):format(
+  return ("%s:%d: %s %%, %s %s%s%s: %s"):format(
     format.plain(name.place("@" .. path, core.cwd())), entry.number,
-    page:share(entry.ns), view.profile.measure.column,
-    page:time(line.self, line.self_most), line.hits > 0 and
-      not view.profile.samples and ", " .. format.plural(line.hits, "hit") or
-      "", text_of(content))
+    page:share(entry.ns), page:time(line.self, line.self_most),
+    view.profile.measure.column,
+    entry.in_c > 0 and (" + %s in C"):format(page:time(entry.in_c)) or "",
+    line.hits > 0 and not view.profile.samples and
+      ", " .. format.plural(line.hits, "hit") or "", text_of(content))
 end
 
 -- Calls `show` with the lines that the options select, and their texts, until

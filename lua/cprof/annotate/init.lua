@@ -4,6 +4,7 @@
 local files = require "cprof.annotate.files"
 local functions = require "cprof.annotate.functions"
 local hottest = require "cprof.annotate.hottest"
+local header = require "cprof.report.header"
 local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.count.lines"
 local measures = require "cprof.count.measure"
@@ -181,6 +182,7 @@ function annotate.make(profile, source, given, level)
   profile = measures.profile(profile, measure)
   local view = annotate.view(profile, o, page.new(o, profile))
   view.single = source ~= nil
+  if o.sort == "line" then header.unmatched(profile, view.page) end
   restrict(view, level)
   show(view, source, level)
   return view.page:text()

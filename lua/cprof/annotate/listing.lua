@@ -28,12 +28,15 @@ local function cut(s, width)
   if s:find("\27", 1, true) then return cut_painted(s, width) end
   local text = s:sub(-#never_ran) == never_ran and s:sub(1, -#never_ran - 1)
   if not text then return format.cutend(s, width) end
-  return format.cutend(text, width - format.width(never_ran)) .. never_ran
+  local room = width - format.width(never_ran)
+  if room < 2 then return format.cutend(never_ran, width) end
+  return format.cutend(text, room) .. never_ran
 end
 
 local columns <const> = {
-  { title = "hits", optional = true }, { title = "self", optional = true },
-  { title = "in C", optional = true },
+  { title = "hits", optional = true, spare = true },
+  { title = "self", optional = true },
+  { title = "in C", optional = true, spare = true },
   { title = "self %", optional = true, rank = 2 },
   { title = "alloc", optional = true },
   { title = "allocs", optional = true, rank = 1 },
@@ -127,27 +130,52 @@ function listing.fold(view, count, ns)
     format.plural(count, "line"), format.percent(ns, view.whole)), "dim" })
 end
 
+-- names get this width, if not more, before places get any, and places are not
+-- cut to less than this
+local long_name <const>, short_place <const> = 24, 8
+
+-- The facts of a block that leave half of the width for its name: the last
+-- ones are left out first, the share last.
+local function facts_of(block, width)
+  local all = block.facts
+  local first, last = 1, #all
+  local function text() return table.concat(all, ", ", first, last) end
+  while first < last and format.width(text()) > width // 2 do
+    if last > all.share then last = last - 1 else first = first + 1 end
+  end
+  return text()
+end
+
 local function title(page, block)
   local width = page.width == math.huge and 100 or page.width
+  local facts = facts_of(block, page.width)
   local room = page.width == math.huge and page.width or
-    math.max(width - format.width(block.facts) - 2, 16)
+    width - format.width(facts) - 2
   local name, place = block.title, block.place
+  local function linked(text)
+    return block.link and format.linked(text, block.link) or text
+  end
   if place then
-    name = format.cutname(name, math.max(room // 2, room - #place - 3))
-    place = format.cutpath(place, math.max(room - format.width(name) - 3, 8))
-    name = ("%s (%s)"):format(name, place)
+    name = format.cutname(name,
+      math.max(room // 2, room - #place - 3, math.min(room, long_name)))
+    local rest = room - format.width(name) - 3
+    if rest >= short_place or rest >= #place then
+      name = ("%s (%s)"):format(name, linked(format.cutpath(place, rest)))
+    end
   else
-    name = format.cutpath(name, room)
+    name = linked(format.cutpath(name, room))
   end
   return page.paint("bold", name) ..
-    (" "):rep(math.max(width - format.width(name) -
-      format.width(block.facts), 2)) .. block.facts
+    (" "):rep(math.max(width - format.width(name) - format.width(facts), 2)) ..
+    facts
 end
 
 ---@class cprof.ListedBlock
 ---@field title? string   a name, or a place
 ---@field place? string   if the title is a name: where that is
----@field facts? string
+---@field link? string    the address of the place
+---@field facts? { [integer]: string, share: integer }  figures in words; which
+---    of them is the share
 ---@field note? string
 ---@field rows table[]
 ---@field last? string   a text below the rows
@@ -185,7 +213,7 @@ local function show_apart(page, blocks)
       page:title("", block.title .. (block.place and
         (" (%s)"):format(block.place) or ""))
     end
-    if block.facts then page:line(block.facts) end
+    if block.facts then page:line(table.concat(block.facts, ", ")) end
     if block.note then page:note(block.note) end
     page:verbatim(lines_of(page, { block }, page.paint))
     page:rest(block.last)

@@ -74,8 +74,9 @@ function source.columns(line)
 end
 
 local function unread(profile, name)
-  if name:sub(1, 1) == "@" then
-    local _, why = core.readfile(filename.absolute(name:sub(2),
+  local path = filename.of_source(name)
+  if path then
+    local _, why = core.readfile(filename.absolute(path,
       profile.meta.folder))
     return "no text: " .. (why or "the file could not be read when it ran")
   elseif name == "=?" then
@@ -99,8 +100,9 @@ function source.text(profile, name)
     return text.split(of.text),
       "the file had changed before it was first read; other text ran"
   elseif of.text then
-    local now = name:sub(1, 1) == "@" and core.readfile(
-      filename.absolute(name:sub(2), profile.meta.folder))
+    local path = filename.of_source(name)
+    local now = path and core.readfile(
+      filename.absolute(path, profile.meta.folder))
     local same = not now or now == of.text
     return text.split(of.text),
       not same and "the file has changed since; this is the text that ran"

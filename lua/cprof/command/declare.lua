@@ -88,6 +88,17 @@ function declare.options(parser, rows)
   for _, group in pairs(groups) do parser:mutex(table.unpack(group)) end
 end
 
+---The set of all options.
+---@param rows (cprof.CommandOption|cprof.CommandOption[])[]
+---@return table<string, true>
+function declare.flags(rows)
+  local out = {}
+  each(rows, function(row)
+    if row[1]:find "^%-" then out[(parts(row))] = true end
+  end)
+  return out
+end
+
 ---The options that have a value: true, if it may be left out; else false.
 ---@param rows (cprof.CommandOption|cprof.CommandOption[])[]
 ---@return table<string, boolean>

@@ -166,14 +166,17 @@ end
 -- =======================================================
 
 local columns <const> = {
-  { title = "calls", rank = 1 }, { title = "now", alone = "calls now" },
+  { title = "calls", rank = 1 },
+  { title = "now", alone = "calls now", spare = true },
   { title = "total", rank = 3 }, { title = "now", rank = 3 },
-  { title = "self", rank = 2 }, { title = "now", alone = "self now" },
-  { title = "change" }, { title = "points" },
-  { title = "function", left = true, least = 18, tight = 11, code = true },
-  { title = "defined", left = true, least = 16, tight = 10,
+  { title = "self", rank = 2 },
+  { title = "now", alone = "self now", spare = true },
+  { title = "change" }, { title = "points", spare = true },
+  { title = "function", left = true, least = 18, tight = 18, code = true,
+    cut = format.cutname },
+  { title = "defined", left = true, least = 16, tight = 10, spare = true,
     cut = format.cutpath, code = true },
-  { title = "status", left = true, least = 12, tight = 8 },
+  { title = "status", left = true, optional = true, least = 12, tight = 8 },
 }
 
 local COUNTED <const> = 2  -- the number of columns about calls
@@ -184,7 +187,7 @@ local function columns_of(view)
   local out = table.move(columns, 1, #columns, 1, {})
   if not view.counted then return table.move(out, COUNTED + 1, #out, 1, {}) end
   out[1] = { title = "samples", rank = 1 }
-  out[2] = { title = "now", alone = "samples now" }
+  out[2] = { title = "now", alone = "samples now", spare = true }
   return out
 end
 
@@ -297,10 +300,11 @@ local least_change <const> = 1.25
 local percentiles <const> = { "p50_ns", "p99_ns", "max_ns" }
 
 local of_durations <const> = {
-  { title = "median" }, { title = "now" }, { title = "p99" },
-  { title = "now" }, { title = "max", rank = 1 },
+  { title = "median", spare = true }, { title = "now", spare = true },
+  { title = "p99" }, { title = "now" }, { title = "max", rank = 1 },
   { title = "now", rank = 1 },
-  { title = "function", left = true, least = 18, code = true },
+  { title = "function", left = true, least = 18, code = true,
+    cut = format.cutname },
   { title = "defined", left = true, least = 16, cut = format.cutpath,
     code = true, rank = 2 },
 }

@@ -1,9 +1,11 @@
 -- cprof dump: prints what a running program is doing, without preparation.
 
+local escape = require "cprof.encoding.escape"
 local format = require "cprof.text.format"
 local input = require "cprof.command.input"
 local remote = require "cprof.remote"
 local text = require "cprof.source.text"
+local values = require "cprof.remote.values"
 
 -- the number of a process, or the name of a core file
 local function target(s)
@@ -26,6 +28,9 @@ local dump = {
       must = "the number of a process, or a file" },
     { "--exe FILE", "The program that left the core file, for names of C " ..
       "functions (default: the path in the core file)." },
+    { "--locals", "Also print the variables of Lua functions and their " ..
+      "values: local variables, varargs, and upvalues but _ENV. They may be " ..
+      "passwords: mind who reads it." },
     { "--native", "Also print C frames, those of Lua itself and of the " ..
       "host. Threads that wait are stopped for a moment, too." },
     { "--json", "Print JSON." },
@@ -66,24 +71,29 @@ local function row(frame)
     format.plain(where), source_line(frame) }
 end
 
--- the lines of a thread's calls
-local function calls(thread, width, paint)
-  local rows = {}
+-- the lines of a thread's calls, with their variables
+local function calls(thread, names, width, paint)
+  local rows, out = {}, {}
   for i, frame in ipairs(thread.frames) do rows[i] = row(frame) end
   if #rows == 0 then return {} end
   local lines = format.table(columns, rows, width - 4, paint)
-  table.remove(lines, 1)
   local missing = thread.depth - #rows
   for _, frame in ipairs(thread.frames) do
     if frame.kind == "native" or frame.kind == "unknown" then
       missing = missing + 1
     end
   end
-  if missing > 0 then
-    table.insert(lines, #rows - 49, ("... %s ..."):format(
-      format.plural(missing, "more call")))
+  for i, frame in ipairs(thread.frames) do
+    if missing > 0 and i == #rows - 49 then
+      out[#out + 1] = ("... %s ..."):format(format.plural(missing,
+        "more call"))
+    end
+    out[#out + 1] = lines[i + 1]
+    for _, line in ipairs(values.lines(frame, names)) do
+      out[#out + 1] = "    " .. format.cutend(line, width - 8)
+    end
   end
-  return lines
+  return out
 end
 
 -- What the threads of a state are called: the main thread, coroutine 1, ...
@@ -109,7 +119,7 @@ end
 local function blocks(state, width, paint)
   local names, list, by = named(state), {}, {}
   for _, thread in ipairs(state.threads) do
-    local lines = calls(thread, width, paint)
+    local lines = calls(thread, names, width, paint)
     local title = head(thread, names)
     local key = title:match ": (.*)$" .. "\n" .. table.concat(lines, "\n")
     if by[key] then by[key].more = by[key].more + 1
@@ -139,6 +149,9 @@ local function add_state(out, state, number, many, width, paint)
     out[#out + 1] = "  there may be more coroutines: the list of Lua's " ..
       "objects could not be read completely"
   end
+  if state.cut then
+    out[#out + 1] = "  some variables were left out: there are too many"
+  end
 end
 
 local function as_text(found, parsed)
@@ -166,10 +179,28 @@ end
 local order = { "pid", "command", "stopped_ns", "states", "address",
   "release", "thread", "waits", "complete", "no_native", "threads", "kind",
   "status", "resumed_by", "depth", "frames", "name", "module", "source",
-  "place", "line", "first_line", "last_line", "tail" }
+  "place", "line", "first_line", "last_line", "tail", "variables",
+  "more_variables", "number", "type", "value", "bytes", "items", "slots",
+  "class", "title", "variables_cut" }
+
+local as_array = { __jsontype = "array" }
 
 local function hex(address)
   return address and ("0x%x"):format(address)
+end
+
+-- Makes the fields of variables what JSON can hold.
+local function encode_variables(frame)
+  for _, v in ipairs(frame.variables or {}) do
+    v.address = hex(v.address)
+    if v.type == "string" then v.value = escape.utf8(v.value)
+    elseif v.type == "float" and v.value - v.value ~= 0 then
+      v.value = tostring(v.value)
+    end
+    v.name = escape.utf8(v.name)
+    v.class = v.class and escape.utf8(v.class)
+  end
+  if frame.variables then setmetatable(frame.variables, as_array) end
 end
 
 local function as_json(found)
@@ -178,13 +209,15 @@ local function as_json(found)
   for i, state in ipairs(found.states) do
     local threads = {}
     for k, t in ipairs(state.threads) do
+      for _, frame in ipairs(t.frames) do encode_variables(frame) end
       threads[k] = { kind = t.kind, address = hex(t.address),
         status = t.status, resumed_by = hex(t.resumed_by), depth = t.depth,
-        frames = setmetatable(t.frames, { __jsontype = "array" }) }
+        frames = setmetatable(t.frames, as_array) }
     end
     states[i] = { address = hex(state.address), release = state.release,
       thread = state.thread, waits = state.waits, complete = state.complete,
-      no_native = state.no_native, threads = threads }
+      no_native = state.no_native, variables_cut = state.cut,
+      threads = threads }
   end
   return json.encode({ pid = found.pid, command = found.command,
     stopped_ns = found.stopped and found.stopped * 1e9 // 1 | 0,
@@ -197,9 +230,10 @@ end
 function dump.call(parsed, fail)
   local found, why
   if type(parsed.pid) == "string" then
-    found, why = remote.read_core(parsed.pid, parsed.exe, parsed.native)
+    found, why = remote.read_core(parsed.pid, parsed.exe, parsed.locals,
+      parsed.native)
   else
-    found, why = remote.read(parsed.pid, parsed.native)
+    found, why = remote.read(parsed.pid, parsed.locals, parsed.native)
   end
   if not found then fail(why) end
   input.print(parsed.json and as_json(found) or as_text(found, parsed), fail)

@@ -85,6 +85,7 @@ local function deliver(parsed, plan, full)
       kept = ok and kept or nil
     end
     if plan.record then recordings.finish(full(plan.recorded)) end
+    note = note or parsed.strayed
     if parsed.quiet then
       -- patterns that matched nothing: the user probably meant something else
       for line in (profile.meta.unmatched_patterns or ""):gmatch "[^\n]+" do

@@ -27,9 +27,10 @@ local heatmap = {
     input.file "A profile that was recorded with --sample",
     { "FUNCTION?", "Show the time of this function, with what it calls, in " ..
       "place of CPU time." },
-    { "--limit N", "List at most N stretches of time.", type = "integer",
+    { "--limit N", "List at most N stretches of time, those that " ..
+      "stand out most, in the order of time.", type = "integer",
       min = 1, default = 5 },
-    period.options, input.page,
+    period.options, input.page, input.links,
   },
 }
 
@@ -53,10 +54,10 @@ function heatmap.call(parsed, fail)
   end
   local on = page.new(parsed, profile)
   head(on, profile, from, to, not period.given(parsed))
-  local found = picture.show(on, profile, from, to, parsed.limit, row)
-  if found[1] and not on.markdown then
+  local most = picture.show(on, profile, from, to, parsed.limit, row)
+  if most and not on.markdown then
     on:gap()
-    on:line(("Next: cprof report %s%s"):format(cells.words(found[1]),
+    on:line(("Next: cprof report %s%s"):format(cells.words(most),
       file and file ~= "-" and " " .. terminal.quote(file) or ""))
   end
   input.print(on:text(), fail)

@@ -4,6 +4,7 @@
 local _ENV = require "cprof.sandbox.environment" () ---@type _G
 
 local declare = require "cprof.command.declare"
+local files = require "cprof.system.files"
 local terminal = require "cprof.system.terminal"
 
 ---@class cprof.Command
@@ -56,6 +57,17 @@ local function adapt_help(parser)
   end
 end
 
+-- The command that was probably meant by a file's name in its place, for a
+-- message; "": none.
+local function meant(message)
+  local word = message:match "^unknown command '(.*)'$"
+  local first = word and files.start(word, 6)
+  if not first then return "" end
+  return (": to %s it, cprof %s %s"):format(table.unpack(
+    files.is_profile(word) and { "see", "report", terminal.quote(word) } or
+      { "record", "run", terminal.quote(word) }))
+end
+
 ---@param names string[]  of the commands that the parser has
 ---@param internal? boolean  with the options that only cprof itself gives
 ---@return table root, table last  the parsers
@@ -94,6 +106,7 @@ local function make_parser(names, internal)
     local name = parser:_get_fullname()
     message = message:gsub("\nDid you mean (.*%?)$", " (did you mean %1)")
       :gsub("\n", "; ")
+    message = message .. meant(message)
     fail_as(name)(("%s; see %s --help"):format(message, name))
   end
   return root, last

@@ -210,4 +210,11 @@ function listeners.silence(found, asked, patience)
   return is_pending == false and "taken" or "unknown"
 end
 
+---Does a process listen, as far as is known?
+---@param pid integer
+---@return boolean
+function listeners.listens(pid)
+  return not rendezvous.unable and listeners.find(pid) ~= nil
+end
+
 return listeners

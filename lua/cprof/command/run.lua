@@ -188,6 +188,10 @@ local function load_program(parsed, words, at, fail)
   local file = words[at]
   -- as in the interpreter, "-" is standard input unless it follows "--"
   local stdin = file == "-" and words[at - 1] ~= "--"
+  if not stdin and files.is_profile(file) then
+    fail(("%s is a profile, not a program; to see it: cprof report %s"):format(
+      file, require "cprof.system.terminal".quote(file)))
+  end
   local chunk, why = loadfile(not stdin and file or nil)
   if not chunk and valued[words[at - 1]] and not file:find "%.lua$" and
      why:find "^cannot open" then
@@ -338,6 +342,21 @@ local function warn(options)
   end
 end
 
+-- The options of cprof among a script's arguments, if the script reads none: it
+-- has no `arg` and no `...`. nil: there are none.
+local function strayed(parsed, words, zero, name)
+  local ours, found = declare.flags(run.options), {}
+  for i = zero + 1, #words do
+    local flag = words[i]:match "^%-%-?%l[%l-]*" or ""
+    if ours[flag] and not source[flag] then found[#found + 1] = flag end
+  end
+  if #found == 0 or parsed.e or core.special(name) then return nil end
+  local text = files.start(name, files.size(name)) or "arg"
+  if text:find("arg", 1, true) or text:find("...", 1, true) then return nil end
+  return ("%s went to the script: options of cprof come before its name")
+    :format(table.concat(found, ", "))
+end
+
 -- starts recording; after that, no function of cprof's is called
 local function launch(chunk, options, last, fail, ...)
   last.watch()
@@ -378,6 +397,7 @@ function run.run(parsed, words, at, fail, forget, given)
     fail("--children cannot pass on a pattern that has a comma behind a " ..
       "backslash, or a space or a backslash at its ends")
   end
+  parsed.strayed = strayed(parsed, words, zero, name)
   local last = ending.plan(parsed, name, fail)
   if last.folder then children.prepare(last.folder, passed) end
   options.file = last.record

@@ -2,6 +2,7 @@
 
 local core = require "cprof.core"
 local follow = require "cprof.follow"
+local listeners = require "cprof.command.listeners"
 local program = require "cprof.follow.program"
 local target = require "cprof.follow.target"
 local terminal = require "cprof.system.terminal"
@@ -20,9 +21,9 @@ local serve = {
     "       cprof serve [options] -- [options of cprof run] script.lua " ..
     "[args…]",
   description = "Serve the page that cprof html writes to a browser, for a " ..
-    "file that is being recorded, or for a program that cprof starts as " ..
-    "cprof run does. Its figures follow the program. The address of the " ..
-    "page is printed; Ctrl-C ends the server.",
+    "file that is being recorded, for a program that runs already, or for " ..
+    "one that cprof starts as cprof run does. Its figures follow the " ..
+    "program. The address of the page is printed; Ctrl-C ends the server.",
   example = "cprof serve -- --lines script.lua input.txt",
   takes_program = true,
   options = {
@@ -33,6 +34,7 @@ local serve = {
       default = "127.0.0.1:0" },
     { "--interval SECONDS", "Refresh the page at this interval until it is " ..
       "changed there.", type = "number", above = 0, max = 3600, default = 1 },
+    target.sampling[1], target.sampling[2], target.sampling[3],
   },
 }
 
@@ -63,13 +65,13 @@ local function finish(follower)
   return started.status
 end
 
-local function open(parsed, path, fail)
+local function open(parsed, name, fail)
   local found, session = pcall(require, "cprof.serve.session")
   if not found then fail(tostring(session)) end
   local opened, why = session.open {
     host = parsed.listen.host, port = parsed.listen.port,
     interval = parsed.interval, words = parsed.program, say = say,
-    title = parsed.program and table.concat(parsed.program, " ") or path,
+    title = parsed.program and table.concat(parsed.program, " ") or name,
   }
   if not opened then fail(why) end
   return opened
@@ -77,8 +79,11 @@ end
 
 function serve.call(parsed, fail)
   target.check(parsed, fail)
-  local path = not parsed.program and target.path(parsed.file, fail) or nil
-  local session = open(parsed, path, fail)
+  local path, outside
+  if not parsed.program then
+    path, outside = target.find(parsed, fail, listeners.listens)
+  end
+  local session = open(parsed, outside and outside.command or path, fail)
   say(session.url)
   local started, why
   if parsed.program then
@@ -87,7 +92,7 @@ function serve.call(parsed, fail)
     if not started then fail(why) end
   end
   session.follower = follow.new { path = path, program = started,
-    share = 1 / 10 }
+    outside = outside, share = 1 / 10 }
   local _, message = xpcall(session.run, function(message)
     return interrupted(message) and message or debug.traceback(message)
   end, session)

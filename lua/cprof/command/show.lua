@@ -29,7 +29,7 @@ local show = {
     { "FUNCTION?", "Its name or title, as reports show it." },
     { "--limit N", "Show at most N callers and N callees.", type = "integer",
       min = 1, default = 12 },
-    period.options, input.page,
+    period.options, input.page, input.links,
   },
 }
 
@@ -64,8 +64,13 @@ end
 local function head(view)
   local row, on = view.row, view.page
   local given, rest = row.func.name, row.title:sub(#row.func.name + 1)
-  on:title("", format.plain(given .. rest ~= row.title and row.title or
-    name.called(given, row.metamethod) .. rest))
+  if given .. rest ~= row.title then given, rest = row.title, ""
+  else given = name.called(given, row.metamethod)
+  end
+  given, rest = format.plain(given), format.plain(rest)
+  if format.width(given .. rest) <= on.width then given = given .. rest end
+  on:title("", given)
+  if given:sub(-#rest) ~= rest then on:line(rest) end
   on:line(("%s total (%s %%), %s self (%s %%)%s%s"):format(
     on:time(row.total, row.total_most), on:share(row.total),
     on:time(row.self, row.self_most), on:share(row.self),

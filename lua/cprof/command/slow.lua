@@ -21,7 +21,7 @@ local slow = {
       "reports show it." },
     { "--limit N", "Show at most N calls.", type = "integer", min = 1,
       default = 10 },
-    input.page,
+    input.page, input.links,
   },
 }
 

@@ -3,6 +3,7 @@
 local columns = require "cprof.top.columns"
 local follow = require "cprof.follow"
 local history = require "cprof.top.history"
+local listeners = require "cprof.command.listeners"
 local loop = require "cprof.top.loop"
 local model = require "cprof.top.model"
 local page = require "cprof.report.page"
@@ -15,9 +16,10 @@ local top = {
   summary = "Watch a program while it is recorded.",
   usage = "cprof top [options] [FILE | PID]\n" ..
     "       cprof top [options] -- [options of cprof run] script.lua [args…]",
-  description = "Show a screen that follows a file that is being recorded, " ..
-    "or a program that cprof starts as cprof run does. On a terminal, ? " ..
-    "lists the keys; elsewhere, the screen is printed once per interval.",
+  description = "Show a screen of a file that is being recorded, of a " ..
+    "program that runs already, or of one that cprof starts as cprof run " ..
+    "does. On a terminal, ? lists the keys; elsewhere, the screen is " ..
+    "printed once per interval.",
   example = "cprof top -- script.lua input.txt",
   takes_program = true,
   options = {
@@ -35,6 +37,7 @@ local top = {
       "then ended by SIGTERM. (default: an interactive screen on a " ..
       "terminal; elsewhere, a screen per interval until the program ends)",
       type = "integer", min = 1 },
+    target.sampling[1], target.sampling[2], target.sampling[3],
     { "--color", "auto, always, never; auto heeds NO_COLOR.",
       of = page.options },
   },
@@ -44,13 +47,13 @@ function top.call(parsed, fail)
   target.check(parsed, fail)
   local screen = not parsed.screens and terminal.columns(io.stdout) ~= nil and
     os.getenv "TERM" ~= "dumb"
-  local started, why, path
+  local started, why, path, outside
   if parsed.program then
     started, why = program.start(parsed.program,
       screen and "kept" or "errors")
     if not started then fail(why) end
   else
-    path = target.path(parsed.file, fail)
+    path, outside = target.find(parsed, fail, listeners.listens)
   end
   local seen = history.new(parsed.window and "window" or "start",
     parsed.window or 10)
@@ -58,12 +61,13 @@ function top.call(parsed, fail)
   local m = model.new {
     history = seen,
     interval = parsed.interval, sort = parsed.sort,
-    title = parsed.program and table.concat(parsed.program, " ") or path,
+    title = parsed.program and table.concat(parsed.program, " ") or
+      outside and outside.command or path,
     output = started and screen and function() return started:output() end,
   }
   local watched = { model = m,
     follower = follow.new { path = path, program = started,
-      share = 1 / 20 } }
+      outside = outside, share = 1 / 20 } }
   if screen then return loop.interactive(watched, parsed, fail) end
   return loop.print(watched, parsed, fail)
 end

@@ -1,5 +1,6 @@
 -- Follows a recording while it is made: reads the file that a program records
--- into. The program may have been started for this.
+-- into. The program may have been started for this. Or samples a program from
+-- outside.
 
 local core = require "cprof.core"
 local cprof = require "cprof"
@@ -13,6 +14,8 @@ local follow = {}
 ---@class cprof.Follower
 ---@field path? string      nil: the program has not begun to record
 ---@field program? cprof.FollowedProgram  nil: it was not started for this
+---@field outside? cprof.Outside           what samples the program; nil: it
+---    records itself
 ---@field profile? cprof.Profile          the one that was loaded last
 ---@field status cprof.FollowStatus
 ---@field final? boolean  whether `profile` was loaded after the recording's end
@@ -29,11 +32,13 @@ local patience <const> = 3
 -- seconds between two looks until the program begins to record, or ends
 local soon <const> = 0.05
 
----@param of { path: string?, program: cprof.FollowedProgram?, share: number }
+---@param of { path: string?, program: cprof.FollowedProgram?,
+---  outside: cprof.Outside?, share: number }
 ---@return cprof.Follower
 function follow.new(of)
+  if of.outside then of.outside:begin() end
   return setmetatable({ path = of.path, program = of.program, due = 0,
-    share = of.share, status = { state = "waiting",
+    outside = of.outside, share = of.share, status = { state = "waiting",
       text = "nothing was recorded yet" } }, Follower)
 end
 
@@ -74,6 +79,7 @@ end
 ---Has the recording ended, as far as can be known?
 ---@return boolean
 function Follower:settled()
+  if self.outside then return self.outside.ended ~= nil end
   local program, profile = self.program, self.profile
   if program and program:running() then return false end
   return profile ~= nil and not profile.meta.live and
@@ -85,11 +91,43 @@ local function same(a, b)
   return a.meta.pid == b.meta.pid and a.meta.started_at == b.meta.started_at
 end
 
+---Takes the samples that are due, if that is done from outside. It is to be
+---called again at the time that it returns; math.huge: it need not be.
+---@return number at  in core.seconds()
+function Follower:sample()
+  local outside = self.outside
+  if not outside or outside.ended then return math.huge end
+  local forbidden = outside:step(core.seconds())
+  if forbidden then outside:finish(forbidden) end
+  if outside.ended then self.due = 0 end
+  return outside.ended and math.huge or outside.next
+end
+
+-- Makes a profile of the samples so far, as `load` does.
+local function load_samples(self)
+  local outside = self.outside
+  if self.final then return nil end
+  local figures = outside:figures()
+  self.final = outside.ended ~= nil
+  if figures.runs + figures.waits == 0 then
+    self.status = { state = outside.ended and "ended" or "waiting",
+      text = outside.ended and "no sample was taken: " .. outside.ended or
+        "no sample was taken yet" }
+    return nil
+  end
+  self.profile = outside:profile()
+  self.status = outside.ended and
+    { state = "ended", text = "ended: " .. outside.ended } or
+    { state = "running", text = "sampled from outside" }
+  return self.profile, false
+end
+
 ---Loads the profile as it is now, and sets `status`. `anew`: is it of another
 ---recording than the last profile? nil: nothing is new, or it cannot be read.
 ---@return cprof.Profile? profile
 ---@return boolean? anew
 function Follower:load()
+  if self.outside then return load_samples(self) end
   local program, before = self.program, self.profile
   local running = program ~= nil and program:running()
   if not self.path and program then self.path = program:recording() end

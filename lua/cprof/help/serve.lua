@@ -5,7 +5,8 @@ return {
 ```sh
 cprof serve -- --lines script.lua input.txt   # starts it, as cprof run does
 cprof serve run.cprof                         # recorded by another process
-cprof serve 1234                              # the number of that process
+cprof serve 1234                              # a process, by its number; also
+                                              # one that is not recorded
 cprof serve                                   # what was recorded last
 ```
 

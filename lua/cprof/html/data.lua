@@ -64,7 +64,7 @@ function data.samples(p)
   local n = p.time_samples
   return n and { n = n, sure = p.measure.samples,
     rate = header.rate(p), asked = p.meta.rate,
-    least = sampled.least(n), told = header.certainty(p),
+    least = sampled.least(p.measure.samples), told = header.certainty(p),
     joined = not p.samples or nil }
 end
 

@@ -4,7 +4,7 @@
 import { bounds } from "./bound.js";
 import { change, palette } from "./colors.js";
 import { choice, fill, h } from "./dom.js";
-import { count, plural, signed } from "./format.js";
+import { count, fixed, plural, signed } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { matcher, searched } from "./search.js";
 import { uncertain } from "./samples.js";
@@ -79,7 +79,7 @@ export function diff(app, root) {
   const shares = before.range !== undefined;
   const part = (n, { whole }) => (shares ? n / Math.max(whole, 1) : n);
   const changed = (was, now) => part(now, model) - part(was, before);
-  const points = (n) => (100 * n).toFixed(1);
+  const points = (n) => fixed(100 * n, 1);
   const told = shares ? points : text;
   const all = rowsOf(model);
   const tree = both(model.recorded(before.tree), model.tree);
@@ -120,7 +120,7 @@ export function diff(app, root) {
       h("div", {}, h("dt", {}, title), h("dd", { class: kind }, value));
     const by =
       was > 0
-        ? `, ${signed(((now - was) / was) * 100, (n) => n.toFixed(1))} %`
+        ? `, ${signed(((now - was) / was) * 100, (n) => fixed(n, 1))} %`
         : "";
     return h(
       "dl",

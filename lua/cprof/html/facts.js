@@ -1,7 +1,7 @@
 // What is known of the whole recording: its time and its parts, and figures.
 
 import { h } from "./dom.js";
-import { bytes, count, percent, plural } from "./format.js";
+import { bytes, count, percent, plural, precise } from "./format.js";
 import { sure } from "./samples.js";
 
 // The parts of the time, which add up to it, in the words of the text report:
@@ -97,7 +97,7 @@ function sampling(model, scope, put) {
   );
   put(
     "smallest share",
-    `${Number((100 * least).toPrecision(2))} %`,
+    `${precise(least)} %`,
     "Functions with a smaller share of the time may be missing",
   );
 }

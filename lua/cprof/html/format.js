@@ -8,7 +8,7 @@ const units = [
 ];
 
 // A number with so many digits. Halves go to the even digit, as in C.
-function fixed(n, digits) {
+export function fixed(n, digits) {
   const scaled = n * 10 ** digits;
   const half =
     Math.abs(scaled % 1) === 0.5 && (n * 2 ** (digits + 1)) % 1 === 0;
@@ -73,6 +73,13 @@ export function short(n) {
 // A share in percent with one decimal.
 export function percent(part, of) {
   return of === 0 ? "0.0" : fixed((part / of) * 100, 1);
+}
+
+// A share from 0 to 1 in percent, with two digits that are not leading zeros.
+export function precise(share) {
+  const n = 100 * share;
+  const digits = n > 0 ? 1 - Math.floor(Math.log10(n) + 1e-12) : 0;
+  return String(Number(digits >= 0 ? fixed(n, digits) : n.toPrecision(2)));
 }
 
 // The function that writes figures of a unit: times, sizes, or else counts.

@@ -3,7 +3,7 @@
 
 import { palette } from "./colors.js";
 import { fill, h } from "./dom.js";
-import { bytes, count, plural, time } from "./format.js";
+import { bytes, count, fixed, plural, time } from "./format.js";
 import { span } from "./model.js";
 import { amount, named, Table } from "./table.js";
 
@@ -296,7 +296,7 @@ export function frames(app, root) {
           title: data.budget > 0 ? "of budget" : "of median",
           cell: (f) => {
             const n = data.budget > 0 ? data.budget : data.percentiles.p50;
-            return n > 0 ? "×" + (f.ns / n).toFixed(1) : "";
+            return n > 0 ? "×" + fixed(f.ns / n, 1) : "";
           },
         },
         data.list.some((f) => f.bytes) && {

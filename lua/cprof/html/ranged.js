@@ -1,10 +1,10 @@
 // A range of time of a profile, as a profile of its own: a model that has only
 // what was sampled in it. In the address, a range is "1.4s..1.6s".
 
-import { count } from "./format.js";
+import { count, fixed, precise } from "./format.js";
 import { Model } from "./model.js";
 import { momentsOf } from "./moments.js";
-import { few } from "./samples.js";
+import { both, few, least } from "./samples.js";
 import { calledFrom, perFunction, Tree } from "./tree.js";
 
 const second = 1e9;
@@ -101,15 +101,6 @@ function sourcesOf(model, lines) {
   });
 }
 
-// The number of samples to assume where waiting and CPU time may be sampled at
-// different rates.
-function sure(n, waits, part) {
-  let least = n;
-  if (part > 0) least = Math.min(least, waits / part);
-  if (part < 1) least = Math.min(least, (n - waits) / (1 - part));
-  return Math.floor(least);
-}
-
 function samplesOf(model, columns, wait, parts) {
   const { samples: all } = model;
   const n = columns.calls.reduce((sum, calls) => sum + calls, 0);
@@ -121,17 +112,17 @@ function samplesOf(model, columns, wait, parts) {
   );
   const rate = (n / Math.max(whole + parts.overhead, 1)) * second;
   const asked = all.asked ? ` of ${count(all.asked)}` : "";
-  const certain = sure(n, waits, parts.waiting / Math.max(whole, 1));
-  const least = Math.min(3 / Math.max(certain, 1), 1);
+  const certain = both(n, waits, parts.waiting / Math.max(whole, 1));
+  const smallest = least(certain);
   const words =
     certain < few
       ? `${count(certain)} samples: too few to tell where the time went`
-      : `${rate.toFixed(0)} samples a second${asked}; ± is the 95 % ` +
+      : `${fixed(rate, 0)} samples a second${asked}; ± is the 95 % ` +
         "interval; rows whose intervals overlap may be in any order; " +
-        `functions below ${Number((100 * least).toPrecision(2))} % may be ` +
+        `functions below ${precise(smallest)} % may be ` +
         "missing";
   return {
-    samples: { ...all, n, sure: certain, rate, least, told: words },
+    samples: { ...all, n, sure: certain, rate, least: smallest, told: words },
     taken: { wait: Math.floor(waits), cpu: Math.floor(n - waits) },
   };
 }

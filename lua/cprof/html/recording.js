@@ -2,6 +2,7 @@
 // start or since a mark.
 
 import { bytesOf, figures } from "./decode.js";
+import { least } from "./samples.js";
 import { Tree } from "./tree.js";
 
 // fields of a function in the order in which the server sends them, after its
@@ -232,7 +233,7 @@ export class Recording {
     const { samples } = this.content;
     if (!samples || !this.marked) return samples;
     const n = less(samples.n, this.marked.samples);
-    return { ...samples, n, least: Math.min(3 / Math.max(n, 1), 1), told: "" };
+    return { ...samples, n, least: least(n), told: "" };
   }
 
   // The header and the tree of a page with these figures.

@@ -1,5 +1,7 @@
 // The margin of error of figures that are estimated from samples.
 
+import { fixed } from "./format.js";
+
 const z = 1.96; // 95 %
 
 // With fewer samples, no shares are shown.
@@ -16,11 +18,26 @@ export function interval(share, n) {
   return Math.abs(middle - p) + (z / whole) * wide;
 }
 
+// The share below which a function may well have no sample.
+export function least(n) {
+  return Math.min(3 / Math.max(n, 1), 1);
+}
+
+// The number of samples to assume where `waits` of n samples are about waiting,
+// and `part` of the time was waiting; see sampled.both in lua/cprof/count.
+export function both(n, waits, part) {
+  let all = n;
+  if (part > 0) all = Math.min(all, Math.max(waits, 1) / part);
+  if (part < 1) all = Math.min(all, Math.max(n - waits, 1) / (1 - part));
+  return Math.floor(all);
+}
+
 // The margin of error of n bytes in use as text, such as " ±12 %"; "" if they
 // are exact. One sample stands for `each` bytes, or for one larger block.
 export function sure(n, each) {
   if (!(each > 1) || n <= 0) return "";
-  return ` ±${Math.min(200 / Math.sqrt(Math.max(n / each, 1)), 100).toFixed(0)} %`;
+  const off = Math.min(200 / Math.sqrt(Math.max(n / each, 1)), 100);
+  return ` ±${fixed(off, 0)} %`;
 }
 
 // The margin of error of the difference of two figures. Each is [figure,

@@ -6,7 +6,7 @@ import { calltree } from "./calltree.js";
 import { coverage } from "./coverage.js";
 import { diff } from "./diff.js";
 import { choice, fill, h, refill } from "./dom.js";
-import { bytes, count, figure, percent, plural } from "./format.js";
+import { bytes, count, figure, fixed, percent, plural } from "./format.js";
 import { added, kinds, removed, terms } from "./filters.js";
 import { flame } from "./flame.js";
 import { frames } from "./frames.js";
@@ -474,7 +474,7 @@ export class Shell {
         : (taken * whole) / Math.max(all, 1);
     if (taken < few) return "–";
     const off = interval(n / Math.max(whole, 1), known);
-    return `${text} ±${(100 * off).toFixed(1)}`;
+    return `${text} ±${fixed(100 * off, 1)}`;
   }
 
   // A share of a graph's width in percent; exact if calls are the width.

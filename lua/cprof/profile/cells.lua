@@ -21,6 +21,7 @@ local cells = {}
 ---@field ns integer       how much of it was recorded
 ---@field share number     how much of that was CPU time; of a function: time
 ---@field took integer     ns that samples of it stand for
+---@field lost integer     ns in which others had the processor
 
 -- seconds of a column, and its cells
 local zooms <const> = { { 0.05, 25 }, { 0.1, 25 }, { 0.25, 25 }, { 0.5, 25 },
@@ -68,7 +69,7 @@ function cells.of(p, first, to, most, of)
     local run, wait, paused, preempted = table.unpack(sums, i * 4 - 3, i * 4)
     local there = both(at, at + ns, first, to) - paused - preempted
     local shown = of and run + wait or run
-    out[i] = { ns = math.max(there, 0), took = run + wait,
+    out[i] = { ns = math.max(there, 0), took = run + wait, lost = preempted,
       share = there > 0 and math.min(shown / there, 1) or 0 }
   end
   return out
@@ -82,27 +83,37 @@ end
 ---    has most of, if that is nothing unusual
 ---@field part? number     its share of the stretch, with what it calls
 ---@field usual? number    its share of the whole
+---@field private first integer  its first cell
+---@field private cell integer   its last cell
 ---@field private weight number
 
 -- a stretch goes on after so many cells of something else
 local gap <const> = 2
 
--- Adds cell `i` to the last stretch, if that ends there and is about the same
--- function; else begins another one. `excess`: how much the cell is above what
--- is usual.
-local function extend(list, grid, i, func, excess)
-  local at, cell, last = grid.from + (i - 1) * grid.ns, grid[i], list[#list]
-  if not last or last.cell + gap < i - 1 or last.func ~= func then
-    last = { from = math.max(at, grid.first), first = i, cpu = 0, ns = 0,
-      took = 0, weight = 0, func = func }
-    list[#list + 1] = last
+-- Does a stretch that ends with cell `last` go on in cell `i`? Cells between
+-- them in which others had the processor are no sign that it ended.
+local function goes_on(grid, last, i)
+  local other = 0
+  for k = last + 1, i - 1 do
+    if grid[k].lost * 2 < grid.ns then other = other + 1 end
+    if other > gap then return false end
   end
-  last.cell, last.to = i, math.min(at + grid.ns, grid.to)
-  last.took = last.took + cell.took
-  last.cpu, last.ns = last.cpu + cell.share * cell.ns, last.ns + cell.ns
-  last.weight = last.weight + excess * cell.ns
-  last.share = last.cpu / math.max(last.ns, 1)
-  return last
+  return true
+end
+
+-- Adds cell `i` to the last stretch that is about the same function, if that
+-- ends there; else begins another one. `excess`: how much the cell is above
+-- what is usual. `last`: the last stretch of each function.
+local function extend(list, last, grid, i, func, excess)
+  local cell, s = grid[i], last[func or false]
+  if not s or not goes_on(grid, s.cell, i) then
+    s = { first = i, cpu = 0, ns = 0, took = 0, weight = 0, func = func }
+    list[#list + 1], last[func or false] = s, s
+  end
+  s.cell, s.took = i, s.took + cell.took
+  s.cpu, s.ns = s.cpu + cell.share * cell.ns, s.ns + cell.ns
+  s.weight = s.weight + excess * cell.ns
+  return s
 end
 
 -- a function that has so much more of a cell than of the whole is unusual
@@ -129,12 +140,12 @@ local function rate(p) return p.samples / math.max(p.program_ns, 1) end
 local function odd(p, grid)
   local found, all = core.axis_odd(profile.axis(p), grid.from, grid.ns, #grid,
     p.nodes), {}
+  local last = {}
   for i = 1, #grid do
     local id, part, usual = table.unpack(found, i * 3 - 2, i * 3)
     if id > 0 and part - usual >= unusual and grid[i].ns > 0 then
-      local s = extend(all, grid, i, p.functions[id], part - usual)
+      local s = extend(all, last, grid, i, p.functions[id], part - usual)
       s.usual, s.inside = usual, (s.inside or 0) + part * grid[i].took
-      s.part = s.inside / math.max(s.took, 1)
     end
   end
   return sure(all, grid, function(s) return s.inside * rate(p) end,
@@ -146,18 +157,122 @@ local busier <const> = 0.3
 
 -- Stretches with more CPU time than usual, without cells that are `taken`.
 local function busy(p, grid, taken)
-  local sum, all, out = 0, 0, {}
+  local sum, all, out, last = 0, 0, {}, {}
   for _, cell in ipairs(grid) do
     sum, all = sum + cell.share * cell.ns, all + cell.ns
   end
   local usual = sum / math.max(all, 1)
   for i, cell in ipairs(grid) do
     if not taken[i] and cell.share >= usual + busier then
-      extend(out, grid, i, nil, cell.share - usual)
+      extend(out, last, grid, i, nil, cell.share - usual)
     end
   end
   return sure(out, grid, function(s) return s.cpu * rate(p) end,
     function(s) return usual * s.ns * rate(p) end)
+end
+
+-- What each cell has of a function, with what it calls.
+local function cells_of(p, grid, func, known)
+  if known[func.title] then return known[func.title] end
+  local of, out = {}, {}
+  for i, f in ipairs(p.functions) do of[i] = f.title == func.title end
+  local sums = core.axis_cells(profile.axis(p), grid.from, grid.ns, #grid,
+    p.nodes, of)
+  for i = 1, #grid do out[i] = sums[i * 4 - 3] + sums[i * 4 - 2] end
+  known[func.title] = out
+  return out
+end
+
+-- the part of some cells that is a function's
+local function part_of(p, grid, func, first, last, known)
+  local its, sum, all = cells_of(p, grid, func, known), 0, 0
+  for i = first, last do
+    sum, all = sum + its[i], all + grid[i].took
+  end
+  return all > 0 and math.min(sum / all, 1) or 0
+end
+
+-- Does a function call another one, also through others?
+local function calls(p, caller, callee)
+  local from
+  for _, depth, id in core.walk(p.nodes) do
+    if from and depth <= from then from = nil end
+    local title = p.functions[id].title
+    if from and title == callee.title then return true end
+    if title == caller.title then from = from or depth end
+  end
+  return false
+end
+
+-- a stretch beside another is part of it if its cause has so much of it
+local most <const> = 0.5
+
+-- Is the cause of stretch a that of b, too, which it has most of? It is, if it
+-- calls what stands out there.
+local function causes(p, grid, a, b, known)
+  return a.func and
+    part_of(p, grid, a.func, b.first, b.cell, known) >= most and
+    (not b.func or calls(p, a.func, b.func))
+end
+
+-- Which of two stretches beside each other has the cause of both? nil: they
+-- have different ones.
+local function cause(p, grid, a, b, known)
+  local first, second = a, b
+  if a.first > b.first then first, second = b, a end
+  if not goes_on(grid, first.cell, second.first) then return nil
+  elseif a.func == b.func or causes(p, grid, a, b, known) then return a
+  elseif causes(p, grid, b, a, known) then return b
+  end
+  return second.cell <= first.cell and a or nil
+end
+
+-- Joins to a stretch what is beside it, on one side, and has its cause: a stall
+-- in which now the function that stalls stands out, and now one that it calls.
+local function join(p, grid, list, at, step, known)
+  local a, i = list[at], at + step
+  while list[i] do
+    local b = list[i]
+    if not b.joined then
+      local its = cause(p, grid, a, b, known)
+      if not its then break end
+      b.joined, a.weight = true, a.weight + b.weight
+      a.func, a.usual = its.func, its.usual
+      a.first, a.cell = math.min(a.first, b.first), math.max(a.cell, b.cell)
+    end
+    i = i + step
+  end
+end
+
+-- One stretch for each cause that goes on, those that do most first.
+local function joined(p, grid, list, known)
+  local heaviest, place, out = table.move(list, 1, #list, 1, {}), {}, {}
+  table.sort(list, order("first", "-cell"))
+  table.sort(heaviest, order("-weight", "first"))
+  for i, s in ipairs(list) do place[s] = i end
+  for _, s in ipairs(heaviest) do
+    if not s.joined then
+      join(p, grid, list, place[s], 1, known)
+      join(p, grid, list, place[s], -1, known)
+      out[#out + 1] = s
+    end
+  end
+  table.sort(out, order("-weight", "first"))
+  return out
+end
+
+-- Sets the figures of a stretch, which are those of all of its cells.
+local function settle(p, grid, s, known)
+  local cpu, ns = 0, 0
+  for i = s.first, s.cell do
+    cpu, ns = cpu + grid[i].share * grid[i].ns, ns + grid[i].ns
+  end
+  s.from = math.max(grid.from + (s.first - 1) * grid.ns, grid.first)
+  s.to = math.min(grid.from + s.cell * grid.ns, grid.to)
+  s.share = cpu / math.max(ns, 1)
+  if s.func then
+    s.part = part_of(p, grid, s.func, s.first, s.cell, known)
+  end
 end
 
 -- Sets the function with the most self time of a stretch.
@@ -175,25 +290,28 @@ local function hottest(p, s)
   end
 end
 
----What stands out: at most `limit` stretches, those that do most first.
+---What stands out: at most `limit` stretches, those that do most first; and how
+---many more there are.
 ---@param p cprof.Profile
 ---@param grid cprof.Cells
 ---@param limit integer
 ---@param of_function? boolean  are the cells those of a function?
 ---@return cprof.Stretch[]
+---@return integer more
 function cells.stretches(p, grid, limit, of_function)
-  local out, taken = of_function and {} or odd(p, grid), {}
-  for _, s in ipairs(out) do
+  local all, taken, known = of_function and {} or odd(p, grid), {}, {}
+  for _, s in ipairs(all) do
     for i = s.first, s.cell do taken[i] = true end
   end
   local more = busy(p, grid, taken)
-  table.move(more, 1, #more, #out + 1, out)
-  table.sort(out, order("-weight", "from"))
-  out = table.move(out, 1, math.min(#out, limit), 1, {})
+  table.move(more, 1, #more, #all + 1, all)
+  all = joined(p, grid, all, known)
+  local out = table.move(all, 1, math.min(#all, limit), 1, {})
   for _, s in ipairs(out) do
+    settle(p, grid, s, known)
     if not s.func and not of_function then hottest(p, s) end
   end
-  return out
+  return out, #all - #out
 end
 
 ---The range of a stretch as the options --from and --to.

@@ -221,11 +221,11 @@ end
 
 -- All options, with defaults. Raises an error if they are not valid.
 local function check_start(opts)
+  local o = options.check("start", start.options, opts, 5)
+  check_modes(o)
   if core.state() ~= "stopped" then
     error("start: already running; call stop first", 5)
   end
-  local o = options.check("start", start.options, opts, 5)
-  check_modes(o)
   if o.mode == "sample" then o.rate = o.rate or 1000 end
   if o.mode == "count" then check_count(o) end
   if o.gc then check_gc() end

@@ -16,11 +16,12 @@ local load <const>, note <const> = 1, 4
 local prstatus <const>, prpsinfo <const>, mapped <const> = 1, 3, 0x46494c45
 local core_type <const> = 4
 
--- where the registers are in the status of a thread, and the stack pointer, by
--- machine
-local registers_at <const> = 112
-local stack_at <const> = { [62] = registers_at + 19 * 8,
-  [183] = registers_at + 31 * 8 }
+-- where the registers are in the status of a thread; how many there are, and
+-- which is the stack pointer, by machine
+local registers <const> = 112
+local count_of_registers <const> = { [62] = 27, [183] = 34 }
+local stack_at <const> = { [62] = registers + 19 * 8,
+  [183] = registers + 31 * 8 }
 
 local segment <const> = "<I4I4I8I8I8I8I8I8"
 
@@ -32,7 +33,8 @@ local readers = {
   [prstatus] = function(out, desc)
     table.insert(out.threads, { id = (("<i4"):unpack(desc, 33)),
       stack = (("<i8"):unpack(desc, stack_at[out.machine] + 1)),
-      registers = desc:sub(registers_at + 1) })
+      registers = desc:sub(registers + 1,
+        registers + 8 * count_of_registers[out.machine]) })
   end,
   [prpsinfo] = function(out, desc)
     out.pid = ("<i4"):unpack(desc, 25)

@@ -4,11 +4,16 @@ local core = require "cprof.core"
 local corefile = require "cprof.remote.corefile"
 local name = require "cprof.source.name"
 local native = require "cprof.remote.native"
+local paths = require "cprof.source.paths"
 local process = require "cprof.remote.process"
 local symbols = require "cprof.remote.symbols"
 local text = require "cprof.source.text"
+local variables = require "cprof.remote.variables"
 
 local remote = {}
+
+---The name of the functions that coroutine.wrap returns.
+remote.wrapped = "coroutine.wrap function"
 
 ---@class cprof.RemoteFrame
 ---@field kind string     "Lua", "main", "C"; "native": a C function that Lua
@@ -21,6 +26,8 @@ local remote = {}
 ---@field first_line integer?
 ---@field last_line integer?
 ---@field tail boolean    whether it was called by a tail call
+---@field variables cprof.RemoteVariable[]?  of a Lua function; nil: not wanted
+---@field more_variables integer?  how many others were left out
 
 ---@class cprof.RemoteThread
 ---@field kind string     "main", "coroutine"
@@ -40,6 +47,8 @@ local remote = {}
 ---@field threads cprof.RemoteThread[]
 ---@field complete boolean  whether all coroutines were found
 ---@field no_native string?  why there are no C frames
+---@field cut boolean?     whether variables of calls were left out, as there
+---    are too many
 
 ---@class cprof.RemoteProcess
 ---@field pid integer
@@ -52,9 +61,43 @@ local remote = {}
 -- time on waiting threads are stopped, too, and the seconds in between
 local attempts <const>, all_from <const>, pause <const> = 40, 10, 0.002
 
+-- what may be read of the variables of a state, in slots of tables: while they
+-- are read, the program may be stopped
+local most_slots <const> = 1 << 22
+
 -- {======================================================
 -- Names
 -- =======================================================
+
+---The names of a state's library functions, by their addresses: those that the
+---functions have in a recording of the program itself.
+---@param memory userdata
+---@param state cprof.RemoteState
+---@return table<integer, string>
+function remote.names(memory, state)
+  local names = core.remote_names(memory, state.address, state.layout)
+  for address, given in pairs(names) do
+    names[address] = paths.method(given)
+  end
+  return names
+end
+
+-- A function, and its name.
+local function named(state, raw)
+  if raw.c then
+    local f = { kind = "C", source = "=[C]", line = -1, last_line = -1,
+      called = "", how = "" }
+    local given = state.names[raw.func] or raw.wraps and remote.wrapped
+    if not given then f.code = state.symbols:place(raw.code) end
+    return f, given or name.of(f)
+  end
+  local kind = raw.first == 0 and "main" or "Lua"
+  local f = { kind = kind, source = raw.source, line = raw.first,
+    last_line = raw.last, called = "", how = "",
+    place = name.place(raw.source, state.folder) }
+  return f, kind == "main" and "(main chunk)" or
+    name.of(f, state.names[raw.func])
+end
 
 local function frame_of(state, raw)
   if raw.native then
@@ -62,21 +105,14 @@ local function frame_of(state, raw)
       module = raw.native.module }
   elseif raw.unknown then return { kind = "unknown", name = raw.unknown }
   end
-  if raw.c then
-    local given = state.names[raw.func] or raw.wraps and "(coroutine.wrap)"
-    return { kind = "C", tail = raw.tail, name = given or name.of {
-      kind = "C", source = "=[C]", line = -1, last_line = -1, called = "",
-      how = "", code = state.symbols:place(raw.code) } }
-  end
-  local kind = raw.first == 0 and "main" or "Lua"
-  local given = { kind = kind, source = raw.source, line = raw.first,
-    last_line = raw.last, called = "", how = "",
-    place = name.place(raw.source, state.folder) }
-  return { kind = kind, source = raw.source, place = given.place,
-    name = kind == "main" and "(main chunk)" or
-      name.of(given, state.names[raw.func]),
+  local f, given = named(state, raw)
+  if raw.c then return { kind = "C", tail = raw.tail, name = given } end
+  return { kind = f.kind, source = raw.source, place = f.place, name = given,
     line = raw.line > 0 and raw.line or nil, first_line = raw.first,
-    last_line = raw.last, tail = raw.tail }
+    last_line = raw.last, tail = raw.tail,
+    variables = raw.variables and variables.describe(raw.variables,
+      function(v) return name.title(named(state, v)) end),
+    more_variables = raw.variables and raw.more or nil }
 end
 
 -- }======================================================
@@ -102,16 +138,19 @@ local function dead(raw)
 end
 
 -- The main thread and all coroutines as they are in memory, and whether these
--- are all; nil and what does not fit.
-local function raw_threads(memory, state)
+-- are all; nil and what does not fit. `left`: how much may be read of their
+-- variables; nil: nothing.
+local function raw_threads(memory, state, left)
   local list, complete = core.remote_coroutines(memory, state.address)
   table.insert(list, 1, state.address)
   local out, by = {}, {}
   for _, address in ipairs(list) do
     if not by[address] then
-      local raw, misfit = core.remote_thread(memory, address, state.layout)
+      local raw, misfit = core.remote_thread(memory, address, state.layout,
+        left)
       if not raw then return nil, misfit end
       by[address], raw.main = raw, address == state.address
+      left = left and raw.left
       if address == state.address or not dead(raw) then
         out[#out + 1] = raw
       end
@@ -124,6 +163,7 @@ local function raw_threads(memory, state)
       raw.frames[1].wraps = true
     end
   end
+  state.cut = left == 0 or nil
   return out, complete
 end
 
@@ -191,11 +231,12 @@ local function find_system_thread(state, raws, threads, mappings)
 end
 
 -- the threads of a process that runs: their stacks, and what they wait for
-local function system_threads(pid, seen)
+local function system_threads(pid, seen, stopped)
   local out = {}
   for id, thread in pairs(seen) do
     local waits, stack = process.waits(pid, id)
     out[#out + 1] = { id = id, stack = stack,
+      registers = stopped[id] and id or nil,
       waits = thread.state ~= "R" and waits or nil }
   end
   return out
@@ -276,14 +317,30 @@ local function stop(memory, seen, all)
   return stopped
 end
 
+-- Lua keeps the place of what computes in a register: sets the line of the
+-- function on top by what the thread that runs the state has there.
+local function set_line(memory, state, threads)
+  for _, raw in ipairs(state.raws) do
+    local frame = active(raw) and raw.frames[1]
+    for _, thread in ipairs(threads) do
+      if frame and not frame.c and thread.id == state.thread and
+         thread.registers then
+        frame.line = core.remote_line(memory, raw.address, state.layout,
+          thread.registers) or frame.line
+      end
+    end
+  end
+end
+
 -- reads all states once; nil and what did not fit
 local function read_states(memory, states, threads, mappings, stacks)
   for _, state in ipairs(states) do
-    local raws, complete = raw_threads(memory, state)
+    local raws, complete = raw_threads(memory, state, state.slots)
     if not raws then return nil, complete end
     state.raws, state.complete = raws, complete
-    state.names = core.remote_names(memory, state.address, state.layout)
+    state.names = remote.names(memory, state)
     find_system_thread(state, raws, threads, mappings)
+    set_line(memory, state, threads)
   end
   if stacks then walk(states, stacks, threads) end
   return true
@@ -303,8 +360,8 @@ local function read_steady(memory, pid, states, mappings, stacks)
     local stopped, refused = stop(memory, seen, stacks or i >= all_from)
     local fits, misfit
     if stopped then
-      fits, misfit = read_states(memory, states, system_threads(pid, seen),
-        mappings, stacks)
+      fits, misfit = read_states(memory, states,
+        system_threads(pid, seen, stopped), mappings, stacks)
     end
     local stayed = stopped and process.stayed(pid, seen, stopped)
     core.remote_go(memory)
@@ -325,14 +382,15 @@ local function no_state(who, misfit)
     ("%s has no Lua 5.4 or 5.5 state"):format(who)
 end
 
--- the states in memory; or nil and why there are none
-local function find_states(memory, ranges, who)
+-- the states in memory; or nil and why there are none. `slots`: how much may be
+-- read of the variables of each
+local function find_states(memory, ranges, who, slots)
   local found, misfit = core.remote_states(memory, ranges)
   if #found == 0 then return nil, no_state(who, misfit) end
   local states = {}
   for i = 1, #found, 2 do
     states[#states + 1] = { address = found[i], layout = found[i + 1],
-      release = found[i + 1] }
+      release = found[i + 1], slots = slots }
   end
   return states
 end
@@ -344,7 +402,7 @@ local function described(states, found, folder)
     state.symbols, state.folder = found, folder
     out[i] = { address = state.address, release = state.release,
       thread = state.thread, waits = state.waits, complete = state.complete,
-      no_native = state.no_native,
+      no_native = state.no_native, cut = state.cut,
       threads = describe(state, state.raws) }
   end
   return out
@@ -367,9 +425,10 @@ end
 
 ---Finds the states of a process.
 ---@param pid integer
+---@param slots integer?  how much may be read of the variables of each
 ---@return cprof.RemoteOpened?
 ---@return string? why
-function remote.open(pid)
+function remote.open(pid, slots)
   local memory, why = process.open(pid)
   if not memory then return nil, why end
   local who = ("process %d"):format(pid)
@@ -378,7 +437,8 @@ function remote.open(pid)
   end
   local mappings = process.mappings(pid)
   local states
-  states, why = find_states(memory, process.writable(mappings, pid), who)
+  states, why = find_states(memory, process.writable(mappings, pid), who,
+    slots)
   if not states then return nil, why end
   return { memory = memory, mappings = mappings, states = states }
 end
@@ -386,11 +446,12 @@ end
 ---Reads what a process runs. Threads that run are stopped for a moment, those
 ---that wait are not, unless C frames are wanted.
 ---@param pid integer
+---@param locals boolean?  are variables wanted?
 ---@param c_frames boolean?
 ---@return cprof.RemoteProcess?
 ---@return string? why
-function remote.read(pid, c_frames)
-  local opened, why = remote.open(pid)
+function remote.read(pid, locals, c_frames)
+  local opened, why = remote.open(pid, locals and most_slots or nil)
   if not opened then return nil, why end
   local states, mappings = opened.states, opened.mappings
   local found = symbols.open(pid, mappings)
@@ -409,14 +470,16 @@ end
 ---sources are read from the current folder.
 ---@param path string
 ---@param exe string?  the program; default: the file where it was
+---@param locals boolean?  are variables wanted?
 ---@param c_frames boolean?
 ---@return cprof.RemoteProcess?
 ---@return string? why
-function remote.read_core(path, exe, c_frames)
+function remote.read_core(path, exe, locals, c_frames)
   local file, why = corefile.open(path, exe)
   if not file then return nil, why end
   local states
-  states, why = find_states(file.memory, process.writable(file.mappings), path)
+  states, why = find_states(file.memory, process.writable(file.mappings), path,
+    locals and most_slots or nil)
   if not states then return nil, why end
   local program = file.files[1]
   local found = symbols.open(nil, file.files,

@@ -26,6 +26,9 @@ local outside = {}
 ---@field private states table[]  those that can be read
 ---@field private found table[]   all of them
 ---@field private samples userdata
+---@field command string    of the program
+---@field next number       when the next samples are due, in core.seconds()
+---@field ended string?     why sampling has ended before its time
 local Outside = {}
 Outside.__index = Outside
 
@@ -51,9 +54,9 @@ local longest <const> = 1 << 20
 -- on: those that differ are left out.
 local function names_of(memory, state)
   core.remote_forget(memory)
-  local names = core.remote_names(memory, state.address, state.layout)
+  local names = remote.names(memory, state)
   core.remote_forget(memory)
-  local again = core.remote_names(memory, state.address, state.layout)
+  local again = remote.names(memory, state)
   for address, given in pairs(names) do
     if again[address] ~= given then names[address] = nil end
   end
@@ -246,37 +249,74 @@ end
 -- with the program
 local function gap(mean) return -math.log(1 - math.random()) * mean end
 
+---Begins to sample. From then on, `step` is to be called.
+function Outside:begin()
+  self.began, self.first, self.due = os.time(), core.seconds(), 0
+  self.looks, self.stops, self.stopped = 0, 0, 0
+  self.mean = 1 / self.options.rate
+  self.next = self.first
+end
+
+-- Adds up the times of all states, unless sampling has ended.
+local function account_all(self, now)
+  if self.ended then return end
+  for _, state in ipairs(self.found) do account(self, state, now) end
+end
+
+---Ends sampling.
+---@param why string
+function Outside:finish(why)
+  account_all(self, core.seconds())
+  self.ended = why
+end
+
+-- Looks around from time to time; false: sampling has ended.
+local function keep(self, now)
+  if now < self.due then return true end
+  self.due = now + often
+  if not look_around(self, now) then self:finish "the program ended"
+  elseif not keep_readable(self, now) then
+    self:finish("the program's states of Lua are gone: " .. self.why)
+  end
+  return not self.ended
+end
+
+---Takes the samples that are due, unless sampling has ended: `self.ended` says
+---why. `self.next` becomes the time of the next ones.
+---@param now number  in core.seconds()
+---@return string? forbidden  why it cannot go on
+function Outside:step(now)
+  if now < self.next or self.ended then return nil end
+  if now >= self.first + self.options.seconds then
+    self:finish "the time was over"
+    return nil
+  end
+  if not keep(self, now) then return nil end
+  for _, state in ipairs(self.states) do
+    local why = state.thread and sample(self, state, now)
+    if why then return why end
+  end
+  self.next = math.max(self.next + gap(self.mean), now)
+end
+
 ---Samples until the time is over, the program has ended or has no state of Lua
 ---any more, or `tell` raises an error. Returns why that was before the time.
 ---@param tell fun(seconds: number)  called from time to time
 ---@return string? ended
 ---@return string? forbidden  why it cannot go on; nothing was recorded then
 function Outside:record(tell)
-  local began = core.seconds()
-  self.began, self.due = os.time(), 0
-  self.looks, self.stops, self.stopped = 0, 0, 0
-  self.mean = 1 / self.options.rate
-  local next, now = began, began
-  while now - began < self.options.seconds do
-    if now >= self.due then
-      self.due = now + often
-      if not look_around(self, now) then
-        self.ended = "the program ended"
-        break
-      end
-      if not keep_readable(self, now) then
-        self.ended = "the program's states of Lua are gone: " .. self.why
-        break
-      end
-      tell(now - began)
+  self:begin()
+  local now, told = self.first, 0
+  local over = now + self.options.seconds
+  while now < over do
+    local why = self:step(now)
+    if why then return nil, why end
+    if self.ended then break end
+    if told ~= self.due then
+      told = self.due
+      tell(now - self.first)
     end
-    for _, state in ipairs(self.states) do
-      local why = state.thread and sample(self, state, now)
-      if why then return nil, why end
-    end
-    next = math.max(next + gap(self.mean), now)
-    core.sleep(math.min(next - core.seconds(),
-      began + self.options.seconds - now))
+    core.sleep(math.min(self.next - core.seconds(), over - now))
     now = core.seconds()
   end
   return self.ended
@@ -336,7 +376,7 @@ local function describe_functions(self, raw)
   end
   name.set_places(raw, self.folder)
   local given = name.namer(raw, function(f)
-    return self.names[f["function"]] or f.wraps and "(coroutine.wrap)" or nil
+    return self.names[f["function"]] or f.wraps and remote.wrapped or nil
   end)
   return function(f, calls)
     local called = given(f, calls)
@@ -399,12 +439,15 @@ local function meta_of(self, figures, times)
   }
 end
 
----What was recorded.
+---How many samples there are, among other figures.
+---@return { runs: integer, waits: integer }
+function Outside:figures() return core.outside_figures(self.samples) end
+
+---What was recorded so far.
 ---@return cprof.Profile
 function Outside:profile()
-  local now = core.seconds()
-  for _, state in ipairs(self.found) do account(self, state, now) end
-  local figures = core.outside_figures(self.samples)
+  account_all(self, core.seconds())
+  local figures = self:figures()
   local times = times_of(self, figures)
   local nodes, raw = core.outside_profile(self.samples,
     times.wall - times.preempted - times.stopped - (times.unseen or 0),

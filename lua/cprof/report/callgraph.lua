@@ -21,15 +21,21 @@ local most <const> = 8
 
 local indent <const> = "    "
 
--- adds callers or callees
-local function add(entries, neighbours, what)
-  for i = 1, math.min(#neighbours, most) do
+-- adds callers or callees; those with nothing of a measure of memory are
+-- counted
+local function add(entries, neighbours, what, timed)
+  local count = 0
+  while count < most and neighbours[count + 1] and
+        (timed or neighbours[count + 1].total > 0) do
+    count = count + 1
+  end
+  for i = 1, count do
     local e = neighbours[i]
     entries[#entries + 1] = columns.entry(e, { func = e.row.func,
       label = indent .. name.called(format.plain(e.row.func.name),
         e.metamethod) })
   end
-  local more = #neighbours - most
+  local more = #neighbours - count
   if more > 0 then
     entries[#entries + 1] = {
       text = indent .. "… " .. format.plural(more, "more " .. what) }
@@ -43,11 +49,11 @@ return function(view)
   local callers, callees = graph.around(edges, bound.most(view.profile))
   select.sort(rows, view.options.sort or "total")
   local shown, rest = select.rows(view, rows, "total")
-  local entries, last = {}, {}
+  local entries, last, timed = {}, {}, page.measure:timed()
   for _, row in ipairs(shown) do
-    add(entries, callers(row), "caller")
+    add(entries, callers(row), "caller", timed)
     entries[#entries + 1] = columns.entry(row, { style = "bold" })
-    add(entries, callees(row), "callee")
+    add(entries, callees(row), "callee", timed)
     last[#entries] = true
   end
   local out = {}

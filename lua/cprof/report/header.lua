@@ -4,6 +4,7 @@
 local allocations = require "cprof.count.allocations"
 local core = require "cprof.core"
 local format = require "cprof.text.format"
+local graph = require "cprof.count.graph"
 local heap = require "cprof.count.heap"
 local lines = require "cprof.count.lines"
 local measures = require "cprof.count.measure"
@@ -154,9 +155,6 @@ local function choice(profile, page)
       "" or counts and "; their instructions are not counted" or
       "; their time and overhead are charged to their callers")
   end
-  for line in (meta.unmatched_patterns or ""):gmatch "[^\n]+" do
-    page:note(line)
-  end
   local n = lines.recorded(profile) and stripped(profile) or 0
   if n > 0 then
     page:note("%s no lines: the code is stripped",
@@ -185,10 +183,21 @@ local function collector(profile, page)
     plural(meta.gc_steps, "step"), format.time(meta.gc_longest_ns)))
 end
 
+---Prints notes on patterns that matched nothing. They come first, since they
+---explain what may be missing from all that follows.
+---@param profile cprof.Profile
+---@param page cprof.Page
+function header.unmatched(profile, page)
+  for line in (profile.meta.unmatched_patterns or ""):gmatch "[^\n]+" do
+    page:note(line)
+  end
+end
+
 ---Prints notes on what was not recorded, for any report.
 ---@param profile cprof.Profile
 ---@param page cprof.Page
 function header.notes(profile, page)
+  header.unmatched(profile, page)
   gaps(profile, page)
   choice(profile, page)
 end
@@ -230,6 +239,19 @@ local function slowed(profile, rate)
       format.count(level)) or "")
 end
 
+---Is it known where time went? It may be without samples: a range may be within
+---a wait, or a C function, before its sample.
+---@param profile cprof.Profile
+---@return boolean
+function header.known(profile)
+  if profile.measure.samples ~= 0 then return true end
+  if not profile.meta.range then return false end
+  for _, row in ipairs((graph.functions(profile))) do
+    if row.func.kind ~= "root" and row.self > 0 then return true end
+  end
+  return false
+end
+
 ---A sentence on the rate and the margin of error of samples.
 ---@param profile cprof.Profile  with figures from samples
 ---@return string
@@ -237,7 +259,11 @@ function header.certainty(profile)
   local asked, n = profile.meta.rate, profile.measure.samples
   if n < sampled.few then
     local what = profile.measure.asks
-    if n == 0 then return ("no samples: %s is not known"):format(what) end
+    if n == 0 and header.known(profile) then
+      return "no samples in this range: what ran, or waited, is known from " ..
+        "the sample after it"
+    elseif n == 0 then return ("no samples: %s is not known"):format(what)
+    end
     return ("%s: too few to tell %s"):format(plural(n, "sample"),
       what)
   end
@@ -309,6 +335,15 @@ local function outside(profile, page)
   end
 end
 
+-- the size of the heap over time
+local function heap_line(points, page)
+  local _, _, most = heap.sparkline(points, 1)
+  local words = "heap: %s up to " .. format.bytes(most)
+  local bars = heap.sparkline(points,
+    math.min(page.width - format.width(words) + 2, 40))
+  page:line(words:format(bars))
+end
+
 ---@param view cprof.ReportView
 function header.show(view)
   local profile, page, meta = view.profile, view.page, view.profile.meta
@@ -328,6 +363,7 @@ function header.show(view)
     table.insert(facts, 1, plural(meta.runs, "run"))
   end
   page:title("cprof: ", format.program(meta))
+  header.unmatched(profile, page)
   if meta.range then page:line("range: " .. meta.range) end
   if meta.reason then
     page:line("reason: " .. format.plain(meta.reason))
@@ -339,8 +375,7 @@ function header.show(view)
     local in_use = allocations.in_use(profile)
     if in_use then page:line(in_use) end
     if profile.heap and #profile.heap > 1 then
-      local bars, _, most = heap.sparkline(profile.heap, 40)
-      page:line(("heap: %s up to %s"):format(bars, format.bytes(most)))
+      heap_line(profile.heap, page)
     end
   end
   if meta.gc then collector(recorded, page) end

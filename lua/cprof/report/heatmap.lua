@@ -4,6 +4,7 @@
 local cells = require "cprof.profile.cells"
 local columns = require "cprof.report.columns"
 local format = require "cprof.text.format"
+local order = require "cprof.text.order"
 local range = require "cprof.profile.range"
 
 local heatmap = {}
@@ -119,7 +120,7 @@ end
 ---@param to integer       ns
 ---@param limit integer    of stretches to list
 ---@param row_of? cprof.Row  only what this function, and what it calls, took
----@return cprof.Stretch[]
+---@return cprof.Stretch?    the one that stands out most
 function heatmap.show(page, p, from, to, limit, row_of)
   local of
   if row_of then
@@ -128,7 +129,10 @@ function heatmap.show(page, p, from, to, limit, row_of)
   end
   local width = page.width < math.huge and page.width or usual
   local grid = cells.of(p, from, to, width - margin, of)
-  local stretches = cells.stretches(p, grid, math.min(limit, 26), of ~= nil)
+  local stretches, more = cells.stretches(p, grid, math.min(limit, 26),
+    of ~= nil)
+  local most = stretches[1]
+  table.sort(stretches, order "from")
   page:line(("a column is %s, a cell %s; %s: %s none, %s up to %s all; " ..
     "blank: not recorded, or others had the processor"):format(
     short(grid.ns * grid.rows), short(grid.ns),
@@ -141,8 +145,9 @@ function heatmap.show(page, p, from, to, limit, row_of)
   else
     local list = table_of(row_of ~= nil)
     page:table(list, columns.rows(page, list, stretches))
+    if more > 0 then page:rest(("… %d more"):format(more)) end
   end
-  return stretches
+  return most
 end
 
 return heatmap

@@ -121,7 +121,7 @@ function report.make(profile, given, level)
     whole = profile.measure.whole, page = page.new(o, profile) }
   header.show(view)
   -- the header has already said so
-  if view.page.measure.samples == 0 and o.mode ~= "frames" then
+  if o.mode ~= "frames" and not header.known(profile) then
     return view.page:text()
   end
   view.page:gap()

@@ -125,7 +125,10 @@ function Page:rest(text)
     self:gap()
     add(self, markdown.escape(text))
   else
-    add(self, self.paint("dim", text))
+    for _, line in ipairs(self.width < math.huge and
+      format.wrap(text, self.width) or { text }) do
+      add(self, self.paint("dim", line))
+    end
   end
 end
 
@@ -193,8 +196,7 @@ function Page:explain()
   local notes = self.notes
   self.notes = {}
   for _, note in ipairs(notes) do
-    local lines = self.markdown and { note } or format.wrap(note, self.width)
-    for _, line in ipairs(lines) do self:rest(line) end
+    self:rest(note)
   end
 end
 

@@ -65,6 +65,13 @@ function select.least(view)
   return o.min_percent or (o.sort or o.filter) and 0 or 1
 end
 
+-- Are rows shown that have nothing of the measure? They are if the user asked
+-- for all, or for another order than that of the measure.
+local function wants_none(o)
+  return o.filter ~= nil or o.min_percent ~= nil or
+    o.sort ~= nil and o.sort ~= "self" and o.sort ~= "total"
+end
+
 ---The rows to show, and the line about those that are left out; nil: there are
 ---none. The root is outside all functions: it is never counted as left out.
 ---@param view cprof.ReportView
@@ -77,10 +84,13 @@ function select.rows(view, rows, by, limit)
   limit = limit or view.options.limit or 30
   -- rows whose upper bound is large enough are shown, too
   local field, least = by .. "_most", select.least(view)
+  local none = wants_none(view.options)
+  local needed = (view.options.sort == "total" and "total" or by) .. "_most"
   local shown, hidden, left = {}, 0, 0
   for _, row in ipairs(rows) do
     if select.passes(row, view.options.filter) then
-      local enough = row[field] * 100 >= least * view.whole
+      local enough = row[field] * 100 >= least * view.whole and
+        (none or row[needed] > 0)
       if row.func.kind == "root" and not view.options.filter then
         enough = row.self * 100 >= math.max(least, 1) * view.whole
       end

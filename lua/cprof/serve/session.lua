@@ -200,8 +200,9 @@ function Session:run()
       follower:look(interval, function() self:load() end)
     end
     tell(self, core.seconds())
-    self.server:turn(math.max(math.min(nap, interval and
-      follower.due - core.seconds() or nap), 0))
+    local till = math.min(follower:sample(), interval and follower.due or
+      math.huge)
+    self.server:turn(math.max(math.min(nap, till - core.seconds()), 0))
   end
 end
 

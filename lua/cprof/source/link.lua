@@ -8,13 +8,13 @@ local link = {}
 local with_line <const> = "vscode://file%s:%d"
 
 ---The address of a line of a source; nil: the source is no file.
----@param source string   as Lua has it: "@" and a path
+---@param source string   as Lua has it
 ---@param line integer    0: no line
 ---@param folder? string  from which the path goes, if it is relative
 ---@return string?
 function link.address(source, line, folder)
-  local path = source:match "^@(.+)$"
-  path = path and filename.absolute(path, folder)
+  local path = filename.of_source(source)
+  path = path and path ~= "" and filename.absolute(path, folder)
   if not path or path:sub(1, 1) ~= "/" then return nil end
   path = path:gsub("[^%w/._~-]", function(c)
     return ("%%%02X"):format(c:byte())

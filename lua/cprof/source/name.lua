@@ -3,6 +3,7 @@
 
 local classes = require "cprof.source.classes"
 local core = require "cprof.core"
+local filename = require "cprof.system.filename"
 local text = require "cprof.source.text"
 
 local definitions = require "cprof.sandbox.later" "cprof.source.definitions"
@@ -55,8 +56,8 @@ end
 ---@param folder string?  the program's; default: that of `name.begin`
 ---@return string
 function name.place(source, folder)
-  local first, rest = source:sub(1, 1), source:sub(2)
-  if first == "@" then
+  local rest = filename.of_source(source)
+  if rest then
     folder = folder or here or name.begin()
     rest = name.straight(rest)
     if folder and #folder > 1 and rest:sub(1, #folder) == folder and
@@ -64,8 +65,8 @@ function name.place(source, folder)
       rest = rest:sub(#folder + 2)
     end
     return rest
-  elseif first == "=" then
-    return rest
+  elseif source:sub(1, 1) == "=" then
+    return source:sub(2)
   end
   local line = source:match "^%s*([^\r\n]*)"
   if #line > 40 then line = line:sub(1, 37) .. "..." end
@@ -88,7 +89,7 @@ end
 ---@return string?
 function name.file(f)
   if f.kind ~= "Lua" and f.kind ~= "main" then return nil end
-  return f.source:match "^@(.+)$" or name.place(f.source)
+  return filename.of_source(f.source) or name.place(f.source)
 end
 
 ---The line on which a function begins; 0: it has none.

@@ -83,6 +83,15 @@ function paths.receiver(metatable)
   return kind:find "%l" and kind or kind:lower()
 end
 
+---The name of a method with what users call its object in place of the name of
+---the metatable: "file:read" for "FILE*:read".
+---@param given string
+---@return string
+function paths.method(given)
+  local metatable, method = given:match "^(.+):([^:]+)$"
+  return metatable and paths.receiver(metatable) .. ":" .. method or given
+end
+
 -- Adds functions of Lua's libraries that the program has removed or replaced
 -- there.
 local function collect_standard(found)

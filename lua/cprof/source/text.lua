@@ -36,9 +36,8 @@ end
 
 -- The text of a source that `debug.getinfo` names so; nil: it cannot be read.
 local function read(source)
-  local first = source:sub(1, 1)
-  if first ~= "@" then return first ~= "=" and source or nil end
-  local path = source:sub(2)
+  local path = filename.of_source(source)
+  if not path then return source:sub(1, 1) ~= "=" and source or nil end
   return core.readfile(filename.absolute(path, folder)) or
     not folder and core.readfile(filename.absolute(path, here)) or nil
 end

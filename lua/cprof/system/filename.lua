@@ -32,6 +32,16 @@ function filename.is_absolute(path)
   return false
 end
 
+---The file of a source, as `debug.getinfo` names it: "@file", or a path without
+---that, which hosts such as lighttpd give. Code of Lua never begins with "/".
+---@param source string
+---@return string?  nil: it is code, or only a name
+function filename.of_source(source)
+  local first = string.sub(source, 1, 1)
+  if first == "@" then return string.sub(source, 2) end
+  return first == "/" and not string.find(source, "[\r\n]") and source or nil
+end
+
 ---@param path string
 ---@param here string?  the folder that it is relative to; nil: not known
 ---@return string  `path` if it is absolute, or `here` is nil

@@ -443,6 +443,7 @@ end
 ---@field yields? boolean    left out rather than to cut others
 ---@field rank? integer      left out rather than to cut others to less than
 ---    their `least`, the highest first
+---@field spare? boolean  left out when no other way is left
 ---@field code? boolean   a name or a place, which Markdown shows as code
 
 local function text_of(cell)
@@ -510,9 +511,18 @@ local function leave_out(columns, used)
   return highest > 0
 end
 
+-- Removes the first column that can be spared; false: there is none.
+local function spare(columns, used)
+  for k, i in ipairs(used) do
+    if columns[i].spare then return table.remove(used, k) end
+  end
+  return false
+end
+
 -- Makes columns fit the width, last column first: columns that yield are
 -- narrowed, then removed; others are narrowed to their `least`; columns with a
--- rank are removed, highest first; at last, others are narrowed to a stub.
+-- rank are removed, highest first; then others are narrowed to a stub; at last,
+-- columns that can be spared are removed.
 local function fit(columns, rows, used, width)
   local widths, over = natural(columns, rows, used, width)
   local function narrow(least_of)
@@ -537,6 +547,9 @@ local function fit(columns, rows, used, width)
     return fit(columns, rows, used, width)  -- the others have more room now
   end
   narrow(function(column) return column.least and (column.tight or stub) end)
+  if over > 0 and spare(columns, used) then
+    return fit(columns, rows, used, width)
+  end
   return widths
 end
 

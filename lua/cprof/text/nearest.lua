@@ -22,10 +22,13 @@ local function distance(a, b)
   return above[#b]
 end
 
--- how far a name is from `wanted`; the place in a title is not compared
+-- How far a name is from `wanted`. Not compared are the place in a title, and
+-- the folders and the ending of a path, unless `wanted` has such.
 local function far(wanted, name)
   local first = name:match "^(.-) %(" or name
   if first:find(wanted, 1, true) then return #first - #wanted end
+  if not wanted:find("/", 1, true) then first = first:match "[^/]*$" end
+  if not wanted:find(".", 2, true) then first = first:gsub("%.lua$", "") end
   if #wanted > longest or #first > longest then return math.huge end
   return 1000 + distance(wanted, first)
 end

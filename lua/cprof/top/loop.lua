@@ -77,10 +77,24 @@ local function draw_screen(watched, driver)
   driver:show(watched.model:draw(width, height))
 end
 
+-- seconds: terminals are waited for in whole milliseconds, and one more
+local brief <const> = 0.002
+
+-- Returns keys that come until then, as `driver:keys` does.
+local function keys_until(driver, till)
+  local rest = math.max(till - core.seconds(), 0)
+  if rest > brief then return driver:keys(rest) end
+  core.sleep(rest)
+  return driver:keys(0)
+end
+
 -- Handles the keys that come until the next load is due; true: quit.
 local function wait(watched, driver)
   local m, follower = watched.model, watched.follower
-  local list = driver:keys(math.max(follower.due - core.seconds(), 0))
+  local list
+  repeat
+    list = keys_until(driver, math.min(follower:sample(), follower.due))
+  until not list or #list > 0 or core.seconds() >= follower.due
   if not list then
     watched.gone = true
     return true
@@ -175,13 +189,17 @@ function loop.print(watched, parsed, fail)
     end
     local follower, program = watched.follower, watched.follower.program
     local over = follower:settled() and follower.final
-    if left < 1 or over and not parsed.screens then break end
+    if left < 1 or over and not (parsed.screens and m.now) then break end
     if program and not program:running() and not m.now then
       break
     end
-    core.sleep(follower.due - core.seconds())
+    repeat
+      local till = math.min(follower:sample(), follower.due)
+      core.sleep(till - core.seconds())
+    until core.seconds() >= follower.due
   end
   local program = watched.follower.program
+  if watched.follower.outside and not m.now then fail(m.status.text) end
   if not program then return 0 end
   if program:running() then
     program:signal "TERM"

@@ -1,0 +1,135 @@
+-- Programs that are read from outside while they run.
+
+local command = require "command"
+local compile = require "compile"
+local core = require "cprof.core"
+local process = require "cprof.remote.process"
+local remote = require "cprof.remote"
+
+local watched = {}
+
+-- Why this system does not let a user read another program; nil: it does.
+function watched.forbidden()
+  local pipe <close> = io.popen "sleep 60 >/dev/null & echo $!"
+  local pid = pipe:read "n"
+  local _, err = command.cprof("dump", tostring(pid))
+  os.execute("kill " .. pid)
+  return err:match "^cprof dump: the system does not let .*$"
+end
+
+local Program = {}
+Program.__index = Program
+
+-- Starts a program, whose standard input is a pipe of this one.
+function watched.start(dir, line)
+  local pipe = io.popen(("cd '%s' && echo $$ >pid. && mv pid. pid && " ..
+    "exec %s >out 2>err"):format(dir.path, line), "w")
+  pipe:setvbuf "no"
+  local pid
+  repeat
+    local file = io.open(dir.path .. "/pid")
+    pid = file and file:read "n"
+    if file then file:close() end
+  until pid
+  return setmetatable({ pid = pid, pipe = pipe, dir = dir }, Program)
+end
+
+function watched.run(dir, code)
+  dir:file("program.lua", code)
+  return watched.start(dir, "$SPEC_LUA program.lua")
+end
+
+-- Raises an error if a program has ended.
+local function alive(pid)
+  local file <close> = io.open(("/proc/%d/stat"):format(pid))
+  assert(file and not file:read "a":find "%) Z ", "the program has ended")
+end
+
+-- What is read as soon as `test` is true of it; `locals`: with variables.
+function watched.await(pid, test, locals)
+  while true do
+    local found = remote.read(pid, locals)
+    if found and test(found) then return found end
+    alive(pid)
+    core.sleep(0.005)
+  end
+end
+
+function watched.waits_for_input(found)
+  return (found.states[1].waits or ""):find "^read of file 0"
+end
+
+-- What the program says of its nth step, once it waits there.
+function Program:said(n)
+  local path = ("%s/stack.%d"):format(self.dir.path, n)
+  while not io.open(path) do
+    alive(self.pid)
+    core.sleep(0.005)
+  end
+  return command.read(path)
+end
+
+function Program:go() self.pipe:write "\n" end
+
+-- Lets it end; returns how it did.
+function Program:close()
+  local _, how, status = self.pipe:close()
+  self.pipe = nil
+  return how, status
+end
+
+-- Ends it where a spec has failed.
+function Program:__close()
+  if self.pipe then os.execute("kill " .. self.pid) end
+end
+
+-- Writes the core file of a process that waits, as the system would.
+function watched.write_core(pid, path)
+  local function note(kind, desc)
+    return ("<I4I4I4z"):pack(5, #desc, kind, "CORE") .. "\0\0\0" .. desc ..
+      ("\0"):rep(-#desc % 4)
+  end
+  local function of(name) return ("/proc/%d/%s"):format(pid, name) end
+  local machine = command.read(of "exe"):sub(19, 20)
+  local stack = tonumber(command.read(of "syscall"):match " 0x(%x+) 0x%x+%s*$",
+    16)
+  local at = ("<I2"):unpack(machine) == 62 and 112 + 19 * 8 or 112 + 31 * 8
+  local status = ("\0"):rep(32) .. ("<i4"):pack(pid) .. ("\0"):rep(at - 36) ..
+    ("<i8"):pack(stack) .. ("\0"):rep(100)
+  local info = ("\0"):rep(24) .. ("<i4"):pack(pid) .. ("\0"):rep(28) ..
+    "the command  " .. ("\0"):rep(67)
+  local parts, files, paths = {}, {}, {}
+  local memory = io.open(of "mem", "rb")
+  for _, m in ipairs(process.mappings(pid)) do
+    if m.path:sub(1, 1) == "/" then
+      files[#files + 1] = ("<i8i8i8"):pack(m.from, m.to, m.offset // 4096)
+      paths[#paths + 1] = m.path .. "\0"
+    end
+    if m.how == "rw-p" then
+      memory:seek("set", m.from)
+      parts[#parts + 1] = { at = m.from, bytes = memory:read(m.to - m.from) }
+    end
+  end
+  memory:close()
+  local notes = note(1, status) .. note(3, info) .. note(0x46494c45,
+    ("<i8i8"):pack(#files, 4096) .. table.concat(files) .. table.concat(paths))
+  local segment = "<I4I4I8I8I8I8I8I8"
+  local offset = 64 + (#parts + 1) * 56
+  local out = { "\127ELF\2\1\1" .. ("\0"):rep(9) .. ("<I2"):pack(4) ..
+    machine .. ("<I4I8I8I8I4I2I2I2I2I2I2"):pack(1, 0, 64, 0, 0, 64, 56,
+      #parts + 1, 0, 0, 0),
+    segment:pack(4, 0, offset, 0, 0, #notes, 0, 4) }
+  offset = offset + #notes
+  for _, part in ipairs(parts) do
+    local size = #part.bytes
+    out[#out + 1] = segment:pack(1, 6, offset, part.at, 0, size, size, 4096)
+    offset = offset + size
+  end
+  out[#out + 1] = notes
+  for _, part in ipairs(parts) do out[#out + 1] = part.bytes end
+  local text = table.concat(out)
+  compile.write(path, text)
+  return text
+end
+
+return watched

@@ -1,0 +1,453 @@
+-- Variables of programs that are read from outside: the programs here say
+-- themselves which they have, by Lua's debug library.
+
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local core = require "cprof.core"
+local helper = require "helper"
+local json = require "dkjson"
+local remote = require "cprof.remote"
+local watched = require "watched"
+
+if not core.remote_open then return end
+
+local refusal = watched.forbidden()
+if refusal then
+  describe("cprof dump --locals", function()
+    it("reads other programs", function() pending(refusal) end)
+  end)
+  return
+end
+
+local await, run = watched.await, watched.run
+local waits_for_input = watched.waits_for_input
+
+-- A program that says what it has whenever it calls `step`, and then waits:
+-- a line for each call of Lua, and one for each of its variables.
+local prelude = [[
+do
+local steps = 0
+local function count(t)
+  local n = 0
+  for _ in next, t do n = n + 1 end
+  return n
+end
+local shown = {
+  ["nil"] = tostring, boolean = tostring,
+  number = function(v) return ("%q"):format(v) end,
+  string = function(v)
+    return ("%q"):format(v:sub(1, 80)):gsub("\n", "n")
+  end,
+  table = function(v)
+    return ("%p %d %s"):format(v, count(v),
+      (getmetatable(v) or {}).__name or "")
+  end,
+  userdata = function(v)
+    return ("%p %s"):format(v, (getmetatable(v) or {}).__name or "")
+  end,
+  thread = function(v) return ("%p"):format(v) end,
+}
+shown["function"] = function(v)
+  return ("%p %s"):format(v, debug.getinfo(v, "S").what)
+end
+local out
+local function add(kind, name, v)
+  if name == "_ENV" or name:find "^%(" then return end
+  out[#out + 1] = ("%s %s %s"):format(kind, name, (shown[type(v)](v)))
+end
+local function call(level)
+  local info = debug.getinfo(level, "Slf")
+  if not info then return false end
+  if info.what == "C" then return true end
+  out[#out + 1] = "line " .. info.currentline
+  for i = 1, math.huge do
+    local name, value = debug.getlocal(level, i)
+    if not name then break end
+    add("local", name, value)
+  end
+  for i = 1, math.huge do
+    local name, value = debug.getlocal(level, -i)
+    if not name then break end
+    out[#out + 1] = ("vararg ... %s"):format((shown[type(value)](value)))
+  end
+  for i = 1, math.huge do
+    local name, value = debug.getupvalue(info.func, i)
+    if not name then break end
+    add("upvalue", name, value)
+  end
+  return true
+end
+function step()
+  steps, out = steps + 1, {}
+  local level = 3
+  while call(level) do level = level + 1 end
+  local file = io.open("stack", "w")
+  file:write(table.concat(out, "\n"), "\n")
+  file:close()
+  os.rename("stack", "stack." .. steps)
+  io.read()
+end
+end
+]]
+
+-- a value, as the program says it
+local shown = {
+  ["nil"] = function() return "nil" end,
+  boolean = function(v) return tostring(v.value) end,
+  integer = function(v) return ("%q"):format(v.value) end,
+  float = function(v) return ("%q"):format(v.value) end,
+  string = function(v)
+    return (("%q"):format(v.value):gsub("\n", "n"))
+  end,
+  table = function(v)
+    return ("0x%x %d %s"):format(v.address, v.items, v.class or "")
+  end,
+  userdata = function(v)
+    return ("0x%x %s"):format(v.address, v.class or "")
+  end,
+  thread = function(v) return ("0x%x"):format(v.address) end,
+  ["function"] = function(v)
+    return ("0x%x %s"):format(v.address, v.title:find "main chunk" and "main"
+      or v.title:find "%[C%]" and "C" or "Lua")
+  end,
+}
+
+-- what a thread has from its call of `step` on, as the program says it
+local function said_of(thread)
+  local out, after = {}, false
+  for _, frame in ipairs(thread.frames) do
+    if after and frame.kind ~= "C" then
+      out[#out + 1] = "line " .. frame.line
+      assert.equal(0, frame.more_variables)
+      for _, v in ipairs(frame.variables) do
+        out[#out + 1] = ("%s %s %s"):format(v.kind, v.name, shown[v.type](v))
+      end
+    end
+    after = after or frame.name == "step"
+  end
+  return table.concat(out, "\n") .. "\n"
+end
+
+-- Checks the variables at each of `n` steps of a program.
+local function check(code, n)
+  local dir <close> = command.folder()
+  local program <close> = run(dir, prelude .. code)
+  for i = 1, n do
+    local said = program:said(i)
+    local found = await(program.pid, waits_for_input, true)
+    for _, thread in ipairs(found.states[1].threads) do
+      if thread.status == "running" then
+        assert.equal(said, said_of(thread))
+      end
+    end
+    assert.is_nil(found.states[1].cut)
+    program:go()
+  end
+  assert.same({ "exit", 0 }, { program:close() })
+  assert.equal("", command.read(dir.path .. "/err"))
+end
+
+-- A program of nested scopes, loops, closures and varargs, from a seed. Each
+-- function has a step somewhere, and calls the one before.
+local function random_program(seed, n)
+  local state = seed
+  local function upto(k)
+    state = (state * 1103515245 + 12345) & 0x7fffffff
+    return state // 65536 % k + 1
+  end
+  local values = { "nil", "true", "7", "-0.5", "1/0", "'text'", "{}",
+    "{ 1, 2, x = 3 }", "print", "f1", "step", "io.stdout",
+    "setmetatable({ 1 }, Class)", "coroutine.create(step)",
+    "('long '):rep(99)", "math.mininteger" }
+  local code, made = { "Class = setmetatable({}, {})\nClass.__name = 'Class'\n",
+    "local function f1(...) step() end\n" }, 0
+  local function line(s) code[#code + 1] = s .. "\n" end
+  local function variable()
+    made = made + 1
+    return "v" .. made
+  end
+  local function block(depth, last)
+    for _ = 1, upto(4) do
+      local name = variable()
+      local kind = depth < 4 and upto(6) or 1
+      if kind == 1 then line(("local %s = %s"):format(name,
+        values[upto(#values)]))
+      elseif kind == 2 then
+        line "do"
+        block(depth + 1)
+        line "end"
+      elseif kind == 3 then
+        line(("for %s = 1, 2 do"):format(name))
+        block(depth + 1)
+        line "end"
+      elseif kind == 4 then
+        line(("for %s, w%s in pairs { 5 } do"):format(name, made))
+        block(depth + 1)
+        line "end"
+      elseif kind == 5 then
+        line(("local function %s(p) return p, %s end"):format(name, last))
+      else line(("local %s, x%s <const> = ..., %s"):format(name, made, last))
+      end
+      if upto(3) == 1 and depth > 1 then line "if once() then step() end" end
+    end
+  end
+  line "local function once() if not o then o = true return true end end"
+  for i = 2, n do
+    line(("local function f%d(a, b, ...)"):format(i))
+    block(1, "f1")
+    line(("local r = f%d(a, %s, ...)"):format(i - 1, values[upto(#values)]))
+    line(("return r, f1\nend"))
+  end
+  line(("f%d(%s, 1, 2, nil, {})"):format(n, values[upto(#values)]))
+  return table.concat(code)
+end
+
+describe("variables of a program that was not prepared", function()
+  it("are those that it says it has", function()
+    check([[
+      local up, Class = 5, {}
+      Class.__name = "Class"
+      local function f(a, b, ...)
+        local array = {}
+        for i = 1, 9 do array[i] = i end
+        local shorter = #array
+        array[9], array[8] = nil, nil
+        shorter = #array + up
+        do local gone = 1 end
+        local object = setmetatable({ n = 1, 2 }, Class)
+        local yes, no, none = true, false, nil
+        local min, huge, nan = math.mininteger, -math.huge, 0/0
+        local s, empty, bytes = "short", "", "a\0\255\n"
+        local edge, over = ("x"):rep(40), ("y"):rep(41)
+        local c, lua, file = print, f, io.stdout
+        local co = coroutine.create(step)
+        for i = 3, 3 do
+          for key, value in pairs { k = object } do
+            local inner <close> = nil
+            step()
+            local later = inner
+          end
+        end
+        local last = up
+        step()
+        return last
+      end
+      f(1, "two")
+      f(f, up, nil, 2.5, {}, nil)
+      coroutine.wrap(function(...) local x = f(...) return x end)(1, 2, 3)
+    ]], 6)
+  end)
+
+  it("are those of any scopes, loops, closures and varargs", function()
+    for seed = 1, helper.many(8) + 1 do
+      local dir <close> = command.folder()
+      local program <close> = run(dir, prelude .. random_program(seed, 9))
+      local said = program:said(1)
+      local found = await(program.pid, waits_for_input, true)
+      assert.equal(said, said_of(found.states[1].threads[1]))
+    end
+  end)
+
+  it("are left out in stripped functions", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, [[
+      local function f(a, ...) local b = a io.read() return b end
+      load(string.dump(f, true))(1, 2)]])
+    local found = await(program.pid, waits_for_input, true)
+    local variables = found.states[1].threads[1].frames[2].variables
+    assert.equal(1, #variables)
+    assert.equal("...", variables[1].name)
+    assert.equal(2, variables[1].value)
+    program:go()
+    program:close()
+  end)
+
+  it("are at most 50 of each kind in a call", function()
+    local dir <close> = command.folder()
+    local code = {}
+    for i = 1, 60 do code[i] = ("local v%d = %d\n"):format(i, i) end
+    code[#code + 1] = "local function f(...)\nlocal a = v1"
+    for i = 2, 60 do code[#code + 1] = " + v" .. i end
+    code[#code + 1] = "\nio.read()\nend\nf(table.unpack({}, 1, 70))\n"
+    local program <close> = run(dir, table.concat(code))
+    local found = await(program.pid, waits_for_input, true)
+    local inner = found.states[1].threads[1].frames[2]
+    -- a, varargs, upvalues: v1 to v60
+    assert.equal(1 + 50 + 50, #inner.variables)
+    assert.equal(20 + 10, inner.more_variables)
+    local main = found.states[1].threads[1].frames[3]
+    assert.equal(50, #main.variables)
+    assert.equal(61 - 50, main.more_variables)
+    local out = command.cprof("dump", "--locals", tostring(program.pid))
+    assert.is_truthy(out:find("\n        (30 more variables)\n", 1, true), out)
+    program:go()
+    program:close()
+  end)
+
+  it("are so many that some are left out, and this is said", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, [[
+      local list = {}
+      for i = 1, 1500 do
+        local co = coroutine.wrap(function(...) coroutine.yield(...) end)
+        co(table.unpack({}, 1, 60))
+        list[i] = co
+      end
+      io.read()]])
+    local found = await(program.pid, waits_for_input, true)
+    local n, more = 0, 0
+    for _, thread in ipairs(found.states[1].threads) do
+      for _, frame in ipairs(thread.frames) do
+        n = n + #(frame.variables or {})
+        more = more + (frame.more_variables or 0)
+      end
+    end
+    assert.is_true(found.states[1].cut)
+    assert.is_true(n > 60000 and n < 1 << 16, n)
+    assert.is_true(more > 1200 * 10, more)
+    local out = command.cprof("dump", "--locals", tostring(program.pid))
+    assert.is_truthy(out:find "\n  some variables were left out: there are " ..
+      "too many\n")
+    program:go()
+    program:close()
+  end)
+end)
+
+local example = [[
+local name, total = "b\"o\nb", 3
+local Account = { __name = "Account" }
+local function wait(account, ...)
+  local text, big = ("é"):rep(50), {}
+  for i = 1, 70000 do big[i] = i end
+  local sum = total / 0
+  io.read()
+  return name, text, big, sum
+end
+wait(setmetatable({ 1, 2 }, Account), "x", nil)
+]]
+
+describe("cprof dump --locals", function()
+  it("prints a line for each variable", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, example)
+    await(program.pid, waits_for_input)
+    local out, err, status = command.cprof("dump", "--locals",
+      tostring(program.pid))
+    assert.equal("", err)
+    assert.equal(0, status)
+    assert.equal([[
+    io.read          [C]
+    wait             program.lua:7   io.read()
+        account = Account ADDRESS (2 items)
+        text = "]] .. ("é"):rep(30) .. [["... (100 bytes)
+        big = table ADDRESS (room for 131,073 items)
+        sum = inf
+        ... = "x", nil
+        upvalue total = 3
+        upvalue name = "b\"o\nb"
+    (main chunk)     program.lua:10  wait(setmetatable({ 1, 2 }, Account), ]] ..
+      [["x", nil)
+        name = "b\"o\nb"
+        total = 3
+        Account = table ADDRESS (1 item)
+        wait = function wait (program.lua:3)
+]], (out:match "main thread: running\n(.*\n)    [^\n]+%[C%]\n$"
+      :gsub("0x%x+", "ADDRESS"):gsub("io.read  +", "io.read          ")
+      :gsub("wait  +", "wait             ")
+      :gsub("%(main chunk%)  +", "(main chunk)     ")))
+    program:go()
+    program:close()
+  end)
+
+  it("prints none unless it is asked to", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, example)
+    await(program.pid, waits_for_input)
+    local out = command.cprof("dump", tostring(program.pid))
+    assert.is_nil(out:find("account =", 1, true))
+    out = command.cprof("dump", "--json", tostring(program.pid))
+    assert.is_nil(out:find "variables")
+    program:go()
+    program:close()
+  end)
+
+  it("prints JSON", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, [[
+      local s, nan, co = "\255", 0/0, coroutine.running()
+      io.read()]])
+    await(program.pid, waits_for_input)
+    local out, err = command.cprof("dump", "--json", "--locals",
+      tostring(program.pid))
+    assert.equal("", err)
+    local thread = assert(json.decode(out)).states[1].threads[1]
+    local main = thread.frames[2]
+    assert.equal(0, main.more_variables)
+    main.variables[2].value = main.variables[2].value:match "nan"
+    assert.same({
+      { name = "s", kind = "local", number = 1, type = "string",
+        value = "\\255", bytes = 1 },
+      { name = "nan", kind = "local", number = 2, type = "float",
+        value = "nan" },
+      { name = "co", kind = "local", number = 3, type = "thread",
+        address = thread.address },
+    }, { table.unpack(main.variables, 1, 3) })
+    assert.is_nil(thread.frames[1].variables)
+    program:go()
+    program:close()
+  end)
+
+  it("reads a core file", function()
+    local dir <close> = command.folder()
+    local program <close> = watched.start(dir, "$SPEC_LUA " ..
+      dir:file("program.lua", example))
+    await(program.pid, waits_for_input)
+    local live = command.cprof("dump", "--locals", tostring(program.pid))
+    local path = dir.path .. "/core"
+    watched.write_core(program.pid, path)
+    program:go()
+    program:close()
+    local out, err = command.cprof("dump", "--locals", path)
+    assert.equal("", err)
+    local function variables(text)
+      local lines = {}
+      for line in text:gmatch "\n(        [^\n]+)" do
+        lines[#lines + 1] = line
+      end
+      return lines
+    end
+    assert.equal(11, #variables(live))
+    -- a core file does not say which folder was the current one
+    assert.same(variables(live), variables((out:gsub(dir.path .. "/", ""))))
+  end)
+
+  it("reads a program that runs", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, [[
+      local began = io.open("begun", "w"):close()
+      local function busy(n, ...)
+        local half = n // 2
+        local file
+        repeat file = io.open "enough" until file
+        return half, ...
+      end
+      busy(42, "a", "b")]])
+    while not io.open(dir.path .. "/begun") do core.sleep(0.005) end
+    for _ = 1, helper.many(30) + 2 do
+      local found = assert(remote.read(program.pid, true))
+      for _, frame in ipairs(found.states[1].threads[1].frames) do
+        if frame.name == "busy" then
+          local v = frame.variables
+          assert.same({ "n", 42 }, { v[1].name, v[1].value })
+          if #v > 3 then
+            assert.same({ "half", 21 }, { v[2].name, v[2].value })
+          end
+          assert.same({ "a", "b" }, { v[#v - 1].value, v[#v].value })
+        end
+      end
+    end
+    dir:file("enough", "")
+    assert.same({ "exit", 0 }, { program:close() })
+  end)
+end)
