@@ -195,12 +195,16 @@ end
 -- Samples
 -- =======================================================
 
+-- The most ns that the first stop counts for: alone, it does not tell whether
+-- it took long by chance.
+local first <const> = 100000
+
 -- Sets the average time between two samples, so that stops take no more than
 -- their share of the program's time.
 local function pace(self, stopped)
   self.looks = self.looks + 1
   if stopped > 0 then
-    local typical = self.typical or stopped
+    local typical = self.typical or math.min(stopped, first)
     self.stops, self.stopped = self.stops + 1, self.stopped + stopped
     self.typical = typical * (stopped > typical and 1.05 or 0.95)
     local usual = self.typical * self.stops / self.looks / share
