@@ -481,7 +481,7 @@ FUZZ		= $(B)/fuzz
 FUZZ_CC		= clang
 FUZZ_FLAGS	= -std=c99 -O2 -g -fsanitize=fuzzer,address,undefined \
 		  -fno-sanitize-recover -Isrc -I$(LUA_INCDIR) \
-		  -DNODES_SHIFT=$(FUZZ_SHIFT)
+		  -DNODES_SHIFT=$(FUZZ_SHIFT) -DMARKS_SHIFT=$(FUZZ_SHIFT)
 FUZZ_32		= $(FUZZ_CC) -m32 \
 		  -idirafter /usr/include/$$($(CC) -print-multiarch) \
 		  -Wl,-z,lazy,--unresolved-symbols=ignore-all \

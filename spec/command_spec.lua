@@ -8,9 +8,8 @@ local helper = require "helper"
 local command = require "command"
 
 local names = { "run", "report", "annotate", "tree", "flame", "callgraph",
-  "show", "slow", "tasks", "heatmap", "diff", "merge", "html", "export",
-  "check",
-  "calibrate" }
+  "show", "slow", "tasks", "frames", "heatmap", "diff", "merge", "html",
+  "export", "check", "calibrate" }
 
 -- what takes time, where tables do
 local function leaf(n) for _ = 1, n do local _ = {} end end

@@ -313,6 +313,35 @@ describe("a page", function()
     end
   end)
 
+  it("has the frames of a file by name, the slowest with trees", function()
+    local dir <close> = command.folder()
+    local file = dir:file "frames.cprof"
+    helper.record(function()
+      for i = 1, 40 do
+        leaf(i == 25 and 200000 or 10)
+        profiler.frame()
+        if i % 2 == 0 then profiler.frame "pairs" end
+      end
+    end, { file = file, slow_frames = { budget_ms = 1000 } })
+    local header, trees = page.data((text(assert(profiler.load(file)))))
+    local frames = header.frames
+    assert.equal(40, #frames.list)
+    assert.equal("pairs", frames.others[1].name)
+    assert.equal(19, #frames.others[1].list)
+    assert.equal(1 + 16 + 16, #trees)
+    assert.equal(0, #frames.usual % 3)
+    local full = 0
+    for _, f in ipairs(frames.list) do
+      if f.tree then
+        full = full + 1
+        assert.equal(f.ns, sum(trees[f.tree + 1].self))
+      else assert.equal(0, #f.rows)
+      end
+    end
+    assert.equal(16, full)
+    assert.is_truthy(frames.list[25].tree)
+  end)
+
   it("has CPU and waiting time, by node and function", function()
     local function wait()
       local pipe = assert(io.popen "sleep 0.05")

@@ -328,6 +328,16 @@ CPROF_API int cprof_running (lua_State *L);
 CPROF_API int cprof_frame (lua_State *L, int record);
 
 /*
+** Ends a frame of the loop with this name, and begins its next one; its first
+** call begins the first one. So several loops, or the requests of a server,
+** have frames of their own. Only the first 63 bytes of a name count; a
+** recording has at most 64 names, with that of cprof_frame. 'name' is copied.
+** Returns 0 also when there are too many names, or when 'name' is empty or
+** NULL; else as cprof_frame.
+*/
+CPROF_API int cprof_framenamed (lua_State *L, const char *name, int record);
+
+/*
 ** Records the coroutine L1, too. It is needed only for a coroutine that
 ** was made before the start and that only C code resumes. L1 must not be
 ** running. Returns 0 when nothing is being recorded in its state, while it
@@ -737,6 +747,12 @@ static inline int cprof_running (lua_State *L) {
 
 static inline int cprof_frame (lua_State *L, int record) {
   (void)L; (void)record;
+  return 0;
+}
+
+static inline int cprof_framenamed (lua_State *L, const char *name,
+                                    int record) {
+  (void)L; (void)name; (void)record;
   return 0;
 }
 

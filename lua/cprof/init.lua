@@ -83,9 +83,10 @@ cprof.leave = core.leave
 ---@type fun(name: string, ...: any): any
 cprof.zone = core.zone
 
----Ends a host frame. Unless `record` is false, the frame goes into history and
----averages. False if nothing is being recorded.
----@type fun(record: boolean?): boolean
+---Ends a host frame, of the loop with that name. Unless `record` is false, the
+---frame is counted, and goes into history and averages. False if nothing is
+---being recorded, or if there are 64 names already.
+---@type fun(name: boolean|string|nil, record: boolean?): boolean
 cprof.frame = core.frame
 
 ---Is a profile being recorded, and is recording not paused?

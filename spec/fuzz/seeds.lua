@@ -29,6 +29,15 @@ local function recut(kind, block, out, owner, nodes)
   return owner
 end
 
+-- the first times of frames, as small as their chunks are in the fuzzer
+local frame_marks <const> = 16
+
+local function first_marks(block)
+  local size = 32 << shift
+  return ("<I4I4I4I4"):pack(frame_marks, 0, 1 + size // 64, 0) ..
+    block:sub(17, 64 + size)
+end
+
 -- see src/file/format.h
 local function convert(s)
   local header_size = ("<I4"):unpack(s, 17)
@@ -39,6 +48,7 @@ local function convert(s)
     local block = s:sub(at, at + count * 64 - 1)
     if of_nodes[kind] then
       owners[kind] = recut(kind, block, out, owners[kind] or 0, nodes)
+    elseif kind == frame_marks then out[#out + 1] = first_marks(block)
     elseif kind == 3 then -- without the room behind the records
       local kept = 1 + (used + 63) // 64
       out[#out + 1] = ("<I4I4I4I4"):pack(kind, 0, kept, used) ..
@@ -108,6 +118,13 @@ record("tasks", { tasks = true }, function()
     local resume = coroutine.wrap(function() coroutine.yield(fib(i)) end)
     resume()
     if i == 2 then resume() end
+  end
+end)
+record("frames", {}, function()
+  for i = 1, 3 do
+    fib(i)
+    profiler.frame()
+    if i < 3 then profiler.frame "loop" end
   end
 end)
 record("durations", { distribution = true }, work)

@@ -43,6 +43,7 @@ const { Model, span } = await from("model");
 const { byFile, byHeat, palette } = await from("colors");
 const { fitted, labelOf } = await from("labels");
 const { Recording } = await from("recording");
+const { compared, scaled } = await from("frames");
 
 // a tree from { func, calls, self, children }
 function tree(root) {
@@ -482,6 +483,23 @@ describe("memory", () => {
     assert.deepEqual(own({ frames: "2" }), [0, 0, 0]);
     // trees of frames know times only
     assert.equal(model.measure({ frames: "1", measure: "bytes" }), undefined);
+  });
+
+  it("is all of it where the chosen frames have times alone", () => {
+    const frames = {
+      list: [
+        { n: 1, ns: 60, rows: [] },
+        { n: 2, ns: 30, rows: [1, 1, 30, 30] },
+      ],
+      others: [{ name: "net", list: [{ n: 1, ns: 7, rows: [2, 1, 7, 7] }] }],
+    };
+    const one = new Model({ ...header, frames }, [columns]);
+    assert.equal(one.scope({ frames: "1" }).frames, undefined);
+    assert.equal(one.scope({ frames: "1-2" }).whole, 30);
+    assert.equal(one.loops.length, 2);
+    const net = { loop: "net", frames: "1" };
+    assert.deepEqual([...one.scope(net).self], [0, 0, 7]);
+    assert.equal(one.loop({ loop: "nothing" }), frames);
   });
 
   it("keeps the frames that are chosen where a function is hidden", () => {
@@ -1057,6 +1075,28 @@ describe("open nodes of a call tree", () => {
     const { read, renumbered, written } = branches;
     const number = (f) => (f === 6 ? undefined : f + 1);
     assert.equal(written(renumbered(read("3.5.6--7"), number)), "4.6-8");
+  });
+});
+
+describe("the chart of frames", () => {
+  const list = [10, 11, 12, 500].map((ns) => ({ ns }));
+
+  it("cuts the few frames that would make the others too small", () => {
+    assert.deepEqual(scaled(list, 16, 12, undefined), { most: 24, cut: 1 });
+    assert.deepEqual(scaled(list, 16, 12, "1"), { most: 525, cut: 0 });
+    assert.deepEqual(scaled(list, 300, 12, undefined), { most: 525, cut: 0 });
+    assert.deepEqual(scaled([], 0, 0, undefined), { most: 1.05, cut: 0 });
+  });
+
+  it("compares frames with an average one", () => {
+    const slow = { rows: [7, 2, 30, 40, 8, 1, 5, 5] };
+    const [first, second] = compared([slow], [slow], [7, 1, 10, 8, 1, 4]);
+    assert.deepEqual(
+      [first.id, first.self, first.usual, first.more],
+      [7, 30, 10, 20],
+    );
+    assert.deepEqual([second.id, second.more], [8, 1]);
+    assert.equal(compared([slow], [slow])[0].more, 0);
   });
 });
 

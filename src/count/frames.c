@@ -11,11 +11,13 @@
 #define HISTORY_SHIFT	8
 
 
-void frames_init (Frames *f, const Memory *m, const Tree *tree,
+void frames_init (Frames *f, const Tree *tree, Loops *loops,
                   uint32_t size, int full, uint32_t slowsize) {
+  const Memory *m = loops->list.memory;
   memset(f, 0, sizeof *f);
   f->memory = m;
   f->tree = tree;
+  f->loops = loops;
   f->size = size;
   f->full = full;
   f->slowsize = slowsize;
@@ -37,8 +39,23 @@ static void frames_freelist (HostFrame *list, uint32_t n, const Memory *m) {
 }
 
 
+Frames *frames_another (Frames *f) {
+  Frames *new = memory_newzeroed(f->memory, Frames, 1);
+  if (new == NULL) return NULL;
+  frames_init(new, f->tree, f->loops, f->size, f->full, f->slowsize);
+  while (f->next != NULL) f = f->next;
+  f->next = new;
+  return new;
+}
+
+
 void frames_free (Frames *f) {
   if (f->memory == NULL) return;
+  if (f->next != NULL) {
+    const Memory *m = f->memory;
+    frames_free(f->next);
+    memory_free(m, f->next, sizeof *f->next);
+  }
   frame_free(&f->last, f->memory);
   frames_freelist(f->ring, f->size, f->memory);
   frames_freelist(f->slow, f->slowsize, f->memory);
@@ -53,7 +70,8 @@ void frames_clear (Frames *f) {
   Frames old = *f;
   if (f->memory == NULL) return;
   frames_free(f);
-  frames_init(f, old.memory, old.tree, old.size, old.full, old.slowsize);
+  frames_init(f, old.tree, old.loops, old.size, old.full, old.slowsize);
+  f->turns = old.turns;  /* stacks remember it */
 }
 
 
@@ -155,6 +173,7 @@ static int frame_nodes (Frames *f) {
       return 0;
     p->node = cast(FrameNode *, array);
     p->node[i].node = id;
+    p->node[i].unused = 0;
     p->node[i].calls = n->calls - x->calls;
     p->node[i].self = x->total = n->self - x->self;
     frame_allocated(f, &p->node[i], x);
@@ -288,19 +307,34 @@ static void frames_average (Frames *f) {
 ** ======================================================= */
 
 /*
-** Did the last frame take more than the budget, without overhead? Overhead
-** is known well only when a profile is made; the frames that are kept are
-** judged again then, see profile/history.c. Here, only what is certainly
-** overhead is taken off.
+** The time of the last frame without overhead. This is known well only when a
+** profile is made; the frames that are kept are judged again then, see
+** profile/history.c. Here, only what is certainly overhead is taken off.
 */
-static int frames_isslow (const Frames *f) {
+static uint64_t frames_own (const Frames *f) {
   const HostFrame *p = &f->last;
   uint64_t overhead = f->overhead;
   uint32_t i;
-  if (f->slowsize == 0 || f->budget == 0) return 0;
   for (i = 0; i < p->nodes; i++)
     if (p->node[i].node == f->tree->overhead->id) overhead += p->node[i].self;
-  return p->ticks > overhead && p->ticks - overhead > f->budget;
+  return p->ticks > overhead ? p->ticks - overhead : 0;
+}
+
+
+/* Counts the last frame in its loop. 0: out of memory. */
+static int frames_count (const Frames *f, uint64_t own) {
+  const HostFrame *p = &f->last;
+  double ns = (double)own * f->seconds * 1e9;
+  LoopMark m = ZEROS;
+  m.number = (uint32_t)p->number;
+  m.start = p->start;
+  m.ticks = p->ticks;
+  m.own = own;
+  m.loop = f->loop;
+  return loops_add(f->loops, &m, (uint64_t)ns, f->budget) &&
+         (!loops_isworst(f->loops, &m) ||
+          loops_keep(f->loops, &m, p->steps, p->node, p->nodes,
+                     p->nodecapacity));
 }
 
 
@@ -347,7 +381,9 @@ static int frame_copy (const Memory *m, HostFrame *to, const HostFrame *from,
 static int frames_keep (Frames *f) {
   HostFrame *p = &f->last;
   HostFrame *to = &f->ring[f->recorded % f->size];
-  p->slow = frames_isslow(f);
+  uint64_t own = frames_own(f);
+  p->slow = f->slowsize > 0 && f->budget > 0 && own > f->budget;
+  if (!frames_count(f, own)) return 0;
   if (!frame_copy(f->memory, to, p, f->full)) return 0;
   f->recorded++;
   if (!p->slow) return 1;
@@ -393,6 +429,26 @@ static void frames_skip (Frames *f) {
 }
 
 
+/* The next frame starts. */
+static void frames_next (Frames *f, uint64_t now, uint64_t steps) {
+  f->number++;
+  f->count = 0;
+  f->start = now;
+  f->steps = steps;
+}
+
+
+int frames_start (Frames *f, uint64_t now, uint64_t steps) {
+  uint32_t i;
+  if (!frames_begin(f, now)) return 0;
+  frames_skip(f);
+  for (i = 0; i < f->count; i++) frames_node(f, f->touched[i])->touched = 0;
+  f->count = 0;
+  f->steps = steps;
+  return 1;
+}
+
+
 static int frames_record (Frames *f, uint64_t now, uint64_t steps) {
   HostFrame *p = &f->last;
   p->number = f->number;
@@ -411,9 +467,6 @@ int frames_end (Frames *f, uint64_t now, uint64_t steps, int record) {
     f->last.rows = f->last.nodes = 0;  /* it is not complete */
     return 0;
   }
-  f->number++;
-  f->count = 0;
-  f->start = now;
-  f->steps = steps;
+  frames_next(f, now, steps);
   return 1;
 }

@@ -1,6 +1,8 @@
 /*
 ** Frames of the host: what was recorded, frame by frame. A frame lasts
 ** from one call of 'frames_end' to the next. (Call frames are in stack.h.)
+** Frames with names are in lists of their own, see loops.h for what is kept of
+** all of them.
 **
 ** Ending a frame takes time in proportion to the nodes that were touched in
 ** it, not to all nodes. Once all buffers have grown, it allocates nothing.
@@ -9,7 +11,7 @@
 #ifndef frames_h
 #define frames_h
 
-#include "count/node.h"
+#include "count/loops.h"
 
 
 /* Moving averages reach nine tenths of a change within these seconds. */
@@ -26,13 +28,6 @@ typedef struct FrameRow {
   uint64_t calls, self, total;	/* ticks; recursion counted once */
   Allocated own;	/* what it has allocated itself, if counted */
 } FrameRow;
-
-/* a node in one frame */
-typedef struct FrameNode {
-  uint32_t node;
-  uint64_t calls, self;
-  Allocated own;
-} FrameNode;
 
 typedef struct HostFrame {
   uint64_t number;	/* counts from 1; 0: no frame */
@@ -78,6 +73,11 @@ typedef struct FuncHistory {
 } FuncHistory;
 
 typedef struct Frames {
+  struct Frames *next;		/* frames with another name, or NULL */
+  uint64_t turns;		/* frames of all names that began; of the first
+				   in the list */
+  Loops *loops;
+  uint32_t loop;		/* id of what 'loops' has of these frames */
   const Memory *memory;
   const Tree *tree;
   int on;
@@ -107,11 +107,16 @@ typedef struct Frames {
 } Frames;
 
 
-CPROF_I void frames_init (Frames *f, const Memory *m, const Tree *tree,
+CPROF_I void frames_init (Frames *f, const Tree *tree, Loops *loops,
                           uint32_t size, int full, uint32_t slowsize);
+
+/* Frees the frames of all names. */
 CPROF_I void frames_free (Frames *f);
 
-/* Forgets all frames. */
+/* Frames with another name, at the end of the list. NULL: out of memory. */
+CPROF_I Frames *frames_another (Frames *f);
+
+/* Forgets all frames and names. */
 CPROF_I void frames_clear (Frames *f);
 
 /*
@@ -143,17 +148,29 @@ static inline void frames_events (Frames *f, uint64_t events) {
 */
 CPROF_I int frames_end (Frames *f, uint64_t now, uint64_t steps, int record);
 
+/*
+** Begins to record frames whose first one starts now, if they are not on yet:
+** what was counted before does not belong to it. 0: out of memory.
+*/
+CPROF_I int frames_start (Frames *f, uint64_t now, uint64_t steps);
+
 /* Notes the first entry of a node in this frame. 0: out of memory. */
 CPROF_I int frames_touchnew (Frames *f, const Node *n);
 
-/* Notes that a node is entered. 0: out of memory. */
+/* Was the node entered in this frame before? */
+static inline int frames_touched (const Frames *f, const Node *n) {
+  return n->id < f->nodes.count &&
+         cast(const NodeHistory *, chunks_at(&f->nodes, n->id))->touched ==
+           (uint32_t)f->number;
+}
+
+/* Notes that a node is entered, for all names. 0: out of memory. */
 static inline int frames_touch (Frames *f, const Node *n) {
-  if (n->id < f->nodes.count) {
-    const NodeHistory *x = cast(const NodeHistory *,
-      chunks_at(&f->nodes, n->id));
-    if (x->touched == (uint32_t)f->number) return 1;
+  while (frames_touched(f, n) || frames_touchnew(f, n)) {
+    f = f->next;
+    if (likely(f == NULL)) return 1;
   }
-  return frames_touchnew(f, n);
+  return 0;
 }
 
 /*

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "count/axis.h"
 #include "count/gap.h"
+#include "count/loops.h"
 #include "count/node.h"
 #include "count/tasks.h"
 #include "count/timing.h"
@@ -130,6 +131,7 @@ typedef struct Recording {
   Tree tree;
   Waits waits;
   Tasks tasks;
+  Loops loops;		/* frames of the host */
   Axis axis;		/* mode sample: when samples came */
   Figures *figures;	/* 'own_figures', or those in a file */
   Figures own_figures;

@@ -27,7 +27,7 @@
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
-#define FORMAT_VERSION	18u
+#define FORMAT_VERSION	19u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples of this */
@@ -81,6 +81,8 @@ typedef struct FormatHeader {
   uint32_t istasks;	/* are tasks counted? */
   uint32_t tasks, pauses;	/* number of complete ones, of which the first ones
 				   are not used */
+  uint32_t loops, framemarks, framenodes;	/* numbers of complete ones */
+  uint32_t unused;
   double step;		/* as in Axis; 0: there is no time axis */
   double mean;		/* as in Axis */
   uint64_t id;		/* different in each file */
@@ -112,7 +114,11 @@ typedef enum BlockKind {
   BLOCK_PLACES,		/* a chunk of AxisPlace */
   BLOCK_TASKS,		/* a chunk of Task */
   BLOCK_PAUSES,		/* a chunk of TaskPause */
-  BLOCK_LAST = BLOCK_PAUSES
+  BLOCK_LOOPS,		/* a chunk of Loop */
+  BLOCK_FRAMEMARKS,	/* a chunk of LoopMark */
+  BLOCK_WORST,		/* a chunk of WorstFrame */
+  BLOCK_FRAMENODES,	/* a chunk of FrameNode */
+  BLOCK_LAST = BLOCK_FRAMENODES
 } BlockKind;
 
 typedef struct FileBlock {	/* the head of a block; its contents follow */

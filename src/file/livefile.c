@@ -309,6 +309,10 @@ static void livefile_setstore (LiveFile *l) {
   s->durations = &l->file->durations;
   s->tasks = &l->file->tasks;
   s->pauses = &l->file->pauses;
+  s->loops.list = &l->file->loops;
+  s->loops.marks = &l->file->framemarks;
+  s->loops.worst = &l->file->worst;
+  s->loops.nodes = &l->file->framenodes;
   s->waits = &l->file->waits;
   s->axis = &l->file->axis;
   s->places = &l->file->places;

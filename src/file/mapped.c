@@ -267,6 +267,10 @@ static void mapped_writeheader (MappedFile *f) {
   mapped_setpages(f, &f->places, BLOCK_PLACES, &h->places);
   mapped_setpages(f, &f->tasks, BLOCK_TASKS, &h->tasks);
   mapped_setpages(f, &f->pauses, BLOCK_PAUSES, &h->pauses);
+  mapped_setpages(f, &f->loops, BLOCK_LOOPS, &h->loops);
+  mapped_setpages(f, &f->framemarks, BLOCK_FRAMEMARKS, &h->framemarks);
+  mapped_setpages(f, &f->worst, BLOCK_WORST, NULL);
+  mapped_setpages(f, &f->framenodes, BLOCK_FRAMENODES, &h->framenodes);
   memcpy(magic, FORMAT_MAGIC, sizeof magic);
   memcpy(h->magic, magic, sizeof magic[0]);
   platform_publish((uint32_t *)(void *)(h->magic + sizeof magic[0]),

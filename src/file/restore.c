@@ -464,6 +464,101 @@ static int restore_tasks (Restoring *c) {
 }
 
 
+/*
+** A frame that was written while the file was read may be half new: all times
+** of its nodes add up to its own, unless one of both is of another frame.
+*/
+static void restore_newworst (const Loops *l, WorstFrame *p, uint32_t nodes) {
+  uint64_t sum = 0;
+  uint32_t i;
+  if (p->first > l->nodes.count || p->nodes > l->nodes.count - p->first)
+    p->nodes = 0;
+  for (i = 0; i < p->nodes; i++) {
+    const FrameNode *n = loops_node(l, p->first + i);
+    sum += n->self;
+    if (n->node >= nodes) break;
+  }
+  if (i < p->nodes || sum != p->is.ticks) p->nodes = 0;
+}
+
+
+static int restore_ismark (const Loops *l, const LoopMark *m) {
+  return m->loop < l->list.count && m->own <= m->ticks;
+}
+
+
+/* Drops frames of a live file that are newer than its header. */
+static void restore_newloops (Restoring *c) {
+  Loops *l = &c->r->loops;
+  uint32_t i;
+  for (i = 0; i < l->marks.count; i++)
+    if (!restore_ismark(l, loops_mark(l, i))) loops_mark(l, i)->number = 0;
+  for (i = 0; i < l->worst.count; i++) {
+    WorstFrame *p = loops_worst(l, i);
+    if (!restore_ismark(l, &p->is)) p->is.number = 0;
+    restore_newworst(l, p, c->r->tree.nodes.count);
+  }
+}
+
+
+static int restore_checkworst (Restoring *c, const WorstFrame *p) {
+  const Loops *l = &c->r->loops;
+  uint32_t i;
+  if (p->is.number == 0) return 1;
+  if (!restore_ismark(l, &p->is) || p->first > l->nodes.count ||
+      p->nodes > l->nodes.count - p->first)
+    return reader_fail(c->l, "slowest frames");
+  for (i = 0; i < p->nodes; i++)
+    if (loops_node(l, p->first + i)->node >= c->r->tree.nodes.count)
+      return reader_fail(c->l, "node of a frame");
+  return 1;
+}
+
+
+static int restore_checkloops (Restoring *c) {
+  const Loops *l = &c->r->loops;
+  uint32_t i;
+  for (i = 0; i < l->list.count; i++)
+    if (memchr(loops_at(l, i)->name, '\0', LOOP_NAME) == NULL)
+      return reader_fail(c->l, "name of frames");
+  for (i = 0; i < l->marks.count; i++) {
+    const LoopMark *m = loops_mark(l, i);
+    if (m->number != 0 && !restore_ismark(l, m))
+      return reader_fail(c->l, "times of frames");
+  }
+  for (i = 0; i < l->worst.count; i++)
+    if (!restore_checkworst(c, loops_worst(l, i))) return 0;
+  return 1;
+}
+
+
+/* Restores all chunks of a kind, which have 'count' items. */
+static int restore_counted (Restoring *c, BlockKind kind, Chunks *to,
+                            uint32_t count) {
+  c->to = to;
+  if (!restore_each(c, kind, restore_chunk)) return 0;
+  if (count > (uint64_t)to->chunks << to->shift)
+    return reader_fail(c->l, "number of frames");
+  to->count = count;
+  return 1;
+}
+
+
+/* Restores the frames of the host. */
+static int restore_loops (Restoring *c) {
+  Loops *l = &c->r->loops;
+  const FormatHeader *h = c->h;
+  if (h->loops > LOOPS_MOST) return reader_fail(c->l, "number of loops");
+  if (!restore_counted(c, BLOCK_LOOPS, &l->list, h->loops) ||
+      !restore_counted(c, BLOCK_FRAMEMARKS, &l->marks, h->framemarks) ||
+      !restore_counted(c, BLOCK_FRAMENODES, &l->nodes, h->framenodes) ||
+      !restore_counted(c, BLOCK_WORST, &l->worst, h->loops * LOOP_WORST))
+    return 0;
+  if (h->state != FORMAT_ENDED) restore_newloops(c);
+  return restore_checkloops(c);
+}
+
+
 /* Restores a chunk of waits, up to the number of waits in the header. */
 static int restore_chunkofwaits (Restoring *c, const FileBlock *b) {
   uint32_t i, many = 1u << WAITS_SHIFT, first = b->owner << WAITS_SHIFT;
@@ -810,13 +905,15 @@ int restore (Loaded *l) {
     c.r->tree.allocated.pages = c.r->tree.kinds.pages =
     c.r->tree.durations.pages = c.r->axis.list.pages =
     c.r->axis.copy.pages = c.r->tasks.list.pages =
-    c.r->tasks.pauses.pages =
+    c.r->tasks.pauses.pages = c.r->loops.list.pages =
+    c.r->loops.marks.pages = c.r->loops.worst.pages =
+    c.r->loops.nodes.pages =
     l->nodeoverhead.pages = &restore_pages;
   ok = restore_checkheader(&c) && restore_texts(&c) &&
        restore_functions(&c) && restore_sources(&c) &&
        restore_nodes(&c) &&
        restore_each(&c, BLOCK_WAITS, restore_chunkofwaits) &&
-       restore_tasks(&c) &&
+       restore_tasks(&c) && restore_loops(&c) &&
        restore_allocated(&c) && restore_durations(&c) &&
        restore_lines(&c) && restore_overhead(&c) && restore_axis(&c);
   memory_free(m, c.source, c.texts * sizeof *c.source);

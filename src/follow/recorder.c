@@ -109,8 +109,8 @@ void recorder_choose (Recorder *r) {
 
 int recorder_touch (Recorder *r, Stack *s) {
   const Frame *f;
-  if (!r->frames.on || s->frame == r->frames.number) return 1;
-  s->frame = r->frames.number;
+  if (!r->frames.on || s->frame == r->frames.turns) return 1;
+  s->frame = r->frames.turns;
   for (f = s->base; f <= s->top; f++)
     if (f->node != NULL && !frames_touch(&r->frames, f->node)) return 0;
   return 1;

@@ -17,6 +17,7 @@ typedef struct Store {
   const Pages *allocated, *kinds;	/* where allocations are counted */
   const Pages *durations;	/* where durations are counted */
   const Pages *tasks, *pauses;	/* where tasks are counted */
+  LoopPages loops;	/* frames of the host */
   const Pages *waits;
   const Pages *axis, *places;	/* mode sample: of its Axis */
   Figures *figures;

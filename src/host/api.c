@@ -247,7 +247,12 @@ int cprof_running (lua_State *L) {
 
 
 int cprof_frame (lua_State *L, int record) {
-  return lcore_frame(L, record);
+  return lcore_frame(L, "", record);
+}
+
+
+int cprof_framenamed (lua_State *L, const char *name, int record) {
+  return name != NULL && *name != '\0' && lcore_frame(L, name, record);
 }
 
 

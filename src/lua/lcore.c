@@ -23,6 +23,7 @@
 #include "lua/ltable.h"
 #include "record/calltrace.h"
 #include "record/control.h"
+#include "record/hostframe.h"
 #include "record/zone.h"
 #include "system/system.h"
 
@@ -464,19 +465,32 @@ static int core_costs (lua_State *L) {
 }
 
 
-int lcore_frame (lua_State *L, int record) {
+int lcore_frame (lua_State *L, const char *name, int record) {
   Recorder *r = recorder_get(L);
-  if (r == NULL) return 0;
-  if (!recorder_samples(r)) return control_frame(r, L, record);
-  lslow_frame(L);
-  return 0;
+  uint32_t loop;
+  if (r == NULL || !hostframe_end(r, L, name, record, &loop)) return 0;
+  lslow_frame(L, name, loop);
+  return 1;
 }
 
 
-/* record -> true; false when no frames are being recorded */
+/* The name of a frame at 'arg', or "". */
+static const char *core_framename (lua_State *L, int arg) {
+  size_t size;
+  const char *name = lua_tolstring(L, arg, &size);
+  if (size == 0 || size >= LOOP_NAME || strlen(name) != size)
+    luaL_error(L, "frame: the name must have 1 to %d bytes, none of them 0, "
+                  "got %d", LOOP_NAME - 1, (int)size);
+  return name;
+}
+
+
+/* name or nothing, record -> true; false when no frames are being recorded */
 static int core_frame (lua_State *L) {
-  int record = lua_isnoneornil(L, 1) || lua_toboolean(L, 1);
-  lua_pushboolean(L, lcore_frame(L, record));
+  int named = lua_type(L, 1) == LUA_TSTRING, arg = named ? 2 : 1;
+  const char *name = named ? core_framename(L, 1) : "";
+  int record = lua_isnoneornil(L, arg) || lua_toboolean(L, arg);
+  lua_pushboolean(L, lcore_frame(L, name, record));
   return 1;
 }
 

@@ -335,19 +335,19 @@ static int load_push (lua_State *L) {
   Loaded *l = cast(Loaded *, lua_touserdata(L, 1));
   int nodes;
   lprofile_push(L, &l->recording, &l->overhead, NULL);
-  nodes = lua_gettop(L) - 7;
+  nodes = lua_gettop(L) - 8;
   load_addresses(L, l, nodes + 1);
   load_meta(L, l, nodes + 2);
   load_names(L, l);
   load_paths(L, l);
   reader_free(l);
-  return 10;
+  return 11;
 }
 
 
 /*
 ** path -> nodes, functions, meta, lines, sources, nil, axis, tasks,
-** names, paths; or nil and a message
+** frames, names, paths; or nil and a message
 */
 static int lfile_load (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);

@@ -16,14 +16,17 @@
 
 void lhistory_push (lua_State *L, const Memory *m, const Frames *f,
                     const Snapshot *s) {
-  History *h;
   if (!f->on) {
     lua_pushnil(L);
     return;
   }
-  h = cast(History *, lmemory_block(L, history_size(f)));
-  luaL_setmetatable(L, HISTORY);
-  history_take(h, m, f, s);
+  lua_newtable(L);
+  for (; f != NULL && f->on; f = f->next) {
+    History *h = cast(History *, lmemory_block(L, history_size(f)));
+    luaL_setmetatable(L, HISTORY);
+    history_take(h, m, f, s);
+    lua_rawseti(L, -2, (lua_Integer)f->loop + 1);
+  }
 }
 
 
@@ -132,6 +135,29 @@ static ProfileNode *history_zeros (lua_State *L, int arg) {
 }
 
 
+/*
+** nodes, { node, calls, self, allocations, bytes, ... } -> nodes with the
+** figures of that frame
+*/
+static int lhistory_framenodes (lua_State *L) {
+  uint32_t count = lnodes_check(L, 1)->count;
+  ProfileNode *list;
+  lua_Integer n, i;
+  luaL_checktype(L, 2, LUA_TTABLE);
+  list = history_zeros(L, 1);
+  n = (lua_Integer)lua_rawlen(L, 2);
+  for (i = 1; i + 4 <= n; i += 5) {
+    lua_Integer node = ltable_at(L, 2, i);
+    luaL_argcheck(L, node > 0 && node <= (lua_Integer)count, 2,
+                  "nodes of another snapshot");
+    list[node - 1].calls = ltable_at(L, 2, i + 1);
+    list[node - 1].self = list[node - 1].raw = ltable_at(L, 2, i + 2);
+  }
+  nodes_total(list, count);
+  return 1;
+}
+
+
 /* back, slow, nodes -> nodes with the figures of that frame; or nil */
 static int history_nodes (lua_State *L) {
   const History *h = history_check(L);
@@ -179,6 +205,11 @@ static const luaL_Reg history_list[] = {
   {NULL, NULL}
 };
 
+static const luaL_Reg lhistory_list[] = {
+  {"frame_nodes", lhistory_framenodes},
+  {NULL, NULL}
+};
+
 /* }====================================================== */
 
 
@@ -188,4 +219,5 @@ void lhistory_open (lua_State *L) {
   lstate_internals(L, history_list);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
+  luaL_setfuncs(L, lhistory_list, 0);
 }

@@ -16,6 +16,7 @@
 #include "lua/lstate.h"
 #include "lua/ltable.h"
 #include "lua/ltasks.h"
+#include "lua/lloops.h"
 #include "lua/parts.h"
 #include "record/control.h"
 
@@ -250,6 +251,7 @@ void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
   else lua_pushnil(L);
   laxis_push(L, r, &s);
   ltasks_push(L, r, &s);
+  lloops_push(L, r, &s);
   arena_free(a);
 }
 
@@ -272,12 +274,13 @@ int lprofile_nogc (lua_State *L, lua_CFunction f, int arguments) {
 static int profile_takesnapshot (lua_State *L) {
   Recorder *r = recorder_get(L);
   lprofile_push(L, &r->recording, &lstate_get(L)->overhead, &r->frames);
-  return 8;
+  return 9;
 }
 
 
 /*
-** -> nodes, functions, meta, lines, sources, history, axis, tasks; or
+** -> nodes, functions, meta, lines, sources, history, axis, tasks,
+** frames; or
 ** nothing, if there is no recording
 */
 static int profile_snapshot (lua_State *L) {

@@ -12,6 +12,7 @@
 #include "lua/lfile.h"
 #include "lua/lmemory.h"
 #include "lua/lmeta.h"
+#include "lua/lloops.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
 #include "lua/ltable.h"
@@ -25,7 +26,7 @@
 /* arguments of 'lsave_save' */
 enum { SAVE_PATH = 1, SAVE_NODES, SAVE_FUNCTIONS, SAVE_META, SAVE_STRINGS,
        SAVE_LINES, SAVE_SOURCES, SAVE_MARKS, SAVE_AXIS,
-       SAVE_TASKS };
+       SAVE_TASKS, SAVE_LOOPS };
 
 /* what is written; all memory comes from an arena */
 typedef struct Saving {
@@ -369,7 +370,7 @@ static int save_axis (lua_State *L, Saving *s) {
 
 /* the arguments of 'lsave_save', Saving -> boolean: is all written? */
 static int save_all (lua_State *L) {
-  Saving *s = cast(Saving *, lua_touserdata(L, SAVE_TASKS + 1));
+  Saving *s = cast(Saving *, lua_touserdata(L, SAVE_LOOPS + 1));
   int ok;
   lmeta_write(L, SAVE_META, mapped_header(s->file));
   lua_pushvalue(L, SAVE_STRINGS);
@@ -378,6 +379,7 @@ static int save_all (lua_State *L) {
        save_each(L, SAVE_SOURCES, s, save_source) &&
        save_nodes(lnodes_check(L, SAVE_NODES), s) && save_axis(L, s) &&
        ltasks_save(L, SAVE_TASKS, s->file, s->memory) &&
+       lloops_save(L, SAVE_LOOPS, s->file, s->memory) &&
        mapped_close(s->file, 1);
   lua_pushboolean(L, ok);
   return 1;
@@ -453,7 +455,7 @@ static const char *save_failure (lua_State *L, int status,
 
 /*
 ** path, nodes, functions, meta, its strings, lines, sources, marks, time axis
-** or nil, tasks or nil -> true; or nil and a message
+** or nil, tasks or nil, frames or nil -> true; or nil and a message
 */
 static int lsave_save (lua_State *L) {
   const char *path = luaL_checkstring(L, SAVE_PATH), *aside, *failure;
@@ -466,7 +468,7 @@ static int lsave_save (lua_State *L) {
   for (i = SAVE_FUNCTIONS; i <= SAVE_MARKS; i++)
     luaL_checktype(L, i, LUA_TTABLE);
   if (recorder_get(L) == NULL) return save_fail(L, RECORDER_CLOSED);
-  lua_settop(L, SAVE_TASKS);
+  lua_settop(L, SAVE_LOOPS);
   a = lmemory_arena(L);
   s = lmemory_new(L, Saving);
   luaL_setmetatable(L, SAVING);
@@ -475,9 +477,9 @@ static int lsave_save (lua_State *L) {
   if (f == NULL) return save_fail(L, why);
   save_begin(s, f, &a->memory);
   lua_pushcfunction(L, save_all);
-  for (i = SAVE_PATH; i <= SAVE_TASKS; i++) lua_pushvalue(L, i);
+  for (i = SAVE_PATH; i <= SAVE_LOOPS; i++) lua_pushvalue(L, i);
   lua_pushlightuserdata(L, s);
-  failure = save_failure(L, lua_pcall(L, SAVE_TASKS + 1, 1, 0), s);
+  failure = save_failure(L, lua_pcall(L, SAVE_LOOPS + 1, 1, 0), s);
   if (failure == NULL) {
     int error = platform_rename(aside, path);
     if (error != 0) failure = strerror(error);

@@ -4,6 +4,8 @@
 
 #include "lua/lslow.h"
 
+#include <string.h>
+
 #include "follow/hot.h"
 #include "lua/entry.h"
 #include "lua/ltable.h"
@@ -26,7 +28,8 @@ void lslow_options (lua_State *L) {
   SlowCalls *c = &lstate_get(L)->slow;
   c->zone_ns = slow_ns(L, "slow_zone");
   c->frame_ns = slow_ns(L, "slow_frame");
-  c->own = c->frame.begun = 0;
+  c->own = 0;
+  memset(c->frame, 0, sizeof c->frame);
   lua_getfield(L, 1, "slow");
   lua_rawsetp(L, LUA_REGISTRYINDEX, &SLOW);
 }
@@ -62,11 +65,11 @@ SlowMark lslow_begin (lua_State *L) {
 }
 
 
-/* the name of a zone, or nil, ns, ns since the recording began -> */
+/* name or nil, ns, ns since the recording began, is it a frame? -> */
 static int slow_tell (lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &SLOW);
   lua_insert(L, 1);
-  lua_call(L, 3, 0);
+  lua_call(L, 4, 0);
   return 0;
 }
 
@@ -74,10 +77,12 @@ static int slow_tell (lua_State *L) {
 /*
 ** Tells the Lua part of what began at 'm', if it took longer than 'budget',
 ** without the time in which it was told of what ended meanwhile. Its errors are
-** ignored: they are the profiler's, and not the program's.
+** ignored: they are the profiler's, and not the program's. 'frame': the name of
+** a frame, where it is one; else that of a zone is at 'name'.
 */
 static void slow_end (lua_State *L, Recorder *r, SlowCalls *c,
-                      const SlowMark *m, uint64_t budget, int name) {
+                      const SlowMark *m, uint64_t budget, int name,
+                      const char *frame) {
   uint64_t now = hot_now(r->hot), took = now - m->begun - (c->own - m->own);
   uint64_t ns;
   Scale s;
@@ -88,12 +93,13 @@ static void slow_end (lua_State *L, Recorder *r, SlowCalls *c,
   ns = clock_ns(s, took);
   if (ns <= budget || !lua_checkstack(L, LUA_MINSTACK)) return;
   lua_pushcfunction(L, slow_tell);
-  if (name != 0) lua_pushvalue(L, name);
-  else lua_pushnil(L);
+  if (frame == NULL) lua_pushvalue(L, name);
+  else lua_pushstring(L, *frame != '\0' ? frame : NULL);
   lua_pushinteger(L, (lua_Integer)ns);
   lua_pushinteger(L, (lua_Integer)clock_ns(s,
                      now - r->recording.figures->begun));
-  if (entry_pcall(L, 3, 0) != LUA_OK) lua_pop(L, 1);
+  lua_pushboolean(L, frame != NULL);
+  if (entry_pcall(L, 4, 0) != LUA_OK) lua_pop(L, 1);
   c->own += hot_now(r->hot) - now;
 }
 
@@ -105,15 +111,21 @@ void lslow_zone (lua_State *L, const SlowMark *m, int name) {
   c = &lstate_get(L)->slow;
   r = slow_recorder(L, c->zone_ns);
   if (r != NULL && m->begun != 0 && m->epoch == r->hot->epoch)
-    slow_end(L, r, c, m, c->zone_ns, name);
+    slow_end(L, r, c, m, c->zone_ns, name, NULL);
 }
 
 
-void lslow_frame (lua_State *L) {
+void lslow_frame (lua_State *L, const char *name, uint32_t loop) {
   SlowCalls *c = &lstate_get(L)->slow;
-  Recorder *r = slow_recorder(L, c->frame_ns);
+  SlowMark *m = &c->frame[loop];
+  uint64_t budget = c->frame_ns;
+  Recorder *r;
+  if (*name != '\0' && c->zone_ns > 0 &&  /* it may have a budget of its own */
+      (budget == 0 || c->zone_ns < budget))
+    budget = c->zone_ns;
+  r = slow_recorder(L, budget);
   if (r == NULL) return;
-  if (c->frame.begun != 0 && c->frame.epoch == r->hot->epoch)
-    slow_end(L, r, c, &c->frame, c->frame_ns, 0);
-  slow_mark(c, r, &c->frame);
+  if (m->begun != 0 && m->epoch == r->hot->epoch)
+    slow_end(L, r, c, m, budget, 0, name);
+  slow_mark(c, r, m);
 }

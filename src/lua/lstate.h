@@ -24,7 +24,7 @@ typedef struct SlowMark {
 typedef struct SlowCalls {
   uint64_t zone_ns, frame_ns;	/* budgets; 0: there is none */
   uint64_t own;		/* ticks in which the Lua part was told of them */
-  SlowMark frame;	/* the frame that runs */
+  SlowMark frame[LOOPS_MOST];	/* of each loop: the frame that runs */
 } SlowCalls;
 
 typedef struct Core {

@@ -36,7 +36,7 @@ CPROF_I void texts_open (lua_State *L);
 CPROF_I int lcore_stop (lua_State *L);
 
 /* Ends a frame, as 'control_frame' does; see also lslow.h. */
-CPROF_I int lcore_frame (lua_State *L, int record);
+CPROF_I int lcore_frame (lua_State *L, const char *name, int record);
 
 /*
 ** While a program is recorded, replacements of debug.sethook and debug.gethook

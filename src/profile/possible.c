@@ -249,6 +249,40 @@ static int possible_tasks (const Recording *r, Scale scale) {
 }
 
 
+static int possible_mark (const LoopMark *m, Scale scale) {
+  return m->own <= m->ticks &&
+         possible_ticks(scale, m->start) && possible_ticks(scale, m->ticks);
+}
+
+
+static int possible_loops (const Recording *r, Scale scale) {
+  const Loops *l = &r->loops;
+  uint32_t i, k;
+  for (i = 0; i < l->list.count; i++) {
+    const Loop *x = loops_at(l, i);
+    if (x->frames > FIGURES_MOST || x->slow > x->frames ||
+        !possible_ticks(scale, x->budget))
+      return 0;
+    for (k = 0; k < DURATIONS_SLOWEST; k++)
+      if (!possible_ticks(scale, x->times.slowest[k].took)) return 0;
+  }
+  for (i = 0; i < l->marks.count; i++)
+    if (!possible_mark(loops_mark(l, i), scale)) return 0;
+  for (i = 0; i < l->worst.count; i++) {
+    const WorstFrame *p = loops_worst(l, i);
+    if (p->steps > FIGURES_MOST || !possible_mark(&p->is, scale)) return 0;
+  }
+  for (i = 0; i < l->nodes.count; i++) {
+    const FrameNode *n = loops_node(l, i);
+    if (n->node >= r->tree.nodes.count || n->calls > FIGURES_MOST ||
+        n->own.count > FIGURES_MOST || n->own.bytes > FIGURES_MOST ||
+        !possible_ticks(scale, n->self))
+      return 0;
+  }
+  return 1;
+}
+
+
 static int possible_figures (const Recording *r, Scale scale) {
   const Figures *f = r->figures;
   const uint64_t figures[] = {
@@ -279,5 +313,6 @@ const char *possible_not (const Recording *r, Scale scale) {
   if (!possible_calls(r, &s, scale, all)) return "calls in that time";
   if (!possible_durations(r, scale)) return "durations of calls";
   if (!possible_tasks(r, scale)) return "tasks";
+  if (!possible_loops(r, scale)) return "frames";
   return possible_figures(r, scale) ? NULL : "figures of the whole";
 }

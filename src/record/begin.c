@@ -139,6 +139,7 @@ static void begin_counters (Recorder *r, const Options *o) {
   tasks_init(&x->tasks, &x->memory, r->store ? r->store->tasks : NULL,
              r->store ? r->store->pauses : NULL);
   x->tasks.on = o->tasks;
+  loops_init(&x->loops, &x->memory, r->store ? &r->store->loops : NULL);
   x->tree.limit = o->max_nodes;
   x->tree.foldat = o->foldat;
   x->tree.fold = o->foldat == 0;
@@ -183,8 +184,7 @@ int begin_recording (Recorder *r, lua_State *L, const Options *o) {
                                      : internals_usable();
   if (x->direct) r->shared = internals_state(L);
   begin_counters(r, o);
-  frames_init(&r->frames, &x->memory, &x->tree, o->history, o->full,
-              o->slow);
+  frames_init(&r->frames, &x->tree, &x->loops, o->history, o->full, o->slow);
   r->cache = memory_new(&x->memory, Cache, 1);
   if (r->cache == NULL || !stacks_init(&r->stacks, &x->memory) ||
       !begin_functions(r, L, o))
@@ -226,6 +226,7 @@ int begin_clear (Recorder *r) {
   x->figures->divided = gap_known(&r->gap);
   waits_clear(&x->waits);
   axis_clear(&x->axis);
+  loops_clear(&x->loops);
   if (!tasks_clear(&x->tasks)) return 0;
   r->exact = 0;
   begin_schedule(h);
@@ -302,6 +303,7 @@ int begin_move (Recorder *r, Store *to) {
   tree_free(&x->tree);
   waits_free(&x->waits);
   tasks_free(&x->tasks);
+  loops_free(&x->loops);
   axis_free(&x->axis);
   begin_counters(r, &r->options);
   fs->policy.pages = begin_pages(to, x->mode);

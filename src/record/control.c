@@ -46,7 +46,7 @@ static lua_State *control_resumed (const Recorder *r, lua_State *at) {
 
 
 /* Sets our hook in all known coroutines: at the start, or after a pause. */
-static void control_hookall (Recorder *r, lua_State *L) {
+void control_hookall (Recorder *r, lua_State *L) {
   Stack *s = NULL;
   while ((s = stacks_next(&r->stacks, s)) != NULL)
     if (threads_alive(r, L, s)) attach_take(r, s);
@@ -376,84 +376,3 @@ int control_resume (Recorder *r, lua_State *L) {
   return resumed;
 }
 
-
-/* {======================================================
-** Frames of the host
-** ======================================================= */
-
-/* Adds the nodes of all stacks that run, and overhead, to the new frame. */
-static int frame_touch (Recorder *r) {
-  Stack *s;
-  for (s = r->current; s != NULL; s = s->resumer)
-    if (!recorder_touch(r, s)) return 0;
-  return frames_touch(&r->frames, r->recording.tree.overhead);
-}
-
-
-/*
-** The longer the clock has run, the better its rate is known: so it is measured
-** again at the ends of frames 1, 2, 4, 8 and so on.
-*/
-static void frame_rate (Recorder *r) {
-  uint64_t number = r->frames.number;
-  double ns;
-  if ((number & (number - 1)) != 0) return;
-  ns = clock_rate(clock_scale(&r->recording.clock, 0));
-  frames_rate(&r->frames, ns * 1e-9,
-              (uint64_t)(r->options.budget * 1e6 / ns),
-              r->options.event_ns / ns);
-}
-
-
-/* Sets up frames when the first one ends, which began when recording did. */
-static int frame_first (Recorder *r, lua_State *L) {
-  static const char name[] = "cprof.frame";
-  const Function *f = functions_zone(&r->recording.functions, name,
-                                     sizeof name - 1, sizeof name - 1);
-  if (f == NULL || !frames_begin(&r->frames, 0)) return 0;
-  r->frame_func = f->id;
-  r->hot->frames = &r->frames;
-  recorder_choose(r);
-  control_hookall(r, L);  /* another event function */
-  return 1;
-}
-
-
-/* Charges the time that ending the frame took to a zone of its own. */
-static int frame_zone (Recorder *r, Frame *top) {
-  Hot *h = r->hot;
-  uint64_t now = hot_owngap(h);
-  Node *n = tree_enter(&r->recording.tree, top->node, r->frame_func, 0);
-  if (n == NULL || !frames_touch(&r->frames, n)) return 0;
-  n->calls++;
-  n->self += now - h->last;
-  hot_settime(h, now);
-  return 1;
-}
-
-
-static int frame_end (Recorder *r, lua_State *L, int record) {
-  const Figures *x = r->recording.figures;
-  Hot *h = r->hot;
-  r->current->top = h->top;
-  if (!r->frames.on && !frame_first(r, L)) return 0;
-  frame_rate(r);
-  frames_events(&r->frames, hot_events(h));
-  return frames_end(&r->frames, h->last - x->begun - x->paused, x->gc_steps,
-                    record) &&
-         frame_touch(r) && frame_zone(r, h->top);
-}
-
-
-int control_frame (Recorder *r, lua_State *L, int record) {
-  int ended;
-  if (r->callback || recorder_samples(r)) return 0;
-  control_settle(r, L);
-  ended = r->state == STATE_RUNNING &&
-          ((coroutine_here(r, L) && frame_end(r, L, record)) ||
-           recorder_nomemory(r));
-  nogc_settle(r->hot, L);
-  return ended;
-}
-
-/* }====================================================== */

@@ -28,11 +28,8 @@ CPROF_I int control_pause (Recorder *r, lua_State *L, int own);
 CPROF_I int control_resume (Recorder *r, lua_State *L);
 CPROF_I int control_reset (Recorder *r, lua_State *L);
 
-/*
-** Ends a frame of the host, which is kept and averaged if 'record'. 0: nothing
-** is being recorded, so there is no frame.
-*/
-CPROF_I int control_frame (Recorder *r, lua_State *L, int record);
+/* Sets hooks again, as another event function was chosen. */
+CPROF_I void control_hookall (Recorder *r, lua_State *L);
 
 /*
 ** Brings all figures up to date. Afterwards, as after 'control_stop', a

@@ -112,9 +112,14 @@ function tasks.list(p, raw)
   return out
 end
 
--- The nodes of `sum` that stand for those of `part`; `map` and `shift` are
--- those of its functions. A node that is not found stands for none.
-local function nodes_of(sum, part, map, shift)
+---The nodes of `sum` that stand for those of `part`; `map` and `shift` are
+---those of its functions. A node that is not found stands for none.
+---@param sum userdata
+---@param part userdata
+---@param map integer[]
+---@param shift integer[]
+---@return table<integer, integer>
+function tasks.nodes(sum, part, map, shift)
   local index, out = {}, {}
   for i = 2, #sum do
     local parent, func, line = core.node(sum, i)
@@ -190,7 +195,7 @@ end
 function tasks.sum(parts, sum)
   local out, by_kind = {}, {}
   for _, part in ipairs(parts) do
-    local nodes = nodes_of(sum, part.nodes, part.map, part.shift)
+    local nodes = tasks.nodes(sum, part.nodes, part.map, part.shift)
     for _, raw in ipairs(part.tasks) do
       local record = moved(raw, part.map, part.shift, nodes)
       local key = ("%d %d %d %d %d"):format(record.func, record.maker,

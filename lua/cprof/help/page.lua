@@ -26,7 +26,7 @@ writes a profile as one HTML file, which opens from the disk and needs no networ
 | Call tree | who called what, as a table: callees below their callers, as `cprof tree` has them, or inverted, callers below their callees; arrow keys open and close rows, `e` opens the hottest path; search leaves what leads to what is found; calls from different lines are one row |
 | Call graph | the chosen function with its callers and callees, whose times add up to its own |
 | Source | mode `"line"`, `"sample"` or `"count"`: lines, shaded relative to the hottest line of all files, with figures beside them; the chosen line tells what it calls, and what calls its function from where; files that were installed for several programs (below `share/lua`, for example) are listed as libraries; in mode `"count"` also the parts of lines, and branches that went only one way |
-| Frames | of a profile with frames: their times, the frames over budget and which functions took longer in them, allocations and steps of the collector in each frame |
+| Frames | of a profile with frames: their times, by name, with the budget and percentiles; frames that are much longer than all others are cut at the top, until a button shows them in full; the frames over budget, and which functions took longer in them; allocations and steps of the collector in each frame; from the chosen frames to their calls in the trace, or to what was sampled then |
 | Memory | of a recording with `--memory`: the size of the heap over time, allocations by kind and function, memory in use, the collector |
 | Trace | with `--trace`: calls on an axis of time, of one coroutine at a time |
 

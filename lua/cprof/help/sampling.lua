@@ -56,7 +56,7 @@ profiler.start { mode = "sample", keep_last = 10, file = "slow-%t-%n.cprof",
 Server.handle = profiler.wrap("Server:handle", Server.handle)
 ```
 
-A file is written when a zone `Server:handle` took longer than 0.2 s, or the time from one `frame` to the next was longer than 50 ms; at most one in `dump_every` seconds (60). A zone with arguments has the budget of its name. Times are those of the recording's clock, and include pauses. The file is written where the zone or frame ends, outside of all hooks, also if an error ends it; its time is not part of zones around it. If that fails, one line on standard error says so. Zones of `enter` and `leave`, and those in C, have no budgets in this mode, and neither have functions that are in no zone.
+A file is written when a zone `Server:handle` took longer than 0.2 s, or the time from one `frame` to the next was longer than 50 ms; at most one in `dump_every` seconds (60). A zone with arguments has the budget of its name; so has a frame with a name. Times are those of the recording's clock, and include pauses. The file is written where the zone or frame ends, outside of all hooks, also if an error ends it; its time is not part of zones around it. If that fails, one line on standard error says so. Zones of `enter` and `leave`, and those in C, have no budgets in this mode, and neither have functions that are in no zone.
 
 For a whole program:
 

@@ -38,18 +38,27 @@ local function without(p, rows)
   return out
 end
 
----@param p cprof.Profile
----@param index table<integer, integer>  function -> its row
----@param trees table[]                  those of frames are appended
----@return table
-function framed.of(p, index, trees)
-  local frames, seen, list = p.frames, {}, {}
-  local function add(back, slow)
-    local f = frames:at(back, slow)
+-- of each row of the page: row, calls, self: what an average frame has
+local function usual_of(frames, p, index)
+  local out = {}
+  for _, row in ipairs(without(p, frames:averages "all")) do
+    local number = index[row.func.id]
+    if number and (row.calls > 0 or row.self_ns > 0) then
+      table.move({ number, row.calls, row.self_ns }, 1, 3, #out + 1, out)
+    end
+  end
+  return out
+end
+
+-- the most frames that have times alone
+local bare <const> = 4096
+
+local function of_loop(p, frames, index, trees)
+  local seen, list = {}, {}
+  local function add(f, nodes)
     if not f or seen[f.number] then return end
     seen[f.number] = true
     f.rows = without(p, f.rows)
-    local nodes = f.full and frames:nodes(back, slow)
     if nodes then trees[#trees + 1] = pack.tree(nodes, index) end
     local rows, allocs, bytes = rows_of(f, index)
     list[#list + 1] = { n = f.number, start = f.start_ns,
@@ -57,12 +66,46 @@ function framed.of(p, index, trees)
       steps = f.gc_steps, collected = f.gc_ns,
       tree = nodes and #trees - 1 or nil }
   end
-  for back = 0, frames.kept - 1 do add(back, false) end
-  for back = 0, frames.slow_kept - 1 do add(back, true) end
+  local function kept(back, slow)
+    local f = frames:at(back, slow)
+    add(f, f and f.full and not seen[f.number] and
+      frames:nodes(back, slow) or nil)
+  end
+  for i = 1, #frames.worst do add(frames:slowest(i)) end
+  for back = 0, frames.history and frames.kept - 1 or -1 do
+    kept(back, false)
+  end
+  for back = 0, frames.slow_kept - 1 do kept(back, true) end
+  local last = frames:times()
+  for i = math.max(1, #last - bare + 1), #last do
+    local f = last[i]
+    if not seen[f.number] then
+      list[#list + 1] = { n = f.number, start = f.start_ns, ns = f.own_ns,
+        rows = {} }
+    end
+  end
   table.sort(list, order "n")
-  return { budget = frames.budget_ns, ended = frames.ended,
-    recorded = frames.recorded, slow = frames.slow, kept = frames.kept,
-    percentiles = frames:percentiles(), list = list }
+  return { name = frames.name, budget = frames.budget_ns,
+    ended = frames.ended, recorded = frames.recorded, slow = frames.slow,
+    kept = frames.kept, percentiles = frames:percentiles(),
+    usual = usual_of(frames, p, index), list = list }
+end
+
+---The frames without a name, with those of other names as `others`; if there
+---are none without a name, the first ones.
+---@param p cprof.Profile
+---@param index table<integer, integer>  function -> its row
+---@param trees table[]                  those of frames are appended
+---@return table
+function framed.of(p, index, trees)
+  local out, others = of_loop(p, p.frames, index, trees), {}
+  for _, frames in ipairs(p.loops) do
+    if frames ~= p.frames and frames.recorded > 0 then
+      others[#others + 1] = of_loop(p, frames, index, trees)
+    end
+  end
+  out.others = #others > 0 and others or nil
+  return out
 end
 
 return framed

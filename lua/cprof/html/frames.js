@@ -1,14 +1,18 @@
 // Frames: how long each took, which were slow, and which functions took longer
 // in these.
 
+import { ticks } from "./axis.js";
 import { palette } from "./colors.js";
-import { fill, h } from "./dom.js";
+import { choice, fill, h } from "./dom.js";
 import { bytes, count, fixed, plural, time } from "./format.js";
 import { span } from "./model.js";
+import { written } from "./ranged.js";
 import { amount, named, Table } from "./table.js";
 
 const height = 190;
-const margin = 62;
+// room for the axis, and for the names and values of lines
+const left = 52;
+const margin = 108;
 
 // height of the strip below, which shows allocated bytes
 const strip = 46;
@@ -29,10 +33,34 @@ export function inFrame(frame, id, offset) {
   return 0;
 }
 
-// The mean self time of functions in `frames` and in `all`: rows of
-// { id, self, calls, usual, more }, sorted by the difference `more`, largest
-// first.
-export function compared(frames, all) {
+// The time at the top of the chart, in ns. `cut`: how many frames are taller.
+// A few frames that take far longer than all others would make these too small
+// to see.
+export function scaled(list, budget, p99, whole) {
+  let most = Math.max(budget, 1);
+  for (const f of list) most = Math.max(most, f.ns);
+  const enough = 1.5 * Math.max(budget, p99);
+  if (whole || enough <= 0 || most <= 1.5 * enough)
+    return { most: most * 1.05, cut: 0 };
+  return { most: enough, cut: list.filter((f) => f.ns > enough).length };
+}
+
+// What an average frame has, from the data of a page.
+function usually(flat) {
+  const sums = new Map();
+  for (let i = 0; i < flat.length; i += 3) {
+    const row = sums.get(flat[i]) || { calls: 0, self: 0 };
+    row.calls += flat[i + 1];
+    row.self += flat[i + 2];
+    sums.set(flat[i], row);
+  }
+  return sums;
+}
+
+// The mean self time of functions in `frames` and in an average frame, as
+// `flat` says, or that of `all`: rows of { id, self, calls, usual, more },
+// sorted by the difference `more`, largest first.
+export function compared(frames, all, flat) {
   const add = (list) => {
     const sums = new Map();
     for (const { rows } of list) {
@@ -46,7 +74,7 @@ export function compared(frames, all) {
     return sums;
   };
   const here = add(frames);
-  const usual = add(all);
+  const usual = flat ? usually(flat) : add(all);
   const out = [];
   for (const id of new Set([...here.keys(), ...usual.keys()])) {
     const a = here.get(id) || { calls: 0, self: 0 };
@@ -74,24 +102,29 @@ class Chart {
     });
     this.tip = h("div", { class: "tip", hidden: true });
     this.element = h("div", { class: "iciclebox" }, this.canvas, this.tip);
-    this.allocated = this.list.map(allocatedIn);
-    this.sized = this.allocated.some((n) => n !== undefined);
     this.listen();
   }
 
+  get data() {
+    return this.app.model.loop(this.app.state);
+  }
+
   get list() {
-    return this.app.model.frames.list;
+    return this.data.list;
   }
 
   // the frame at a horizontal position
   at(x) {
-    const i = Math.floor((x / (this.width - margin)) * this.list.length);
+    const share = (x - left) / (this.width - left - margin);
+    const i = Math.floor(share * this.list.length);
     return this.list[Math.max(0, Math.min(this.list.length - 1, i))];
   }
 
   draw() {
     const { canvas, list, app } = this;
-    const { budget, percentiles } = app.model.frames;
+    const { budget, percentiles } = this.data;
+    this.allocated = list.map(allocatedIn);
+    this.sized = this.allocated.some((n) => n !== undefined);
     const width = this.element.clientWidth;
     if (width === 0) return;
     const ratio = devicePixelRatio || 1;
@@ -103,16 +136,17 @@ class Chart {
     const c = canvas.getContext("2d");
     const theme = palette(app.isDark());
     const style = getComputedStyle(canvas);
-    const most = Math.max(budget, ...list.map((f) => f.ns)) * 1.05 || 1;
-    const y = (ns) => height - (ns / most) * height;
-    const each = (width - margin) / list.length;
+    const { most, cut } = scaled(list, budget, percentiles.p99, app.state.tall);
+    this.cut = cut;
+    const y = (ns) => height - Math.min(1, ns / most) * height;
+    const each = (width - left - margin) / list.length;
     const [from, to] = app.state.frames ? span(app.state.frames) : [1, 0];
     const chosen = app.chosen;
     c.scale(ratio, ratio);
     list.forEach((f, i) => {
       const on = f.n >= from && f.n <= to;
       const slow = budget > 0 && f.ns > budget;
-      const x = i * each;
+      const x = left + i * each;
       const w = Math.max(0.6, each - (each > 3 ? 1 : 0));
       c.fillStyle = on
         ? style.getPropertyValue("--accent")
@@ -126,25 +160,43 @@ class Chart {
         const part = inFrame(f, chosen.id, 3);
         c.fillRect(x, y(part), w, height - y(part));
       }
+      if (f.ns > most) {
+        // it is taller than the chart
+        c.fillStyle = style.getPropertyValue("--worse");
+        c.fillRect(x - 1, 0, Math.max(3, w + 1), 4);
+      }
     });
     c.font = "11px " + style.getPropertyValue("--ui");
     c.textBaseline = "middle";
+    this.axis(c, most, y, theme);
     const lines = [
       ["median", percentiles.p50],
       ["p90", percentiles.p90],
       ["p99", percentiles.p99],
     ];
     if (budget > 0) lines.push(["budget", budget]);
-    let last = Infinity;
+    let last = height + 7;
     for (const [text, ns] of lines.sort((a, b) => a[1] - b[1])) {
       c.fillStyle =
         text === "budget" ? style.getPropertyValue("--worse") : theme.dim;
-      c.fillRect(0, Math.round(y(ns)), width - margin + 4, 1);
+      c.fillRect(left, Math.round(y(ns)), width - left - margin + 4, 1);
       const at = Math.max(7, Math.min(y(ns), last - 13));
-      c.fillText(text, width - margin + 8, at);
+      c.fillText(`${text} ${time(ns)}`, width - margin + 8, at);
       last = at;
     }
     if (this.sized) this.sizes(c, each, theme, style);
+  }
+
+  // draws round times at the left
+  axis(c, most, y, theme) {
+    c.fillStyle = theme.dim;
+    c.textAlign = "right";
+    for (const ns of ticks(most, 4)) {
+      const at = Math.min(height - 6, Math.max(6, y(ns)));
+      c.fillRect(left - 5, Math.min(height - 1, Math.round(y(ns))), 5, 1);
+      c.fillText(ns === 0 ? "0" : time(ns), left - 8, at);
+    }
+    c.textAlign = "left";
   }
 
   // draws the bytes allocated in each frame, below its time
@@ -155,7 +207,7 @@ class Chart {
     this.allocated.forEach((n, i) => {
       const high = ((n || 0) / most) * strip;
       const wide = Math.max(0.6, each - (each > 3 ? 1 : 0));
-      c.fillRect(i * each, height + gap + strip - high, wide, high);
+      c.fillRect(left + i * each, height + gap + strip - high, wide, high);
     });
     c.globalAlpha = 1;
     c.fillStyle = theme.dim;
@@ -184,11 +236,8 @@ class Chart {
       }
       fill(tip, this.said(f));
       tip.hidden = false;
-      const left = Math.min(
-        event.offsetX + 14,
-        this.width - tip.offsetWidth - 4,
-      );
-      tip.style.setProperty("left", left + "px");
+      const x = Math.min(event.offsetX + 14, this.width - tip.offsetWidth - 4);
+      tip.style.setProperty("left", x + "px");
       tip.style.setProperty("top", event.offsetY + 14 + "px");
     });
     canvas.addEventListener("pointerleave", () => (tip.hidden = true));
@@ -204,7 +253,7 @@ class Chart {
 
   said(f) {
     const { app } = this;
-    const { budget } = app.model.frames;
+    const { budget } = this.data;
     const over =
       budget > 0 && f.ns > budget ? `, ${time(f.ns - budget)} over budget` : "";
     const more = [];
@@ -215,7 +264,7 @@ class Chart {
     }
     const memory = more.length > 0 ? `; ${more.join(", ")}` : "";
     const out = `Frame ${count(f.n)}: ${time(f.ns)}${over}${memory}`;
-    if (!app.chosen) return out;
+    if (!app.chosen || f.rows.length === 0) return out;
     return `${out}; ${app.chosen.name}: ${time(inFrame(f, app.chosen.id, 3))}`;
   }
 
@@ -243,14 +292,74 @@ class Chart {
 
 export function frames(app, root) {
   const { model } = app;
-  const data = model.frames;
+  let data = model.loop(app.state);
   const chart = new Chart(app);
+  const names = h("div", { class: "controls" });
   const top = h("dl", { class: "facts" });
   const hint = h("p", { class: "aside" });
   const below = h("div", { class: "columns" });
   let slow;
 
-  fill(root, top, chart.element, hint, below);
+  fill(root, names, top, chart.element, hint, below);
+
+  // a choice between the names of frames
+  function draw_names() {
+    const options = model.loops.map(({ name }) => [name, name || "(no name)"]);
+    fill(
+      names,
+      options.length > 1 &&
+        choice("Frames of", options, data.name, (loop) =>
+          app.set({ loop, frames: undefined }),
+        ),
+      (chart.cut > 0 || app.state.tall) &&
+        h(
+          "button",
+          {
+            type: "button",
+            "aria-pressed": String(Boolean(app.state.tall)),
+            onclick: () =>
+              app.set({ tall: app.state.tall ? undefined : "1" }, true),
+          },
+          chart.cut > 0
+            ? `Show ${plural(chart.cut, "taller frame")} in full`
+            : "All in full",
+        ),
+    );
+    names.hidden = names.childElementCount === 0;
+  }
+
+  // A link to the time of the chosen frames: to the calls of a trace, or to
+  // what was sampled meanwhile.
+  function moment() {
+    if (!app.state.frames) return [];
+    const [from, to] = span(app.state.frames);
+    const list = data.list.filter((f) => f.n >= from && f.n <= to);
+    if (list.length === 0 || list[0].start === undefined) return [];
+    const last = list[list.length - 1];
+    const begins = list[0].start;
+    const ends = last.start + last.ns;
+    const { axis, trace } = app.all.header;
+    const link = (text, change) => [
+      h("button", { type: "button", onclick: () => app.set(change) }, text),
+      " ",
+    ];
+    if (trace && trace.threads.length > 0) {
+      const thread = trace.threads.reduce((a, b) => (b.n > a.n ? b : a));
+      const tree = model.recorded(thread.tree);
+      const part = (ns) => Math.min(1, ns / tree.self[0]).toFixed(6);
+      return link("Show its calls on the time axis", {
+        view: "trace",
+        thread: String(thread.tid),
+        call: `0/${tree.n}/${part(begins)}-${part(ends)}`,
+      });
+    }
+    if (!axis) return [];
+    return link("Show what was sampled then", {
+      view: "flame",
+      frames: undefined,
+      range: written([begins, ends], axis),
+    });
+  }
 
   function facts() {
     const p = data.percentiles;
@@ -343,7 +452,10 @@ export function frames(app, root) {
   function draw_compared() {
     const chosen = app.scope.frames;
     const list =
-      chosen || data.list.filter((f) => data.budget > 0 && f.ns > data.budget);
+      chosen ||
+      data.list.filter(
+        (f) => data.budget > 0 && f.ns > data.budget && f.rows.length > 0,
+      );
     const title = chosen
       ? list.length === 1
         ? `Frame ${count(list[0].n)} and the average frame`
@@ -351,7 +463,8 @@ export function frames(app, root) {
       : list.length > 0
         ? "Frames over budget and the average frame"
         : "The average frame";
-    const some = list.length > 0 ? list : data.list;
+    const known = data.list.filter((f) => f.rows.length > 0);
+    const some = list.length > 0 ? list : known;
     const table = new Table(
       [
         { title: "self", cell: (row) => time(row.self) },
@@ -381,24 +494,36 @@ export function frames(app, root) {
         choose: (row) => app.choose(model.functions[row.id]),
       },
     );
-    table.show(compared(some, data.list));
+    const usual = known.length < data.list.length ? data.usual : undefined;
+    table.show(compared(some, known, usual));
     return h("section", {}, h("h2", {}, title), table.element);
   }
 
   function update() {
+    data = model.loop(app.state);
     facts();
     chart.draw();
+    draw_names();
     const share = app.chosen && app.scope.whole > 0;
     fill(
       hint,
+      moment(),
       app.scope.frames
         ? "The other views show only the chosen frames. "
-        : "Click a frame, or drag over several, to limit the other views to them. ",
+        : app.state.frames
+          ? data.list.some((f) => f.rows.length > 0)
+            ? "What ran in the chosen frames was not kept: that is known of the slowest ones. "
+            : "Only the times of frames are known. "
+          : "Click a frame, or drag over several, to limit the other views to them. ",
       share &&
         `The dark part of each bar is ${app.chosen.name}, ` +
           `${app.share(app.scope.total[app.chosen.id])} % of the time.`,
     );
-    fill(below, draw_slow(), draw_compared());
+    fill(
+      below,
+      draw_slow(),
+      data.list.some((f) => f.rows.length > 0) && draw_compared(),
+    );
   }
 
   update();

@@ -103,6 +103,8 @@ export class Model {
   made;
   /** @type {any} */
   frames;
+  /** @type {any[]} */
+  loops = [];
   /** @type {any} */
   byTitle;
   /** @type {any} */
@@ -132,6 +134,10 @@ export class Model {
       return summed(all, all.rows, this.most);
     });
     this.frames = header.frames;
+    // the frames of all names
+    this.loops = this.frames
+      ? [this.frames, ...(this.frames.others || [])]
+      : [];
     this.before = header.before;
     this.tree = tree;
     // the samples that times come from; undefined: times were measured
@@ -194,7 +200,7 @@ export class Model {
   scope(state) {
     const measure = this.measure(state);
     const own = kinds.map(({ key }) => state[key]);
-    const key = [state.frames, measure, ...own].join("\n\n");
+    const key = [state.loop, state.frames, measure, ...own].join("\n\n");
     if (!this.scopes.has(key)) {
       // each scope may hold a large tree: keep only a few
       if (this.scopes.size > 12) this.scopes.clear();
@@ -206,7 +212,7 @@ export class Model {
   make(state) {
     const measure = this.measure(state);
     let out = measure ? this.ofMemory(measure) : this.ofAll();
-    if (state.frames && this.frames) out = this.ofFrames(state.frames);
+    if (state.frames && this.frames) out = this.ofFrames(state);
     for (const { key, of } of kinds) {
       const found = out.tree && selected(this, state, key);
       const tree = found && of(out.tree, found.wanted, found.one);
@@ -351,10 +357,18 @@ export class Model {
     };
   }
 
-  // "3-7": the frames from 3 to 7
-  ofFrames(range) {
-    const [from, to] = span(range);
-    const list = this.frames.list.filter((f) => f.n >= from && f.n <= to);
+  // The frames of the name that a state has chosen.
+  loop(state) {
+    return this.loops.find(({ name }) => name === state.loop) || this.frames;
+  }
+
+  // "3-7": the frames from 3 to 7. Of those that have times alone, it is not
+  // known what ran in them.
+  ofFrames(state) {
+    const [from, to] = span(state.frames);
+    const list = this.loop(state).list.filter(
+      (f) => f.n >= from && f.n <= to && f.rows.length > 0,
+    );
     if (list.length === 0) return this.ofAll();
     const n = this.functions.length;
     const out = {

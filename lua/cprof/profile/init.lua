@@ -191,6 +191,7 @@ local sampled = later "cprof.count.sampled"
 ---    expressions are
 ---@field heap cprof.HeapPoint[]?  with `memory`: size of the heap over time
 ---@field frames cprof.Frames?  when `frame` was called; not in mode "count"
+---@field loops cprof.Frames[]?  the same for each name that was given to it
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
 ---@field lines_by_title fun(): table<string, table<integer, cprof.Line>>
 ---@field lines_by_row fun(): table<string, table<integer, cprof.Line>>  by
@@ -262,9 +263,10 @@ end
 ---Makes a profile of its parts. `named` returns a function's name and title,
 ---given what the core knows of it, and its calls; a title of nil is made from
 ---the name. `axis`: when samples came, if that is known; `of_tasks`: what
----coroutines did, if that was counted.
+---coroutines did, if that was counted; `loops`: what is kept of frames, with
+---their `histories` while they are recorded.
 function profile.new(named, nodes, raw, meta, counted, sources, axis,
-                     of_tasks)
+                     of_tasks, loops, histories)
   local counting, samples = meta.mode == "count", nil
   meta.rate = count_of(meta.rate)
   -- only a joined profile has this field
@@ -304,8 +306,11 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis,
   local marks = {}
   for i, f in ipairs(raw) do marks[i] = f.marks end
   parts[p] = { (counting or samples) and {} or counted, sources, marks,
-    samples and axis or nil, of_tasks }
+    samples and axis or nil, of_tasks, loops }
   if of_tasks then p.tasks = tasks.list(p, of_tasks) end
+  -- mode "count" has no times, thus no frames
+  p.loops = not counting and frames.all(p, loops, histories) or nil
+  p.frames = frames.main(p.loops)
   return p
 end
 
@@ -313,7 +318,7 @@ end
 ---@param meta table   fields of meta that the caller knows
 ---@return cprof.Profile?
 function profile.snapshot(meta)
-  local nodes, raw, known, counted, sources, history, axis, of_tasks =
+  local nodes, raw, known, counted, sources, histories, axis, of_tasks, loops =
     core.snapshot()
   if not nodes then return nil end
   text.refresh()
@@ -321,9 +326,7 @@ function profile.snapshot(meta)
   name.begin(known.folder)
   name.set_places(raw)
   local p = profile.new((namer(raw)), nodes, raw, known, counted, sources,
-    axis, of_tasks)
-  -- mode "count" has no times, thus no frames
-  p.frames = known.mode ~= "count" and frames.new(p, history) or nil
+    axis, of_tasks, loops, histories)
   p.heap = heap.points(known.memory and heap.recorded(), p.meta.wall_ns)
   return p
 end
@@ -447,8 +450,8 @@ end
 ---@return cprof.Profile? loaded
 ---@return string? why
 function profile.load(path)
-  local nodes, raw, meta, counted, sources, _, axis, of_tasks, names, found =
-    core.load(path)
+  local nodes, raw, meta, counted, sources, _, axis, of_tasks, loops, names,
+    found = core.load(path)
   if not nodes then return nil, raw end
   local strings = meta.strings
   meta.strings = nil
@@ -465,7 +468,7 @@ function profile.load(path)
     local told = names[f.key]
     if told then return told[1], told[2] end
     return derive(f, calls)
-  end, nodes, raw, meta, counted, sources, axis, of_tasks)
+  end, nodes, raw, meta, counted, sources, axis, of_tasks, loops)
   text.forget()
   p.heap = heap.points(strings.heap, p.meta.wall_ns)
   return p
@@ -477,12 +480,12 @@ end
 ---@return true? ok
 ---@return string? why
 function profile.save(p, path)
-  local counted, sources, marks, axis, of_tasks =
-    table.unpack(parts[p], 1, 5)
+  local counted, sources, marks, axis, of_tasks, loops =
+    table.unpack(parts[p], 1, 6)
   local strings = profile.strings(p.meta)
   strings.heap = heap.text(p.heap)
   return core.save(path, p.nodes, p.functions, p.meta, strings, counted,
-    sources, marks, axis, of_tasks)
+    sources, marks, axis, of_tasks, loops)
 end
 
 ---Writes the profile to a file, which `load` can read. Returns nil and a
@@ -515,6 +518,11 @@ function profile.sources(p) return parts[p][2] end
 ---@param p cprof.Profile
 ---@return table[]?
 function profile.tasks(p) return parts[p] and parts[p][5] end
+
+---The frames by name, as the core gives them; nil: there are none.
+---@param p cprof.Profile
+---@return table[]?
+function profile.loops(p) return parts[p] and parts[p][6] end
 
 ---When samples came, for the core; nil: that is not known.
 ---@param p cprof.Profile

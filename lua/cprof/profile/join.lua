@@ -8,6 +8,7 @@ local format = require "cprof.text.format"
 local joined = require "cprof.profile.joined"
 local lines = require "cprof.count.lines"
 local profile = require "cprof.profile"
+local frames = require "cprof.count.frames"
 local tasks = require "cprof.count.tasks"
 
 local join = {}
@@ -121,7 +122,8 @@ function join.profiles(counts, times)
   return profile.new(function(f) return f.name, f.title end, nodes,
     all.functions, meta, of_lines, all.sources, nil,
     of_tasks and tasks.sum({ { tasks = of_tasks, nodes = counts.nodes,
-      map = counted, shift = counted_shift } }, nodes)),
+      map = counted, shift = counted_shift } }, nodes),
+    frames.sum { { loops = profile.loops(times) } }),
     doubt(counts, times, node + moved, none)
 end
 

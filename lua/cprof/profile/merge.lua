@@ -11,6 +11,7 @@ local joined = require "cprof.profile.joined"
 local lines = require "cprof.count.lines"
 local order = require "cprof.text.order"
 local profile = require "cprof.profile"
+local frames = require "cprof.count.frames"
 local tasks = require "cprof.count.tasks"
 
 local merge = {}
@@ -156,6 +157,20 @@ local function tasks_of(profiles, maps, shifts, sum)
   return tasks.sum(parts, sum)
 end
 
+-- The frames of all of them, by name.
+local function loops_of(profiles, maps, shifts, sum)
+  local parts, some = {}, false
+  for i, p in ipairs(profiles) do
+    parts[i] = { loops = profile.loops(p) }
+    some = some or parts[i].loops
+  end
+  if not some then return nil end
+  for i, p in ipairs(profiles) do
+    parts[i].nodes = tasks.nodes(sum, p.nodes, maps[i], shifts[i])
+  end
+  return frames.sum(parts)
+end
+
 -- The profiles with the newest first, whose lines of functions are kept.
 local function newest_first(profiles)
   local numbers, out = {}, {}
@@ -258,7 +273,7 @@ function merge.sum(profiles)
   local sum = core.merge(nodes, maps, shifts)
   return profile.new(function(f) return f.name, f.title end, sum,
     all.functions, meta, lines.sums(parts), all.sources, nil,
-    tasks_of(sorted, maps, shifts, sum))
+    tasks_of(sorted, maps, shifts, sum), loops_of(sorted, maps, shifts, sum))
 end
 
 return merge

@@ -65,17 +65,18 @@ local function budget_of(kept, zone)
   end
 end
 
--- `zone`, or a frame, took so many ns, until `now`, in ns since the recording
--- began. Called outside of all hooks.
-local function ended(kept, zone, took, now)
-  local budget = zone and budget_of(kept, zone) or not zone and kept.frame
+-- The zone, or the frame, with a name, or a frame without one, took so many ns,
+-- until `now`, in ns since the recording began. Called outside of all hooks.
+local function ended(kept, name, took, now, frame)
+  local budget = name and budget_of(kept, name) or frame and kept.frame
   if not budget or took <= budget * second or
      kept.written and now - kept.written < kept.every * second then
     return
   end
   kept.written = now
   local path, why = recent.write(kept, kept.snapshot(), nil,
-    ("%s took %s, over its budget of %s"):format(zone or "a frame",
+    ("%s took %s, over its budget of %s"):format(frame and (name and
+      "a frame of " .. name or "a frame") or name,
       format.time(took), format.time(budget * second)))
   if path or kept.failed then return end
   kept.failed = true
@@ -94,9 +95,9 @@ function recent.prepare(kept, given)
   end
   if not least and not kept.frame then return end
   given.slow_zone, given.slow_frame = least, kept.frame
-  given.slow = function(zone, took, now)
+  given.slow = function(name, took, now, frame)
     local _ <close> = methods.borrow()
-    ended(kept, zone, took, now)
+    ended(kept, name, took, now, frame)
   end
 end
 

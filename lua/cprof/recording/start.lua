@@ -259,7 +259,7 @@ local function given_of(o, filter, recorded, tell, close)
     title = title_of and with_methods(title_of) or nil,
     history = o.history == "full" and 128 or o.history,
     full = o.history == "full",
-    budget_ms = o.mode == "sample" and 0 or slow.budget_ms,
+    budget_ms = slow.budget_ms,
     keep = slow.keep or 32,
     internal = internal.list(),
     filter = with_methods(filter:function_filter(title_of)),

@@ -5,6 +5,8 @@ local format = require "cprof.text.format"
 local order = require "cprof.text.order"
 local select = require "cprof.report.select"
 
+local shown = {}
+
 local columns = {
   { title = "frame" }, { title = "at", rank = 3 }, { title = "time" },
   { title = "gc", optional = true, rank = 1 },
@@ -43,22 +45,44 @@ local function unusual(average, frame, filter)
   return table.concat(out, ", ")
 end
 
+local loop_columns = {
+  { title = "frames of", left = true, least = 8 }, { title = "frames" },
+  { title = "p50" }, { title = "p90", rank = 1 }, { title = "p99" },
+  { title = "max" }, { title = "over budget", optional = true, rank = 2 },
+}
+
+-- the name of a loop
+local function named(frames)
+  return frames.name and format.plain(frames.name) or "(no name)"
+end
+
+---A row for each name that frames have.
+---@param page cprof.Page
+---@param list cprof.Frames[]
+local function loops(page, list)
+  local cells = {}
+  for i, frames in ipairs(list) do
+    local p = frames:percentiles()
+    cells[i] = { named(frames), format.count(frames.recorded),
+      format.time(p.p50), format.time(p.p90), format.time(p.p99),
+      format.time(p.max),
+      frames.budget_ns > 0 and format.count(frames.slow) or "" }
+  end
+  page:table(loop_columns, cells)
+end
+
 ---Lines about the number of frames and the distribution of their times.
 ---@param frames cprof.Frames
 ---@return string[]
 local function summary(frames)
   local p = frames:percentiles()
-  local some = frames.kept < frames.recorded and
-    format.count(frames.kept)
-  local kept = some and (", the last %s kept"):format(some) or ""
   local slow = frames.budget_ns > 0 and
     (", %s over the budget of %s"):format(frames.slow > 0 and
       format.count(frames.slow) or "none", format.time(frames.budget_ns)) or
     ""
   return {
-    format.plural(frames.recorded, "frame") .. kept .. slow,
-    ("%smedian %s, p90 %s, p99 %s, max %s"):format(
-      some and ("of the last %s, "):format(some) or "", format.time(p.p50),
+    format.plural(frames.recorded, "frame") .. slow,
+    ("median %s, p90 %s, p99 %s, max %s"):format(format.time(p.p50),
       format.time(p.p90), format.time(p.p99), format.time(p.max)),
   }
 end
@@ -72,60 +96,59 @@ end
 local some <const> = 3
 
 -- Frames that took longer than the 90th percentile or were over budget; if
--- there are none, the slowest ones. Also returns how many kept frames are left.
+-- there are none, the slowest ones.
 local function slowest(frames)
   local list, others, seen = {}, {}, {}
   local usual = frames:percentiles().p90
-  for back = 0, frames.slow_kept - 1 do
-    local frame = frames:at(back, true)
-    list[#list + 1], seen[frame.number] = frame, true
+  local budget = frames.budget_ns
+  local function add(frame, slow)
+    if seen[frame.number] then return end
+    slow = slow or time(frame) > usual or budget > 0 and time(frame) > budget
+    local to = slow and list or others
+    to[#to + 1], seen[frame.number] = frame, true
   end
-  for back = 0, frames.kept - 1 do
-    local frame = frames:at(back)
-    if not seen[frame.number] then
-      local to = time(frame) > usual and list or others
-      to[#to + 1] = frame
-    end
-  end
+  for back = 0, frames.slow_kept - 1 do add(frames:at(back, true), true) end
+  for i = 1, #frames.worst do add((frames:slowest(i))) end
+  for back = 0, frames.kept - 1 do add(frames:at(back)) end
   table.sort(others, slower)
   if #list == 0 then
     table.move(others, 1, some, 1, list)
-    table.move(others, some + 1, #others + some, 1)
   end
   table.sort(list, slower)
-  return list, #others
+  return list
 end
 
 local function why_none(p)
-  local mode = p.meta.mode
-  if mode == "count" or mode == "sample" then
-    return ("they need times, which mode %s does not have"):format(mode)
+  if p.meta.mode == "count" then
+    return "they need times, which mode count does not have"
   end
-  return "the program does not call cprof.frame, or this is a file or a " ..
-    "sum, which do not keep them"
+  return "the program does not call cprof.frame"
 end
 
----@param view cprof.ReportView
-return function(view)
-  local frames, page = view.profile.frames, view.page
-  if not frames or frames.recorded == 0 then
-    page:line("no frames: " .. why_none(view.profile))
-    return
-  end
-  local average = {}
+---@class cprof.FramesView
+---@field page cprof.Page
+---@field profile cprof.Profile
+---@field options { filter?: any, limit?: integer }
+
+---@param view cprof.FramesView
+---@param frames cprof.Frames
+---@param limit integer  rows of frames
+local function one(view, frames, limit)
+  local page, average = view.page, {}
   for _, row in ipairs(frames:averages "all") do
     average[row.func] = row.self_ns
   end
-  local list, others = slowest(frames)
+  local list = slowest(frames)
   local function passes(row)
     return row.func.id ~= view.profile.overhead and
       select.passes(row, view.options.filter)
   end
   local cells = {}
-  for i = 1, math.min(#list, view.options.limit or 30) do
+  for i = 1, math.min(#list, limit) do
     local frame = list[i]
     cells[i] = {
-      format.count(frame.number), format.time(frame.start_ns),
+      format.count(frame.number),
+      frame.start_ns and format.time(frame.start_ns) or "",
       { format.time(time(frame)), format.heat(time(frame), time(list[1])) },
       frame.gc_ns and format.time(frame.gc_ns) or "",
       frame.gc_steps and format.count(frame.gc_steps) or "",
@@ -136,8 +159,62 @@ return function(view)
   for _, line in ipairs(summary(frames)) do page:line(line) end
   page:gap()
   page:table(columns, cells)
-  others = others + #list - #cells
-  if others > 0 then
-    page:rest(("… %s"):format(format.plural(others, "faster frame")))
+  if frames.recorded > #cells then
+    page:rest(("… %s"):format(format.plural(frames.recorded - #cells,
+      "faster frame")))
   end
 end
+
+-- rows of frames for each name, where there are several
+local few <const> = 5
+
+---Prints how long frames took, by name, and the slowest ones.
+---@param view cprof.FramesView
+---@param list cprof.Frames[]
+function shown.show(view, list)
+  local page = view.page
+  if #list == 1 and not list[1].name then
+    one(view, list[1], view.options.limit or 30)
+    return
+  end
+  loops(page, list)
+  for _, frames in ipairs(list) do
+    page:gap()
+    page:line(("frames of %s:"):format(named(frames)))
+    one(view, frames, view.options.limit or (#list > 1 and few or 30))
+  end
+end
+
+---The frames of a profile by name, without names that have none yet.
+---@param profile cprof.Profile
+---@return cprof.Frames[]
+function shown.list(profile)
+  local out = {}
+  for _, frames in ipairs(profile.loops or {}) do
+    if frames.recorded > 0 then out[#out + 1] = frames end
+  end
+  return out
+end
+
+---Prints a line about frames, if there are any.
+---@param page cprof.Page
+---@param profile cprof.Profile
+function shown.line(page, profile)
+  for i, frames in ipairs(shown.list(profile)) do
+    if i == 1 then page:gap() end
+    page:line((frames.name and "frames of %s: %s" or "%s%s"):format(
+      frames.name and named(frames) or "", table.concat(summary(frames), ", ")))
+  end
+end
+
+---@param view cprof.ReportView
+function shown.report(view)
+  local list = shown.list(view.profile)
+  if #list == 0 then
+    view.page:line("no frames: " .. why_none(view.profile))
+  else
+    shown.show(view, list)
+  end
+end
+
+return shown

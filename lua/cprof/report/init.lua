@@ -10,6 +10,7 @@ local nearest = require "cprof.text.nearest"
 local options = require "cprof.text.options"
 local page = require "cprof.report.page"
 local select = require "cprof.report.select"
+local frames = require "cprof.report.frames"
 local tasks = require "cprof.report.tasks"
 
 -- the most tasks in a summary
@@ -25,7 +26,7 @@ local modes = {
   tree = require "cprof.report.tree",
   flame = require "cprof.report.flame",
   file = require "cprof.report.file",
-  frames = require "cprof.report.frames",
+  frames = frames.report,
 }
 
 ---@class cprof.ReportOptions
@@ -130,6 +131,9 @@ function report.make(profile, given, level)
   else modes[o.mode](view) end
   if of_tasks and o.mode == "summary" then
     tasks.table(view.page, profile, of_tasks, few_tasks)
+  end
+  if not o.filter and o.mode == "summary" then
+    frames.line(view.page, profile)
   end
   return view.page:text()
 end

@@ -1,0 +1,319 @@
+-- Frames by name, and frames in files.
+
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local helper = require "helper"
+local host = require "spec_host"
+local profiler = require "cprof"
+
+local milli <const> = 1000000
+
+-- runs code in a state of its own, by a clock that only `pass` moves
+local function run(code, ...)
+  local S = host.state()
+  local result = S:run([[
+    local profiler, zones = require "cprof", require "spec_zones"
+    zones.clock(true)
+    local function usual(ms) zones.pass(ms * 1000000) end
+    local function rare(ms) zones.pass(ms * 1000000) end
+  ]] .. code:format(...))
+  S:close()
+  return result
+end
+
+-- a recording in a file: 40 frames of 2 ms, two of them longer, in the middle
+-- of which a frame with a name ends
+local function recorded(dir, name, more)
+  local file = dir:file(name)
+  run([[
+    profiler.start { file = %q, exclude = { ".pass " }, %s }
+    for i = 1, 40 do
+      usual(1)
+      profiler.frame "render"
+      usual(1)
+      if i == 12 then rare(30) end
+      if i == 25 then rare(20) end
+      profiler.frame()
+    end
+    profiler.stop()
+  ]], file, more or "slow_frames = { budget_ms = 10 }")
+  return file
+end
+
+local function titles(frame)
+  local out = {}
+  for _, row in ipairs(frame.rows) do out[row.func.name] = row end
+  return out
+end
+
+-- the time in full milliseconds
+local function ms(ns) return ns // milli end
+
+describe("frames in a file", function()
+  it("are counted, with percentiles and the slowest in full", function()
+    local dir <close> = command.folder()
+    local p = assert(profiler.load(recorded(dir, "a.cprof")))
+    local f = p.frames
+    assert.equal(40, f.recorded)
+    assert.equal(40, #f:times())
+    assert.equal(2, f.slow)
+    assert.equal(2, f.slow_kept)
+    local shares = f:percentiles()
+    assert.same({ 2, 2, 32, 32 }, { ms(shares.p50), ms(shares.p90),
+      ms(shares.p99), ms(shares.max) })
+    local worst, nodes = f:slowest(1)
+    assert.equal(12, worst.number)
+    assert.equal(32, ms(worst.ns))
+    assert.equal(30, ms(titles(worst).rare.self_ns))
+    assert.equal(2, titles(worst).usual.calls)
+    assert.is_truthy(nodes)
+    local sum = 0
+    for _, row in ipairs(worst.rows) do sum = sum + row.self_ns end
+    assert.equal(worst.ns, sum)
+    assert.equal(25, (f:slowest(2)).number)
+    assert.equal(25, f:at(0, true).number)
+    assert.equal(40, f:at(0).number)
+    assert.is_nil(f:slowest(17))
+  end)
+
+  it("have names", function()
+    local dir <close> = command.folder()
+    local p = assert(profiler.load(recorded(dir, "a.cprof")))
+    assert.equal(2, #p.loops)
+    local f = p.loops[1]
+    assert.equal("render", f.name)
+    assert.is_nil(p.frames.name)
+    assert.equal(39, f.recorded)  -- the first call begins the first frame
+    local worst = f:slowest(1)
+    assert.equal(12, worst.number)
+    assert.equal(32, ms(worst.ns))
+    assert.equal(30, ms(titles(worst).rare.self_ns))
+    assert.equal(2, titles(worst).usual.calls)
+  end)
+
+  it("are there before the recording has ended", function()
+    local dir <close> = command.folder()
+    local file = dir:file "live.cprof"
+    local S = host.state()
+    S:run(([[
+      profiler, zones = require "cprof", require "spec_zones"
+      zones.clock(true)
+      profiler.start { file = %q, exclude = { ".pass " } }
+      for i = 1, 10 do zones.pass(i * 1000000) profiler.frame() end
+    ]]):format(file))
+    local p = assert(profiler.load(file))
+    assert.equal(10, p.frames.recorded)
+    assert.equal(10, (p.frames:slowest(1)).number)
+    assert.is_true(#p.frames:slowest(1).rows > 0)
+    S:run "profiler.stop()"
+    S:close()
+  end)
+
+  it("are the same after the profile was saved again", function()
+    local dir <close> = command.folder()
+    local file = recorded(dir, "a.cprof")
+    local p = assert(profiler.load(file))
+    assert(p:save(dir:file "b.cprof"))
+    local q = assert(profiler.load(dir:file "b.cprof"))
+    for i, f in ipairs(p.loops) do
+      local g = q.loops[i]
+      assert.same(f:times(), g:times())
+      assert.same(f:percentiles(), g:percentiles())
+      assert.equal(f.name, g.name)
+      for k = 1, 16 do
+        assert.same(titles(f:slowest(k)).usual.self_ns,
+          titles(g:slowest(k)).usual.self_ns)
+      end
+    end
+  end)
+
+  it("are what the recorder has", function()
+    local dir <close> = command.folder()
+    local file = dir:file "a.cprof"
+    local p = helper.record(function()
+      for i = 1, 50 do
+        string.rep("x", i)
+        profiler.frame(i % 2 == 0 and "even" or nil)
+      end
+    end, { file = file })
+    local q = assert(profiler.load(file))
+    assert.equal(2, #p.loops)
+    for i, f in ipairs(p.loops) do
+      assert.same(f:times(), q.loops[i]:times())
+      assert.equal(f.recorded, q.loops[i].recorded)
+      assert.equal(f:slowest(1).ns, q.loops[i]:slowest(1).ns)
+    end
+  end)
+
+  it("add up with those of other files", function()
+    local dir <close> = command.folder()
+    local a, b = recorded(dir, "a.cprof"), recorded(dir, "b.cprof")
+    local sum = dir:file "sum.cprof"
+    command.cprof("merge", "-o", sum, a, b)
+    local p = assert(profiler.load(sum))
+    assert.equal(80, p.frames.recorded)
+    assert.equal(4, p.frames.slow)
+    assert.equal("render", p.loops[1].name)
+    assert.equal(78, p.loops[1].recorded)
+    local worst = p.frames:slowest(2)
+    assert.equal(12, worst.number)
+    assert.is_nil(worst.start_ns)
+    assert.equal(30, ms(titles(worst).rare.self_ns))
+    -- a step of the histogram is at most a tenth wide
+    local p50 = p.frames:percentiles().p50
+    assert.is_true(p50 > 1.9 * milli and p50 < 2.1 * milli, p50)
+  end)
+end)
+
+describe("frames", function()
+  it("are all counted, in bounded room", function()
+    local out = run [[
+      profiler.start { slow_frames = { budget_ms = 3 } }
+      for i = 1, 9000 do usual(i %% 100 == 0 and 4 or 1) profiler.frame() end
+      profiler.stop()
+      local f = profiler.snapshot().frames
+      local p = f:percentiles()
+      return ("%%d %%d %%d %%d %%d %%d"):format(f.recorded, f.slow, #f:times(),
+        f:times()[1].number, p.p50 // 1e5, p.p99 // 1e5)
+    ]]
+    local count, slow, times, first, p50, p99 = out:match(
+      "^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$")
+    assert.equal("9000 90 8192 809", table.concat({ count, slow, times, first },
+      " "))
+    assert.is_true(tonumber(p50) >= 9 and tonumber(p50) <= 10, out)
+    assert.is_true(tonumber(p99) >= 9 and tonumber(p99) <= 42, out)
+  end)
+
+  it("are left out if they are not to be recorded", function()
+    local out = run [[
+      profiler.start()
+      for i = 1, 10 do
+        usual(1)
+        profiler.frame("a", i %% 2 == 0)
+        profiler.frame(i %% 5 == 0)
+      end
+      profiler.stop()
+      local p = profiler.snapshot()
+      return p.loops[1].recorded .. " " .. p.loops[2].recorded
+    ]]
+    assert.equal("5 2", out)
+  end)
+
+  it("begin anew with a reset", function()
+    local out = run [[
+      profiler.start()
+      for _ = 1, 10 do usual(1) profiler.frame "a" profiler.frame() end
+      profiler.reset()
+      for _ = 1, 3 do usual(1) profiler.frame "b" end
+      profiler.stop()
+      local p = profiler.snapshot()
+      return #p.loops .. p.loops[1].name .. p.loops[1].recorded
+    ]]
+    assert.equal("1b2", out)
+  end)
+
+  it("have at most 64 names", function()
+    profiler.start()
+    for i = 1, 64 do assert.is_true(profiler.frame("loop " .. i)) end
+    assert.is_false(profiler.frame "one more")
+    assert.is_false(profiler.frame())
+    assert.is_true(profiler.frame "loop 1")
+    profiler.stop()
+    assert.equal(64, #profiler.snapshot().loops)
+  end)
+
+  it("have names of 1 to 63 bytes", function()
+    local why = "frame: the name must have 1 to 63 bytes, none of them 0, got "
+    assert.has_error(function() profiler.frame "" end, why .. "0")
+    assert.has_error(function() profiler.frame(("x"):rep(64)) end, why .. "64")
+    assert.has_error(function() profiler.frame "a\0b" end, why .. "3")
+  end)
+
+  it("are counted by the calls of each name across coroutines", function()
+    local out = run [[
+      profiler.start { history = "full" }
+      local co = coroutine.wrap(function()
+        while true do usual(1) coroutine.yield() end
+      end)
+      for i = 1, 6 do
+        co()
+        if i %% 2 == 0 then profiler.frame "two" end
+        profiler.frame()
+      end
+      profiler.stop()
+      local p = profiler.snapshot()
+      local out = {}
+      for _, f in ipairs(p.loops) do
+        local frame, calls, sum = f:at(0), 0, 0
+        for _, row in ipairs(frame.rows) do
+          if row.func.name == "usual" then calls = row.calls end
+          sum = sum + row.self_ns
+        end
+        out[#out + 1] = ("%%s %%d %%s"):format(f.name, calls, sum == frame.ns)
+      end
+      return table.concat(out, ", ")
+    ]]
+    assert.equal("nil 1 true, two 2 true", out)
+  end)
+
+  it("have their times in mode sample", function()
+    local out = run [[
+      profiler.start { mode = "sample" }
+      for i = 1, 20 do usual(i) profiler.frame "loop" end
+      profiler.stop()
+      local f = profiler.snapshot().loops[1]
+      return f.recorded .. " " .. f:slowest(1).number
+    ]]
+    assert.equal("19 19", out)
+  end)
+end)
+
+describe("cprof frames", function()
+  it("prints the frames of each name, and the slowest", function()
+    local dir <close> = command.folder()
+    local out = command.cprof("frames", recorded(dir, "a.cprof"))
+    assert.is_truthy(out:find([[
+frames of  frames     p50     p90     p99     max  over budget
+render         39  2.00ms  2.00ms  32.0ms  32.0ms            2
+(no name)      40  2.00ms  2.00ms  32.0ms  32.0ms            2
+
+frames of render:
+39 frames, 2 over the budget of 10.0ms
+median 2.00ms, p90 2.00ms, p99 32.0ms, max 32.0ms
+
+frame]], 1, true), out)
+    assert.is_truthy(out:find("\n +12 +%S+ +32%.0ms +rare %+2%d%.%dms"), out)
+    assert.is_truthy(out:find("\n… 37 faster frames\n", 1, true), out)
+  end)
+
+  it("prints those of one name", function()
+    local dir <close> = command.folder()
+    local file = recorded(dir, "a.cprof")
+    local out = command.cprof("frames", "--limit", "1", file, "render")
+    assert.is_nil(out:find("(no name)", 1, true))
+    assert.is_truthy(out:find("\n… 38 faster frames", 1, true), out)
+    local _, why, status = command.cprof("frames", file, "nothing")
+    assert.equal(2, status)
+    assert.equal("cprof frames: no frames are named nothing; there are " ..
+      "render\n", why)
+  end)
+
+  it("says that there are none", function()
+    local dir <close> = command.folder()
+    local file = dir:file "none.cprof"
+    run("profiler.start { file = %q } usual(1) profiler.stop()", file)
+    local _, why, status = command.cprof("frames", file)
+    assert.equal(2, status)
+    assert.equal("cprof frames: no frames were recorded: the program does " ..
+      "not call cprof.frame\n", why)
+  end)
+
+  it("is told of by the report of a file", function()
+    local dir <close> = command.folder()
+    local out = command.cprof("report", recorded(dir, "a.cprof"))
+    assert.is_truthy(out:find("\nframes of render: 39 frames, 2 over the " ..
+      "budget of 10.0ms, median 2.00ms, p90 2.00ms, p99 32.0ms, max", 1, true),
+      out)
+  end)
+end)

@@ -1,0 +1,153 @@
+/*
+** See loops.h
+*/
+
+#include "count/loops.h"
+
+#include <string.h>
+
+
+void loops_init (Loops *l, const Memory *m, const LoopPages *p) {
+  memset(l, 0, sizeof *l);
+  chunks_init(&l->list, m, sizeof(Loop), LOOPS_SHIFT);
+  chunks_init(&l->marks, m, sizeof(LoopMark), MARKS_SHIFT);
+  chunks_init(&l->worst, m, sizeof(WorstFrame), WORST_SHIFT);
+  chunks_init(&l->nodes, m, sizeof(FrameNode), FRAMENODES_SHIFT);
+  chunks_init(&l->states, m, sizeof(LoopState), LOOPS_SHIFT);
+  if (p == NULL) return;
+  l->list.pages = p->list;
+  l->marks.pages = p->marks;
+  l->worst.pages = p->worst;
+  l->nodes.pages = p->nodes;
+}
+
+
+void loops_free (Loops *l) {
+  if (l->list.memory == NULL) return;
+  chunks_free(&l->list);
+  chunks_free(&l->marks);
+  chunks_free(&l->worst);
+  chunks_free(&l->nodes);
+  chunks_free(&l->states);
+}
+
+
+void loops_clear (Loops *l) {
+  chunks_clear(&l->list);
+  chunks_clear(&l->marks);
+  chunks_clear(&l->worst);
+  chunks_clear(&l->nodes);
+  chunks_clear(&l->states);
+  l->marked = 0;
+}
+
+
+static LoopState *loops_state (const Loops *l, uint32_t id) {
+  return cast(LoopState *, chunks_at(&l->states, id));
+}
+
+
+static LoopState *loops_new (Loops *l, const char *name) {
+  LoopState *s = cast(LoopState *, chunks_add(&l->states));
+  uint32_t i;
+  Loop *x;
+  if (s == NULL) return NULL;
+  strncpy(s->name, name, LOOP_NAME - 1);
+  x = cast(Loop *, chunks_add(&l->list));
+  if (x != NULL) {
+    memcpy(x->name, s->name, LOOP_NAME);
+    for (i = 0; i < LOOP_WORST; i++)
+      if (chunks_add(&l->worst) == NULL) return NULL;
+    chunks_publish(&l->list);
+  }
+  return x != NULL ? s : NULL;
+}
+
+
+LoopState *loops_find (Loops *l, const char *name, uint32_t *id) {
+  for (*id = 0; *id < l->states.count; ++*id)
+    if (strncmp(loops_state(l, *id)->name, name, LOOP_NAME - 1) == 0)
+      return loops_state(l, *id);
+  return loops_room(l) ? loops_new(l, name) : NULL;
+}
+
+
+/* A reader of a live file may find half of a mark: its number comes last. */
+static void mark_write (LoopMark *to, const LoopMark *from) {
+  volatile uint32_t *number = &to->number;
+  LoopMark m = *from;
+  m.number = 0;
+  *to = m;
+  *number = from->number;
+}
+
+
+int loops_add (Loops *l, const LoopMark *m, uint64_t ns, uint64_t budget) {
+  uint32_t at = (uint32_t)(l->marked % LOOP_MARKS);
+  Loop *x = loops_at(l, m->loop);
+  if (at >= l->marks.count && chunks_add(&l->marks) == NULL) return 0;
+  mark_write(loops_mark(l, at), m);
+  chunks_publish(&l->marks);
+  l->marked++;
+  x->frames++;
+  x->budget = budget;
+  if (budget > 0 && m->own > budget) x->slow++;
+  durations_add(&x->times, ns);
+  if (durations_isslow(&x->times, m->own)) {
+    SlowCall call = ZEROS;
+    call.took = m->own;
+    durations_slow(&x->times, &call);
+  }
+  return 1;
+}
+
+
+/* the slot of the fastest frame among the slowest ones */
+static uint32_t worst_least (const LoopState *s) {
+  uint32_t least = 0, i;
+  for (i = 1; i < LOOP_WORST; i++)
+    if (s->own[i] < s->own[least]) least = i;
+  return least;
+}
+
+
+int loops_isworst (const Loops *l, const LoopMark *m) {
+  const LoopState *s = loops_state(l, m->loop);
+  return m->own > s->own[worst_least(s)];
+}
+
+
+/*
+** Makes room for nodes of a slot. What it had is lost; as rooms double, that is
+** less than what there is.
+*/
+static int worst_room (Loops *l, LoopState *s, uint32_t slot, uint32_t room) {
+  uint32_t i;
+  if (room < s->room[slot] * 2) room = s->room[slot] * 2;
+  s->first[slot] = l->nodes.count;
+  s->room[slot] = 0;
+  for (i = 0; i < room; i++)
+    if (chunks_add(&l->nodes) == NULL) return 0;
+  chunks_publish(&l->nodes);
+  s->room[slot] = room;
+  return 1;
+}
+
+
+int loops_keep (Loops *l, const LoopMark *m, uint64_t steps,
+                const FrameNode *list, uint32_t n, uint32_t more) {
+  LoopState *s = loops_state(l, m->loop);
+  uint32_t slot = worst_least(s), i;
+  WorstFrame *to = loops_worst(l, m->loop * LOOP_WORST + slot);
+  if (n > LOOP_NODES) n = 0;
+  *(volatile uint32_t *)&to->is.number = 0;
+  s->own[slot] = 0;
+  if (n > s->room[slot] && !worst_room(l, s, slot, more)) return 0;
+  for (i = 0; i < n; i++) *loops_node(l, s->first[slot] + i) = list[i];
+  to->steps = steps;
+  to->first = s->first[slot];
+  to->nodes = n;
+  mark_write(&to->is, m);
+  s->own[slot] = m->own;
+  return 1;
+}

@@ -1,0 +1,131 @@
+/*
+** Loops: what is kept of the host's frames by name, as data that a file can
+** have. All frames are counted, in a histogram of their times. The last ones
+** have their times alone, the slowest ones of each loop their call-tree nodes.
+*/
+
+#ifndef loops_h
+#define loops_h
+
+#include "count/durations.h"
+#include "count/node.h"
+
+
+#define LOOPS_MOST	64u	/* names */
+#define LOOP_NAME	64	/* bytes of a name, with its end */
+#define LOOP_WORST	16u	/* frames of a loop that have nodes */
+#define LOOP_NODES	16384u	/* nodes that such a frame may have */
+#define LOOP_MARKS	8192u	/* frames that have times: two minutes at 60 in a
+			   second */
+
+#define LOOPS_SHIFT	0
+#if !defined(MARKS_SHIFT)
+#define MARKS_SHIFT	13	/* all at once: later frames take no memory */
+#endif
+#define WORST_SHIFT	4
+#define FRAMENODES_SHIFT	7
+
+typedef struct Loop {
+  char name[LOOP_NAME];	/* "": frames without a name */
+  uint64_t frames;	/* recorded */
+  uint64_t slow;	/* of those: longer than the budget */
+  uint64_t budget;	/* ticks; 0: none */
+  uint64_t unused;
+  Durations times;	/* of frames, without overhead that is certain */
+} Loop;
+
+typedef struct LoopMark {
+  uint32_t number;	/* in its loop, from 1 on; 0: not complete */
+  uint32_t loop;
+  uint64_t start;	/* ticks since recording began; with pauses in mode
+			   sample */
+  uint64_t ticks;
+  uint64_t own;		/* of 'ticks': those that are not certainly overhead */
+} LoopMark;
+
+/* a node in one frame */
+typedef struct FrameNode {
+  uint32_t node;
+  uint32_t unused;
+  uint64_t calls, self;
+  Allocated own;
+} FrameNode;
+
+typedef struct WorstFrame {
+  LoopMark is;
+  uint64_t steps;	/* of the collector, where it is driven */
+  uint32_t first;	/* its nodes, callers first */
+  uint32_t nodes;
+} WorstFrame;
+
+/* in memory, as other programs may change a file */
+typedef struct LoopState {
+  char name[LOOP_NAME];
+  uint64_t begun;	/* mode sample: ticks, when the frame that runs began */
+  uint64_t paused;	/* ticks of pauses until then */
+  double ns;		/* in a tick, as far as it is known */
+  uint64_t number;	/* of frames that have ended, recorded or not */
+  uint64_t own[LOOP_WORST];	/* times of the slowest frames; 0: free */
+  uint32_t first[LOOP_WORST], room[LOOP_WORST];	/* of nodes */
+} LoopState;
+
+typedef struct Loops {
+  Chunks list;		/* of Loop */
+  Chunks marks;		/* of LoopMark, a ring */
+  Chunks worst;		/* of WorstFrame, LOOP_WORST for each loop */
+  Chunks nodes;		/* of FrameNode */
+  Chunks states;	/* of LoopState */
+  uint64_t marked;	/* frames that had a mark so far */
+} Loops;
+
+/* where the chunks come from; NULL: memory */
+typedef struct LoopPages {
+  const Pages *list, *marks, *worst, *nodes;
+} LoopPages;
+
+CPROF_I void loops_init (Loops *l, const Memory *m, const LoopPages *p);
+CPROF_I void loops_free (Loops *l);
+CPROF_I void loops_clear (Loops *l);
+
+/* The loop with that name, made if need be. NULL: out of memory, or names. */
+CPROF_I LoopState *loops_find (Loops *l, const char *name, uint32_t *id);
+
+/* May there be one more loop? */
+static inline int loops_room (const Loops *l) {
+  return l->list.count < LOOPS_MOST;
+}
+
+/*
+** Counts a frame of m->loop: of 'ns' without overhead, longer than the 'budget'
+** in ticks or not. 0: out of memory.
+*/
+CPROF_I int loops_add (Loops *l, const LoopMark *m, uint64_t ns,
+                       uint64_t budget);
+
+/* Is the frame, whose nodes are known, one of the slowest of its loop? */
+CPROF_I int loops_isworst (const Loops *l, const LoopMark *m);
+
+/*
+** Keeps such a frame with its 'n' nodes. Where there is no room for them, room
+** is made for 'more', at least 'n'. 0: out of memory.
+*/
+CPROF_I int loops_keep (Loops *l, const LoopMark *m, uint64_t steps,
+                        const FrameNode *list, uint32_t n, uint32_t more);
+
+static inline Loop *loops_at (const Loops *l, uint32_t id) {
+  return cast(Loop *, chunks_at(&l->list, id));
+}
+
+static inline LoopMark *loops_mark (const Loops *l, uint32_t id) {
+  return cast(LoopMark *, chunks_at(&l->marks, id));
+}
+
+static inline WorstFrame *loops_worst (const Loops *l, uint32_t id) {
+  return cast(WorstFrame *, chunks_at(&l->worst, id));
+}
+
+static inline FrameNode *loops_node (const Loops *l, uint32_t id) {
+  return cast(FrameNode *, chunks_at(&l->nodes, id));
+}
+
+#endif

@@ -1,0 +1,268 @@
+/*
+** See lloops.h
+**
+** { { name, frames, slow, budget_ns; histogram: raw bytes, see durations.lua;
+** marks: raw bytes, four numbers of a frame each: its number, start, ns, and ns
+** without overhead; worst: { { number, start_ns, ns, own_ns, gc_steps; nodes:
+** { node (from 1 on), calls, self ns, allocations, bytes, ... } }, ... } },
+** ... }
+*/
+
+#include "lua/lloops.h"
+
+#include <lauxlib.h>
+#include <string.h>
+
+#include "lua/ltable.h"
+
+
+/* {======================================================
+** From a recording
+** ======================================================= */
+
+static lua_Integer loops_ns (const Snapshot *s, uint64_t ticks) {
+  return (lua_Integer)clock_ns(s->scale, ticks);
+}
+
+
+static void loops_pushhistogram (lua_State *L, const Loop *x,
+                                 const Snapshot *s) {
+  Durations d = x->times;
+  int i;
+  for (i = 0; i < DURATIONS_SLOWEST; i++)
+    d.slowest[i].took = clock_ns(s->scale, d.slowest[i].took);
+  lua_pushlstring(L, (const char *)&d, sizeof d);
+  lua_setfield(L, -2, "histogram");
+}
+
+
+static void loops_pushmarks (lua_State *L, const Loops *l, uint32_t loop,
+                             const Snapshot *s) {
+  luaL_Buffer b;
+  uint32_t i;
+  luaL_buffinit(L, &b);
+  for (i = 0; i < l->marks.count; i++) {
+    const LoopMark *m = loops_mark(l, i);
+    uint64_t figures[4];
+    if (m->loop != loop || m->number == 0) continue;
+    figures[0] = m->number;
+    figures[1] = clock_ns(s->scale, m->start);
+    figures[2] = clock_ns(s->scale, m->ticks);
+    figures[3] = clock_ns(s->scale, m->own);
+    luaL_addlstring(&b, (const char *)figures, sizeof figures);
+  }
+  luaL_pushresult(&b);
+  lua_setfield(L, -2, "marks");
+}
+
+
+/* Pushes the nodes of a frame: that of overhead has what the others leave. */
+static void loops_pushnodes (lua_State *L, const Loops *l,
+                             const WorstFrame *p, const Snapshot *s) {
+  lua_Integer at = 0, left = loops_ns(s, p->is.ticks), overhead = 0;
+  uint32_t i;
+  lua_createtable(L, (int)p->nodes * 5, 0);
+  for (i = 0; i < p->nodes; i++) {
+    const FrameNode *n = loops_node(l, p->first + i);
+    const ProfileNode *is;
+    lua_Integer self = 0;
+    if (n->node >= s->nodes) continue;
+    is = &s->node[n->node];
+    if (n->node == NODE_OVERHEAD) overhead = at + 3;
+    else self = (lua_Integer)((double)loops_ns(s, n->self) *
+      (is->raw > 0 ? (double)is->self / (double)is->raw : 1));
+    left -= self;
+    ltable_put(L, &at, (lua_Integer)n->node + 1);
+    ltable_put(L, &at, (lua_Integer)n->calls);
+    ltable_put(L, &at, self);
+    ltable_put(L, &at, (lua_Integer)n->own.count);
+    ltable_put(L, &at, (lua_Integer)n->own.bytes);
+  }
+  if (overhead > 0) {
+    lua_pushinteger(L, left);
+    lua_rawseti(L, -2, overhead);
+  }
+  lua_setfield(L, -2, "nodes");
+}
+
+
+static void loops_pushworst (lua_State *L, const Loops *l, uint32_t loop,
+                             const Snapshot *s) {
+  lua_Integer n = 0;
+  uint32_t i;
+  lua_newtable(L);
+  for (i = loop * LOOP_WORST; i < (loop + 1) * LOOP_WORST; i++) {
+    const WorstFrame *p = loops_worst(l, i);
+    if (p->is.number == 0) continue;
+    lua_createtable(L, 0, 6);
+    ltable_setinteger(L, "number", (lua_Integer)p->is.number);
+    ltable_setinteger(L, "start_ns", loops_ns(s, p->is.start));
+    ltable_setinteger(L, "ns", loops_ns(s, p->is.ticks));
+    ltable_setinteger(L, "own_ns", loops_ns(s, p->is.own));
+    ltable_setinteger(L, "gc_steps", (lua_Integer)p->steps);
+    loops_pushnodes(L, l, p, s);
+    lua_rawseti(L, -2, ++n);
+  }
+  lua_setfield(L, -2, "worst");
+}
+
+
+void lloops_push (lua_State *L, const Recording *r, const Snapshot *s) {
+  const Loops *l = &r->loops;
+  uint32_t i;
+  if (l->list.count == 0 || s->scale.factor == 0) {
+    lua_pushnil(L);
+    return;
+  }
+  lua_createtable(L, (int)l->list.count, 0);
+  for (i = 0; i < l->list.count; i++) {
+    const Loop *x = loops_at(l, i);
+    lua_createtable(L, 0, 7);
+    lua_pushstring(L, x->name);
+    lua_setfield(L, -2, "name");
+    ltable_setinteger(L, "frames", (lua_Integer)x->frames);
+    ltable_setinteger(L, "slow", (lua_Integer)x->slow);
+    ltable_setinteger(L, "budget_ns", loops_ns(s, x->budget));
+    loops_pushhistogram(L, x, s);
+    loops_pushmarks(L, l, i, s);
+    loops_pushworst(L, l, i, s);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Into a file
+** ======================================================= */
+
+static uint64_t loops_figure (lua_State *L, int arg, const char *name) {
+  return (uint64_t)ltable_integer(L, arg, name);
+}
+
+
+/* The bytes of the field on top; NULL: it is no string. */
+static const char *loops_bytes (lua_State *L, int arg, const char *name,
+                                size_t *size) {
+  lua_getfield(L, arg, name);
+  return lua_tolstring(L, -1, size);
+}
+
+
+static void loops_fill (lua_State *L, int arg, Loop *x) {
+  size_t size;
+  const char *name = loops_bytes(L, arg, "name", &size);
+  const char *histogram;
+  if (name != NULL) strncpy(x->name, name, LOOP_NAME - 1);
+  histogram = loops_bytes(L, arg, "histogram", &size);
+  if (histogram != NULL && size == sizeof x->times)
+    memcpy(&x->times, histogram, size);
+  lua_pop(L, 2);
+  x->frames = loops_figure(L, arg, "frames");
+  x->slow = loops_figure(L, arg, "slow");
+  x->budget = loops_figure(L, arg, "budget_ns");
+}
+
+
+static int loops_savemarks (lua_State *L, int arg, Loops *l, uint32_t loop) {
+  size_t size, i;
+  const char *marks = loops_bytes(L, arg, "marks", &size);
+  uint64_t figures[4];
+  int ok = 1;
+  for (i = 0; ok && marks != NULL && i + sizeof figures <= size;
+       i += sizeof figures) {
+    LoopMark *m = cast(LoopMark *, chunks_add(&l->marks));
+    ok = m != NULL;
+    if (!ok) break;
+    memcpy(figures, marks + i, sizeof figures);
+    m->number = (uint32_t)figures[0];
+    m->start = figures[1];
+    m->ticks = figures[2];
+    m->own = figures[3] < figures[2] ? figures[3] : figures[2];
+    m->loop = loop;
+  }
+  lua_pop(L, 1);
+  return ok;
+}
+
+
+static int loops_savenodes (lua_State *L, int arg, Loops *l, WorstFrame *to) {
+  lua_Integer n, i;
+  int list;
+  lua_getfield(L, arg, "nodes");
+  list = lua_gettop(L);
+  n = (lua_Integer)lua_rawlen(L, list);
+  to->first = l->nodes.count;
+  for (i = 1; i + 4 <= n; i += 5) {
+    FrameNode *x = cast(FrameNode *, chunks_add(&l->nodes));
+    lua_Integer self = ltable_at(L, list, i + 2);
+    if (x == NULL) return 0;
+    x->node = (uint32_t)ltable_at(L, list, i) - 1;
+    x->calls = (uint64_t)ltable_at(L, list, i + 1);
+    x->self = self > 0 ? (uint64_t)self : 0;
+    x->own.count = (uint64_t)ltable_at(L, list, i + 3);
+    x->own.bytes = (uint64_t)ltable_at(L, list, i + 4);
+    to->nodes++;
+  }
+  lua_pop(L, 1);
+  return 1;
+}
+
+
+static int loops_saveworst (lua_State *L, int arg, Loops *l, uint32_t loop) {
+  lua_Integer i;
+  int ok = 1;
+  lua_getfield(L, arg, "worst");
+  for (i = 1; ok && i <= (lua_Integer)LOOP_WORST; i++) {
+    WorstFrame *to = cast(WorstFrame *, chunks_add(&l->worst));
+    ok = to != NULL;
+    if (lua_rawgeti(L, -1, i) == LUA_TTABLE && ok) {
+      int frame = lua_gettop(L);
+      to->is.number = (uint32_t)loops_figure(L, frame, "number");
+      to->is.start = loops_figure(L, frame, "start_ns");
+      to->is.ticks = loops_figure(L, frame, "ns");
+      to->is.own = loops_figure(L, frame, "own_ns");
+      to->is.loop = loop;
+      to->steps = loops_figure(L, frame, "gc_steps");
+      ok = loops_savenodes(L, frame, l, to);
+    }
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  return ok;
+}
+
+
+int lloops_save (lua_State *L, int arg, MappedFile *f, const Memory *m) {
+  LoopPages pages;
+  lua_Integer n, i;
+  Loops l;
+  int ok = 1;
+  if (lua_isnil(L, arg)) return 1;
+  pages.list = &f->loops;
+  pages.marks = &f->framemarks;
+  pages.worst = &f->worst;
+  pages.nodes = &f->framenodes;
+  loops_init(&l, m, &pages);
+  n = (lua_Integer)lua_rawlen(L, arg);
+  for (i = 1; ok && i <= n && i <= (lua_Integer)LOOPS_MOST; i++) {
+    Loop *x = cast(Loop *, chunks_add(&l.list));
+    ok = x != NULL;
+    lua_rawgeti(L, arg, i);
+    if (ok) {
+      int record = lua_gettop(L);
+      loops_fill(L, record, x);
+      ok = loops_savemarks(L, record, &l, (uint32_t)i - 1) &&
+           loops_saveworst(L, record, &l, (uint32_t)i - 1);
+      lua_settop(L, record);
+    }
+    lua_pop(L, 1);
+  }
+  chunks_publish(&l.list);
+  chunks_publish(&l.marks);
+  chunks_publish(&l.nodes);
+  return ok;
+}
+
+/* }====================================================== */
