@@ -522,6 +522,10 @@ fuzz: deps-fuzz
 	$(FUZZ)/read -runs=$$(($(FUZZ_RUNS) / 10 + 1)) -max_len=520 \
 	  -print_final_stats=1 -verbosity=0 -artifact_prefix=$(FUZZ)/ \
 	  $(FUZZ)/remote
+	$(FUZZ_CC) -std=gnu99 -O2 -g -fsanitize=address,undefined \
+	  -fno-sanitize-recover -Isrc -o $(FUZZ)/unwind spec/fuzz/unwind.c \
+	  $(patsubst %,src/remote/%.c,memory cfi native task)
+	$(FUZZ)/unwind $(FUZZ_RUNS) 1
 	@mkdir -p $(FUZZ)/texts
 	@$(PATHS) $(LUA) spec/fuzz/texts.lua $(FUZZ)/texts \
 	  $$(($(FUZZ_RUNS) / 200 + 1)) $(FUZZ_SEED)

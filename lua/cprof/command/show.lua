@@ -18,6 +18,7 @@ local period = require "cprof.command.period"
 local explained = require "cprof.count.rows"
 local slow = require "cprof.report.slow"
 local tasks = require "cprof.report.tasks"
+local within = require "cprof.count.within"
 
 local show = {
   name = "show",
@@ -80,6 +81,15 @@ local function head(view)
   if row.total_wait > 0 then
     on:line(("waiting: %s of the total, %s of self"):format(
       on:time(row.total_wait), on:time(row.self_wait)))
+  end
+  local parts, sum = within.of(view.profile, row.title), 0
+  for _, part in ipairs(parts) do sum = sum + part.ns end
+  for i, part in ipairs(parts) do
+    parts[i] = ("%s %s %%"):format(part.what, format.percent(part.ns, sum))
+  end
+  if #parts > 0 then
+    on:line(("with C functions below it %s: %s"):format(on:time(sum),
+      table.concat(parts, ", ")))
   end
   local allocated = allocations.sentence(view.profile, row.title)
   if allocated then on:line(allocated) end

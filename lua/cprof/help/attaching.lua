@@ -40,6 +40,7 @@ Any other program with Lua 5.4.0 to 5.5.0 can be sampled from outside, on Linux 
 - If cprof has no processor to itself, it often gets the program's when a system call of that returns, such as that of `os.clock`; functions that make many have too many samples then.
 - The clock is `wall` unless `--clock=cpu` is given. Times of several states are added up. States that begin later are not seen.
 - `--no-stop` never stops a thread: what is read is kept only if the thread has waited all the while. So only waiting is seen; the time that the program runs counts as not recorded.
+- `--native` adds C frames, as functions of kind `"C"` with their file in the title, as in `inflate ([libz.so.1])`; the page and `cprof flame` give them a colour of their own. The function of Lua's that runs instructions is not among them: calls of Lua are in its place. If callers cannot be found, they are in the row `(C callers not known)`. Of a thread that waits, some registers cannot be read, so that may happen more often. Stops take a little longer, so there may be fewer samples. A program that listens is sampled from outside, too. `cprof show` then also says what the time of a function is made of: interpreting, collector, tables, strings, calls, allocator, other C functions; and how much of it is not known, since Lua is stripped.
 - `--exact`, `--lines` and `--count` need a program that listens. Names of local functions come from the sources, if they can be read.
 - It ends after `--seconds`, at Ctrl-C, or with the program.
 
@@ -50,6 +51,7 @@ Any other program with Lua 5.4.0 to 5.5.0 can be sampled from outside, on Linux 
     cprof dump 4711
     cprof dump --locals 4711
     cprof dump --json 4711
+    cprof dump --native 4711            # with C frames
     cprof dump core.4711                # what it ran when it crashed
 
 The program needs Lua 5.4.0 to 5.5.0 with its usual settings, in a 64-bit build; it may have several states. Each state has its main thread and its coroutines, also suspended ones, with their calls: function, line and source, innermost first. Where a thread waits in the system, `dump` says in which call, and for which file.
@@ -58,6 +60,7 @@ The program needs Lua 5.4.0 to 5.5.0 with its usual settings, in a 64-bit build;
 - Where a Lua function computes, registers of its thread tell the line; if they do not, it is that of the last instruction that could call or fail. Lines of its callers are exact.
 - `--locals` adds the variables of each Lua function that are active at its line, with their values: local variables, varargs (`...`), and upvalues but `_ENV`. A string shows its first 60 bytes or less; a table how many values it has, or the room for them if that is over 65,536; tables and userdata the `__name` of their metatable. At most 50 of each kind are shown in a call, about 65,000 in a state, which takes some 0.1 s at most. Where a function computes, its variables are those that are active at the last instruction that could call or fail, which may be before the line that is shown. Stripped functions have no names, so only their varargs are shown. With `--json`, values are data: `type`, `value`, `bytes`, `items`, `class`, `title` and `address`. **Values may be passwords or data of other people**: mind who reads the output.
 - C functions are named as libraries and metatables have them, or by the symbols of their file.
+- `--native` adds C frames above, between and below the calls of Lua: the host's, those of C libraries, and Lua's own functions in C. They are found by the unwind tables of each file (`.eh_frame`), or else by frame pointers, and named by its symbols (`.symtab`, `.dynsym`) or by those of a separate debug file (build ID or `.gnu_debuglink`). C++ names are as the linker has them. Where Lua begins a C frame of its own, calls of Lua and C frames are joined; in a stripped Lua, its table of instructions tells which function runs them. Where frames cannot be followed, the output says why, and has only calls of Lua from there on. Threads that wait are stopped for a moment, too, so their `epoll_wait` may return early (EINTR).
 - A core file has what a program ran when it ended, or when gdb's `gcore` wrote it. Sources with relative paths are read from the current folder; `--exe` names the program if it is no longer where it was.
 - The user who runs a program may read it, and so may root. If the system is stricter (`/proc/sys/kernel/yama/ptrace_scope`, containers), a message says what it demands.
 - It works on Linux, on x86-64 and aarch64.

@@ -102,7 +102,8 @@ local function cost(n, raw) return math.max(raw - n, 0) end
 function data.row(row, source_of)
   local f = row.func
   return { plain(row.title), plain(f.name), f.place and plain(f.place) or "",
-    f.kind, source_of[f.source] or -1, name.first_line(f), f.last_line,
+    name.module(f) and "native" or f.kind, source_of[f.source] or -1,
+    name.first_line(f), f.last_line,
     row.count, row.self, row.total, row.max_depth, row.total_count or 0,
     cost(row.self, row.self_raw), cost(row.total, row.total_raw) }
 end
