@@ -6,8 +6,8 @@ return {
 cprof top -- script.lua input.txt     # starts it, as cprof run does
 cprof top -- --lines script.lua       # with an option of cprof run
 cprof top run.cprof                   # recorded by another process
-cprof top 1234                        # a process, by its number; also one
-                                      # that is not recorded: by samples
+cprof top 1234                        # a process, by its number; it is sampled
+                                      # unless it records itself
 cprof top                             # what was recorded last
 ```
 
