@@ -42,8 +42,8 @@ local attach = {
       "pass while the program waits. (default: cpu for samples of a program " ..
       "that listens, else wall)",
       type = "string", values = { "wall", "cpu" } },
-    { "--no-stop", "From outside: never stop a thread, not even for a " ..
-      "moment: only waiting is seen then." },
+    { "--no-stop", "Sampling from outside: never stop a thread, not even " ..
+      "for a moment, so that only waiting is seen." },
     { "-o FILE", "Record into FILE. (default: a temporary file, which " ..
       "commands without FILE read)", target = "output" },
     input.looks,
