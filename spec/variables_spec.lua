@@ -285,7 +285,7 @@ describe("variables of a program that was not prepared", function()
     program:close()
   end)
 
-  it("are so many that some are left out, and this is said", function()
+  it("are left out where there are too many, which is said", function()
     local dir <close> = command.folder()
     local program <close> = run(dir, [[
       local list = {}
