@@ -386,8 +386,8 @@ local function from_outside(parsed, fail)
     stop = not parsed.no_stop, native = parsed.native,
   })
   if not program then
-    fail(((parsed.native and "process %d" or unprepared) ..
-      ", and from outside: %s"):format(parsed.pid, why))
+    fail(((parsed.native and "process %d" or unprepared .. ", and") ..
+      " cannot be sampled from outside: %s"):format(parsed.pid, why))
   end
   terminal.say(((parsed.native and "process %d" or unprepared) ..
     ": it is sampled from outside\n"):format(parsed.pid))
