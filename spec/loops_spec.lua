@@ -313,8 +313,8 @@ frame]], 1, true), out)
     assert.is_truthy(out:find("\n… 38 faster frames", 1, true), out)
     local _, why, status = command.cprof("frames", file, "nothing")
     assert.equal(2, status)
-    assert.equal("cprof frames: no frames are named nothing; there are " ..
-      "render\n", why)
+    assert.equal("cprof frames: no frames are named nothing; these names " ..
+      "are known: render\n", why)
   end)
 
   it("says that there are none", function()
@@ -327,7 +327,7 @@ frame]], 1, true), out)
       "not call cprof.frame\n", why)
   end)
 
-  it("is told of by the report of a file", function()
+  it("has a line in the report of a file", function()
     local dir <close> = command.folder()
     local out = command.cprof("report", recorded(dir, "a.cprof"))
     assert.is_truthy(out:find("\nframes of render: 39 frames, 2 over the " ..

@@ -1,6 +1,6 @@
--- Programs of Debian with Lua inside, which nobody has prepared: what cprof
--- dump says while they hang, in C and while they compute, is compared with
--- where they are; so is what it says of their core files.
+-- Programs from Debian that embed Lua and know nothing of cprof. Each is made
+-- to hang at a known line, in C and while it computes. cprof dump must name
+-- that line, also from a core file.
 
 local _ENV = require("helper").env(_ENV)
 

@@ -118,8 +118,8 @@ int loops_isworst (const Loops *l, const LoopMark *m) {
 
 
 /*
-** Makes room for nodes of a slot. What it had is lost; as rooms double, that is
-** less than what there is.
+** Makes room for nodes of a slot. Its old room is lost. Since rooms double, all
+** lost rooms together are smaller than the new one.
 */
 static int worst_room (Loops *l, LoopState *s, uint32_t slot, uint32_t room) {
   uint32_t i;

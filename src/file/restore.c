@@ -465,8 +465,8 @@ static int restore_tasks (Restoring *c) {
 
 
 /*
-** A frame that was written while the file was read may be half new: all times
-** of its nodes add up to its own, unless one of both is of another frame.
+** A frame that was written while the file was read may be half new. Where the
+** times of its nodes do not add up to its own, they are of another frame.
 */
 static void restore_newworst (const Loops *l, WorstFrame *p, uint32_t nodes) {
   uint64_t sum = 0;

@@ -77,8 +77,8 @@ static int slow_tell (lua_State *L) {
 /*
 ** Tells the Lua part of what began at 'm', if it took longer than 'budget',
 ** without the time in which it was told of what ended meanwhile. Its errors are
-** ignored: they are the profiler's, and not the program's. 'frame': the name of
-** a frame, where it is one; else that of a zone is at 'name'.
+** ignored: they are the profiler's, and not the program's. 'frame' is the name
+** of a frame; NULL: it is a zone, whose name is at 'name'.
 */
 static void slow_end (lua_State *L, Recorder *r, SlowCalls *c,
                       const SlowMark *m, uint64_t budget, int name,

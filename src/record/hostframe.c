@@ -116,7 +116,7 @@ static int hostframe_exact (Recorder *r, lua_State *L, uint32_t loop,
 ** Mode sample: times alone
 ** ======================================================= */
 
-/* ticks in which recording paused, without those that others had */
+/* ticks of pauses, without those in which other programs ran */
 static uint64_t hostframe_paused (const Figures *x) {
   return x->paused - x->preempted;
 }

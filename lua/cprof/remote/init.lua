@@ -61,16 +61,16 @@ remote.wrapped = "coroutine.wrap function"
 -- time on waiting threads are stopped, too, and the seconds in between
 local attempts <const>, all_from <const>, pause <const> = 40, 10, 0.002
 
--- what may be read of the variables of a state, in slots of tables: while they
--- are read, the program may be stopped
+-- how much is read of a state's variables at most, in slots of tables: the
+-- program may be stopped meanwhile
 local most_slots <const> = 1 << 22
 
 -- {======================================================
 -- Names
 -- =======================================================
 
----The names of a state's library functions, by their addresses: those that the
----functions have in a recording of the program itself.
+---The names of a state's library functions, by their addresses. They are the
+---names that these have if the program records itself.
 ---@param memory userdata
 ---@param state cprof.RemoteState
 ---@return table<integer, string>
@@ -317,8 +317,8 @@ local function stop(memory, seen, all)
   return stopped
 end
 
--- Lua keeps the place of what computes in a register: sets the line of the
--- function on top by what the thread that runs the state has there.
+-- Sets the line of the function on top. While it computes, Lua keeps its place
+-- only in a register of the thread that runs the state.
 local function set_line(memory, state, threads)
   for _, raw in ipairs(state.raws) do
     local frame = active(raw) and raw.frames[1]
