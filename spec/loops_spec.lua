@@ -5,6 +5,7 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local helper = require "helper"
 local host = require "spec_host"
+local nomemory = require "nomemory"
 local profiler = require "cprof"
 
 local milli <const> = 1000000
@@ -317,6 +318,27 @@ describe("frames", function()
       return table.concat(out, ", ")
     ]]
     assert.equal("nil 1 true, two 2 true", out)
+  end)
+
+  it("are harmless without memory", function()
+    for _, mode in ipairs { "line", "sample" } do
+      nomemory.harmless(([[
+        local profiler = require "cprof"
+        local started = pcall(profiler.start,
+          { mode = %q, compensate = false, history = 2 })
+        arm()
+        local ok, why = pcall(function()
+          for i = 1, 64 do
+            profiler.frame("loop " .. i)
+            profiler.frame("loop " .. i)
+          end
+        end)
+        disarm()
+        profiler.stop()
+        profiler.report { mode = "frames" }
+        return ok and "fine" or why
+      ]]):format(mode))
+    end
   end)
 
   it("have their times in mode sample", function()
