@@ -13,6 +13,7 @@
 # make torture    damaged files, full disks, no memory, kills, clocks
 # make test-consumers  exports, as the programs see them that read them; and
 #                 what cprof dump says of programs of Debian
+# make test-attached   a program that is attached to a thousand times
 # make test-hosts  servers of Debian with Lua inside, recorded
 # make test-html  the page's scripts: style, and what they compute
 # make test-browser    the page as people use it, in chromium; screenshots
@@ -80,7 +81,7 @@ BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 
 .PHONY: all amalgamation rockspec reference strings host demo test specs \
 	specs-ready test-load test-public test-versions test-suites test-platforms \
-	test-consumers test-hosts test-html \
+	test-consumers test-attached test-hosts test-html \
 	test-browser pages screenshot torture bench bench-check bench-keep \
 	instructions instructions-run instructions-keep accuracy install uninstall lint \
 	sanitize memcheck fuzz clean deps-build deps-lua deps-test \
@@ -331,6 +332,11 @@ test-consumers: deps-consumers
 	@$(BUSTED) --output=spec/support/output.lua --pattern=%.lua$$ \
 	  spec/consumers
 
+# one program, attached to and left again a thousand times
+test-attached: deps-test
+	@SPEC_ATTACHES=1000 $(MAKE) --no-print-directory test \
+	  SPEC=spec/unprepared_spec.lua
+
 test-hosts: deps-hosts
 	@$(MAKE) --no-print-directory all
 	@$(BUSTED) --output=spec/support/output.lua --pattern=%.lua$$ \
@@ -354,10 +360,12 @@ pages: deps-browser
 	  >$(B)/page/log 2>&1 || { cat $(B)/page/log; exit 1; }
 	@$(MAKE) --no-print-directory $(B)/spec_host.so
 	@$(PATHS) $(LUA) spec/page/stall.lua $(B)/page
+	@$(PATHS) $(LUA) spec/page/tails.lua $(B)/page
 
 test-browser: pages
 	@$(PATHS) $(NODE_TEST) spec/page/browser.test.mjs \
-	  spec/page/heatmap.test.mjs spec/page/live.test.mjs
+	  spec/page/heatmap.test.mjs spec/page/tails.test.mjs \
+	  spec/page/live.test.mjs
 
 screenshot: pages
 	@CPROF_BUILD="$(CURDIR)/$(B)" node spec/page/screenshot.mjs luacheck \
@@ -514,6 +522,10 @@ fuzz: deps-fuzz
 	$(FUZZ)/read -runs=$$(($(FUZZ_RUNS) / 10 + 1)) -max_len=520 \
 	  -print_final_stats=1 -verbosity=0 -artifact_prefix=$(FUZZ)/ \
 	  $(FUZZ)/remote
+	$(FUZZ_CC) -std=gnu99 -O2 -g -fsanitize=address,undefined \
+	  -fno-sanitize-recover -Isrc -o $(FUZZ)/unwind spec/fuzz/unwind.c \
+	  $(patsubst %,src/remote/%.c,memory cfi native task)
+	$(FUZZ)/unwind $(FUZZ_RUNS) 1
 	@mkdir -p $(FUZZ)/texts
 	@$(PATHS) $(LUA) spec/fuzz/texts.lua $(FUZZ)/texts \
 	  $$(($(FUZZ_RUNS) / 200 + 1)) $(FUZZ_SEED)

@@ -316,8 +316,10 @@ end
       ":4: %d+%.%d %%, %S+ self, 210,%d+ hits: for i = 1, n do "), list)
     local _, n = list:gsub("[^\n]+:%d+: [^\n]+\n", "")
     assert.equal(3, n)
-    list = annotate(nil, { format = "quickfix", limit = 100 })
-    assert.is_truthy(list:find ":%d+: [%d.]+ %%, %S+ self %+ %S+ in C, %d",
+    local c = helper.record(function() return ("x"):rep(100000) end,
+      { mode = "line" })
+    list = c:annotate(nil, { format = "quickfix" })
+    assert.is_truthy(list:find ":%d+: [%d.]+ %%, %S+ self %+ %S+ in C, 1 hit: ",
       list)
     local path = dir .. "/quickfix.cprof"
     assert(p:save(path))

@@ -18,13 +18,15 @@ local program = [[
   local function leaf() end
   for _ = 1, 4 do leaf() profiler.frame() end
   profiler.stop()
-  local nodes, _, _, lines, _, history = core.snapshot()
+  local nodes, _, _, lines, _, histories = core.snapshot()
+  local history = histories[1]
   for name, f in pairs(getmetatable(history).__index) do
     core["history " .. name] = function(...) return f(history, ...) end
   end
   local values = { nodes, nodes, 1, 2, 99, 1.5, "x",
     folder .. "/x", true, false, lines, {}, { 1, 1, 1, 1, 1 }, { {}, {} },
-    { nodes, 1 }, print, function() return 1 end, io.stdout, history }
+    { nodes, 1 }, print, function() return 1 end, io.stdout, history,
+    histories }
   local names = {}
   for name in pairs(core) do names[#names + 1] = name end
   table.sort(names)

@@ -325,6 +325,121 @@ describe("durations of calls", function()
     assert.equal(f.total_ns, f.max_ns)
   end)
 
+  -- what the slowest calls of a function took, and what came besides, in µs
+  local function parts(p, f)
+    local out = {}
+    local row = type(f) == "string" and helper.named(p, f) or
+      helper.find(p, f)
+    for i, c in ipairs(row.slowest) do
+      assert.equal(c.took_ns, c.cpu_ns + c.wait_ns)
+      assert.equal(c.wall_ns, c.took_ns + c.preempted_ns + c.overhead_ns)
+      out[i] = { c.cpu_ns // us, c.wait_ns // us, c.preempted_ns // us }
+    end
+    return out
+  end
+
+  for _, mode in ipairs { "call", "line" } do
+    it("have CPU time, waiting and preemption apart in mode " .. mode,
+      function()
+        local function work(...)
+          for _ = 1, 3 do pass(...) end
+        end
+        local p = record(function()
+          work(3000 * us, 0, 0)
+          work(1000 * us, 7000 * us, 0)
+          work(1000 * us, 0, 90000 * us)
+        end, { mode = mode })
+        local list = parts(p, work)
+        local function near(want, got)
+          assert.is_true(math.abs(want - got) < 100, got)
+        end
+        for i, want in ipairs { { 3000, 21000, 0 }, { 9000, 0, 0 },
+          { 3000, 0, 270000 } } do
+          for k = 1, 3 do near(want[k], list[i][k]) end
+        end
+      end)
+  end
+
+  it("have no waiting of the time in which a coroutine was suspended",
+    function()
+      local function inner() coroutine.yield() end
+      local function body()
+        pass(0, 1000 * us)
+        inner()
+        pass(2000 * us)
+      end
+      for _, mode in ipairs { "call", "line" } do
+        local p = record(function()
+          local resume = coroutine.wrap(body)
+          resume()
+          pass(0, 50000 * us, 30000 * us)
+          profiler.pause()
+          pass(0, 9000 * us)
+          profiler.resume()
+          resume()
+        end, { mode = mode })
+        assert.same({ 0, 0, 0 }, parts(p, inner)[1])
+        local c = helper.find(p, body).slowest[1]
+        assert.equal(3000 * us, c.wall_ns)
+        assert.equal(helper.find(p, body).total_wait_ns, c.wait_ns)
+        assert.is_true(c.wait_ns > 900 * us)
+      end
+    end)
+
+  it("have parts on deep stacks, and in zones", function()
+    local function down(n)
+      if n > 0 then down(n - 1) else pass(0, 5000 * us) end
+      return n
+    end
+    local p = record(function()
+      pass(0, 5000 * us)
+      profiler.enter "outer"
+      down(3)
+      profiler.enter "inner"
+      down(100)
+      profiler.leave "inner"
+      profiler.leave "outer"
+    end)
+    local all = helper.find(p, down).slowest
+    assert.equal(2, #all)
+    assert.equal(helper.find(p, down).total_wait_ns,
+      all[1].wait_ns + all[2].wait_ns)
+    assert.equal(helper.named(p, "inner").total_wait_ns,
+      helper.named(p, "inner").slowest[1].wait_ns)
+    assert.equal(helper.named(p, "outer").total_wait_ns,
+      helper.named(p, "outer").slowest[1].wait_ns)
+  end)
+
+  it("have the overhead that was taken out of them", function()
+    local function leaf() end
+    local function work(n) for _ = 1, n do leaf() end end
+    for _, mode in ipairs { "call", "line" } do
+      local p = driven.compensate(3000, 1000, function() work(1000) end,
+        { mode = mode, distribution = true })
+      local c = helper.find(p, work).slowest[1]
+      assert.is_true(c.overhead_ns > 0)
+      assert.equal(c.wall_ns, c.took_ns + c.preempted_ns + c.overhead_ns)
+      -- the clock is that of the processor: there is no waiting
+      assert.is_nil(c.cpu_ns)
+      assert.is_nil(c.wait_ns)
+    end
+  end)
+
+  it("tell in which frame the slowest calls ended", function()
+    local p = record(function()
+      for i = 1, 4 do
+        spend(i * 100)
+        profiler.frame()
+      end
+    end)
+    local frames = {}
+    for i, c in ipairs(helper.find(p, spend).slowest) do
+      frames[i] = c.frame or 0
+    end
+    -- the first frame is not known before it ends
+    assert.same({ 4, 3, 2, 0 }, frames)
+  end)
+
   it("of zones are those of functions", function()
     local function work()
       for i = 1, 10 do
@@ -510,10 +625,11 @@ describe("durations of calls in files", function()
     end, { file = path })
     local at = live:find(("I8I8"):pack(20 * us, 210 * us), 1, true)
     assert.is_truthy(at)
-    -- what it took, when it ended, its node
-    for _, bytes in ipairs { ("I8"):pack(1 << 62),
-      live:sub(at, at + 7) .. ("I8"):pack(1 << 62),
-      live:sub(at, at + 15) .. ("I4"):pack(0xffffffff) } do
+    -- what it took, when it ended, its parts, its node
+    for i, bytes in ipairs { ("I8"):pack(1 << 62), ("I8"):pack(1 << 62),
+      ("I8"):pack(1 << 62), ("I8"):pack(1 << 62), ("I8"):pack(1 << 62),
+      ("I4"):pack(0xffffffff) } do
+      bytes = live:sub(at, at + 8 * (i - 1) - 1) .. bytes
       local _, why = profiler.load(dir:file("y.cprof", live:sub(1, at - 1) ..
         bytes .. live:sub(at + #bytes)))
       assert.equal("damaged: durations of calls", why:match ": (.*)$")
@@ -644,8 +760,10 @@ describe("the slowest calls", function()
     assert.equal(0, status, why)
     local sums = helper.find(assert(profiler.load(dir:file "sum.cprof")),
       outer).slowest
-    assert.same({ { took_ns = 3001 * us }, { took_ns = 3001 * us },
-      { took_ns = 2010 * us } }, { sums[1], sums[2], sums[3] })
+    for i, ns in ipairs { 3001 * us, 3001 * us, 2010 * us } do
+      assert.same({ took_ns = ns, cpu_ns = ns, wait_ns = 0, preempted_ns = 0,
+        overhead_ns = 0, wall_ns = ns }, sums[i])
+    end
     local out = command.cprof("slow", dir:file "sum.cprof", "outer")
     assert.is_truthy(out:find "^ *took +median +function\n")
     assert.is_truthy(out:find "\n3.00ms +%S+ +outer", out)

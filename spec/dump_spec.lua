@@ -305,6 +305,67 @@ describe("a program that was not prepared", function()
   end)
 end)
 
+describe("a program of another build", function()
+  local host = [[
+    #include <lauxlib.h>
+    #include <lualib.h>
+    int main (void) {
+      lua_State *L = luaL_newstate();
+      luaL_openlibs(L);
+      return luaL_dofile(L, "/program.lua") &&
+             luaL_dofile(L, "program.lua");
+    }]]
+  local code = "local function wait()\n  io.read()\nend\nwait()"
+
+  local function build(dir, flags)
+    dir:file("host.c", host)
+    dir:file("program.lua", code)
+    compile.must("gcc -O1 %s -I$SPEC_INCLUDE -o %s/host %s/host.c " ..
+      "$SPEC_LINK -lm -ldl", flags, dir.path, dir.path)
+  end
+
+  for _, flags in ipairs { "-static", "-static -s", "-static-pie -s",
+    "-no-pie", "-no-pie -s", "-pie" } do
+    it("has its calls: " .. flags, function()
+      local dir <close> = command.folder()
+      build(dir, flags)
+      local program <close> = start(dir, "./host")
+      local found = await(program.pid, waits_for_input)
+      assert.equal("[C]\nprogram.lua:2\nprogram.lua:4",
+        shown(found.states[1].threads[1]))
+      assert.same({ "io.read", "wait", "(main chunk)" },
+        names(found.states[1].threads[1]))
+      program:go()
+      assert.same({ "exit", 0 }, { program:close() })
+    end)
+  end
+
+  it("is read with its own files and numbers, in a container", function()
+    local new <const> = "unshare --pid --fork --mount "
+    if not os.execute(new .. "chroot / true >/dev/null 2>&1") then
+      pending "the system lets this user make no container"
+    end
+    local dir <close> = command.folder()
+    build(dir, "-static")
+    local program <close> = start(dir, new .. "chroot . /host")
+    local children = ("/proc/%d/task/%d/children"):format(program.pid,
+      program.pid)
+    local pid
+    repeat
+      alive(program.pid)
+      pid = (core.readfile(children) or ""):match "^%d+"
+      core.sleep(0.005)
+    until pid and core.readfile(("/proc/%s/comm"):format(pid)) == "host\n"
+    await(tonumber(pid) // 1 | 0, waits_for_input)
+    local out, err = command.cprof("dump", pid)
+    assert.equal("", err)
+    assert.is_truthy(out:find("\n    io.read +%[C%]\n    wait +" ..
+      "/?program.lua:2  io.read%(%)\n"), out)
+    program:go()
+    assert.same({ "exit", 0 }, { program:close() })
+  end)
+end)
+
 describe("cprof dump", function()
   it("prints calls with their sources", function()
     local dir <close> = command.folder()
@@ -367,6 +428,35 @@ describe("a program of another user", function()
   local can = core.user() == 0 and
     os.execute(as_nobody .. "true >/dev/null 2>&1")
 
+  it("is refused, as is one that protects itself", function()
+    if not can then pending "only root can be somebody else" end
+    local dir <close> = command.folder()
+    dir:file("protected.c", [[
+      #include <sys/prctl.h>
+      #include <lauxlib.h>
+      int luaopen_protected (lua_State *L) {
+        lua_pushinteger(L, prctl(PR_SET_DUMPABLE, 0));
+        return 1;
+      }]])
+    compile.must("gcc -shared -fPIC -I$SPEC_INCLUDE -o %s/protected.so " ..
+      "%s/protected.c && chmod 755 %s", dir.path, dir.path, dir.path)
+    dir:file("program.lua", "package.cpath = './?.so' require 'protected' " ..
+      "io.open('ready', 'w'):close() io.read()")
+    os.execute("chmod 777 " .. dir.path)
+    local program <close> = start(dir, as_nobody .. "$SPEC_LUA program.lua")
+    while not io.open(dir.path .. "/ready") do
+      alive(program.pid)
+      core.sleep(0.005)
+    end
+    local _, err, status = command.shell(as_nobody ..
+      command.line("dump", tostring(program.pid)))
+    assert.is_truthy(err:find("^cprof dump: the system does not let cprof " ..
+      "read process %d+: .*PR_SET_DUMPABLE"), err)
+    assert.equal(2, status)
+    program:go()
+    program:close()
+  end)
+
   it("is refused, with who may read it", function()
     if not can then pending "only root can be somebody else" end
     local dir <close> = command.folder()
@@ -380,6 +470,43 @@ describe("a program of another user", function()
     assert.equal(2, status)
     program:go()
     program:close()
+  end)
+end)
+
+describe("a program that may not be read", function()
+  it("is refused with the rule, and what to do", function()
+    local system = {}
+    for _, name in ipairs { "remote_open", "owner", "readfile" } do
+      system[name] = core[name]
+    end
+    local _ <close> = setmetatable({}, { __close = function()
+      for name, f in pairs(system) do core[name] = f end
+    end })
+    local owner, scope
+    core.remote_open = function() return nil, "forbidden" end
+    core.owner = function() return owner end
+    core.readfile = function(path)
+      assert.equal("/proc/sys/kernel/yama/ptrace_scope", path)
+      return scope
+    end
+    for _, case in ipairs {
+      { "other", "1\n", "another user's", "run cprof as that user", "sudo" },
+      { "self", "1\n", "ptrace_scope is 1", "only its parent",
+        "PR_SET_PTRACER", "use sudo", "cprof run" },
+      { "self", "2\n", "ptrace_scope is 2", "only root", "use sudo",
+        "cprof run" },
+      { "self", "3\n", "ptrace_scope is 3", "nobody may", "cprof run" },
+      { "self", "0\n", "PR_SET_DUMPABLE", "container", "use sudo",
+        "SYS_PTRACE" },
+      { "self", nil, "PR_SET_DUMPABLE", "container", "SYS_PTRACE" },
+    } do
+      owner, scope = case[1], case[2]
+      local memory, why = require "cprof.remote.process".open(1)
+      assert.is_nil(memory)
+      for i = 3, #case do
+        assert.is_truthy(why:find(case[i], 1, true), why)
+      end
+    end
   end)
 end)
 

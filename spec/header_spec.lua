@@ -60,6 +60,7 @@ entered 1
 entered 1
 node 1
 frame 1
+framenamed 1
 view 0
 viewset 0
 viewmove 0

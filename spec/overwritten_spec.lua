@@ -25,6 +25,7 @@ local file, line, name = arg[1], arg[2], arg[3]
 
 local function work(n)
   for i = 1, n do
+    profiler.frame(i % 3 == 0 and "loop" or nil)
     assert(load(("local function f(n) if n > 0 then return 1 + f(n - 1) " ..
       "end return 0 end return f(%d)"):format(i % 5), "=" .. i % 50))()
   end

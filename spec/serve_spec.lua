@@ -310,6 +310,39 @@ describe("what pages are told", function()
     os.remove(path)
   end)
 
+  it("has frames by name, not after a reset", function()
+    watched({ mode = "call" }, function(run, look, f)
+      local page = client.page()
+      run(left, 5)
+      look()
+      tell(f, page)
+      assert.is_nil(page.message.content.frames)
+      run(function()
+        right()
+        profiler.frame()
+        profiler.frame "loop"
+      end, 3)
+      look()
+      tell(f, page)
+      local frames = page.message.content.frames
+      assert.equal(3, frames.recorded)
+      assert.equal(3, #frames.list)
+      assert.equal("loop", frames.others[1].name)
+      assert.equal(2, frames.others[1].recorded)
+      local calls = 0
+      for _, one in ipairs(frames.list) do
+        for i = 1, #one.rows, 4 do
+          local row = page.functions[one.rows[i]]
+          if row.name == "right" then calls = calls + one.rows[i + 1] end
+        end
+      end
+      assert.equal(3, calls)
+      f:reset()
+      tell(f, page)
+      assert.is_nil(page.message.content.frames)
+    end)
+  end)
+
   it("begins at 0 after a reset", function()
     watched({ mode = "line" }, function(run, look, f)
       local page = client.page()

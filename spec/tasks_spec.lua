@@ -511,6 +511,96 @@ describe("cprof tasks", function()
     assert.is_truthy(why:find "no coroutine ran crunch")
   end)
 
+  it("has what samples know of tasks", function()
+    local dir <close> = command.folder()
+    local function work(n) for _ = 1, n do local _ = {} end end
+    local function inner() work(5) end
+    local function outer()
+      work(2)
+      coroutine.wrap(inner)()
+      coroutine.yield()
+      driven.wait(3)
+    end
+    local function all()
+      work(10)
+      local co = coroutine.create(outer)
+      coroutine.resume(co)
+      coroutine.resume(co)
+    end
+    local p = driven.known(all)
+    local by = {}
+    for _, task in ipairs(p.tasks) do
+      by[p.functions[task.func].name] = task
+    end
+    assert.equal(5, by.inner.samples)
+    assert.equal(2 + 3, by.outer.samples)
+    assert.equal(helper.find(p, inner).total_ns, by.inner.running_ns)
+    assert.equal(helper.find(p, outer).total_ns,
+      by.inner.running_ns + by.outer.running_ns)
+    assert.equal(helper.find(p, outer).total_wait_ns, by.outer.waiting_ns)
+    local file = dir:file "tasks.cprof"
+    assert(p:save(file))
+    assert.same(p.tasks, assert(profiler.load(file)).tasks)
+    local out = command.cprof("tasks", file)
+    assert.is_truthy(out:find "running %%.* 5  outer\n.* 5  inner\n", out)
+    assert.is_truthy(out:find("note: estimated from samples", 1, true))
+    out = command.cprof("show", file, "outer")
+    assert.is_truthy(out:find "\ntasks\n[^\n]*\n[^\n]* 5  outer\n", out)
+    out = {}
+    p:export("json", function(s) out[#out + 1] = s end)
+    assert.equal(2, #require "dkjson".decode(table.concat(out)).tasks)
+    -- a sum of them
+    local sum = assert(merge.sum { p, assert(profiler.load(file)) })
+    assert.equal(20, sum.tasks[1].samples + sum.tasks[2].samples)
+    p = driven.known(function() work(3) end)
+    assert.is_nil(p.tasks)
+    assert(p:save(file))
+    out = command.cprof("tasks", "--width=200", file)
+    assert.is_truthy(out:find("^no sample found a coroutine running"), out)
+  end)
+
+  it("begins paths at the function of a coroutine that C code resumes",
+    function()
+      local host = require "spec_host"
+      local dir <close> = command.folder()
+      local function read() coroutine.yield() end
+      local function serve(n)
+        if n and n > 0 then return (serve(n - 1)) end
+        read()
+      end
+      local function body() serve(2) end
+      local p = record(function()
+        local co = coroutine.create(body)
+        host.resume(co)
+        pass(5 * ms)
+        host.resume(co)
+      end)
+      local file = dir:file "tasks.cprof"
+      assert(p:save(file))
+      local out = command.cprof("tasks", "--width=160", file)
+      assert.is_truthy(out:find(
+        "5.00ms      1  body  body → serve → serve → serve → read\n", 1, true),
+        out)
+    end)
+
+  it("has a function's row in cprof show", function()
+    local dir <close> = command.folder()
+    local function body() coroutine.yield() pass(2 * ms) end
+    local p = record(function()
+      local co = coroutine.create(body)
+      coroutine.resume(co)
+      pass(1 * ms)
+      coroutine.resume(co)
+    end)
+    local file = dir:file "tasks.cprof"
+    assert(p:save(file))
+    local out = command.cprof("show", "--width=120", file, "body")
+    assert.is_truthy(out:find "\ntasks\n[^\n]*\n *2.00ms +1.00ms +1 ", out)
+    assert.is_truthy(out:find("where they were suspended", 1, true))
+    assert.is_nil(command.cprof("show", file, "coroutine.resume")
+      :find "\ntasks\n")
+  end)
+
   it("needs a recording with tasks", function()
     local dir <close> = command.folder()
     local file = dir:file "plain.cprof"

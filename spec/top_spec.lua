@@ -58,6 +58,8 @@ local function watched(body, options)
   return m
 end
 
+local function frames(n) for _ = 1, n do fruit(1) profiler.frame "turn" end end
+
 local function draw(m, width, height)
   return m:draw(width or 80, height or 24)
 end
@@ -532,6 +534,18 @@ describe("cprof top", function()
         end
       end
     end)
+  end)
+
+  it("has what there is to say of the whole, and of frames", function()
+    local m = watched(function(_, look)
+      run(frames, 9)
+      look()
+    end)
+    local text = draw(m, 200).lines[2]:text()
+    assert.is_truthy(text:find(
+      "  frames of turn: p99 %S+, max %S+  "), text)
+    assert.is_truthy(text:find("  %d+ functions  %d+ nodes  mode call  pid %d"),
+      text)
   end)
 
   it("has the least that is needed at 80 columns", function()

@@ -8,6 +8,7 @@ local core = require "cprof.core"
 local helper = require "helper"
 local json = require "dkjson"
 local remote = require "cprof.remote"
+local values = require "cprof.remote.values"
 local watched = require "watched"
 
 if not core.remote_open then return end
@@ -156,7 +157,7 @@ local function random_program(seed, n)
     state = (state * 1103515245 + 12345) & 0x7fffffff
     return state // 65536 % k + 1
   end
-  local values = { "nil", "true", "7", "-0.5", "1/0", "'text'", "{}",
+  local pool = { "nil", "true", "7", "-0.5", "1/0", "'text'", "{}",
     "{ 1, 2, x = 3 }", "print", "f1", "step", "io.stdout",
     "setmetatable({ 1 }, Class)", "coroutine.create(step)",
     "('long '):rep(99)", "math.mininteger" }
@@ -172,7 +173,7 @@ local function random_program(seed, n)
       local name = variable()
       local kind = depth < 4 and upto(6) or 1
       if kind == 1 then line(("local %s = %s"):format(name,
-        values[upto(#values)]))
+        pool[upto(#pool)]))
       elseif kind == 2 then
         line "do"
         block(depth + 1)
@@ -196,10 +197,10 @@ local function random_program(seed, n)
   for i = 2, n do
     line(("local function f%d(a, b, ...)"):format(i))
     block(1, "f1")
-    line(("local r = f%d(a, %s, ...)"):format(i - 1, values[upto(#values)]))
+    line(("local r = f%d(a, %s, ...)"):format(i - 1, pool[upto(#pool)]))
     line(("return r, f1\nend"))
   end
-  line(("f%d(%s, 1, 2, nil, {})"):format(n, values[upto(#values)]))
+  line(("f%d(%s, 1, 2, nil, {})"):format(n, pool[upto(#pool)]))
   return table.concat(code)
 end
 
@@ -449,5 +450,98 @@ describe("cprof dump --locals", function()
     end
     dir:file("enough", "")
     assert.same({ "exit", 0 }, { program:close() })
+  end)
+end)
+
+-- The part of a core file that has an address: its place in the file, its
+-- address, and its size.
+local function segment_of(whole, address)
+  for i = 0, ("<I2"):unpack(whole, 57) - 1 do
+    local kind, _, at, from, _, size = ("<I4I4i8i8i8i8"):unpack(whole,
+      65 + 56 * i)
+    if kind == 1 and address >= from and address < from + size then
+      return at, from, size
+    end
+  end
+end
+
+describe("variables in memory that makes no sense", function()
+  it("are read as far as they go, and printed", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, [[
+      local list = {}
+      for i = 1, 20 do
+        list[i] = coroutine.create(function(a, ...)
+          local t, s = { a, ... }, ("s"):rep(i * 5)
+          local o = setmetatable({}, { __name = "O" .. i })
+          local f, n, z, file = print, i / 3, nil, io.stdout
+          coroutine.yield(a, t, s, o, f, n, z, file, list)
+        end)
+        coroutine.resume(list[i], list, i, "x", function() return i end)
+      end
+      io.read()]])
+    local live = await(program.pid, waits_for_input)
+    local path = dir.path .. "/core"
+    local whole = watched.write_core(program.pid, path)
+    program:go()
+    program:close()
+    local at, from, size = segment_of(whole, live.states[1].address)
+    -- words that are addresses in the heap: those of objects, mostly
+    local places, words = {}, {}
+    for place = at, at + size - 8, 8 do
+      local word = ("<i8"):unpack(whole, place + 1)
+      if word >= from and word < from + size then
+        places[#places + 1] = place
+        words[#words + 1] = ("<i8"):pack(word)
+      end
+    end
+    local random = 1
+    local function up_to(n)
+      random = (random * 1103515245 + 12345) & 0x7fffffff
+      return random // 65536 % n + 1
+    end
+    local file <close> = assert(io.open(path, "r+b"))
+    local function put(place, bytes)
+      file:seek("set", place)
+      file:write(bytes)
+    end
+    local read, damaged = 0, 0
+    for i = 1, helper.many(200) + 1 do
+      local changed = {}
+      for k = 1, 1 + up_to(40) do
+        local place = places[up_to(#places)] + up_to(3) * 8 - 16
+        local kind = up_to(4)
+        changed[k] = place
+        put(place, kind == 1 and ("<i8"):pack(up_to(300)) or
+          kind == 2 and ("<i8"):pack(-up_to(1 << 20)) or
+          words[up_to(#words)])
+      end
+      file:flush()
+      local found, why = remote.read_core(path, nil, true)
+      assert.equal(path, (why or path):sub(1, #path))
+      read = read + (found and 1 or 0)
+      for _, state in ipairs(found and found.states or {}) do
+        for _, thread in ipairs(state.threads) do
+          for _, frame in ipairs(thread.frames) do
+            for _, line in ipairs(values.lines(frame, {})) do
+              damaged = damaged + (line:find "cannot be read" and 1 or 0)
+              assert.is_nil(line:find "%c")
+            end
+          end
+        end
+      end
+      if i % 50 == 0 then
+        for _, more in ipairs { "--color=never", "--json" } do
+          local _, err, status = command.cprof("dump", "--locals", more, path)
+          assert.is_true(status == 0 or status == 2 and
+            err:find("cprof dump: " .. path, 1, true) == 1, err)
+        end
+      end
+      for _, place in ipairs(changed) do
+        put(place, whole:sub(place + 1, place + 8))
+      end
+    end
+    assert.is_true(read > 0)
+    assert.is_true(damaged > 0 or helper.many(200) < 200)
   end)
 end)

@@ -195,3 +195,33 @@ describe("a recording that a signal ends", function()
     assert.is_true(slept(p) > long)
   end)
 end)
+
+describe("a program that mostly waits", function()
+  it("is said to, and its next command shows what works", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      local function work() local x = 0 for i = 1, 1e6 do x = x + i end end
+      for _ = 1, 3 do work() os.execute "sleep 0.2" end]])
+    local path = dir:file "x.cprof"
+    local _, err, status = command.cprof("run", "-o", path, script)
+    assert.equal(0, status, err)
+    local p = assert(profiler.load(path))
+    if not p.meta.waiting_ns or p.meta.preempted_unknown then return end
+    local note = "\nnote: most of the time was waiting: --measure=cpu sorts " ..
+      "by CPU time\n"
+    assert.is_truthy(err:find(note, 1, true), err)
+    assert.is_truthy(err:find("\nNext: cprof show [^\n]+ work\n"), err)
+    local out = command.cprof("report", "--measure=cpu", path)
+    assert.is_nil(out:find(note, 1, true))
+    assert.is_truthy(out:find "defined\n[^\n]+ work ", out)
+  end)
+
+  it("is not one that mostly works", function()
+    local p = helper.record(function()
+      local x = 0
+      for i = 1, 3e6 do x = x + i end
+    end)
+    if p.meta.preempted_unknown then return end
+    assert.is_nil(p:report():find("most of the time was waiting", 1, true))
+  end)
+end)

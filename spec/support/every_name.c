@@ -197,6 +197,7 @@ static void recording (lua_State *L) {
     printf("%s\n", lua_tostring(L, -1));
   lua_settop(L, 0);
   say("frame", cprof_frame(L, 1));
+  say("framenamed", cprof_framenamed(L, "loop", 1));
 }
 
 /* }====================================================== */

@@ -181,7 +181,7 @@ local of_profiles = {
 local of_frames = {
   at = { { 0 } }, averages = { { "all" } }, nodes = { { 0 } },
   average_nodes = { { "all" } }, series = { { {} } }, zeros = { {} },
-  percentiles = { {} },
+  percentiles = { {} }, slowest = { { 1 } }, times = { {} },
 }
 local of_views = {
   lines = { {}, { 5 } }, titles = { {} },

@@ -675,7 +675,7 @@ static int calibrated_isfast (const Calibrated *c, unsigned n, unsigned i) {
 */
 static Costs calibrated_median (const Calibrated *c) {
   unsigned n = c->taken < CALIBRATIONS_KEPT ? c->taken : CALIBRATIONS_KEPT;
-  unsigned fast[CALIBRATIONS_KEPT] = ZEROS, count = 0, i, k;
+  unsigned fast[CALIBRATIONS_KEPT] = {0}, count = 0, i, k;
   for (i = 0; i < n; i++)
     if (calibrated_isfast(c, n, i)) fast[count++] = i;
   for (i = 0; count > 2 && i < count; i++) {

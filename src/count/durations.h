@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "base/platform.h"
+#include "base/clock.h"
 
 
 #define DURATIONS_OCTAVES	44	/* up to five hours */
@@ -18,11 +18,22 @@
 
 #define DURATIONS_SLOWEST	8
 
+/* what a duration has besides the time in which the thread computed, in ticks */
+typedef struct DurationParts {
+  uint64_t waited;	/* the thread had left its processor by itself */
+  uint64_t preempted;	/* others had the processor: no function has this time */
+  uint64_t overhead;	/* nor this */
+} DurationParts;
+
 typedef struct SlowCall {
   uint64_t took;	/* ticks; 0: there is no such call */
   uint64_t ended;	/* ticks since recording began, with pauses */
+  DurationParts parts;	/* 'waited' is part of 'took', the others are not */
   uint32_t node;	/* its call path; 0: not known */
   uint32_t coroutine;	/* its number */
+  uint32_t frame;	/* number of the host frame in which it ended; 0: before
+			   the first one ended, or there are none */
+  uint32_t unused;
 } SlowCall;
 
 typedef struct Durations {
@@ -71,6 +82,28 @@ static inline void durations_slow (Durations *d, const SlowCall *call) {
   for (; i > 0 && d->slowest[i - 1].took < call->took; i--)
     d->slowest[i] = d->slowest[i - 1];
   d->slowest[i] = *call;
+}
+
+/* a - b */
+static inline DurationParts parts_subtract (DurationParts a,
+                                            const DurationParts *b) {
+  a.waited -= b->waited;
+  a.preempted -= b->preempted;
+  a.overhead -= b->overhead;
+  return a;
+}
+
+/* Makes ns of the ticks of the slowest calls. */
+static inline void durations_tons (Durations *d, Scale scale) {
+  int i;
+  for (i = 0; i < DURATIONS_SLOWEST; i++) {
+    SlowCall *c = &d->slowest[i];
+    c->took = clock_ns(scale, c->took);
+    c->ended = clock_ns(scale, c->ended);
+    c->parts.waited = clock_ns(scale, c->parts.waited);
+    c->parts.preempted = clock_ns(scale, c->parts.preempted);
+    c->parts.overhead = clock_ns(scale, c->parts.overhead);
+  }
 }
 
 #endif

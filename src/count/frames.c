@@ -40,12 +40,12 @@ static void frames_freelist (HostFrame *list, uint32_t n, const Memory *m) {
 
 
 Frames *frames_another (Frames *f) {
-  Frames *new = memory_newzeroed(f->memory, Frames, 1);
-  if (new == NULL) return NULL;
-  frames_init(new, f->tree, f->loops, f->size, f->full, f->slowsize);
+  Frames *added = memory_newzeroed(f->memory, Frames, 1);
+  if (added == NULL) return NULL;
+  frames_init(added, f->tree, f->loops, f->size, f->full, f->slowsize);
   while (f->next != NULL) f = f->next;
-  f->next = new;
-  return new;
+  f->next = added;
+  return added;
 }
 
 

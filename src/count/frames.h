@@ -148,6 +148,11 @@ static inline void frames_events (Frames *f, uint64_t events) {
 */
 CPROF_I int frames_end (Frames *f, uint64_t now, uint64_t steps, int record);
 
+/* The number of the frame that runs, cut to 32 bits; 0: none has ended yet. */
+static inline uint32_t frames_running (const Frames *f) {
+  return f != NULL ? (uint32_t)f->number : 0;
+}
+
 /*
 ** Begins to record frames whose first one starts now, if they are not on yet:
 ** what was counted before does not belong to it. 0: out of memory.

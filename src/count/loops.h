@@ -15,8 +15,8 @@
 #define LOOP_NAME	64	/* bytes of a name, with its end */
 #define LOOP_WORST	16u	/* frames of a loop that have nodes */
 #define LOOP_NODES	16384u	/* nodes that such a frame may have */
-#define LOOP_MARKS	8192u	/* frames that have times: two minutes at 60 in a
-			   second */
+#define LOOP_MARKS	8192u	/* frames that have times: two minutes at 60
+			   in a second */
 
 #define LOOPS_SHIFT	0
 #if !defined(MARKS_SHIFT)

@@ -19,13 +19,28 @@ int calltime_within (const Stack *s, const Frame *f) {
 }
 
 
+/* Overhead is an estimate, so that of a short call may be below 0. */
+void calltime_fill (SlowCall *call, uint64_t ticks,
+                    const DurationParts *begun, DurationParts ended) {
+  int64_t overhead;
+  call->parts = parts_subtract(ended, begun);
+  overhead = (int64_t)(call->parts.overhead + ticks - call->took);
+  call->parts.overhead = overhead > 0 ? (uint64_t)overhead : 0;
+  if (call->parts.waited > call->took) call->parts.waited = call->took;
+}
+
+
 void calltime_slow (const Hot *h, const Stack *s, const Frame *f,
-                    uint64_t took) {
-  SlowCall call;
+                    uint64_t now, uint64_t took) {
+  SlowCall call = ZEROS;
   call.took = took;
+  calltime_fill(&call, now - f->as.begun, stack_parts(s->limit, f),
+                parts_subtract(s->left != 0 ? s->left_parts
+                                            : calltime_parts(h), &s->away));
   call.ended = h->last - h->recording->figures->begun;
   call.node = tree_id(h->tree, f->node);
   call.coroutine = s->number;
+  call.frame = frames_running(h->frames);
   durations_slow(tree_durations(h->tree, f->is.func), &call);
 }
 
@@ -46,12 +61,19 @@ void calltime_ended (const Hot *h, const Stack *s, Frame *from, Frame *top) {
 
 
 void calltime_suspend (const Hot *h, Stack *s) {
-  if (h->calltimes && s->left == 0) s->left = calltime_now(h);
+  if (!h->calltimes || s->left != 0) return;
+  s->left = calltime_now(h);
+  s->left_parts = calltime_parts(h);
 }
 
 
 void calltime_resume (const Hot *h, Stack *s) {
+  DurationParts parts;
   if (s->left == 0) return;
   s->suspended += calltime_now(h) - s->left;
+  parts = parts_subtract(calltime_parts(h), &s->left_parts);
+  s->away.waited += parts.waited;
+  s->away.preempted += parts.preempted;
+  s->away.overhead += parts.overhead;
   s->left = 0;
 }

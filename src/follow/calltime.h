@@ -34,6 +34,31 @@ static INLINE uint64_t calltime_begin (const Hot *h) {
   return calltime_now(h) - h->suspended;
 }
 
+/* What 'calltime_now' does not tell, up to now. */
+static INLINE DurationParts calltime_parts (const Hot *h) {
+  DurationParts p;
+  p.waited = h->waited;
+  p.preempted = h->recording->figures->preempted;
+  p.overhead = h->tree->overhead->self +
+               (hot_events(h) * h->eventcost >> CALLTIME_SHIFT);
+  return p;
+}
+
+/* The call of 'f' in the current coroutine begins; 'limit' is its stack's. */
+static INLINE void calltime_enter (const Hot *h, Frame *limit, Frame *f) {
+  f->as.begun = calltime_begin(h);
+  *stack_parts(limit, f) = parts_subtract(calltime_parts(h), &h->away);
+}
+
+/*
+** Fills in the parts of a call that took 'call->took' of the 'ticks' from its
+** beginning to its end: the rest is overhead. 'begun' and 'ended' are the parts
+** then.
+*/
+COLD CPROF_I void calltime_fill (SlowCall *call, uint64_t ticks,
+                                 const DurationParts *begun,
+                                 DurationParts ended);
+
 /* Is there a frame with the node of 'f' below it? */
 COLD CPROF_I int calltime_within (const Stack *s, const Frame *f);
 
@@ -49,7 +74,8 @@ static INLINE int calltime_outermost (const Hot *h, const Stack *s,
 
 /* Keeps a call of 's' that was one of the slowest of its function. */
 COLD CPROF_I void calltime_slow (const Hot *h, const Stack *s,
-                                 const Frame *f, uint64_t took);
+                                 const Frame *f, uint64_t now,
+                                 uint64_t took);
 
 /* Adds a call of 's' that has ended at 'now', by its coroutine's time. */
 static INLINE void calltime_add (const Hot *h, const Stack *s, const Frame *f,
@@ -58,7 +84,7 @@ static INLINE void calltime_add (const Hot *h, const Stack *s, const Frame *f,
   uint64_t took = now - f->as.begun - h->leafcost;
   if (unlikely(took > INT64_MAX)) took = 0;  /* all of it was overhead */
   durations_add(d, clock_ns(h->scale, took));
-  if (unlikely(durations_isslow(d, took))) calltime_slow(h, s, f, took);
+  if (unlikely(durations_isslow(d, took))) calltime_slow(h, s, f, now, took);
 }
 
 /* The function on top returns. */

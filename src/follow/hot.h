@@ -106,6 +106,7 @@ typedef struct Hot {
   int trace;
   int calltimes;	/* are durations of calls counted? see calltime.h */
   uint64_t suspended;	/* of the current stack */
+  DurationParts away;	/* of the current stack */
   uint64_t eventcost;	/* mean overhead of an event, in ticks shifted left by
 			   CALLTIME_SHIFT */
   uint64_t waited;	/* ticks in which the thread waited so far */

@@ -22,6 +22,7 @@ void resync_current (Recorder *r, Stack *s) {
   *h->running = s->top->node;
   calltime_resume(h, s);
   h->suspended = s->suspended;
+  h->away = s->away;
 }
 
 

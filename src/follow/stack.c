@@ -27,8 +27,9 @@ static Stack *stacks_at (const Stacks *s, uint32_t id) {
 }
 
 
-int stacks_init (Stacks *s, const Memory *m) {
+int stacks_init (Stacks *s, const Memory *m, int timed) {
   memset(s, 0, sizeof *s);
+  s->timed = timed;
   chunks_init(&s->list, m, sizeof(Stack), STACKS_SHIFT);
   index_init(&s->bystate, &s->list, offsetof(Stack, next), stack_hashof);
   s->sweepat = SWEEP_FIRST;
@@ -36,8 +37,14 @@ int stacks_init (Stacks *s, const Memory *m) {
 }
 
 
+/* the bytes of a frame, and of its parts */
+static size_t stack_each (int timed) {
+  return sizeof(Frame) + (timed ? sizeof(DurationParts) : 0);
+}
+
+
 static size_t stack_bytes (const Stack *s) {
-  return (size_t)(s->limit - s->base + 1) * sizeof(Frame);
+  return (size_t)(s->limit - s->base + 1) * stack_each(s->timed);
 }
 
 
@@ -90,7 +97,9 @@ Stack *stacks_add (Stacks *s, lua_State *L) {
   s->live++;
   stack->number = ++s->number;
   if (stack->base == NULL) {
-    stack->base = memory_new(s->list.memory, Frame, FRAMES_FIRST);
+    stack->timed = s->timed;
+    stack->base = cast(Frame *, memory_resize(s->list.memory, NULL, 0,
+                                  FRAMES_FIRST * stack_each(s->timed)));
     if (stack->base == NULL) {
       stacks_remove(s, stack);
       return NULL;
@@ -112,6 +121,7 @@ void stacks_remove (Stacks *s, Stack *stack) {
   clear.id = stack->id;
   clear.base = stack->base;
   clear.limit = stack->limit;
+  clear.timed = stack->timed;
   clear.next = s->free;
   *stack = clear;
   s->free = stack->id;
@@ -128,11 +138,14 @@ Stack *stacks_next (const Stacks *s, const Stack *stack) {
 
 int stack_grow (Stack *s, const Memory *m) {
   size_t size = stack_bytes(s), top = (size_t)(s->top - s->base);
+  size_t room = (size_t)(s->limit - s->base + 1), i;
   Frame *base = cast(Frame *, memory_resize(m, s->base, size, size * 2));
   if (base == NULL) return 0;
   s->base = base;
   s->top = base + top;
-  s->limit = base + size * 2 / sizeof *base - 1;
+  s->limit = base + room * 2 - 1;
+  for (i = 0; s->timed && i < room; i++)
+    *stack_parts(s->limit, base + i) = *stack_parts(base + room - 1, base + i);
   return 1;
 }
 

@@ -62,13 +62,18 @@ typedef struct Stack {
   uint32_t number;	/* number of the coroutine, from 1 */
   uint32_t traced;	/* in mode trace: number of frames */
   uint32_t depth;	/* in mode trace: number of traced frames */
+  int timed;		/* are durations of calls counted? If so, DurationParts
+			   follow the frames, see 'stack_parts' */
   uint64_t left;	/* 'calltime_now' when it was suspended; 0: it runs */
   uint64_t suspended;	/* ticks in which it was suspended */
+  DurationParts left_parts;	/* 'calltime_parts' when it was suspended */
+  DurationParts away;	/* parts that came while it was suspended */
   TaskKind kind;	/* where tasks are counted: its kind, if 'task' is not 0 */
   uint32_t task;	/* id of its task, see tasktime.h; 0: none */
   uint32_t pause;	/* id of its pause; 0: it runs, or has not begun */
   uint64_t sliced;	/* 'calltime_now' when it was resumed; 0: it does not run,
 			   or is being closed */
+  DurationParts sliced_parts;	/* 'calltime_parts' then */
   uint64_t halted;	/* 'calltime_now' when its pause began */
   uint64_t frame;	/* last host frame to which all nodes were added */
   lua_Hook hook;	/* the program's own; NULL: none */
@@ -83,11 +88,12 @@ typedef struct Stacks {
   uint32_t free;	/* the first free one, or 0 */
   uint32_t number;	/* number of the coroutine that was added last */
   uint32_t sweepat;	/* live stacks at which to look for dead coroutines */
+  int timed;		/* are durations of calls counted? */
 } Stacks;
 
 
 /* 0: out of memory */
-CPROF_I int stacks_init (Stacks *s, const Memory *m);
+CPROF_I int stacks_init (Stacks *s, const Memory *m, int timed);
 CPROF_I void stacks_free (Stacks *s);
 
 CPROF_I Stack *stacks_find (const Stacks *s, const lua_State *L);
@@ -107,6 +113,21 @@ CPROF_I Stack *stacks_next (const Stacks *s, const Stack *stack);
 
 /* Doubles the room; frames move. 0: out of memory. */
 CPROF_I int stack_grow (Stack *s, const Memory *m);
+
+/*
+** Where durations of calls are counted: the parts when the call of 'f' began,
+** by its coroutine's time. 'limit' is that of its stack. They lie behind the
+** frames, so that these stay small where nothing of it is counted.
+*/
+static inline DurationParts *stack_parts (Frame *limit, const Frame *f) {
+  return cast(DurationParts *, limit + 1) + (limit - f);
+}
+
+/* Makes '*to' the frame '*from' of 's', with its parts. */
+static inline void stack_copy (const Stack *s, Frame *to, const Frame *from) {
+  *to = *from;
+  if (s->timed) *stack_parts(s->limit, to) = *stack_parts(s->limit, from);
+}
 
 /* Where recursion folds: frames above 'from' are no longer active. */
 CPROF_I void stack_deactivate (Frame *from, Frame *top);

@@ -217,7 +217,7 @@ static uint32_t slice_node (const Recorder *r, const Stack *s) {
 static void tasktime_slice (Recorder *r, Stack *s, uint64_t now) {
   const Hot *h = r->hot;
   Durations *d = &tasks_at(tasktime_tasks(r), s->task)->slices;
-  SlowCall slice;
+  SlowCall slice = ZEROS;
   slice.took = tasktime_since(now, s->sliced);
   s->sliced = 0;
   durations_add(d, clock_ns(h->scale, slice.took));
@@ -225,6 +225,8 @@ static void tasktime_slice (Recorder *r, Stack *s, uint64_t now) {
   slice.ended = h->last - h->recording->figures->begun;
   slice.node = slice_node(r, s);
   slice.coroutine = s->number;
+  slice.frame = frames_running(h->frames);
+  calltime_fill(&slice, slice.took, &s->sliced_parts, calltime_parts(h));
   durations_slow(d, &slice);
 }
 
@@ -268,6 +270,7 @@ int tasktime_enter (Recorder *r, lua_State *L) {
   s->pause = 0;
   if (r->closing == s->L) return 1;
   s->sliced = now;
+  s->sliced_parts = calltime_parts(r->hot);
   tasks_at(t, s->task)->resumes++;
   return 1;
 }

@@ -106,7 +106,8 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   f->is.func = zone->func;
   f->is.flags = FRAME_ZONE | mark << FRAME_SERIAL;
   f->line = f[-1].line;
-  f->as.begun = h->calltimes ? calltime_begin(h) : 0;
+  f->as.begun = 0;
+  if (h->calltimes) calltime_enter(h, h->limit, f);
   h->top = f;
   *h->running = n;
   if (unlikely(h->trace | h->deferred)) czone_entered(h, L, f);

@@ -56,14 +56,21 @@ static void loops_pushmarks (lua_State *L, const Loops *l, uint32_t loop,
 }
 
 
+/* How many nodes a frame has. Other programs may change a file. */
+static uint32_t loops_nodes (const Loops *l, const WorstFrame *p) {
+  uint32_t nodes = p->nodes, all = l->nodes.count;
+  return p->first <= all && nodes <= all - p->first ? nodes : 0;
+}
+
+
 /* Pushes the nodes of a frame: that of overhead has what the others leave. */
 static void loops_pushnodes (lua_State *L, const Loops *l,
                              const WorstFrame *p, const Snapshot *s) {
   lua_Integer at = 0, left = loops_ns(s, p->is.ticks), overhead = 0;
-  uint32_t i;
-  lua_createtable(L, (int)p->nodes * 5, 0);
-  for (i = 0; i < p->nodes; i++) {
-    const FrameNode *n = loops_node(l, p->first + i);
+  uint32_t nodes = loops_nodes(l, p), first = p->first, i;
+  lua_createtable(L, (int)nodes * 5, 0);
+  for (i = 0; i < nodes; i++) {
+    const FrameNode *n = loops_node(l, first + i);
     const ProfileNode *is;
     lua_Integer self = 0;
     if (n->node >= s->nodes) continue;
@@ -92,7 +99,7 @@ static void loops_pushworst (lua_State *L, const Loops *l, uint32_t loop,
   uint32_t i;
   lua_newtable(L);
   for (i = loop * LOOP_WORST; i < (loop + 1) * LOOP_WORST; i++) {
-    const WorstFrame *p = loops_worst(l, i);
+    const WorstFrame copy = *loops_worst(l, i), *p = &copy;
     if (p->is.number == 0) continue;
     lua_createtable(L, 0, 6);
     ltable_setinteger(L, "number", (lua_Integer)p->is.number);
@@ -117,8 +124,10 @@ void lloops_push (lua_State *L, const Recording *r, const Snapshot *s) {
   lua_createtable(L, (int)l->list.count, 0);
   for (i = 0; i < l->list.count; i++) {
     const Loop *x = loops_at(l, i);
+    const char *end;
     lua_createtable(L, 0, 7);
-    lua_pushstring(L, x->name);
+    end = cast(const char *, memchr(x->name, '\0', LOOP_NAME));
+    lua_pushlstring(L, x->name, end != NULL ? (size_t)(end - x->name) : 0);
     lua_setfield(L, -2, "name");
     ltable_setinteger(L, "frames", (lua_Integer)x->frames);
     ltable_setinteger(L, "slow", (lua_Integer)x->slow);

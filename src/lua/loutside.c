@@ -4,6 +4,7 @@
 */
 
 #include "lua/lmemory.h"
+#include "lua/lnative.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
 #include "lua/lremote.h"
@@ -25,10 +26,11 @@
 
 /* functions of the profile before those that were met */
 enum { OUTSIDE_ROOT, OUTSIDE_OVERHEAD, OUTSIDE_CUT, OUTSIDE_HOST,
-       OUTSIDE_ROWS };
+       OUTSIDE_LOST, OUTSIDE_ROWS };
 
 static const char *const outside_rows[] = {
-  "(root)", "(cprof)", "(callers not known)", "(host, or its coroutines)"
+  "(root)", "(cprof)", "(callers not known)", "(host, or its coroutines)",
+  "(C callers not known)"
 };
 
 /* stops are counted by their times: so many steps from one to its double */
@@ -36,7 +38,19 @@ static const char *const outside_rows[] = {
 #define OUTSIDE_TIMES	(64 * OUTSIDE_STEPS)
 
 /* user values */
-enum { OUTSIDE_PROCESS = 1, OUTSIDE_ARENA, OUTSIDE_VALUES = OUTSIDE_ARENA };
+enum { OUTSIDE_PROCESS = 1, OUTSIDE_ARENA, OUTSIDE_NATIVE, OUTSIDE_ASK,
+       OUTSIDE_VALUES = OUTSIDE_ASK };
+
+/* C frames whose functions are kept */
+#define OUTSIDE_KEPT	4096
+
+/* what is known of a C frame */
+typedef struct OutsideFrame {
+  uint64_t key;		/* its function's beginning, or its place */
+  JoinFrame as;
+  uint32_t func;	/* of Known */
+  int lost;		/* are its callers not known? */
+} OutsideFrame;
 
 typedef struct Outside {
   RemoteProcess *process;
@@ -49,6 +63,14 @@ typedef struct Outside {
   uint64_t ran, waited;	/* ns that these stand for */
   uint64_t left;	/* waits that were left out */
   uint64_t dropped;	/* looks without a sample */
+  Native *native;	/* NULL: C frames are left out */
+  int walked;		/* does 'native' have the stack of this sample? */
+  uint32_t joined;	/* items of this sample; 0: calls of Lua alone */
+  OutsideFrame kept[OUTSIDE_KEPT];
+  JoinCall call[STACK_DEEP];
+  JoinFrame frame[NATIVE_DEEP];
+  uint32_t func[NATIVE_DEEP];
+  JoinItem item[STACK_DEEP + NATIVE_DEEP + 1];
   uint64_t stops, stopped, worst;	/* number of stops, and their ns */
   uint32_t times[OUTSIDE_TIMES];
 } Outside;
@@ -66,20 +88,26 @@ static int outside_gc (lua_State *L) {
 
 
 /*
-** process, are waits left out, is nothing ever stopped -> outside, which has
+** process, are waits left out, is nothing ever stopped, native or nil, and the
+** function that tells what a C frame is: see outside_ask -> outside, which has
 ** no samples yet
 */
 static int outside_begin (lua_State *L) {
   RemoteProcess *p = lremote_check(L, 1);
   const Memory *m = &lstate_recorder(L)->recording.memory;
-  Outside *o = cast(Outside *, lua_newuserdatauv(L, sizeof *o,
-                                                 OUTSIDE_VALUES));
+  Outside *o;
   Arena *a;
+  lua_settop(L, 5);
+  o = cast(Outside *, lua_newuserdatauv(L, sizeof *o, OUTSIDE_VALUES));
   memset(o, 0, sizeof *o);
   luaL_setmetatable(L, OUTSIDE);
   o->process = p;
   o->cpu = lua_toboolean(L, 2);
   o->asleep = lua_toboolean(L, 3);
+  o->native = lua_isnoneornil(L, 4) ? NULL : lnative_check(L, 4);
+  lua_rotate(L, 4, 1);  /* outside, native, function */
+  lua_setiuservalue(L, 4, OUTSIDE_ASK);
+  lua_setiuservalue(L, 4, OUTSIDE_NATIVE);
   if (!known_init(&o->known, m)) return luaL_error(L, "cprof: out of memory");
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, -2, OUTSIDE_PROCESS);
@@ -90,6 +118,79 @@ static int outside_begin (lua_State *L) {
   merge_enter(&o->merge, MERGE_ROOT, OUTSIDE_OVERHEAD, 0);
   return 1;
 }
+
+
+/* {======================================================
+** C frames
+** ======================================================= */
+
+/*
+** Asks what a C frame is. The function gets its place, and the beginning of
+** its function or 0, and returns that beginning, and booleans: does it run
+** Lua's instructions; are its callers not known?
+*/
+static const OutsideFrame *outside_ask (lua_State *L, Outside *o,
+                                        const NativeFrame *f) {
+  uint64_t key = f->start != 0 ? f->start : f->pc;
+  OutsideFrame *to = &o->kept[(key ^ key >> 12) % OUTSIDE_KEPT];
+  if (to->key == key) return to;
+  lua_getiuservalue(L, 1, OUTSIDE_ASK);
+  lua_pushinteger(L, (lua_Integer)f->pc);
+  lua_pushinteger(L, (lua_Integer)f->start);
+  lua_call(L, 2, 3);
+  to->key = 0;
+  to->as.start = (uint64_t)luaL_checkinteger(L, -3);
+  to->as.interpreter = lua_toboolean(L, -2);
+  to->lost = lua_toboolean(L, -1);
+  lua_pop(L, 3);
+  to->func = known_native(&o->known, to->as.start);
+  if (to->func == 0) luaL_error(L, "cprof: out of memory");
+  to->key = key;
+  return to;
+}
+
+
+/* Joins what was read, once the thread is not stopped any more. */
+static void outside_join (lua_State *L, Outside *o) {
+  const NativeStack *s = &o->native->stack;
+  int whole = s->ended == NULL && !o->stack.cut;
+  uint32_t frames, i;
+  for (i = 0; i < s->count; i++) {
+    const OutsideFrame *f = outside_ask(L, o, &s->frame[i]);
+    o->frame[i] = f->as;
+    o->func[i] = f->func;
+    if (f->lost) {
+      whole = 0;
+      i++;
+      break;
+    }
+  }
+  frames = i;
+  for (i = 0; i < o->stack.count; i++) {
+    o->call[i].marks = o->stack.call[i].marks;
+    o->call[i].code = known_at(&o->known, o->stack.call[i].func)->code;
+  }
+  o->joined = join_stacks(o->call, o->stack.count, o->frame, frames, whole,
+                          o->item);
+}
+
+
+/* Reads the C stack of the thread: of one that waits, only part is known. */
+static void outside_walk (Outside *o, const TaskRegisters *r, uint64_t stack,
+                          uint64_t pc) {
+  CfiState s = ZEROS;
+  if (o->native == NULL) return;
+  if (r != NULL) native_registers(r, &s, &pc);
+  else {
+    s.of[CFI_STACK] = stack;
+    s.of[CFI_RETURN] = pc;
+    s.known = (uint64_t)1 << CFI_STACK;
+  }
+  native_walk(o->native, &o->process->memory, &s, pc);
+  o->walked = 1;
+}
+
+/* }====================================================== */
 
 
 /* {======================================================
@@ -104,14 +205,41 @@ static uint32_t outside_line (const Outside *o, const StackCall *c) {
 }
 
 
+/* The node of a C frame, or of the call 'i', below another node. */
+static uint32_t outside_enter (Outside *o, uint32_t id, uint32_t func,
+                               uint32_t line) {
+  return merge_enter(&o->merge, id, OUTSIDE_ROWS - 1 + func, line);
+}
+
+
+/* The node of calls and C frames that fit together. */
+static uint32_t outside_joined (Outside *o, uint32_t id) {
+  uint32_t line = 0, i;
+  for (i = o->joined; i-- > 0; ) {
+    const JoinItem *x = &o->item[i];
+    const StackCall *c = x->call != JOIN_NONE ? &o->stack.call[x->call]
+                                              : NULL;
+    if (c == NULL && x->frame == JOIN_NONE)
+      id = merge_enter(&o->merge, id, OUTSIDE_LOST, line);
+    else id = outside_enter(o, id, c != NULL ? c->func : o->func[x->frame],
+                            line);
+    line = c != NULL ? outside_line(o, c) : 0;
+  }
+  return id;
+}
+
+
 /* The node of what was read. Raises an error when out of memory. */
 static uint32_t outside_node (Outside *o) {
   const RemoteStack *s = &o->stack;
   uint32_t id = MERGE_ROOT, line = 0, i;
-  if (s->count == 0) return merge_enter(&o->merge, id, OUTSIDE_HOST, 0);
+  if (s->count == 0 && o->joined == 0)
+    return merge_enter(&o->merge, id, OUTSIDE_HOST, 0);
   if (s->cut) id = merge_enter(&o->merge, id, OUTSIDE_CUT, 0);
+  if (o->joined > 0) return outside_joined(o, id);
+  if (o->native != NULL) id = merge_enter(&o->merge, id, OUTSIDE_LOST, 0);
   for (i = s->count; i-- > 0; ) {
-    id = merge_enter(&o->merge, id, OUTSIDE_ROWS - 1 + s->call[i].func, line);
+    id = outside_enter(o, id, s->call[i].func, line);
     line = outside_line(o, &s->call[i]);
   }
   return id;
@@ -138,7 +266,8 @@ static const char *outside_sample (Outside *o, int waits, uint64_t weight) {
     o->runs++;
     o->ran += weight;
   }
-  if (o->stack.count > 0 && top->at > 0) {
+  if (o->stack.count > 0 && top->at > 0 &&
+      (o->joined == 0 || o->item[0].call == 0)) {
     KnownFunction *f = known_at(&o->known, top->func);
     f->samples[top->at - 1]++;
     f->weight[top->at - 1] += weight;
@@ -165,6 +294,7 @@ typedef struct Looked {
   long thread;
   uint64_t from, to;	/* its C stack; both 0: not known */
   uint64_t weight;	/* ns from one look to the next, on average */
+  uint64_t stack, pc;	/* of a thread that waits */
 } Looked;
 
 
@@ -193,9 +323,11 @@ static int outside_moved (const Outside *o, const Looked *x) {
 /*
 ** Counts what was read, if it fits. Returns what it is, or what does not fit.
 */
-static const char *outside_count (Outside *o, const Looked *x,
+static const char *outside_count (lua_State *L, Outside *o, const Looked *x,
                                   const char *misfit, int waits) {
   if (misfit == NULL && outside_moved(o, x)) return "moved";
+  o->joined = 0;
+  if (misfit == NULL && o->walked) outside_join(L, o);
   if (misfit == NULL) return outside_sample(o, waits, x->weight);
   o->dropped++;
   return misfit;
@@ -206,14 +338,15 @@ static const char *outside_count (Outside *o, const Looked *x,
 ** Reads a thread that waits. If it has not run meanwhile, what was read is
 ** consistent. Returns NULL if it has, or that is not known.
 */
-static const char *outside_asleep (Outside *o, const Looked *x,
-                                   const TaskUse *before) {
+static const char *outside_asleep (lua_State *L, Outside *o,
+                                   const Looked *x, const TaskUse *before) {
   const char *misfit = outside_read(o, x, NULL);
   TaskUse after;
+  outside_walk(o, NULL, x->stack, x->pc);
   if (!task_use(o->process->id, x->thread, &after) ||
       after.turns != before->turns || after.cpu != before->cpu)
     return NULL;
-  return outside_count(o, x, misfit, 1);
+  return outside_count(L, o, x, misfit, 1);
 }
 
 
@@ -235,7 +368,7 @@ static void outside_notestop (Outside *o, const Looked *x, uint64_t from,
 
 
 /* Reads while the thread is stopped. */
-static const char *outside_stop (Outside *o, const Looked *x,
+static const char *outside_stop (lua_State *L, Outside *o, const Looked *x,
                                  const TaskUse *before) {
   uint64_t from = platform_monotonic(), known;
   int error = process_stop(o->process, x->thread);
@@ -245,11 +378,12 @@ static const char *outside_stop (Outside *o, const Looked *x,
   if (error == 0) {
     int told = task_registers(x->thread, &r);
     misfit = outside_read(o, x, told ? &r : NULL);
+    if (told) outside_walk(o, &r, 0, 0);
   }
   process_go(o->process);
   if (error == 0) {
     outside_notestop(o, x, from, known, platform_monotonic(), before);
-    return outside_count(o, x, misfit, 0);
+    return outside_count(L, o, x, misfit, 0);
   }
   if (error == ESRCH) return "ended";
   o->dropped++;
@@ -268,7 +402,6 @@ static const char *outside_stop (Outside *o, const Looked *x,
 static int outside_look (lua_State *L) {
   Outside *o = outside_get(L);
   const char *found = NULL;
-  uint64_t stack;
   TaskUse use;
   Looked x;
   int waits, told;
@@ -280,9 +413,10 @@ static int outside_look (lua_State *L) {
   x.to = (uint64_t)luaL_optinteger(L, 7, 0);
   remote_forget(&o->process->memory);
   told = task_use(o->process->id, x.thread, &use);
-  waits = task_waits(o->process->id, x.thread, &stack);
+  waits = task_waits(o->process->id, x.thread, &x.stack, &x.pc);
+  o->walked = 0;
   if (waits < 0) found = "ended";
-  else if (waits > 0 && told) found = outside_asleep(o, &x, &use);
+  else if (waits > 0 && told) found = outside_asleep(L, o, &x, &use);
   if (found == NULL && o->asleep) {
     /* what is read while it runs may be put together from several moments */
     o->dropped++;
@@ -290,7 +424,8 @@ static int outside_look (lua_State *L) {
   }
   else if (found == NULL) {
     remote_forget(&o->process->memory);
-    found = outside_stop(o, &x, told ? &use : NULL);
+    o->walked = 0;
+    found = outside_stop(L, o, &x, told ? &use : NULL);
   }
   lua_pushstring(L, found);
   lua_pushinteger(L, (lua_Integer)(o->stopped - before));
@@ -311,9 +446,9 @@ static int outside_look (lua_State *L) {
 static int outside_where (lua_State *L) {
   Outside *o = outside_get(L);
   long thread = (long)luaL_checkinteger(L, 2);
-  uint64_t stack = 0;
+  uint64_t stack = 0, pc;
   TaskRegisters r;
-  int waits = task_waits(o->process->id, thread, &stack);
+  int waits = task_waits(o->process->id, thread, &stack, &pc);
   if (waits == 0 && !o->asleep) {
     uint64_t from = platform_monotonic();
     if (process_stop(o->process, thread) == 0 && task_registers(thread, &r))
@@ -463,6 +598,7 @@ static void outside_pushfunction (lua_State *L, const Outside *o,
   ltable_setinteger(L, "function", (lua_Integer)f->function);
   ltable_setinteger(L, "address", (lua_Integer)f->code);
   ltable_setflag(L, "wraps", f->wraps);
+  ltable_setflag(L, "native", f->native);
   outside_pushcounters(L, f, weight);
 }
 

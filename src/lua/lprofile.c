@@ -10,13 +10,13 @@
 #include "heap/nogc.h"
 #include "lua/laxis.h"
 #include "lua/lhistory.h"
+#include "lua/lloops.h"
 #include "lua/lmemory.h"
 #include "lua/lmeta.h"
 #include "lua/lnodes.h"
 #include "lua/lstate.h"
 #include "lua/ltable.h"
 #include "lua/ltasks.h"
-#include "lua/lloops.h"
 #include "lua/parts.h"
 #include "record/control.h"
 
@@ -151,10 +151,7 @@ static void snapshot_pushdurations (lua_State *L, const Recording *r,
   int i;
   for (i = 0; i < DURATIONS_COUNT; i++) calls += d.count[i];
   if (calls == 0) return;
-  for (i = 0; i < DURATIONS_SLOWEST; i++) {
-    d.slowest[i].took = clock_ns(s->scale, d.slowest[i].took);
-    d.slowest[i].ended = clock_ns(s->scale, d.slowest[i].ended);
-  }
+  durations_tons(&d, s->scale);
   lua_pushlstring(L, (const char *)&d, sizeof d);
   lua_setfield(L, -2, "histogram");
 }

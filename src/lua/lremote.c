@@ -58,25 +58,43 @@ static int lremote_begin (lua_State *L) {
 }
 
 
+static void lremote_segment (lua_State *L, int arg, lua_Integer i,
+                             RemoteSegment *s) {
+  s->from = (uint64_t)ltable_at(L, arg, 3 * i + 1);
+  s->to = (uint64_t)ltable_at(L, arg, 3 * i + 2);
+  s->offset = (uint64_t)ltable_at(L, arg, 3 * i + 3);
+  s->path = NULL;
+}
+
+
 /*
-** path, { from, to, offset in the file, ... } -> process; or nil and a message
+** path, { from, to, offset in the file, ... }, as many of other files,
+** and the path of each -> process; or nil and a message
 */
 static int lremote_core (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
-  size_t n, i;
+  size_t n, more, i;
   RemoteProcess *p;
   RemoteSegment *s;
   int error;
   luaL_checktype(L, 2, LUA_TTABLE);
+  luaL_checktype(L, 3, LUA_TTABLE);
+  luaL_checktype(L, 4, LUA_TTABLE);
   n = (size_t)lua_rawlen(L, 2) / 3;
+  more = (size_t)lua_rawlen(L, 4);
   p = cast(RemoteProcess *, lua_newuserdatauv(L, sizeof *p +
-           n * sizeof(RemoteSegment), 0));
+           (n + more) * sizeof(RemoteSegment), 1));
   s = cast(RemoteSegment *, p + 1);
-  for (i = 0; i < n; i++) {
-    s[i].from = (uint64_t)ltable_at(L, 2, (lua_Integer)(3 * i + 1));
-    s[i].to = (uint64_t)ltable_at(L, 2, (lua_Integer)(3 * i + 2));
-    s[i].offset = (uint64_t)ltable_at(L, 2, (lua_Integer)(3 * i + 3));
+  for (i = 0; i < n; i++) lremote_segment(L, 2, (lua_Integer)i, &s[i]);
+  for (i = 0; i < more; i++) {
+    lremote_segment(L, 3, (lua_Integer)i, &s[n + i]);
+    lua_rawgeti(L, 4, (lua_Integer)i + 1);
+    s[n + i].path = luaL_checkstring(L, -1);
+    lua_pop(L, 1);
   }
+  lua_pushvalue(L, 4);  /* the paths live as long as the process */
+  lua_setiuservalue(L, -2, 1);
+  n += more;
   error = process_openfile(p, path, s, n);
   luaL_setmetatable(L, PROCESS);
   return error == 0 ? 1 : lremote_failed(L, error);
@@ -195,6 +213,7 @@ static int lremote_frame (lua_State *L, RemoteMemory *m,
   lua_createtable(L, 0, 8);
   ltable_setflag(L, "c", f.isc);
   ltable_setflag(L, "tail", f.tail);
+  ltable_setflag(L, "fresh", f.fresh);
   ltable_setinteger(L, "func", (lua_Integer)f.function);
   ltable_setinteger(L, "code", (lua_Integer)f.code);
   if (f.isc) return 1;
@@ -253,6 +272,8 @@ static int lremote_thread (lua_State *L) {
   ltable_setinteger(L, "address", (lua_Integer)t.at);
   ltable_setinteger(L, "status", (lua_Integer)t.status);
   ltable_setinteger(L, "depth", (lua_Integer)t.depth);
+  ltable_setinteger(L, "top", t.depth > LREMOTE_TOP + LREMOTE_BOTTOM
+                              ? LREMOTE_TOP : (lua_Integer)t.depth);
   ltable_setinteger(L, "values", (lua_Integer)t.values);
   ltable_setinteger(L, "jump", (lua_Integer)t.jump);
   ltable_setinteger(L, "resumed", (lua_Integer)remote_resumed(m, &t));

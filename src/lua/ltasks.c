@@ -22,11 +22,7 @@ static const char *const ltasks_ends[TASK_ENDS] = {
 static void tasks_pushhistogram (lua_State *L, const Task *t,
                                  const Snapshot *s) {
   Durations d = t->slices;
-  int i;
-  for (i = 0; i < DURATIONS_SLOWEST; i++) {
-    d.slowest[i].took = clock_ns(s->scale, d.slowest[i].took);
-    d.slowest[i].ended = clock_ns(s->scale, d.slowest[i].ended);
-  }
+  durations_tons(&d, s->scale);
   lua_pushlstring(L, (const char *)&d, sizeof d);
   lua_setfield(L, -2, "histogram");
 }

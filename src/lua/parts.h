@@ -19,6 +19,7 @@ CPROF_I void lfile_open (lua_State *L);
 CPROF_I void lhistory_open (lua_State *L);
 CPROF_I void lhook_open (lua_State *L);
 CPROF_I void lmemory_open (lua_State *L);
+CPROF_I void lnative_open (lua_State *L);
 CPROF_I void lnodes_open (lua_State *L);
 CPROF_I void loutside_open (lua_State *L);
 CPROF_I void loan_open (lua_State *L);

@@ -197,19 +197,25 @@ static int possible_calls (const Recording *r, const Sums *s, Scale scale,
 }
 
 
+static int possible_slow (const Recording *r, Scale scale,
+                          const SlowCall *call) {
+  return call->node < r->tree.nodes.count &&
+         possible_ticks(scale, call->took) &&
+         possible_ticks(scale, call->ended) &&
+         possible_ticks(scale, call->parts.waited) &&
+         possible_ticks(scale, call->parts.preempted) &&
+         possible_ticks(scale, call->parts.overhead);
+}
+
+
 static int possible_durations (const Recording *r, Scale scale) {
   const Tree *t = &r->tree;
   uint32_t i;
   int k;
-  for (i = 0; t->calltimes && i < t->durations.count; i++) {
-    for (k = 0; k < DURATIONS_SLOWEST; k++) {
-      const SlowCall *call = &tree_durations(t, i)->slowest[k];
-      if (call->node >= t->nodes.count ||
-          !possible_ticks(scale, call->took) ||
-          !possible_ticks(scale, call->ended))
+  for (i = 0; t->calltimes && i < t->durations.count; i++)
+    for (k = 0; k < DURATIONS_SLOWEST; k++)
+      if (!possible_slow(r, scale, &tree_durations(t, i)->slowest[k]))
         return 0;
-    }
-  }
   return 1;
 }
 
@@ -233,10 +239,7 @@ static int possible_tasks (const Recording *r, Scale scale) {
         !possible_ticks(scale, x->waiting))
       return 0;
     for (k = 0; k < DURATIONS_SLOWEST; k++)
-      if (x->slices.slowest[k].node >= r->tree.nodes.count ||
-          !possible_ticks(scale, x->slices.slowest[k].took) ||
-          !possible_ticks(scale, x->slices.slowest[k].ended))
-        return 0;
+      if (!possible_slow(r, scale, &x->slices.slowest[k])) return 0;
   }
   for (i = 1; i < t->pauses.count; i++) {
     const TaskPause *p = tasks_pauseat(t, i);

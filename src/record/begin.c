@@ -93,6 +93,7 @@ static void begin_calltimes (Recorder *r, const Options *o) {
   double rate;
   h->calltimes = o->calltimes;
   h->suspended = 0;
+  memset(&h->away, 0, sizeof h->away);
   h->scale = clock_scale(&r->recording.clock, 0);
   rate = clock_rate(h->scale);
   h->eventcost = (uint64_t)(o->mean_ns / rate * (1 << CALLTIME_SHIFT));
@@ -186,7 +187,7 @@ int begin_recording (Recorder *r, lua_State *L, const Options *o) {
   begin_counters(r, o);
   frames_init(&r->frames, &x->tree, &x->loops, o->history, o->full, o->slow);
   r->cache = memory_new(&x->memory, Cache, 1);
-  if (r->cache == NULL || !stacks_init(&r->stacks, &x->memory) ||
+  if (r->cache == NULL || !stacks_init(&r->stacks, &x->memory, o->calltimes) ||
       !begin_functions(r, L, o))
     return 0;
   begin_clock(r);

@@ -82,6 +82,7 @@ static INLINE void coroutine_go (Hot *h, Stack *to, int times) {
   h->top = to->top;
   if (times) {
     h->suspended = to->suspended;
+    h->away = to->away;
     calltime_return(h);
   }
   h->top--;

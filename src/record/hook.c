@@ -224,7 +224,7 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   f->is = is;
   if (how & HOW_LINES) f->line = entry != NULL ? *entry : f[-1].line;
   if (how & HOW_COUNT) f->as.at = 0;
-  if (how & HOW_TIMES) f->as.begun = calltime_begin(h);
+  if (how & HOW_TIMES) calltime_enter(h, h->limit, f);
   h->top = f;
   if (unlikely(is.flags & ~FRAME_EXCLUDED)) hook_doflags(h, L, ar);
 }
@@ -252,7 +252,7 @@ static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
     f[1].line = c->entry;
   }
   if (how & HOW_COUNT) f[1].as.at = 0;
-  if (how & HOW_TIMES) f[1].as.begun = calltime_begin(h);
+  if (how & HOW_TIMES) calltime_enter(h, h->limit, f + 1);
   n = callee_quick(h, f->node, key);
   if (unlikely(n == NULL)) return 0;
   f[1].node = n;
@@ -289,7 +289,7 @@ static INLINE int hook_replace (Hot *h, const lua_Debug *ar, int how) {
   if (n == NULL || n->as.full.tails == UINT32_MAX) return 0;
   if (how & HOW_TIMES) {
     calltime_return(h);
-    f->as.begun = calltime_begin(h);
+    calltime_enter(h, h->limit, f);
   }
   if (how & HOW_LINES) f->line = c->entry;
   if (how & HOW_COUNT) f->as.at = 0;

@@ -75,7 +75,7 @@ static void zone_cut (Recorder *r, lua_State *L, Stack *s, Frame *f) {
   calltime_ended(r->hot, s, f - 1, s->top - 1);
   if (s->counted) stack_deactivate(f - 1, s->top - 1);
   f[-1].line = s->top[-1].line;  /* the current line, which the zones had */
-  *f = *s->top;
+  stack_copy(s, f, s->top);
   f->node = f[-1].node;
   s->top = f;
 }
@@ -96,7 +96,7 @@ ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
   f = s->top;
   n = tree_enter(&r->recording.tree, f[-1].node, fn->id, 0);
   if (n == NULL) return zone_nomemory(r);
-  f[1] = f[0];
+  stack_copy(s, f + 1, f);
   f[1].node = n;
   memset(f, 0, sizeof *f);
   f->ci = f[-1].ci;
@@ -109,7 +109,7 @@ ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
   f->is.flags = FRAME_ZONE | *serial << FRAME_SERIAL;
   if (r->state == STATE_RUNNING) n->calls++;
   if (r->hot->calltimes && r->state == STATE_RUNNING && s == r->current)
-    f->as.begun = calltime_begin(r->hot);
+    calltime_enter(r->hot, s->limit, f);
   if (s->counted) node_activate(n);
   s->top = f + 1;
   zone_finish(r, L, s);

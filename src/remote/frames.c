@@ -183,6 +183,7 @@ const char *remote_called (RemoteMemory *m, const RemoteLayout *l,
   f->function = f->code = remote_word(m, slot);
   f->isc = tag != INTERNALS_LUA;
   f->tail = (marks & l->tail) != 0;
+  f->fresh = !f->isc && (l->fresh == 0 || (marks & l->fresh) != 0);
   if (f->isc != ((marks & l->c) != 0))
     return "a call does not match its function";
   if (tag == INTERNALS_C) return NULL;

@@ -16,6 +16,7 @@
 typedef struct RemoteFrame {
   int isc;
   int tail;		/* was it called by a tail call? */
+  int fresh;		/* does a C frame of the interpreter begin with it? */
   uint64_t function;	/* the closure, or a C function without upvalues */
   uint64_t code;	/* the C function, or the prototype */
   uint64_t pc;		/* of Lua: behind the instruction that it is at */

@@ -153,6 +153,14 @@ static uint32_t known_read_lua (Known *k, RemoteMemory *m,
 }
 
 
+uint32_t known_native (Known *k, uint64_t start) {
+  KnownFunction f = ZEROS;
+  f.isc = f.native = 1;
+  f.code = f.function = start;
+  return known_enter(k, &f);
+}
+
+
 uint32_t known_find (Known *k, RemoteMemory *m, const RemoteLayout *l,
                      const RemoteFrame *f, RemoteProto *p,
                      const char **why) {
@@ -167,10 +175,13 @@ uint32_t known_find (Known *k, RemoteMemory *m, const RemoteLayout *l,
       *why = "a C function has no code";
       return 0;
     }
-    read.isc = 1;
-    read.code = f->code;
-    id = known_enter(k, &read);
-    if (id == 0) *why = KNOWN_NOMEMORY;
+    id = known_native(k, f->code);
+    if (id == 0) {
+      *why = KNOWN_NOMEMORY;
+      return 0;
+    }
+    if (known_at(k, id)->native) known_at(k, id)->function = f->function;
+    known_at(k, id)->native = 0;
     return id;
   }
   if (!remote_proto(m, f->code, p)) {

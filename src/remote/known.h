@@ -21,6 +21,7 @@ typedef struct KnownFunction {
   int isc;
   uint64_t code;	/* the C function; 0: a function of Lua */
   uint64_t function;	/* that was called when it was first met */
+  int native;		/* is it of C, and was never called by Lua? */
   int wraps;		/* did it resume a coroutine that is its upvalue? */
   int first, last;
   size_t length;	/* of the source's name */
@@ -57,6 +58,9 @@ static inline KnownFunction *known_at (const Known *k, uint32_t id) {
 CPROF_I uint32_t known_find (Known *k, RemoteMemory *m,
                              const RemoteLayout *l, const RemoteFrame *f,
                              RemoteProto *p, const char **why);
+
+/* The C function that begins at this address. 0: out of memory. */
+CPROF_I uint32_t known_native (Known *k, uint64_t start);
 
 #endif
 

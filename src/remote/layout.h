@@ -29,6 +29,7 @@ typedef struct RemoteLayout {
   /* offset of a CallInfo's marks, and bits in them */
   size_t marks;
   uint32_t c, tail;
+  uint32_t fresh;	/* 0: each call of Lua has a C frame of its own */
   int newer;		/* are arrays and long strings those of Lua 5.5? */
   size_t hint;		/* in a table: a byte whose highest bit says that its
 			   array may be larger than its size says; 0: never */

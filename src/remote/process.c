@@ -47,6 +47,18 @@ int process_open (RemoteProcess *p, long id) {
 }
 
 
+/* Reads from the file of a segment. 0: not all can be read. */
+static int process_readsegment (const RemoteProcess *p,
+                                const RemoteSegment *s, uint64_t at,
+                                void *to, size_t size) {
+  int file = s->path != NULL ? platform_openfile(s->path) : p->file;
+  ssize_t n = file < 0 ? -1
+              : pread(file, to, size, (off_t)(s->offset + (at - s->from)));
+  if (s->path != NULL && file >= 0) platform_close(file);
+  return n == (ssize_t)size;
+}
+
+
 /* The segment that has an address; NULL: none has. */
 static const RemoteSegment *process_segment (const RemoteProcess *p,
                                              uint64_t at) {
@@ -66,9 +78,7 @@ static int process_readfile (void *ud, uint64_t at, void *to, size_t size) {
     size_t n;
     if (s == NULL) return 0;
     n = s->to - at < size ? (size_t)(s->to - at) : size;
-    if (pread(p->file, out, n, (off_t)(s->offset + (at - s->from))) !=
-        (ssize_t)n)
-      return 0;
+    if (!process_readsegment(p, s, at, out, n)) return 0;
     out += n;
     at += n;
     size -= n;

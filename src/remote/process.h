@@ -13,9 +13,10 @@
 
 #define REMOTE_STOPPED	256	/* most threads that are stopped at once */
 
-/* a part of the memory that a core file has */
+/* a part of the memory that a file has */
 typedef struct RemoteSegment {
   uint64_t from, to, offset;
+  const char *path;	/* NULL: the core file */
 } RemoteSegment;
 
 typedef struct RemoteProcess {

@@ -76,6 +76,7 @@ static const char *stack_call (RemoteStack *s, RemoteMemory *m,
   if (misfit != NULL) return misfit;
   to->func = known_find(k, m, l, &f, &p, &misfit);
   to->at = 0;
+  to->marks = f.isc ? JOIN_C : f.fresh ? JOIN_FRESH : 0;
   if (misfit != NULL) return misfit;
   if (!f.isc) {
     misfit = remote_instruction(&p, f.pc, &at);
@@ -106,6 +107,10 @@ static const char *stack_calls (RemoteStack *s, RemoteMemory *m,
     }
     misfit = stack_call(s, m, l, k, at, r);
     if (misfit != NULL) return misfit;
+  }
+  if (s->count > top) {
+    int main = t->global - t->at == (uint64_t)l->global;
+    s->call[s->count - 1].marks |= main ? JOIN_LAST | JOIN_MAIN : JOIN_LAST;
   }
   if (resumes && s->count > top)
     known_at(k, s->call[top].func)->wraps = 1;

@@ -6,6 +6,7 @@
 #ifndef remote_stack_h
 #define remote_stack_h
 
+#include "remote/join.h"
 #include "remote/known.h"
 #include "remote/task.h"
 
@@ -18,6 +19,7 @@
 typedef struct StackCall {
   uint32_t func;	/* of Known */
   uint32_t at;		/* its instruction, from 1; 0: not known, as in C */
+  int marks;		/* of join.h */
 } StackCall;
 
 typedef struct RemoteStack {

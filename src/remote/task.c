@@ -97,7 +97,8 @@ static int task_ended (long process, long thread) {
 }
 
 
-int task_waits (long process, long thread, uint64_t *stack) {
+int task_waits (long process, long thread, uint64_t *stack,
+                uint64_t *pc) {
   char text[256];
   const char *at;
   if (!task_read(process, thread, "syscall", text, sizeof text))
@@ -107,7 +108,8 @@ int task_waits (long process, long thread, uint64_t *stack) {
      -1 and these two */
   at = strrchr(text, ' ');
   while (at != NULL && at > text && at[-1] != ' ') at--;
-  if (at == NULL || sscanf(at, "0x%" SCNx64, stack) != 1)
+  if (at == NULL || sscanf(at, "0x%" SCNx64 " 0x%" SCNx64, stack,
+                           pc) != 2)
     return task_ended(process, thread) ? -1 : 0;
   return 1;
 }

@@ -41,9 +41,10 @@ CPROF_I int task_use (long process, long thread, TaskUse *u);
 
 /*
 ** Is the thread off its processor, to wait in the system? If so, '*stack' is
-** its stack pointer. -1: it has ended.
+** its stack pointer, and '*pc' the place in its code. -1: it has ended.
 */
-CPROF_I int task_waits (long process, long thread, uint64_t *stack);
+CPROF_I int task_waits (long process, long thread, uint64_t *stack,
+                        uint64_t *pc);
 
 #endif
 

@@ -44,6 +44,8 @@ local attach = {
       type = "string", values = { "wall", "cpu" } },
     { "--no-stop", "From outside: never stop a thread, not even for a " ..
       "moment: only waiting is seen then." },
+    { "--native", "Sample it from outside, with C frames: those of Lua " ..
+      "itself, of libraries and of the host." },
     { "-o FILE", "Record into FILE. (default: a temporary file, which " ..
       "commands without FILE read)", target = "output" },
     input.looks,
@@ -381,13 +383,14 @@ local function from_outside(parsed, fail)
   local program, why = outside.open(parsed.pid, {
     rate = math.tointeger(tonumber(parsed.sample)) or 1000,
     seconds = parsed.seconds, clock = parsed.clock or "wall",
-    stop = not parsed.no_stop,
+    stop = not parsed.no_stop, native = parsed.native,
   })
   if not program then
-    fail((unprepared .. ", and from outside: %s"):format(parsed.pid, why))
+    fail(((parsed.native and "process %d" or unprepared) ..
+      ", and from outside: %s"):format(parsed.pid, why))
   end
-  terminal.say((unprepared .. ": it is sampled from outside\n"):format(
-    parsed.pid))
+  terminal.say(((parsed.native and "process %d" or unprepared) ..
+    ": it is sampled from outside\n"):format(parsed.pid))
   local show, forbidden = shower(), nil
   local what = ("recording process %d (%s)"):format(parsed.pid,
     format.plain(program.command))
@@ -417,7 +420,7 @@ function attach.call(parsed, fail)
     return print_list(fail)
   end
   local program = not rendezvous.unable and listeners.find(parsed.pid)
-  if not program then return from_outside(parsed, fail)
+  if not program or parsed.native then return from_outside(parsed, fail)
   elseif parsed.no_stop then
     fail(("process %d listens, and records itself: --no-stop is for " ..
       "programs that do not listen"):format(parsed.pid))

@@ -31,6 +31,8 @@ local dump = {
     { "--locals", "Also print the variables of Lua functions and their " ..
       "values: local variables, varargs, and upvalues but _ENV. They may be " ..
       "passwords: mind who reads it." },
+    { "--native", "Also print C frames, those of Lua itself and of the " ..
+      "host. Threads that wait are stopped for a moment, too." },
     { "--json", "Print JSON." },
     input.looks,
   },
@@ -52,9 +54,19 @@ local function source_line(frame)
   return line and format.plain(line:match "^%s*(.-)%s*$") or ""
 end
 
+local function where_is(frame)
+  if frame.kind == "C" then return "[C]" end
+  if frame.kind == "native" then
+    return ("[%s]"):format((frame.module or "?"):match "[^/]*$")
+  end
+  return ("%s:%s"):format(frame.place, frame.line or "?")
+end
+
 local function row(frame)
-  local where = frame.kind == "C" and "[C]" or
-    ("%s:%s"):format(frame.place, frame.line or "?")
+  if frame.kind == "unknown" then
+    return { "(more C frames: " .. frame.name .. ")", "", "" }
+  end
+  local where = where_is(frame)
   return { format.plain(frame.name) .. (frame.tail and " (tail call)" or ""),
     format.plain(where), source_line(frame) }
 end
@@ -66,6 +78,11 @@ local function calls(thread, names, width, paint)
   if #rows == 0 then return {} end
   local lines = format.table(columns, rows, width - 4, paint)
   local missing = thread.depth - #rows
+  for _, frame in ipairs(thread.frames) do
+    if frame.kind == "native" or frame.kind == "unknown" then
+      missing = missing + 1
+    end
+  end
   for i, frame in ipairs(thread.frames) do
     if missing > 0 and i == #rows - 49 then
       out[#out + 1] = ("... %s ..."):format(format.plural(missing,
@@ -125,6 +142,9 @@ local function add_state(out, state, number, many, width, paint)
       (", and %s like it"):format(format.count(block.more)) or "")
     for _, line in ipairs(block.lines) do out[#out + 1] = "    " .. line end
   end
+  if state.no_native then
+    out[#out + 1] = "  there are no C frames: " .. state.no_native
+  end
   if not state.complete then
     out[#out + 1] = "  there may be more coroutines: the list of Lua's " ..
       "objects could not be read completely"
@@ -157,11 +177,11 @@ end
 
 -- the order of fields, so that equal states give equal texts
 local order = { "pid", "command", "stopped_ns", "states", "address",
-  "release", "thread", "waits", "complete", "threads", "kind", "status",
-  "resumed_by", "depth", "frames", "name", "source", "place", "line",
-  "first_line", "last_line", "tail", "variables", "more_variables", "number",
-  "type", "value", "bytes", "items", "slots", "class", "title",
-  "variables_cut" }
+  "release", "thread", "waits", "complete", "no_native", "threads", "kind",
+  "status", "resumed_by", "depth", "frames", "name", "module", "source",
+  "place", "line", "first_line", "last_line", "tail", "variables",
+  "more_variables", "number", "type", "value", "bytes", "items", "slots",
+  "class", "title", "variables_cut" }
 
 local as_array = { __jsontype = "array" }
 
@@ -196,7 +216,8 @@ local function as_json(found)
     end
     states[i] = { address = hex(state.address), release = state.release,
       thread = state.thread, waits = state.waits, complete = state.complete,
-      variables_cut = state.cut, threads = threads }
+      no_native = state.no_native, variables_cut = state.cut,
+      threads = threads }
   end
   return json.encode({ pid = found.pid, command = found.command,
     stopped_ns = found.stopped and found.stopped * 1e9 // 1 | 0,
@@ -209,9 +230,10 @@ end
 function dump.call(parsed, fail)
   local found, why
   if type(parsed.pid) == "string" then
-    found, why = remote.read_core(parsed.pid, parsed.exe, parsed.locals)
+    found, why = remote.read_core(parsed.pid, parsed.exe, parsed.locals,
+      parsed.native)
   else
-    found, why = remote.read(parsed.pid, parsed.locals)
+    found, why = remote.read(parsed.pid, parsed.locals, parsed.native)
   end
   if not found then fail(why) end
   input.print(parsed.json and as_json(found) or as_text(found, parsed), fail)

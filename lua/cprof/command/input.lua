@@ -95,14 +95,13 @@ local function recall(which, fail, headed)
   if not path then fail(advice) end
   check_there(path, what, fail)
   local profile = load(path, what, fail)
-  local named = ("%s, of %s"):format(what,
-    format.program(profile.meta))
+  local program = format.program(profile.meta)
   if elsewhere or not headed then
-    terminal.say(("note: this is %s, begun at %s%s\n"):format(named,
-      time_of(profile.meta), elsewhere and (" in %s; there is none from " ..
-      "this folder or terminal"):format(format.plain(elsewhere)) or ""))
+    terminal.say(("note: this is %s, of %s, begun at %s%s\n"):format(what,
+      program, time_of(profile.meta), elsewhere and (" in %s; there is none " ..
+      "from this folder or terminal"):format(format.plain(elsewhere)) or ""))
   end
-  return profile, named
+  return profile, ("%s (%s)"):format(what, program)
 end
 
 ---The profile in a file, and its name for messages.

@@ -17,6 +17,8 @@ local page = require "cprof.report.page"
 local period = require "cprof.command.period"
 local explained = require "cprof.count.rows"
 local slow = require "cprof.report.slow"
+local tasks = require "cprof.report.tasks"
+local within = require "cprof.count.within"
 
 local show = {
   name = "show",
@@ -80,11 +82,20 @@ local function head(view)
     on:line(("waiting: %s of the total, %s of self"):format(
       on:time(row.total_wait), on:time(row.self_wait)))
   end
+  local parts, sum = within.of(view.profile, row.title), 0
+  for _, part in ipairs(parts) do sum = sum + part.ns end
+  for i, part in ipairs(parts) do
+    parts[i] = ("%s %s %%"):format(part.what, format.percent(part.ns, sum))
+  end
+  if #parts > 0 then
+    on:line(("with C functions below it %s: %s"):format(on:time(sum),
+      table.concat(parts, ", ")))
+  end
   local allocated = allocations.sentence(view.profile, row.title)
   if allocated then on:line(allocated) end
   local what = explained.explain(row.func.name)
   if what then on:line(what) end
-  if row.durations then durations(on, row.durations) end
+  if row.durations then durations.show(on, row.durations) end
 end
 
 -- the callees and the function itself, sorted by time
@@ -104,7 +115,7 @@ local function with_itself(row, callees)
   return out
 end
 
--- number of slowest calls that are shown
+-- number of slowest calls, and of tasks, that are shown
 local few <const> = 3
 
 local function slowest(view)
@@ -113,6 +124,15 @@ local function slowest(view)
   view.page:gap()
   view.page:subtitle "slowest calls"
   slow.show(view.page, view.profile, calls, few)
+end
+
+-- what coroutines did that ran the function
+local function coroutines(view)
+  local p, on = view.profile, view.page
+  local list = tasks.of_function(p, view.row)
+  if #list == 0 then return end
+  if p.meta.tasks then tasks.show(on, p, list, few)
+  else tasks.sampled(on, p, list, few) end
 end
 
 local function lines(view)
@@ -155,6 +175,7 @@ function show.call(parsed, fail)
   }
   head(view)
   slowest(view)
+  coroutines(view)
   neighbours(view, "called by", callers(row), "caller")
   neighbours(view, "calls", with_itself(row, callees(row)), "callee")
   view.page:explain()

@@ -6,6 +6,7 @@ local graph = require "cprof.count.graph"
 local header = require "cprof.report.header"
 local listing = require "cprof.report.coverage"
 local name = require "cprof.source.name"
+local order = require "cprof.text.order"
 local page = require "cprof.report.page"
 local recorded = require "cprof.count.lines"
 local select_rows = require "cprof.report.select"
@@ -26,12 +27,17 @@ local function heats(profile)
     { "alloc" }
 end
 
--- what to look at first: the function with the most self time, by its name, or
--- by its title if others have the same name
+-- what to look at first: the function with the most self time, or the most CPU
+-- time if most of the time was waiting; by its name, or by its title if others
+-- have the same name
 local function hottest(profile)
   local first, named = nil, {}
   local list = graph.functions(profile)
-  select_rows.sort(list, "self")
+  if header.waits(profile) then
+    table.sort(list, order(function(row) return row.self_wait - row.self end,
+      "title"))
+  else select_rows.sort(list, "self")
+  end
   for _, row in ipairs(list) do
     local f = row.func
     named[f.name] = (named[f.name] or 0) + 1

@@ -5,6 +5,7 @@ local format = require "cprof.text.format"
 local graph = require "cprof.count.graph"
 local input = require "cprof.command.input"
 local page = require "cprof.report.page"
+local period = require "cprof.command.period"
 local shown = require "cprof.report.tasks"
 
 local tasks = {
@@ -15,7 +16,8 @@ local tasks = {
     "to the next yield: whoever has the longest slices keeps the others " ..
     "waiting. Below are the longest slices, with the call paths at their " ..
     "ends, and the call paths in which coroutines were suspended. The " ..
-    "recording must be made with cprof run --tasks.",
+    "recording must be made with cprof run --tasks. One made with --sample " ..
+    "only says how long coroutines ran, by the function that runs in them.",
   usage = "cprof tasks [options] [FILE] [FUNCTION]",
   example = "cprof tasks run.cprof handler",
   options = {
@@ -24,7 +26,7 @@ local tasks = {
       "title, as reports show it." },
     { "--limit N", "Show at most N rows of each table.", type = "integer",
       min = 1, default = 10 },
-    input.page,
+    period.options, input.page,
   },
 }
 
@@ -32,11 +34,7 @@ local tasks = {
 local function of_function(profile, wanted, fail)
   local row, why = find(graph.functions(profile), wanted)
   if not row then fail(why) end
-  local out = {}
-  for _, task in ipairs(profile.tasks) do
-    local f = task.func and profile.functions[task.func]
-    if f and f.title == row.title then out[#out + 1] = task end
-  end
+  local out = shown.of_function(profile, row)
   if #out == 0 then
     fail(("no coroutine ran %s: see cprof tasks"):format(
       format.plain(row.title)))
@@ -47,13 +45,19 @@ end
 function tasks.call(parsed, fail)
   local file, wanted = input.pair("tasks", parsed.file, "FUNCTION",
     parsed["function"], fail)
-  local profile = input.load(file, fail)
-  if not profile.tasks then
+  local profile = period.of(input.load(file, fail), parsed, fail)
+  local sampled = profile.samples ~= nil
+  if not profile.meta.tasks and not sampled then
     fail "no tasks were recorded; record them with cprof run --tasks"
   end
-  local list = wanted and of_function(profile, wanted, fail) or profile.tasks
+  local list = wanted and of_function(profile, wanted, fail) or
+    profile.tasks or {}
   local on = page.new(parsed, profile)
-  if #list == 0 then on:line "no coroutine was made or resumed"
+  if #list == 0 then
+    on:line(sampled and "no sample found a coroutine running that " ..
+      "coroutine.resume or coroutine.wrap had resumed" or
+      "no coroutine was made or resumed")
+  elseif sampled then shown.sampled(on, profile, list, parsed.limit)
   else shown.show(on, profile, list, parsed.limit) end
   input.print(on:text(), fail)
 end

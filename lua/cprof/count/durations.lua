@@ -10,7 +10,9 @@ local durations = {}
 local octaves <const>, steps <const> = 44, 10
 local count <const> = octaves * steps
 local slowest <const> = 8
-local call <const>, call_size <const> = "=I8I8I4I4", 24
+local call <const>, call_size <const> = "=I8I8I8I8I8I4I4I4I4", 56
+local call_fields <const> = { "took", "ended", "waited", "preempted",
+  "overhead", "node", "coroutine", "frame" }
 local counts_at <const> = slowest * call_size + 1
 local form <const> = "=" .. ("I4"):rep(count)
 local full <const> = 0xffffffff
@@ -25,9 +27,16 @@ end
 
 ---@class cprof.SlowCall
 ---@field took_ns integer      total time of the call, without overhead
+---@field cpu_ns? integer      the part in which the thread computed ...
+---@field wait_ns? integer     ... and in which it waited; nil: not known
+---@field preempted_ns integer others had the processor for so long besides
+---@field overhead_ns integer  of the profiler, besides
+---@field wall_ns integer      took_ns, preempted_ns and overhead_ns
 ---@field ended_ns? integer    since the start, with pauses; nil: not known
 ---@field node? integer        its call path: index of a call-tree node
 ---@field coroutine? integer   1: the main thread
+---@field frame? integer       number of the host's frame in which it ended;
+---    nil: before the first one had ended, or there are none
 
 ---@class cprof.Durations       the calls of a function, or of several
 ---@field calls integer          that have ended; of recursion, the outermost
@@ -53,40 +62,50 @@ local function percentile(list, calls, longest, percent)
   return longest
 end
 
--- The slowest calls of a histogram: { took, ended, node, coroutine }.
+-- The slowest calls of a histogram, with the fields of the core.
 local function calls_of(histogram)
   local out = {}
   for i = 1, slowest do
-    local at = { call:unpack(histogram, (i - 1) * call_size + 1) }
-    if at[1] > 0 or i == 1 then out[#out + 1] = { table.unpack(at, 1, 4) } end
+    local values = { call:unpack(histogram, (i - 1) * call_size + 1) }
+    local at = {}
+    for k, field in ipairs(call_fields) do at[field] = values[k] end
+    if at.took > 0 or i == 1 then out[#out + 1] = at end
   end
   return out
 end
 
--- The slowest calls with the names of their fields. In sums of profiles, and
--- joined ones, node 0 stands for a path that is not known.
-local function named(list, scaled, most)
-  local out = {}
-  for i, at in ipairs(list) do
-    local known = at[3] > 0
-    out[i] = { took_ns = math.min(scaled(at[1]), most),
-      ended_ns = known and at[2] > 0 and at[2] or nil,
-      node = known and at[3] + 1 or nil,
-      coroutine = known and at[4] > 0 and at[4] or nil }
+-- A slow call, without what is not known: in sums of profiles, and joined
+-- ones, node 0 stands for such a path.
+local function described(at, took_ns, waits)
+  local known = at.node > 0
+  local function field(name)
+    return known and at[name] > 0 and at[name] or nil
   end
-  return out
+  local wait_ns = math.min(at.waited, took_ns)
+  -- what 'took_ns' leaves out of the measured time is overhead
+  local overhead_ns = at.overhead + at.took - took_ns
+  return { took_ns = took_ns, cpu_ns = waits and took_ns - wait_ns or nil,
+    wait_ns = waits and wait_ns or nil, preempted_ns = at.preempted,
+    overhead_ns = overhead_ns,
+    wall_ns = took_ns + at.preempted + overhead_ns,
+    ended_ns = field "ended", node = known and at.node + 1 or nil,
+    coroutine = field "coroutine", frame = field "frame" }
 end
 
 ---What a histogram says, if only a share of its times counts.
 ---@param histogram string
 ---@param share number
+---@param waits boolean   is it known when the thread waited?
 ---@param total? integer  ns of all calls
 ---@param most? integer   no call took longer
 ---@return cprof.Durations
-function durations.scaled(histogram, share, total, most)
+function durations.scaled(histogram, share, waits, total, most)
   local function scaled(ns) return math.floor(ns * share + 0.5) end
-  most = most or math.maxinteger
-  local slow = named(calls_of(histogram), scaled, most)
+  local slow = {}
+  for i, at in ipairs(calls_of(histogram)) do
+    slow[i] = described(at, math.min(scaled(at.took),
+      most or math.maxinteger), waits)
+  end
   local longest = slow[1].took_ns
   local list, calls = {}, 0
   for step = 0, count - 1 do
@@ -115,20 +134,25 @@ function durations.of(histogram, p, total, total_raw)
   -- the total of a joined profile is from another run; where recursion is
   -- folded, a part of it may be the total of others
   local most = not (p.meta.joined or p.meta.folded) and total or nil
-  return durations.scaled(histogram, share, total, most)
+  return durations.scaled(histogram, share, p.meta.waiting_ns ~= nil, total,
+    most)
 end
 
 -- The string of these slow calls and counts.
 local function packed(slow, counts)
   local out = {}
   for i = 1, slowest do
-    out[i] = call:pack(table.unpack(slow[i] or { 0, 0, 0, 0 }))
+    local values = {}
+    for k, field in ipairs(call_fields) do
+      values[k] = slow[i] and slow[i][field] or 0
+    end
+    values[#values + 1] = 0  -- not used
+    out[i] = call:pack(table.unpack(values))
   end
   return table.concat(out) .. form:pack(table.unpack(counts, 1, count))
 end
 
-local longest_first <const> = order(function(at) return -at[1] end,
-  function(at) return at[2] end, function(at) return at[3] end)
+local longest_first <const> = order("-took", "ended", "node")
 
 ---Adds up histograms, either of which may be nil.
 ---@param a string?
@@ -144,13 +168,19 @@ function durations.add(a, b)
   return packed(slow, x)
 end
 
+-- A call of which it is no longer known when it was, and in what.
+local function unplaced(at)
+  at.ended, at.coroutine, at.frame = 0, 0, 0
+  return at
+end
+
 ---A histogram for another call tree: where its slow calls were is not known.
 ---@param histogram string?
 ---@return string?
 function durations.detached(histogram)
   if not histogram then return nil end
   local slow = calls_of(histogram)
-  for _, at in ipairs(slow) do at[2], at[3], at[4] = 0, 0, 0 end
+  for _, at in ipairs(slow) do unplaced(at).node = 0 end
   return packed(slow, { form:unpack(histogram, counts_at) })
 end
 
@@ -162,8 +192,8 @@ end
 function durations.moved(histogram, nodes)
   local slow = calls_of(histogram)
   for _, at in ipairs(slow) do
-    at[2], at[4] = 0, 0
-    at[3] = at[3] > 0 and (nodes[at[3] + 1] or 1) - 1 or 0
+    unplaced(at)
+    at.node = at.node > 0 and (nodes[at.node + 1] or 1) - 1 or 0
   end
   return packed(slow, { form:unpack(histogram, counts_at) })
 end

@@ -292,6 +292,16 @@ local function check_average(who, average)
   return figure
 end
 
+-- Of a file: what each function took, by the number of frames.
+local function means(self)
+  local out, n = {}, math.max(self.recorded, 1)
+  for i, f in ipairs(self.profile.functions) do
+    out[i] = { func = f, calls = (f.calls or 0) / n,
+      self_ns = (f.self_ns or 0) // n, total_ns = (f.total_ns or 0) // n }
+  end
+  return out
+end
+
 ---Averages per frame, for all functions: "all" is over all frames; 1 and 2 are
 ---moving averages, which follow nine tenths of a change in 0.8 and 2.5
 ---seconds. The first three frames are in none of them.
@@ -300,23 +310,12 @@ end
 function Frames:averages(average)
   local _ <close> = methods.borrow()
   local which, out = check_average("averages", average), {}
-  if not self.history then return self:means() end
+  if not self.history then return means(self) end
   local flat = self.history:averages(which)
   for i = 1, #flat, 6 do
     out[#out + 1] = { func = self.profile.functions[flat[i]],
       calls = flat[i + 1] / 1000, self_ns = flat[i + 2],
       total_ns = flat[i + 3], heat = flat[i + 4], total_heat = flat[i + 5] }
-  end
-  return out
-end
-
----Of a file: what each function took, by the number of frames.
----@return cprof.FrameRow[]
-function Frames:means()
-  local out, n = {}, math.max(self.recorded, 1)
-  for i, f in ipairs(self.profile.functions) do
-    out[i] = { func = f, calls = (f.calls or 0) / n,
-      self_ns = (f.self_ns or 0) // n, total_ns = (f.total_ns or 0) // n }
   end
   return out
 end

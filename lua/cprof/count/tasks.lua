@@ -78,7 +78,7 @@ local function counted(raw)
 end
 
 -- A task as a profile has it.
-local function describe(raw, share)
+local function describe(p, raw, share)
   local function scaled(ns) return math.floor(ns * share + 0.5) end
   local out = { func = known(raw.func), maker = known(raw.maker),
     line = known(raw.line), outer = known(raw.outer),
@@ -89,7 +89,8 @@ local function describe(raw, share)
   out.running_ns = scaled(raw.running_ns)
   out.waiting_ns = math.min(scaled(raw.waiting_ns), out.running_ns)
   out.pauses, out.suspended_ns = pauses_of(raw.pauses, scaled)
-  local d = durations.scaled(raw.histogram, share)
+  local d = durations.scaled(raw.histogram, share,
+    p.meta.waiting_ns ~= nil)
   out.slices, out.p50_ns, out.p90_ns, out.p99_ns, out.max_ns = d.calls,
     d.p50_ns, d.p90_ns, d.p99_ns, d.max_ns
   out.durations, out.slowest = d.steps, d.slowest
@@ -106,10 +107,59 @@ function tasks.list(p, raw)
     p.program_ns / math.max(p.program_ns + (p.meta.overhead_ns or 0), 1) or 1
   local out = {}
   for _, record in ipairs(raw) do
-    if counted(record) then out[#out + 1] = describe(record, share) end
+    if counted(record) then out[#out + 1] = describe(p, record, share) end
   end
   table.sort(out, by_running)
   return out
+end
+
+---@class cprof.SampledTask   coroutines that run a function, by samples
+---@field func integer         index of the function
+---@field samples integer      that found them running, or waiting in the system
+---@field running_ns integer   time of them, without coroutines they resumed
+---@field waiting_ns integer   the part of that in which the thread waited
+
+-- marks of functions that resume a coroutine, see src/identity/function.h
+local resumes <const> = 2 | 4
+
+local function marked(marks)
+  for _, mark in ipairs(marks) do
+    if mark & resumes ~= 0 then return true end
+  end
+  return false
+end
+
+---The tasks that samples have found, by the function that runs in them, those
+---that ran longest first; nil: none. Samples see no coroutine that is
+---suspended, nor where one was made.
+---@param nodes userdata
+---@param marks integer[]  of functions
+---@return cprof.SampledTask[]?
+function tasks.sampled(nodes, marks)
+  if not marked(marks) then return nil end
+  local out, of_func, at = {}, {}, {}
+  local resuming = {}
+  for _, depth, func, _, _, own, _, samples, _, _, _, _, wait in
+    core.walk(nodes) do
+    local resumed = depth > 0 and resuming[depth - 1]
+    resuming[depth] = (marks[func] or 0) & resumes ~= 0
+    at[depth] = depth > 0 and at[depth - 1] or nil
+    if resumed and not resuming[depth] then
+      at[depth] = of_func[func] or { func = func, samples = 0,
+        running_ns = 0, waiting_ns = 0 }
+      if not of_func[func] then
+        out[#out + 1], of_func[func] = at[depth], at[depth]
+      end
+    end
+    local task = at[depth]
+    if task then
+      task.samples = task.samples + samples
+      task.running_ns = task.running_ns + own
+      task.waiting_ns = task.waiting_ns + wait
+    end
+  end
+  table.sort(out, order("-running_ns", "func"))
+  return #out > 0 and out or nil
 end
 
 ---The nodes of `sum` that stand for those of `part`; `map` and `shift` are

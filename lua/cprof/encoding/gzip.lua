@@ -45,12 +45,19 @@ end
 -- most bytes in a block that is not compressed
 local block <const> = 65535
 
+---The checksum of bytes that gzip, and others, use.
+---@param s string
+---@return integer
+function gzip.sum(s)
+  local known, crc = crc_table(), 0xFFFFFFFF
+  for i = 1, #s do crc = known[(crc ~ s:byte(i)) & 255] ~ crc >> 8 end
+  return crc ~ 0xFFFFFFFF
+end
+
 ---Bytes in the gzip format, not compressed. Needs no library.
 ---@param s string
 ---@return string
 function gzip.stored(s)
-  local known, crc = crc_table(), 0xFFFFFFFF
-  for i = 1, #s do crc = known[(crc ~ s:byte(i)) & 255] ~ crc >> 8 end
   local out = { "\x1f\x8b\8\0\0\0\0\0\0\xff" }
   for at = 1, math.max(#s, 1), block do
     local part = s:sub(at, at + block - 1)
@@ -58,7 +65,7 @@ function gzip.stored(s)
     out[#out + 1] = string.pack("<BI2I2", last, #part, ~#part & 0xFFFF)
     out[#out + 1] = part
   end
-  out[#out + 1] = string.pack("<I4I4", crc ~ 0xFFFFFFFF, #s & 0xFFFFFFFF)
+  out[#out + 1] = string.pack("<I4I4", gzip.sum(s), #s & 0xFFFFFFFF)
   return table.concat(out)
 end
 

@@ -26,9 +26,10 @@
 --
 -- If durations of calls were counted, functions have timed_calls, max_ns,
 -- p50_ns, p90_ns, p99_ns, durations: [from ns, to ns, calls], ..., and
--- slowest: the longest calls, with took_ns, ended_ns, node, coroutine
+-- slowest: the longest calls, with took_ns, cpu_ns, wait_ns, preempted_ns,
+-- overhead_ns, wall_ns, ended_ns, node, coroutine, frame
 --
---   tasks       if tasks were counted: as profile.tasks
+--   tasks       if tasks were counted, or sampled: as profile.tasks
 --
 -- Times are estimates, which add up. self_most_ns and total_most_ns are upper
 -- bounds of them. A bound exceeds the estimate if most of the measured time is
@@ -156,12 +157,14 @@ local function tasks(list, out)
     for _, key in ipairs(lists.keys(task)) do
       if type(task[key]) ~= "table" then names[#names + 1] = key end
     end
-    for k, key in ipairs(task_lists) do
-      parts[k] = ('"%s":%s'):format(key,
-        #task[key] > 0 and encoded(task[key]) or "[]")
+    for _, key in ipairs(task_lists) do
+      if task[key] then
+        parts[#parts + 1] = (',"%s":%s'):format(key,
+          #task[key] > 0 and encoded(task[key]) or "[]")
+      end
     end
-    out(("%s%s,%s}"):format(i > 1 and ",\n" or "\n",
-      record(task, names):sub(1, -2), table.concat(parts, ",")))
+    out(("%s%s%s}"):format(i > 1 and ",\n" or "\n",
+      record(task, names):sub(1, -2), table.concat(parts)))
   end
   out "\n]"
 end

@@ -24,8 +24,10 @@ writes a profile as one HTML file, which opens from the disk and needs no networ
 | Functions | all functions; a click on a column sorts them; search finds a part of the title, ignoring case, or a JavaScript `/pattern/` |
 | Flame graph | the call tree, the root above (icicle) or below, by time or calls, with a colour for each file or by heat (self time); the sandwich has the callers of the chosen function above it and its callees below |
 | Call tree | who called what, as a table: callees below their callers, as `cprof tree` has them, or inverted, callers below their callees; arrow keys open and close rows, `e` opens the hottest path; search leaves what leads to what is found; calls from different lines are one row |
-| Call graph | the chosen function with its callers and callees, whose times add up to its own |
+| Call graph | the chosen function with its callers and callees, whose times add up to its own; with `--distribution`, percentiles, a histogram and the slowest of its calls |
 | Source | mode `"line"`, `"sample"` or `"count"`: lines, shaded relative to the hottest line of all files, with figures beside them; the chosen line tells what it calls, and what calls its function from where; files that were installed for several programs (below `share/lua`, for example) are listed as libraries; in mode `"count"` also the parts of lines, and branches that went only one way |
+| Slowest calls | with `--distribution`: the slowest calls of all, as `cprof slow` lists them, with CPU time, waiting, coroutine and frame; a row leads to its path in the flame graph |
+| Tasks | with `--tasks`: kinds of coroutines, their longest slices, and where they were suspended, as a flame graph of waiting; as `cprof tasks` prints it, of the chosen function, if coroutines run it |
 | Frames | of a profile with frames: their times, by name, with the budget and percentiles; frames that are much longer than all others are cut at the top, until a button shows them in full; the frames over budget, and which functions took longer in them; allocations and steps of the collector in each frame; from the chosen frames to their calls in the trace, or to what was sampled then |
 | Memory | of a recording with `--memory`: the size of the heap over time, allocations by kind and function, memory in use, the collector |
 | Trace | with `--trace`: calls on an axis of time, of one coroutine at a time |
@@ -34,7 +36,7 @@ If allocations were recorded, the choice beside the names of the views shows the
 
 `cprof run --trace=FILE.json` writes a trace; trace and profile must be of one run. With `--html`, that command writes a page with both. The page shows up to 300,000 calls. If there are more, the shortest are left out, and the page says how many.
 
-The page opens on what the profile was recorded for: changes, coverage, memory or frames; otherwise on the overview.
+The page opens on what the profile was recorded for: changes, coverage, tasks, memory or frames; otherwise on the overview.
 
 All views show the same chosen function. *Only this* and *Without this* limit all figures to that function and what it calls, or to the rest; *Into callers* adds its figures to those of its callers. A search has these links for all functions that match, and *As one box*, which shows one box for each call from elsewhere, as for a library. Several of these filters apply at once; each has a label that takes it away. A frame, or a range of frames, limits the figures, too. Figures of lines are then estimates. All choices, zoom and theme, too, are in the address of the page, so a link or a reload shows the same page, and the browser's Back button works. `?` lists the keys. On a phone, columns that do not fit are left out.
 

@@ -28,6 +28,6 @@ To see how edits change the heat of lines, start with `--lines`, edit, press *Ru
 
 **Who can look.** serve listens at 127.0.0.1, at a free port, unless `--listen HOST:PORT` says otherwise. Requests need the token in the address: whoever has it can see the figures and the sources, and press the buttons. Requests with another server's name, and those of other pages, are refused. Only the page and the recording are served, never other files. There is no encryption: beyond your own machine, use a tunnel, such as ssh's.
 
-Frames are not in files, so the page has none. LuaSocket (Debian's lua-socket, or the rock luasocket) and dkjson are needed.
+A program with frames has the view Frames: its last 1,024 frames of each name, and the functions of the 16 slowest; after a reset, or since a mark, there is none. LuaSocket (Debian's lua-socket, or the rock luasocket) and dkjson are needed.
 ]],
 }

@@ -4,6 +4,7 @@ import { bound } from "./bound.js";
 import { fill, h, refill } from "./dom.js";
 import { count } from "./format.js";
 import { field, matcher } from "./search.js";
+import { durations } from "./slowest.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
 import { neighbours } from "./tree.js";
 
@@ -190,6 +191,7 @@ export function callgraph(app, root) {
         h("p", {}, app.told(f).join(" · ")),
       ),
       table("Calls", "callee", below, "It calls nothing."),
+      durations(app, f),
     );
   }
 

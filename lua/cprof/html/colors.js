@@ -1,5 +1,5 @@
 // Colours of a flame graph. Functions of one file share a colour; C functions
-// are grey. In a comparison of two profiles, nodes that take longer are red, nodes
+// are grey, those that Lua did not call have a colour of their own. In a comparison of two profiles, nodes that take longer are red, nodes
 // that take less are blue; labels say so, too.
 
 // hues that are easy to tell apart
@@ -13,6 +13,7 @@ const themes = {
     rest: "#e3e3e0",
     mark: "#1558b0",
     grey: "#d5d8dc",
+    native: "#cdd2a9",
     root: "#e9e9e6",
     pale: "#f0f0ee",
     hue: (h) => `hsl(${h} 52% 80%)`,
@@ -34,6 +35,7 @@ const themes = {
     rest: "#2b2f34",
     mark: "#6fb1ff",
     grey: "#444a51",
+    native: "#474b2c",
     root: "#2f343a",
     pale: "#202429",
     hue: (h) => `hsl(${h} 28% 33%)`,
@@ -100,6 +102,7 @@ export function byFile(functions, theme, known = new Map()) {
   numbers(functions, known);
   return functions.map((f) => {
     if (f.kind === "root" || f.kind === "internal") return theme.root;
+    if (f.kind === "native") return theme.native;
     if (!f.place) return f.kind === "zone" ? theme.hue(310) : theme.grey;
     const n = known.get(f.place);
     const kind = n < hues.length ? theme.hue : theme.other;

@@ -19,12 +19,15 @@ local lines = require "cprof.count.lines"
 local memory = require "cprof.html.memory"
 local moments = require "cprof.html.moments"
 local name = require "cprof.source.name"
+local nodes_of = require "cprof.html.nodes"
 local order = require "cprof.text.order"
 local pack = require "cprof.html.pack"
 local sampled = require "cprof.count.sampled"
 local sources = require "cprof.annotate.source"
 local text = require "cprof.source.text"
 local sorted = require "cprof.text.lists"
+local tasked = require "cprof.html.tasked"
+local timed = require "cprof.html.timed"
 local traced = require "cprof.html.traced"
 
 local data = {}
@@ -41,7 +44,8 @@ function data.notes(p)
   end
   local function nothing() end
   header.show { profile = p,
-    page = { title = nothing, line = nothing, note = note } }
+    page = { title = nothing, line = nothing, note = note,
+      width = math.huge } }
   return out
 end
 
@@ -98,7 +102,8 @@ local function cost(n, raw) return math.max(raw - n, 0) end
 function data.row(row, source_of)
   local f = row.func
   return { plain(row.title), plain(f.name), f.place and plain(f.place) or "",
-    f.kind, source_of[f.source] or -1, name.first_line(f), f.last_line,
+    name.module(f) and "native" or f.kind, source_of[f.source] or -1,
+    name.first_line(f), f.last_line,
     row.count, row.self, row.total, row.max_depth, row.total_count or 0,
     cost(row.self, row.self_raw), cost(row.total, row.total_raw) }
 end
@@ -337,6 +342,8 @@ function data.of(p, whole, before)
   -- if only a part of the tree is shown, its figures, not the whole's
   local from = p.measure.whole == whole.measure.whole and whole or p
   local rows = graph.functions(from)
+  -- before rows of other nodes are added
+  local measured = table.move(rows, 1, #rows, 1, {})
   local listed, number = sources_of(whole, rows)
   local more = appended(rows, {})
   local index = numbers(p, rows, more)
@@ -357,6 +364,12 @@ function data.of(p, whole, before)
     frames = whole.frames and
       framed.of(whole, numbers(whole, rows, more), trees),
   }
+  if whole.meta.distribution or whole.tasks then
+    local all = numbers(whole, rows, more)
+    local nodes = nodes_of(p, whole, index, all)
+    out.timed = timed.of(measured, whole, nodes)
+    out.tasks = tasked.of(whole, all, nodes, plain)
+  end
   out.trace = trace_of(whole, rows, more, trees)
   out.axis = moments.of(p, whole, index, numbers(whole, rows, more), trees)
   out.before = before and changes.of(before, whole, rows, trees)

@@ -50,8 +50,9 @@ local function usual_of(frames, p, index)
   return out
 end
 
--- the most frames that have times alone
-local bare <const> = 4096
+-- the most frames that have times alone: of a page, and of each message to a
+-- live one
+local bare <const>, live_bare <const> = 4096, 1024
 
 local function of_loop(p, frames, index, trees)
   local seen, list = {}, {}
@@ -59,6 +60,7 @@ local function of_loop(p, frames, index, trees)
     if not f or seen[f.number] then return end
     seen[f.number] = true
     f.rows = without(p, f.rows)
+    nodes = trees and nodes
     if nodes then trees[#trees + 1] = pack.tree(nodes, index) end
     local rows, allocs, bytes = rows_of(f, index)
     list[#list + 1] = { n = f.number, start = f.start_ns,
@@ -76,8 +78,8 @@ local function of_loop(p, frames, index, trees)
     kept(back, false)
   end
   for back = 0, frames.slow_kept - 1 do kept(back, true) end
-  local last = frames:times()
-  for i = math.max(1, #last - bare + 1), #last do
+  local last, most = frames:times(), trees and bare or live_bare
+  for i = math.max(1, #last - most + 1), #last do
     local f = last[i]
     if not seen[f.number] then
       list[#list + 1] = { n = f.number, start = f.start_ns, ns = f.own_ns,
@@ -95,7 +97,8 @@ end
 ---are none without a name, the first ones.
 ---@param p cprof.Profile
 ---@param index table<integer, integer>  function -> its row
----@param trees table[]                  those of frames are appended
+---@param trees? table[]  those of frames are appended; nil: of a live page,
+---    which has none
 ---@return table
 function framed.of(p, index, trees)
   local out, others = of_loop(p, p.frames, index, trees), {}

@@ -48,6 +48,11 @@ export function legend(app) {
     if (model.functions.some((f) => f.kind === "C" && scope.self[f.id] > 0)) {
       of.push(swatch(theme.grey, "C"));
     }
+    if (
+      model.functions.some((f) => f.kind === "native" && scope.total[f.id] > 0)
+    ) {
+      of.push(swatch(theme.native, "C, not called by Lua"));
+    }
   }
   return h("p", { class: "aside legend" }, of);
 }

@@ -7,53 +7,13 @@
 local cells = require "cprof.profile.cells"
 local core = require "cprof.core"
 local instructions = require "cprof.count.instructions"
+local nodes_of = require "cprof.html.nodes"
 local pack = require "cprof.html.pack"
 local profile = require "cprof.profile"
 local range = require "cprof.profile.range"
 local sampled = require "cprof.count.sampled"
 
 local moments = {}
-
--- The nodes of the page's tree by their callers: { caller -> { row and line ->
--- node } }, from 0; -1: the caller of the root.
-local function children_of(p, index)
-  local out, path, n = { [-1] = {} }, { [-1] = -1 }, 0
-  for _, depth, func, line in core.walk(p.nodes) do
-    path[depth], out[n] = n, {}
-    local of, key = out[path[depth - 1]], index[func] << 32 | line
-    of[key] = of[key] or n
-    n = n + 1
-  end
-  return out
-end
-
--- the row of what stands for nodes that were added up
-local function added_up(p, index)
-  for i, f in ipairs(p.functions) do
-    if f.kind == "internal" and f.title:find "^%(below " then
-      return index[i] << 32
-    end
-  end
-end
-
--- Which node of the page's tree each node of the recording is part of, from
--- 0; nil: the tree of the page has other paths.
-local function nodes_of(p, whole, index, all)
-  local children, below = children_of(p, index), added_up(p, index)
-  local out, path, rest = {}, { [-1] = -1 }, {}
-  for id, depth, func, line in core.walk(whole.nodes) do
-    local up = path[depth - 1]
-    local of = children[up]
-    local to = not rest[up] and of[all[func] << 32 | line]
-    if not to then
-      to = rest[up] and up or below and of[below]
-      if not to then return nil end
-      rest[to] = true
-    end
-    path[depth], out[id] = to, to
-  end
-  return out
-end
 
 -- a sample is divided among lines in parts of this
 local unit <const> = 1000000000

@@ -246,6 +246,8 @@ export class Recording {
       whole: this.whole(),
       most: this.most(),
       samples: this.samples(),
+      // the mark does not divide frames
+      frames: marked ? undefined : content.frames,
       functions: this.functionColumns(),
       sources: this.sources.map(({ parts, ...source }, id) => ({
         ...source,

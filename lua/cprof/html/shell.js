@@ -16,10 +16,12 @@ import { overview } from "./overview.js";
 import { measures } from "./measures.js";
 import { named, ranged } from "./ranged.js";
 import { few, interval } from "./samples.js";
+import { slowest } from "./slowest.js";
 import { source } from "./source.js";
 import { figureOf } from "./table.js";
 import { span } from "./model.js";
 import * as state from "./state.js";
+import { tasks } from "./tasks.js";
 import { timeline } from "./timeline.js";
 import { trace } from "./trace.js";
 
@@ -72,6 +74,23 @@ const views = [
   { key: "tree", title: "Call tree", make: calltree },
   { key: "callgraph", title: "Call graph", make: callgraph },
   { key: "source", title: "Source", make: source, timed: true },
+  {
+    key: "slowest",
+    title: "Slowest calls",
+    make: slowest,
+    has: (m) => m.header.timed,
+    timed: true,
+    entire: true,
+  },
+  {
+    key: "tasks",
+    title: "Tasks",
+    make: tasks,
+    has: (m) => m.header.tasks,
+    opens: (m) => m.header.tasks?.exact,
+    timed: true,
+    entire: true,
+  },
   {
     key: "timeline",
     title: "Memory",
@@ -195,7 +214,12 @@ export class Shell {
     this.made = this.model;
     this.kind = kindOf(this.model);
     this.time = figure(this.model.unit);
-    this.views = views.filter((v) => !v.has || v.has(this.model));
+    this.views = this.known();
+  }
+
+  // The views that the model has something for.
+  known() {
+    return views.filter((v) => !v.has || v.has(this.model));
   }
 
   // Draws the model's new figures. The state is the same.
@@ -204,7 +228,8 @@ export class Shell {
     if (this.kind !== kindOf(this.model)) {
       this.prepare();
       this.shown = undefined;
-    }
+    } else this.views = this.known();
+    if (this.shown && !this.views.includes(this.shown)) this.shown = undefined;
     if (!this.shown) this.update();
     else {
       this.drawHead(this.shown);
@@ -229,6 +254,8 @@ export class Shell {
     const { views: list, all } = this;
     return (
       list.find((v) => v.key === this.state.view) ||
+      // a live page stays where it is when it gets more views
+      (this.bar && list.find((v) => v === this.shown)) ||
       list.find((v) => v.opens?.(all)) ||
       list[0]
     );

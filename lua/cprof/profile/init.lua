@@ -138,8 +138,10 @@ local sampled = later "cprof.count.sampled"
 ---@field durations? { [1]: integer, [2]: integer, [3]: integer }[]  the
 ---    histogram's steps: from (ns), to (ns, not included), calls
 ---@field slowest? cprof.SlowCall[]  the longest of these calls, the longest
----    first: took_ns, ended_ns (since the start, with pauses), node,
----    coroutine; of sums of profiles and joined ones, only took_ns
+---    first: took_ns (cpu_ns and wait_ns), preempted_ns and overhead_ns
+---    besides, wall_ns (all of these), ended_ns (since the start, with
+---    pauses), node, coroutine, frame; of sums of profiles and joined ones,
+---    only times
 ---@field histogram? string    all of that, see cprof.durations
 ---@field max_depth integer    most frames of it on one stack
 ---@field nth integer?         its number among the functions on its lines
@@ -307,7 +309,8 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis,
   for i, f in ipairs(raw) do marks[i] = f.marks end
   parts[p] = { (counting or samples) and {} or counted, sources, marks,
     samples and axis or nil, of_tasks, loops }
-  if of_tasks then p.tasks = tasks.list(p, of_tasks) end
+  if of_tasks then p.tasks = tasks.list(p, of_tasks)
+  elseif samples then p.tasks = tasks.sampled(nodes, marks) end
   -- mode "count" has no times, thus no frames
   p.loops = not counting and frames.all(p, loops, histories) or nil
   p.frames = frames.main(p.loops)

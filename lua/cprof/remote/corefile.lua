@@ -106,11 +106,48 @@ local function parse(file, out)
   return segments
 end
 
+-- Is the file that which was mapped here? Its first page, which has the number
+-- of its build, is in most core files.
+local function is_build(path, core_path, segments, m)
+  local at
+  for i = 1, #segments, 3 do
+    if segments[i] <= m.from and m.from + 4096 <= segments[i + 1] then
+      at = segments[i + 2] + m.from - segments[i]
+    end
+  end
+  if not at then return true end
+  local file <close> = io.open(path, "rb")
+  local dumped <close> = io.open(core_path, "rb")
+  if not file or not dumped or not dumped:seek("set", at) then return false end
+  return file:read(4096) == dumped:read(4096)
+end
+
+-- What a core file leaves out, as programs' files have it: three numbers for
+-- each part of a file, and its path.
+local function mapped_files(core_path, out, segments, exe)
+  local parts, paths, known = {}, {}, {}
+  local program = out.files[1] and out.files[1].path
+  for _, m in ipairs(out.files) do
+    local path = m.path == program and exe or m.path
+    if m.offset == 0 and known[path] == nil then
+      known[path] = is_build(path, core_path, segments, m)
+    end
+    if known[path] ~= false then
+      for _, n in ipairs { m.from, m.to, m.offset } do
+        parts[#parts + 1] = n
+      end
+      paths[#paths + 1] = path
+    end
+  end
+  return parts, paths
+end
+
 ---Opens a core file.
 ---@param path string
+---@param exe string?  the program; default: the file where it was
 ---@return cprof.CoreFile?
 ---@return string? why
-function corefile.open(path)
+function corefile.open(path, exe)
   if not core.remote_core then
     return nil, "core files can be read only on Linux, x86-64 and aarch64"
   end
@@ -125,7 +162,8 @@ function corefile.open(path)
       tostring(segments):match "(a core file of another machine)$"
     return nil, ("%s: %s"):format(path, known or "damaged")
   end
-  out.memory, why = core.remote_core(path, segments)
+  out.memory, why = core.remote_core(path, segments,
+    mapped_files(path, out, segments, exe))
   if not out.memory then return nil, ("%s: %s"):format(path, why) end
   return out
 end

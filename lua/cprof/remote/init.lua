@@ -3,6 +3,7 @@
 local core = require "cprof.core"
 local corefile = require "cprof.remote.corefile"
 local name = require "cprof.source.name"
+local native = require "cprof.remote.native"
 local paths = require "cprof.source.paths"
 local process = require "cprof.remote.process"
 local symbols = require "cprof.remote.symbols"
@@ -15,8 +16,10 @@ local remote = {}
 remote.wrapped = "coroutine.wrap function"
 
 ---@class cprof.RemoteFrame
----@field kind string     "Lua", "main", "C"
+---@field kind string     "Lua", "main", "C"; "native": a C function that Lua
+---    has not called; "unknown": further C frames are missing here
 ---@field name string
+---@field module string?  of a native one: its file
 ---@field source string?
 ---@field place string?   the source as people write it
 ---@field line integer?   nil: not known
@@ -43,6 +46,7 @@ remote.wrapped = "coroutine.wrap function"
 ---@field waits string?   the system call in which that one waits
 ---@field threads cprof.RemoteThread[]
 ---@field complete boolean  whether all coroutines were found
+---@field no_native string?  why there are no C frames
 ---@field cut boolean?     whether variables of calls were left out, as there
 ---    are too many
 
@@ -84,7 +88,7 @@ local function named(state, raw)
     local f = { kind = "C", source = "=[C]", line = -1, last_line = -1,
       called = "", how = "" }
     local given = state.names[raw.func] or raw.wraps and remote.wrapped
-    if not given then f.code = state.place(raw.code) end
+    if not given then f.code = state.symbols:place(raw.code) end
     return f, given or name.of(f)
   end
   local kind = raw.first == 0 and "main" or "Lua"
@@ -96,6 +100,11 @@ local function named(state, raw)
 end
 
 local function frame_of(state, raw)
+  if raw.native then
+    return { kind = "native", name = raw.native.name,
+      module = raw.native.module }
+  elseif raw.unknown then return { kind = "unknown", name = raw.unknown }
+  end
   local f, given = named(state, raw)
   if raw.c then return { kind = "C", tail = raw.tail, name = given } end
   return { kind = f.kind, source = raw.source, place = f.place, name = given,
@@ -140,7 +149,7 @@ local function raw_threads(memory, state, left)
       local raw, misfit = core.remote_thread(memory, address, state.layout,
         left)
       if not raw then return nil, misfit end
-      by[address] = raw
+      by[address], raw.main = raw, address == state.address
       left = left and raw.left
       if address == state.address or not dead(raw) then
         out[#out + 1] = raw
@@ -237,6 +246,61 @@ end
 
 
 -- {======================================================
+-- C frames
+-- =======================================================
+
+-- The threads of Lua that a thread of the system runs, of all its states,
+-- innermost first. What errors jump to lies in its stack, the innermost lowest.
+local function chain_of(states, id)
+  local lists, out = {}, {}
+  for _, state in ipairs(states) do
+    for _, raw in ipairs(state.thread == id and state.raws or {}) do
+      if active(raw) and not raw.resumed_by then
+        local list = { raw }
+        while list[1].resumes do table.insert(list, 1, list[1].resumes) end
+        lists[#lists + 1] = list
+      end
+    end
+  end
+  table.sort(lists, function(a, b) return math.ult(a[1].jump, b[1].jump) end)
+  for _, list in ipairs(lists) do table.move(list, 1, #list, #out + 1, out) end
+  return out
+end
+
+-- Reads the C stacks of the threads that run states, while they are stopped.
+local function walk(states, stacks, threads)
+  stacks.walked = {}
+  for _, state in ipairs(states) do
+    local id = state.thread
+    for _, thread in ipairs(id and threads or {}) do
+      if thread.id == id and not stacks.walked[id] then
+        stacks.walked[id] = stacks:walk(thread.registers or id)
+      end
+    end
+  end
+end
+
+-- Adds C frames to the calls of all states.
+local function join(states, stacks)
+  local missing = {}
+  for id, stack in pairs(stacks.walked) do
+    local chain = chain_of(states, id)
+    if #chain == 0 and #states == 1 then chain[1] = states[1].raws[1] end
+    local frames = stack.raw and stacks:frames(stack)
+    missing[id] = not frames and "its registers cannot be read" or
+      not native.join(chain, frames, stack.ended) and
+      "its C stack does not fit its calls" or nil
+  end
+  for _, state in ipairs(states) do
+    state.no_native = state.thread and missing[state.thread] or
+      not state.thread and "its thread is not known" or nil
+  end
+end
+
+-- }======================================================
+
+
+-- {======================================================
 -- Reading
 -- =======================================================
 
@@ -269,7 +333,7 @@ local function set_line(memory, state, threads)
 end
 
 -- reads all states once; nil and what did not fit
-local function read_states(memory, states, threads, mappings)
+local function read_states(memory, states, threads, mappings, stacks)
   for _, state in ipairs(states) do
     local raws, complete = raw_threads(memory, state, state.slots)
     if not raws then return nil, complete end
@@ -278,12 +342,13 @@ local function read_states(memory, states, threads, mappings)
     find_system_thread(state, raws, threads, mappings)
     set_line(memory, state, threads)
   end
+  if stacks then walk(states, stacks, threads) end
   return true
 end
 
 -- Reads until nothing has changed meanwhile. Returns for how long threads were
 -- stopped; or nil and why it failed.
-local function read_steady(memory, pid, states, mappings)
+local function read_steady(memory, pid, states, mappings, stacks)
   local why
   for i = 1, attempts do
     local seen = process.threads(pid)
@@ -292,11 +357,11 @@ local function read_steady(memory, pid, states, mappings)
     end
     local began = core.seconds()
     core.remote_forget(memory)
-    local stopped, refused = stop(memory, seen, i >= all_from)
+    local stopped, refused = stop(memory, seen, stacks or i >= all_from)
     local fits, misfit
     if stopped then
       fits, misfit = read_states(memory, states,
-        system_threads(pid, seen, stopped), mappings)
+        system_threads(pid, seen, stopped), mappings, stacks)
     end
     local stayed = stopped and process.stayed(pid, seen, stopped)
     core.remote_go(memory)
@@ -331,13 +396,14 @@ local function find_states(memory, ranges, who, slots)
 end
 
 -- Describes states that were read.
-local function described(states, place, folder)
+local function described(states, found, folder)
   local out = {}
   for i, state in ipairs(states) do
-    state.place, state.folder = place, folder
+    state.symbols, state.folder = found, folder
     out[i] = { address = state.address, release = state.release,
       thread = state.thread, waits = state.waits, complete = state.complete,
-      cut = state.cut, threads = describe(state, state.raws) }
+      no_native = state.no_native, cut = state.cut,
+      threads = describe(state, state.raws) }
   end
   return out
 end
@@ -378,23 +444,26 @@ function remote.open(pid, slots)
 end
 
 ---Reads what a process runs. Threads that run are stopped for a moment, those
----that wait are not.
+---that wait are not, unless C frames are wanted.
 ---@param pid integer
 ---@param locals boolean?  are variables wanted?
+---@param c_frames boolean?
 ---@return cprof.RemoteProcess?
 ---@return string? why
-function remote.read(pid, locals)
+function remote.read(pid, locals, c_frames)
   local opened, why = remote.open(pid, locals and most_slots or nil)
   if not opened then return nil, why end
   local states, mappings = opened.states, opened.mappings
+  local found = symbols.open(pid, mappings)
+  local stacks = c_frames and native.open(opened.memory, found, mappings)
   local stopped
-  stopped, why = read_steady(opened.memory, pid, states, mappings)
+  stopped, why = read_steady(opened.memory, pid, states, mappings, stacks)
   if stopped == nil then return nil, why end
-  local place = symbols.finder(pid, mappings)
+  if stacks then join(states, stacks) end
   local folder = core.remote_link(("/proc/%d/cwd"):format(pid))
-  text.forget(("/proc/%d/cwd"):format(pid))
+  text.of_process(pid, folder)
   return { pid = pid, command = process.command(pid), stopped = stopped or nil,
-    states = described(states, place, folder) }
+    states = described(states, found, folder) }
 end
 
 ---Reads what a process ran when its core file was written. Relative paths of
@@ -402,26 +471,30 @@ end
 ---@param path string
 ---@param exe string?  the program; default: the file where it was
 ---@param locals boolean?  are variables wanted?
+---@param c_frames boolean?
 ---@return cprof.RemoteProcess?
 ---@return string? why
-function remote.read_core(path, exe, locals)
-  local file, why = corefile.open(path)
+function remote.read_core(path, exe, locals, c_frames)
+  local file, why = corefile.open(path, exe)
   if not file then return nil, why end
   local states
   states, why = find_states(file.memory, process.writable(file.mappings), path,
     locals and most_slots or nil)
   if not states then return nil, why end
+  local program = file.files[1]
+  local found = symbols.open(nil, file.files,
+    exe and program and { [program.path] = exe })
+  local stacks = c_frames and native.open(file.memory, found, file.files,
+    true)
   local fits, misfit = read_states(file.memory, states, file.threads,
-    file.mappings)
+    file.mappings, stacks)
   if not fits then
     return nil, ("%s could not be read: %s"):format(path, misfit)
   end
+  if stacks then join(states, stacks) end
   text.forget()
-  local program = file.files[1]
-  local place = symbols.finder(nil, file.files,
-    exe and program and { [program.path] = exe })
   return { pid = file.pid, command = file.command, core = path,
-    states = described(states, place) }
+    states = described(states, found) }
 end
 
 -- }======================================================

@@ -4,6 +4,7 @@
 local core = require "cprof.core"
 local instructions = require "cprof.count.instructions"
 local name = require "cprof.source.name"
+local native = require "cprof.remote.native"
 local process = require "cprof.remote.process"
 local profile = require "cprof.profile"
 local remote = require "cprof.remote"
@@ -17,6 +18,7 @@ local outside = {}
 ---@field seconds number   how long to record, at most
 ---@field clock "wall"|"cpu"  "cpu": samples that find it waiting are left out
 ---@field stop boolean     may threads that run be stopped for a moment?
+---@field native boolean?  are C frames read?
 
 ---@class cprof.Outside
 ---@field pid integer
@@ -77,13 +79,20 @@ function outside.open(pid, options)
     state.root = state.address
     state.wall, state.told, state.cpu, state.delay = 0, 0, 0, 0
   end
+  local mappings = opened.mappings
+  local found = symbols.open(pid, mappings)
+  local stacks = options.native and native.open(memory, found, mappings) or nil
   return setmetatable({ pid = pid, options = options, memory = memory,
-    found = opened.states, names = names,
+    symbols = found, stacks = stacks, found = opened.states, names = names,
     states = table.move(opened.states, 1, #opened.states, 1, {}),
-    mappings = opened.mappings, command = process.command(pid),
+    mappings = mappings, command = process.command(pid),
     folder = core.remote_link(("/proc/%d/cwd"):format(pid)), where = {},
     samples = core.outside(memory, options.clock == "cpu",
-      not options.stop) }, Outside)
+      not options.stop, stacks and stacks.stacks, stacks and
+      function(pc, start)
+        local f = stacks:frame(pc, start)
+        return f.start, f.interpreter, f.lost
+      end) }, Outside)
 end
 
 -- the mapping that is a thread's C stack
@@ -150,6 +159,17 @@ local function find_root(self, state, now)
   state.idle = true
 end
 
+-- Looks whether a library was loaded, or has gone.
+local function look_at_code(self)
+  local mappings = process.mappings(self.pid)
+  local count = 0
+  for _, m in ipairs(mappings) do
+    if m.how:find("x", 1, true) then count = count + m.to - m.from end
+  end
+  if count ~= self.code then self.stacks:map(mappings) end
+  self.code = count
+end
+
 -- Looks again which threads run the states, and by which coroutine a host that
 -- resumes coroutines itself is at work. false: the program has ended.
 local function look_around(self, now)
@@ -158,6 +178,7 @@ local function look_around(self, now)
     if thread.state ~= "Z" and thread.state ~= "X" then ids[#ids + 1] = id end
   end
   table.sort(ids)
+  if self.stacks and #ids > 0 then look_at_code(self) end
   for _, state in ipairs(self.states) do
     account(self, state, now)
     find_root(self, state, now)
@@ -174,12 +195,16 @@ end
 -- Samples
 -- =======================================================
 
+-- The most ns that the first stop counts for: alone, it does not tell whether
+-- it took long by chance.
+local first <const> = 100000
+
 -- Sets the average time between two samples, so that stops take no more than
 -- their share of the program's time.
 local function pace(self, stopped)
   self.looks = self.looks + 1
   if stopped > 0 then
-    local typical = self.typical or stopped
+    local typical = self.typical or math.min(stopped, first)
     self.stops, self.stopped = self.stops + 1, self.stopped + stopped
     self.typical = typical * (stopped > typical and 1.05 or 0.95)
     local usual = self.typical * self.stops / self.looks / share
@@ -345,10 +370,13 @@ local function times_of(self, figures)
 end
 
 local function describe_functions(self, raw)
-  local place = symbols.finder(self.pid, self.mappings)
   for _, f in ipairs(raw) do
-    if f.kind == "C" then f.code = place(f.address) end
-    if f.kind ~= "C" then f.address = nil end
+    if f.kind == "C" then
+      f.code = self.symbols:place(f.address)
+      f.module = f.native and (f.code:match "^(.-): " or
+        f.code:match "^(.*)%+0x" or "?"):match "[^/]*$" or nil
+    else f.address = nil
+    end
   end
   name.set_places(raw, self.folder)
   local given = name.namer(raw, function(f)
@@ -428,8 +456,7 @@ function Outside:profile()
   local nodes, raw = core.outside_profile(self.samples,
     times.wall - times.preempted - times.stopped - (times.unseen or 0),
     times.waiting, times.stopped)
-  local cwd = ("/proc/%d/cwd"):format(self.pid)
-  text.forget(core.remote_link(cwd) and cwd or self.folder)
+  text.of_process(self.pid, self.folder)
   local named = describe_functions(self, raw)
   return profile.new(named, nodes, raw, meta_of(self, figures, times), {},
     sources_of(raw))

@@ -176,6 +176,10 @@ function process.waits(pid, id)
     path and " (" .. path .. ")" or ""), stack
 end
 
+-- what needs no rights
+local prepared <const> = "start the program with cprof run, or " ..
+  "lua5.4 -l cprof.auto for cprof attach"
+
 -- why the system does not let this user read another process's memory
 local function rule(pid)
   if core.owner(pid) == "other" then
@@ -185,10 +189,13 @@ local function rule(pid)
   local scope = yama and tonumber(yama)
   if scope == 1 then
     return "/proc/sys/kernel/yama/ptrace_scope is 1, so only its parent, or " ..
-      "a process that it names with prctl(PR_SET_PTRACER), may: use sudo"
+      "a process that it names with prctl(PR_SET_PTRACER), may: use sudo, or " ..
+      prepared
   elseif scope and scope > 1 then
-    return ("/proc/sys/kernel/yama/ptrace_scope is %d, so %s may"):format(
-      scope, scope == 2 and "only root" or "nobody")
+    local who = scope == 2 and "only root may: use sudo, or " or
+      "nobody may: "
+    return ("/proc/sys/kernel/yama/ptrace_scope is %d, so %s"):format(scope,
+      who .. prepared)
   end
   return "it is protected (PR_SET_DUMPABLE), or a container forbids it: " ..
     "use sudo, or allow the container process_vm_readv (SYS_PTRACE)"

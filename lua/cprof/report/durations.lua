@@ -2,6 +2,8 @@
 
 local format = require "cprof.text.format"
 
+local durations = {}
+
 local most_rows <const>, bar_width <const> = 10, 40
 
 -- The rows of the histogram, { from, to, calls }: each is `factor` times as
@@ -22,8 +24,10 @@ local function grouped(steps, factor)
   return out
 end
 
--- the finest rows of which there are no more than `most_rows`
-local function rows_of(steps)
+---The steps of a histogram, taken together to at most ten rows.
+---@param steps { [1]: integer, [2]: integer, [3]: integer }[]
+---@return { [1]: integer, [2]: integer, [3]: integer }[]  from, to, calls
+function durations.rows(steps)
   local factor = 2 ^ 0.25
   local rows = grouped(steps, factor)
   while #rows > most_rows do
@@ -36,14 +40,15 @@ end
 local list <const> = { { title = "from" }, { title = "to" },
   { title = "calls" }, { title = "", left = true } }
 
+---Prints percentiles and a histogram.
 ---@param page cprof.Page
 ---@param d cprof.Durations
-return function(page, d)
+function durations.show(page, d)
   if d.calls == 1 then return end
   page:line(("%s: median %s, p90 %s, p99 %s, max %s")
     :format(format.plural(d.calls, "complete call"), format.time(d.p50_ns),
     format.time(d.p90_ns), format.time(d.p99_ns), format.time(d.max_ns)))
-  local rows, most, out = rows_of(d.steps), 0, {}
+  local rows, most, out = durations.rows(d.steps), 0, {}
   for _, row in ipairs(rows) do most = math.max(most, row[3]) end
   for _, row in ipairs(rows) do
     if row[3] > 0 then
@@ -57,3 +62,5 @@ return function(page, d)
   page:subtitle "durations of calls"
   page:table(list, out)
 end
+
+return durations

@@ -5,6 +5,7 @@ local columns = require "cprof.report.columns"
 local format = require "cprof.text.format"
 local graph = require "cprof.count.graph"
 local lists = require "cprof.text.lists"
+local name = require "cprof.source.name"
 local select = require "cprof.report.select"
 
 local list <const> = {
@@ -17,7 +18,7 @@ local list <const> = {
 }
 
 local function file(f)
-  if f.kind == "C" then return "[C]" end
+  if f.kind == "C" then return ("[%s]"):format(name.module(f) or "C") end
   if f.kind ~= "Lua" and f.kind ~= "main" then return "(zones)" end
   return f.place
 end

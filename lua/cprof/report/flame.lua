@@ -3,6 +3,7 @@
 
 local folded = require "cprof.report.folded"
 local format = require "cprof.text.format"
+local name = require "cprof.source.name"
 local select = require "cprof.report.select"
 
 -- columns if the output has no width
@@ -16,6 +17,7 @@ local colors <const> = format.boxes
 -- a style for each file, and one for functions without one
 local function style_of(f)
   local place, hash = f.place, 0
+  if name.module(f) then return "native" end
   if not place then return "box1" end
   for i = 1, #place do hash = (hash * 31 + place:byte(i)) % 0x7fffffff end
   return "box" .. hash % (colors - 1) + 2

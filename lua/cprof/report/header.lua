@@ -239,6 +239,15 @@ local function slowed(profile, rate)
       format.count(level)) or "")
 end
 
+---Was most of the time waiting, and is waiting part of the figures? What waits,
+---such as the event loop of a server, then comes before all that works.
+---@param profile cprof.Profile
+---@return boolean
+function header.waits(profile)
+  return profile.measure.name == "time" and
+    2 * (profile.meta.waiting_ns or 0) > profile.measure.whole
+end
+
 ---Is it known where time went? It may be without samples: a range may be within
 ---a wait, or a C function, before its sample.
 ---@param profile cprof.Profile
@@ -339,8 +348,10 @@ end
 local function heap_line(points, page)
   local _, _, most = heap.sparkline(points, 1)
   local words = "heap: %s up to " .. format.bytes(most)
+  -- notes for the page of a browser have no width
+  local width = page.width or math.huge
   local bars = heap.sparkline(points,
-    math.min(page.width - format.width(words) + 2, 40))
+    math.min(width - format.width(words) + 2, 40))
   page:line(words:format(bars))
 end
 
@@ -383,6 +394,9 @@ function header.show(view)
     page:line(header.certainty(profile))
   end
   if meta.outside_dropped and profile.samples then outside(profile, page) end
+  if header.waits(profile) then
+    page:note("most of the time was waiting: --measure=cpu sorts by CPU time")
+  end
   if meta.joined then page:note(meta.joined) end
   gaps(profile, page)
   tree_gaps(profile, page)

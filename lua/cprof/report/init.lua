@@ -116,7 +116,7 @@ end
 ---@return string
 function report.make(profile, given, level)
   local o, measure = check(profile, given, level)
-  local of_tasks = not o.filter and profile.tasks
+  local of_tasks = not o.filter and profile.meta.tasks and profile.tasks
   profile = measures.profile(profile, measure)
   local view = { profile = profile, options = o,
     whole = profile.measure.whole, page = page.new(o, profile) }

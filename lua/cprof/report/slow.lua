@@ -76,10 +76,9 @@ function slow.calls(rows)
     local d = row.durations
     for _, c in ipairs(d and d.calls > 1 and d.slowest or {}) do
       if c.took_ns > factor * d.p50_ns then
-        out[#out + 1] = { row = row, took_ns = c.took_ns,
+        out[#out + 1] = setmetatable({ row = row,
           excess_ns = c.took_ns - d.p50_ns, usual_ns = d.p50_ns,
-          ended_ns = c.ended_ns or 0, node = c.node,
-          coroutine = c.coroutine }
+          ended_ns = c.ended_ns or 0 }, { __index = c })
       end
     end
   end
@@ -93,13 +92,41 @@ local function figure(title, field, rank)
   end }
 end
 
+---A column with a part of the time of slow calls or slices.
+---@param title string
+---@param field string    of cprof.SlowCall
+---@param rank integer
+---@param least number    shown from this share of the call's time on
+---@return cprof.EntryColumn
+function slow.part(title, field, rank, least)
+  return { title = title, optional = true, rank = rank, cell = function(_, e)
+    local ns = e[field] or 0
+    return ns > 0 and ns >= least * e.took_ns and format.time(ns) or ""
+  end }
+end
+
+-- CPU time is shown where it is not all that the call took.
+local cpu <const> = { title = "CPU", optional = true, rank = 5,
+  cell = function(_, e)
+    return (e.wait_ns or 0) > 0 and format.time(e.cpu_ns) or ""
+  end }
+
+-- a call was disturbed if it was preempted, or overhead was, for this share
+local disturbed <const> = 0.1
+
 local list <const> = {
-  figure("took", "took_ns"), figure("median", "usual_ns", 4),
+  figure("took", "took_ns"), cpu, slow.part("waiting", "wait_ns", 6, 0),
+  slow.part("preempted", "preempted_ns", 7, disturbed),
+  slow.part("overhead", "overhead_ns", 8, disturbed),
+  figure("median", "usual_ns", 4),
   { title = "ended at", optional = true, rank = 3, cell = function(_, e)
     return e.node and format.time(e.ended_ns) or ""
   end },
   { title = "coroutine", optional = true, rank = 2, cell = function(_, e)
     return (e.coroutine or 1) > 1 and tostring(e.coroutine) or ""
+  end },
+  { title = "frame", optional = true, rank = 3, cell = function(_, e)
+    return e.frame and format.count(e.frame) or ""
   end },
   columns.of { "function" },
   { title = "called by", left = true, least = 30, rank = 1, optional = true,

@@ -7,34 +7,57 @@ local format = require "cprof.text.format"
 local name = require "cprof.source.name"
 local order = require "cprof.text.order"
 local profiles = require "cprof.profile"
+local slow = require "cprof.report.slow"
 
 local tasks = {}
 
 -- marks of functions, see src/identity/function.h
 local resumes <const>, yields <const> = 2 | 4, 8
 
----The call path of a node in its coroutine, from the body on; the yield itself
----is left out.
+---The call path of the node of a slice or pause, in its coroutine: from the
+---function of the task on, also where C code has resumed the coroutine. The
+---yield itself is left out.
 ---@param p cprof.Profile
----@param node? integer
----@return string[]
-function tasks.path(p, node)
-  local marks, out = profiles.marks(p), {}
+---@param e { task: cprof.Task, node?: integer }
+---@return integer[]  functions
+function tasks.path(p, e)
+  local marks, out, node = profiles.marks(p), {}, e.node
+  local body
   while node do
     local parent, func = core.node(p.nodes, node)
     local mark = marks[func] or 0
-    if parent == 0 or mark & resumes ~= 0 and #out > 0 then break end
+    if parent == 0 then
+      return body and table.move(out, #out - body + 1, #out, 1, {}) or out
+    elseif mark & resumes ~= 0 and #out > 0 then break end
     if mark & yields == 0 or #out > 0 then
-      table.insert(out, 1, format.plain(p.functions[func].name))
+      table.insert(out, 1, func)
+      if func == e.task.func then body = #out end
     end
     node = parent
   end
   return out
 end
 
-local function chain(p, node)
-  return node and table.concat(tasks.path(p, node), format.arrow) or
-    "(not known)"
+local function chain(p, e)
+  if not e.node then return "(not known)" end
+  local names = tasks.path(p, e)
+  for i, func in ipairs(names) do
+    names[i] = format.plain(p.functions[func].name)
+  end
+  return table.concat(names, format.arrow)
+end
+
+---The tasks of a profile that run the function of a row.
+---@param p cprof.Profile
+---@param row cprof.Row
+---@return table[]
+function tasks.of_function(p, row)
+  local out = {}
+  for _, task in ipairs(p.tasks or {}) do
+    local f = task.func and p.functions[task.func]
+    if f and f.title == row.title then out[#out + 1] = task end
+  end
+  return out
 end
 
 ---The name of what runs in a task.
@@ -100,6 +123,7 @@ local kinds <const> = {
 
 local slices <const> = {
   { title = "took", cell = function(_, e) return format.time(e.took_ns) end },
+  slow.part("waiting", "wait_ns", 5, 0),
   { title = "ended at", optional = true, rank = 3, cell = function(_, e)
     return e.ended_ns and format.time(e.ended_ns) or ""
   end },
@@ -109,7 +133,7 @@ local slices <const> = {
   task_column(4),
   { title = "until", left = true, least = 30, rank = 1,
     cut = format.cutchain, code = true,
-    cell = function(on, e) return chain(on.profile, e.node) end },
+    cell = function(on, e) return chain(on.profile, e) end },
 }
 
 local pauses <const> = {
@@ -118,15 +142,17 @@ local pauses <const> = {
   task_column(4),
   { title = "at", left = true, least = 30, rank = 1, cut = format.cutchain,
     code = true,
-    cell = function(on, e) return chain(on.profile, e.node) end },
+    cell = function(on, e) return chain(on.profile, e) end },
 }
 
 local by_took <const> = order("-took_ns", function(e)
   return e.ended_ns or 0
 end)
 
--- The longest slices of the tasks: of each task and path, the longest.
-local function longest(list)
+---The longest slices of the tasks: of each task and path, the longest.
+---@param list cprof.Task[]
+---@return table[]  as cprof.SlowCall, with `task`
+function tasks.longest(list)
   local out = {}
   for _, task in ipairs(list) do
     local seen = {}
@@ -134,9 +160,7 @@ local function longest(list)
       local at = slice.node or 0
       if not seen[at] and slice.took_ns > 0 then
         seen[at] = true
-        out[#out + 1] = { task = task, took_ns = slice.took_ns,
-          ended_ns = slice.ended_ns, node = slice.node,
-          coroutine = slice.coroutine }
+        out[#out + 1] = setmetatable({ task = task }, { __index = slice })
       end
     end
   end
@@ -148,7 +172,10 @@ local by_ns <const> = order("-ns", "-times", function(e)
   return e.node or 0
 end)
 
-local function suspended(list)
+---Where the tasks were suspended, the longest first.
+---@param list cprof.Task[]
+---@return table[]  as cprof.Pause, with `task`
+function tasks.suspended(list)
   local out = {}
   for _, task in ipairs(list) do
     for _, pause in ipairs(task.pauses) do
@@ -182,6 +209,34 @@ function tasks.table(on, p, list, limit)
   show(on, p, "tasks", kinds, entries, limit)
 end
 
+local by_samples <const> = {
+  time("running", "running_ns"),
+  { title = "running %", cell = function(_, e) return e.share end },
+  time("waiting", "waiting_ns", 2),
+  { title = "samples", rank = 3, optional = true, cell = function(_, e)
+    return format.count(e.task.samples)
+  end },
+  task_column(),
+}
+
+---Prints tasks of a profile of samples.
+---@param on cprof.Page
+---@param p cprof.Profile
+---@param list cprof.SampledTask[]
+---@param limit integer  rows that are shown at most
+function tasks.sampled(on, p, list, limit)
+  local entries = {}
+  for i, task in ipairs(list) do
+    entries[i] = { task = task, share = on:share(task.running_ns) }
+  end
+  show(on, p, "tasks", by_samples, entries, limit)
+  on:gap()
+  on:note("estimated from samples, which see coroutines only while they " ..
+    "run, and only those that coroutine.resume or coroutine.wrap has " ..
+    "resumed: how many there are, how long their slices are, and where " ..
+    "they are suspended, is recorded with cprof run --tasks")
+end
+
 ---Prints tasks, their longest slices, and where they were suspended.
 ---@param on cprof.Page
 ---@param p cprof.Profile
@@ -189,8 +244,9 @@ end
 ---@param limit integer  rows of each table that are shown at most
 function tasks.show(on, p, list, limit)
   tasks.table(on, p, list, limit)
-  show(on, p, "longest slices", slices, longest(list), limit)
-  show(on, p, "where they were suspended", pauses, suspended(list), limit)
+  show(on, p, "longest slices", slices, tasks.longest(list), limit)
+  show(on, p, "where they were suspended", pauses, tasks.suspended(list),
+    limit)
 end
 
 return tasks

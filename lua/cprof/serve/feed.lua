@@ -5,6 +5,7 @@ local base64 = require "cprof.encoding.base64"
 local bound = require "cprof.count.bound"
 local core = require "cprof.core"
 local data = require "cprof.html.data"
+local framed = require "cprof.html.framed"
 local graph = require "cprof.count.graph"
 local json = require "cprof.encoding.json"
 local order = require "cprof.text.order"
@@ -255,6 +256,14 @@ local function notes_of(p)
     { __index = p.meta }) }, { __index = p }))
 end
 
+-- The frames by name, for a page; nil: there are none, or all figures began at
+-- 0 again, and it is not known which frames came later.
+local function frames_of(self)
+  local p = self.profile
+  if not p or not p.frames or self.base then return nil end
+  return framed.of(p, self.index)
+end
+
 local function content(self, version)
   local p = self.shown
   local list, figures = self.sources:since(version)
@@ -264,6 +273,7 @@ local function content(self, version)
     samples = data.samples(p),
     nodes = nodes_of(self, ids_since(self, version)),
     functions = rows_since(self, version), sources = list, lines = figures,
+    frames = frames_of(self),
   }
 end
 

@@ -220,6 +220,7 @@ end
 function Naming:name_c(f, calls)
   local path, given = self.path(f), called(f)
   if path then return path end
+  if f.module then return f.code:match ": (.-)$" or name_in_library(f) end
   if f.how == "message handler" or given and known[f.how] then return given end
   -- no call was seen: it ran before recording began, called by the host
   if calls == 0 and not given then return name.host end
@@ -282,10 +283,21 @@ end
 ---@param f cprof.Named
 ---@return string
 function name.where(f)
-  if f.kind == "C" then return "[C]" end
+  if f.kind == "C" then
+    return ("[%s]"):format(f.module or f.title and name.module(f) or "C")
+  end
   if f.kind == "main" then return "main chunk" end
   if f.kind ~= "Lua" then return "" end
   return ("%s:%d"):format(f.place or name.place(f.source), f.line)
+end
+
+---The file of a C function that Lua did not call, as its title says it; nil: it
+---is another function.
+---@param f cprof.Function
+---@return string?
+function name.module(f)
+  local module = f.kind == "C" and f.title:match " %(%[([^%]]*)%]%)$"
+  return module and module ~= "C" and module or nil
 end
 
 ---The title of a function, by which reports tell functions apart.

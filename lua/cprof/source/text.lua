@@ -13,8 +13,8 @@ local known = {}
 local asked = {}
 
 -- the folder that relative paths are in; nil: the current one, or else the one
--- where cprof was loaded
-local folder
+-- where cprof was loaded; and the folder that is another process's "/"
+local folder, root
 local here <const> = environment.folder
 
 -- Splits a text into lines, as Lua does: LF, CR, and both in either order each
@@ -38,6 +38,9 @@ end
 local function read(source)
   local path = filename.of_source(source)
   if not path then return source:sub(1, 1) ~= "=" and source or nil end
+  if root and filename.is_absolute(path) then
+    return core.readfile(root .. path)
+  end
   return core.readfile(filename.absolute(path, folder)) or
     not folder and core.readfile(filename.absolute(path, here)) or nil
 end
@@ -77,8 +80,19 @@ end
 ---Forgets all texts, as files may have changed.
 ---@param from string?  the folder that relative paths are in; nil: the current
 ---    one
-function text.forget(from)
-  known, asked, folder = {}, {}, from
+---@param top string?  the folder that absolute paths are in; nil: "/"
+function text.forget(from, top)
+  known, asked, folder, root = {}, {}, from, top
+end
+
+---Forgets all texts; from now on they are read as a process sees its files,
+---which may be in a container.
+---@param pid integer
+---@param from string?  the folder that relative paths are in if it has ended
+function text.of_process(pid, from)
+  local cwd, top = ("/proc/%d/cwd"):format(pid), ("/proc/%d/root"):format(pid)
+  text.forget(core.remote_link(cwd) and cwd or from,
+    core.remote_link(top) and top or nil)
 end
 
 ---Forgets texts that were not asked for since the last call, and texts of files

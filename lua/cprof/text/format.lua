@@ -345,7 +345,7 @@ function format.program(meta)
   return format.plain(meta.program or "(embedded)")
 end
 
-local codes = { bold = "1", dim = "2", never = "4;31" }
+local codes = { bold = "1", dim = "2", never = "4;31", native = "30;45" }
 
 -- shades of heat from cold to hot, for terminals with 256 colours and with 16
 local ramps = {

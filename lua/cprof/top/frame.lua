@@ -80,6 +80,16 @@ local function waiting(meta)
   return ("waiting %s %%"):format(format.percent(meta.waiting_ns, recorded))
 end
 
+-- of all frames since the start
+local function frames(profile)
+  local of = profile.frames
+  if not of or of.recorded == 0 then return nil end
+  local p = of:percentiles()
+  return ("%s: p99 %s, max %s"):format(of.name and
+    "frames of " .. format.plain(of.name) or "frames", format.time(p.p99),
+    format.time(p.max))
+end
+
 local function plural(n, what)
   return ("%s %s%s"):format(columns.count(n), what, n == 1 and "" or "s")
 end
@@ -96,7 +106,10 @@ local function facts(m, line)
     plural(select.distinct(now.profile), "function"),
     plural(#now.profile.nodes, "node"), "mode " .. meta.mode,
     ("pid %d"):format(meta.pid or 0) }
-  table.insert(out, 3, waiting(meta))
+  -- those that there may be
+  for _, text in ipairs { waiting(meta) or "", frames(now.profile) or "" } do
+    if text ~= "" then table.insert(out, 3, text) end
+  end
   for i, text in ipairs(out) do
     if line.width + 2 + format.width(text) > line.room then return end
     line:add((i > 1 and "  " or "") .. text)

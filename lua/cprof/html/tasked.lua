@@ -1,0 +1,66 @@
+-- What coroutines did, for the page, as `cprof tasks` prints it.
+
+local report = require "cprof.report.tasks"
+
+local tasked = {}
+
+-- slices in the list of the longest
+local limit <const> = 50
+
+-- what a task has by samples
+local sampled <const> = { running = "running_ns", waiting = "waiting_ns",
+  samples = "samples" }
+
+local figures <const> = { running = "running_ns", waiting = "waiting_ns",
+  suspended = "suspended_ns", alive = "alive", failed = "failed",
+  returned = "returned", closed = "closed", collected = "collected",
+  resumes = "resumes", slices = "slices", p50 = "p50_ns", p90 = "p90_ns",
+  p99 = "p99_ns", max = "max_ns" }
+
+-- a path in its coroutine, as rows
+local function path_of(p, index, e)
+  local out = {}
+  for i, func in ipairs(report.path(p, e)) do out[i] = index[func] end
+  return out
+end
+
+---@param p cprof.Profile
+---@param index table<integer, integer>   function -> its row
+---@param nodes? table<integer, integer>  node -> its number in the page
+---@param plain fun(s: string): string    text on one line, in which all is seen
+---@return table?
+function tasked.of(p, index, nodes, plain)
+  if not p.tasks then return nil end
+  local number, list, slices, pauses = {}, {}, {}, {}
+  local exact = p.meta.tasks
+  for i, task in ipairs(p.tasks) do
+    number[task] = i - 1
+    local out = { name = plain(report.name(p, task)),
+      f = task.func and index[task.func] or -1 }
+    if exact then
+      out.at = plain(report.made(p, task))
+      out.made = task.created + task.met
+    end
+    for field, of in pairs(exact and figures or sampled) do
+      out[field] = task[of]
+    end
+    list[i] = out
+  end
+  if not exact then return { list = list, slices = {}, pauses = {} } end
+  for i, slice in ipairs(report.longest(p.tasks)) do
+    if i > limit then break end
+    slices[i] = { task = number[slice.task], took = slice.took_ns,
+      wait = slice.wait_ns, ended = slice.ended_ns,
+      coroutine = slice.coroutine, known = slice.node ~= nil,
+      node = nodes and nodes[slice.node] or -1,
+      path = path_of(p, index, slice) }
+  end
+  for i, pause in ipairs(report.suspended(p.tasks)) do
+    pauses[i] = { task = number[pause.task], ns = pause.ns,
+      times = pause.times, known = pause.node ~= nil,
+      path = path_of(p, index, pause) }
+  end
+  return { list = list, slices = slices, pauses = pauses, exact = true }
+end
+
+return tasked

@@ -1,0 +1,254 @@
+// What coroutines did: a row for each kind of them, their longest slices, and
+// a flame graph of where they were suspended.
+
+import { h, refill } from "./dom.js";
+import { count, percent, time } from "./format.js";
+import { Icicle } from "./icicle.js";
+import { pathLink } from "./slowest.js";
+import { named, Table } from "./table.js";
+import { Builder, layout } from "./tree.js";
+
+const most = 50;
+
+// a figure that is left out where it is 0
+const figure = (title, hint, key, text) => ({
+  title,
+  hint,
+  has: (row) => row[key] > 0,
+  cell: (row) => (row[key] > 0 ? text(row[key]) : ""),
+});
+
+// a figure of slices, which samples do not know
+const slice = (key, hint) => ({
+  title: key,
+  hint,
+  has: (row) => row[key] !== undefined,
+  cell: (row) => time(row[key]),
+});
+
+/** @type {any[]} */
+const columns = [
+  {
+    title: "running",
+    hint: "Without the coroutines that they resumed",
+    cell: (row) => time(row.running),
+  },
+  figure("waiting", "The thread waited meanwhile", "waiting", time),
+  figure("suspended", "From a yield to the next resume", "suspended", time),
+  figure("made", "Coroutines of this kind", "made", count),
+  figure("alive", "That have not ended", "alive", count),
+  figure("errors", "That an error ended", "failed", count),
+  figure("resumes", undefined, "resumes", count),
+  figure("samples", "That found them", "samples", count),
+  slice("p50", "Half of the slices took no longer"),
+  slice("p99", "99 % of the slices took no longer"),
+  slice("max", "The longest slice: nothing else ran meanwhile"),
+];
+
+// the name of a task, which chooses its function
+function taskName(app, task) {
+  const f = app.model.functions[task.f];
+  return f ? named(app, f) : h("span", { class: "name" }, task.name);
+}
+
+function pathOf({ functions }, { known, path }) {
+  if (!known) return "(not known)";
+  return path.map((id) => functions[id].name).join(" → ");
+}
+
+// The tree of call paths in coroutines by the time that they were suspended.
+function suspendedTree(app, list, pauses) {
+  const root = app.model.functions.findIndex((f) => f.kind === "root");
+  const out = new Builder();
+  const top = out.child(-1, root);
+  for (const { task, path, ns, times } of pauses) {
+    const body = list[task].f;
+    let node = body >= 0 && path[0] !== body ? out.child(top, body) : top;
+    for (const f of path) node = out.child(node, f);
+    out.add(node, times, ns);
+  }
+  return out.tree();
+}
+
+// the tasks that are shown: all, or those of the chosen function
+function wanted(app) {
+  const { list } = app.model.header.tasks;
+  const f = app.chosen;
+  const some = f && list.some((task) => task.f === f.id);
+  return (task) => !some || list[task].f === f.id;
+}
+
+function kindsTable(app, passes) {
+  const { list } = app.model.header.tasks;
+  const rows = list.filter((_, i) => passes(i));
+  const own = columns.filter(({ has }) => !has || rows.some(has));
+  const out = new Table(
+    [
+      ...own,
+      { title: "task", left: true, cell: (row) => taskName(app, row) },
+      ...(app.model.header.tasks.exact
+        ? [
+            {
+              title: "made at",
+              left: true,
+              class: "extra",
+              cell: (row) => h("span", { class: "place" }, row.at),
+            },
+          ]
+        : []),
+    ],
+    {
+      caption: "Kinds of coroutines",
+      none: "No coroutine was made or resumed.",
+      choose: (row) => row.f >= 0 && app.choose(app.model.functions[row.f]),
+    },
+  );
+  out.show(rows);
+  return out;
+}
+
+function slicesTable(app, passes) {
+  const { list, slices } = app.model.header.tasks;
+  const rows = slices.filter(({ task }) => passes(task));
+  const waits = rows.some(({ wait }) => wait > 0);
+  const out = new Table(
+    [
+      { title: "took", cell: (row) => time(row.took) },
+      ...(waits
+        ? [
+            {
+              title: "waiting",
+              hint: "The thread waited meanwhile",
+              cell: (row) => (row.wait > 0 ? time(row.wait) : ""),
+            },
+          ]
+        : []),
+      {
+        title: "ended at",
+        hint: "Since the start",
+        cell: (row) => (row.ended === undefined ? "" : time(row.ended)),
+      },
+      {
+        title: "coroutine",
+        cell: (row) => (row.coroutine === undefined ? "" : `${row.coroutine}`),
+      },
+      {
+        title: "task",
+        left: true,
+        cell: (row) => taskName(app, list[row.task]),
+      },
+      {
+        title: "until",
+        left: true,
+        cell: (row) => h("span", { class: "name" }, pathOf(app.model, row)),
+      },
+    ],
+    {
+      caption: "Longest slices",
+      limit: most,
+      choose: (row) =>
+        row.node >= 0 &&
+        app.set(pathLink(app, row.node, app.model.functions[row.path.at(-1)])),
+    },
+  );
+  out.show(rows);
+  return out;
+}
+
+function pausesTable(app, passes) {
+  const { list, pauses } = app.model.header.tasks;
+  const out = new Table(
+    [
+      { title: "suspended", cell: (row) => time(row.ns) },
+      { title: "times", cell: (row) => count(row.times) },
+      {
+        title: "task",
+        left: true,
+        cell: (row) => taskName(app, list[row.task]),
+      },
+      {
+        title: "at",
+        left: true,
+        cell: (row) => h("span", { class: "name" }, pathOf(app.model, row)),
+      },
+    ],
+    { caption: "Where they were suspended", limit: most },
+  );
+  out.show(pauses.filter(({ task }) => passes(task)));
+  return out;
+}
+
+// The flame graph of waiting, or undefined where nothing was suspended.
+function waiting(app, passes) {
+  const { list, pauses } = app.model.header.tasks;
+  const shown = pauses.filter(({ task, ns }) => passes(task) && ns > 0);
+  if (shown.length === 0) return undefined;
+  const tree = suspendedTree(app, list, shown);
+  const graph = new Icicle(app, {
+    label:
+      "Flame graph of where coroutines were suspended. A table follows with " +
+      "the same figures.",
+    height: () => 320,
+    fit: true,
+    detail: (node) => [
+      `suspended ${time(tree.total[node])} ` +
+        `(${percent(tree.total[node], tree.total[0])} %), ` +
+        `${count(tree.below()[node])} times`,
+    ],
+    choose: (node) => graph.show_zoom(node),
+  });
+  graph.show(layout(tree, tree.self));
+  return graph;
+}
+
+export function tasks(app, root) {
+  let graph;
+  let tables = [];
+  function draw() {
+    const passes = wanted(app);
+    graph?.close();
+    graph = waiting(app, passes);
+    tables = [
+      kindsTable(app, passes),
+      slicesTable(app, passes),
+      pausesTable(app, passes),
+    ];
+    const [kinds, slices, pauses] = tables;
+    refill(
+      root,
+      h(
+        "p",
+        { class: "lead" },
+        app.model.header.tasks.exact
+          ? "A slice is the time from a resume to the next yield: nothing " +
+              "else of the program runs meanwhile."
+          : "Estimated from samples, which see coroutines only while they run.",
+      ),
+      kinds.element,
+      slices.rows.length > 0 &&
+        h("section", {}, h("h2", {}, "Longest slices"), slices.element),
+      graph &&
+        h(
+          "section",
+          { class: "suspended" },
+          h("h2", {}, "Where they were suspended"),
+          graph.element,
+          pauses.element,
+        ),
+    );
+    graph?.resize();
+  }
+  draw();
+  return {
+    update: draw,
+    resize: () => graph?.resize(),
+    key: (event) => {
+      if (graph && document.activeElement === graph.canvas) {
+        return graph.key(event);
+      }
+      const at = tables.find((t) => t.body.contains(document.activeElement));
+      return (at || tables[0]).key(event);
+    },
+    close: () => graph?.close(),
+  };
+}

@@ -1,0 +1,461 @@
+-- C frames of other programs, beside those of Lua: a host says which ones it
+-- has.
+
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local compile = require "compile"
+local core = require "cprof.core"
+local elf = require "cprof.remote.elf"
+local helper = require "helper"
+local json = require "dkjson"
+local name = require "cprof.source.name"
+local native = require "cprof.remote.native"
+local outside = require "cprof.remote.outside"
+local process = require "cprof.remote.process"
+local profiler = require "cprof"
+local remote = require "cprof.remote"
+local symbols = require "cprof.remote.symbols"
+
+if not core.native then return end
+
+local script = [[
+local function inner()
+  wait_here()
+  return 1
+end
+local mt = setmetatable({}, { __index = function(_, key)
+  return (call_back(inner)) + #key
+end })
+local function outer() return mt.x + 1 end
+local co = coroutine.wrap(function()
+  pcall(coroutine.yield)
+  return (pcall(outer))
+end)
+co()
+co()
+]]
+
+-- Starts a host that waits in `wait_here`.
+local function start(dir, compiler, code)
+  compile.must("%s -I$SPEC_INCLUDE -rdynamic -fno-optimize-sibling-calls " ..
+    "-o %s/host spec/support/native_host.c $SPEC_LINK -lm -ldl", compiler,
+    dir.path)
+  dir:file("script.lua", code or script)
+  local pipe = io.popen(("cd '%s' && echo $$ >pid && exec ./host " ..
+    "script.lua >out 2>err"):format(dir.path), "w")
+  local at = dir.path .. "/stack"
+  while not io.open(at) do core.sleep(0.005) end
+  local addresses = {}
+  for line in io.lines(at) do
+    addresses[#addresses + 1] = math.tointeger(tonumber(line))
+  end
+  local host = { pid = math.tointeger(tonumber(
+    (command.read(dir.path .. "/pid")))), pipe = pipe, said = addresses,
+    dir = dir }
+  return setmetatable(host, { __close = function()
+    if host.pipe then os.execute("kill -9 " .. host.pid) end
+  end })
+end
+
+local function finish(host)
+  local _, how, status = host.pipe:close()
+  host.pipe = nil
+  assert.same({ "exit", 0 }, { how, status })
+  assert.equal("", command.read(host.dir.path .. "/err"))
+end
+
+-- Why this system does not let a user read another program; nil: it does.
+local function forbidden()
+  local pipe <close> = io.popen "sleep 60 >/dev/null & echo $!"
+  local pid = pipe:read "n"
+  local _, why = process.open(pid)
+  os.execute("kill " .. pid)
+  return why
+end
+
+local refusal = forbidden()
+if refusal then
+  describe("C frames of other programs", function()
+    it("are read", function() pending(refusal) end)
+  end)
+  return
+end
+
+-- names of the host's functions, also as C++ has them
+local of_host = { "wait_here", "call_back", "host_turn", "host_run" }
+
+local function own_name(frame)
+  if frame.kind == "native" then
+    if frame.module:match "[^/]*$" ~= "host" then return nil end
+    if frame.name == "main" then return "main" end
+    for _, given in ipairs(of_host) do
+      if frame.name:find(given, 1, true) then return given end
+    end
+    return nil
+  end
+  return frame.kind == "main" and "chunk" or
+    frame.first_line == 5 and "__index" or
+    frame.first_line == 9 and "coroutine" or
+    frame.name == "coroutine.wrap function" and "wrap" or frame.name
+end
+
+-- the frames of a dump that the host and the script have, innermost first,
+-- also through coroutines
+local function names(found)
+  local out, threads = {}, found.states[1].threads
+  for i = #threads, 1, -1 do
+    for _, frame in ipairs(threads[i].frames) do
+      if frame.kind ~= "unknown" then out[#out + 1] = own_name(frame) end
+    end
+  end
+  return table.concat(out, " ")
+end
+
+local function is_unknown(found)
+  for _, thread in ipairs(found.states[1].threads) do
+    for _, frame in ipairs(thread.frames) do
+      if frame.kind == "unknown" then return frame.name end
+    end
+  end
+end
+
+-- the return addresses of a waiting program, from `wait_here` on
+local function walked(pid)
+  local memory = assert(process.open(pid))
+  local mappings = process.mappings(pid)
+  local found = symbols.open(pid, mappings)
+  local reader = native.open(memory, found, mappings)
+  assert(core.remote_stop(memory, pid))
+  local raw, ended = core.native_walk(reader.stacks, memory, pid)
+  core.remote_go(memory)
+  local out, begun = {}, false
+  for i = 1, #raw, 2 do
+    local _, given = found:find(raw[i])
+    if begun then out[#out + 1] = raw[i] + 1 end
+    begun = begun or (given or ""):find("wait_here", 1, true) ~= nil
+  end
+  return out, ended
+end
+
+local function is_there(tool)
+  return os.execute(("command -v %s >/dev/null 2>&1"):format(tool))
+end
+
+local compilers = {
+  ["with frame pointers"] = "gcc -O1 -fno-omit-frame-pointer",
+  ["without frame pointers"] = "gcc -O2 -fomit-frame-pointer",
+  ["in C++"] = is_there "g++" and "g++ -O2 -x c++" or nil,
+}
+
+describe("the C stack of another program", function()
+  for what, compiler in pairs(compilers) do
+    it("is that which it says, frame by frame, " .. what, function()
+      local dir <close> = command.folder()
+      local host <close> = start(dir, compiler)
+      local found, ended = walked(host.pid)
+      assert.is_nil(ended)
+      assert.is_true(#found > 20)
+      assert.same({ table.unpack(host.said, 2) }, found)
+      finish(host)
+    end)
+
+    it("has Lua's calls where they belong, " .. what, function()
+      local dir <close> = command.folder()
+      local host <close> = start(dir, compiler)
+      local found = assert(remote.read(host.pid, false, true))
+      assert.is_nil(found.states[1].no_native)
+      assert.is_nil(is_unknown(found))
+      assert.equal("wait_here inner call_back __index outer pcall coroutine " ..
+        "wrap chunk host_turn host_run host_run host_run main", names(found))
+      finish(host)
+    end)
+  end
+
+  it("is followed by frame pointers where there is nothing else", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O1 -fno-omit-frame-pointer " ..
+      "-fno-asynchronous-unwind-tables -fno-unwind-tables",
+      "call_back(function() wait_here() end)\n")
+    local found = assert(remote.read(host.pid, false, true))
+    assert.is_nil(is_unknown(found))
+    assert.equal("wait_here <fn:1> call_back chunk host_turn host_run " ..
+      "host_run host_run main", names(found))
+    finish(host)
+  end)
+
+  it("ends with a message where it cannot be followed", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2 -fomit-frame-pointer " ..
+      "-fno-asynchronous-unwind-tables -fno-unwind-tables")
+    local found = assert(remote.read(host.pid, false, true))
+    assert.equal("its function has no unwind tables and no frame pointer",
+      is_unknown(found))
+    -- calls of Lua are all there
+    assert.is_truthy(names(found):find("inner call_back __index outer pcall " ..
+      "coroutine wrap chunk", 1, true), names(found))
+    local out = command.cprof("dump", "--native", tostring(host.pid))
+    assert.is_truthy(out:find("(more C frames: its function has no unwind " ..
+      "tables and no frame pointer)", 1, true), out)
+    finish(host)
+  end)
+
+  it("has names from a separate file", function()
+    for _, how in ipairs { "--build-id=sha1", "--build-id=none" } do
+      local dir <close> = command.folder()
+      compile.must("cd %s && echo 'int a_function(int x) { return x + 1; } " ..
+        "static __attribute__((noinline)) int hidden(int x) " ..
+        "{ return x * x; } int main(int n, char **v) { (void)v; " ..
+        "return hidden(a_function(n)); }' >a.c && gcc -O1 -Wl,%s -o whole " ..
+        "a.c && objcopy --only-keep-debug whole a.debug && " ..
+        "strip -o bare whole && objcopy --add-gnu-debuglink=a.debug bare",
+        dir.path, how)
+      local whole = elf.read(dir.path .. "/whole")
+      local bare = elf.read(dir.path .. "/bare")
+      for _, f in ipairs(whole.functions) do
+        local other = elf.find(bare, f.address + (f.size > 1 and 1 or 0))
+        assert.equal(f.address, other and other.address)
+      end
+      compile.must("cd %s && echo >>a.c && echo 'int more;' >>a.c && " ..
+        "gcc -O0 -Wl,%s -o whole a.c && " ..
+        "objcopy --only-keep-debug whole a.debug", dir.path, how)
+      bare = elf.read(dir.path .. "/bare")
+      for _, f in ipairs(bare.functions) do
+        assert.not_equal("hidden", f.name)  -- of another build
+      end
+    end
+  end)
+end)
+
+describe("cprof dump --native", function()
+  it("prints C frames with their files, and as JSON", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2")
+    local out, err = command.cprof("dump", "--native", tostring(host.pid))
+    assert.equal("", err)
+    assert.is_truthy(out:find "\n    host_turn +%[host%]\n", out)
+    assert.is_truthy(out:find "\n    call_back +%[C%]\n", out)
+    local plain = command.cprof("dump", tostring(host.pid))
+    assert.is_nil(plain:find("host_turn", 1, true))
+    out = command.cprof("dump", "--native", "--json", tostring(host.pid))
+    local frames = json.decode(out).states[1].threads[1].frames
+    local last = frames[#frames]
+    assert.equal("native", last.kind)
+    for _, frame in ipairs(frames) do
+      if frame.name == "host_run" then last = frame end
+    end
+    assert.equal("host_run", last.name)
+    assert.equal(dir.path .. "/host", last.module)
+    finish(host)
+  end)
+end)
+
+-- all frames; sources, which tell the names of Lua functions, are not read
+local function lines(found)
+  local out = {}
+  for _, thread in ipairs(found.states[1].threads) do
+    for _, f in ipairs(thread.frames) do
+      out[#out + 1] = f.kind .. " " .. (f.module or f.line or "") .. " " ..
+        (f.kind == "Lua" and "" or f.name)
+    end
+  end
+  return out
+end
+
+describe("a core file", function()
+  it("has the C frames that the program had", function()
+    if not is_there "gcore" then pending "there is no gcore (gdb)" end
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2")
+    compile.must("gcore -o %s/core %d", dir.path, host.pid)
+    local found = assert(remote.read(host.pid, false, true))
+    local path = ("%s/core.%d"):format(dir.path, host.pid)
+    local dumped = assert(remote.read_core(path, nil, false, true))
+    assert.is_true(#lines(found) > 20)
+    assert.same(lines(found), lines(dumped))
+    -- a program that was built anew is not taken for that one
+    finish(host)
+    os.rename(dir.path .. "/host", dir.path .. "/old")
+    compile.must("cp /bin/true %s/host", dir.path)
+    dumped = assert(remote.read_core(path, nil, false, true))
+    assert.is_string(is_unknown(dumped))
+    dumped = assert(remote.read_core(path, dir.path .. "/old", false,
+      true))
+    assert.same(lines(found), lines(dumped))
+  end)
+end)
+
+-- A profile with C frames of so many samples.
+local function record(pid, count, enough)
+  local program = assert(outside.open(pid, { rate = 1000, seconds = 1e8,
+    clock = "wall", stop = true, native = true }))
+  local ok, why = pcall(program.record, program, function()
+    local figures = core.outside_figures(program.samples)
+    if figures.runs + figures.waits >= count and
+       (not enough or enough(program:profile())) then
+      error "enough"
+    end
+  end)
+  assert(ok or tostring(why):find "enough", why)
+  local p = program:profile()
+  helper.check(p)
+  return p
+end
+
+-- the path to the node that has most samples, outermost first
+local function hottest(p)
+  local best = p.nodes[1]
+  for _, node in ipairs(p.nodes) do
+    if node.self_samples > best.self_samples then best = node end
+  end
+  local out = {}
+  while best.parent > 0 do
+    table.insert(out, 1, p.functions[best.func].title)
+    best = p.nodes[best.parent]
+  end
+  return table.concat(out, " ")
+end
+
+-- Are these in this order?
+local function has(text, list)
+  local at = 1
+  for _, part in ipairs(list) do
+    local from, to = text:find(part, at, true)
+    assert.is_truthy(from, part .. " is not in its place in " .. text)
+    at = to
+  end
+end
+
+describe("cprof attach --native", function()
+  local in_spin = { "main ([host])", "host_run ([host])",
+    "host_turn ([host])", "lua_pcallk", "(main chunk)", "call_back ([C])",
+    "lua_callk", "busy (", "spin ([C])", "spin_inner ([host])" }
+
+  it("has C frames between calls of Lua, also in files", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2", "local function busy()\n" ..
+      "  local x = spin()\n  return x\nend\ncall_back(busy)\n")
+    local p = record(host.pid, 100, function(p)
+      local f = helper.named(p, "spin_inner")
+      return f and f.self_samples > 50
+    end)
+    -- the main chunk is named by its file
+    in_spin[5] = "script.lua (main chunk)"
+    has(hottest(p), in_spin)
+    local inner = helper.named(p, "spin_inner")
+    assert.equal("host", name.module(inner))
+    assert.is_nil(name.module(helper.named(p, "call_back")))
+    local path = dir.path .. "/p.cprof"
+    assert(p:save(path))
+    local saved = assert(profiler.load(path))
+    has(hottest(saved), in_spin)
+    assert.equal("host", name.module(helper.named(saved, "spin_inner")))
+    assert.is_truthy(saved:report():find "spin_inner +%[host%]")
+    local page = require "cprof.html.data".row({ func = inner,
+      title = inner.title, count = 0, self = 0, total = 0, self_raw = 0,
+      total_raw = 0 }, {})
+    assert.equal("native", page[4])
+    dir:file("stop", "")
+    finish(host)
+  end)
+
+  it("has C frames of a thread that waits, which is not stopped", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2")
+    local p = record(host.pid, 20)
+    has(hottest(p), { "coroutine.wrap function ([C])", "call_back ([C])",
+      "inner", "wait_here ([C])", "read" })
+    finish(host)
+  end)
+
+  it("samples a program that listens from outside", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2")
+    local file = dir.path .. "/p.cprof"
+    local out, err = command.cprof("attach", "--native", "--seconds", "0.3",
+      "-o", file, tostring(host.pid))
+    assert.is_truthy(err:find(("process %d: it is sampled from outside")
+      :format(host.pid), 1, true), err)
+    assert.is_truthy(out:find("read from outside", 1, true), out)
+    finish(host)
+  end)
+end)
+
+describe("the reader of C stacks", function()
+  it("survives tables and stacks that no compiler has made", function()
+    local dir <close> = command.folder()
+    compile.must("gcc -std=gnu99 -O1 -g -fsanitize=address,undefined " ..
+      "-fno-sanitize-recover -Isrc -I$SPEC_INCLUDE -o %s/unwind " ..
+      "spec/fuzz/unwind.c src/remote/memory.c src/remote/cfi.c " ..
+      "src/remote/native.c src/remote/task.c", dir.path)
+    local out = compile.shell("timeout 600 %s/unwind %d 7 2>/dev/null",
+      dir.path, 3000)
+    assert.equal("done\n", out)
+  end)
+
+  it("survives damaged files", function()
+    local dir <close> = command.folder()
+    compile.must("cd %s && echo 'int main(void) { return 0; }' >a.c && " ..
+      "gcc -o a a.c && objcopy --only-keep-debug a a.debug && strip a && " ..
+      "objcopy --add-gnu-debuglink=a.debug a", dir.path)
+    local whole, random = compile.read(dir.path .. "/a"), 1
+    local function up_to(n)
+      random = (random * 1103515245 + 12345) & 0x7fffffff
+      return random // 65536 % n
+    end
+    local header = 64
+    local at = (("<i8"):unpack(whole, 41))
+    for i = 1, helper.many(300) + 3 do
+      local text = whole
+      if i % 5 == 0 then text = text:sub(1, up_to(#text)) end
+      for _ = 1, 3 do
+        local where = up_to(2) == 0 and up_to(header) or
+          at + up_to(#whole - at)
+        text = text:sub(1, where) .. string.char(up_to(256)) ..
+          text:sub(where + 2)
+      end
+      compile.write(dir.path .. "/a", text)
+      local file = elf.read(dir.path .. "/a")
+      for _, f in ipairs(file.functions) do
+        assert.is_string(f.name)
+        elf.find(file, f.address)
+      end
+    end
+  end)
+
+  it("joins any stacks, or none", function()
+    local random = 7
+    local function up_to(n)
+      random = (random * 1103515245 + 12345) & 0x7fffffff
+      return random // 65536 % n
+    end
+    local joined = 0
+    for _ = 1, helper.many(3000) + 30 do
+      local frames, calls = {}, {}
+      for _ = 1, up_to(12) do
+        frames[#frames + 1] = up_to(4)
+        frames[#frames + 1] = up_to(2)
+      end
+      for _ = 1, up_to(8) do
+        calls[#calls + 1] = up_to(4)
+        calls[#calls + 1] = up_to(16)
+      end
+      local items = core.native_join(frames, calls, up_to(2) == 0)
+      local call, frame = 0, 0
+      for i = 1, #(items or {}), 2 do
+        -- each call once and in its order, and so each frame
+        if items[i] ~= 0 then
+          assert.equal(call + 1, items[i])
+          call = items[i]
+        end
+        assert.is_true(items[i + 1] == 0 or items[i + 1] > frame)
+        frame = math.max(frame, items[i + 1])
+      end
+      if items then
+        joined = joined + 1
+        assert.equal(#calls // 2, call)
+      end
+    end
+    assert.is_true(joined > 10)
+  end)
+end)

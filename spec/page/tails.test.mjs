@@ -1,0 +1,238 @@
+// Durations of calls, and tasks, in a browser without a window. The page is
+// that of spec/page/tails.lua.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync } from "node:fs";
+import { after, describe, it } from "node:test";
+import { build, drawn as drawnOn, folder, start, visit } from "./browser.mjs";
+
+const pictures = `${build}/screenshots`;
+mkdirSync(pictures, { recursive: true });
+
+const { browser, close } = await start().catch((error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+});
+
+after(close);
+
+let page;
+let faults;
+
+async function open(hash, size = [1400, 900], name = "tails") {
+  await page?.close();
+  faults = [];
+  page = await visit(browser, name, { hash, size, theme: "light", listen });
+}
+
+function listen(to) {
+  to.on("console", (message) => {
+    const said = message.text();
+    const ours = !said.startsWith("Canvas2D: Multiple readback");
+    if (ours && ["error", "warn"].includes(message.type())) faults.push(said);
+  });
+  to.on("pageerror", (error) => faults.push(String(error.stack || error)));
+}
+
+const drawn = () => drawnOn(page);
+const texts = (selector) =>
+  page.$$eval(selector, (list) => list.map((e) => e.textContent));
+const text = async (selector) => (await texts(selector))[0];
+const state = () =>
+  page.evaluate(() =>
+    Object.fromEntries(new URLSearchParams(location.hash.slice(1))),
+  );
+const shot = (name) => page.screenshot({ path: `${pictures}/${name}.png` });
+
+// as text reports write times
+const tight = (s) => s.replace(/(\d) (?=[nµm]?s\b)/g, "$1");
+
+// The rows of the table below `title` in what a command printed, as { column:
+// text }. Columns of text are at the end, and of these `names` are the titles.
+function told(name, title) {
+  const list = readFileSync(`${folder}/tails.${name}.txt`, "utf8").split("\n");
+  const at = title === "" ? 0 : list.indexOf(title) + 1;
+  assert.ok(title === "" || at > 0, `${name}: ${title}`);
+  const heads = [...list[at].matchAll(/\S+(?: \S+)*/g)];
+  const end = list.indexOf("", at);
+  // figures end where their title does; text begins there
+  const left = ["function", "called by", "task", "made at", "until", "at"];
+  return list.slice(at + 1, end < 0 ? undefined : end).map((line) =>
+    Object.fromEntries(
+      heads.map((head, i) => {
+        const to = head.index + head[0].length;
+        const cell = left.includes(head[0])
+          ? line.slice(head.index, heads[i + 1]?.index)
+          : line.slice(
+              i > 0 ? heads[i - 1].index + heads[i - 1][0].length : 0,
+              to,
+            );
+        return [head[0], cell.trim()];
+      }),
+    ),
+  );
+}
+
+// the rows of a table of the page
+async function shown(caption) {
+  const [heads, rows] = await page.evaluate((wanted) => {
+    const table = [...document.querySelectorAll("table")].find(
+      (t) => t.caption.textContent === wanted,
+    );
+    return [
+      [...table.tHead.rows[0].cells].map((th) => th.textContent),
+      [...table.tBodies[0].rows].map((tr) =>
+        [...tr.cells].map((td) => td.textContent),
+      ),
+    ];
+  }, caption);
+  return rows.map((row) =>
+    Object.fromEntries(heads.map((head, i) => [head, tight(row[i])])),
+  );
+}
+
+const without = (rows, ...keys) =>
+  rows.map((row) =>
+    Object.fromEntries(Object.entries(row).filter(([k]) => !keys.includes(k))),
+  );
+
+describe("the slowest calls", () => {
+  it("of all have the figures of cprof slow", async () => {
+    await open("view=slowest");
+    const rows = await shown("The slowest calls");
+    assert.deepEqual(rows, told("slow", ""));
+    assert.equal(rows.length, 8);
+    await shot("tails-slowest");
+    assert.deepEqual(faults, []);
+  });
+
+  it("lead to their paths in the flame graph", async () => {
+    await open("view=slowest");
+    await page.click("tbody tr:nth-child(6)");
+    await drawn();
+    const { view, function: chosen } = await state();
+    assert.equal(view, "flame");
+    assert.match(chosen, /^driven.pass/);
+    const crumbs = await texts(".crumbs button");
+    assert.deepEqual(crumbs.slice(-3), ["handle", "read", "driven.pass"]);
+    await page.goBack();
+    await drawn();
+    assert.equal((await state()).view, "slowest");
+    assert.deepEqual(faults, []);
+  });
+
+  it("lead there out of filters, and by keys", async () => {
+    await open("view=slowest&hide=read&shape=flame&fold=1");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await drawn();
+    const { view, hide, fold } = await state();
+    assert.deepEqual([view, hide, fold], ["flame", undefined, undefined]);
+    const crumbs = await texts(".crumbs button");
+    assert.deepEqual(crumbs.slice(-3), ["hog", "crunch", "driven.pass"]);
+    assert.deepEqual(faults, []);
+  });
+});
+
+describe("a function's calls", () => {
+  for (const name of ["handle", "append"]) {
+    it(`have the figures of cprof show ${name}`, async () => {
+      await open("view=functions");
+      const title = await page.$$eval(
+        "tbody a.name",
+        (list, wanted) => list.find((e) => e.textContent === wanted).title,
+        name,
+      );
+      await open(`view=callgraph&function=${encodeURIComponent(title)}`);
+      const report = readFileSync(`${folder}/tails.${name}.txt`, "utf8");
+      const line = report.match(/^.* complete calls: .*$/m)[0];
+      assert.equal(tight(await text(".durations p")), line);
+      const steps = await shown("Durations of calls");
+      assert.deepEqual(
+        without(steps, ""),
+        without(told(name, "durations of calls"), ""),
+      );
+      const calls = await shown("Slowest calls");
+      const want = without(told(name, "slowest calls"), "function");
+      // the text has fewer of them, and columns of these alone
+      const more = Object.keys(calls[0]).filter((key) => !(key in want[0]));
+      const first = calls.slice(0, want.length);
+      assert.deepEqual(without(first, ...more), want);
+      await shot(`tails-${name}`);
+      assert.deepEqual(faults, []);
+    });
+  }
+});
+
+describe("tasks", () => {
+  it("have the figures of cprof tasks", async () => {
+    await open("");
+    assert.equal(await text("nav [aria-current]"), "Tasks");
+    assert.deepEqual(
+      await shown("Kinds of coroutines"),
+      told("tasks", "tasks"),
+    );
+    assert.deepEqual(
+      await shown("Longest slices"),
+      told("tasks", "longest slices"),
+    );
+    assert.deepEqual(
+      await shown("Where they were suspended"),
+      told("tasks", "where they were suspended"),
+    );
+    await shot("tails-tasks");
+    assert.deepEqual(faults, []);
+  });
+
+  it("are shown of one function, with a flame graph of waiting", async () => {
+    await open("");
+    const canvas = await page.$("section.suspended canvas");
+    const box = await canvas.boundingBox();
+    await page.mouse.move(box.x + 5, box.y + 9);
+    await drawn();
+    const tips = await texts(".suspended .tip div");
+    assert.match(tips[1], /^suspended 385 ms \(100.0 %\), 9 times$/);
+    await page.mouse.move(box.x + 5, box.y + 28);
+    await drawn();
+    const [name, figures] = await texts(".suspended .tip div");
+    assert.match(name, /^polite/);
+    assert.match(figures, /^suspended 380 ms \(98.7 %\), 6 times$/);
+    const title = await page.$$eval(
+      "tbody a.name",
+      (list) => list.find((e) => e.textContent === "hog").title,
+    );
+    await open(`function=${encodeURIComponent(title)}`);
+    const rows = await shown("Kinds of coroutines");
+    assert.deepEqual(
+      rows.map(({ task, max }) => [task, max]),
+      [["hog", "75.0ms"]],
+    );
+    assert.deepEqual(faults, []);
+  });
+
+  it("are estimated from samples", async () => {
+    await open("view=tasks", [1400, 900], "tails-sampled");
+    const rows = await shown("Kinds of coroutines");
+    assert.deepEqual(
+      rows.map(({ samples, task }) => [samples, task]),
+      [
+        ["5", "inner"],
+        ["2", "outer"],
+      ],
+    );
+    assert.match(await text("main .lead"), /^Estimated from samples/);
+    assert.deepEqual(faults, []);
+  });
+
+  it("fit a phone", async () => {
+    for (const view of ["tasks", "slowest"]) {
+      await open(`view=${view}`, [390, 800]);
+      const wide = await page.evaluate(
+        () => document.documentElement.scrollWidth - innerWidth,
+      );
+      assert.ok(wide <= 0, `${view}: ${wide}`);
+      await shot(`tails-${view}-phone`);
+      assert.deepEqual(faults, []);
+    }
+  });
+});

@@ -1,0 +1,51 @@
+/*
+** One stack of two: the C stack of a thread, and the calls of Lua that it
+** runs. A call that Lua marks as fresh is the first one of a C frame of the
+** function that runs Lua's instructions; so each such frame stands for the
+** calls down to the next fresh one. Calls of C functions lie between.
+*/
+
+#ifndef remote_join_h
+#define remote_join_h
+
+#include <stdint.h>
+
+#include "base/platform.h"
+
+#if PLATFORM_WATCH
+
+
+#define JOIN_C		1	/* a C function */
+#define JOIN_FRESH	2	/* the first call of a C frame */
+#define JOIN_LAST	4	/* the last call of its thread of Lua */
+#define JOIN_MAIN	8	/* of a main thread */
+
+#define JOIN_NONE	UINT32_MAX
+
+typedef struct JoinCall {
+  uint64_t code;	/* of a C function */
+  int marks;
+} JoinCall;
+
+typedef struct JoinFrame {
+  uint64_t start;	/* of the function */
+  int interpreter;	/* does it run Lua's instructions? */
+} JoinFrame;
+
+/* a C function that Lua has called is both; neither: frames are missing */
+typedef struct JoinItem {
+  uint32_t call, frame;	/* JOIN_NONE: it is none */
+} JoinItem;
+
+/*
+** Joins calls and frames, both innermost first. 'whole': are these all frames
+** of the thread? Sets up to 'calls' + 'frames' + 1 items, and returns their
+** number; 0: they do not fit together.
+*/
+CPROF_I uint32_t join_stacks (const JoinCall *call, uint32_t calls,
+                              const JoinFrame *frame, uint32_t frames,
+                              int whole, JoinItem *item);
+
+#endif
+
+#endif
