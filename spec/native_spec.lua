@@ -423,6 +423,12 @@ describe("the reader of C stacks", function()
     end
   end)
 
+  it("does not wait for what is no regular file", function()
+    local dir <close> = command.folder()
+    compile.must("mkfifo %s/a", dir.path)
+    assert.same({}, elf.read(dir.path .. "/a").functions)
+  end)
+
   it("joins any stacks, or none", function()
     local random = 7
     local function up_to(n)
