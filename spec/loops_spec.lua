@@ -351,6 +351,24 @@ describe("frames", function()
     ]]
     assert.equal("19 19", out)
   end)
+
+  it("follow each other in mode sample, without the profiler's own work",
+     function()
+    profiler.start { mode = "sample" }
+    for _ = 1, 4 do
+      profiler.frame()
+      profiler.frame()
+      profiler.snapshot()
+    end
+    profiler.stop()
+    local f, from = profiler.snapshot().frames, 0
+    for i, frame in ipairs(f.last) do
+      assert.equal(i, frame.number)
+      assert.is_true(math.abs(frame.start_ns - from) <= 8, frame.start_ns)
+      from = frame.start_ns + frame.ns
+    end
+    assert.equal(8, #f.last)
+  end)
 end)
 
 describe("cprof frames", function()

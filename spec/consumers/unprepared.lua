@@ -159,7 +159,7 @@ for name, how in pairs(hosts) do
         "%(%S+/fifo%)")
       assert.is_truthy(out:find "^process %d+ %([^\n]+%), not stopped\n", out)
       assert.is_truthy(out:find(
-        "\n    FILE%*:read +%[C%] *" .. call(named and "in_c" or "<fn:2>",
+        "\n    file:read +%[C%] *" .. call(named and "in_c" or "<fn:2>",
         place, 2 + before)), out)
       assert.equal(named, out:find(":2 +io%.open%(") ~= nil, out)
       command.shell(("gcore -o %s/core %d"):format(q(dir.path), host.pid))

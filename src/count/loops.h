@@ -61,10 +61,11 @@ typedef struct WorstFrame {
 /* in memory, as other programs may change a file */
 typedef struct LoopState {
   char name[LOOP_NAME];
-  uint64_t begun;	/* mode sample: ticks, when the frame that runs began */
+  uint64_t begun;	/* mode sample: when the frame that runs began, in ticks
+			   since recording began; 0 for the first one */
   uint64_t paused;	/* ticks of pauses until then */
   double ns;		/* in a tick, as far as it is known */
-  uint64_t number;	/* of frames that have ended, recorded or not */
+  uint64_t calls;	/* mode sample: of 'frame' with this name */
   uint64_t own[LOOP_WORST];	/* times of the slowest frames; 0: free */
   uint32_t first[LOOP_WORST], room[LOOP_WORST];	/* of nodes */
 } LoopState;
