@@ -47,20 +47,20 @@ static LoopState *loops_state (const Loops *l, uint32_t id) {
 }
 
 
+/* A loop is in the list only if it has all that belongs to it. */
 static LoopState *loops_new (Loops *l, const char *name) {
-  LoopState *s = cast(LoopState *, chunks_add(&l->states));
+  LoopState *s;
   uint32_t i;
   Loop *x;
-  if (s == NULL) return NULL;
+  for (i = 0; i < LOOP_WORST; i++)
+    if (chunks_add(&l->worst) == NULL) return NULL;
+  s = cast(LoopState *, chunks_add(&l->states));
+  x = s != NULL ? cast(Loop *, chunks_add(&l->list)) : NULL;
+  if (x == NULL) return NULL;
   strncpy(s->name, name, LOOP_NAME - 1);
-  x = cast(Loop *, chunks_add(&l->list));
-  if (x != NULL) {
-    memcpy(x->name, s->name, LOOP_NAME);
-    for (i = 0; i < LOOP_WORST; i++)
-      if (chunks_add(&l->worst) == NULL) return NULL;
-    chunks_publish(&l->list);
-  }
-  return x != NULL ? s : NULL;
+  memcpy(x->name, s->name, LOOP_NAME);
+  chunks_publish(&l->list);
+  return s;
 }
 
 

@@ -464,15 +464,23 @@ static int restore_tasks (Restoring *c) {
 }
 
 
+/* Are the nodes of a frame there, at 'most' so many? */
+static int restore_hasnodes (const Loops *l, const WorstFrame *p,
+                             uint32_t most) {
+  return p->nodes <= most && p->first <= l->nodes.count &&
+         p->nodes <= l->nodes.count - p->first;
+}
+
+
 /*
 ** A frame that was written while the file was read may be half new. Where the
 ** times of its nodes do not add up to its own, they are of another frame.
 */
-static void restore_newworst (const Loops *l, WorstFrame *p, uint32_t nodes) {
+static void restore_newworst (const Loops *l, WorstFrame *p, uint32_t nodes,
+                              uint32_t most) {
   uint64_t sum = 0;
   uint32_t i;
-  if (p->first > l->nodes.count || p->nodes > l->nodes.count - p->first)
-    p->nodes = 0;
+  if (!restore_hasnodes(l, p, most)) p->nodes = 0;
   for (i = 0; i < p->nodes; i++) {
     const FrameNode *n = loops_node(l, p->first + i);
     sum += n->self;
@@ -490,24 +498,34 @@ static int restore_ismark (const Loops *l, const LoopMark *m) {
 /* Drops frames of a live file that are newer than its header. */
 static void restore_newloops (Restoring *c) {
   Loops *l = &c->r->loops;
-  uint32_t i;
+  uint32_t left = l->nodes.count, i;
+  for (i = 0; i < l->list.count; i++) {
+    Loop *x = loops_at(l, i);  /* its last frame may be half counted */
+    if (x->slow > x->frames) x->slow = x->frames;
+  }
   for (i = 0; i < l->marks.count; i++)
     if (!restore_ismark(l, loops_mark(l, i))) loops_mark(l, i)->number = 0;
   for (i = 0; i < l->worst.count; i++) {
     WorstFrame *p = loops_worst(l, i);
     if (!restore_ismark(l, &p->is)) p->is.number = 0;
-    restore_newworst(l, p, c->r->tree.nodes.count);
+    restore_newworst(l, p, c->r->tree.nodes.count, left);
+    left -= p->nodes;
   }
 }
 
 
-static int restore_checkworst (Restoring *c, const WorstFrame *p) {
+/*
+** No node is that of two frames: else, a small file could have more of them
+** than there is memory for. '*left': how many may still come.
+*/
+static int restore_checkworst (Restoring *c, const WorstFrame *p,
+                               uint32_t *left) {
   const Loops *l = &c->r->loops;
   uint32_t i;
   if (p->is.number == 0) return 1;
-  if (!restore_ismark(l, &p->is) || p->first > l->nodes.count ||
-      p->nodes > l->nodes.count - p->first)
+  if (!restore_ismark(l, &p->is) || !restore_hasnodes(l, p, *left))
     return reader_fail(c->l, "slowest frames");
+  *left -= p->nodes;
   for (i = 0; i < p->nodes; i++)
     if (loops_node(l, p->first + i)->node >= c->r->tree.nodes.count)
       return reader_fail(c->l, "node of a frame");
@@ -517,7 +535,7 @@ static int restore_checkworst (Restoring *c, const WorstFrame *p) {
 
 static int restore_checkloops (Restoring *c) {
   const Loops *l = &c->r->loops;
-  uint32_t i;
+  uint32_t left = l->nodes.count, i;
   for (i = 0; i < l->list.count; i++)
     if (memchr(loops_at(l, i)->name, '\0', LOOP_NAME) == NULL)
       return reader_fail(c->l, "name of frames");
@@ -527,7 +545,7 @@ static int restore_checkloops (Restoring *c) {
       return reader_fail(c->l, "times of frames");
   }
   for (i = 0; i < l->worst.count; i++)
-    if (!restore_checkworst(c, loops_worst(l, i))) return 0;
+    if (!restore_checkworst(c, loops_worst(l, i), &left)) return 0;
   return 1;
 }
 

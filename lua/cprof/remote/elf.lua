@@ -1,6 +1,7 @@
 -- ELF files: their functions, by the addresses that the linker gave them. A
 -- file may have anything in it: what is damaged has no functions.
 
+local core = require "cprof.core"
 local gzip = require "cprof.encoding.gzip"
 
 local elf = {}
@@ -149,9 +150,14 @@ end
 
 local function empty() return { segments = {}, functions = {}, at = {} } end
 
+-- A regular file, open: to open a pipe would wait for whoever writes into it.
+local function opened(path)
+  return not core.special(path) and io.open(path, "rb") or nil
+end
+
 -- one file; nil: it cannot be read
 local function open(path)
-  local file = io.open(path, "rb")
+  local file = opened(path)
   if not file then return nil end
   local out = empty()
   local ok = pcall(parse, file, out)
@@ -161,7 +167,7 @@ local function open(path)
 end
 
 local function has_sum(path, sum)
-  local file <close> = io.open(path, "rb")
+  local file <close> = opened(path)
   local text = file and file:read(most)
   return text and gzip.sum(text) == sum
 end

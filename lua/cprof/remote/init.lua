@@ -256,8 +256,12 @@ local function chain_of(states, id)
   for _, state in ipairs(states) do
     for _, raw in ipairs(state.thread == id and state.raws or {}) do
       if active(raw) and not raw.resumed_by then
-        local list = { raw }
-        while list[1].resumes do table.insert(list, 1, list[1].resumes) end
+        local list, seen = { raw }, { [raw] = true }
+        -- damaged memory may say that two have resumed each other
+        while list[1].resumes and not seen[list[1].resumes] do
+          seen[list[1].resumes] = true
+          table.insert(list, 1, list[1].resumes)
+        end
         lists[#lists + 1] = list
       end
     end
@@ -285,7 +289,9 @@ local function join(states, stacks)
   local missing = {}
   for id, stack in pairs(stacks.walked) do
     local chain = chain_of(states, id)
-    if #chain == 0 and #states == 1 then chain[1] = states[1].raws[1] end
+    for _, state in ipairs(states) do  -- where none runs, the first is shown
+      if #chain == 0 and state.thread == id then chain[1] = state.raws[1] end
+    end
     local frames = stack.raw and stacks:frames(stack)
     missing[id] = not frames and "its registers cannot be read" or
       not native.join(chain, frames, stack.ended) and
