@@ -67,7 +67,8 @@ typedef struct LoopState {
   double ns;		/* in a tick, as far as it is known */
   uint64_t calls;	/* mode sample: of 'frame' with this name */
   uint64_t own[LOOP_WORST];	/* times of the slowest frames; 0: free */
-  uint32_t first[LOOP_WORST], room[LOOP_WORST];	/* of nodes */
+  uint32_t first[LOOP_WORST];	/* of nodes of a slot */
+  uint32_t room;	/* for nodes, of each slot */
 } LoopState;
 
 typedef struct Loops {
