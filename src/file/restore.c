@@ -389,6 +389,17 @@ static int restore_allocated (Restoring *c) {
 }
 
 
+/*
+** While the file is written, what is counted may be newer than its header:
+** nodes that this does not know yet are dropped.
+*/
+static void restore_newslowest (const Restoring *c, Durations *d) {
+  int k;
+  for (k = 0; k < DURATIONS_SLOWEST; k++)
+    if (d->slowest[k].node >= c->r->tree.nodes.count) d->slowest[k].node = 0;
+}
+
+
 /* Restores how long calls of functions took. */
 static int restore_durations (Restoring *c) {
   Tree *t = &c->r->tree;
@@ -400,24 +411,18 @@ static int restore_durations (Restoring *c) {
   for (i = 0; i < t->nodes.count; i++)
     if (tree_node(t, i)->func >= t->durations.count)
       return reader_fail(c->l, "durations of a function");
+  for (i = 0; c->h->state != FORMAT_ENDED && i < t->durations.count; i++)
+    restore_newslowest(c, tree_durations(t, i));
   t->calltimes = 1;
   return 1;
 }
 
 
-/*
-** While the file is written, what is counted may be newer than its header:
-** nodes that this does not know yet are dropped.
-*/
 static void restore_newtasks (Restoring *c) {
   Tasks *t = &c->r->tasks;
   uint32_t nodes = c->r->tree.nodes.count, i;
-  int k;
-  for (i = 1; i < t->list.count; i++) {
-    SlowCall *slowest = tasks_at(t, i)->slices.slowest;
-    for (k = 0; k < DURATIONS_SLOWEST; k++)
-      if (slowest[k].node >= nodes) slowest[k].node = 0;
-  }
+  for (i = 1; i < t->list.count; i++)
+    restore_newslowest(c, &tasks_at(t, i)->slices);
   for (i = 1; i < t->pauses.count; i++) {
     const TaskPause *x = tasks_pauseat(t, i);
     if (x->task >= t->list.count || x->node >= nodes) t->pauses.count = i;

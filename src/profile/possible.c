@@ -284,7 +284,7 @@ static int possible_loops (const Recording *r, Scale scale) {
         !possible_ticks(scale, x->budget))
       return 0;
     for (k = 0; k < DURATIONS_SLOWEST; k++)
-      if (!possible_ticks(scale, x->times.slowest[k].took)) return 0;
+      if (!possible_slow(r, scale, &x->times.slowest[k])) return 0;
   }
   for (i = 0; i < l->marks.count; i++)
     if (!possible_mark(loops_mark(l, i), scale)) return 0;
