@@ -36,12 +36,10 @@ co()
 co()
 ]]
 
--- Starts a host that waits in `wait_here`.
-local function start(dir, compiler, code)
+-- Starts a host, which writes a file "stack" when it waits.
+local function launch(dir, compiler, source)
   compile.must("%s -I$SPEC_INCLUDE -rdynamic -fno-optimize-sibling-calls " ..
-    "-o %s/host spec/support/native_host.c $SPEC_LINK -lm -ldl", compiler,
-    dir.path)
-  dir:file("script.lua", code or script)
+    "-o %s/host %s $SPEC_LINK -lm -ldl", compiler, dir.path, source)
   local pipe = io.popen(("cd '%s' && echo $$ >pid && exec ./host " ..
     "script.lua >out 2>err"):format(dir.path), "w")
   local at = dir.path .. "/stack"
@@ -56,6 +54,12 @@ local function start(dir, compiler, code)
   return setmetatable(host, { __close = function()
     if host.pipe then os.execute("kill -9 " .. host.pid) end
   end })
+end
+
+-- Starts a host that waits in `wait_here`.
+local function start(dir, compiler, code)
+  dir:file("script.lua", code or script)
+  return launch(dir, compiler, "spec/support/native_host.c")
 end
 
 local function finish(host)
@@ -227,7 +231,82 @@ describe("the C stack of another program", function()
   end)
 end)
 
+describe("the threads of Lua that a thread runs", function()
+  local function thread(given)
+    return { name = given, status = 0, depth = 1, jump = 0, frames = {} }
+  end
+
+  local function resume(from, to)
+    from.resumes, to.resumed_by = to, 1
+  end
+
+  local function chain(...)
+    local out = {}
+    for i, raw in ipairs(remote.chain({ { thread = 1, raws = { ... } } }, 1)) do
+      out[i] = raw.name
+    end
+    return table.concat(out, " ")
+  end
+
+  it("end, even if they have resumed each other", function()
+    local main, a, b = thread "main", thread "a", thread "b"
+    resume(main, a)
+    resume(a, b)
+    assert.equal("b a main", chain(main, a, b))
+    resume(b, a)
+    assert.equal("b a main", chain(main, a, b))
+    resume(a, a)
+    assert.equal("a main", chain(main, a, b))
+  end)
+
+  it("are there once, even if two have resumed one", function()
+    local main, a, b = thread "main", thread "a", thread "b"
+    main.jump, a.jump, b.jump = 3, 1, 2
+    resume(main, b)
+    resume(a, b)
+    assert.equal("a b main", chain(main, a, b))
+  end)
+end)
+
 describe("cprof dump --native", function()
+  it("reads several states that wait for their host", function()
+    local dir <close> = command.folder()
+    dir:file("host.c", [[
+#include <stdio.h>
+#include <unistd.h>
+#include <lauxlib.h>
+static __attribute__((noinline)) int idle_here (int n) {
+  char byte;
+  fclose(fopen("stack", "w"));
+  return read(0, &byte, 1) < 0 ? n : 0;
+}
+int main (void) {
+  lua_State *a = luaL_newstate(), *b = luaL_newstate();
+  int n = idle_here(lua_gettop(a));
+  lua_close(a);
+  lua_close(b);
+  return n;
+}
+]])
+    local host <close> = launch(dir, "gcc -O1", dir.path .. "/host.c")
+    local found = assert(remote.read(host.pid, false, true))
+    assert.equal(2, #found.states)
+    local with = {}
+    for _, state in ipairs(found.states) do
+      assert.is_nil(state.no_native)
+      assert.equal("idle", state.threads[1].status)
+      for _, frame in ipairs(state.threads[1].frames) do
+        with[frame.name] = (with[frame.name] or 0) + 1
+      end
+    end
+    assert.equal(1, with.idle_here)
+    assert.equal(1, with.main)
+    local out, err = command.cprof("dump", "--native", tostring(host.pid))
+    assert.equal("", err)
+    assert.is_truthy(out:find("idle_here", 1, true), out)
+    finish(host)
+  end)
+
   it("prints C frames with their files, and as JSON", function()
     local dir <close> = command.folder()
     local host <close> = start(dir, "gcc -O2")
