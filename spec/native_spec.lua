@@ -6,6 +6,7 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local compile = require "compile"
 local core = require "cprof.core"
+local corefile = require "cprof.remote.corefile"
 local elf = require "cprof.remote.elf"
 local helper = require "helper"
 local json = require "dkjson"
@@ -341,6 +342,23 @@ local function lines(found)
   return out
 end
 
+-- A core file that says that the first bytes of a file were not mapped.
+local function without_beginnings(whole, path)
+  local _, at = whole:find(("<I4"):pack(0x46494c45) .. "CORE\0\0\0\0", 1, true)
+  local count = ("<i8"):unpack(whole, at + 1)
+  local text = at + 17 + count * 24
+  for i = 0, count - 1 do
+    local from = at + 17 + i * 24
+    local named
+    named, text = ("z"):unpack(whole, text)
+    if named == path and ("<i8"):unpack(whole, from + 16) == 0 then
+      whole = whole:sub(1, from + 15) .. ("<i8"):pack(1) ..
+        whole:sub(from + 24)
+    end
+  end
+  return whole
+end
+
 describe("a core file", function()
   it("has the C frames that the program had", function()
     if not is_there "gcore" then pending "there is no gcore (gdb)" end
@@ -361,6 +379,15 @@ describe("a core file", function()
     dumped = assert(remote.read_core(path, dir.path .. "/old", false,
       true))
     assert.same(lines(found), lines(dumped))
+    -- nor is one of which the core file has not got the beginning
+    local others = 0
+    local late = dir:file("late", (without_beginnings(command.read(path),
+      dir.path .. "/host")))
+    for _, m in ipairs(assert(corefile.open(late)).files) do
+      assert.equal(m.path == dir.path .. "/host", m.other)
+      others = others + (m.other and 1 or 0)
+    end
+    assert.is_true(others > 0)
   end)
 end)
 
