@@ -14,7 +14,8 @@
 #define CFI_ENTRY	8
 #define CFI_ENTRIES	(1u << 24)
 #define CFI_SIZE	(1u << 16)	/* most bytes of an entry */
-#define CFI_EXPR	256	/* most bytes of an expression */
+#define CFI_EXPR	64	/* most bytes of an expression */
+#define CFI_COST	64	/* what it costs to find an entry, in bytes of one */
 #define CFI_VALUES	16	/* most values of an expression */
 #define CFI_SAVES	8	/* states that an entry can save at a time */
 
@@ -254,6 +255,15 @@ static void cfi_setregister (CfiRun *x, CfiReader *r, uint8_t kind) {
 }
 
 
+/*
+** Bytes of so many slots of the stack; whatever the numbers are, unsigned
+** ones wrap around.
+*/
+static int64_t cfi_slots (const CfiRun *x, uint64_t n) {
+  return (int64_t)(n * (uint64_t)x->entry->slot);
+}
+
+
 static void cfi_restore (CfiRun *x, uint64_t reg) {
   if (reg < CFI_REGISTERS) x->row->of[reg] = x->first.of[reg];
 }
@@ -294,24 +304,27 @@ static void cfi_other (CfiRun *x, CfiReader *r, unsigned op) {
     case 0x0c: reg = cfi_uleb(r);
       cfi_setframe(x, reg, (int64_t)cfi_uleb(r)); break;
     case 0x12: reg = cfi_uleb(r);
-      cfi_setframe(x, reg, cfi_sleb(r) * e->slot); break;
+      cfi_setframe(x, reg, cfi_slots(x, (uint64_t)cfi_sleb(r))); break;
     case 0x0d: cfi_setframe(x, cfi_uleb(r), x->row->frame.value); break;
     case 0x0e: x->row->frame.value = (int64_t)cfi_uleb(r); break;
-    case 0x13: x->row->frame.value = cfi_sleb(r) * e->slot; break;
+    case 0x13: x->row->frame.value = cfi_slots(x, (uint64_t)cfi_sleb(r));
+      break;
     case 0x0f: cfi_setexpression(x, r, &x->row->frame, CFI_EXPRESSION);
       break;
     case 0x10: cfi_setregister(x, r, CFI_SAVEDAT); break;
     case 0x16: cfi_setregister(x, r, CFI_EXPRESSION); break;
     case 0x05: reg = cfi_uleb(r);
-      cfi_set(x, reg, CFI_SAVED, (int64_t)cfi_uleb(r) * e->slot); break;
+      cfi_set(x, reg, CFI_SAVED, cfi_slots(x, cfi_uleb(r))); break;
     case 0x11: reg = cfi_uleb(r);
-      cfi_set(x, reg, CFI_SAVED, cfi_sleb(r) * e->slot); break;
+      cfi_set(x, reg, CFI_SAVED, cfi_slots(x, (uint64_t)cfi_sleb(r)));
+      break;
     case 0x2f: reg = cfi_uleb(r);
-      cfi_set(x, reg, CFI_SAVED, -((int64_t)cfi_uleb(r) * e->slot)); break;
+      cfi_set(x, reg, CFI_SAVED, cfi_slots(x, 0 - cfi_uleb(r))); break;
     case 0x14: reg = cfi_uleb(r);
-      cfi_set(x, reg, CFI_OFFSET, (int64_t)cfi_uleb(r) * e->slot); break;
+      cfi_set(x, reg, CFI_OFFSET, cfi_slots(x, cfi_uleb(r))); break;
     case 0x15: reg = cfi_uleb(r);
-      cfi_set(x, reg, CFI_OFFSET, cfi_sleb(r) * e->slot); break;
+      cfi_set(x, reg, CFI_OFFSET, cfi_slots(x, (uint64_t)cfi_sleb(r)));
+      break;
     case 0x2e: cfi_uleb(r); break;
     default: x->bad = 1;
   }
@@ -325,7 +338,7 @@ static void cfi_run (CfiRun *x, CfiReader r) {
     switch (op >> 6) {
       case 1: x->at += low * x->entry->step; break;
       case 2:
-        cfi_set(x, low, CFI_SAVED, (int64_t)cfi_uleb(&r) * x->entry->slot);
+        cfi_set(x, low, CFI_SAVED, cfi_slots(x, cfi_uleb(&r)));
         break;
       case 3: cfi_restore(x, low); break;
       default: cfi_other(x, &r, op);
@@ -334,12 +347,26 @@ static void cfi_run (CfiRun *x, CfiReader r) {
 }
 
 
-int cfi_find (RemoteMemory *m, uint64_t header, uint64_t pc, CfiRow *row) {
+/* Takes what it costs to read an entry. 0: there is not so much left. */
+static int cfi_pay (uint64_t *left, uint64_t cost) {
+  int enough = cost <= *left;
+  *left = enough ? *left - cost : 0;
+  return enough;
+}
+
+
+int cfi_find (RemoteMemory *m, uint64_t header, uint64_t pc, CfiRow *row,
+              uint64_t *left) {
   CfiEntry e;
   CfiRun x;
-  uint64_t at = cfi_search(m, header, pc);
+  uint64_t at;
   memset(row, 0, sizeof *row);
+  if (!cfi_pay(left, CFI_COST)) return 0;
+  at = cfi_search(m, header, pc);
   if (at == 0 || !cfi_entry(m, at, &e)) return 0;
+  if (!cfi_pay(left, e.common.to - e.common.at) ||
+      !cfi_pay(left, e.own.to - e.own.at))
+    return 0;
   if (pc < e.start || pc - e.start >= e.size) return 0;
   memset(&x, 0, sizeof x);
   x.entry = &e;
