@@ -103,7 +103,7 @@ static void make_entry (size_t size) {
   put(72, 1, 1);
   put(74, 1, 1);
   memcpy(made + 75, most, 9);
-  put(84, 0x7f, 1);  /* a slot of the stack: the largest number */
+  put(84, 0, 1);  /* bytes of a slot of the stack: the largest number */
   put(85, CFI_RETURN, 1);
   put(128, size, 4);
   put(at, at - 64, 4);
