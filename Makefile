@@ -11,8 +11,8 @@
 # make test-suites    Lua's own test suite, recorded in each way
 # make test-platforms other compilers and machines, emulated
 # make torture    damaged files, full disks, no memory, kills, clocks
-# make test-consumers  exports, as the programs see them that read them; and
-#                 what cprof dump says of programs of Debian
+# make test-consumers  exports in the programs that they are made for; and
+#                 cprof dump of programs from Debian
 # make test-attached   a program that is attached to a thousand times
 # make test-hosts  servers of Debian with Lua inside, recorded
 # make test-html  the page's scripts: style, and what they compute

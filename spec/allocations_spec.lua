@@ -715,7 +715,7 @@ describe("the heap over time", function()
 end)
 
 describe("tables by memory", function()
-  it("have no rows of nothing, unless all are wanted", function()
+  it("leave out rows without memory, unless all are wanted", function()
     local function hold() for i = 1, 50 do kept[i] = { i } end end
     local last
     local function drop() for i = 1, 50 do last = { i } end return last end

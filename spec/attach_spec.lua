@@ -744,7 +744,8 @@ describe("cprof attach", function()
     for _, why in ipairs {
       "cprof attach: process %d+ does not listen, so it can only be " ..
         "sampled: %-%-exact needs lua5.4 %-l cprof.auto, or cprof_listen ",
-      "cprof attach: process %d+ does not listen, and from outside: ",
+      "cprof attach: process %d+ does not listen, and cannot be " ..
+        "sampled from outside: ",
       "cprof attach: there is no process 99999999\n",
       "cprof attach: PID must be the number of a process, got 'x'",
       "cprof attach: option '%-%-seconds' must be a number above 0 and " ..

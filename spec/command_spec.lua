@@ -112,12 +112,12 @@ describe("the cprof command", function()
       { "cprof: unknown command 'frobnicate'", "frobnicate" },
       { "cprof: unknown command 'reprot' (did you mean 'report'?); see ",
         "reprot" },
-      { ("cprof: unknown command '%s': to see it, cprof report %s; see ")
-          :format(call, call), call },
-      { ("cprof: unknown command '%s': to record it, cprof run %s; see ")
-          :format(text, text), text },
-      { ("cprof run: %s is a profile, not a program; to see it: cprof " ..
-          "report %s\n"):format(call, call), "run", call },
+      { ("cprof: unknown command '%s': it is a profile, which cprof report " ..
+          "%s shows; see "):format(call, call), call },
+      { ("cprof: unknown command '%s': it is a file, which cprof run %s " ..
+          "runs and records; see "):format(text, text), text },
+      { ("cprof run: %s is a profile, not a program: cprof report %s shows " ..
+          "it\n"):format(call, call), "run", call },
       { "cprof: unknown option '--frob'", "--frob" },
       { "cprof report: unknown option '--frob'", "report", "--frob", call },
       { "cprof report: option '--limit' must be an integer from 1, got 'x'",

@@ -352,7 +352,7 @@ describe("mode count", function()
     end, { mode = "count" })
     assert.is_nil(p.frames)
     assert.truthy(p:report { mode = "frames" }:find(
-      "\nno frames: they need times, which mode count does not have\n", 1,
+      "\nno frames: they need times, and mode count records none\n", 1,
       true))
     assert.has_error(function()
       profiler.start { mode = "count", slow_frames = { budget_ms = 1 } }

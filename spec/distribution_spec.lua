@@ -625,15 +625,18 @@ describe("durations of calls in files", function()
     end, { file = path })
     local at = live:find(("I8I8"):pack(20 * us, 210 * us), 1, true)
     assert.is_truthy(at)
-    -- what it took, when it ended, its parts, its node
-    for i, bytes in ipairs { ("I8"):pack(1 << 62), ("I8"):pack(1 << 62),
-      ("I8"):pack(1 << 62), ("I8"):pack(1 << 62), ("I8"):pack(1 << 62),
-      ("I4"):pack(0xffffffff) } do
-      bytes = live:sub(at, at + 8 * (i - 1) - 1) .. bytes
-      local _, why = profiler.load(dir:file("y.cprof", live:sub(1, at - 1) ..
+    local function changed(field, bytes)
+      bytes = live:sub(at, at + 8 * field - 1) .. bytes
+      return profiler.load(dir:file("y.cprof", live:sub(1, at - 1) ..
         bytes .. live:sub(at + #bytes)))
+    end
+    -- what it took, when it ended, its parts
+    for field = 0, 4 do
+      local _, why = changed(field, ("I8"):pack(1 << 62))
       assert.equal("damaged: durations of calls", why:match ": (.*)$")
     end
+    -- its node may be one that the header of a live file does not know yet
+    assert(changed(5, ("I4"):pack(0xffffffff)))
     assert(profiler.load(dir:file("y.cprof", live)))
   end)
 end)

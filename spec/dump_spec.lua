@@ -11,7 +11,8 @@ local json = require "dkjson"
 local remote = require "cprof.remote"
 local watched = require "watched"
 
-local await, run, start = watched.await, watched.run, watched.start
+local alive, await = watched.alive, watched.await
+local run, start = watched.run, watched.start
 local waits_for_input = watched.waits_for_input
 
 if not core.remote_open then

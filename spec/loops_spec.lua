@@ -5,6 +5,7 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local helper = require "helper"
 local host = require "spec_host"
+local nomemory = require "nomemory"
 local profiler = require "cprof"
 
 local milli <const> = 1000000
@@ -108,6 +109,68 @@ describe("frames in a file", function()
     assert.is_true(#p.frames:slowest(1).rows > 0)
     S:run "profiler.stop()"
     S:close()
+  end)
+
+  -- a file while frames are written into it
+  local function live(dir)
+    local S, path = host.state(), dir:file "live.cprof"
+    S:run(([[
+      profiler, zones = require "cprof", require "spec_zones"
+      zones.clock(true)
+      profiler.start { file = %q, exclude = { ".pass " },
+        slow_frames = { budget_ms = 1 } }
+      for i = 1, 10 do
+        load "zones.pass(2000000)" ()
+        profiler.frame()
+      end
+    ]]):format(path))
+    local bytes = command.read(path)
+    S:run "profiler.stop()"
+    S:close()
+    return bytes
+  end
+
+  -- a file with other bytes at an offset
+  local function loaded(dir, s, at, bytes)
+    local path = dir:file "changed.cprof"
+    local file <close> = assert(io.open(path, "wb"))
+    file:write(s:sub(1, at), bytes, s:sub(at + #bytes + 1))
+    file:close()
+    return assert(profiler.load(path))
+  end
+
+  -- where the contents of the first block of a kind are
+  local function block_at(s, kind)
+    local at = 4096
+    while ("I4"):unpack(s, at + 1) ~= kind do
+      at = at + ("I4"):unpack(s, at + 9) * 64
+    end
+    return at + 64
+  end
+
+  -- kinds of blocks, as in src/file/format.h
+  local loops <const>, marks <const> = 15, 16
+
+  it("may have nodes that are newer than a live file's header", function()
+    local dir <close> = command.folder()
+    local s = live(dir)
+    local p = loaded(dir, s, 48, ("I4"):pack(("I4"):unpack(s, 49) - 1))
+    assert.equal(10, p.frames.recorded)
+  end)
+
+  it("may be half written in a live file", function()
+    local dir <close> = command.folder()
+    local s = live(dir)
+    -- the number, the loop, the start, then the ticks of the first frame
+    local at = block_at(s, marks)
+    assert.equal(1, (("I4"):unpack(s, at + 1)))
+    local p = loaded(dir, s, at + 16, ("I8"):pack(1))
+    assert.equal(9, #p.frames:times())
+    -- the name, frames, then those over the budget
+    at = block_at(s, loops) + 64
+    assert.equal(10, (("I8"):unpack(s, at + 9)))
+    p = loaded(dir, s, at + 8, ("I8"):pack(11))
+    assert.same({ 10, 10 }, { p.frames.recorded, p.frames.slow })
   end)
 
   it("are the same after the profile was saved again", function()
@@ -257,6 +320,27 @@ describe("frames", function()
     assert.equal("nil 1 true, two 2 true", out)
   end)
 
+  it("are harmless without memory", function()
+    for _, mode in ipairs { "line", "sample" } do
+      nomemory.harmless(([[
+        local profiler = require "cprof"
+        local started = pcall(profiler.start,
+          { mode = %q, compensate = false, history = 2 })
+        arm()
+        local ok, why = pcall(function()
+          for i = 1, 64 do
+            profiler.frame("loop " .. i)
+            profiler.frame("loop " .. i)
+          end
+        end)
+        disarm()
+        profiler.stop()
+        profiler.report { mode = "frames" }
+        return ok and "fine" or why
+      ]]):format(mode))
+    end
+  end)
+
   it("have their times in mode sample", function()
     local out = run [[
       profiler.start { mode = "sample" }
@@ -266,6 +350,24 @@ describe("frames", function()
       return f.recorded .. " " .. f:slowest(1).number
     ]]
     assert.equal("19 19", out)
+  end)
+
+  it("follow each other in mode sample, without the profiler's own work",
+     function()
+    profiler.start { mode = "sample" }
+    for _ = 1, 4 do
+      profiler.frame()
+      profiler.frame()
+      profiler.snapshot()
+    end
+    profiler.stop()
+    local f, from = profiler.snapshot().frames, 0
+    for i, frame in ipairs(f.last) do
+      assert.equal(i, frame.number)
+      assert.is_true(math.abs(frame.start_ns - from) <= 8, frame.start_ns)
+      from = frame.start_ns + frame.ns
+    end
+    assert.equal(8, #f.last)
   end)
 end)
 
@@ -295,8 +397,8 @@ frame]], 1, true), out)
     assert.is_truthy(out:find("\n… 38 faster frames", 1, true), out)
     local _, why, status = command.cprof("frames", file, "nothing")
     assert.equal(2, status)
-    assert.equal("cprof frames: no frames are named nothing; there are " ..
-      "render\n", why)
+    assert.equal("cprof frames: no frames are named nothing; these names " ..
+      "are known: render\n", why)
   end)
 
   it("says that there are none", function()
@@ -309,7 +411,7 @@ frame]], 1, true), out)
       "not call cprof.frame\n", why)
   end)
 
-  it("is told of by the report of a file", function()
+  it("has a line in the report of a file", function()
     local dir <close> = command.folder()
     local out = command.cprof("report", recorded(dir, "a.cprof"))
     assert.is_truthy(out:find("\nframes of render: 39 frames, 2 over the " ..

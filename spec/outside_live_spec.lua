@@ -192,11 +192,11 @@ describe("cprof top of a process that does not record itself", function()
         assert.equal(("cprof %s: %s\n"):format(name, wanted), err)
         assert.equal(2, status)
       end
-      says(("process %d does not record into a file now, and from outside: " ..
-        "process %d has no Lua 5.4 or 5.5 state"):format(other.pid,
-        other.pid), tostring(other.pid))
-      local only = "--%s is for a program that is sampled from outside, " ..
-        "whose number is given, and which does not record itself"
+      says(("process %d does not record into a file, and cannot be sampled " ..
+        "from outside: process %d has no Lua 5.4 or 5.5 state"):format(
+        other.pid, other.pid), tostring(other.pid))
+      local only = "--%s needs the number of a process that does not record " ..
+        "itself: only such a process is sampled from outside"
       says(only:format "rate", "--rate", "9", "--", "x.lua")
       local path = dir:file("x.cprof", "")
       says(only:format "no-stop", "--no-stop", path)

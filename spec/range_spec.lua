@@ -55,8 +55,8 @@ describe("a range of a profile", function()
     local q = part(p, 0.0502, 0.0506)
     assert.equal(0, q.samples)
     local s = q:report { width = 200 }
-    assert.is_truthy(s:find("\nno samples in this range: what ran, or " ..
-      "waited, is known from the sample after it\n", 1, true), s)
+    assert.is_truthy(s:find("\nno samples in this range: what ran or " ..
+      "waited is known from the next sample\n", 1, true), s)
     assert.is_truthy(s:find "\n *400µs +%- +400µs +%- +spin ", s)
     driven.start {}
     s = driven.stop():report()

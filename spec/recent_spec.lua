@@ -289,6 +289,25 @@ describe("the last seconds of a recording", function()
     assert.is_nil(files[2])
   end)
 
+  it("are not written for a frame where memory fails, which only ends",
+    function()
+      local code = [[
+        local profiler = require "cprof"
+        profiler.start { mode = "sample", keep_last = 1, compensate = false,
+          file = "/none/x-%n.cprof", slow_frames = { budget_ms = 1e-6 } }
+        local name = ("x"):rep(60)
+        profiler.frame(name)
+        for _ = 1, 10000 do end
+        arm()
+        local ok = pcall(profiler.frame, name)
+        disarm()
+        profiler.stop()
+        return tostring(ok)
+      ]]
+      local result, status = host.memory(code, "lua", 0)
+      assert.same({ "true", 0 }, { result, status })
+    end)
+
   it("are said once that they cannot be written", function()
     local dir <close> = command.folder()
     local code = ([[

@@ -171,7 +171,7 @@ describe("a fork", function()
         for _, f in ipairs(p.functions) do
           if f.name == "leaf" then calls = f.calls end
         end
-        local text = p:report():match "note: ([^\n]*)" or "no note"
+        local text = p:report():match "note: (recording[^\n]*)" or "no note"
         io.write(who, " ", calls, " ", tostring(profiler.running()), " ",
           text, "\n")
       end

@@ -556,7 +556,7 @@ describe("cprof tasks", function()
     assert.is_nil(p.tasks)
     assert(p:save(file))
     out = command.cprof("tasks", "--width=200", file)
-    assert.is_truthy(out:find("^no sample found a coroutine running"), out)
+    assert.is_truthy(out:find("^no sample found a running coroutine"), out)
   end)
 
   it("begins paths at the function of a coroutine that C code resumes",

@@ -430,8 +430,8 @@ describe("cprof attach of a program that does not listen", function()
     for line in err:gmatch "[^\n]+" do
       lines[#lines + 1] = line:gsub("%d+", "N")
     end
-    assert.same({ "cprof attach: process N does not listen, and from " ..
-      "outside: process N has no Lua N.N or N.N state",
+    assert.same({ "cprof attach: process N does not listen, and cannot " ..
+      "be sampled from outside: process N has no Lua N.N or N.N state",
       "cprof attach: process N does not listen, so it can only be sampled: " ..
         "--lines needs luaN.N -l cprof.auto, or cprof_listen in its host",
       "cprof attach: --no-stop sees only waiting, which --clock=cpu leaves " ..

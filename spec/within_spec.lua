@@ -5,7 +5,7 @@ local within = require "cprof.count.within"
 -- a profile of nodes: parent, function's name, ns; C functions that Lua did
 -- not call begin with "-"
 local function profile(list)
-  local p, by = { nodes = {}, functions = {} }, {}
+  local p, by = { nodes = {}, functions = {}, samples = #list }, {}
   for i, node in ipairs(list) do
     local parent, given, ns = table.unpack(node)
     local native = given:match "^%-(.*)$"

@@ -328,12 +328,12 @@ CPROF_API int cprof_running (lua_State *L);
 CPROF_API int cprof_frame (lua_State *L, int record);
 
 /*
-** Ends a frame of the loop with this name, and begins its next one; its first
-** call begins the first one. So several loops, or the requests of a server,
-** have frames of their own. Only the first 63 bytes of a name count; a
-** recording has at most 64 names, with that of cprof_frame. 'name' is copied.
-** Returns 0 also when there are too many names, or when 'name' is empty or
-** NULL; else as cprof_frame.
+** Ends a frame with this name and begins the next one. The first call with a
+** name only begins a frame. Names tell apart the frames of several loops, or
+** the requests of a server. Only the first 63 bytes of a name count. A
+** recording has at most 64 names, that of cprof_frame included. 'name' is
+** copied. Returns what cprof_frame returns; 0 also when there are too many
+** names, or when 'name' is empty or NULL.
 */
 CPROF_API int cprof_framenamed (lua_State *L, const char *name, int record);
 

@@ -83,9 +83,10 @@ cprof.leave = core.leave
 ---@type fun(name: string, ...: any): any
 cprof.zone = core.zone
 
----Ends a host frame, of the loop with that name. Unless `record` is false, the
----frame is counted, and goes into history and averages. False if nothing is
----being recorded, or if there are 64 names already.
+---Ends a frame of the host. A name tells the frames of several loops apart.
+---Unless `record` is false, the frame is counted, and goes into history and
+---averages. False if nothing is being recorded, or if there are 64 other names
+---already.
 ---@type fun(name: boolean|string|nil, record: boolean?): boolean
 cprof.frame = core.frame
 

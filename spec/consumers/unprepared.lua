@@ -1,6 +1,6 @@
--- Programs of Debian with Lua inside, which nobody has prepared: what cprof
--- dump says while they hang, in C and while they compute, is compared with
--- where they are; so is what it says of their core files.
+-- Programs from Debian that embed Lua and know nothing of cprof. Each is made
+-- to hang at a known line, in C and while it computes. cprof dump must name
+-- that line, also from a core file.
 
 local _ENV = require("helper").env(_ENV)
 
@@ -159,7 +159,7 @@ for name, how in pairs(hosts) do
         "%(%S+/fifo%)")
       assert.is_truthy(out:find "^process %d+ %([^\n]+%), not stopped\n", out)
       assert.is_truthy(out:find(
-        "\n    FILE%*:read +%[C%] *" .. call(named and "in_c" or "<fn:2>",
+        "\n    file:read +%[C%] *" .. call(named and "in_c" or "<fn:2>",
         place, 2 + before)), out)
       assert.equal(named, out:find(":2 +io%.open%(") ~= nil, out)
       command.shell(("gcore -o %s/core %d"):format(q(dir.path), host.pid))

@@ -40,7 +40,7 @@ function watched.run(dir, code)
 end
 
 -- Raises an error if a program has ended.
-local function alive(pid)
+function watched.alive(pid)
   local file <close> = io.open(("/proc/%d/stat"):format(pid))
   assert(file and not file:read "a":find "%) Z ", "the program has ended")
 end
@@ -50,7 +50,7 @@ function watched.await(pid, test, locals)
   while true do
     local found = remote.read(pid, locals)
     if found and test(found) then return found end
-    alive(pid)
+    watched.alive(pid)
     core.sleep(0.005)
   end
 end
@@ -63,7 +63,7 @@ end
 function Program:said(n)
   local path = ("%s/stack.%d"):format(self.dir.path, n)
   while not io.open(path) do
-    alive(self.pid)
+    watched.alive(self.pid)
     core.sleep(0.005)
   end
   return command.read(path)

@@ -32,7 +32,7 @@
 #define DEEP		1500	/* new nodes; 5.4.0 allows 1,950 nested calls */
 
 
-/* the processor is as fast while work takes up to a part of this longer */
+/* work that takes up to 1/12 longer counts as equally fast */
 #define SLOWER_PART	12
 
 #define TEN(s)	s s s s s s s s s s

@@ -1,8 +1,8 @@
 /*
 ** Frames of the host: what was recorded, frame by frame. A frame lasts
 ** from one call of 'frames_end' to the next. (Call frames are in stack.h.)
-** Frames with names are in lists of their own, see loops.h for what is kept of
-** all of them.
+** Each name has a list of its own. loops.h tells what is kept of the frames of
+** all names.
 **
 ** Ending a frame takes time in proportion to the nodes that were touched in
 ** it, not to all nodes. Once all buffers have grown, it allocates nothing.
@@ -74,10 +74,10 @@ typedef struct FuncHistory {
 
 typedef struct Frames {
   struct Frames *next;		/* frames with another name, or NULL */
-  uint64_t turns;		/* frames of all names that began; of the first
-				   in the list */
+  uint64_t turns;		/* frames of all names that began; counted only
+				   in the first of the list */
   Loops *loops;
-  uint32_t loop;		/* id of what 'loops' has of these frames */
+  uint32_t loop;		/* id of these frames in 'loops' */
   const Memory *memory;
   const Tree *tree;
   int on;
@@ -154,8 +154,8 @@ static inline uint32_t frames_running (const Frames *f) {
 }
 
 /*
-** Begins to record frames whose first one starts now, if they are not on yet:
-** what was counted before does not belong to it. 0: out of memory.
+** Begins to record frames, unless they are on: the first one starts now, and
+** has nothing of what was counted before. 0: out of memory.
 */
 CPROF_I int frames_start (Frames *f, uint64_t now, uint64_t steps);
 

@@ -47,20 +47,20 @@ static LoopState *loops_state (const Loops *l, uint32_t id) {
 }
 
 
+/* A loop is in the list only if it has all that belongs to it. */
 static LoopState *loops_new (Loops *l, const char *name) {
-  LoopState *s = cast(LoopState *, chunks_add(&l->states));
+  LoopState *s;
   uint32_t i;
   Loop *x;
-  if (s == NULL) return NULL;
+  for (i = 0; i < LOOP_WORST; i++)
+    if (chunks_add(&l->worst) == NULL) return NULL;
+  s = cast(LoopState *, chunks_add(&l->states));
+  x = s != NULL ? cast(Loop *, chunks_add(&l->list)) : NULL;
+  if (x == NULL) return NULL;
   strncpy(s->name, name, LOOP_NAME - 1);
-  x = cast(Loop *, chunks_add(&l->list));
-  if (x != NULL) {
-    memcpy(x->name, s->name, LOOP_NAME);
-    for (i = 0; i < LOOP_WORST; i++)
-      if (chunks_add(&l->worst) == NULL) return NULL;
-    chunks_publish(&l->list);
-  }
-  return x != NULL ? s : NULL;
+  memcpy(x->name, s->name, LOOP_NAME);
+  chunks_publish(&l->list);
+  return s;
 }
 
 
@@ -118,18 +118,21 @@ int loops_isworst (const Loops *l, const LoopMark *m) {
 
 
 /*
-** Makes room for nodes of a slot. What it had is lost; as rooms double, that is
-** less than what there is.
+** Makes room for nodes of all slots, so that no slot needs more later on: which
+** frames are slow depends on the machine. Old rooms are lost. Since rooms
+** double, all lost rooms together are smaller than the new ones.
 */
-static int worst_room (Loops *l, LoopState *s, uint32_t slot, uint32_t room) {
-  uint32_t i;
-  if (room < s->room[slot] * 2) room = s->room[slot] * 2;
-  s->first[slot] = l->nodes.count;
-  s->room[slot] = 0;
-  for (i = 0; i < room; i++)
-    if (chunks_add(&l->nodes) == NULL) return 0;
+static int worst_room (Loops *l, LoopState *s, uint32_t room) {
+  uint32_t slot, i;
+  if (room < s->room * 2) room = s->room * 2;
+  s->room = 0;
+  for (slot = 0; slot < LOOP_WORST; slot++) {
+    s->first[slot] = l->nodes.count;
+    for (i = 0; i < room; i++)
+      if (chunks_add(&l->nodes) == NULL) return 0;
+  }
   chunks_publish(&l->nodes);
-  s->room[slot] = room;
+  s->room = room;
   return 1;
 }
 
@@ -142,7 +145,7 @@ int loops_keep (Loops *l, const LoopMark *m, uint64_t steps,
   if (n > LOOP_NODES) n = 0;
   *(volatile uint32_t *)&to->is.number = 0;
   s->own[slot] = 0;
-  if (n > s->room[slot] && !worst_room(l, s, slot, more)) return 0;
+  if (n > s->room && !worst_room(l, s, more)) return 0;
   for (i = 0; i < n; i++) *loops_node(l, s->first[slot] + i) = list[i];
   to->steps = steps;
   to->first = s->first[slot];

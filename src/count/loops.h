@@ -1,7 +1,7 @@
 /*
 ** Loops: what is kept of the host's frames by name, as data that a file can
-** have. All frames are counted, in a histogram of their times. The last ones
-** have their times alone, the slowest ones of each loop their call-tree nodes.
+** have. All frames are counted, in a histogram of their times. The times of the
+** last frames are kept, and the call-tree nodes of the slowest of each loop.
 */
 
 #ifndef loops_h
@@ -61,12 +61,14 @@ typedef struct WorstFrame {
 /* in memory, as other programs may change a file */
 typedef struct LoopState {
   char name[LOOP_NAME];
-  uint64_t begun;	/* mode sample: ticks, when the frame that runs began */
+  uint64_t begun;	/* mode sample: when the frame that runs began, in ticks
+			   since recording began; 0 for the first one */
   uint64_t paused;	/* ticks of pauses until then */
   double ns;		/* in a tick, as far as it is known */
-  uint64_t number;	/* of frames that have ended, recorded or not */
+  uint64_t calls;	/* mode sample: of 'frame' with this name */
   uint64_t own[LOOP_WORST];	/* times of the slowest frames; 0: free */
-  uint32_t first[LOOP_WORST], room[LOOP_WORST];	/* of nodes */
+  uint32_t first[LOOP_WORST];	/* of nodes of a slot */
+  uint32_t room;	/* for nodes, of each slot */
 } LoopState;
 
 typedef struct Loops {
@@ -96,18 +98,18 @@ static inline int loops_room (const Loops *l) {
 }
 
 /*
-** Counts a frame of m->loop: of 'ns' without overhead, longer than the 'budget'
-** in ticks or not. 0: out of memory.
+** Counts a frame of m->loop, which took 'ns' without overhead. 'budget' is in
+** ticks; 0: none. Returns 0 when out of memory.
 */
 CPROF_I int loops_add (Loops *l, const LoopMark *m, uint64_t ns,
                        uint64_t budget);
 
-/* Is the frame, whose nodes are known, one of the slowest of its loop? */
+/* Is the frame one of the slowest of its loop so far? */
 CPROF_I int loops_isworst (const Loops *l, const LoopMark *m);
 
 /*
-** Keeps such a frame with its 'n' nodes. Where there is no room for them, room
-** is made for 'more', at least 'n'. 0: out of memory.
+** Keeps one of the slowest frames, with its 'n' nodes. Where there is no room
+** for them, room is made for 'more', at least 'n'. 0: out of memory.
 */
 CPROF_I int loops_keep (Loops *l, const LoopMark *m, uint64_t steps,
                         const FrameNode *list, uint32_t n, uint32_t more);

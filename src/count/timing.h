@@ -49,7 +49,8 @@ static inline int timing_plausible (const Timing *t, EventKind kind,
 
 /*
 ** Adds an event that took 'ticks', of which reading the clock took 'reading'.
-** That does not become slower with the rest, as it mostly waits.
+** That part is left out: it mostly waits, so it does not become slower as the
+** rest does on a shared core.
 */
 static inline void timing_add (Timing *t, EventKind kind, uint64_t ticks,
                                uint64_t reading) {

@@ -389,6 +389,17 @@ static int restore_allocated (Restoring *c) {
 }
 
 
+/*
+** While the file is written, what is counted may be newer than its header:
+** nodes that this does not know yet are dropped.
+*/
+static void restore_newslowest (const Restoring *c, Durations *d) {
+  int k;
+  for (k = 0; k < DURATIONS_SLOWEST; k++)
+    if (d->slowest[k].node >= c->r->tree.nodes.count) d->slowest[k].node = 0;
+}
+
+
 /* Restores how long calls of functions took. */
 static int restore_durations (Restoring *c) {
   Tree *t = &c->r->tree;
@@ -400,24 +411,18 @@ static int restore_durations (Restoring *c) {
   for (i = 0; i < t->nodes.count; i++)
     if (tree_node(t, i)->func >= t->durations.count)
       return reader_fail(c->l, "durations of a function");
+  for (i = 0; c->h->state != FORMAT_ENDED && i < t->durations.count; i++)
+    restore_newslowest(c, tree_durations(t, i));
   t->calltimes = 1;
   return 1;
 }
 
 
-/*
-** While the file is written, what is counted may be newer than its header:
-** nodes that this does not know yet are dropped.
-*/
 static void restore_newtasks (Restoring *c) {
   Tasks *t = &c->r->tasks;
   uint32_t nodes = c->r->tree.nodes.count, i;
-  int k;
-  for (i = 1; i < t->list.count; i++) {
-    SlowCall *slowest = tasks_at(t, i)->slices.slowest;
-    for (k = 0; k < DURATIONS_SLOWEST; k++)
-      if (slowest[k].node >= nodes) slowest[k].node = 0;
-  }
+  for (i = 1; i < t->list.count; i++)
+    restore_newslowest(c, &tasks_at(t, i)->slices);
   for (i = 1; i < t->pauses.count; i++) {
     const TaskPause *x = tasks_pauseat(t, i);
     if (x->task >= t->list.count || x->node >= nodes) t->pauses.count = i;
@@ -464,15 +469,23 @@ static int restore_tasks (Restoring *c) {
 }
 
 
+/* Are the nodes of a frame there, at 'most' so many? */
+static int restore_hasnodes (const Loops *l, const WorstFrame *p,
+                             uint32_t most) {
+  return p->nodes <= most && p->first <= l->nodes.count &&
+         p->nodes <= l->nodes.count - p->first;
+}
+
+
 /*
-** A frame that was written while the file was read may be half new: all times
-** of its nodes add up to its own, unless one of both is of another frame.
+** A frame that was written while the file was read may be half new. Where the
+** times of its nodes do not add up to its own, they are of another frame.
 */
-static void restore_newworst (const Loops *l, WorstFrame *p, uint32_t nodes) {
+static void restore_newworst (const Loops *l, WorstFrame *p, uint32_t nodes,
+                              uint32_t most) {
   uint64_t sum = 0;
   uint32_t i;
-  if (p->first > l->nodes.count || p->nodes > l->nodes.count - p->first)
-    p->nodes = 0;
+  if (!restore_hasnodes(l, p, most)) p->nodes = 0;
   for (i = 0; i < p->nodes; i++) {
     const FrameNode *n = loops_node(l, p->first + i);
     sum += n->self;
@@ -490,24 +503,34 @@ static int restore_ismark (const Loops *l, const LoopMark *m) {
 /* Drops frames of a live file that are newer than its header. */
 static void restore_newloops (Restoring *c) {
   Loops *l = &c->r->loops;
-  uint32_t i;
+  uint32_t left = l->nodes.count, i;
+  for (i = 0; i < l->list.count; i++) {
+    Loop *x = loops_at(l, i);  /* its last frame may be half counted */
+    if (x->slow > x->frames) x->slow = x->frames;
+  }
   for (i = 0; i < l->marks.count; i++)
     if (!restore_ismark(l, loops_mark(l, i))) loops_mark(l, i)->number = 0;
   for (i = 0; i < l->worst.count; i++) {
     WorstFrame *p = loops_worst(l, i);
     if (!restore_ismark(l, &p->is)) p->is.number = 0;
-    restore_newworst(l, p, c->r->tree.nodes.count);
+    restore_newworst(l, p, c->r->tree.nodes.count, left);
+    left -= p->nodes;
   }
 }
 
 
-static int restore_checkworst (Restoring *c, const WorstFrame *p) {
+/*
+** No node is that of two frames: else, a small file could have more of them
+** than there is memory for. '*left': how many may still come.
+*/
+static int restore_checkworst (Restoring *c, const WorstFrame *p,
+                               uint32_t *left) {
   const Loops *l = &c->r->loops;
   uint32_t i;
   if (p->is.number == 0) return 1;
-  if (!restore_ismark(l, &p->is) || p->first > l->nodes.count ||
-      p->nodes > l->nodes.count - p->first)
+  if (!restore_ismark(l, &p->is) || !restore_hasnodes(l, p, *left))
     return reader_fail(c->l, "slowest frames");
+  *left -= p->nodes;
   for (i = 0; i < p->nodes; i++)
     if (loops_node(l, p->first + i)->node >= c->r->tree.nodes.count)
       return reader_fail(c->l, "node of a frame");
@@ -517,7 +540,7 @@ static int restore_checkworst (Restoring *c, const WorstFrame *p) {
 
 static int restore_checkloops (Restoring *c) {
   const Loops *l = &c->r->loops;
-  uint32_t i;
+  uint32_t left = l->nodes.count, i;
   for (i = 0; i < l->list.count; i++)
     if (memchr(loops_at(l, i)->name, '\0', LOOP_NAME) == NULL)
       return reader_fail(c->l, "name of frames");
@@ -527,7 +550,7 @@ static int restore_checkloops (Restoring *c) {
       return reader_fail(c->l, "times of frames");
   }
   for (i = 0; i < l->worst.count; i++)
-    if (!restore_checkworst(c, loops_worst(l, i))) return 0;
+    if (!restore_checkworst(c, loops_worst(l, i), &left)) return 0;
   return 1;
 }
 

@@ -357,8 +357,8 @@ static int lremote_coroutines (lua_State *L) {
 
 /*
 ** Stack during a walk: names of the walks before, names of this one. Of a
-** function's names within one walk the shortest stays, and the first of equal
-** length: which comes first in a hash table differs from run to run.
+** function's names within one walk the shortest stays; of equally long ones,
+** the alphabetically first. The order in a hash table differs between runs.
 */
 static void visit_function (void *ud, const RemoteField *f) {
   Visiting *v = cast(Visiting *, ud);

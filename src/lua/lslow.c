@@ -65,8 +65,17 @@ SlowMark lslow_begin (lua_State *L) {
 }
 
 
-/* name or nil, ns, ns since the recording began, is it a frame? -> */
+/*
+** name of a zone, or a frame's as light userdata, ns, ns since the recording
+** began ->
+*/
 static int slow_tell (lua_State *L) {
+  const char *frame = cast(const char *, lua_touserdata(L, 1));
+  if (frame != NULL) {
+    lua_pushstring(L, *frame != '\0' ? frame : NULL);
+    lua_replace(L, 1);
+  }
+  lua_pushboolean(L, frame != NULL);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &SLOW);
   lua_insert(L, 1);
   lua_call(L, 4, 0);
@@ -77,8 +86,8 @@ static int slow_tell (lua_State *L) {
 /*
 ** Tells the Lua part of what began at 'm', if it took longer than 'budget',
 ** without the time in which it was told of what ended meanwhile. Its errors are
-** ignored: they are the profiler's, and not the program's. 'frame': the name of
-** a frame, where it is one; else that of a zone is at 'name'.
+** ignored: they are the profiler's, and not the program's. 'frame' is the name
+** of a frame; NULL: it is a zone, whose name is at 'name'.
 */
 static void slow_end (lua_State *L, Recorder *r, SlowCalls *c,
                       const SlowMark *m, uint64_t budget, int name,
@@ -94,12 +103,11 @@ static void slow_end (lua_State *L, Recorder *r, SlowCalls *c,
   if (ns <= budget || !lua_checkstack(L, LUA_MINSTACK)) return;
   lua_pushcfunction(L, slow_tell);
   if (frame == NULL) lua_pushvalue(L, name);
-  else lua_pushstring(L, *frame != '\0' ? frame : NULL);
+  else lua_pushlightuserdata(L, (void *)frame);  /* needs no memory */
   lua_pushinteger(L, (lua_Integer)ns);
   lua_pushinteger(L, (lua_Integer)clock_ns(s,
                      now - r->recording.figures->begun));
-  lua_pushboolean(L, frame != NULL);
-  if (entry_pcall(L, 4, 0) != LUA_OK) lua_pop(L, 1);
+  if (entry_pcall(L, 3, 0) != LUA_OK) lua_pop(L, 1);
   c->own += hot_now(r->hot) - now;
 }
 

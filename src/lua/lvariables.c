@@ -16,7 +16,7 @@
 /* most variables of each kind that are described in a call */
 #define LVARIABLES_MOST	50
 
-/* what a value takes of what may be read: slots of tables */
+/* for how many slots of tables reading a value counts */
 #define LVARIABLES_COST	64u
 
 typedef struct Describing {

@@ -252,9 +252,26 @@ static int possible_tasks (const Recording *r, Scale scale) {
 }
 
 
+/* A frame without a number is not complete. */
 static int possible_mark (const LoopMark *m, Scale scale) {
-  return m->own <= m->ticks &&
-         possible_ticks(scale, m->start) && possible_ticks(scale, m->ticks);
+  return m->number == 0 || (m->own <= m->ticks &&
+         possible_ticks(scale, m->start) && possible_ticks(scale, m->ticks));
+}
+
+
+static int possible_worst (const Recording *r, const WorstFrame *p,
+                           Scale scale) {
+  uint32_t i;
+  if (p->is.number == 0) return 1;
+  if (p->steps > FIGURES_MOST || !possible_mark(&p->is, scale)) return 0;
+  for (i = 0; i < p->nodes; i++) {
+    const FrameNode *n = loops_node(&r->loops, p->first + i);
+    if (n->node >= r->tree.nodes.count || n->calls > FIGURES_MOST ||
+        n->own.count > FIGURES_MOST || n->own.bytes > FIGURES_MOST ||
+        !possible_ticks(scale, n->self))
+      return 0;
+  }
+  return 1;
 }
 
 
@@ -267,21 +284,12 @@ static int possible_loops (const Recording *r, Scale scale) {
         !possible_ticks(scale, x->budget))
       return 0;
     for (k = 0; k < DURATIONS_SLOWEST; k++)
-      if (!possible_ticks(scale, x->times.slowest[k].took)) return 0;
+      if (!possible_slow(r, scale, &x->times.slowest[k])) return 0;
   }
   for (i = 0; i < l->marks.count; i++)
     if (!possible_mark(loops_mark(l, i), scale)) return 0;
-  for (i = 0; i < l->worst.count; i++) {
-    const WorstFrame *p = loops_worst(l, i);
-    if (p->steps > FIGURES_MOST || !possible_mark(&p->is, scale)) return 0;
-  }
-  for (i = 0; i < l->nodes.count; i++) {
-    const FrameNode *n = loops_node(l, i);
-    if (n->node >= r->tree.nodes.count || n->calls > FIGURES_MOST ||
-        n->own.count > FIGURES_MOST || n->own.bytes > FIGURES_MOST ||
-        !possible_ticks(scale, n->self))
-      return 0;
-  }
+  for (i = 0; i < l->worst.count; i++)
+    if (!possible_worst(r, loops_worst(l, i), scale)) return 0;
   return 1;
 }
 

@@ -116,29 +116,29 @@ static int hostframe_exact (Recorder *r, lua_State *L, uint32_t loop,
 ** Mode sample: times alone
 ** ======================================================= */
 
-/* ticks in which recording paused, without those that others had */
+/* ticks of pauses, without those in which other programs ran */
 static uint64_t hostframe_paused (const Figures *x) {
   return x->paused - x->preempted;
 }
 
 
+/*
+** A call of 'frame' ends a frame; the first one with a name only begins one.
+** Times are those since recording began, which cprof's own work moves.
+*/
 static int hostframe_sampled (Recorder *r, LoopState *s, uint32_t loop,
                               int named, int record) {
   const Figures *x = r->recording.figures;
-  uint64_t now = hot_now(r->hot), number = s->number++;
+  uint64_t now = hot_now(r->hot) - x->begun, calls = s->calls++;
   LoopMark m = ZEROS;
   int ok = 1;
-  if (((number + 1) & number) == 0)  /* see hostframe_rate */
+  if (((calls + 1) & calls) == 0)  /* see hostframe_rate */
     s->ns = clock_rate(clock_scale(&r->recording.clock, 0));
-  if (number == 0 && !named) {
-    s->begun = x->begun;
-    s->number = ++number;
-  }
-  m.number = (uint32_t)number;
-  m.start = s->begun - x->begun;
+  m.number = (uint32_t)(named ? calls : calls + 1);
+  m.start = s->begun;
   m.ticks = m.own = now - s->begun - (hostframe_paused(x) - s->paused);
   m.loop = loop;
-  if (number > 0 && record && m.ticks <= INT64_MAX)
+  if (m.number > 0 && record && m.ticks <= INT64_MAX)
     ok = loops_add(&r->recording.loops, &m,
                    (uint64_t)((double)m.own * s->ns),
                    (uint64_t)(r->options.budget * 1e6 / s->ns)) &&

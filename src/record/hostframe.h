@@ -10,8 +10,8 @@
 
 
 /*
-** Ends the frame with that name, "" for none, and begins the next one. The
-** first one without a name began with the recording, else with its first call.
+** Ends the frame with that name, "" for none, and begins the next one. Frames
+** without a name begin with the recording, others with their first call.
 ** A frame is kept and averaged if 'record'. 'loop' is set to the id of its
 ** loop. 0: nothing is being recorded, or there are too many names.
 */

@@ -255,15 +255,6 @@ static void cfi_setregister (CfiRun *x, CfiReader *r, uint8_t kind) {
 }
 
 
-/*
-** Bytes of so many slots of the stack; whatever the numbers are, unsigned
-** ones wrap around.
-*/
-static int64_t cfi_slots (const CfiRun *x, uint64_t n) {
-  return (int64_t)(n * (uint64_t)x->entry->slot);
-}
-
-
 static void cfi_restore (CfiRun *x, uint64_t reg) {
   if (reg < CFI_REGISTERS) x->row->of[reg] = x->first.of[reg];
 }
@@ -273,6 +264,12 @@ static void cfi_swap (CfiRun *x, int save) {
   if (save ? x->saves == CFI_SAVES : x->saves == 0) x->bad = 1;
   else if (save) x->saved[x->saves++] = *x->row;
   else *x->row = x->saved[--x->saves];
+}
+
+
+/* So many slots in bytes; memory may say any number. */
+static int64_t cfi_slots (const CfiEntry *e, int64_t n) {
+  return (int64_t)((uint64_t)n * (uint64_t)e->slot);
 }
 
 
@@ -304,27 +301,25 @@ static void cfi_other (CfiRun *x, CfiReader *r, unsigned op) {
     case 0x0c: reg = cfi_uleb(r);
       cfi_setframe(x, reg, (int64_t)cfi_uleb(r)); break;
     case 0x12: reg = cfi_uleb(r);
-      cfi_setframe(x, reg, cfi_slots(x, (uint64_t)cfi_sleb(r))); break;
+      cfi_setframe(x, reg, cfi_slots(e, cfi_sleb(r))); break;
     case 0x0d: cfi_setframe(x, cfi_uleb(r), x->row->frame.value); break;
     case 0x0e: x->row->frame.value = (int64_t)cfi_uleb(r); break;
-    case 0x13: x->row->frame.value = cfi_slots(x, (uint64_t)cfi_sleb(r));
-      break;
+    case 0x13: x->row->frame.value = cfi_slots(e, cfi_sleb(r)); break;
     case 0x0f: cfi_setexpression(x, r, &x->row->frame, CFI_EXPRESSION);
       break;
     case 0x10: cfi_setregister(x, r, CFI_SAVEDAT); break;
     case 0x16: cfi_setregister(x, r, CFI_EXPRESSION); break;
     case 0x05: reg = cfi_uleb(r);
-      cfi_set(x, reg, CFI_SAVED, cfi_slots(x, cfi_uleb(r))); break;
+      cfi_set(x, reg, CFI_SAVED, cfi_slots(e, (int64_t)cfi_uleb(r))); break;
     case 0x11: reg = cfi_uleb(r);
-      cfi_set(x, reg, CFI_SAVED, cfi_slots(x, (uint64_t)cfi_sleb(r)));
-      break;
+      cfi_set(x, reg, CFI_SAVED, cfi_slots(e, cfi_sleb(r))); break;
     case 0x2f: reg = cfi_uleb(r);
-      cfi_set(x, reg, CFI_SAVED, cfi_slots(x, 0 - cfi_uleb(r))); break;
-    case 0x14: reg = cfi_uleb(r);
-      cfi_set(x, reg, CFI_OFFSET, cfi_slots(x, cfi_uleb(r))); break;
-    case 0x15: reg = cfi_uleb(r);
-      cfi_set(x, reg, CFI_OFFSET, cfi_slots(x, (uint64_t)cfi_sleb(r)));
+      cfi_set(x, reg, CFI_SAVED, cfi_slots(e, (int64_t)(0 - cfi_uleb(r))));
       break;
+    case 0x14: reg = cfi_uleb(r);
+      cfi_set(x, reg, CFI_OFFSET, cfi_slots(e, (int64_t)cfi_uleb(r))); break;
+    case 0x15: reg = cfi_uleb(r);
+      cfi_set(x, reg, CFI_OFFSET, cfi_slots(e, cfi_sleb(r))); break;
     case 0x2e: cfi_uleb(r); break;
     default: x->bad = 1;
   }
@@ -338,7 +333,8 @@ static void cfi_run (CfiRun *x, CfiReader r) {
     switch (op >> 6) {
       case 1: x->at += low * x->entry->step; break;
       case 2:
-        cfi_set(x, low, CFI_SAVED, cfi_slots(x, cfi_uleb(&r)));
+        cfi_set(x, low, CFI_SAVED,
+                cfi_slots(x->entry, (int64_t)cfi_uleb(&r)));
         break;
       case 3: cfi_restore(x, low); break;
       default: cfi_other(x, &r, op);

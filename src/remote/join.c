@@ -119,7 +119,7 @@ static int join_balance (Join *j, JoinPart *p, int *leaving,
 }
 
 
-static int join_part (Join *j, JoinPart *p) {
+static int join_frames (Join *j, JoinPart *p) {
   uint32_t last, i;
   int leaving;
   if (!join_balance(j, p, &leaving, &last)) return 0;
@@ -153,7 +153,7 @@ uint32_t join_stacks (const JoinCall *call, uint32_t calls,
   j.count = 0;
   p.call = p.frame = 0;
   while (p.call < calls) {
-    if (!join_bounds(&j, &p, whole) || !join_part(&j, &p)) return 0;
+    if (!join_bounds(&j, &p, whole) || !join_frames(&j, &p)) return 0;
     p.frame = p.frames;
     if (p.frame == frames && !said) {
       join_add(&j, JOIN_NONE, JOIN_NONE);

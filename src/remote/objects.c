@@ -122,7 +122,7 @@ static int remote_counttag (RemoteMemory *m, uint64_t at, uint64_t *n) {
 }
 
 
-/* Of an empty table, Lua's own constant stands for the only node. */
+/* The only node of an empty table is a constant that may not be readable. */
 int remote_items (RemoteMemory *m, const RemoteLayout *l, uint64_t table,
                   uint32_t *most, uint64_t *items) {
   uint64_t node, n = 0, array = remote_word(m, table + REMOTE_TABLE_ARRAY);

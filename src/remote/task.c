@@ -22,8 +22,8 @@
 #define TASK_GENERAL	1	/* NT_PRSTATUS: the general registers */
 
 /*
-** how many there are, which is the stack pointer, and the first that calls
-** keep
+** how many there are, which is the stack pointer, and the first one that
+** called functions preserve
 */
 #if defined(__x86_64__)
 #define TASK_COUNT	27

@@ -19,7 +19,7 @@
 typedef struct TaskRegisters {
   int count;
   int stack;		/* which one is the stack pointer */
-  int kept;		/* the first of those that called functions keep */
+  int kept;		/* the first one that called functions preserve */
   uint64_t word[TASK_REGISTERS];
 } TaskRegisters;
 

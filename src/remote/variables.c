@@ -41,7 +41,7 @@ typedef struct Visit {
 
 
 /*
-** Tells of a variable whose name is a string at 'name'. Names that begin with
+** Reports a variable whose name is a string at 'name'. Names that begin with
 ** a parenthesis are those of the compiler's own variables.
 */
 static void variables_see (Visit *v, uint64_t name, uint64_t value) {
@@ -64,8 +64,8 @@ static int variables_step (Visit *v) {
 
 
 /*
-** The variables whose scopes have the instruction are in registers in the
-** order in which they begin.
+** The variables whose scopes contain the instruction are in registers, in the
+** order in which the scopes begin.
 */
 static void variables_locals (Visit *v, int pc) {
   RemoteMemory *m = v->memory;
@@ -90,7 +90,7 @@ static void variables_locals (Visit *v, int pc) {
 
 /*
 ** A function with varargs begins by copying itself and its parameters above
-** its arguments. Where it was before, it still is: else, it has not begun.
+** its arguments. If it is not in its old place, too, it has not begun.
 */
 static void variables_varargs (Visit *v) {
   RemoteMemory *m = v->memory;

@@ -130,12 +130,12 @@ function listing.fold(view, count, ns)
     format.plural(count, "line"), format.percent(ns, view.whole)), "dim" })
 end
 
--- names get this width, if not more, before places get any, and places are not
--- cut to less than this
+-- the width that a name may take before its place gets any; and the width below
+-- which a place is left out, not cut
 local long_name <const>, short_place <const> = 24, 8
 
--- The facts of a block that leave half of the width for its name: the last
--- ones are left out first, the share last.
+-- The facts of a block, in half of the width at most. The last ones are left
+-- out first; the share stays longest.
 local function facts_of(block, width)
   local all = block.facts
   local first, last = 1, #all

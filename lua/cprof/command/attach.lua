@@ -42,10 +42,10 @@ local attach = {
       "pass while the program waits. (default: cpu for samples of a program " ..
       "that listens, else wall)",
       type = "string", values = { "wall", "cpu" } },
-    { "--no-stop", "From outside: never stop a thread, not even for a " ..
-      "moment: only waiting is seen then." },
-    { "--native", "Sample it from outside, with C frames: those of Lua " ..
-      "itself, of libraries and of the host." },
+    { "--no-stop", "Sampling from outside: never stop a thread, not even " ..
+      "for a moment, so that only waiting is seen." },
+    { "--native", "Sample the program from outside, with C frames: those of " ..
+      "Lua itself, of libraries and of the host." },
     { "-o FILE", "Record into FILE. (default: a temporary file, which " ..
       "commands without FILE read)", target = "output" },
     input.looks,
@@ -386,8 +386,8 @@ local function from_outside(parsed, fail)
     stop = not parsed.no_stop, native = parsed.native,
   })
   if not program then
-    fail(((parsed.native and "process %d" or unprepared) ..
-      ", and from outside: %s"):format(parsed.pid, why))
+    fail(((parsed.native and "process %d" or unprepared .. ", and") ..
+      " cannot be sampled from outside: %s"):format(parsed.pid, why))
   end
   terminal.say(((parsed.native and "process %d" or unprepared) ..
     ": it is sampled from outside\n"):format(parsed.pid))

@@ -28,11 +28,11 @@ local dump = {
       must = "the number of a process, or a file" },
     { "--exe FILE", "The program that left the core file, for names of C " ..
       "functions (default: the path in the core file)." },
-    { "--locals", "Also print the variables of Lua functions and their " ..
-      "values: local variables, varargs, and upvalues but _ENV. They may be " ..
-      "passwords: mind who reads it." },
-    { "--native", "Also print C frames, those of Lua itself and of the " ..
-      "host. Threads that wait are stopped for a moment, too." },
+    { "--locals", "Also print the variables of Lua functions, with their " ..
+      "values: local variables, varargs, and upvalues other than _ENV. " ..
+      "Values may be passwords: mind who reads the output." },
+    { "--native", "Also print C frames: those of Lua itself, of libraries " ..
+      "and of the host. Threads that wait are stopped for a moment, too." },
     { "--json", "Print JSON." },
     input.looks,
   },
@@ -150,7 +150,7 @@ local function add_state(out, state, number, many, width, paint)
       "objects could not be read completely"
   end
   if state.cut then
-    out[#out + 1] = "  some variables were left out: there are too many"
+    out[#out + 1] = "  some variables were left out, as there are too many"
   end
 end
 
@@ -189,7 +189,7 @@ local function hex(address)
   return address and ("0x%x"):format(address)
 end
 
--- Makes the fields of variables what JSON can hold.
+-- Converts the fields of variables to what JSON can hold.
 local function encode_variables(frame)
   for _, v in ipairs(frame.variables or {}) do
     v.address = hex(v.address)

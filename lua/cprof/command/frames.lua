@@ -8,18 +8,17 @@ local shown = require "cprof.report.frames"
 local frames = {
   name = "frames",
   summary = "Print how long frames took, and what the slowest ones did.",
-  description = "Print how long the frames of a game or server took: all of " ..
-    "them are counted. Below are the slowest ones, and the functions that " ..
-    "took longer in them than usual, of which the 16 slowest of each name " ..
-    "keep account. The program must call cprof.frame at the end of each " ..
-    "frame (see cprof help frames).",
+  description = "Print how long the frames of a game or server took, and " ..
+    "which were the slowest. For the 16 slowest frames of each name, the " ..
+    "functions that took longer than usual are shown. The program must call " ..
+    "cprof.frame at the end of each frame (see cprof help frames).",
   usage = "cprof frames [options] [FILE] [NAME]",
   example = "cprof frames run.cprof render",
   options = {
     input.file(),
-    { "NAME?", "Only frames of this name, as given to cprof.frame." },
-    { "--limit N", "Show at most N frames of each name (default: 5; with " ..
-      "NAME, or without names, 30).", type = "integer", min = 1 },
+    { "NAME?", "Show only frames with this name, as given to cprof.frame." },
+    { "--limit N", "Show at most N frames of each name. (default: 30, or 5 " ..
+      "where frames of several names are shown)", type = "integer", min = 1 },
     input.page,
   },
 }
@@ -31,8 +30,8 @@ local function of_name(list, wanted, fail)
     if one.name == wanted then return { one } end
     names[#names + 1] = one.name and format.plain(one.name)
   end
-  fail(("no frames are named %s%s"):format(format.plain(wanted),
-    #names > 0 and "; there are " .. table.concat(names, ", ") or ""))
+  fail(("no frames are named %s%s"):format(format.plain(wanted), #names > 0 and
+    "; these names are known: " .. table.concat(names, ", ") or ""))
 end
 
 function frames.call(parsed, fail)

@@ -27,8 +27,8 @@ local heatmap = {
     input.file "A profile that was recorded with --sample",
     { "FUNCTION?", "Show the time of this function, with what it calls, in " ..
       "place of CPU time." },
-    { "--limit N", "List at most N stretches of time, those that " ..
-      "stand out most, in the order of time.", type = "integer",
+    { "--limit N", "List the N stretches of time that stand out most, in " ..
+      "the order of time.", type = "integer",
       min = 1, default = 5 },
     period.options, input.page, input.links,
   },

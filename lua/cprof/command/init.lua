@@ -57,15 +57,16 @@ local function adapt_help(parser)
   end
 end
 
--- The command that was probably meant by a file's name in its place, for a
--- message; "": none.
+-- For a message: the command to use on a file that was named in place of a
+-- command. "": there is no such file.
 local function meant(message)
   local word = message:match "^unknown command '(.*)'$"
   local first = word and files.start(word, 6)
   if not first then return "" end
-  return (": to %s it, cprof %s %s"):format(table.unpack(
-    files.is_profile(word) and { "see", "report", terminal.quote(word) } or
-      { "record", "run", terminal.quote(word) }))
+  return (files.is_profile(word) and
+    ": it is a profile, which cprof report %s shows" or
+    ": it is a file, which cprof run %s runs and records")
+    :format(terminal.quote(word))
 end
 
 ---@param names string[]  of the commands that the parser has

@@ -189,7 +189,7 @@ local function load_program(parsed, words, at, fail)
   -- as in the interpreter, "-" is standard input unless it follows "--"
   local stdin = file == "-" and words[at - 1] ~= "--"
   if not stdin and files.is_profile(file) then
-    fail(("%s is a profile, not a program; to see it: cprof report %s"):format(
+    fail(("%s is a profile, not a program: cprof report %s shows it"):format(
       file, require "cprof.system.terminal".quote(file)))
   end
   local chunk, why = loadfile(not stdin and file or nil)
@@ -342,8 +342,8 @@ local function warn(options)
   end
 end
 
--- The options of cprof among a script's arguments, if the script reads none: it
--- has no `arg` and no `...`. nil: there are none.
+-- A note on options of cprof that went to a script which reads no arguments:
+-- its text has neither "arg" nor "...". nil: there are none.
 local function strayed(parsed, words, zero, name)
   local ours, found = declare.flags(run.options), {}
   for i = zero + 1, #words do
@@ -353,8 +353,8 @@ local function strayed(parsed, words, zero, name)
   if #found == 0 or parsed.e or core.special(name) then return nil end
   local text = files.start(name, files.size(name)) or "arg"
   if text:find("arg", 1, true) or text:find("...", 1, true) then return nil end
-  return ("%s went to the script: options of cprof come before its name")
-    :format(table.concat(found, ", "))
+  return ("%s went to the script, which reads no arguments: options of " ..
+    "cprof run come before the script's name"):format(table.concat(found, ", "))
 end
 
 -- starts recording; after that, no function of cprof's is called

@@ -88,8 +88,8 @@ local function head(view)
     parts[i] = ("%s %s %%"):format(part.what, format.percent(part.ns, sum))
   end
   if #parts > 0 then
-    on:line(("with C functions below it %s: %s"):format(on:time(sum),
-      table.concat(parts, ", ")))
+    on:line(("self time with the C functions below it: %s (%s)"):format(
+      on:time(sum), table.concat(parts, ", ")))
   end
   local allocated = allocations.sentence(view.profile, row.title)
   if allocated then on:line(allocated) end

@@ -12,9 +12,9 @@ local slow = {
   description = "Print the calls that took more than twice the median of " ..
     "their function, sorted by how far they exceed it. A call that was slow " ..
     "because of one that it made is left out, unless FUNCTION is given. " ..
-    "CPU and waiting are what the call took; preempted (others had the " ..
-    "processor) and overhead come besides, and are shown from a tenth of " ..
-    "that on. " ..
+    "CPU time and waiting add up to what the call took. Preempted time " ..
+    "(other programs had the processor) and overhead come besides; they are " ..
+    "shown if they are at least a tenth of it. " ..
     "cprof keeps the eight slowest calls of each function.",
   usage = "cprof slow [options] [FILE] [FUNCTION]",
   example = "cprof slow run.cprof Server:handle",

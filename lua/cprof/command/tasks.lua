@@ -54,7 +54,7 @@ function tasks.call(parsed, fail)
     profile.tasks or {}
   local on = page.new(parsed, profile)
   if #list == 0 then
-    on:line(sampled and "no sample found a coroutine running that " ..
+    on:line(sampled and "no sample found a running coroutine that " ..
       "coroutine.resume or coroutine.wrap had resumed" or
       "no coroutine was made or resumed")
   elseif sampled then shown.sampled(on, profile, list, parsed.limit)

@@ -83,7 +83,7 @@ local function described(at, took_ns, waits)
   end
   local wait_ns = math.min(at.waited, took_ns)
   -- what 'took_ns' leaves out of the measured time is overhead
-  local overhead_ns = at.overhead + at.took - took_ns
+  local overhead_ns = math.max(at.overhead + at.took - took_ns, 0)
   return { took_ns = took_ns, cpu_ns = waits and took_ns - wait_ns or nil,
     wait_ns = waits and wait_ns or nil, preempted_ns = at.preempted,
     overhead_ns = overhead_ns,

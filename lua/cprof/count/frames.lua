@@ -1,10 +1,10 @@
 -- The frames of a profile, from one call of `frame` to the next, with
 -- averages, history and percentiles.
 --
--- While a profile is recorded, there is a history, which has the functions of
--- the last frames. In any case, and in files, there is what src/count/loops.h
--- keeps: how many frames there were, a histogram, the times of the last ones,
--- and the call-tree nodes of the slowest ones.
+-- Only what is being recorded has a history, with the functions of the last
+-- frames. All profiles, also those from files, have what src/count/loops.h
+-- keeps: how many frames there were, a histogram of their times, the times of
+-- the last frames, and the call-tree nodes of the slowest.
 
 local core = require "cprof.core"
 local durations = require "cprof.count.durations"
@@ -76,7 +76,7 @@ local function times_of(marks)
   return out
 end
 
--- Without a history: a frame is kept if its times are.
+-- The figures without a history, where a frame is kept if its times are.
 local function info_of(loop, times)
   local slow = 0
   for _, f in ipairs(loop.worst) do
@@ -112,7 +112,7 @@ function frames.all(p, loops, histories)
   return out
 end
 
----Those without a name; if all have one, the first ones.
+---The frames without a name; if all have names, those of the first name.
 ---@param all cprof.Frames[]?
 ---@return cprof.Frames?
 function frames.main(all)
@@ -158,8 +158,8 @@ local function summed(p, frame)
   return out
 end
 
--- One of the slowest frames, as a history gives one. A sum of profiles has no
--- times of its last frames, and it is not known when frames began.
+-- One of the slowest frames, in the form that a history returns. A sum of
+-- profiles has no times of last frames; when its frames began is not known.
 local function from_worst(self, f)
   local p = self.profile
   return { number = f.number, start_ns = #self.last > 0 and f.start_ns or nil,
@@ -167,7 +167,7 @@ local function from_worst(self, f)
     own_ns = f.own_ns, nodes = f.nodes }
 end
 
--- the nth of the slowest frames that were over the budget, the last one first
+-- the frame over budget with so many later ones
 local function over_budget(self, back)
   local list = {}
   for i = 1, self.slow_kept do list[i] = self.worst[i] end
@@ -175,7 +175,7 @@ local function over_budget(self, back)
   return list[back + 1]
 end
 
--- A frame as the history gives it, or would give it. nil: it is not kept.
+-- A frame in the form that a history returns. nil: it is not kept.
 local function frame_at(self, back, slow)
   if self.history then return self.history:frame(back, slow or false) end
   if slow then
@@ -277,7 +277,8 @@ function Frames:slowest(n)
   return described(self, from_worst(self, f)), nodes or nil
 end
 
----The times of the last frames, oldest first: more of them than have functions.
+---The times of the last frames, oldest first. Only some of these frames have
+---functions.
 ---@return cprof.FrameTime[]
 function Frames:times() return self.last end
 
@@ -337,7 +338,7 @@ end
 
 ---Average stack states; their calls are in thousandths.
 ---@param average "all"|1|2
----@return cprof.Node[]?  nil: of a file, they are not known
+---@return cprof.Node[]?  nil: a file has none
 function Frames:average_nodes(average)
   local _ <close> = methods.borrow()
   local which = check_average("average_nodes", average)
@@ -406,12 +407,12 @@ local function of_all(self)
   return percentiles(values)
 end
 
----Percentiles over all frames of their times without overhead: within 5 % if
----there were more frames than are kept, else exact. Or of a function's times,
----by default self time, over the frames that are kept.
+---Percentiles of the times of all frames, without overhead: exact if all times
+---are kept, else within 5 %. With `func`: percentiles of its times, by default
+---self times, in the frames that are kept.
 ---@param func? cprof.Function
 ---@param field? "self_ns"|"total_ns"
----@return cprof.Percentiles?  nil: of a file, functions are not known by frame
+---@return cprof.Percentiles?  nil: a file has no functions by frame
 function Frames:percentiles(func, field)
   local _ <close> = methods.borrow()
   local offset = offsets[field or "self_ns"]
@@ -431,7 +432,8 @@ function Frames:percentiles(func, field)
   return percentiles(values)
 end
 
--- Without the frames' times and starts, which are those of one program.
+-- A record for a sum: without the times of last frames, and without starts,
+-- which have a meaning in one run only.
 local function detached(loop, nodes)
   local out = { name = loop.name, frames = loop.frames, slow = loop.slow,
     budget_ns = loop.budget_ns, marks = "", worst = {},
@@ -452,7 +454,7 @@ local function detached(loop, nodes)
   return out
 end
 
--- the slowest frames that are kept of a loop
+-- how many of the slowest frames of a loop are kept
 local worst_most <const> = 16
 
 local function add(to, from)

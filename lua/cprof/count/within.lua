@@ -58,6 +58,7 @@ function within.of(p, title)
     end
     by[what].ns = by[what].ns + ns
   end
+  if not p.samples then return out end  -- only samples have C frames
   for id, node in ipairs(p.nodes) do
     local f = p.functions[node.func]
     if not name.module(f) then

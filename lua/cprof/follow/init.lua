@@ -1,6 +1,6 @@
 -- Follows a recording while it is made: reads the file that a program records
--- into. The program may have been started for this. Or samples a program from
--- outside.
+-- into. The program may have been started for this. Other programs are sampled
+-- from outside.
 
 local core = require "cprof.core"
 local cprof = require "cprof"
@@ -91,9 +91,8 @@ local function same(a, b)
   return a.meta.pid == b.meta.pid and a.meta.started_at == b.meta.started_at
 end
 
----Takes the samples that are due, if that is done from outside. It is to be
----called again at the time that it returns; math.huge: it need not be.
----@return number at  in core.seconds()
+---Takes the samples that are due, if the program is sampled from outside.
+---@return number at  when to call it again, in core.seconds(); math.huge: never
 function Follower:sample()
   local outside = self.outside
   if not outside or outside.ended then return math.huge end

@@ -10,17 +10,20 @@ local target = {}
 
 ---The argument FILE of the commands that follow a recording.
 target.argument = { "FILE?", "A profile that is being recorded, or the " ..
-  "number of a process. One that does not record itself is sampled from " ..
-  "outside, on Linux. Without it: the last recording." }
+  "number of a process. On Linux, a process that does not record itself is " ..
+  "sampled from outside. Without FILE: the last recording." }
 
 ---Options for programs that are sampled from outside.
 target.sampling = {
-  { "--rate N", "From outside: take N samples a second. (default: 1000)",
+  { "--rate N", "Sampling from outside: take N samples a second. " ..
+    "(default: 1000)",
     type = "integer", min = 1, max = 10000 },
-  { "--seconds N", "From outside: sample for N seconds. (default: until the " ..
-    "program or the command ends)", type = "number", above = 0, max = 1e8 },
-  { "--no-stop", "From outside: never stop a thread, not even for a " ..
-    "moment: only waiting is seen then." },
+  { "--seconds N", "Sampling from outside: stop sampling after N seconds; " ..
+    "what was sampled stays in view. (default: when the program or the " ..
+    "command ends)", type = "number", above = 0,
+    max = 1e8 },
+  { "--no-stop", "Sampling from outside: never stop a thread, not even " ..
+    "for a moment, so that only waiting is seen." },
 }
 
 local function last(fail)
@@ -49,18 +52,18 @@ local function from_outside(pid, parsed, fail, listens)
   if found then return found end
   local advice = listens(pid) and ("; it listens: cprof attach %d records it")
     :format(pid) or ""
-  fail(("process %d does not record into a file now, and from outside: %s%s")
-    :format(pid, why, advice))
+  fail(("process %d does not record into a file, and cannot be sampled from " ..
+    "outside: %s%s"):format(pid, why, advice))
 end
 
--- options that only programs that are sampled from outside have
+-- options of sampling from outside
 local only_outside = { "rate", "seconds", "no_stop" }
 
 local function check_options(parsed, fail)
   for _, name in ipairs(only_outside) do
     if parsed[name] then
-      fail(("--%s is for a program that is sampled from outside, whose " ..
-        "number is given, and which does not record itself"):format(
+      fail(("--%s needs the number of a process that does not record " ..
+        "itself: only such a process is sampled from outside"):format(
         (name:gsub("_", "-"))))
     end
   end
@@ -83,7 +86,7 @@ local function path_of(word, fail)
 end
 
 ---What the words of a command name: a file, or a program that does not record
----itself, and is sampled from outside. Calls `fail` if there is none, or if
+---itself and is sampled from outside. Calls `fail` if there is none, or if
 ---the file is neither a profile nor written by a program that runs.
 ---@param parsed table  `file`: nil: the last recording; and `target.sampling`
 ---@param fail fun(message: string)

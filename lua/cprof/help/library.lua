@@ -25,7 +25,7 @@ print(profiler.report())
 | `enter(name, …)`, `leave(name)` | a zone: a part of a function, measured like a function; further arguments become part of its name |
 | `local z <close> = zone(name, …)` | a zone that ends with the block |
 | `wrap(name, f)` | a function that calls `f` within a zone |
-| `frame(record)`, `frame(name, record)` | ends a frame of a game or server, of the loop with that name (see [Frames](#frames)); `false`: does not keep this frame; returns false if nothing is being recorded, or if there are 64 names already |
+| `frame(record)`, `frame(name, record)` | ends a frame of a game or server; a name tells the frames of several loops apart (see [Frames](#frames)); `record` = `false`: this frame is not kept; returns false if nothing is being recorded, or if there are 64 other names already |
 | `view(profile)` | an interactive view, as data, of a profile or of what is being recorded |
 | `listen(signal, options)` | lets a signal begin a recording and the next one end it; see `cprof help attaching` |
 | `calibrate(options)` | measures what recording with these options costs per event, in ns; or `nil` and a reason |

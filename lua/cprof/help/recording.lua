@@ -27,7 +27,7 @@ return {
 | `on_slow` | none | with `keep_last` and `file`: `{ [NAME] = SECONDS }`: writes the last seconds when a zone of this name, made by `zone` or `wrap`, takes longer |
 | `dump_every` | `60` | with `on_slow` or `slow_frames`: the seconds from one such file to the next, at least |
 | `trace` | standard error | mode `"trace"`: the path to write to (`.json`: trace events for Perfetto and `chrome://tracing`; otherwise text, indented up to 40 levels; deeper lines begin with their level), or a function that is called with `"enter"` or `"leave"`, depth, title, ns since the start and, for `"leave"`, the duration in ns |
-| `history` | `128` | of how many of the last frames each function's times are kept in memory; `"full"`: 128, with all their nodes |
+| `history` | `128` | the number of last frames that keep each function's times in memory; `"full"`: 128, with all their nodes |
 | `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: keeps the last 32 frames over budget with all their nodes; in mode `"sample"`, with `keep_last` and `file`: writes the last seconds when a frame takes longer |
 | `compensate` | `true` | `false`: overhead stays in the times |
 

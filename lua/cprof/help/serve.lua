@@ -5,8 +5,8 @@ return {
 ```sh
 cprof serve -- --lines script.lua input.txt   # starts it, as cprof run does
 cprof serve run.cprof                         # recorded by another process
-cprof serve 1234                              # a process, by its number; also
-                                              # one that is not recorded
+cprof serve 1234                              # a process, which is sampled
+                                              # unless it records itself
 cprof serve                                   # what was recorded last
 ```
 

@@ -6,8 +6,8 @@ return {
 cprof top -- script.lua input.txt     # starts it, as cprof run does
 cprof top -- --lines script.lua       # with an option of cprof run
 cprof top run.cprof                   # recorded by another process
-cprof top 1234                        # a process, by its number; also one
-                                      # that is not recorded: by samples
+cprof top 1234                        # a process, by its number; it is sampled
+                                      # unless it records itself
 cprof top                             # what was recorded last
 ```
 
@@ -34,7 +34,7 @@ The screen shows functions by self time, total time, calls or name; the call tre
 - Each refresh loads the file. If that takes long, refreshes are made less often than `--interval` says, so that top takes at most about 5 % of a processor.
 - The state is `running`, `ended`, or `killed` (ended without stopping the recording). If a new recording replaces the file, top shows it.
 - If standard output is not a terminal, and with `--screens`, screens are printed one after another: `--screens 1` prints one, for scripts.
-- Of a program with frames, the second line has their p99 and maximum since the start.
+- If the program has frames, the second line shows their p99 and maximum since the start.
 - On a narrow screen, columns of figures are left out before names, but not the one by which functions are sorted.
 - Ctrl-Z also stops a program that top started. The terminal is restored when top ends, also after a signal or an error.
 ]],

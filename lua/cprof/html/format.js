@@ -75,7 +75,7 @@ export function percent(part, of) {
   return of === 0 ? "0.0" : fixed((part / of) * 100, 1);
 }
 
-// A share from 0 to 1 in percent, with two digits that are not leading zeros.
+// A share from 0 to 1 in percent, with two significant digits.
 export function precise(share) {
   const n = 100 * share;
   const digits = n > 0 ? 1 - Math.floor(Math.log10(n) + 1e-12) : 0;

@@ -38,7 +38,7 @@ local function without(p, rows)
   return out
 end
 
--- of each row of the page: row, calls, self: what an average frame has
+-- what an average frame has: for each function its row, calls and self time
 local function usual_of(frames, p, index)
   local out = {}
   for _, row in ipairs(without(p, frames:averages "all")) do
@@ -93,8 +93,7 @@ local function of_loop(p, frames, index, trees)
     usual = usual_of(frames, p, index), list = list }
 end
 
----The frames without a name, with those of other names as `others`; if there
----are none without a name, the first ones.
+---The data of `p.frames`, with the frames of all other names as `others`.
 ---@param p cprof.Profile
 ---@param index table<integer, integer>  function -> its row
 ---@param trees? table[]  those of frames are appended; nil: of a live page,

@@ -34,8 +34,8 @@ export function inFrame(frame, id, offset) {
 }
 
 // The time at the top of the chart, in ns. `cut`: how many frames are taller.
-// A few frames that take far longer than all others would make these too small
-// to see.
+// If the longest frame set the scale, a few very long frames would make all
+// others too small to see.
 export function scaled(list, budget, p99, whole) {
   let most = Math.max(budget, 1);
   for (const f of list) most = Math.max(most, f.ns);
@@ -45,7 +45,7 @@ export function scaled(list, budget, p99, whole) {
   return { most: enough, cut: list.filter((f) => f.ns > enough).length };
 }
 
-// What an average frame has, from the data of a page.
+// The figures of an average frame, by function, from the page's data.
 function usually(flat) {
   const sums = new Map();
   for (let i = 0; i < flat.length; i += 3) {
@@ -57,9 +57,9 @@ function usually(flat) {
   return sums;
 }
 
-// The mean self time of functions in `frames` and in an average frame, as
-// `flat` says, or that of `all`: rows of { id, self, calls, usual, more },
-// sorted by the difference `more`, largest first.
+// The mean self time of functions in `frames`, compared with an average frame:
+// that in `flat`, or else the mean of `all`. Rows of { id, self, calls, usual,
+// more }, sorted by the difference `more`, largest first.
 export function compared(frames, all, flat) {
   const add = (list) => {
     const sums = new Map();
@@ -322,14 +322,14 @@ export function frames(app, root) {
           },
           chart.cut > 0
             ? `Show ${plural(chart.cut, "taller frame")} in full`
-            : "All in full",
+            : "All frames in full",
         ),
     );
     names.hidden = names.childElementCount === 0;
   }
 
-  // A link to the time of the chosen frames: to the calls of a trace, or to
-  // what was sampled meanwhile.
+  // A link to the time of the chosen frames: to their calls in the trace, or to
+  // the samples of that time.
   function moment() {
     if (!app.state.frames) return [];
     const [from, to] = span(app.state.frames);
@@ -347,14 +347,14 @@ export function frames(app, root) {
       const thread = trace.threads.reduce((a, b) => (b.n > a.n ? b : a));
       const tree = model.recorded(thread.tree);
       const part = (ns) => Math.min(1, ns / tree.self[0]).toFixed(6);
-      return link("Show its calls on the time axis", {
+      return link("Show these calls in the trace", {
         view: "trace",
         thread: String(thread.tid),
         call: `0/${tree.n}/${part(begins)}-${part(ends)}`,
       });
     }
     if (!axis) return [];
-    return link("Show what was sampled then", {
+    return link("Show the samples of this time", {
       view: "flame",
       frames: undefined,
       range: written([begins, ends], axis),
@@ -512,8 +512,8 @@ export function frames(app, root) {
         ? "The other views show only the chosen frames. "
         : app.state.frames
           ? data.list.some((f) => f.rows.length > 0)
-            ? "What ran in the chosen frames was not kept: that is known of the slowest ones. "
-            : "Only the times of frames are known. "
+            ? "Functions of the chosen frames were not kept: only the slowest frames have them. "
+            : "Only the times of these frames were kept, not their functions. "
           : "Click a frame, or drag over several, to limit the other views to them. ",
       share &&
         `The dark part of each bar is ${app.chosen.name}, ` +

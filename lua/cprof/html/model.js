@@ -357,13 +357,13 @@ export class Model {
     };
   }
 
-  // The frames of the name that a state has chosen.
+  // The frames whose name is chosen in a state.
   loop(state) {
     return this.loops.find(({ name }) => name === state.loop) || this.frames;
   }
 
-  // "3-7": the frames from 3 to 7. Of those that have times alone, it is not
-  // known what ran in them.
+  // "3-7": the frames from 3 to 7, without those that have only times: what ran
+  // in them is not known.
   ofFrames(state) {
     const [from, to] = span(state.frames);
     const list = this.loop(state).list.filter(

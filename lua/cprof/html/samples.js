@@ -23,7 +23,7 @@ export function least(n) {
   return Math.min(3 / Math.max(n, 1), 1);
 }
 
-// The number of samples to assume where `waits` of n samples are about waiting,
+// The number of samples to assume where `waits` of n samples are of waiting,
 // and `part` of the time was waiting; see sampled.both in lua/cprof/count.
 export function both(n, waits, part) {
   let all = n;

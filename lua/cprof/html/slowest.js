@@ -69,21 +69,21 @@ const columns = [
   { title: "took", hint: "Without overhead", cell: (row) => time(row.took) },
   {
     title: "CPU",
-    hint: "The part of it in which it computed",
+    hint: "The part of the time in which the call computed",
     has: (row) => row.wait > 0,
     cell: (row) => time(row.cpu),
   },
-  part("waiting", "The part of it in which it waited", "wait", 0),
+  part("waiting", "The part of the time in which the call waited", "wait", 0),
   part(
     "preempted",
-    "Others had the processor for so long besides",
+    "Time besides, in which other programs had the processor",
     "preempted",
     disturbed,
   ),
-  part("overhead", "Of the profiler, besides", "overhead", disturbed),
+  part("overhead", "The profiler's own time, besides", "overhead", disturbed),
   {
     title: "median",
-    hint: "The median call of the function",
+    hint: "Median time of the function's calls",
     cell: (row) => time(row.usual),
   },
   {
@@ -226,10 +226,10 @@ export function slowest(app, root) {
       h(
         "p",
         { class: "lead" },
-        "Calls that took more than twice the median of their function, the " +
-          "ones that exceed it most first. A call that was slow because of " +
-          "one that it made is left out. A row leads to its path in the " +
-          "flame graph.",
+        "Calls that took more than twice the median of their function, " +
+          "sorted by how far they exceed it. A call that was slow because " +
+          "of a call that it made is left out. A row leads to its path in " +
+          "the flame graph.",
       ),
       shown.element,
     );

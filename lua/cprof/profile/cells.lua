@@ -101,8 +101,8 @@ local function goes_on(grid, last, i)
   return true
 end
 
--- Adds cell `i` to the last stretch that is about the same function, if that
--- ends there; else begins another one. `excess`: how much the cell is above
+-- Adds cell `i` to the last stretch that is about this function, if that one
+-- goes on there; else begins another one. `excess`: how much the cell is above
 -- what is usual. `last`: the last stretch of each function.
 local function extend(list, last, grid, i, func, excess)
   local cell, s = grid[i], last[func or false]
@@ -183,7 +183,7 @@ local function cells_of(p, grid, func, known)
   return out
 end
 
--- the part of some cells that is a function's
+-- a function's share of the time of some cells
 local function part_of(p, grid, func, first, last, known)
   local its, sum, all = cells_of(p, grid, func, known), 0, 0
   for i = first, last do
@@ -204,19 +204,19 @@ local function calls(p, caller, callee)
   return false
 end
 
--- a stretch beside another is part of it if its cause has so much of it
+-- the share of a stretch that a function has which caused it
 local most <const> = 0.5
 
--- Is the cause of stretch a that of b, too, which it has most of? It is, if it
--- calls what stands out there.
+-- Did the function that stands out in stretch a cause stretch b, too? It did if
+-- it has most of b, and calls the function that stands out there.
 local function causes(p, grid, a, b, known)
   return a.func and
     part_of(p, grid, a.func, b.first, b.cell, known) >= most and
     (not b.func or calls(p, a.func, b.func))
 end
 
--- Which of two stretches beside each other has the cause of both? nil: they
--- have different ones.
+-- Of two stretches beside each other, the one whose function caused both. nil:
+-- they have different causes.
 local function cause(p, grid, a, b, known)
   local first, second = a, b
   if a.first > b.first then first, second = b, a end
@@ -227,8 +227,8 @@ local function cause(p, grid, a, b, known)
   return second.cell <= first.cell and a or nil
 end
 
--- Joins to a stretch what is beside it, on one side, and has its cause: a stall
--- in which now the function that stalls stands out, and now one that it calls.
+-- Joins a stretch with those beside it, on one side, that have the same cause:
+-- in a stall, its cause and the functions that this calls stand out in turn.
 local function join(p, grid, list, at, step, known)
   local a, i = list[at], at + step
   while list[i] do
@@ -244,7 +244,7 @@ local function join(p, grid, list, at, step, known)
   end
 end
 
--- One stretch for each cause that goes on, those that do most first.
+-- Joins stretches that have one cause. Those that stand out most come first.
 local function joined(p, grid, list, known)
   local heaviest, place, out = table.move(list, 1, #list, 1, {}), {}, {}
   table.sort(list, order("first", "-cell"))
@@ -290,8 +290,8 @@ local function hottest(p, s)
   end
 end
 
----What stands out: at most `limit` stretches, those that do most first; and how
----many more there are.
+---The stretches that stand out most, at most `limit` of them, and how many more
+---there are.
 ---@param p cprof.Profile
 ---@param grid cprof.Cells
 ---@param limit integer

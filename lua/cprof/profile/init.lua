@@ -193,7 +193,7 @@ local sampled = later "cprof.count.sampled"
 ---    expressions are
 ---@field heap cprof.HeapPoint[]?  with `memory`: size of the heap over time
 ---@field frames cprof.Frames?  when `frame` was called; not in mode "count"
----@field loops cprof.Frames[]?  the same for each name that was given to it
+---@field loops cprof.Frames[]?  the frames of each name
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
 ---@field lines_by_title fun(): table<string, table<integer, cprof.Line>>
 ---@field lines_by_row fun(): table<string, table<integer, cprof.Line>>  by

@@ -65,8 +65,8 @@ local function budget_of(kept, zone)
   end
 end
 
--- The zone, or the frame, with a name, or a frame without one, took so many ns,
--- until `now`, in ns since the recording began. Called outside of all hooks.
+-- A zone or frame took so many ns and ended at `now`, in ns since the recording
+-- began. `name`: nil for a frame without one. Called outside of all hooks.
 local function ended(kept, name, took, now, frame)
   local budget = name and budget_of(kept, name) or frame and kept.frame
   if not budget or took <= budget * second or

@@ -61,16 +61,16 @@ remote.wrapped = "coroutine.wrap function"
 -- time on waiting threads are stopped, too, and the seconds in between
 local attempts <const>, all_from <const>, pause <const> = 40, 10, 0.002
 
--- what may be read of the variables of a state, in slots of tables: while they
--- are read, the program may be stopped
+-- how much is read of a state's variables at most, in slots of tables: the
+-- program may be stopped meanwhile
 local most_slots <const> = 1 << 22
 
 -- {======================================================
 -- Names
 -- =======================================================
 
----The names of a state's library functions, by their addresses: those that the
----functions have in a recording of the program itself.
+---The names of a state's library functions, by their addresses. They are the
+---names that these have if the program records itself.
 ---@param memory userdata
 ---@param state cprof.RemoteState
 ---@return table<integer, string>
@@ -263,12 +263,22 @@ function remote.chain(states, id)
     idle = idle or raws[1]
     for _, raw in ipairs(raws) do
       if active(raw) and not raw.resumed_by then
+<<<<<<< HEAD
         local list, at = {}, raw
         while at and not done[at] do
           table.insert(list, 1, at)
           at, done[at] = at.resumes, true
         end
         lists[#lists + 1] = list[1] and list
+=======
+        local list, seen = { raw }, { [raw] = true }
+        -- damaged memory may say that two have resumed each other
+        while list[1].resumes and not seen[list[1].resumes] do
+          seen[list[1].resumes] = true
+          table.insert(list, 1, list[1].resumes)
+        end
+        lists[#lists + 1] = list
+>>>>>>> main
       end
     end
   end
@@ -294,7 +304,14 @@ end
 local function join(states, stacks)
   local missing = {}
   for id, stack in pairs(stacks.walked) do
+<<<<<<< HEAD
     local chain = remote.chain(states, id)
+=======
+    local chain = chain_of(states, id)
+    for _, state in ipairs(states) do  -- where none runs, the first is shown
+      if #chain == 0 and state.thread == id then chain[1] = state.raws[1] end
+    end
+>>>>>>> main
     local frames = stack.raw and stacks:frames(stack)
     missing[id] = not frames and "its registers cannot be read" or
       not native.join(chain, frames, stack.ended) and
@@ -326,8 +343,8 @@ local function stop(memory, seen, all)
   return stopped
 end
 
--- Lua keeps the place of what computes in a register: sets the line of the
--- function on top by what the thread that runs the state has there.
+-- Sets the line of the function on top. While it computes, Lua keeps its place
+-- only in a register of the thread that runs the state.
 local function set_line(memory, state, threads)
   for _, raw in ipairs(state.raws) do
     local frame = active(raw) and raw.frames[1]

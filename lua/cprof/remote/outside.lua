@@ -280,7 +280,7 @@ local function keep(self, now)
   self.due = now + often
   if not look_around(self, now) then self:finish "the program ended"
   elseif not keep_readable(self, now) then
-    self:finish("the program's states of Lua are gone: " .. self.why)
+    self:finish("the program's Lua states are gone: " .. self.why)
   end
   return not self.ended
 end

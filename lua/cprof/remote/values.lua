@@ -5,7 +5,7 @@ local format = require "cprof.text.format"
 
 local values = {}
 
--- how many columns a string has, at most, and the name of a class
+-- how many bytes of a string are shown at most
 local longest <const> = 60
 
 local function address(v) return ("0x%x"):format(v.address) end

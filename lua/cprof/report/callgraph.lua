@@ -21,8 +21,8 @@ local most <const> = 8
 
 local indent <const> = "    "
 
--- adds callers or callees; those with nothing of a measure of memory are
--- counted
+-- Adds callers or callees. Those that have nothing of a measure of memory are
+-- only counted.
 local function add(entries, neighbours, what, timed)
   local count = 0
   while count < most and neighbours[count + 1] and

@@ -120,7 +120,7 @@ end
 
 local function why_none(p)
   if p.meta.mode == "count" then
-    return "they need times, which mode count does not have"
+    return "they need times, and mode count records none"
   end
   return "the program does not call cprof.frame"
 end

@@ -248,8 +248,8 @@ function header.waits(profile)
     2 * (profile.meta.waiting_ns or 0) > profile.measure.whole
 end
 
----Is it known where time went? It may be without samples: a range may be within
----a wait, or a C function, before its sample.
+---Is it known where time went? It may be known without samples: in a range that
+---lies within a wait or a call of a C function, whose sample comes later.
 ---@param profile cprof.Profile
 ---@return boolean
 function header.known(profile)
@@ -269,8 +269,8 @@ function header.certainty(profile)
   if n < sampled.few then
     local what = profile.measure.asks
     if n == 0 and header.known(profile) then
-      return "no samples in this range: what ran, or waited, is known from " ..
-        "the sample after it"
+      return "no samples in this range: what ran or waited is known from " ..
+        "the next sample"
     elseif n == 0 then return ("no samples: %s is not known"):format(what)
     end
     return ("%s: too few to tell %s"):format(plural(n, "sample"),

@@ -113,8 +113,8 @@ local function load_module(name)
   return require(name)
 end
 
--- Keeps the text of a module, and of those that it needs: these follow one of
--- two words in the text. Looking for plain words is fast.
+-- Keeps the text of a module, and of those that it needs. Their names follow
+-- one of two words in the text: a search for plain words is fast.
 local function keep(name, seen)
   if seen[name] or preload[name] or core.has_text(name) then return end
   seen[name] = true

@@ -94,6 +94,7 @@ local function read(base, place)
     local nodes, rows, what = earlier(frames, place)
     return nodes, 1, what, rows
   end
+  if not frames.history then return p.nodes, 1, "whole recording" end
   if place.which == 0 or frames.counted == 0 then
     return frames:nodes(0), 1, ("frame %d"):format(frames:at(0).number)
   end
