@@ -270,7 +270,6 @@ describe("the threads of Lua that a thread runs", function()
 end)
 
 describe("cprof dump --native", function()
-<<<<<<< HEAD
   it("reads several states that wait for their host", function()
     local dir <close> = command.folder()
     dir:file("host.c", [[
@@ -307,34 +306,6 @@ int main (void) {
     assert.equal("", err)
     assert.is_truthy(out:find("idle_here", 1, true), out)
     finish(host)
-=======
-  it("has the C frames of a thread whose states are idle", function()
-    local dir <close> = command.folder()
-    dir:file("idle.c", [[
-      #include <stdio.h>
-      #include <lauxlib.h>
-      int main (void) {
-        lua_State *a = luaL_newstate(), *b = luaL_newstate();
-        printf("%d\n", a != NULL && b != NULL);
-        fflush(stdout);
-        getchar();
-        lua_close(a);
-        lua_close(b);
-        return 0;
-      }]])
-    compile.must("cd %s && gcc -I$SPEC_INCLUDE -rdynamic -o host idle.c " ..
-      "$SPEC_LINK -lm -ldl && mkfifo in", dir.path)
-    local pipe <close> = io.popen(("cd '%s' && echo $$ && exec ./host <in")
-      :format(dir.path))
-    local input <close> = assert(io.open(dir.path .. "/in", "w"))
-    local pid = pipe:read "n"
-    assert.equal(1, pipe:read "n")
-    local found = assert(remote.read(pid, false, true))
-    input:close()
-    assert.equal(2, #found.states)
-    assert.is_nil(found.states[1].no_native)
-    assert.equal("main", names(found))
->>>>>>> main
   end)
 
   it("prints C frames with their files, and as JSON", function()

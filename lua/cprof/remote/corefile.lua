@@ -117,14 +117,8 @@ local function is_build(path, core_path, segments, m)
     end
   end
   if not at then return true end
-<<<<<<< HEAD
   local file <close> = files.open(path)
   local dumped <close> = files.open(core_path)
-=======
-  -- to open a pipe would wait for whoever writes into it
-  local file <close> = not core.special(path) and io.open(path, "rb") or nil
-  local dumped <close> = io.open(core_path, "rb")
->>>>>>> main
   if not file or not dumped or not dumped:seek("set", at) then return false end
   return file:read(4096) == dumped:read(4096)
 end

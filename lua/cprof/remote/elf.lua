@@ -1,11 +1,7 @@
 -- ELF files: their functions, by the addresses that the linker gave them. A
 -- file may have anything in it: what is damaged has no functions.
 
-<<<<<<< HEAD
 local files = require "cprof.system.files"
-=======
-local core = require "cprof.core"
->>>>>>> main
 local gzip = require "cprof.encoding.gzip"
 
 local elf = {}
@@ -172,13 +168,8 @@ local function opened(path)
 end
 
 -- one file; nil: it cannot be read
-<<<<<<< HEAD
 local function open(path, room)
   local file = files.open(path)
-=======
-local function open(path)
-  local file = opened(path)
->>>>>>> main
   if not file then return nil end
   local out = elf.none(room)
   local ok = pcall(parse, file, out)
@@ -188,14 +179,8 @@ local function open(path)
 end
 
 local function has_sum(path, sum)
-<<<<<<< HEAD
   local file <close> = files.open(path)
   return file and gzip.sum(bytes(file, 0, most)) == sum
-=======
-  local file <close> = opened(path)
-  local text = file and file:read(most)
-  return text and gzip.sum(text) == sum
->>>>>>> main
 end
 
 -- Adds the functions of the separate file that belongs to this build.

@@ -263,22 +263,12 @@ function remote.chain(states, id)
     idle = idle or raws[1]
     for _, raw in ipairs(raws) do
       if active(raw) and not raw.resumed_by then
-<<<<<<< HEAD
         local list, at = {}, raw
         while at and not done[at] do
           table.insert(list, 1, at)
           at, done[at] = at.resumes, true
         end
         lists[#lists + 1] = list[1] and list
-=======
-        local list, seen = { raw }, { [raw] = true }
-        -- damaged memory may say that two have resumed each other
-        while list[1].resumes and not seen[list[1].resumes] do
-          seen[list[1].resumes] = true
-          table.insert(list, 1, list[1].resumes)
-        end
-        lists[#lists + 1] = list
->>>>>>> main
       end
     end
   end
@@ -304,14 +294,7 @@ end
 local function join(states, stacks)
   local missing = {}
   for id, stack in pairs(stacks.walked) do
-<<<<<<< HEAD
     local chain = remote.chain(states, id)
-=======
-    local chain = chain_of(states, id)
-    for _, state in ipairs(states) do  -- where none runs, the first is shown
-      if #chain == 0 and state.thread == id then chain[1] = state.raws[1] end
-    end
->>>>>>> main
     local frames = stack.raw and stacks:frames(stack)
     missing[id] = not frames and "its registers cannot be read" or
       not native.join(chain, frames, stack.ended) and

@@ -190,13 +190,8 @@ local function rule(pid)
   local scope = yama and tonumber(yama)
   if scope == 1 then
     return "/proc/sys/kernel/yama/ptrace_scope is 1, so only its parent, or " ..
-<<<<<<< HEAD
       "a process that it names with prctl(PR_SET_PTRACER), may: use " ..
       "sudo, or " .. prepared
-=======
-      "a process that it names with prctl(PR_SET_PTRACER), may: use sudo, " ..
-      "or " .. prepared
->>>>>>> main
   elseif scope and scope > 1 then
     local who = scope == 2 and "only root may: use sudo, or " or
       "nobody may: "
