@@ -162,11 +162,6 @@ function elf.none(room)
   return { segments = {}, functions = {}, at = {}, room = room or most_names }
 end
 
--- A regular file, open: to open a pipe would wait for whoever writes into it.
-local function opened(path)
-  return not core.special(path) and io.open(path, "rb") or nil
-end
-
 -- one file; nil: it cannot be read
 local function open(path, room)
   local file = files.open(path)
