@@ -6,6 +6,7 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local compile = require "compile"
 local core = require "cprof.core"
+local corefile = require "cprof.remote.corefile"
 local elf = require "cprof.remote.elf"
 local helper = require "helper"
 local json = require "dkjson"
@@ -36,12 +37,10 @@ co()
 co()
 ]]
 
--- Starts a host that waits in `wait_here`.
-local function start(dir, compiler, code)
+-- Starts a host, which writes a file "stack" when it waits.
+local function launch(dir, compiler, source)
   compile.must("%s -I$SPEC_INCLUDE -rdynamic -fno-optimize-sibling-calls " ..
-    "-o %s/host spec/support/native_host.c $SPEC_LINK -lm -ldl", compiler,
-    dir.path)
-  dir:file("script.lua", code or script)
+    "-o %s/host %s $SPEC_LINK -lm -ldl", compiler, dir.path, source)
   local pipe = io.popen(("cd '%s' && echo $$ >pid && exec ./host " ..
     "script.lua >out 2>err"):format(dir.path), "w")
   local at = dir.path .. "/stack"
@@ -56,6 +55,12 @@ local function start(dir, compiler, code)
   return setmetatable(host, { __close = function()
     if host.pipe then os.execute("kill -9 " .. host.pid) end
   end })
+end
+
+-- Starts a host that waits in `wait_here`.
+local function start(dir, compiler, code)
+  dir:file("script.lua", code or script)
+  return launch(dir, compiler, "spec/support/native_host.c")
 end
 
 local function finish(host)
@@ -227,33 +232,80 @@ describe("the C stack of another program", function()
   end)
 end)
 
+describe("the threads of Lua that a thread runs", function()
+  local function thread(given)
+    return { name = given, status = 0, depth = 1, jump = 0, frames = {} }
+  end
+
+  local function resume(from, to)
+    from.resumes, to.resumed_by = to, 1
+  end
+
+  local function chain(...)
+    local out = {}
+    for i, raw in ipairs(remote.chain({ { thread = 1, raws = { ... } } }, 1)) do
+      out[i] = raw.name
+    end
+    return table.concat(out, " ")
+  end
+
+  it("end, even if they have resumed each other", function()
+    local main, a, b = thread "main", thread "a", thread "b"
+    resume(main, a)
+    resume(a, b)
+    assert.equal("b a main", chain(main, a, b))
+    resume(b, a)
+    assert.equal("b a main", chain(main, a, b))
+    resume(a, a)
+    assert.equal("a main", chain(main, a, b))
+  end)
+
+  it("are there once, even if two have resumed one", function()
+    local main, a, b = thread "main", thread "a", thread "b"
+    main.jump, a.jump, b.jump = 3, 1, 2
+    resume(main, b)
+    resume(a, b)
+    assert.equal("a b main", chain(main, a, b))
+  end)
+end)
+
 describe("cprof dump --native", function()
-  it("has the C frames of a thread whose states are idle", function()
+  it("reads several states that wait for their host", function()
     local dir <close> = command.folder()
-    dir:file("idle.c", [[
-      #include <stdio.h>
-      #include <lauxlib.h>
-      int main (void) {
-        lua_State *a = luaL_newstate(), *b = luaL_newstate();
-        printf("%d\n", a != NULL && b != NULL);
-        fflush(stdout);
-        getchar();
-        lua_close(a);
-        lua_close(b);
-        return 0;
-      }]])
-    compile.must("cd %s && gcc -I$SPEC_INCLUDE -rdynamic -o host idle.c " ..
-      "$SPEC_LINK -lm -ldl && mkfifo in", dir.path)
-    local pipe <close> = io.popen(("cd '%s' && echo $$ && exec ./host <in")
-      :format(dir.path))
-    local input <close> = assert(io.open(dir.path .. "/in", "w"))
-    local pid = pipe:read "n"
-    assert.equal(1, pipe:read "n")
-    local found = assert(remote.read(pid, false, true))
-    input:close()
+    dir:file("host.c", [[
+#include <stdio.h>
+#include <unistd.h>
+#include <lauxlib.h>
+static __attribute__((noinline)) int idle_here (int n) {
+  char byte;
+  fclose(fopen("stack", "w"));
+  return read(0, &byte, 1) < 0 ? n : 0;
+}
+int main (void) {
+  lua_State *a = luaL_newstate(), *b = luaL_newstate();
+  int n = idle_here(lua_gettop(a));
+  lua_close(a);
+  lua_close(b);
+  return n;
+}
+]])
+    local host <close> = launch(dir, "gcc -O1", dir.path .. "/host.c")
+    local found = assert(remote.read(host.pid, false, true))
     assert.equal(2, #found.states)
-    assert.is_nil(found.states[1].no_native)
-    assert.equal("main", names(found))
+    local with = {}
+    for _, state in ipairs(found.states) do
+      assert.is_nil(state.no_native)
+      assert.equal("idle", state.threads[1].status)
+      for _, frame in ipairs(state.threads[1].frames) do
+        with[frame.name] = (with[frame.name] or 0) + 1
+      end
+    end
+    assert.equal(1, with.idle_here)
+    assert.equal(1, with.main)
+    local out, err = command.cprof("dump", "--native", tostring(host.pid))
+    assert.equal("", err)
+    assert.is_truthy(out:find("idle_here", 1, true), out)
+    finish(host)
   end)
 
   it("prints C frames with their files, and as JSON", function()
@@ -290,6 +342,23 @@ local function lines(found)
   return out
 end
 
+-- A core file that says that the first bytes of a file were not mapped.
+local function without_beginnings(whole, path)
+  local _, at = whole:find(("<I4"):pack(0x46494c45) .. "CORE\0\0\0\0", 1, true)
+  local count = ("<i8"):unpack(whole, at + 1)
+  local text = at + 17 + count * 24
+  for i = 0, count - 1 do
+    local from = at + 17 + i * 24
+    local named
+    named, text = ("z"):unpack(whole, text)
+    if named == path and ("<i8"):unpack(whole, from + 16) == 0 then
+      whole = whole:sub(1, from + 15) .. ("<i8"):pack(1) ..
+        whole:sub(from + 24)
+    end
+  end
+  return whole
+end
+
 describe("a core file", function()
   it("has the C frames that the program had", function()
     if not is_there "gcore" then pending "there is no gcore (gdb)" end
@@ -310,6 +379,15 @@ describe("a core file", function()
     dumped = assert(remote.read_core(path, dir.path .. "/old", false,
       true))
     assert.same(lines(found), lines(dumped))
+    -- nor is one of which the core file has not got the beginning
+    local others = 0
+    local late = dir:file("late", (without_beginnings(command.read(path),
+      dir.path .. "/host")))
+    for _, m in ipairs(assert(corefile.open(late)).files) do
+      assert.equal(m.path == dir.path .. "/host", m.other)
+      others = others + (m.other and 1 or 0)
+    end
+    assert.is_true(others > 0)
   end)
 end)
 

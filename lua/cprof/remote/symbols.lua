@@ -18,7 +18,8 @@ local function where(self, address)
   if not m or m.path:sub(1, 1) ~= "/" then return nil end
   local file = self.files[m.path]
   if not file then
-    if self.pid and m.path:find " %(deleted%)$" then
+    if m.other then file = elf.none()
+    elseif self.pid and m.path:find " %(deleted%)$" then
       -- another file may have its name now
       file = elf.read(("/proc/%d/map_files/%x-%x"):format(self.pid, m.from,
         m.to))
