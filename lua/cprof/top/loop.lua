@@ -176,7 +176,7 @@ function loop.print(watched, parsed, fail)
   local m, left = watched.model, parsed.screens or math.huge
   local width, follower = terminal.width(io.stdout), watched.follower
   local program = follower.program
-  local function wait()
+  local function pass()
     repeat
       local till = math.min(follower:sample(), follower.due)
       core.sleep(till - core.seconds())
@@ -187,7 +187,7 @@ function loop.print(watched, parsed, fail)
   -- samples from outside begin now: the first screen has those of an interval
   if follower.outside then
     follower.due = core.seconds() + m.interval
-    wait()
+    pass()
   end
   while true do
     look(watched)
@@ -204,7 +204,7 @@ function loop.print(watched, parsed, fail)
     if program and not program:running() and not m.now then
       break
     end
-    wait()
+    pass()
   end
   if follower.outside and not m.now then fail(m.status.text) end
   program = follower.program
