@@ -8,6 +8,7 @@ local compile = require "compile"
 local core = require "cprof.core"
 local corefile = require "cprof.remote.corefile"
 local elf = require "cprof.remote.elf"
+local folded = require "cprof.report.folded"
 local helper = require "helper"
 local json = require "dkjson"
 local name = require "cprof.source.name"
@@ -432,6 +433,45 @@ local function has(text, list)
   end
 end
 
+-- Checks that the tree of reports has Lua's functions with their totals.
+local function check_folded(p)
+  local tree, totals = folded.new(p), {}
+  local function add(id, above)
+    local node = tree:node(id)
+    local title = node.func.title
+    local again = above[title]
+    if not again then
+      totals[title] = (totals[title] or 0) + node.total
+      above[title] = true
+    end
+    for _, callee in ipairs(tree:children(id, 0)) do add(callee.id, above) end
+    if not again then above[title] = nil end
+  end
+  add(1, {})
+  for i, f in ipairs(p.functions) do
+    if i ~= p.overhead and not name.module(f) and f.total_ns > 0 then
+      assert.equal(f.total_ns, totals[f.title], f.title)
+    end
+  end
+end
+
+-- The chains of all samples without C frames that Lua has not called.
+local function chains(p)
+  local out = {}
+  for _, node in ipairs(p.nodes) do
+    if node.self_samples > 0 then
+      local list, at = {}, node
+      while at.parent > 0 do
+        local f = p.functions[at.func]
+        if not name.module(f) then table.insert(list, 1, f.name) end
+        at = p.nodes[at.parent]
+      end
+      out[table.concat(list, " ")] = true
+    end
+  end
+  return out
+end
+
 describe("cprof attach --native", function()
   local in_spin = { "main ([host])", "host_run ([host])",
     "host_turn ([host])", "lua_pcallk", "(main chunk)", "call_back ([C])",
@@ -475,6 +515,95 @@ describe("cprof attach --native", function()
     assert.equal(1, #p.tasks)
     assert.equal("<fn:9>", p.functions[p.tasks[1].func].name)
     finish(host)
+  end)
+
+  it("has all calls of Lua, as without C frames", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2", [[
+local function deep(n)
+  if n == 0 then
+    local x = spin()
+    return x
+  end
+  return (pcall(deep, n - 1))
+end
+local function again() return (call_back(function() return (deep(2)) end)) end
+coroutine.wrap(function() return (pcall(again)) end)()
+]])
+    local p = record(host.pid, 100)
+    assert.same({ ["script.lua coroutine.wrap function <fn:9> pcall <fn:8> " ..
+      "call_back <fn:8> deep pcall deep pcall deep spin"] = true },
+      chains(p))
+    check_folded(p)
+    dir:file("stop", "")
+    finish(host)
+  end)
+
+  it("names functions of memory that is no file's", function()
+    local dir <close> = command.folder()
+    -- as those of a compiler at run time
+    dir:file("host.c", [[
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <lauxlib.h>
+#include <lualib.h>
+static const unsigned char code[] = {
+#if defined(__aarch64__)
+  0x00, 0x04, 0x00, 0xf1, 0xe1, 0xff, 0xff, 0x54, 0xc0, 0x03, 0x5f, 0xd6
+#else
+  0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3  /* count down; return */
+#endif
+};
+static void (*count_down) (unsigned long n);
+static int spin (lua_State *L) {
+  (void)L;
+  count_down(1000000);
+  return 0;
+}
+int main (void) {
+  lua_State *L = luaL_newstate();
+  void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+                  MAP_ANONYMOUS, -1, 0);
+  luaL_openlibs(L);
+  memcpy(at, code, sizeof code);
+  mprotect(at, 4096, PROT_READ | PROT_EXEC);
+  memcpy(&count_down, &at, sizeof at);
+  lua_register(L, "spin", spin);
+  fclose(fopen("stack", "w"));
+  return luaL_dostring(L, "while true do spin() end");
+}
+]])
+    local host <close> = launch(dir, "gcc -O1 -D_GNU_SOURCE",
+      dir.path .. "/host.c")
+    local p = record(host.pid, 100)
+    local found = 0
+    for _, f in ipairs(p.functions) do
+      if f.name:find "^%[anon%]%+0x%x+$" then
+        found = found + f.self_samples
+        assert.equal("anon", name.module(f))
+      end
+    end
+    assert.is_true(found > 0)
+    local out, err
+    repeat  -- until it is found there
+      out, err = command.cprof("dump", "--native", tostring(host.pid))
+      assert.equal("", err)
+    until out:find("[anon]", 1, true)
+    assert.is_truthy(out:find "\n    %[anon%]%+0x%x+ +%[anon%]\n", out)
+    assert.is_nil(out:find("[?]", 1, true))
+  end)
+
+  it("keeps a profile in which the clock is read", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2",
+      "wait_here()\nwhile true do os.clock() end\n")
+    host.pipe:write "x"
+    host.pipe:flush()
+    local p = record(host.pid, 200)
+    local all = 0
+    for _, f in ipairs(p.functions) do all = all + f.self_samples end
+    assert.is_true(all >= 200)
   end)
 
   it("samples a program that listens from outside", function()

@@ -378,8 +378,12 @@ local function describe_functions(self, raw)
     if f.kind == "C" then
       f.marks = f.wraps and wrapped or marks[self.names[f["function"]]] or 0
       f.code = self.symbols:place(f.address)
+      -- a function of Lua's may be named by its calls
+      if f.native and f.code == "" then
+        f.code = ("?+0x%x"):format(f.address)
+      end
       f.module = f.native and (f.code:match "^(.-): " or
-        f.code:match "^(.*)%+0x" or "?"):match "[^/]*$" or nil
+        f.code:match "^(.*)%+0x"):match "[^/]*$":match "^%[?(.-)%]?$" or nil
     else f.address = nil
     end
   end
