@@ -244,7 +244,7 @@ describe("a program that was not prepared", function()
     -- it begins the function a moment before the loop
     while await(program.pid, computes).states[1].threads[2].frames[1].line < 3
     do end
-    for _ = 1, helper.many(20) + 1 do
+    for _ = 1, helper.many(300) + 1 do
       local found = await(program.pid, computes)
       local line = found.states[1].threads[2].frames[1].line
       assert.is_true(line >= 3 and line <= 8, line)

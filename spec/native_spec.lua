@@ -6,7 +6,9 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local compile = require "compile"
 local core = require "cprof.core"
+local corefile = require "cprof.remote.corefile"
 local elf = require "cprof.remote.elf"
+local folded = require "cprof.report.folded"
 local helper = require "helper"
 local json = require "dkjson"
 local name = require "cprof.source.name"
@@ -36,12 +38,10 @@ co()
 co()
 ]]
 
--- Starts a host that waits in `wait_here`.
-local function start(dir, compiler, code)
+-- Starts a host, which writes a file "stack" when it waits.
+local function launch(dir, compiler, source)
   compile.must("%s -I$SPEC_INCLUDE -rdynamic -fno-optimize-sibling-calls " ..
-    "-o %s/host spec/support/native_host.c $SPEC_LINK -lm -ldl", compiler,
-    dir.path)
-  dir:file("script.lua", code or script)
+    "-o %s/host %s $SPEC_LINK -lm -ldl", compiler, dir.path, source)
   local pipe = io.popen(("cd '%s' && echo $$ >pid && exec ./host " ..
     "script.lua >out 2>err"):format(dir.path), "w")
   local at = dir.path .. "/stack"
@@ -56,6 +56,12 @@ local function start(dir, compiler, code)
   return setmetatable(host, { __close = function()
     if host.pipe then os.execute("kill -9 " .. host.pid) end
   end })
+end
+
+-- Starts a host that waits in `wait_here`.
+local function start(dir, compiler, code)
+  dir:file("script.lua", code or script)
+  return launch(dir, compiler, "spec/support/native_host.c")
 end
 
 local function finish(host)
@@ -227,33 +233,80 @@ describe("the C stack of another program", function()
   end)
 end)
 
+describe("the threads of Lua that a thread runs", function()
+  local function thread(given)
+    return { name = given, status = 0, depth = 1, jump = 0, frames = {} }
+  end
+
+  local function resume(from, to)
+    from.resumes, to.resumed_by = to, 1
+  end
+
+  local function chain(...)
+    local out = {}
+    for i, raw in ipairs(remote.chain({ { thread = 1, raws = { ... } } }, 1)) do
+      out[i] = raw.name
+    end
+    return table.concat(out, " ")
+  end
+
+  it("end, even if they have resumed each other", function()
+    local main, a, b = thread "main", thread "a", thread "b"
+    resume(main, a)
+    resume(a, b)
+    assert.equal("b a main", chain(main, a, b))
+    resume(b, a)
+    assert.equal("b a main", chain(main, a, b))
+    resume(a, a)
+    assert.equal("a main", chain(main, a, b))
+  end)
+
+  it("are there once, even if two have resumed one", function()
+    local main, a, b = thread "main", thread "a", thread "b"
+    main.jump, a.jump, b.jump = 3, 1, 2
+    resume(main, b)
+    resume(a, b)
+    assert.equal("a b main", chain(main, a, b))
+  end)
+end)
+
 describe("cprof dump --native", function()
-  it("has the C frames of a thread whose states are idle", function()
+  it("reads several states that wait for their host", function()
     local dir <close> = command.folder()
-    dir:file("idle.c", [[
-      #include <stdio.h>
-      #include <lauxlib.h>
-      int main (void) {
-        lua_State *a = luaL_newstate(), *b = luaL_newstate();
-        printf("%d\n", a != NULL && b != NULL);
-        fflush(stdout);
-        getchar();
-        lua_close(a);
-        lua_close(b);
-        return 0;
-      }]])
-    compile.must("cd %s && gcc -I$SPEC_INCLUDE -rdynamic -o host idle.c " ..
-      "$SPEC_LINK -lm -ldl && mkfifo in", dir.path)
-    local pipe <close> = io.popen(("cd '%s' && echo $$ && exec ./host <in")
-      :format(dir.path))
-    local input <close> = assert(io.open(dir.path .. "/in", "w"))
-    local pid = pipe:read "n"
-    assert.equal(1, pipe:read "n")
-    local found = assert(remote.read(pid, false, true))
-    input:close()
+    dir:file("host.c", [[
+#include <stdio.h>
+#include <unistd.h>
+#include <lauxlib.h>
+static __attribute__((noinline)) int idle_here (int n) {
+  char byte;
+  fclose(fopen("stack", "w"));
+  return read(0, &byte, 1) < 0 ? n : 0;
+}
+int main (void) {
+  lua_State *a = luaL_newstate(), *b = luaL_newstate();
+  int n = idle_here(lua_gettop(a));
+  lua_close(a);
+  lua_close(b);
+  return n;
+}
+]])
+    local host <close> = launch(dir, "gcc -O1", dir.path .. "/host.c")
+    local found = assert(remote.read(host.pid, false, true))
     assert.equal(2, #found.states)
-    assert.is_nil(found.states[1].no_native)
-    assert.equal("main", names(found))
+    local with = {}
+    for _, state in ipairs(found.states) do
+      assert.is_nil(state.no_native)
+      assert.equal("idle", state.threads[1].status)
+      for _, frame in ipairs(state.threads[1].frames) do
+        with[frame.name] = (with[frame.name] or 0) + 1
+      end
+    end
+    assert.equal(1, with.idle_here)
+    assert.equal(1, with.main)
+    local out, err = command.cprof("dump", "--native", tostring(host.pid))
+    assert.equal("", err)
+    assert.is_truthy(out:find("idle_here", 1, true), out)
+    finish(host)
   end)
 
   it("prints C frames with their files, and as JSON", function()
@@ -290,6 +343,23 @@ local function lines(found)
   return out
 end
 
+-- A core file that says that the first bytes of a file were not mapped.
+local function without_beginnings(whole, path)
+  local _, at = whole:find(("<I4"):pack(0x46494c45) .. "CORE\0\0\0\0", 1, true)
+  local count = ("<i8"):unpack(whole, at + 1)
+  local text = at + 17 + count * 24
+  for i = 0, count - 1 do
+    local from = at + 17 + i * 24
+    local named
+    named, text = ("z"):unpack(whole, text)
+    if named == path and ("<i8"):unpack(whole, from + 16) == 0 then
+      whole = whole:sub(1, from + 15) .. ("<i8"):pack(1) ..
+        whole:sub(from + 24)
+    end
+  end
+  return whole
+end
+
 describe("a core file", function()
   it("has the C frames that the program had", function()
     if not is_there "gcore" then pending "there is no gcore (gdb)" end
@@ -310,6 +380,15 @@ describe("a core file", function()
     dumped = assert(remote.read_core(path, dir.path .. "/old", false,
       true))
     assert.same(lines(found), lines(dumped))
+    -- nor is one of which the core file has not got the beginning
+    local others = 0
+    local late = dir:file("late", (without_beginnings(command.read(path),
+      dir.path .. "/host")))
+    for _, m in ipairs(assert(corefile.open(late)).files) do
+      assert.equal(m.path == dir.path .. "/host", m.other)
+      others = others + (m.other and 1 or 0)
+    end
+    assert.is_true(others > 0)
   end)
 end)
 
@@ -354,6 +433,45 @@ local function has(text, list)
   end
 end
 
+-- Checks that the tree of reports has Lua's functions with their totals.
+local function check_folded(p)
+  local tree, totals = folded.new(p), {}
+  local function add(id, above)
+    local node = tree:node(id)
+    local title = node.func.title
+    local again = above[title]
+    if not again then
+      totals[title] = (totals[title] or 0) + node.total
+      above[title] = true
+    end
+    for _, callee in ipairs(tree:children(id, 0)) do add(callee.id, above) end
+    if not again then above[title] = nil end
+  end
+  add(1, {})
+  for i, f in ipairs(p.functions) do
+    if i ~= p.overhead and not name.module(f) and f.total_ns > 0 then
+      assert.equal(f.total_ns, totals[f.title], f.title)
+    end
+  end
+end
+
+-- The chains of all samples without C frames that Lua has not called.
+local function chains(p)
+  local out = {}
+  for _, node in ipairs(p.nodes) do
+    if node.self_samples > 0 then
+      local list, at = {}, node
+      while at.parent > 0 do
+        local f = p.functions[at.func]
+        if not name.module(f) then table.insert(list, 1, f.name) end
+        at = p.nodes[at.parent]
+      end
+      out[table.concat(list, " ")] = true
+    end
+  end
+  return out
+end
+
 describe("cprof attach --native", function()
   local in_spin = { "main ([host])", "host_run ([host])",
     "host_turn ([host])", "lua_pcallk", "(main chunk)", "call_back ([C])",
@@ -393,7 +511,99 @@ describe("cprof attach --native", function()
     local p = record(host.pid, 20)
     has(hottest(p), { "coroutine.wrap function ([C])", "call_back ([C])",
       "inner", "wait_here ([C])", "read" })
+    -- the coroutine's function, not the C frames between it and the resume
+    assert.equal(1, #p.tasks)
+    assert.equal("<fn:9>", p.functions[p.tasks[1].func].name)
     finish(host)
+  end)
+
+  it("has all calls of Lua, as without C frames", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2", [[
+local function deep(n)
+  if n == 0 then
+    local x = spin()
+    return x
+  end
+  return (pcall(deep, n - 1))
+end
+local function again() return (call_back(function() return (deep(2)) end)) end
+coroutine.wrap(function() return (pcall(again)) end)()
+]])
+    local p = record(host.pid, 100)
+    assert.same({ ["script.lua coroutine.wrap function <fn:9> pcall <fn:8> " ..
+      "call_back <fn:8> deep pcall deep pcall deep spin"] = true },
+      chains(p))
+    check_folded(p)
+    dir:file("stop", "")
+    finish(host)
+  end)
+
+  it("names functions of memory that is no file's", function()
+    local dir <close> = command.folder()
+    -- as those of a compiler at run time
+    dir:file("host.c", [[
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <lauxlib.h>
+#include <lualib.h>
+static const unsigned char code[] = {
+#if defined(__aarch64__)
+  0x00, 0x04, 0x00, 0xf1, 0xe1, 0xff, 0xff, 0x54, 0xc0, 0x03, 0x5f, 0xd6
+#else
+  0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3  /* count down; return */
+#endif
+};
+static void (*count_down) (unsigned long n);
+static int spin (lua_State *L) {
+  (void)L;
+  count_down(1000000);
+  return 0;
+}
+int main (void) {
+  lua_State *L = luaL_newstate();
+  void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+                  MAP_ANONYMOUS, -1, 0);
+  luaL_openlibs(L);
+  memcpy(at, code, sizeof code);
+  mprotect(at, 4096, PROT_READ | PROT_EXEC);
+  memcpy(&count_down, &at, sizeof at);
+  lua_register(L, "spin", spin);
+  fclose(fopen("stack", "w"));
+  return luaL_dostring(L, "while true do spin() end");
+}
+]])
+    local host <close> = launch(dir, "gcc -O1 -D_GNU_SOURCE",
+      dir.path .. "/host.c")
+    local p = record(host.pid, 100)
+    local found = 0
+    for _, f in ipairs(p.functions) do
+      if f.name:find "^%[anon%]%+0x%x+$" then
+        found = found + f.self_samples
+        assert.equal("anon", name.module(f))
+      end
+    end
+    assert.is_true(found > 0)
+    local out, err
+    repeat  -- until it is found there
+      out, err = command.cprof("dump", "--native", tostring(host.pid))
+      assert.equal("", err)
+    until out:find("[anon]", 1, true)
+    assert.is_truthy(out:find "\n    %[anon%]%+0x%x+ +%[anon%]\n", out)
+    assert.is_nil(out:find("[?]", 1, true))
+  end)
+
+  it("keeps a profile in which the clock is read", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2",
+      "wait_here()\nwhile true do os.clock() end\n")
+    host.pipe:write "x"
+    host.pipe:flush()
+    local p = record(host.pid, 200)
+    local all = 0
+    for _, f in ipairs(p.functions) do all = all + f.self_samples end
+    assert.is_true(all >= 200)
   end)
 
   it("samples a program that listens from outside", function()

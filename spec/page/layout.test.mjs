@@ -212,6 +212,19 @@ describe("a tree", () => {
     }
   });
 
+  it("keeps calls of Lua below C functions that are there again", () => {
+    const native = (f) => f === b;
+    const chain = (...list) =>
+      list.reduceRight(
+        (below, func) => ({ func, children: below ? [below] : [], self: 1 }),
+        undefined,
+      );
+    const t = trees.merged(tree(chain(root, b, b, a, b)), native);
+    assert.deepEqual([...t.func], [root, b, a, b]);
+    assert.deepEqual([...t.parent], [-1, 0, 1, 2]);
+    assert.equal(t.total[2], 2);
+  });
+
   it("of two profiles has the figures of both", () => {
     const before = tree({ func: root, children: [{ func: a, self: 5 }] });
     const t = trees.both(before, recursive());

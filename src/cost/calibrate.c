@@ -517,6 +517,7 @@ static void calibrate_options (Options *to, const Options *o) {
   to->callsites = o->callsites;
   to->foldat = o->foldat == 0 ? 0 : UINT32_MAX;
   to->timed = 1;
+  to->calltimes = o->calltimes;
   to->history = 1;
   to->max_nodes = 1u << 20;
   if (o->include_lines != NULL) to->include_lines = calibrate_alllines;
@@ -628,9 +629,9 @@ static int calibrate (const Memory *m, const Options *o, unsigned ns,
 
 /* The calibrations for these options, of which some change the costs. */
 static Calibrated *calibrations_way (Calibrations *c, const Options *o) {
-  return &c->way[(o->cpu ? 1 : 0) | (o->callsites ? 2 : 0) |
-                 (o->foldat == 0 ? 4 : 0) | (o->mode == MODE_LINE ? 8 : 0) |
-                 (o->include_lines != NULL ? 16 : 0)];
+  int lines = o->mode != MODE_LINE ? 0 : o->include_lines == NULL ? 1 : 2;
+  return &c->way[lines * 16 + (o->cpu ? 1 : 0) + (o->callsites ? 2 : 0) +
+                 (o->foldat == 0 ? 4 : 0) + (o->calltimes ? 8 : 0)];
 }
 
 

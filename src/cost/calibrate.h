@@ -13,7 +13,7 @@
 
 
 #define CALIBRATIONS_KEPT	5
-#define CALIBRATIONS_WAYS	32
+#define CALIBRATIONS_WAYS	48
 
 typedef struct Calibrated {
   unsigned taken;	/* number of calibrations so far */

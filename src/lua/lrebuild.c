@@ -76,19 +76,23 @@ static int lrebuild_merge (lua_State *L) {
 
 
 /*
-** nodes, { function -> group }, number of groups, group or nil -> nodes of a
-** tree in which groups take the place of functions, see 'fold_groups'
+** nodes, { function -> group }, number of groups, group or nil, { group -> are
+** these C frames that Lua has not called? } or nil -> nodes of a tree in which
+** groups take the place of functions, see 'fold_groups'
 */
 static int lrebuild_fold (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
   uint32_t groups = (uint32_t)luaL_checkinteger(L, 3);
   lua_Integer base = luaL_optinteger(L, 4, 0);
-  Arena *a = lmemory_arena(L);
+  Arena *a;
   Merge m;
   luaL_argcheck(L, base >= 0 && base <= groups, 4, "no such group");
+  lua_settop(L, 5);
+  a = lmemory_arena(L);
   merge_init(&m, &a->memory);
   fold_groups(&m, nodes, lnodes_groups(L, 2, nodes, groups, m.memory),
-              groups, base == 0 ? FOLD_ALL : (uint32_t)base - 1);
+              groups, base == 0 ? FOLD_ALL : (uint32_t)base - 1,
+              lmemory_integers(L, 5, groups, m.memory));
   lrebuild_push(L, &m, a);
   return 1;
 }

@@ -13,6 +13,20 @@ static uint32_t fold_onpath (const Merge *m, uint32_t id, uint32_t func) {
 }
 
 
+/*
+** As 'fold_onpath', for a group of C frames: further up than another call of
+** Lua, it is no recursion, but what Lua itself does for any call.
+*/
+static uint32_t fold_onrun (const Merge *m, uint32_t id, uint32_t group,
+                            const uint32_t *native) {
+  while (id != MERGE_ROOT && native[merge_node(m, id)->func]) {
+    if (merge_node(m, id)->func == group) return id;
+    id = merge_node(m, id)->parent;
+  }
+  return 0;
+}
+
+
 /* {======================================================
 ** Groups
 ** ======================================================= */
@@ -37,16 +51,31 @@ static void fold_cut (const Nodes *nodes, uint32_t *group, uint32_t groups,
 ** keeps its node.
 */
 static uint32_t fold_enter (Merge *m, const ProfileNode *from,
-                            uint32_t parent, uint32_t group, int based) {
-  uint32_t id = fold_onpath(m, parent, group);
+                            uint32_t parent, uint32_t group, int based,
+                            const uint32_t *native) {
+  uint32_t id = native != NULL && native[group]
+                ? fold_onrun(m, parent, group, native)
+                : fold_onpath(m, parent, group);
   return id != 0 ? id
     : merge_enter(m, parent, group,
                   based && parent == MERGE_ROOT ? 0 : from->call_line);
 }
 
 
+/* How often a group is right above its node, with C frames alone between. */
+static uint32_t fold_level (const Nodes *nodes, const uint32_t *group,
+                            uint32_t i, uint32_t groups,
+                            const uint32_t *native) {
+  uint32_t level = 0, at = i;
+  while ((at = nodes->list[at].parent) > NODE_OVERHEAD &&
+         group[at] != groups && native[group[at]])
+    level += group[at] == group[i];
+  return level;
+}
+
+
 void fold_groups (Merge *m, const Nodes *nodes, uint32_t *group,
-                  uint32_t groups, uint32_t base) {
+                  uint32_t groups, uint32_t base, const uint32_t *native) {
   uint32_t *to = memory_new(m->memory, uint32_t, nodes->count), *level, i;
   int based = base != FOLD_ALL;
   if (based) fold_cut(nodes, group, groups, base);
@@ -56,7 +85,11 @@ void fold_groups (Merge *m, const Nodes *nodes, uint32_t *group,
     if (i <= NODE_OVERHEAD)
       to[i] = merge_enter(m, i == 0 ? 0 : MERGE_ROOT, group[i], 0);
     else if (group[i] == groups) to[i] = MERGE_ROOT;
-    else to[i] = fold_enter(m, from, to[from->parent], group[i], based);
+    else {
+      to[i] = fold_enter(m, from, to[from->parent], group[i], based, native);
+      if (native != NULL && native[group[i]])
+        level[i] = fold_level(nodes, group, i, groups, native);
+    }
   }
   for (i = 0; i < nodes->count; i++) {
     ProfileNode *n = merge_node(m, to[i]);

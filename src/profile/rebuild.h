@@ -80,10 +80,14 @@ CPROF_I uint32_t *merge_places (Merge *m, const Nodes *nodes,
 ** is one node with a depth. 'group' gives the group of each node, a number
 ** below 'groups'; this sets it to 'groups' for nodes that are left out. Unless
 ** 'base' is FOLD_ALL, all nodes are left out but those of this group and below,
-** and its outermost calls become one node under the root.
+** and its outermost calls become one node under the root. 'native' tells which
+** groups are C frames that Lua has not called: Lua's own are there once for
+** each call, so these are recursion only if nothing else is between. NULL:
+** none are.
 */
 CPROF_I void fold_groups (Merge *m, const Nodes *nodes, uint32_t *group,
-                          uint32_t groups, uint32_t base);
+                          uint32_t groups, uint32_t base,
+                          const uint32_t *native);
 
 /*
 ** A tree that begins with other functions, or with short paths. 'root' tells

@@ -14,7 +14,8 @@
 #define CFI_ENTRY	8
 #define CFI_ENTRIES	(1u << 24)
 #define CFI_SIZE	(1u << 16)	/* most bytes of an entry */
-#define CFI_EXPR	256	/* most bytes of an expression */
+#define CFI_EXPR	64	/* most bytes of an expression */
+#define CFI_COST	64	/* what it costs to find an entry, in bytes of one */
 #define CFI_VALUES	16	/* most values of an expression */
 #define CFI_SAVES	8	/* states that an entry can save at a time */
 
@@ -342,12 +343,26 @@ static void cfi_run (CfiRun *x, CfiReader r) {
 }
 
 
-int cfi_find (RemoteMemory *m, uint64_t header, uint64_t pc, CfiRow *row) {
+/* Takes what it costs to read an entry. 0: there is not so much left. */
+static int cfi_pay (uint64_t *left, uint64_t cost) {
+  int enough = cost <= *left;
+  *left = enough ? *left - cost : 0;
+  return enough;
+}
+
+
+int cfi_find (RemoteMemory *m, uint64_t header, uint64_t pc, CfiRow *row,
+              uint64_t *left) {
   CfiEntry e;
   CfiRun x;
-  uint64_t at = cfi_search(m, header, pc);
+  uint64_t at;
   memset(row, 0, sizeof *row);
+  if (!cfi_pay(left, CFI_COST)) return 0;
+  at = cfi_search(m, header, pc);
   if (at == 0 || !cfi_entry(m, at, &e)) return 0;
+  if (!cfi_pay(left, e.common.to - e.common.at) ||
+      !cfi_pay(left, e.own.to - e.own.at))
+    return 0;
   if (pc < e.start || pc - e.start >= e.size) return 0;
   memset(&x, 0, sizeof x);
   x.entry = &e;

@@ -56,10 +56,11 @@ typedef struct CfiState {
 
 /*
 ** Finds the entry of the function at 'pc' by the table at 'header', and what
-** it says of that place. 0: there is none, or it makes no sense.
+** it says of that place. Takes the bytes that are read for that from '*left'.
+** 0: there is none, or it makes no sense, or '*left' became 0.
 */
 CPROF_I int cfi_find (RemoteMemory *m, uint64_t header, uint64_t pc,
-                      CfiRow *row);
+                      CfiRow *row, uint64_t *left);
 
 /*
 ** Sets registers to those of the caller, and '*frame' to the frame's address.

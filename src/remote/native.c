@@ -12,9 +12,18 @@
 #define NATIVE_HEADERS	64	/* most program headers of a module */
 #define NATIVE_FRAME	(8u << 20)	/* most bytes of a frame */
 #define NATIVE_OPCODES	80	/* fewest instructions of Lua */
+#define NATIVE_AGREE	60	/* of them, those that tell the function */
+
+/*
+** Most bytes of entries that are read for a stack, and for a search: a thread
+** may be stopped meanwhile, and hostile programs have entries of any size.
+*/
+#define NATIVE_WALK	(1u << 21)
+#define NATIVE_SEARCH	(1u << 26)
 
 #define NATIVE_NOCODE	"a return address is not in code"
 #define NATIVE_LOST	"its frame cannot be read"
+#define NATIVE_LARGE	"its unwind tables are too large"
 
 
 void native_clear (Native *n) {
@@ -70,7 +79,10 @@ static uint64_t native_header (RemoteMemory *m, uint64_t base) {
 }
 
 
-/* What is known of a place in the code; NULL: it is not in code. */
+/*
+** What is known of a place in the code; NULL: it is not in code. What is not
+** known only as too much was read is forgotten.
+*/
 static const CfiRow *native_row (Native *n, RemoteMemory *m, uint64_t pc) {
   NativeRow *r = &n->rows[(pc ^ pc >> 10) % NATIVE_ROWS];
   NativeModule *o;
@@ -79,10 +91,21 @@ static const CfiRow *native_row (Native *n, RemoteMemory *m, uint64_t pc) {
   if (o == NULL) return NULL;
   if (!o->known) o->header = native_header(m, o->base);
   o->known = 1;
-  r->pc = pc;
-  if (o->header == 0 || !cfi_find(m, o->header, pc, &r->row))
+  if (o->header == 0 ||
+      !cfi_find(m, o->header, pc, &r->row, &n->left))
     memset(&r->row, 0, sizeof r->row);
+  r->pc = n->left > 0 ? pc : 0;
   return &r->row;
+}
+
+
+/* An address in code: on ARM, it may be signed. */
+static uint64_t native_address (uint64_t pc) {
+#if defined(__x86_64__)
+  return pc;
+#else
+  return pc & (((uint64_t)1 << 48) - 1);
+#endif
 }
 
 
@@ -130,7 +153,7 @@ static const char *native_pointer (Native *n, RemoteMemory *m, CfiState *s) {
   if ((s->known & need) != need || at % 8 != 0 || at < s->of[CFI_STACK] ||
       at - s->of[CFI_STACK] > NATIVE_FRAME ||
       !remote_copy(m, at, words, sizeof words) ||
-      !native_called(n, m, words[1]))
+      !native_called(n, m, native_address(words[1])))
     return "its function has no unwind tables and no frame pointer";
   s->of[CFI_FRAME] = words[0];
   s->of[CFI_RETURN] = words[1];
@@ -189,12 +212,14 @@ void native_walk (Native *n, RemoteMemory *m, const CfiState *from,
   int called = 0;
   s->count = 0;
   s->ended = NULL;
+  n->left = NATIVE_WALK;
   while (s->ended == NULL && pc != 0) {
     uint64_t stack = state.of[CFI_STACK];
     const CfiRow *row = native_row(n, m, pc - (uint64_t)called);
     NativeFrame *f = &s->frame[s->count];
     if (s->count == NATIVE_DEEP) s->ended = "there are more frames";
     else if (row == NULL) s->ended = NATIVE_NOCODE;
+    else if (n->left == 0) s->ended = NATIVE_LARGE;
     if (s->ended != NULL) return;
     f->pc = pc - (uint64_t)called;
     f->start = row->start;
@@ -202,10 +227,7 @@ void native_walk (Native *n, RemoteMemory *m, const CfiState *from,
     s->ended = row->start != 0 ? native_entry(m, row, &state)
                                : native_pointer(n, m, &state);
     called = !row->signal;
-    pc = state.of[CFI_RETURN];
-#if !defined(__x86_64__)
-    pc &= ((uint64_t)1 << 48) - 1;  /* it may be signed */
-#endif
+    pc = native_address(state.of[CFI_RETURN]);
     /* a function that was just entered may have no frame yet: only once */
     if (s->ended == NULL && pc != 0 && !row->signal && s->count > 1 &&
         state.of[CFI_STACK] <= stack)
@@ -214,39 +236,48 @@ void native_walk (Native *n, RemoteMemory *m, const CfiState *from,
 }
 
 
-/* The function that has most of a table's addresses; 0: none has. */
+/*
+** The function that has most of a table's addresses; 0: none has. '*skip' is
+** how many words further on another table may begin at the earliest: with each
+** word, a function can have one address more.
+*/
 static uint64_t native_dispatched (Native *n, RemoteMemory *m, uint64_t at,
-                                   unsigned count) {
+                                   unsigned *skip) {
   uint64_t start = 0;
   unsigned votes = 0, i, had = 0;
-  for (i = 0; i < count; i++) {
+  for (i = 0; i < NATIVE_OPCODES; i++) {
     const CfiRow *row = native_row(n, m, remote_word(m, at + 8 * i));
-    if (row == NULL || row->start == 0) return 0;
-    if (votes == 0) start = row->start;
-    votes = row->start == start ? votes + 1 : votes - 1;
+    uint64_t of = row != NULL ? row->start : 0;
+    if (votes == 0) start = of;
+    votes = of == start ? votes + 1 : votes - 1;
   }
-  for (i = 0; i < count; i++) {
+  for (i = 0; i < NATIVE_OPCODES; i++) {
     const CfiRow *row = native_row(n, m, remote_word(m, at + 8 * i));
     had += row != NULL && row->start == start;
   }
-  return had * 4 >= count * 3 ? start : 0;
+  if (had >= NATIVE_AGREE && start != 0) return start;
+  /* without a majority, none has more than a half */
+  if (had < NATIVE_OPCODES / 2 || start == 0) had = NATIVE_OPCODES / 2;
+  *skip = NATIVE_AGREE - had;
+  return 0;
 }
 
 
 uint64_t native_interpreter (Native *n, RemoteMemory *m, uint64_t from,
                              uint64_t to) {
-  unsigned run = 0;
+  unsigned run = 0, skip = 1;
   uint64_t start;
-  while (from < to) {
+  n->left = NATIVE_SEARCH;
+  while (from < to && n->left > 0) {
     size_t size = remote_chunk(m, from, to), i;
     for (i = 0; i + 8 <= size; i += 8) {
       uint64_t word;
       memcpy(&word, m->chunk + i, sizeof word);
       run = native_module(n, word) != NULL ? run + 1 : 0;
       if (run != NATIVE_OPCODES) continue;
-      start = native_dispatched(n, m, from + i + 8 - 8 * run, run);
+      start = native_dispatched(n, m, from + i + 8 - 8 * run, &skip);
       if (start != 0) return start;
-      run = NATIVE_OPCODES - 1;
+      run -= skip;
     }
     from += size;
     if (size < 8) break;

@@ -45,6 +45,7 @@ typedef struct Native {
   uint32_t count;
   NativeModule module[NATIVE_MODULES];	/* sorted, none in another one */
   NativeRow rows[NATIVE_ROWS];
+  uint64_t left;	/* bytes of entries that may still be read */
   NativeStack stack;
 } Native;
 

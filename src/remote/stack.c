@@ -10,6 +10,7 @@
 
 
 #define STACK_WORDS	64	/* of the C stack that are looked at */
+#define STACK_LOOP	256	/* instructions in which a loop is looked for */
 
 
 /*
@@ -37,21 +38,120 @@ static const char *stack_threads (RemoteMemory *m, const RemoteLayout *l,
 }
 
 
+/* Instruction 'i', counted from 0. 0: there is none. */
+static uint32_t stack_word (RemoteMemory *m, const RemoteProto *p,
+                            int64_t i) {
+  return i < 0 || i >= (int64_t)p->size ? 0
+         : remote_half(m, p->code + (uint64_t)i * 4);
+}
+
+
+/* Which one a register points at; -1: it does not point into the code. */
+static int64_t stack_index (const RemoteProto *p, const TaskRegisters *r,
+                            int i) {
+  uint64_t from = r->word[i] - p->code;
+  return i == r->stack || r->word[i] < p->code || from % 4 != 0 ||
+         from / 4 > p->size ? -1 : (int64_t)(from / 4);
+}
+
+
+/*
+** The instruction that runs, if a register points at or behind the one that
+** another register has, as the interpreter has fetched it. -1: none has.
+*/
+static int64_t stack_fetched (RemoteMemory *m, const RemoteProto *p,
+                              const TaskRegisters *r, int64_t next) {
+  int64_t i;
+  for (i = next - 1; i <= next; i++) {
+    uint32_t word = stack_word(m, p, i);
+    int n;
+    for (n = 0; word != 0 && n < r->count; n++)
+      if (r->word[n] == word) return i;
+  }
+  return -1;
+}
+
+
+/* Does instruction 'i' jump to another one, as jumps and loops do? */
+static int stack_jumps (RemoteMemory *m, const RemoteProto *p, int64_t i,
+                        int64_t to) {
+  uint32_t word = stack_word(m, p, i);
+  return word != 0 && ((i + 1 + (int64_t)(word >> 7) - 0xffffff == to) ||
+                       (i + 1 - (int64_t)(word >> 15) == to));
+}
+
+
+/*
+** The instruction that runs, if one register points behind it, and the other
+** at where it goes, maybe by the jump after it. Of two that point at neighbors,
+** one may not have been set yet: the first one's line is right, since what a
+** condition skips is on its line. -1: they have nothing to do with each other.
+*/
+static int64_t stack_goes (RemoteMemory *m, const RemoteProto *p,
+                           int64_t next, int64_t to) {
+  if (to == next + 1) return next;
+  return stack_jumps(m, p, next - 1, to) || stack_jumps(m, p, next, to)
+         ? next - 1 : -1;
+}
+
+
+/*
+** What runs where a register points at 'next', and nothing proves more: what
+** is before that. Only a loop's first instruction comes most often behind the
+** loop's end, from where the interpreter has just jumped.
+*/
+static int64_t stack_before (RemoteMemory *m, const RemoteProto *p,
+                             int64_t next) {
+  int64_t i;
+  for (i = next; i < next + STACK_LOOP && i < (int64_t)p->size; i++)
+    if (stack_jumps(m, p, i, next)) return next;
+  return next - 1;
+}
+
+
+/*
+** Chooses between registers that point into the code: 'best' has done so most
+** often. One of them may have the instruction that comes next. -1: that cannot
+** be told.
+*/
+static int64_t stack_choose (RemoteMemory *m, const RemoteProto *p,
+                             const TaskRegisters *r, const uint32_t *seen,
+                             int best) {
+  int64_t next = stack_index(p, r, best), at;
+  int i, even = 0;
+  for (i = 0; i < r->count; i++) {
+    int64_t other = stack_index(p, r, i);
+    if (other <= 0 || other == next) continue;
+    at = stack_goes(m, p, next, other);
+    if (at < 0) at = stack_goes(m, p, other, next);
+    if (at >= 0) return at;
+    even |= seen[i] == seen[best];
+  }
+  return even ? -1 : stack_before(m, p, next);
+}
+
+
 int stack_place (RemoteMemory *m, const RemoteProto *p,
                  const TaskRegisters *r, uint32_t *seen, int *at) {
   uint64_t words[STACK_WORDS];
-  int n, i, place, best = -1;
+  int64_t proven = -1;
+  int n, i, place, best = -1, differ = 0;
   for (n = 0; n < r->count; n++) {
+    int64_t next, has;
     i = (n + r->kept) % r->count;
-    if (i == r->stack || r->word[i] % 4 != 0 ||
-        remote_instruction(p, r->word[i], &place) != NULL)
-      continue;
+    next = stack_index(p, r, i);
+    if (next < 0) continue;
+    has = stack_fetched(m, p, r, next);
+    if (has < 0 && next == 0) continue;  /* it may be where the code begins */
+    differ |= proven >= 0 && has >= 0 && has != proven;
+    if (has >= 0) proven = has;
     seen[i]++;
     if (best < 0 || seen[i] > seen[best]) best = i;
   }
   if (best >= 0) {
-    remote_instruction(p, r->word[best], at);
-    return 1;
+    if (proven < 0 || differ) proven = stack_choose(m, p, r, seen, best);
+    if (proven >= 0) *at = (int)proven;
+    return proven >= 0;
   }
   if (!remote_copy(m, r->word[r->stack], words, sizeof words)) return 0;
   for (i = 0; i < STACK_WORDS; i++)

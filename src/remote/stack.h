@@ -43,10 +43,12 @@ CPROF_I const char *stack_read (RemoteStack *s, RemoteMemory *m,
 
 /*
 ** Lua keeps the place in the code of the function on top in a register, and
-** writes it to memory only where it may have to be known. The register is the
-** one that has had such an address most often, as 'seen' counts; where none
-** has, a function of Lua's own may have saved it in the C stack. Sets '*at'
-** to the instruction. 0: it is not known.
+** writes it to memory only where it may have to be known. Which register that
+** is, the instruction proves that it has fetched from there; where it has not
+** kept that, it is the one that has had such an address most often, as 'seen'
+** counts. If none has, a function of Lua's own may have saved it in the C
+** stack. Sets '*at' to the instruction. 0: it is not known, and not set; so if
+** registers disagree.
 */
 CPROF_I int stack_place (RemoteMemory *m, const RemoteProto *p,
                          const TaskRegisters *r, uint32_t *seen, int *at);

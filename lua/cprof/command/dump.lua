@@ -57,7 +57,8 @@ end
 local function where_is(frame)
   if frame.kind == "C" then return "[C]" end
   if frame.kind == "native" then
-    return ("[%s]"):format((frame.module or "?"):match "[^/]*$")
+    local module = (frame.module or "?"):match "[^/]*$"
+    return module:find "^%[" and module or ("[%s]"):format(module)
   end
   return ("%s:%s"):format(frame.place, frame.line or "?")
 end

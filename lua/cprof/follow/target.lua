@@ -18,8 +18,9 @@ target.sampling = {
   { "--rate N", "Sampling from outside: take N samples a second. " ..
     "(default: 1000)",
     type = "integer", min = 1, max = 10000 },
-  { "--seconds N", "Sampling from outside: end after N seconds. (default: " ..
-    "when the program or the command ends)", type = "number", above = 0,
+  { "--seconds N", "Sampling from outside: stop sampling after N seconds; " ..
+    "what was sampled stays in view. (default: when the program or the " ..
+    "command ends)", type = "number", above = 0,
     max = 1e8 },
   { "--no-stop", "Sampling from outside: never stop a thread, not even " ..
     "for a moment, so that only waiting is seen." },

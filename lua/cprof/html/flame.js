@@ -30,7 +30,9 @@ function treeOf(app) {
     const zone = (f) => model.functions[f].kind === "zone";
     tree = trees.only(tree, zone);
   }
-  if (state.fold === "1") tree = trees.merged(tree);
+  if (state.fold === "1") {
+    tree = trees.merged(tree, trees.isNative(model));
+  }
   return tree;
 }
 

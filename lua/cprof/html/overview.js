@@ -11,7 +11,7 @@ import { hottest } from "./lines.js";
 import { ofLines } from "./measures.js";
 import { named as rangeName, written } from "./ranged.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
-import { forked, layout, merged } from "./tree.js";
+import { forked, isNative, layout, merged } from "./tree.js";
 
 const many = 12;
 
@@ -215,7 +215,7 @@ export function shape(app) {
     title.textContent =
       app.measure?.heading ||
       (model.unit === "ns" ? "Where the time goes" : "Where the work is");
-    scope.merged ??= merged(scope.tree);
+    scope.merged ??= merged(scope.tree, isNative(model));
     const l = layout(scope.merged, scope.merged.self);
     const from = forked(l);
     const f = model.functions[scope.merged.func[from]];

@@ -284,16 +284,26 @@ export function collapsed(tree, group) {
   return out.tree();
 }
 
+// Is a function, by number, a C function that Lua has not called?
+export function isNative(model) {
+  return (f) => model.functions[f].kind === "native";
+}
+
 // The tree with recursion merged: each function appears once per path, and
-// calls of its recursive nodes move to its first node.
-export function merged(tree) {
+// calls of its recursive nodes move to its first node. Lua's own C functions
+// are there once for each call: native ones are merged only if nothing else
+// is between.
+export function merged(tree, native = () => false) {
   const to = new Int32Array(tree.n);
   const out = new Builder();
   for (let i = 0; i < tree.n; i++) {
     const f = tree.func[i];
     let above = tree.parent[i] < 0 ? -1 : to[tree.parent[i]];
     const parent = above;
-    while (above >= 0 && out.func[above] !== f) above = out.parent[above];
+    const run = native(f);
+    while (above >= 0 && out.func[above] !== f) {
+      above = run && !native(out.func[above]) ? -1 : out.parent[above];
+    }
     to[i] = above >= 0 ? above : out.child(parent, f);
     out.take(to[i], tree, i);
   }

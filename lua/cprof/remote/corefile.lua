@@ -1,6 +1,7 @@
 -- Core files: the memory of a program as it was, and its threads.
 
 local core = require "cprof.core"
+local files = require "cprof.system.files"
 
 local corefile = {}
 
@@ -116,24 +117,28 @@ local function is_build(path, core_path, segments, m)
     end
   end
   if not at then return true end
-  -- to open a pipe would wait for whoever writes into it
-  local file <close> = not core.special(path) and io.open(path, "rb") or nil
-  local dumped <close> = io.open(core_path, "rb")
+  local file <close> = files.open(path)
+  local dumped <close> = files.open(core_path)
   if not file or not dumped or not dumped:seek("set", at) then return false end
   return file:read(4096) == dumped:read(4096)
 end
 
 -- What a core file leaves out, as programs' files have it: three numbers for
--- each part of a file, and its path.
+-- each part of a file, and its path. Of another build, a file is not read; nor
+-- is one whose beginning was not mapped, which does not tell.
 local function mapped_files(core_path, out, segments, exe)
   local parts, paths, known = {}, {}, {}
   local program = out.files[1] and out.files[1].path
   for _, m in ipairs(out.files) do
     local path = m.path == program and exe or m.path
-    if m.offset == 0 and known[path] == nil then
-      known[path] = is_build(path, core_path, segments, m)
+    if m.offset == 0 and known[m.path] == nil then
+      known[m.path] = is_build(path, core_path, segments, m)
     end
-    if known[path] ~= false then
+  end
+  for _, m in ipairs(out.files) do
+    local path = m.path == program and exe or m.path
+    m.other = not known[m.path]
+    if known[m.path] then
       for _, n in ipairs { m.from, m.to, m.offset } do
         parts[#parts + 1] = n
       end
@@ -152,6 +157,7 @@ function corefile.open(path, exe)
   if not core.remote_core then
     return nil, "core files can be read only on Linux, x86-64 and aarch64"
   end
+  if core.special(path) then return nil, path .. ": not a regular file" end
   local file, why = io.open(path, "rb")
   if not file then return nil, why end
   local out = { mappings = {}, files = {}, threads = {}, pid = 0,

@@ -1,7 +1,7 @@
 -- ELF files: their functions, by the addresses that the linker gave them. A
 -- file may have anything in it: what is damaged has no functions.
 
-local core = require "cprof.core"
+local files = require "cprof.system.files"
 local gzip = require "cprof.encoding.gzip"
 
 local elf = {}
@@ -10,6 +10,7 @@ local elf = {}
 ---@field segments cprof.ElfSegment[]
 ---@field functions cprof.ElfFunction[]  sorted by address
 ---@field at table<integer, cprof.ElfFunction>  those that begin at an address
+---@field package room integer  bytes that names may still have
 
 ---@class cprof.ElfSegment
 ---@field offset integer
@@ -32,14 +33,17 @@ local section <const>, segment <const>, symbol <const> =
 
 -- most bytes of a table, and of a note, and of a name
 local most <const>, most_note <const>, most_name <const> =
-  1 << 27, 1 << 16, 1 << 12
+  1 << 27, 1 << 12, 1 << 12
+
+-- most bytes of all names, each of which counts for so many more
+local most_names <const>, more <const> = 1 << 28, 64
 
 -- bytes of the file; what is behind its end is left out
 local function bytes(file, at, size)
-  if at < 0 or size < 0 or size > most or not file:seek("set", at) then
-    return ""
-  end
-  return size > 0 and file:read(size) or ""
+  local left = file:seek "end" - at
+  if at < 0 or left <= 0 or size <= 0 or size > most then return "" end
+  file:seek("set", at)
+  return file:read(math.min(size, left)) or ""
 end
 
 -- the fields of the records of a table
@@ -66,6 +70,8 @@ local function add(out, symbols, strings)
   for word, info, _, index, value, size in records(symbols, symbol) do
     if is_function[info & 15] and index ~= 0 and not out.at[value] then
       local name = named(strings, word)
+      out.room = out.room - #name - more
+      if out.room < 0 then return end
       if name ~= "" then
         out.at[value] = { address = value, size = size, name = name }
         table.insert(out.functions, out.at[value])
@@ -120,7 +126,8 @@ local function parse(file, out)
   titles = titles and bytes(file, titles.offset, titles.size) or ""
   for _, s in ipairs(list) do
     local title = text_at(titles, s.word)
-    if s.kind == symtab or s.kind == dynsym then tables[#tables + 1] = s
+    if s.kind == symtab or s.kind == dynsym then
+      tables[s.kind] = tables[s.kind] or s
     elseif s.kind == note then out.build = out.build or build_of(file, s)
     elseif title == ".gnu_debuglink" then
       local text = bytes(file, s.offset, math.min(s.size, most_note))
@@ -130,10 +137,10 @@ local function parse(file, out)
       end
     end
   end
-  table.sort(tables, function(a, b) return a.kind < b.kind end)
-  for _, t in ipairs(tables) do
-    local strings = list[t.link + 1]
-    out.whole = out.whole or t.kind == symtab
+  out.whole = tables[symtab] ~= nil
+  for _, kind in ipairs { symtab, dynsym } do  -- a file has one of each
+    local t = tables[kind]
+    local strings = t and list[t.link + 1]
     if strings then
       add(out, bytes(file, t.offset, t.size),
         bytes(file, strings.offset, strings.size))
@@ -148,28 +155,27 @@ local function sorted(out)
   return out
 end
 
-local function empty() return { segments = {}, functions = {}, at = {} } end
-
--- A regular file, open: to open a pipe would wait for whoever writes into it.
-local function opened(path)
-  return not core.special(path) and io.open(path, "rb") or nil
+---What is known of a file that cannot be read.
+---@param room integer?  bytes that all names may have
+---@return cprof.ElfFile
+function elf.none(room)
+  return { segments = {}, functions = {}, at = {}, room = room or most_names }
 end
 
 -- one file; nil: it cannot be read
-local function open(path)
-  local file = opened(path)
+local function open(path, room)
+  local file = files.open(path)
   if not file then return nil end
-  local out = empty()
+  local out = elf.none(room)
   local ok = pcall(parse, file, out)
-  if not ok then out = empty() end
+  if not ok then out = elf.none() end
   file:close()
   return out
 end
 
 local function has_sum(path, sum)
-  local file <close> = opened(path)
-  local text = file and file:read(most)
-  return text and gzip.sum(text) == sum
+  local file <close> = files.open(path)
+  return file and gzip.sum(bytes(file, 0, most)) == sum
 end
 
 -- Adds the functions of the separate file that belongs to this build.
@@ -205,9 +211,11 @@ end
 ---The functions of a file, also of the separate file that it was stripped to.
 ---@param path string
 ---@param root? string  folder that has all files, such as "/proc/1/root"
+---@param room? integer  bytes that all names may have: of more, the first ones
+---    are read; default: 2^28
 ---@return cprof.ElfFile
-function elf.read(path, root)
-  local out = open((root or "") .. path) or empty()
+function elf.read(path, root, room)
+  local out = open((root or "") .. path, room) or elf.none()
   if not out.whole then add_separate(out, root or "", path) end
   return sorted(out)
 end

@@ -249,26 +249,32 @@ end
 -- C frames
 -- =======================================================
 
--- The threads of Lua that a thread of the system runs, of all its states,
--- innermost first. What errors jump to lies in its stack, the innermost lowest.
-local function chain_of(states, id)
-  local lists, out = {}, {}
+---The threads of Lua that a thread of the system runs, of all its states,
+---innermost first. What errors jump to lies in its stack, the innermost lowest.
+---An idle thread runs the host alone: then, the first state's main thread. Each
+---thread is there once, even if memory says that it has resumed itself.
+---@param states table[]  that were read
+---@param id integer  of the system's thread
+---@return table[]
+function remote.chain(states, id)
+  local lists, out, done, idle = {}, {}, {}, nil
   for _, state in ipairs(states) do
-    for _, raw in ipairs(state.thread == id and state.raws or {}) do
+    local raws = state.thread == id and state.raws or {}
+    idle = idle or raws[1]
+    for _, raw in ipairs(raws) do
       if active(raw) and not raw.resumed_by then
-        local list, seen = { raw }, { [raw] = true }
-        -- damaged memory may say that two have resumed each other
-        while list[1].resumes and not seen[list[1].resumes] do
-          seen[list[1].resumes] = true
-          table.insert(list, 1, list[1].resumes)
+        local list, at = {}, raw
+        while at and not done[at] do
+          table.insert(list, 1, at)
+          at, done[at] = at.resumes, true
         end
-        lists[#lists + 1] = list
+        lists[#lists + 1] = list[1] and list
       end
     end
   end
   table.sort(lists, function(a, b) return math.ult(a[1].jump, b[1].jump) end)
   for _, list in ipairs(lists) do table.move(list, 1, #list, #out + 1, out) end
-  return out
+  return out[1] and out or { idle }
 end
 
 -- Reads the C stacks of the threads that run states, while they are stopped.
@@ -288,10 +294,7 @@ end
 local function join(states, stacks)
   local missing = {}
   for id, stack in pairs(stacks.walked) do
-    local chain = chain_of(states, id)
-    for _, state in ipairs(states) do  -- where none runs, the first is shown
-      if #chain == 0 and state.thread == id then chain[1] = state.raws[1] end
-    end
+    local chain = remote.chain(states, id)
     local frames = stack.raw and stacks:frames(stack)
     missing[id] = not frames and "its registers cannot be read" or
       not native.join(chain, frames, stack.ended) and

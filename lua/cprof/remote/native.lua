@@ -7,7 +7,8 @@ local native = {}
 
 ---@class cprof.NativeFrame
 ---@field name string     of its function, or "lib.so+0x1a30"
----@field module string?  the file's path; nil: it is in no file
+---@field module string?  the file's path, or of memory without one "[vdso]" or
+---    "[anon]"; nil: nothing is mapped there
 ---@field start integer   where the function begins
 ---@field interpreter boolean  does it run Lua's instructions?
 ---@field lost boolean  are its callers not known, since a frame pointer leads
@@ -107,6 +108,7 @@ function Reader:frame(pc, start)
   if not given then
     local place = self.symbols:place(f.start):match "[^/]*$"
     f.name = place ~= "" and place or ("0x%x"):format(f.start)
+    f.module = path or place:match "^(.*)%+0x%x+$"
   end
   return f
 end

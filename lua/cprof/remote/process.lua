@@ -11,6 +11,7 @@ local process = {}
 ---@field how string    "rw-p"
 ---@field offset integer  in the file
 ---@field path string   "": no file
+---@field other boolean?  of a core file: is the file not the one that it was?
 
 local function read(pid, name)
   return core.readfile(("/proc/%d/%s"):format(pid, name))
@@ -189,8 +190,8 @@ local function rule(pid)
   local scope = yama and tonumber(yama)
   if scope == 1 then
     return "/proc/sys/kernel/yama/ptrace_scope is 1, so only its parent, or " ..
-      "a process that it names with prctl(PR_SET_PTRACER), may: use sudo, " ..
-      "or " .. prepared
+      "a process that it names with prctl(PR_SET_PTRACER), may: use " ..
+      "sudo, or " .. prepared
   elseif scope and scope > 1 then
     local who = scope == 2 and "only root may: use sudo, or " or
       "nobody may: "

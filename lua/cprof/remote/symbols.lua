@@ -18,7 +18,8 @@ local function where(self, address)
   if not m or m.path:sub(1, 1) ~= "/" then return nil end
   local file = self.files[m.path]
   if not file then
-    if self.pid and m.path:find " %(deleted%)$" then
+    if m.other then file = elf.none()
+    elseif self.pid and m.path:find " %(deleted%)$" then
       -- another file may have its name now
       file = elf.read(("/proc/%d/map_files/%x-%x"):format(self.pid, m.from,
         m.to))
@@ -35,13 +36,22 @@ end
 ---@param mappings cprof.Mapping[]
 function Symbols:map(mappings) self.mappings = mappings end
 
+-- A place in memory that is no file's, as in "[vdso]+0x123".
+local function without_file(self, address)
+  local m = process.mapping(self.mappings, address)
+  if not m then return "" end
+  return ("%s+0x%x"):format(m.path ~= "" and m.path or "[anon]",
+    address - m.from)
+end
+
 ---Where a function is that begins here: "/lib/a.so: symbol", or
----"/lib/a.so+0x1a30"; "": it is in no file.
+---"/lib/a.so+0x1a30"; in memory without a file "[vdso]+0x123", or
+---"[anon]+0x123"; "": nothing is mapped there.
 ---@param address integer
 ---@return string
 function Symbols:place(address)
   local path, file, at = where(self, address)
-  if not path then return "" end
+  if not path then return without_file(self, address) end
   local f = file.at[at]
   return f and ("%s: %s"):format(path, f.name) or ("%s+0x%x"):format(path, at)
 end

@@ -41,8 +41,15 @@ Folded.__index = Folded
 ---@return cprof.Folded
 function folded.new(profile, base)
   local groups = group.by(profile.functions, group.title, profile.overhead)
+  local native
+  for i, f in ipairs(groups.first) do
+    if name.module(f) then
+      native = native or {}
+      native[i] = true
+    end
+  end
   local nodes = core.fold(profile.nodes, groups.of, #groups.keys,
-    groups.ids[base])
+    groups.ids[base], native)
   local callees, count = core.callees(nodes)
   return setmetatable({ nodes = nodes, callees = callees, count = count,
     funcs = groups.first, meta = profile.meta,

@@ -334,6 +334,14 @@ local function outside(profile, page)
     parts[3] = ("times of %d states together"):format(meta.outside_states)
   end
   page:line(table.concat(parts, "; "))
+  -- on a busy machine, cprof itself waits for a processor, and a program that
+  -- works for a moment after a wait has done so before it is looked at
+  local asked = meta.rate * (meta.wall_ns or 0) / 1e9
+  if stops > 0 and good + dropped < asked / 2 then
+    page:note("only %s of %s looks were possible: short work after a wait " ..
+      "may be shown too small", format.count(good + dropped),
+      format.count(asked // 1 | 0))
+  end
   if (meta.outside_waits or 0) > 0 then
     page:note("%s found the program waiting; --clock=wall keeps them",
       plural(meta.outside_waits, "look"))

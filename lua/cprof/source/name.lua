@@ -210,6 +210,7 @@ local function name_in_library(f)
   if file then return ("%s: %s"):format(library(file), symbol) end
   local offset
   file, offset = f.code:match "^(.*)(%+0x%x+)$"
+  if not file then return f.code end
   if f.how == "metamethod" or f.how == "for iterator" then
     return ("%s: %s"):format(library(file), called(f))
   end

@@ -1,8 +1,16 @@
--- What a file begins with, and how large it is.
+-- Regular files: what one begins with, and how large it is.
 
 local core = require "cprof.core"
 
 local files = {}
+
+---Opens a file to read it; nil: it cannot be read, or is a device or a pipe,
+---which would lose bytes, or never has any.
+---@param path string
+---@return file*?
+function files.open(path)
+  return not core.special(path) and io.open(path, "rb") or nil
+end
 
 ---The first bytes of a file; nil: it cannot be read, or is a device or a pipe,
 ---which would lose them.
@@ -10,7 +18,7 @@ local files = {}
 ---@param count integer
 ---@return string?
 function files.start(path, count)
-  local file = not core.special(path) and io.open(path, "rb")
+  local file = files.open(path)
   local start = file and (file:read(count) or "")
   if file then file:close() end
   return start or nil
@@ -25,7 +33,7 @@ function files.is_profile(path) return files.start(path, 6) == "\x89CPROF" end
 ---@param path string
 ---@return integer
 function files.size(path)
-  local file = not core.special(path) and io.open(path, "rb")
+  local file = files.open(path)
   local bytes = file and file:seek "end" or 0
   if file then file:close() end
   return bytes

@@ -174,9 +174,21 @@ end
 ---@return integer
 function loop.print(watched, parsed, fail)
   local m, left = watched.model, parsed.screens or math.huge
-  local width = terminal.width(io.stdout)
+  local width, follower = terminal.width(io.stdout), watched.follower
+  local program = follower.program
+  local function pass()
+    repeat
+      local till = math.min(follower:sample(), follower.due)
+      core.sleep(till - core.seconds())
+    until core.seconds() >= follower.due
+  end
   if width == math.huge then width = usual end
   m.plain = true
+  -- samples from outside begin now: the first screen has those of an interval
+  if follower.outside then
+    follower.due = core.seconds() + m.interval
+    pass()
+  end
   while true do
     look(watched)
     if m.now then
@@ -187,23 +199,19 @@ function loop.print(watched, parsed, fail)
       if not ok then fail("cannot write standard output: " .. why) end
       left = left - 1
     end
-    local follower, program = watched.follower, watched.follower.program
     local over = follower:settled() and follower.final
     if left < 1 or over and not (parsed.screens and m.now) then break end
     if program and not program:running() and not m.now then
       break
     end
-    repeat
-      local till = math.min(follower:sample(), follower.due)
-      core.sleep(till - core.seconds())
-    until core.seconds() >= follower.due
+    pass()
   end
-  local program = watched.follower.program
-  if watched.follower.outside and not m.now then fail(m.status.text) end
+  if follower.outside and not m.now then fail(m.status.text) end
+  program = follower.program
   if not program then return 0 end
   if program:running() then
     program:signal "TERM"
-    watched.follower:settle()
+    follower:settle()
   end
   return program.status
 end
