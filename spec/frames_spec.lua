@@ -587,35 +587,6 @@ describe("times without overhead", function()
   end
 end)
 
-describe("times in which other programs had the processor", function()
-  local function robbed(options)
-    local p = driven.parts(function()
-      for _ = 1, 3 do
-        driven.pass(2 * milli, 0, 8 * milli)
-        profiler.frame()
-      end
-    end, options)
-    return p, p:report { mode = "frames" }
-  end
-
-  it("are not in frames, which the report says", function()
-    local p, out = robbed()
-    -- times off the processor that are too short to be looked into are in them
-    for _, f in ipairs(p.frames:times()) do
-      assert.equal(2, (f.own_ns + milli // 4) // milli)
-    end
-    assert.near(24 * milli, p.meta.preempted_ns, milli // 4)
-    local ms = tonumber(out:match("note: other programs had the processor " ..
-      "for (%S+)ms, which is not"))
-    assert.near(24, ms, 0.25)
-  end)
-
-  it("are not mentioned if there are none", function()
-    local p = frames(3, {})
-    assert.is_nil(p:report { mode = "frames" }:find("other programs", 1, true))
-  end)
-end)
-
 describe("slow_frames", function()
   local function slow(keep)
     return driven.record(micro, function()

@@ -97,13 +97,13 @@ static int call_resumes (const Function *f) {
 
 
 /* where overhead is added up */
-typedef struct Sums {
+typedef struct CostSums {
   double *ps;		/* of each node; NULL: only 'all' is wanted */
   double all;
-} Sums;
+} CostSums;
 
 
-static void sums_add (Sums *s, uint32_t id, double ps) {
+static void costsums_add (CostSums *s, uint32_t id, double ps) {
   if (s->ps != NULL) s->ps[id] += ps;
   s->all += ps;
 }
@@ -111,25 +111,25 @@ static void sums_add (Sums *s, uint32_t id, double ps) {
 
 /* Adds what resumes, yields and first calls in coroutines cost. */
 static void call_coroutines (const Recording *r, const Costs *c,
-                             uint32_t id, double calls, Sums *s) {
+                             uint32_t id, double calls, CostSums *s) {
   const Functions *fs = &r->functions;
   NodePlace place = tree_whereis(&r->tree, id);
   const Function *f = functions_at(fs, place.func);
   uint32_t caller = tree_whereis(&r->tree, place.parent).func;
   if (call_resumes(functions_at(fs, caller)))
-    sums_add(s, id, calls * (double)c->coroutine);
+    costsums_add(s, id, calls * (double)c->coroutine);
   if (call_resumes(f)) {
-    sums_add(s, id, calls * (double)c->resume);
-    sums_add(s, place.parent, calls * (double)c->resumer);
+    costsums_add(s, id, calls * (double)c->resume);
+    costsums_add(s, place.parent, calls * (double)c->resumer);
   }
   else if (f->marks & FUNCTION_YIELD)
-    sums_add(s, place.parent, calls * (double)c->yielder);
+    costsums_add(s, place.parent, calls * (double)c->yielder);
 }
 
 
 /* Adds the overhead of a node's calls, to it and to its caller. */
 static void call_node (const Recording *r, const Costs *c, uint32_t id,
-                       Sums *s) {
+                       CostSums *s) {
   const Node *n = tree_node(&r->tree, id);
   NodePlace place = tree_whereis(&r->tree, id);
   int fold = r->tree.fold;
@@ -143,16 +143,16 @@ static void call_node (const Recording *r, const Costs *c, uint32_t id,
   }
   /* recursion re-entered the node, from where is unknown: charge it */
   if (fold ? n->as.folded.depth > 1 : n->as.full.entered) caller = id;
-  sums_add(s, id, calls * (double)c->callee[kind] + tails * (double)c->tail +
-                  (double)c->node);
-  sums_add(s, caller, (calls - tails) * (double)c->caller[kind] -
-                      unreturned * (double)c->unreturned);
+  costsums_add(s, id, calls * (double)c->callee[kind] +
+                      tails * (double)c->tail + (double)c->node);
+  costsums_add(s, caller, (calls - tails) * (double)c->caller[kind] -
+                          unreturned * (double)c->unreturned);
   call_coroutines(r, c, id, calls, s);
 }
 
 
 void compensate_nodes (const Recording *r, const Costs *c, double *ps) {
-  Sums s = ZEROS;
+  CostSums s = ZEROS;
   uint32_t i;
   s.ps = ps;
   for (i = 0; i < r->tree.nodes.count; i++) ps[i] = 0;
@@ -205,7 +205,7 @@ static double lines_sum (const Recording *r, const Costs *c, double rate) {
 double compensate_mean (const Recording *r, const Costs *measured,
                         double rate, uint64_t events) {
   Costs c = compensate_costs(r, measured, rate);
-  Sums s = ZEROS;
+  CostSums s = ZEROS;
   uint32_t i;
   c.node = 0;
   for (i = 1; i < r->tree.nodes.count; i++) call_node(r, &c, i, &s);
