@@ -533,6 +533,21 @@ coroutine.wrap(function() return (pcall(outer)) end)()
     finish(host)
   end)
 
+  it("says which file has no names for its functions", function()
+    local dir <close> = command.folder()
+    for _, strip in ipairs { "", " -s" } do
+      os.remove(dir.path .. "/stack")
+      os.remove(dir.path .. "/stop")
+      local host <close> = start(dir, "gcc -O2" .. strip, "spin()\n")
+      local out = record(host.pid, 100):report()
+      local hint = out:find("note: host has no names for its C functions", 1,
+        true) or nil
+      assert.equal(strip ~= "", hint ~= nil, out)
+      dir:file("stop", "")
+      finish(host)
+    end
+  end)
+
   it("names functions of memory that is no file's", function()
     local dir <close> = command.folder()
     -- as those of a compiler at run time
