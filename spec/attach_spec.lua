@@ -710,7 +710,9 @@ describe("cprof attach", function()
     local dir <close> = command.folder()
     local out, err = beside(dir, auto, "begin --seconds 1 -o a.cprof " ..
       ">/dev/null; recorded 0 1 any; kill -9 $attach; " ..
-      "recorded 1 0 any; cat cprof-*/$pid.answer")
+      -- the file is complete a moment before the program says so
+      "recorded 1 0 any; until_so grep stopped cprof-*/$pid.answer; " ..
+      "cat cprof-*/$pid.answer")
     assert.is_truthy(out:find("state=stopped\n", 1, true), out .. err)
     assert.is_falsy(profiler.load(dir:file "a.cprof").meta.live)
   end)

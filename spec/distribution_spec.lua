@@ -768,8 +768,8 @@ describe("the slowest calls", function()
         overhead_ns = 0, wall_ns = ns }, sums[i])
     end
     local out = command.cprof("slow", dir:file "sum.cprof", "outer")
-    assert.is_truthy(out:find "^ *took +median +function\n")
-    assert.is_truthy(out:find "\n3.00ms +%S+ +outer", out)
+    assert.is_truthy(out:find "^ *took +CPU +median +function\n")
+    assert.is_truthy(out:find "\n3.00ms +3.00ms +%S+ +outer", out)
   end)
 
   it("are listed without those that only made them", function()
@@ -779,18 +779,34 @@ describe("the slowest calls", function()
     local out, _, status = command.cprof("slow", file)
     assert.equal(0, status)
     -- `spend` took the time of all; `outer` and `inner` called it
-    assert.is_truthy(out:find("\n3.00ms +10.2µs +%S+ +driven.pass "), out)
+    assert.is_truthy(out:find("\n3.00ms +3.00ms +10.2µs +%S+ +" ..
+      "driven.pass "), out)
     assert.is_truthy(out:find("first → outer → inner → spend", 1, true), out)
     assert.is_truthy(out:find("→ second → outer → spend", 1, true), out)
     assert.is_nil(out:find "  outer  ")
     out = command.cprof("slow", file, "outer")
-    assert.is_truthy(out:find "\n3.00ms +%S+ +%S+ +outer ", out)
-    assert.is_truthy(out:find "\n2.01ms +%S+ +%S+ +%d+ +outer ", out)
+    assert.is_truthy(out:find "\n3.00ms +3.00ms +%S+ +%S+ +outer ", out)
+    assert.is_truthy(out:find "\n2.01ms +2.01ms +%S+ +%S+ +%d+ +outer ", out)
     assert.is_nil(out:find "  inner  ")
     out = command.cprof("slow", "--limit", "1", file, "outer")
     assert.is_nil(out:find "2.01ms")
     out = command.cprof("show", file, "outer")
     assert.is_truthy(out:find "\nslowest calls\n[^\n]*\n3.00ms ", out)
+  end)
+
+  it("have CPU time and waiting in all rows, also where it is none", function()
+    local dir <close> = command.folder()
+    local file = dir:file "x.cprof"
+    local function work(...) pass(...) end
+    assert(record(function()
+      for _ = 1, 10 do work(10 * us) end
+      work(3000 * us)
+      work(1000 * us, 1000 * us)
+    end):save(file))
+    local out = command.cprof("slow", file, "work")
+    assert.is_truthy(out:find "^ *took +CPU +waiting +median ", out)
+    assert.is_truthy(out:find "\n3.00ms +3.00ms +0ns +10.%dµs ", out)
+    assert.is_truthy(out:find "\n2.00ms +1.00ms +%S+ +10.%dµs ", out)
   end)
 
   it("need durations, and calls that are slow", function()

@@ -190,6 +190,71 @@ describe("what stands out", function()
     assert.same({ 1, 3 }, { #some, more })
   end)
 
+  -- Rounds of 60 ms, of which `step` has 20 and two times 4; but for `at`, in
+  -- which `stall` runs.
+  local function step(n) spin(n) end
+  local function stall() spin(60) end
+  local function rounds(n, at)
+    return function()
+      for i = 1, n do
+        if i == at then stall()
+        else
+          step(20)
+          for _ = 1, 2 do
+            driven.wait(16)
+            step(4)
+          end
+        end
+      end
+    end
+  end
+
+  it("stands out with all of its cells, not those with most of it", function()
+    local p = driven.known(rounds(60, 31))
+    local grid = grid_of(p, 0, p.meta.wall_ns // ms, 60)
+    assert.same({ "1800 to 1860: stall" }, told(p, grid))
+    local of = {}
+    for i, f in ipairs(p.functions) do of[i] = f.name == "step" end
+    assert.same({}, told(p, grid_of(p, 0, p.meta.wall_ns // ms, 60, of), 5,
+      true))
+  end)
+
+  it("is not joined with what it does not stand out with", function()
+    local function read(n) spin(n) end
+    local function load(own, n)
+      spin(own)
+      read(n)
+    end
+    local p = driven.known(function()
+      for i = 1, 100 do
+        if i == 50 then
+          load(100, 0)
+          for _ = 1, 50 do
+            load(0, 10)
+            read(10)
+          end
+        else driven.wait(20) end
+      end
+    end)
+    local grid = grid_of(p, 0, p.meta.wall_ns // ms, 60)
+    local all = cells.stretches(p, grid, 5)
+    assert.same({ "1080 to 2080: read", "980 to 1080: load" }, told(p, grid))
+    for _, s in ipairs(all) do assert.is_true(s.part - s.usual >= 0.5) end
+  end)
+
+  it("is not most of all: that is usual", function()
+    local function work() spin(600) end
+    local p = driven.known(function()
+      driven.wait(400)
+      work()
+    end)
+    local of = {}
+    for i, f in ipairs(p.functions) do of[i] = f.name == "work" end
+    assert.same({}, told(p, grid_of(p, 0, 1000, 60, of), 5, true))
+    assert.same({ "400 to 600: busy" }, told(p, grid_of(p, 0, 600, 60, of), 5,
+      true))
+  end)
+
   it("is no chance: nothing, where all is alike", function()
     local p = driven.known(function() for _ = 1, 400 do handle() end end)
     assert.same({}, told(p, grid_of(p, 0, 800, 60)))

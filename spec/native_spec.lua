@@ -511,6 +511,9 @@ describe("cprof attach --native", function()
     local p = record(host.pid, 20)
     has(hottest(p), { "coroutine.wrap function ([C])", "call_back ([C])",
       "inner", "wait_here ([C])", "read" })
+    -- the coroutine's function, not the C frames between it and the resume
+    assert.equal(1, #p.tasks)
+    assert.equal("<fn:9>", p.functions[p.tasks[1].func].name)
     finish(host)
   end)
 

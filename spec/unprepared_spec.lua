@@ -156,6 +156,28 @@ describe("a program that is sampled from outside", function()
     end
     assert.equal("(host) program.lua coroutine.wrap function <fn:16> hot",
       table.concat(path, " "))
+    assert.equal(1, #p.tasks)
+    assert.equal("<fn:16>", p.functions[p.tasks[1].func].name)
+    assert.equal(p.samples, p.tasks[1].samples)
+    os.execute("kill -9 " .. program.pid)
+  end)
+
+  it("has no time axis, and says what has one", function()
+    local dir <close> = command.folder()
+    local program <close> = start(dir, [[
+      begun()
+      while not stopped do end]])
+    local p = record(program.pid, 10)
+    local file = dir:file "a.cprof"
+    assert(p:save(file))
+    for _, words in ipairs { { "heatmap" }, { "report", "--from=0s" } } do
+      words[#words + 1] = file
+      local out, err, status = command.cprof(table.unpack(words))
+      assert.same({ "", 2 }, { out, status })
+      assert.is_truthy(err:find("no time axis: samples that are read from " ..
+        "outside a program are added up at once, without their times; " ..
+        "cprof run --sample keeps them", 1, true), err)
+    end
     os.execute("kill -9 " .. program.pid)
   end)
 

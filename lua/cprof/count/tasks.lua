@@ -134,15 +134,18 @@ end
 ---suspended, nor where one was made.
 ---@param nodes userdata
 ---@param marks integer[]  of functions
+---@param native fun(func: integer): boolean  is a function one that C code has
+---    called? Such ones are between what resumes and what runs
 ---@return cprof.SampledTask[]?
-function tasks.sampled(nodes, marks)
+function tasks.sampled(nodes, marks, native)
   if not marked(marks) then return nil end
   local out, of_func, at = {}, {}, {}
   local resuming = {}
   for _, depth, func, _, _, own, _, samples, _, _, _, _, wait in
     core.walk(nodes) do
     local resumed = depth > 0 and resuming[depth - 1]
-    resuming[depth] = (marks[func] or 0) & resumes ~= 0
+    resuming[depth] = (marks[func] or 0) & resumes ~= 0 or
+      resumed and native(func)
     at[depth] = depth > 0 and at[depth - 1] or nil
     if resumed and not resuming[depth] then
       at[depth] = of_func[func] or { func = func, samples = 0,

@@ -70,10 +70,16 @@ const columns = [
   {
     title: "CPU",
     hint: "The part of the time in which the call computed",
-    has: (row) => row.wait > 0,
+    has: (row) => row.cpu >= 0,
     cell: (row) => time(row.cpu),
   },
-  part("waiting", "The part of the time in which the call waited", "wait", 0),
+  {
+    title: "waiting",
+    hint: "The part of the time in which the call waited",
+    some: (row) => row.wait > 0,
+    has: (row) => row.wait >= 0,
+    cell: (row) => time(row.wait),
+  },
   part(
     "preempted",
     "Time besides, in which other programs had the processor",
@@ -104,11 +110,12 @@ const columns = [
   },
 ];
 
-// the columns that these calls have
+// The columns that these calls have. A column without `some` is there if a call
+// has it.
 function columnsOf(app, calls, single) {
   const { model } = app;
   const own = columns
-    .filter(({ has }) => !has || calls.some(has))
+    .filter(({ has, some = has }) => !some || calls.some(some))
     .map((column) => ({
       ...column,
       cell: (row) => (column.has && !column.has(row) ? "" : column.cell(row)),

@@ -87,92 +87,29 @@ end
 ---@field private cell integer   its last cell
 ---@field private weight number
 
--- a stretch goes on after so many cells of something else
-local gap <const> = 2
+-- What stretches are searched for in.
+---@class cprof.Search
+---@field p cprof.Profile
+---@field grid cprof.Cells
+---@field rate number      samples in a nanosecond
+---@field usual number     how much of all cells was CPU time
+---@field ns integer       how much of them was recorded
+---@field known table<string, number[]>  see cells_of
 
--- Does a stretch that ends with cell `last` go on in cell `i`? Cells between
--- them in which others had the processor are no sign that it ended.
-local function goes_on(grid, last, i)
-  local other = 0
-  for k = last + 1, i - 1 do
-    if grid[k].lost * 2 < grid.ns then other = other + 1 end
-    if other > gap then return false end
-  end
-  return true
-end
-
--- Adds cell `i` to the last stretch that is about this function, if that one
--- goes on there; else begins another one. `excess`: how much the cell is above
--- what is usual. `last`: the last stretch of each function.
-local function extend(list, last, grid, i, func, excess)
-  local cell, s = grid[i], last[func or false]
-  if not s or not goes_on(grid, s.cell, i) then
-    s = { first = i, cpu = 0, ns = 0, took = 0, weight = 0, func = func }
-    list[#list + 1], last[func or false] = s, s
-  end
-  s.cell, s.took = i, s.took + cell.took
-  s.cpu, s.ns = s.cpu + cell.share * cell.ns, s.ns + cell.ns
-  s.weight = s.weight + excess * cell.ns
-  return s
-end
-
--- a function that has so much more of a cell than of the whole is unusual
-local unusual <const> = 0.5
-
--- The stretches of a list that are no chance: `n` samples, which are usually so
--- many others. There are many cells, so what happens by chance in one of so
--- many of them is not unusual.
-local function sure(list, grid, n, usual)
-  local out = {}
-  for _, s in ipairs(list) do
-    local a, b = n(s), usual(s)
-    if a > b and a * math.log(a / b) - (a - b) > math.log(#grid) + 5 then
-      out[#out + 1] = s
-    end
-  end
-  return out
-end
-
--- samples in a nanosecond
-local function rate(p) return p.samples / math.max(p.program_ns, 1) end
-
--- Stretches with much of a function that the whole has little of.
-local function odd(p, grid)
-  local found, all = core.axis_odd(profile.axis(p), grid.from, grid.ns, #grid,
-    p.nodes), {}
-  local last = {}
-  for i = 1, #grid do
-    local id, part, usual = table.unpack(found, i * 3 - 2, i * 3)
-    if id > 0 and part - usual >= unusual and grid[i].ns > 0 then
-      local s = extend(all, last, grid, i, p.functions[id], part - usual)
-      s.usual, s.inside = usual, (s.inside or 0) + part * grid[i].took
-    end
-  end
-  return sure(all, grid, function(s) return s.inside * rate(p) end,
-    function(s) return s.usual * s.took * rate(p) end)
-end
-
--- so much more CPU time than usual is much
-local busier <const> = 0.3
-
--- Stretches with more CPU time than usual, without cells that are `taken`.
-local function busy(p, grid, taken)
-  local sum, all, out, last = 0, 0, {}, {}
+local function search(p, grid)
+  local x = { p = p, grid = grid, known = {}, ns = 0,
+    rate = p.samples / math.max(p.program_ns, 1) }
+  local cpu = 0
   for _, cell in ipairs(grid) do
-    sum, all = sum + cell.share * cell.ns, all + cell.ns
+    cpu, x.ns = cpu + cell.share * cell.ns, x.ns + cell.ns
   end
-  local usual = sum / math.max(all, 1)
-  for i, cell in ipairs(grid) do
-    if not taken[i] and cell.share >= usual + busier then
-      extend(out, last, grid, i, nil, cell.share - usual)
-    end
-  end
-  return sure(out, grid, function(s) return s.cpu * rate(p) end,
-    function(s) return usual * s.ns * rate(p) end)
+  x.usual = cpu / math.max(x.ns, 1)
+  return x
 end
 
 -- What each cell has of a function, with what it calls.
-local function cells_of(p, grid, func, known)
+local function cells_of(x, func)
+  local known, grid, p = x.known, x.grid, x.p
   if known[func.title] then return known[func.title] end
   local of, out = {}, {}
   for i, f in ipairs(p.functions) do of[i] = f.title == func.title end
@@ -183,13 +120,122 @@ local function cells_of(p, grid, func, known)
   return out
 end
 
--- a function's share of the time of some cells
-local function part_of(p, grid, func, first, last, known)
-  local its, sum, all = cells_of(p, grid, func, known), 0, 0
+-- The time of a function in some cells, and all that samples stand for there.
+local function time_of(x, func, first, last)
+  local its, sum, all = cells_of(x, func), 0, 0
   for i = first, last do
-    sum, all = sum + its[i], all + grid[i].took
+    sum, all = sum + its[i], all + x.grid[i].took
   end
-  return all > 0 and math.min(sum / all, 1) or 0
+  return math.min(sum, all), all
+end
+
+-- a function's share of the time of some cells
+local function part_of(x, func, first, last)
+  local sum, all = time_of(x, func, first, last)
+  return all > 0 and sum / all or 0
+end
+
+-- The CPU time of some cells, and how much of them was recorded.
+local function cpu_of(x, first, last)
+  local cpu, ns = 0, 0
+  for i = first, last do
+    local cell = x.grid[i]
+    cpu, ns = cpu + cell.share * cell.ns, ns + cell.ns
+  end
+  return cpu, ns
+end
+
+-- a function that has so much more of a stretch than of the whole is unusual
+local unusual <const> = 0.5
+
+-- so much more CPU time than usual is much
+local busier <const> = 0.3
+
+-- Do some cells have, all together, much more than usual of what stretch `s` is
+-- about? Then, also its time in them, and how much would be usual.
+local function more_than_usual(x, s, first, last)
+  local its, all, usual, least
+  if s.func then
+    its, all = time_of(x, s.func, first, last)
+    usual, least = s.usual, unusual
+  else
+    its, all = cpu_of(x, first, last)
+    usual, least = x.usual, busier
+  end
+  return its >= (usual + least) * all, its, usual * all
+end
+
+-- Do some cells stand out, by what stretch `s` is about, and not by chance?
+-- There are many cells, so what happens by chance in one of so many of them is
+-- not unusual.
+local function stands_out(x, s, first, last)
+  local more, its, usual = more_than_usual(x, s, first, last)
+  if not more then return false end
+  local a, b = its * x.rate, usual * x.rate
+  return a > b and a * math.log(a / b) - (a - b) > math.log(#x.grid) + 5
+end
+
+-- The stretches of a list that stand out.
+local function sure(x, list)
+  local out = {}
+  for _, s in ipairs(list) do
+    if stands_out(x, s, s.first, s.cell) then out[#out + 1] = s end
+  end
+  return out
+end
+
+-- a stretch goes on after so many cells of something else
+local gap <const> = 2
+
+-- May a stretch that ends with cell `last` go on in cell `i`? Cells between
+-- them in which others had the processor are no sign that it ended.
+local function goes_on(x, last, i)
+  local other = 0
+  for k = last + 1, i - 1 do
+    if x.grid[k].lost * 2 < x.grid.ns then other = other + 1 end
+    if other > gap then return false end
+  end
+  return true
+end
+
+-- Adds cell `i` to the last stretch that is about this function, if that one
+-- goes on there, and has much of it with the cells between; else begins another
+-- one. `excess`: how much the cell is above what is usual. `last`: the last
+-- stretch of each function.
+local function extend(x, list, last, i, func, usual, excess)
+  local s = last[func or false]
+  if not s or not goes_on(x, s.cell, i) or
+      s.cell < i - 1 and not more_than_usual(x, s, s.first, i) then
+    s = { first = i, weight = 0, func = func, usual = usual }
+    list[#list + 1], last[func or false] = s, s
+  end
+  s.cell = i
+  s.weight = s.weight + excess * x.grid[i].ns
+end
+
+-- Stretches with much of a function that the whole has little of.
+local function odd(x)
+  local p, grid, all, last = x.p, x.grid, {}, {}
+  local found = core.axis_odd(profile.axis(p), grid.from, grid.ns, #grid,
+    p.nodes)
+  for i = 1, #grid do
+    local id, part, usual = table.unpack(found, i * 3 - 2, i * 3)
+    if id > 0 and part - usual >= unusual and grid[i].ns > 0 then
+      extend(x, all, last, i, p.functions[id], usual, part - usual)
+    end
+  end
+  return sure(x, all)
+end
+
+-- Stretches with more CPU time than usual, without cells that are `taken`.
+local function busy(x, taken)
+  local out, last = {}, {}
+  for i, cell in ipairs(x.grid) do
+    if not taken[i] and cell.share >= x.usual + busier then
+      extend(x, out, last, i, nil, nil, cell.share - x.usual)
+    end
+  end
+  return sure(x, out)
 end
 
 -- Does a function call another one, also through others?
@@ -209,52 +255,63 @@ local most <const> = 0.5
 
 -- Did the function that stands out in stretch a cause stretch b, too? It did if
 -- it has most of b, and calls the function that stands out there.
-local function causes(p, grid, a, b, known)
-  return a.func and
-    part_of(p, grid, a.func, b.first, b.cell, known) >= most and
-    (not b.func or calls(p, a.func, b.func))
+local function causes(x, a, b)
+  return a.func == b.func or a.func and
+    part_of(x, a.func, b.first, b.cell) >= most and
+    (not b.func or calls(x.p, a.func, b.func))
 end
 
--- Of two stretches beside each other, the one whose function caused both. nil:
--- they have different causes.
-local function cause(p, grid, a, b, known)
-  local first, second = a, b
-  if a.first > b.first then first, second = b, a end
-  if not goes_on(grid, first.cell, second.first) then return nil
-  elseif a.func == b.func or causes(p, grid, a, b, known) then return a
-  elseif causes(p, grid, b, a, known) then return b
+-- Of two stretches beside each other, the one whose function caused both, and
+-- the cells of both. nil: they have different causes, or their sum does not
+-- stand out.
+local function cause(x, a, b)
+  local first, last = math.min(a.first, b.first), math.max(a.cell, b.cell)
+  if not goes_on(x, math.min(a.cell, b.cell), math.max(a.first, b.first)) then
+    return nil
   end
-  return second.cell <= first.cell and a or nil
+  local function whole(s) return s.first == first and s.cell == last end
+  local function its(s, other)
+    return causes(x, s, other) and stands_out(x, s, first, last)
+  end
+  local out = its(a, b) and a or its(b, a) and b or whole(a) and a or
+    whole(b) and b or nil
+  return out, first, last
 end
 
 -- Joins a stretch with those beside it, on one side, that have the same cause:
 -- in a stall, its cause and the functions that this calls stand out in turn.
-local function join(p, grid, list, at, step, known)
+local function join(x, list, at, step)
   local a, i = list[at], at + step
   while list[i] do
     local b = list[i]
     if not b.joined then
-      local its = cause(p, grid, a, b, known)
+      local its, first, last = cause(x, a, b)
       if not its then break end
       b.joined, a.weight = true, a.weight + b.weight
-      a.func, a.usual = its.func, its.usual
-      a.first, a.cell = math.min(a.first, b.first), math.max(a.cell, b.cell)
+      a.func, a.usual, a.first, a.cell = its.func, its.usual, first, last
     end
     i = i + step
   end
 end
 
+-- Is a stretch with more CPU time than usual most of all? Then this is usual,
+-- and the others have little. (What a function stands out in cannot be most.)
+local function is_most(x, s)
+  local _, ns = cpu_of(x, s.first, s.cell)
+  return not s.func and ns * 2 > x.ns
+end
+
 -- Joins stretches that have one cause. Those that stand out most come first.
-local function joined(p, grid, list, known)
+local function joined(x, list)
   local heaviest, place, out = table.move(list, 1, #list, 1, {}), {}, {}
   table.sort(list, order("first", "-cell"))
   table.sort(heaviest, order("-weight", "first"))
   for i, s in ipairs(list) do place[s] = i end
   for _, s in ipairs(heaviest) do
     if not s.joined then
-      join(p, grid, list, place[s], 1, known)
-      join(p, grid, list, place[s], -1, known)
-      out[#out + 1] = s
+      join(x, list, place[s], 1)
+      join(x, list, place[s], -1)
+      if not is_most(x, s) then out[#out + 1] = s end
     end
   end
   table.sort(out, order("-weight", "first"))
@@ -262,17 +319,12 @@ local function joined(p, grid, list, known)
 end
 
 -- Sets the figures of a stretch, which are those of all of its cells.
-local function settle(p, grid, s, known)
-  local cpu, ns = 0, 0
-  for i = s.first, s.cell do
-    cpu, ns = cpu + grid[i].share * grid[i].ns, ns + grid[i].ns
-  end
-  s.from = math.max(grid.from + (s.first - 1) * grid.ns, grid.first)
-  s.to = math.min(grid.from + s.cell * grid.ns, grid.to)
+local function settle(x, s)
+  local cpu, ns = cpu_of(x, s.first, s.cell)
+  s.from = math.max(x.grid.from + (s.first - 1) * x.grid.ns, x.grid.first)
+  s.to = math.min(x.grid.from + s.cell * x.grid.ns, x.grid.to)
   s.share = cpu / math.max(ns, 1)
-  if s.func then
-    s.part = part_of(p, grid, s.func, s.first, s.cell, known)
-  end
+  if s.func then s.part = part_of(x, s.func, s.first, s.cell) end
 end
 
 -- Sets the function with the most self time of a stretch.
@@ -299,16 +351,17 @@ end
 ---@return cprof.Stretch[]
 ---@return integer more
 function cells.stretches(p, grid, limit, of_function)
-  local all, taken, known = of_function and {} or odd(p, grid), {}, {}
+  local x, taken = search(p, grid), {}
+  local all = of_function and {} or odd(x)
   for _, s in ipairs(all) do
     for i = s.first, s.cell do taken[i] = true end
   end
-  local more = busy(p, grid, taken)
+  local more = busy(x, taken)
   table.move(more, 1, #more, #all + 1, all)
-  all = joined(p, grid, all, known)
+  all = joined(x, all)
   local out = table.move(all, 1, math.min(#all, limit), 1, {})
   for _, s in ipairs(out) do
-    settle(p, grid, s, known)
+    settle(x, s)
     if not s.func and not of_function then hottest(p, s) end
   end
   return out, #all - #out

@@ -310,7 +310,11 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis,
   parts[p] = { (counting or samples) and {} or counted, sources, marks,
     samples and axis or nil, of_tasks, loops }
   if of_tasks then p.tasks = tasks.list(p, of_tasks)
-  elseif samples then p.tasks = tasks.sampled(nodes, marks) end
+  elseif samples then
+    p.tasks = tasks.sampled(nodes, marks, function(func)
+      return name.module(p.functions[func]) ~= nil
+    end)
+  end
   -- mode "count" has no times, thus no frames
   p.loops = not counting and frames.all(p, loops, histories) or nil
   p.frames = frames.main(p.loops)

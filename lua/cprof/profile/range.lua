@@ -27,6 +27,11 @@ function range.missing(p)
       :format(meta.mode)
   elseif meta.runs then
     return "no time axis: a sum of recordings does not keep when"
+  elseif meta.outside_dropped then
+    return "no time axis: samples that are read from outside a program are " ..
+      "added up at once, without their times; cprof run --sample keeps " ..
+      "them, and cprof attach does of a program that was started with " ..
+      "lua -l cprof.auto"
   end
   return "no time axis was recorded"
 end

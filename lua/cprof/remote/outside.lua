@@ -369,9 +369,14 @@ local function times_of(self, figures)
       wall - stopped - delay - waiting or nil }
 end
 
+-- marks of functions, see src/identity/function.h
+local marks <const> = { ["coroutine.resume"] = 2, ["coroutine.yield"] = 8 }
+local wrapped <const> = 4
+
 local function describe_functions(self, raw)
   for _, f in ipairs(raw) do
     if f.kind == "C" then
+      f.marks = f.wraps and wrapped or marks[self.names[f["function"]]] or 0
       f.code = self.symbols:place(f.address)
       -- a function of Lua's may be named by its calls
       if f.native and f.code == "" then

@@ -105,17 +105,21 @@ function slow.part(title, field, rank, least)
   end }
 end
 
--- CPU time is shown where it is not all that the call took.
-local cpu <const> = { title = "CPU", optional = true, rank = 5,
-  cell = function(_, e)
-    return (e.wait_ns or 0) > 0 and format.time(e.cpu_ns) or ""
+-- A column with a figure of all calls, also where it is 0. It is blank where it
+-- is not known.
+local function always(title, field, rank)
+  return { title = title, optional = true, rank = rank, cell = function(_, e)
+    return e[field] and format.time(e[field]) or ""
   end }
+end
+
+local waiting <const> = always("waiting", "wait_ns", 6)
 
 -- a call was disturbed if it was preempted, or overhead was, for this share
 local disturbed <const> = 0.1
 
 local list <const> = {
-  figure("took", "took_ns"), cpu, slow.part("waiting", "wait_ns", 6, 0),
+  figure("took", "took_ns"), always("CPU", "cpu_ns", 5), waiting,
   slow.part("preempted", "preempted_ns", 7, disturbed),
   slow.part("overhead", "overhead_ns", 8, disturbed),
   figure("median", "usual_ns", 4),
@@ -141,12 +145,16 @@ local list <const> = {
 ---@param calls table[]   see slow.calls
 ---@param limit integer
 function slow.show(page, p, calls, limit)
-  local shown = {}
+  local shown, waited, own = {}, false, {}
   for i = 1, math.min(#calls, limit) do
     shown[i] = calls[i]
     shown[i].func = calls[i].row.func
+    waited = waited or (calls[i].wait_ns or 0) > 0
   end
-  page:table(list, columns.rows({ profile = p }, list, shown))
+  for _, column in ipairs(list) do
+    if column ~= waiting or waited then own[#own + 1] = column end
+  end
+  page:table(own, columns.rows({ profile = p }, own, shown))
 end
 
 return slow
