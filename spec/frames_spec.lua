@@ -3,7 +3,9 @@ local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
 local core = require "cprof.core"
+local framed = require "cprof.html.framed"
 local helper = require "helper"
 local host = require "spec_host"
 local profiler = require "cprof"
@@ -521,6 +523,68 @@ describe("percentiles", function()
     assert.has_error(function() p.frames:percentiles(nil, "calls") end,
       'frames:percentiles: must be "self_ns" or "total_ns", got "calls"')
   end)
+end)
+
+-- Frames of 2 ms, the 12th of 30 ms, in a file; each event takes 1 us, and the
+-- profiler knows that.
+local function known(mode, dir)
+  local names, path = profiler.calibrate(), dir:file(mode .. ".cprof")
+  local costs = {}
+  for name in pairs(names) do costs[name] = 0 end
+  costs.lua_caller, costs.lua_callee = micro, micro
+  costs.c_caller, costs.c_callee, costs.line = micro, micro, micro
+  local p = driven.compensate(micro, 100, function()
+    core.costs(costs)
+    for i = 1, 40 do
+      -- the more events, the more overhead
+      leaf(i)
+      driven.sleep(i == 12 and 30 * milli or 2 * milli)
+      profiler.frame()
+    end
+  end, { mode = mode, file = path })
+  return p, assert(profiler.load(path))
+end
+
+describe("times without overhead", function()
+  -- rounded to 50 us: the profiler also reads the clock between events
+  local function rounded(ns) return (ns + 25 * micro) // (50 * micro) / 20 end
+
+  for _, mode in ipairs { "call", "line" } do
+    it("are those that are shown, of a recording and its file, mode " .. mode,
+       function()
+      local dir <close> = command.folder()
+      local p, q = known(mode, dir)
+      assert.same(p.frames:times(), q.frames:times())
+      assert.same(p.frames:percentiles(), q.frames:percentiles())
+      for _, x in ipairs { p, q } do
+        local own = {}
+        for i, f in ipairs(x.frames:times()) do
+          own[i] = f.own_ns
+          assert.equal(i == 12 and 30 or 2, rounded(f.own_ns), i)
+        end
+        assert.equal(40, #own)
+        for i = 1, 16 do
+          local f = x.frames:slowest(i)
+          assert.equal(own[f.number], f.own_ns)
+          -- each node is rounded
+          assert.near(f.own_ns, f.ns - f.overhead_ns, #f.rows * 4)
+        end
+        for back = 0, x.frames.kept - 1 do
+          local f = x.frames:at(back)
+          assert.equal(own[f.number], f.own_ns)
+        end
+        local index = {}
+        for i in ipairs(x.functions) do index[i] = i end
+        for _, bar in ipairs(framed.of(x, index).list) do
+          assert.equal(own[bar.n], bar.ns)
+        end
+        local out = x:report { mode = "frames" }
+        local longest = out:match "max (%S+)"
+        assert.equal("30.0ms", longest)
+        assert.is_truthy(out:find("\n +12 +%S+ +30%.0ms"), out)
+      end
+    end)
+  end
 end)
 
 describe("slow_frames", function()

@@ -137,3 +137,30 @@ describe("a gap between events", function()
     adds_up(p)
   end)
 end)
+
+describe("frames", function()
+  it("are without the time that others had, which their report says",
+     function()
+    local p = driven.parts(function()
+      for _ = 1, 3 do
+        robbed()
+        profiler.frame()
+      end
+    end)
+    for _, f in ipairs(p.frames:times()) do
+      assert.equal(2 * ms + noise, f.own_ns)
+    end
+    assert.equal(3 * (8 * ms - noise), p.meta.preempted_ns)
+    local out = p:report { mode = "frames" }
+    assert.is_truthy(out:find("note: other programs had the processor for " ..
+      "24.0ms, which is not in", 1, true), out)
+  end)
+
+  it("have no such note if others had none", function()
+    local p = driven.parts(function()
+      compute()
+      profiler.frame()
+    end)
+    assert.is_nil(p:report { mode = "frames" }:find("note: other", 1, true))
+  end)
+end)

@@ -96,27 +96,40 @@ static int call_resumes (const Function *f) {
 }
 
 
+/* where overhead is added up */
+typedef struct CostSums {
+  double *ps;		/* of each node; NULL: only 'all' is wanted */
+  double all;
+} CostSums;
+
+
+static void costsums_add (CostSums *s, uint32_t id, double ps) {
+  if (s->ps != NULL) s->ps[id] += ps;
+  s->all += ps;
+}
+
+
 /* Adds what resumes, yields and first calls in coroutines cost. */
 static void call_coroutines (const Recording *r, const Costs *c,
-                             uint32_t id, double calls, double *ps) {
+                             uint32_t id, double calls, CostSums *s) {
   const Functions *fs = &r->functions;
   NodePlace place = tree_whereis(&r->tree, id);
   const Function *f = functions_at(fs, place.func);
   uint32_t caller = tree_whereis(&r->tree, place.parent).func;
   if (call_resumes(functions_at(fs, caller)))
-    ps[id] += calls * (double)c->coroutine;
+    costsums_add(s, id, calls * (double)c->coroutine);
   if (call_resumes(f)) {
-    ps[id] += calls * (double)c->resume;
-    ps[place.parent] += calls * (double)c->resumer;
+    costsums_add(s, id, calls * (double)c->resume);
+    costsums_add(s, place.parent, calls * (double)c->resumer);
   }
   else if (f->marks & FUNCTION_YIELD)
-    ps[place.parent] += calls * (double)c->yielder;
+    costsums_add(s, place.parent, calls * (double)c->yielder);
 }
 
 
 /* Adds the overhead of a node's calls, to it and to its caller. */
 static void call_node (const Recording *r, const Costs *c, uint32_t id,
-                       double *ps) {
+                       CostSums *s) {
   const Node *n = tree_node(&r->tree, id);
   NodePlace place = tree_whereis(&r->tree, id);
   int fold = r->tree.fold;
@@ -130,19 +143,20 @@ static void call_node (const Recording *r, const Costs *c, uint32_t id,
   }
   /* recursion re-entered the node, from where is unknown: charge it */
   if (fold ? n->as.folded.depth > 1 : n->as.full.entered) caller = id;
-  ps[id] += calls * (double)c->callee[kind] + tails * (double)c->tail +
-               (double)c->node;
-  ps[caller] += (calls - tails) * (double)c->caller[kind] -
-                unreturned * (double)c->unreturned;
-  call_coroutines(r, c, id, calls, ps);
+  costsums_add(s, id, calls * (double)c->callee[kind] +
+                      tails * (double)c->tail + (double)c->node);
+  costsums_add(s, caller, (calls - tails) * (double)c->caller[kind] -
+                          unreturned * (double)c->unreturned);
+  call_coroutines(r, c, id, calls, s);
 }
 
 
 void compensate_nodes (const Recording *r, const Costs *c, double *ps) {
+  CostSums s = ZEROS;
   uint32_t i;
+  s.ps = ps;
   for (i = 0; i < r->tree.nodes.count; i++) ps[i] = 0;
-  for (i = 1; i < r->tree.nodes.count; i++)
-    call_node(r, c, i, ps);
+  for (i = 1; i < r->tree.nodes.count; i++) call_node(r, c, i, &s);
 }
 
 /* }====================================================== */
@@ -170,4 +184,31 @@ double compensate_line (const Costs *c, const Line *l, double raw) {
   double left = raw - ps / COST_UNIT;
   if (left < least) left = least;
   return left > raw ? 0 : raw - left;
+}
+
+
+/* The overhead in ps on all lines. 'rate' is ns in a tick. */
+static double lines_sum (const Recording *r, const Costs *c, double rate) {
+  const Functions *fs = &r->functions;
+  double ns = 0;
+  uint32_t i, k;
+  for (i = 0; i < fs->list.count; i++) {
+    const Lines *l = &functions_at(fs, i)->lines;
+    for (k = 0; l->list != NULL && k < l->count; k++)
+      if (l->list[k].hits > 0)
+        ns += compensate_line(c, &l->list[k], (double)l->list[k].self * rate);
+  }
+  return ns * COST_UNIT;
+}
+
+
+double compensate_mean (const Recording *r, const Costs *measured,
+                        double rate, uint64_t events) {
+  Costs c = compensate_costs(r, measured, rate);
+  CostSums s = ZEROS;
+  uint32_t i;
+  c.node = 0;
+  for (i = 1; i < r->tree.nodes.count; i++) call_node(r, &c, i, &s);
+  s.all += lines_sum(r, &c, rate);
+  return s.all > 0 && events > 0 ? s.all / COST_UNIT / (double)events : 0;
 }

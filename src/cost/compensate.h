@@ -24,4 +24,12 @@ CPROF_I void compensate_nodes (const Recording *r, const Costs *c,
 /* The overhead in ns on a line that took 'raw' ns; never more than 'raw'. */
 CPROF_I double compensate_line (const Costs *c, const Line *l, double raw);
 
+/*
+** The mean overhead in ns of the 'events' so far, while recording. What nodes
+** cost when they are made is left out: most are made when a program starts, and
+** a mean would charge it to all later events. 'rate' is ns in a tick.
+*/
+CPROF_I double compensate_mean (const Recording *r, const Costs *measured,
+                                double rate, uint64_t events);
+
 #endif

@@ -40,18 +40,6 @@ typedef struct Costs {
 #define COST_UNIT	1000.0	/* ps in a ns */
 #define COST_MAX	1e9	/* ns: more than any event can cost */
 
-/* A lower bound in ns of what any event costs; with 'lines', a line event. */
-static inline double costs_least (const Costs *c, int lines) {
-  int64_t least = c->line;
-  int k;
-  for (k = 0; k < COST_KINDS; k++) {
-    int64_t ps = (c->caller[k] + c->callee[k]) / 2;  /* call and return */
-    if ((k == 0 && !lines) || ps < least) least = ps;
-  }
-  /* overhead is known to within a quarter */
-  return least > 0 ? (double)least * 0.75 / COST_UNIT : 0;
-}
-
 /* The usual cost in ns of a call or a return. */
 static inline double costs_event (const Costs *c) {
   int64_t ps = (c->caller[COST_LUA] + c->callee[COST_LUA]) / 2;

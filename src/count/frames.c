@@ -307,9 +307,10 @@ static void frames_average (Frames *f) {
 ** ======================================================= */
 
 /*
-** The time of the last frame without overhead. This is known well only when a
-** profile is made; the frames that are kept are judged again then, see
-** profile/history.c. Here, only what is certainly overhead is taken off.
+** The time of the last frame without overhead, as far as it is known now: that
+** of the mean event, and what has a node. Times of all frames are compared by
+** it. What each function's overhead was is known when a profile is made, see
+** profile/history.c.
 */
 static uint64_t frames_own (const Frames *f) {
   const HostFrame *p = &f->last;

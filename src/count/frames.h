@@ -94,9 +94,8 @@ typedef struct Frames {
   uint64_t slowcount;		/* slow frames so far */
   uint64_t budget;		/* ticks, without overhead, from which on a
 				   frame is slow; 0: none is */
-  double cost;			/* ticks that an event costs, at least */
   uint64_t events;		/* events until the last frame ended */
-  uint64_t overhead;		/* ticks in the last frame, at least */
+  uint64_t overhead;		/* ticks of its events in the last frame */
   uint64_t number;		/* number of the frame that runs */
   uint64_t recorded;		/* frames recorded so far */
   uint64_t counted;		/* frames that count in averages */
@@ -125,20 +124,18 @@ CPROF_I void frames_clear (Frames *f);
 */
 CPROF_I int frames_begin (Frames *f, uint64_t start);
 
-/*
-** Sets the rate of the clock, as far as it is known, the budget, and what an
-** event costs at least.
-*/
-static inline void frames_rate (Frames *f, double seconds, uint64_t budget,
-                                double cost) {
+/* Sets the rate of the clock, as far as it is known, and the budget. */
+static inline void frames_rate (Frames *f, double seconds, uint64_t budget) {
   f->seconds = seconds;
   f->budget = budget;
-  f->cost = cost;
 }
 
-/* Tells how many events were seen until the end of this frame. */
-static inline void frames_events (Frames *f, uint64_t events) {
-  f->overhead = (uint64_t)((double)(events - f->events) * f->cost);
+/*
+** Tells how many events were seen until the end of this frame, and the seconds
+** that each of them costs.
+*/
+static inline void frames_events (Frames *f, uint64_t events, double cost) {
+  f->overhead = (uint64_t)((double)(events - f->events) * cost / f->seconds);
   f->events = events;
 }
 

@@ -31,7 +31,7 @@ typedef struct Loop {
   uint64_t slow;	/* of those: longer than the budget */
   uint64_t budget;	/* ticks; 0: none */
   uint64_t unused;
-  Durations times;	/* of frames, without overhead that is certain */
+  Durations times;	/* of frames, without overhead, see LoopMark */
 } Loop;
 
 typedef struct LoopMark {
@@ -40,7 +40,8 @@ typedef struct LoopMark {
   uint64_t start;	/* ticks since recording began; with pauses in mode
 			   sample */
   uint64_t ticks;
-  uint64_t own;		/* of 'ticks': those that are not certainly overhead */
+  uint64_t own;		/* of 'ticks': without overhead, as it was known when
+			   the frame ended */
 } LoopMark;
 
 /* a node in one frame */

@@ -47,7 +47,6 @@ typedef struct Options {
   uint32_t history;	/* host's frames to keep */
   int full;		/* are host's frames kept with all their nodes? */
   double budget;	/* ms, beyond which a frame is slow; 0: none */
-  double event_ns;	/* least cost of an event; 0: not known */
   uint32_t slow;	/* slow frames to keep */
   uint64_t every;	/* ns, length of an interval; 0: there are none */
   void (*elapsed) (lua_State *L);	/* called at the end of each interval */

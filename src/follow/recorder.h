@@ -50,6 +50,7 @@ typedef struct Recorder {
   Stacks stacks;
   Stack *current;	/* its top is in 'hot' */
   Frames frames;
+  double event_ns;	/* mean overhead of an event; 0: not known */
   uint32_t frame_func;	/* zone of the work at the end of a host's frame */
   lua_State *resuming;	/* the coroutine that is about to run */
   uint64_t resuming_at;	/* number of events for which that holds */

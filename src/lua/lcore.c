@@ -10,6 +10,7 @@
 #include <lauxlib.h>
 
 #include "base/release.h"
+#include "cost/compensate.h"
 #include "file/livefile.h"
 #include "heap/collector.h"
 #include "heap/nogc.h"
@@ -297,7 +298,6 @@ static void core_settle (const Recorder *r, lua_State *L) {
 
 /* Sets what events of a recording with these options cost. */
 static void core_setcosts (Options *o, const Costs *c) {
-  o->event_ns = costs_least(c, o->mode == MODE_LINE);
   if (o->mode == MODE_LINE) return;
   o->mean_ns = costs_event(c);
   o->leaf_ns = (double)c->callee[COST_LUA] / COST_UNIT - o->mean_ns;
@@ -465,9 +465,32 @@ static int core_costs (lua_State *L) {
 }
 
 
+/*
+** Sets the mean overhead of an event before frames 1, 2, 4, 8 and so on end.
+** That takes time in proportion to all nodes, which is overhead; what came
+** before it is not.
+*/
+static void core_rateevents (lua_State *L, Recorder *r) {
+  const Overhead *x = &lstate_get(L)->overhead;
+  uint64_t frames = r->frames.turns;
+  if ((frames & (frames - 1)) != 0 || r->callback || recorder_samples(r))
+    return;
+  r->event_ns = 0;
+  if (x->unknown != NULL) return;
+  control_settle(r, L);
+  if (r->state != STATE_RUNNING) return;
+  r->event_ns =
+    compensate_mean(&r->recording, &x->costs,
+                    clock_rate(clock_scale(&r->recording.clock, 0)),
+                    hot_events(r->hot));
+  recorder_overhead(r);
+}
+
+
 int lcore_frame (lua_State *L, const char *name, int record) {
   Recorder *r = recorder_get(L);
   uint32_t loop;
+  if (r != NULL) core_rateevents(L, r);
   if (r == NULL || !hostframe_end(r, L, name, record, &loop)) return 0;
   lslow_frame(L, name, loop);
   return 1;

@@ -63,21 +63,62 @@ static uint32_t loops_nodes (const Loops *l, const WorstFrame *p) {
 }
 
 
+/*
+** The self time of a node in a frame; with 'shares', less overhead, which has
+** the share of it that it has in the whole recording.
+*/
+static double loops_self (const FrameNode *n, const Snapshot *s, int shares) {
+  const ProfileNode *is = &s->node[n->node];
+  double self = (double)loops_ns(s, n->self);
+  return shares && is->raw > 0 ? self * ((double)is->self / (double)is->raw)
+                               : self;
+}
+
+
+/* Times of nodes are added up, without that of overhead. */
+static double loops_sum (const Loops *l, const WorstFrame *p,
+                         const Snapshot *s, int shares) {
+  uint32_t nodes = loops_nodes(l, p), i;
+  double sum = 0;
+  for (i = 0; i < nodes; i++) {
+    const FrameNode *n = loops_node(l, p->first + i);
+    if (n->node < s->nodes && n->node != NODE_OVERHEAD)
+      sum += loops_self(n, s, shares);
+  }
+  return sum;
+}
+
+
+/*
+** Sets the factor for the times of nodes, so that they add up to the frame's
+** time without overhead. Returns whether they have overhead in them. In a
+** profile that was saved again, they have none.
+*/
+static int loops_factor (const Loops *l, const WorstFrame *p,
+                         const Snapshot *s, double *factor) {
+  double own = (double)loops_ns(s, p->is.own), sum;
+  *factor = 1;
+  if (loops_sum(l, p, s, 0) - own <= loops_nodes(l, p)) return 0;
+  sum = loops_sum(l, p, s, 1);
+  if (sum > 0) *factor = own / sum;
+  return 1;
+}
+
+
 /* Pushes the nodes of a frame: that of overhead has what the others leave. */
 static void loops_pushnodes (lua_State *L, const Loops *l,
                              const WorstFrame *p, const Snapshot *s) {
   lua_Integer at = 0, left = loops_ns(s, p->is.ticks), overhead = 0;
+  double factor;
+  int shares = loops_factor(l, p, s, &factor);
   uint32_t nodes = loops_nodes(l, p), first = p->first, i;
   lua_createtable(L, (int)nodes * 5, 0);
   for (i = 0; i < nodes; i++) {
     const FrameNode *n = loops_node(l, first + i);
-    const ProfileNode *is;
     lua_Integer self = 0;
     if (n->node >= s->nodes) continue;
-    is = &s->node[n->node];
     if (n->node == NODE_OVERHEAD) overhead = at + 3;
-    else self = (lua_Integer)((double)loops_ns(s, n->self) *
-      (is->raw > 0 ? (double)is->self / (double)is->raw : 1));
+    else self = (lua_Integer)(loops_self(n, s, shares) * factor);
     left -= self;
     ltable_put(L, &at, (lua_Integer)n->node + 1);
     ltable_put(L, &at, (lua_Integer)n->calls);

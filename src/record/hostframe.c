@@ -32,8 +32,7 @@ static void hostframe_rate (Recorder *r, Frames *f) {
   double ns;
   if ((number & (number - 1)) != 0) return;
   ns = clock_rate(clock_scale(&r->recording.clock, 0));
-  frames_rate(f, ns * 1e-9, (uint64_t)(r->options.budget * 1e6 / ns),
-              r->options.event_ns / ns);
+  frames_rate(f, ns * 1e-9, (uint64_t)(r->options.budget * 1e6 / ns));
 }
 
 
@@ -102,7 +101,7 @@ static int hostframe_exact (Recorder *r, lua_State *L, uint32_t loop,
   if (f == NULL || (begins && !hostframe_begin(r, L, f, loop, named)))
     return 0;
   hostframe_rate(r, f);
-  frames_events(f, hot_events(h));
+  frames_events(f, hot_events(h), r->event_ns * 1e-9);
   return ((begins && named) ||
           frames_end(f, hostframe_now(r), r->recording.figures->gc_steps,
                      record)) &&

@@ -14,7 +14,8 @@ local slow = {
     "because of one that it made is left out, unless FUNCTION is given. " ..
     "CPU time and waiting add up to what the call took. Preempted time " ..
     "(other programs had the processor) and overhead come besides; they are " ..
-    "shown if they are at least a tenth of it. " ..
+    "shown if they are at least a tenth of it. \"ended at\" is the time " ..
+    "since recording began, with pauses and preempted time. " ..
     "cprof keeps the eight slowest calls of each function.",
   usage = "cprof slow [options] [FILE] [FUNCTION]",
   example = "cprof slow run.cprof Server:handle",

@@ -31,6 +31,8 @@ local frames = {}
 ---    known, in sums of profiles
 ---@field ns integer
 ---@field overhead_ns integer  the profiler's own time, of ns
+---@field own_ns integer    ns without overhead, as far as it was known when the
+---    frame ended: frames are compared by it
 ---@field allocs? integer   with `memory`: allocations in it
 ---@field bytes? integer
 ---@field gc_steps? integer  with `gc`: steps of the collector in it
@@ -234,11 +236,21 @@ local function overhead_of(self, frame)
   return figure_of(frame.rows, self.profile.overhead, offsets.self_ns)
 end
 
+-- A frame's time without overhead, if its times are kept.
+local function own_of(self, number)
+  if not self.own then
+    self.own = {}
+    for _, f in ipairs(self.last) do self.own[f.number] = f.own_ns end
+  end
+  return self.own[number]
+end
+
 -- A frame with the names of its fields.
 local function described(self, f)
   f.overhead_ns = overhead_of(self, f)
   f.rows = rows_of(self.profile, f.rows)
-  f.own_ns, f.nodes = nil, nil
+  f.own_ns = f.own_ns or own_of(self, f.number) or f.ns - f.overhead_ns
+  f.nodes = nil
   if not self.profile.meta.gc then f.gc_steps = nil end
   if #f.rows > 0 then add_memory(self.profile, f) end
   return f
@@ -392,18 +404,12 @@ end
 -- Percentiles of the times of all frames: exact if all of these are kept, else
 -- from the histogram.
 local function of_all(self)
-  local values = {}
-  if self.history and self.kept == self.recorded then
-    for back = 0, self.kept - 1 do
-      local f = frame_at(self, back)
-      values[#values + 1] = f.ns - overhead_of(self, f)
-    end
-  elseif #self.last == self.loop.frames then
-    for i, f in ipairs(self.last) do values[i] = f.own_ns end
-  else
+  if #self.last ~= self.loop.frames then
     local d = durations.scaled(self.loop.histogram, 1)
     return { p50 = d.p50_ns, p90 = d.p90_ns, p99 = d.p99_ns, max = d.max_ns }
   end
+  local values = {}
+  for i, f in ipairs(self.last) do values[i] = f.own_ns end
   return percentiles(values)
 end
 

@@ -17,13 +17,13 @@ profiler.frame "render"     -- lasts from one call with this name to the next
 
 The first frame without a name begins with the recording. The first frame with a name begins at the first call with that name. Each later frame begins where the last one of its name ended.
 
-All frames are counted, in memory and in files, also in live files. Two kinds of frames are kept: the times of the last 8,192 frames of all names together (two minutes at 60 a second) and, for each name, the 16 slowest frames with all their call-tree nodes. That takes 262 KB and, for each name, 4 KB and the nodes. Percentiles are exact while the times of all frames are kept; then they come from a histogram whose steps are at most 10 % wide. In mode `"sample"`, frames have times, but no functions; their times include those in which other programs had the processor. `cprof merge` adds up frames by name, without the times of the last frames, which belong to different runs.
+All frames are counted, in memory and in files, also in live files. Two kinds of frames are kept: the times of the last 8,192 frames of all names together (two minutes at 60 a second) and, for each name, the 16 slowest frames with all their call-tree nodes. That takes 262 KB and, for each name, 4 KB and the nodes. Percentiles are exact while the times of all frames are kept; then they come from a histogram whose steps are at most 10 % wide. Times of frames are without overhead, as far as it is known when a frame ends: its number of events, times the mean overhead of an event so far. They are also without the time in which other programs had the processor, and `cprof frames` says how much that was: a loop that waits for a display takes longer by the clock than its frames. `at` in reports and `start_ns` leave out that time, too, and pauses; `cprof slow` has both in `ended at`. In mode `"sample"`, frames have times, but no functions; their times and starts include those in which other programs had the processor. `cprof merge` adds up frames by name, without the times of the last frames, which belong to different runs.
 
 `profile.loops` is a list with one entry for each name, `name` (nil: frames without a name). `profile.frames` is the entry without a name or, if there is none, the first one. An entry has these figures: `ended`, `recorded`, `counted` (in averages: all but the first three), `kept`, `slow`, `slow_kept`, `budget_ns` (0: none), and these methods:
 
 | method | what it returns |
 |---|---|
-| `frames:at(i)` | a frame, 0 being the last: `number`, `start_ns`, `ns`, `overhead_ns` (part of `ns`), `full` (whether its nodes are kept), and `rows` with `func`, `calls`, `self_ns`, `total_ns` |
+| `frames:at(i)` | a frame, 0 being the last: `number`, `start_ns`, `ns`, `overhead_ns` (part of `ns`), `own_ns` (without overhead, by which frames are compared), `full` (whether its nodes are kept), and `rows` with `func`, `calls`, `self_ns`, `total_ns` |
 | `frames:at(i, true)` | one of the slow frames, those with `ns - overhead_ns` over the budget |
 | `frames:nodes(i)` | its call-tree nodes, if they are kept |
 | `frames:slowest(n)` | the nth slowest frame, and its call-tree nodes |

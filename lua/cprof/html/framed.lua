@@ -64,7 +64,7 @@ local function of_loop(p, frames, index, trees)
     if nodes then trees[#trees + 1] = pack.tree(nodes, index) end
     local rows, allocs, bytes = rows_of(f, index)
     list[#list + 1] = { n = f.number, start = f.start_ns,
-      ns = f.ns - f.overhead_ns, rows = rows, allocs = allocs, bytes = bytes,
+      ns = f.own_ns, rows = rows, allocs = allocs, bytes = bytes,
       steps = f.gc_steps, collected = f.gc_ns,
       tree = nodes and #trees - 1 or nil }
   end

@@ -19,7 +19,7 @@ local columns = {
 local told = 3
 
 -- the time of a frame without overhead
-local function time(frame) return frame.ns - frame.overhead_ns end
+local function time(frame) return frame.own_ns end
 
 ---@param average table<cprof.Function, integer>
 ---@param frame cprof.Frame
@@ -165,13 +165,21 @@ local function one(view, frames, limit)
   end
 end
 
+-- Time in which other programs had the processor is in no frame, but for mode
+-- sample.
+local function excluded(page, p)
+  if p.meta.mode == "sample" or (p.meta.preempted_ns or 0) == 0 then return end
+  page:gap()
+  page:note("other programs had the processor for %s, which is not in the " ..
+    "times of frames: a loop that waits for a display or timer seems faster " ..
+    "than it was. Nor is it in \"at\", but it is in \"ended at\" of cprof slow",
+    format.time(p.meta.preempted_ns))
+end
+
 -- rows of frames for each name, where there are several
 local few <const> = 5
 
----Prints how long frames took, by name, and the slowest ones.
----@param view cprof.FramesView
----@param list cprof.Frames[]
-function shown.show(view, list)
+local function show(view, list)
   local page = view.page
   if #list == 1 and not list[1].name then
     one(view, list[1], view.options.limit or 30)
@@ -183,6 +191,14 @@ function shown.show(view, list)
     page:line(("frames of %s:"):format(named(frames)))
     one(view, frames, view.options.limit or (#list > 1 and few or 30))
   end
+end
+
+---Prints how long frames took, by name, and the slowest ones.
+---@param view cprof.FramesView
+---@param list cprof.Frames[]
+function shown.show(view, list)
+  show(view, list)
+  excluded(view.page, view.profile)
 end
 
 ---The frames of a profile by name, without names that have none yet.
