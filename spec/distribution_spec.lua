@@ -797,13 +797,13 @@ describe("the slowest calls", function()
   it("have CPU time and waiting in all rows, also where it is none", function()
     local dir <close> = command.folder()
     local file = dir:file "x.cprof"
-    local function work(...) pass(...) end
+    local function spent(...) pass(...) end
     assert(record(function()
-      for _ = 1, 10 do work(10 * us) end
-      work(3000 * us)
-      work(1000 * us, 1000 * us)
+      for _ = 1, 10 do spent(10 * us) end
+      spent(3000 * us)
+      spent(1000 * us, 1000 * us)
     end):save(file))
-    local out = command.cprof("slow", file, "work")
+    local out = command.cprof("slow", file, "spent")
     assert.is_truthy(out:find "^ *took +CPU +waiting +median ", out)
     assert.is_truthy(out:find "\n3.00ms +3.00ms +0ns +10.%dµs ", out)
     assert.is_truthy(out:find "\n2.00ms +1.00ms +%S+ +10.%dµs ", out)

@@ -520,23 +520,35 @@ describe("cprof attach --native", function()
   it("has all calls of Lua, as without C frames", function()
     local dir <close> = command.folder()
     local host <close> = start(dir, "gcc -O2", [[
-local function deep(n)
-  if n == 0 then
-    local x = spin()
-    return x
-  end
-  return (pcall(deep, n - 1))
+local function inner()
+  local x = spin()
+  return x
 end
-local function again() return (call_back(function() return (deep(2)) end)) end
-coroutine.wrap(function() return (pcall(again)) end)()
+local function outer() return (call_back(inner)) end
+coroutine.wrap(function() return (pcall(outer)) end)()
 ]])
     local p = record(host.pid, 100)
-    assert.same({ ["script.lua coroutine.wrap function <fn:9> pcall <fn:8> " ..
-      "call_back <fn:8> deep pcall deep pcall deep spin"] = true },
+    assert.same({ ["script.lua coroutine.wrap function <fn:6> pcall outer " ..
+      "call_back inner spin"] = true },
       chains(p))
     check_folded(p)
     dir:file("stop", "")
     finish(host)
+  end)
+
+  it("says which file has no names for its functions", function()
+    local dir <close> = command.folder()
+    for _, strip in ipairs { "", " -s" } do
+      os.remove(dir.path .. "/stack")
+      os.remove(dir.path .. "/stop")
+      local host <close> = start(dir, "gcc -O2" .. strip, "spin()\n")
+      local out = record(host.pid, 100):report()
+      local hint = out:find("note: host has no names for its C functions", 1,
+        true) or nil
+      assert.equal(strip ~= "", hint ~= nil, out)
+      dir:file("stop", "")
+      finish(host)
+    end
   end)
 
   it("names functions of memory that is no file's", function()

@@ -8,6 +8,7 @@ local graph = require "cprof.count.graph"
 local heap = require "cprof.count.heap"
 local lines = require "cprof.count.lines"
 local measures = require "cprof.count.measure"
+local name = require "cprof.source.name"
 local release = require "cprof.recording.release"
 local rows = require "cprof.count.rows"
 local sampled = require "cprof.count.sampled"
@@ -316,6 +317,20 @@ local function asked_by(meta)
     plural(meta.signals, "signal"))
 end
 
+-- the file whose C functions without a name were found most; nil: all have one
+local function unnamed(profile)
+  local found, best = {}, nil
+  for _, f in ipairs(profile.functions) do
+    local module = name.module(f)
+    -- memory without a file has no symbols
+    if module and f.name:find "%+0x%x+$" and f.name:sub(1, 1) ~= "[" then
+      found[module] = (found[module] or 0) + f.self_samples
+      if not best or found[module] > found[best] then best = module end
+    end
+  end
+  return best
+end
+
 -- a line about samples that were read from outside
 local function outside(profile, page)
   local meta = profile.meta
@@ -341,6 +356,11 @@ local function outside(profile, page)
     page:note("only %s of %s looks were possible: short work after a wait " ..
       "may be shown too small", format.count(good + dropped),
       format.count(asked // 1 | 0))
+  end
+  local module = unnamed(profile)
+  if module then
+    page:note("%s has no names for its C functions: a package with its " ..
+      "debug symbols (-dbgsym, -debuginfo) would name them", module)
   end
   if (meta.outside_waits or 0) > 0 then
     page:note("%s found the program waiting; --clock=wall keeps them",
