@@ -293,14 +293,14 @@ export function isNative(model) {
 // calls of its recursive nodes move to its first node. Lua's own C functions
 // are there once for each call: native ones are merged only if nothing else
 // is between.
-export function merged(tree, native = () => false) {
+export function merged(tree, native) {
   const to = new Int32Array(tree.n);
   const out = new Builder();
   for (let i = 0; i < tree.n; i++) {
     const f = tree.func[i];
     let above = tree.parent[i] < 0 ? -1 : to[tree.parent[i]];
     const parent = above;
-    const run = native(f);
+    const run = native?.(f);
     while (above >= 0 && out.func[above] !== f) {
       above = run && !native(out.func[above]) ? -1 : out.parent[above];
     }
