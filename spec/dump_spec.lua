@@ -561,11 +561,7 @@ describe("a core file", function()
 
   it("that is damaged is read as far as it goes, or refused", function()
     local damaged = dir.path .. "/other"
-    local random = 1
-    local function up_to(n)
-      random = (random * 1103515245 + 12345) & 0x7fffffff
-      return random // 65536 % n
-    end
+    local up_to = helper.random(1)
     local refused = 0
     for i = 1, helper.many(60) + 1 do
       local text = whole

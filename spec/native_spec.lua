@@ -18,6 +18,7 @@ local process = require "cprof.remote.process"
 local profiler = require "cprof"
 local remote = require "cprof.remote"
 local symbols = require "cprof.remote.symbols"
+local watched = require "watched"
 
 if not core.native then return end
 
@@ -71,16 +72,7 @@ local function finish(host)
   assert.equal("", command.read(host.dir.path .. "/err"))
 end
 
--- Why this system does not let a user read another program; nil: it does.
-local function forbidden()
-  local pipe <close> = io.popen "sleep 60 >/dev/null & echo $!"
-  local pid = pipe:read "n"
-  local _, why = process.open(pid)
-  os.execute("kill " .. pid)
-  return why
-end
-
-local refusal = forbidden()
+local refusal = watched.forbidden()
 if refusal then
   describe("C frames of other programs", function()
     it("are read", function() pending(refusal) end)
@@ -648,11 +640,7 @@ describe("the reader of C stacks", function()
     compile.must("cd %s && echo 'int main(void) { return 0; }' >a.c && " ..
       "gcc -o a a.c && objcopy --only-keep-debug a a.debug && strip a && " ..
       "objcopy --add-gnu-debuglink=a.debug a", dir.path)
-    local whole, random = compile.read(dir.path .. "/a"), 1
-    local function up_to(n)
-      random = (random * 1103515245 + 12345) & 0x7fffffff
-      return random // 65536 % n
-    end
+    local whole, up_to = compile.read(dir.path .. "/a"), helper.random(1)
     local header = 64
     local at = (("<i8"):unpack(whole, 41))
     for i = 1, helper.many(300) + 3 do
@@ -680,11 +668,7 @@ describe("the reader of C stacks", function()
   end)
 
   it("joins any stacks, or none", function()
-    local random = 7
-    local function up_to(n)
-      random = (random * 1103515245 + 12345) & 0x7fffffff
-      return random // 65536 % n
-    end
+    local up_to = helper.random(7)
     local joined = 0
     for _ = 1, helper.many(3000) + 30 do
       local frames, calls = {}, {}

@@ -10,6 +10,7 @@ local helper = require "helper"
 local outside = require "cprof.remote.outside"
 local remote = require "cprof.remote"
 local profiler = require "cprof"
+local watched = require "watched"
 
 if not core.outside then
   describe("cprof attach of a program that does not listen", function()
@@ -102,16 +103,7 @@ local function calls(p)
   return out
 end
 
--- Why this system does not let a user read another program; nil: it does.
-local function forbidden()
-  local dir <close> = command.folder()
-  local program <close> = start(dir, "begun() io.read()")
-  local _, why = outside.open(program.pid, options())
-  program:close()
-  return why
-end
-
-local refusal = forbidden()
+local refusal = watched.forbidden()
 if refusal then
   describe("cprof attach of a program that does not listen", function()
     it("samples it from outside", function() pending(refusal) end)

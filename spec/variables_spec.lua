@@ -152,11 +152,8 @@ end
 -- A program of nested scopes, loops, closures and varargs, from a seed. Each
 -- function has a step somewhere, and calls the one before.
 local function random_program(seed, n)
-  local state = seed
-  local function upto(k)
-    state = (state * 1103515245 + 12345) & 0x7fffffff
-    return state // 65536 % k + 1
-  end
+  local below = helper.random(seed)
+  local function upto(k) return below(k) + 1 end
   local pool = { "nil", "true", "7", "-0.5", "1/0", "'text'", "{}",
     "{ 1, 2, x = 3 }", "print", "f1", "step", "io.stdout",
     "setmetatable({ 1 }, Class)", "coroutine.create(step)",
@@ -495,11 +492,8 @@ describe("variables in memory that makes no sense", function()
         words[#words + 1] = ("<i8"):pack(word)
       end
     end
-    local random = 1
-    local function up_to(n)
-      random = (random * 1103515245 + 12345) & 0x7fffffff
-      return random // 65536 % n + 1
-    end
+    local below = helper.random(1)
+    local function up_to(n) return below(n) + 1 end
     local file <close> = assert(io.open(path, "r+b"))
     local function put(place, bytes)
       file:seek("set", place)

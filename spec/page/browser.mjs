@@ -2,6 +2,7 @@
 // on a slow machine, as root, without a session and with little shared
 // memory.
 
+import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -95,4 +96,50 @@ export function drawn(page) {
         ),
       ),
   );
+}
+
+// Adds to `faults` what the page complains of.
+export function note(page, faults) {
+  page.on("console", (message) => {
+    const said = message.text();
+    const ours = !said.startsWith("Canvas2D: Multiple readback");
+    if (ours && ["error", "warn"].includes(message.type())) faults.push(said);
+  });
+  page.on("pageerror", (error) => faults.push(String(error.stack || error)));
+}
+
+// What a user does and sees on the page that `current` returns.
+export function user(current) {
+  const shown = () => drawn(current());
+
+  const texts = (selector) =>
+    current().$$eval(selector, (list) => list.map((e) => e.textContent));
+  const text = async (selector) => (await texts(selector))[0];
+  const state = () =>
+    current().evaluate(() =>
+      Object.fromEntries(new URLSearchParams(location.hash.slice(1))),
+    );
+
+  async function press(...keys) {
+    for (const key of keys) await current().keyboard.press(key);
+    await shown();
+  }
+
+  // clicks what has this text
+  async function choose(selector, wanted) {
+    const found = await current().evaluateHandle(
+      (s, w) =>
+        [...document.querySelectorAll(s)].find(
+          (e) => e.textContent.trim() === w,
+        ),
+      selector,
+      wanted,
+    );
+    const element = found.asElement();
+    assert.ok(element, `${selector} '${wanted}'`);
+    await element.click();
+    await shown();
+  }
+
+  return { drawn: shown, texts, text, state, press, choose };
 }

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { after, describe, it } from "node:test";
-import { build, drawn as drawnOn, folder, start, visit } from "./browser.mjs";
+import { build, folder, note, start, user, visit } from "./browser.mjs";
 
 const pictures = `${build}/screenshots`;
 mkdirSync(pictures, { recursive: true });
@@ -23,46 +23,16 @@ let faults;
 async function open(name, hash = "", size = [1400, 900], theme = "light") {
   await page?.close();
   faults = [];
-  page = await visit(browser, name, { hash, size, theme, listen });
-}
-
-function listen(to) {
-  to.on("console", (message) => {
-    const said = message.text();
-    const ours = !said.startsWith("Canvas2D: Multiple readback");
-    if (ours && ["error", "warn"].includes(message.type())) faults.push(said);
+  page = await visit(browser, name, {
+    hash,
+    size,
+    theme,
+    listen: (to) => note(to, faults),
   });
-  to.on("pageerror", (error) => faults.push(String(error.stack || error)));
 }
 
-const drawn = () => drawnOn(page);
-const texts = (selector) =>
-  page.$$eval(selector, (list) => list.map((e) => e.textContent));
-const text = async (selector) => (await texts(selector))[0];
-const state = () =>
-  page.evaluate(() =>
-    Object.fromEntries(new URLSearchParams(location.hash.slice(1))),
-  );
+const { drawn, texts, text, state, press, choose } = user(() => page);
 const shot = (name) => page.screenshot({ path: `${pictures}/${name}.png` });
-
-async function press(...keys) {
-  for (const key of keys) await page.keyboard.press(key);
-  await drawn();
-}
-
-// clicks what has this text
-async function choose(selector, wanted) {
-  const found = await page.evaluateHandle(
-    (s, w) =>
-      [...document.querySelectorAll(s)].find((e) => e.textContent.trim() === w),
-    selector,
-    wanted,
-  );
-  const element = found.asElement();
-  assert.ok(element, `${selector} '${wanted}'`);
-  await element.click();
-  await drawn();
-}
 
 // cells as the page has them: columns of a second, 50 cells of 20 ms
 const left = 54;

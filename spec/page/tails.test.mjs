@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { after, describe, it } from "node:test";
-import { build, drawn as drawnOn, folder, start, visit } from "./browser.mjs";
+import { build, folder, note, start, user, visit } from "./browser.mjs";
 
 const pictures = `${build}/screenshots`;
 mkdirSync(pictures, { recursive: true });
@@ -22,26 +22,15 @@ let faults;
 async function open(hash, size = [1400, 900], name = "tails") {
   await page?.close();
   faults = [];
-  page = await visit(browser, name, { hash, size, theme: "light", listen });
-}
-
-function listen(to) {
-  to.on("console", (message) => {
-    const said = message.text();
-    const ours = !said.startsWith("Canvas2D: Multiple readback");
-    if (ours && ["error", "warn"].includes(message.type())) faults.push(said);
+  page = await visit(browser, name, {
+    hash,
+    size,
+    theme: "light",
+    listen: (to) => note(to, faults),
   });
-  to.on("pageerror", (error) => faults.push(String(error.stack || error)));
 }
 
-const drawn = () => drawnOn(page);
-const texts = (selector) =>
-  page.$$eval(selector, (list) => list.map((e) => e.textContent));
-const text = async (selector) => (await texts(selector))[0];
-const state = () =>
-  page.evaluate(() =>
-    Object.fromEntries(new URLSearchParams(location.hash.slice(1))),
-  );
+const { drawn, texts, text, state } = user(() => page);
 const shot = (name) => page.screenshot({ path: `${pictures}/${name}.png` });
 
 // as text reports write times

@@ -164,6 +164,16 @@ function helper.many(n)
   return helper.slow and n // 100 or n
 end
 
+---A generator of numbers that look random. A seed always gives equal ones.
+---@param seed integer
+---@return fun(n: integer): integer below  from 0 to n - 1
+function helper.random(seed)
+  return function(n)
+    seed = (seed * 1103515245 + 12345) & 0x7fffffff
+    return seed // 65536 % n
+  end
+end
+
 ---Runs a Lua program in a process of its own; gives its output (with
 ---standard error), and how it ended.
 function helper.run(code, ...)
