@@ -177,20 +177,31 @@ static void series_sort (Series *s) {
 
 
 /*
-** Keeps the measurements of rounds in which the 'pace' was about as fast as in
-** the fastest quarter, sorted: means and medians of fast and slow rounds would
-** not agree. Keeps all, if the pace was not measured in that many rounds.
+** The slowest pace that is about as fast as that of the fastest quarter of
+** 'rounds'. SERIES_NONE: the pace was not measured in that many.
 */
-static void series_keep (Series *s, const Series *pace) {
+static int32_t series_fast (const Series *pace, int rounds) {
   Series by = *pace;
   int32_t most;
-  int i;
+  by.count = rounds;
   series_sort(&by);
-  most = by.ticks[by.count / 4];
-  most = most == SERIES_NONE ? INT32_MAX : most + most / SLOWER_PART;
+  most = by.ticks[rounds / 4];
+  return most == SERIES_NONE ? most : most + most / SLOWER_PART;
+}
+
+
+/*
+** Keeps the measurements of rounds in which the pace was at most 'most',
+** sorted: means and medians of fast and slow rounds would not agree. If 'most'
+** is SERIES_NONE, keeps all.
+*/
+static void series_keep (Series *s, const Series *pace, int32_t most,
+                         int rounds) {
+  int i;
   s->count = 0;
-  for (i = 0; i < pace->count; i++)
-    if (pace->ticks[i] <= most && s->ticks[i] != SERIES_NONE)
+  for (i = 0; i < rounds; i++)
+    if ((most == SERIES_NONE || pace->ticks[i] <= most) &&
+        s->ticks[i] != SERIES_NONE)
       s->ticks[s->count++] = s->ticks[i];
   series_sort(s);
 }
@@ -475,15 +486,18 @@ static void calibrate_within (Calibration *c) {
 /* Drops what was measured while the processor was slower. */
 static void calibrate_choose (Calibration *c, int rounds) {
   Series work = c->within[EVENT_WORK];
+  int32_t most = series_fast(&work, rounds), fast[RUNS];
   int i;
-  work.count = rounds;
-  for (i = 0; i < EVENT_KINDS; i++) series_keep(&c->within[i], &work);
+  for (i = 0; i < EVENT_KINDS; i++)
+    series_keep(&c->within[i], &work, most, rounds);
   for (i = 0; i < (int)RUNS; i++) {
-    c->pace[i].count = rounds;
-    series_keep(&c->bare[i], &c->pace[i]);
+    fast[i] = series_fast(&c->pace[i], rounds);
+    series_keep(&c->bare[i], &c->pace[i], fast[i], rounds);
   }
-  for (i = 0; i < PROBES; i++)
-    series_keep(&c->self[i], &c->pace[calibrate_probes[i].run]);
+  for (i = 0; i < PROBES; i++) {
+    int run = calibrate_probes[i].run;
+    series_keep(&c->self[i], &c->pace[run], fast[run], rounds);
+  }
 }
 
 

@@ -450,20 +450,27 @@ static int restore_checktasks (Restoring *c) {
 }
 
 
+/* Restores all chunks of a kind, which have 'count' items. */
+static int restore_counted (Restoring *c, BlockKind kind, Chunks *to,
+                            uint32_t count, const char *what) {
+  c->to = to;
+  if (!restore_each(c, kind, restore_chunk)) return 0;
+  if (count > (uint64_t)to->chunks << to->shift)
+    return reader_fail(c->l, what);
+  to->count = count;
+  return 1;
+}
+
+
 /* Restores what coroutines did. */
 static int restore_tasks (Restoring *c) {
+  static const char tasks[] = "number of tasks";
   Tasks *t = &c->r->tasks;
   if (!c->h->istasks) return 1;
   t->on = 1;
-  c->to = &t->list;
-  if (!restore_each(c, BLOCK_TASKS, restore_chunk)) return 0;
-  c->to = &t->pauses;
-  if (!restore_each(c, BLOCK_PAUSES, restore_chunk)) return 0;
-  if (c->h->tasks > t->list.chunks << TASKS_SHIFT ||
-      c->h->pauses > t->pauses.chunks << PAUSES_SHIFT)
-    return reader_fail(c->l, "number of tasks");
-  t->list.count = c->h->tasks;
-  t->pauses.count = c->h->pauses;
+  if (!restore_counted(c, BLOCK_TASKS, &t->list, c->h->tasks, tasks) ||
+      !restore_counted(c, BLOCK_PAUSES, &t->pauses, c->h->pauses, tasks))
+    return 0;
   if (c->h->state != FORMAT_ENDED) restore_newtasks(c);
   return restore_checktasks(c);
 }
@@ -555,27 +562,19 @@ static int restore_checkloops (Restoring *c) {
 }
 
 
-/* Restores all chunks of a kind, which have 'count' items. */
-static int restore_counted (Restoring *c, BlockKind kind, Chunks *to,
-                            uint32_t count) {
-  c->to = to;
-  if (!restore_each(c, kind, restore_chunk)) return 0;
-  if (count > (uint64_t)to->chunks << to->shift)
-    return reader_fail(c->l, "number of frames");
-  to->count = count;
-  return 1;
-}
-
-
 /* Restores the frames of the host. */
 static int restore_loops (Restoring *c) {
+  static const char frames[] = "number of frames";
   Loops *l = &c->r->loops;
   const FormatHeader *h = c->h;
   if (h->loops > LOOPS_MOST) return reader_fail(c->l, "number of loops");
-  if (!restore_counted(c, BLOCK_LOOPS, &l->list, h->loops) ||
-      !restore_counted(c, BLOCK_FRAMEMARKS, &l->marks, h->framemarks) ||
-      !restore_counted(c, BLOCK_FRAMENODES, &l->nodes, h->framenodes) ||
-      !restore_counted(c, BLOCK_WORST, &l->worst, h->loops * LOOP_WORST))
+  if (!restore_counted(c, BLOCK_LOOPS, &l->list, h->loops, frames) ||
+      !restore_counted(c, BLOCK_FRAMEMARKS, &l->marks, h->framemarks,
+                       frames) ||
+      !restore_counted(c, BLOCK_FRAMENODES, &l->nodes, h->framenodes,
+                       frames) ||
+      !restore_counted(c, BLOCK_WORST, &l->worst, h->loops * LOOP_WORST,
+                       frames))
     return 0;
   if (h->state != FORMAT_ENDED) restore_newloops(c);
   return restore_checkloops(c);
