@@ -57,8 +57,8 @@ local function adapt_help(parser)
   end
 end
 
--- For a message: the command to use on a file that was named in place of a
--- command. "": there is no such file.
+-- The end of a message about an unknown command that is the name of a file: the
+-- command that shows this file. "": there is no file of that name.
 local function meant(message)
   local word = message:match "^unknown command '(.*)'$"
   local first = word and files.start(word, 6)

@@ -168,7 +168,8 @@ function durations.add(a, b)
   return packed(slow, x)
 end
 
--- A call of which it is no longer known when it was, and in what.
+-- Removes when a call ended, and its coroutine and frame: they are not known in
+-- sums of profiles.
 local function unplaced(at)
   at.ended, at.coroutine, at.frame = 0, 0, 0
   return at

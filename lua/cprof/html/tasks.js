@@ -107,8 +107,22 @@ function kindsTable(app, passes) {
   return out;
 }
 
+// The task of a row, and its call path.
+const placeColumns = (app, title) => [
+  {
+    title: "task",
+    left: true,
+    cell: (row) => taskName(app, app.model.header.tasks.list[row.task]),
+  },
+  {
+    title,
+    left: true,
+    cell: (row) => h("span", { class: "name" }, pathOf(app.model, row)),
+  },
+];
+
 function slicesTable(app, passes) {
-  const { list, slices } = app.model.header.tasks;
+  const { slices } = app.model.header.tasks;
   const rows = slices.filter(({ task }) => passes(task));
   const waits = rows.some(({ wait }) => wait > 0);
   const out = new Table(
@@ -132,16 +146,7 @@ function slicesTable(app, passes) {
         title: "coroutine",
         cell: (row) => (row.coroutine === undefined ? "" : `${row.coroutine}`),
       },
-      {
-        title: "task",
-        left: true,
-        cell: (row) => taskName(app, list[row.task]),
-      },
-      {
-        title: "until",
-        left: true,
-        cell: (row) => h("span", { class: "name" }, pathOf(app.model, row)),
-      },
+      ...placeColumns(app, "until"),
     ],
     {
       caption: "Longest slices",
@@ -156,21 +161,12 @@ function slicesTable(app, passes) {
 }
 
 function pausesTable(app, passes) {
-  const { list, pauses } = app.model.header.tasks;
+  const { pauses } = app.model.header.tasks;
   const out = new Table(
     [
       { title: "suspended", cell: (row) => time(row.ns) },
       { title: "times", cell: (row) => count(row.times) },
-      {
-        title: "task",
-        left: true,
-        cell: (row) => taskName(app, list[row.task]),
-      },
-      {
-        title: "at",
-        left: true,
-        cell: (row) => h("span", { class: "name" }, pathOf(app.model, row)),
-      },
+      ...placeColumns(app, "at"),
     ],
     { caption: "Where they were suspended", limit: most },
   );

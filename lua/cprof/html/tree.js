@@ -284,7 +284,7 @@ export function collapsed(tree, group) {
   return out.tree();
 }
 
-// Is a function, by number, a C function that Lua has not called?
+// A test by a function's number: is it a C function that Lua did not call?
 export function isNative(model) {
   return (f) => model.functions[f].kind === "native";
 }

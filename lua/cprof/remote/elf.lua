@@ -35,7 +35,7 @@ local section <const>, segment <const>, symbol <const> =
 local most <const>, most_note <const>, most_name <const> =
   1 << 27, 1 << 12, 1 << 12
 
--- most bytes of all names, each of which counts for so many more
+-- most bytes of names in a file; each name counts for `more` bytes in addition
 local most_names <const>, more <const> = 1 << 28, 64
 
 -- bytes of the file; what is behind its end is left out
@@ -113,8 +113,8 @@ local function build_of(file, s)
   end))
 end
 
--- Reads what `out` has not got yet: segments, tables of functions, and where
--- another file with more of them may be.
+-- Adds to `out` what is missing there: segments, tables of functions, and where
+-- a separate debug file may be.
 local function parse(file, out)
   local header = bytes(file, 0, 64)
   if header:sub(1, 6) ~= "\127ELF\2\1" then return end
