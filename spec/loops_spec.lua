@@ -3,6 +3,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
+local core = require "cprof.core"
 local helper = require "helper"
 local host = require "spec_host"
 local nomemory = require "nomemory"
@@ -350,6 +351,27 @@ describe("frames", function()
       return f.recorded .. " " .. f:slowest(1).number
     ]]
     assert.equal("19 19", out)
+  end)
+
+  it("start when the clock says, pauses and other programs included",
+     function()
+    for _, mode in ipairs { "call", "sample" } do
+      profiler.start { mode = mode }
+      profiler.frame()
+      profiler.pause()
+      core.sleep(0.01)
+      profiler.resume()
+      profiler.frame()
+      profiler.frame()
+      profiler.stop()
+      local p = profiler.snapshot()
+      local all = p.frames:times()
+      local left_out = all[3].start_ns - all[2].start_ns - all[2].ns
+      assert.is_true(p.meta.paused_ns >= 10000000)
+      assert.is_true(left_out >= p.meta.paused_ns - 8, left_out)
+      assert.is_true(left_out <= p.meta.paused_ns +
+        p.meta.preempted_ns + 8, left_out)
+    end
   end)
 
   it("follow each other in mode sample, without the profiler's own work",

@@ -172,7 +172,7 @@ local function excluded(page, p)
   page:gap()
   page:note("other programs had the processor for %s, which is not in the " ..
     "times of frames: a loop that waits for a display or timer seems faster " ..
-    "than it was. Nor is it in \"at\", but it is in \"ended at\" of cprof slow",
+    "than it was",
     format.time(p.meta.preempted_ns))
 end
 
