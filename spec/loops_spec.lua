@@ -370,7 +370,7 @@ describe("frames", function()
       assert.is_true(p.meta.paused_ns >= 10000000)
       assert.is_true(left_out >= p.meta.paused_ns - 8, left_out)
       assert.is_true(left_out <= p.meta.paused_ns +
-        p.meta.preempted_ns + 8, left_out)
+        (p.meta.preempted_ns or 0) + 8, left_out)
     end
   end)
 
