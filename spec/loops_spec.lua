@@ -411,6 +411,32 @@ frame]], 1, true), out)
     assert.is_truthy(out:find("\n… 37 faster frames\n", 1, true), out)
   end)
 
+  it("names the caller that makes a frame slow, not only what runs in each",
+    function()
+      local dir <close> = command.folder()
+      local file = dir:file "c.cprof"
+      run([[
+        local function step() usual(1) end
+        local function load_level() for _ = 1, 30 do usual(1) end end
+        local function deep() for _ = 1, 20 do step() end end
+        profiler.start { file = %q, exclude = { ".pass " } }
+        for i = 1, 40 do
+          step()
+          if i == 12 then load_level() end
+          if i == 25 then deep() end
+          profiler.frame()
+        end
+        profiler.stop()
+      ]], file)
+      local out = command.cprof("frames", "--limit", "2", file)
+      local function has(frame, cause)
+        assert.is_truthy(out:find(("\n +%s +%%S+ +%%S+ +%s%%+%%S+\n"):format(
+          frame, cause)), out)
+      end
+      has("12", "load_level → usual ")
+      has("25", "deep → … → usual ")
+    end)
+
   it("prints those of one name", function()
     local dir <close> = command.folder()
     local file = recorded(dir, "a.cprof")
