@@ -1,3 +1,6 @@
+-- before cprof
+local driven = require "driven"
+
 local _ENV = require("helper").env(_ENV)
 
 local helper = require "helper"
@@ -41,23 +44,39 @@ describe("cprof diff", function()
 
   it("has each function before and after, what changed most first",
     function()
+      local pass = driven.pass
+      local function same() pass(1000) end
+      local function often() pass(1000) end
+      local function old() pass(3000) end
+      local function fresh() pass(2000) end
+      local function record(f)
+        return driven.parts(f, { exclude = { ".pass " } })
+      end
+      local a = record(function()
+        for _ = 1, 10 do same() often() end
+        old()
+      end)
+      local b = record(function()
+        for _ = 1, 10 do same() end
+        for _ = 1, 2500 do often() end
+        fresh()
+      end)
       local dir <close> = command.folder()
-      local out, err, status = diff(dir, helper.record(before),
-        helper.record(after))
+      local out, err, status = diff(dir, a, b)
       assert.equal("", err)
       assert.equal(0, status)
       local of = rows(out)
-      assert.equal("more", of[1], out)
-      assert.equal("10", of.more[1])
-      assert.equal("2,500", of.more[2])
-      assert.equal("+", of.more[7]:sub(1, 1))
-      -- unless it took exactly the same time
-      local same = of.steady or { "10", "10" }
-      assert.same({ "10", "10" }, { same[1], same[2] })
-      assert.same({ "1", "-", "-", "removed" }, { of.gone[1], of.gone[2],
-        of.gone[4], of.gone.what })
-      assert.same({ "-", "1", "-", "added" }, { of.fresh[1], of.fresh[2],
-        of.fresh[3], of.fresh.what })
+      assert.same({ "10", "2,500", "10.0µs", "2.50ms", "10.0µs", "2.50ms",
+        "+2.49ms" }, table.move(of.often, 1, 7, 1, {}))
+      assert.same({ "1", "-", "3.00µs", "-", "3.00µs", "-", "-3.00µs" },
+        table.move(of.old, 1, 7, 1, {}))
+      assert.equal("removed", of.old.what)
+      assert.same({ "-", "1", "-", "2.00µs", "-", "2.00µs", "+2.00µs" },
+        table.move(of.fresh, 1, 7, 1, {}))
+      assert.equal("added", of.fresh.what)
+      assert.same({ "often", "old", "fresh" }, { of[1], of[2], of[3] })
+      -- it took exactly the same time
+      assert.is_nil(of.same)
     end)
 
   it("sorts, filters and limits", function()
