@@ -88,7 +88,8 @@ describe("cprof diff", function()
     assert.same({ "gone", "more" }, { of[1], of[2] })
     local out = diff(dir, a, b, "--limit=1")
     assert.equal(1, #rows(out))
-    assert.is_truthy(out:find "\n… %d+ more functions, [+-]%S+ self\n$", out)
+    -- a note on bounds may follow
+    assert.is_truthy(out:find "\n… %d+ more functions, [+-]%S+ self\n", out)
   end)
 
   it("finds nothing between a profile and itself", function()
@@ -99,7 +100,8 @@ describe("cprof diff", function()
 
   it("has the change of the share of the time, in points", function()
     local dir <close> = command.folder()
-    local a, b = helper.record(before), helper.record(after)
+    local with = { compensate = false }  -- or it may all be overhead
+    local a, b = helper.record(before, with), helper.record(after, with)
     local function share(p)
       return helper.find(p, more).self_ns / p.program_ns * 100
     end
@@ -185,25 +187,26 @@ describe("cprof diff", function()
 
   it("says where a function was, and what it was called", function()
     local dir <close> = command.folder()
-    local text = "local function f() for _ = 1, %d do end end f()\n" ..
+    local text = "local function f() return 1 end %s\n" ..
       "local function g() return #'x' .. #'y' end g()\n"
-    local a = edited.run(dir, "x.lua", text:format(10))
+    -- what did not change at all has no row
+    local a = edited.run(dir, "x.lua", text:format "f()")
+    text = text:format "f() f()"
     local function was(b, name)
       local out = diff(dir, a, b, "--filter=/[xy].lua/", "--width=500")
       return (out:match("  " .. name .. " +%S+ *([^\n]*)\n")
         :gsub(dir.path .. "/", "")), out
     end
-    local b = edited.run(dir, "x.lua", "\n\n" .. text:format(3000))
+    local b = edited.run(dir, "x.lua", "\n\n" .. text)
     local place, out = was(b, "f")
     assert.equal("was at line 1", place)
     assert.is_truthy(out:find(dir.path .. "/x.lua:3", 1, true), out)
-    b = edited.run(dir, "x.lua", text:format(3000))
+    b = edited.run(dir, "x.lua", text)
     assert.equal("", (was(b, "f")))
-    -- called once more: what did not change at all has no row
-    local again = text:format(3000) .. "g()\n"
+    local again = text .. "g()\n"
     b = edited.run(dir, "x.lua", "\n" .. again:gsub("%f[%w]g%(", "named("))
     assert.equal("was g at line 2", (was(b, "named")))
-    b = edited.run(dir, "new/x.lua", text:format(3000))
+    b = edited.run(dir, "new/x.lua", text)
     assert.equal("was at x.lua:1", (was(b, "f")))
     b = edited.run(dir, "y.lua", again)
     assert.equal("was at x.lua:2", (was(b, "g")))
