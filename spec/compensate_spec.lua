@@ -98,6 +98,35 @@ describe("what recording costs", function()
     assert.equal(300, taken_of(helper.find(p, try)))
   end)
 
+  it("is less for calls that ended with their coroutine", function()
+    local function bad(n)
+      if n == 0 then error("bad", 0) end
+      local x = bad(n - 1)
+      return x
+    end
+    local function waits() coroutine.yield() end
+    local function try()
+      for _ = 1, 100 do
+        coroutine.resume(coroutine.create(bad), 3)
+        coroutine.resume(coroutine.create(waits))
+      end
+      collectgarbage()
+    end
+    local p = helper.record(try)
+    local costs = costs_of(p, 0)
+    costs.unreturned = -1
+    core.costs(costs)
+    p = profiler.snapshot()
+    local function taken_of(f)
+      local row = helper.find(p, f)
+      return row.self_raw_ns - row.self_ns
+    end
+    -- callers are charged: of three calls of bad, and one of error
+    assert.equal(400, taken_of(bad))
+    -- of a yield
+    assert.equal(100, taken_of(waits))
+  end)
+
   it("is measured again at the end", function()
     local names = profiler.calibrate()
     for _, ns in ipairs { 1e6, 0 } do
