@@ -3,6 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local helper = require "helper"
 local profiler = require "cprof"
 local core = require "cprof.core"
+local lists = require "cprof.text.lists"
 
 local function leaf() end
 local function other() return leaf() end
@@ -125,6 +126,20 @@ describe("what recording costs", function()
     assert.equal(400, taken_of(bad))
     -- of a yield
     assert.equal(100, taken_of(waits))
+  end)
+
+  it("is measured for each way of recording", function()
+    local names
+    for i = 0, 31 do
+      local costs = assert(profiler.calibrate { callsites = i & 1 > 0,
+        distribution = i & 2 > 0, tasks = i & 4 > 0,
+        recursion = i & 8 > 0 and "fold" or "full",
+        mode = i & 16 > 0 and "line" or "call" })
+      local list = lists.keys(costs)
+      names = names or list
+      assert.same(names, list)
+      assert.is_true(costs.lua_caller + costs.lua_callee > 0)
+    end
   end)
 
   it("is measured again at the end", function()
