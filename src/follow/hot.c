@@ -85,7 +85,7 @@ static void hot_waited (Hot *h, uint64_t ticks) {
   Wait w = ZEROS;
   h->waited += ticks;
   w.ticks = ticks;
-  w.node = h->top->node->id;
+  w.node = tree_id(&x->tree, h->top->node);
   if (h->lines) w.line = (int32_t)line_number(h->top->line);
   if (!waits_add(&x->waits, &w)) x->figures->unwaited += ticks;
 }

@@ -297,7 +297,7 @@ static void sample_countsignals (Sampler *s) {
 static int sample_wait (const Sampler *s, const Node *n, uint64_t ns) {
   Wait w = ZEROS;
   w.ticks = ns;
-  w.node = n->id;
+  w.node = tree_id(&s->recorder->recording.tree, n);
   return ns == 0 || !s->recorder->gap.on ||
          waits_add(&s->recorder->recording.waits, &w);
 }
@@ -332,14 +332,14 @@ static int sample_missed (const Recorder *r, Axis *a, uint64_t now) {
 ** Adds a sample to the time axis, which was taken at 'now': 'w.wait' of its ns
 ** are waiting, at the end. 'at' as in AxisPlace. 0: out of memory.
 */
-static int sample_when (const Sampler *s, uint64_t now, uint32_t node,
+static int sample_when (const Sampler *s, uint64_t now, const Node *node,
                         uint32_t at, Weight w) {
   Recorder *r = s->recorder;
   Axis *a = &r->recording.axis;
   uint64_t begun = r->recording.figures->begun;
   uint64_t ran = w.wait < w.ns ? w.ns - w.wait : 0;
   AxisSample x = ZEROS;
-  x.place = axis_place(a, node, at);
+  x.place = axis_place(a, tree_id(&r->recording.tree, node), at);
   now = now > begun ? now - begun : 0;
   if (x.place == 0 || !sample_missed(r, a, now)) return 0;
   x.samples = w.samples;
@@ -403,7 +403,7 @@ static int sample_waited (Sampler *s) {
     seen.node->calls += seen.samples;
     s->any = 1;
     if (!sample_wait(s, seen.node, seen.ns) ||
-        !sample_when(s, hot_now(s->recorder->hot), seen.node->id, 0, w))
+        !sample_when(s, hot_now(s->recorder->hot), seen.node, 0, w))
       return 0;
   }
   return 1;
@@ -528,7 +528,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
       w.wait = 0;  /* only C functions wait */
     sample_charge(s, &x, event, w);
     ok = sample_wait(s, x.node, w.wait) &&
-         sample_when(s, r->hot->last, x.node->id, sample_at(s, &x, event), w);
+         sample_when(s, r->hot->last, x.node, sample_at(s, &x, event), w);
   }
   if (ok) sample_learn(s, &x);
   spent = r->gap.on ? platform_cpu() - r->gap.last.cpu
