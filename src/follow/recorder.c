@@ -8,11 +8,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <lauxlib.h>
 
-#include "base/release.h"
 #include "identity/collection.h"
 
 
