@@ -11,7 +11,6 @@
 
 #include <lauxlib.h>
 
-#include "identity/collection.h"
 
 
 /* its address is the key in the registry */
