@@ -238,6 +238,7 @@ static void core_options (lua_State *L, Options *o) {
   o->gc = ltable_flag(L, 1, "gc");
   o->calltimes = ltable_flag(L, 1, "distribution");
   o->tasks = ltable_flag(L, 1, "tasks");
+  o->creator = ltable_flag(L, 1, "creator");
   o->exclude_c = ltable_flag(L, 1, "exclude_c");
   o->max_nodes = (uint32_t)core_integer(L, "max_nodes");
   o->history = (uint32_t)core_integer(L, "history");
