@@ -239,6 +239,10 @@ describe("an export for Firefox's profiler", function()
       last = s[1]
     end
     near(15000, last, "the end")
+    samples.most = 1
+    d = exported(p)
+    samples.most = was
+    near(5000, select(3, where(samples_of(d, d.threads[1]), "usual")), "usual")
   end)
 
   it("has frames and slow calls beside calls without times", function()

@@ -246,7 +246,9 @@ function samples.by_time(p, paths, stacks)
   local _, mean = core.axis_scale(axis)
   local out, slot = gather(each(), new(0), from, samples.most), mean * 2
   while not out do
-    out, slot = gather(each(), new(slot), from, samples.most), slot * 2
+    -- there may be more stacks than that
+    local most = slot < paths.of.meta.wall_ns and samples.most or math.huge
+    out, slot = gather(each(), new(slot), from, most), slot * 2
   end
   out.mean = mean
   stretches(out, each())
