@@ -41,6 +41,8 @@ typedef struct Options {
   int gc;		/* is the collector driven? */
   int calltimes;	/* are durations of calls counted? */
   int tasks;		/* are tasks counted? see count/tasks.h */
+  int creator;		/* with tasks: are coroutines below the function that
+			   made them, not below the one that resumes them? */
   double mean_ns, leaf_ns;	/* for these: cost of an event, and the extra
 				   cost of a callee; mode line: 0 */
   uint32_t max_nodes;

@@ -54,6 +54,9 @@ local start = {}
 ---@field gc? boolean          time the garbage collector, as a zone
 ---@field tasks? boolean  count what coroutines did: how long they ran at a
 ---    time, and where they were suspended
+---@field under? "resumer"|"creator"  creator: coroutines are below the function
+---    that made them in the call tree, not below the one that resumes them;
+---    with `tasks`
 ---@field distribution? boolean  count how long the calls of each function took:
 ---    maximum and percentiles
 ---@field memory? boolean|"live"  count what is allocated, by function and
@@ -104,6 +107,8 @@ start.options = {
   distribution = { type = "boolean", default = false,
                    modes = { "call", "line" } },
   tasks = { type = "boolean", default = false, modes = { "call", "line" } },
+  under = { type = "string", values = { "resumer", "creator" },
+            modes = { "call", "line" }, shapes = true },
   memory = { type = "memory", default = false },
   memory_interval = { type = "integer", min = 1, max = 1 << 30,
                       default = 1 << 19 },
@@ -231,6 +236,11 @@ local function check_start(opts)
   if o.mode == "sample" then o.rate = o.rate or 1000 end
   if o.mode == "count" then check_count(o) end
   if o.gc then check_gc() end
+  if o.under == "resumer" then o.under = nil end
+  if o.under and not o.tasks then
+    error('start: option \'under\' must not be "creator" without tasks = ' ..
+      'true, which knows where coroutines are made', 5)
+  end
   if opts and opts.memory_interval and o.memory ~= "live" and
      not (o.memory and o.mode == "sample") then
     error('start: option \'memory_interval\' needs memory = "live", or ' ..
@@ -270,6 +280,7 @@ local function given_of(o, filter, recorded, tell, close)
     live = o.memory == "live" and o.memory_interval or 0,
     memory_interval = o.memory_interval,
     gc = o.gc,
+    creator = o.under == "creator",
     max_nodes = o.max_nodes,
     file = o.file,
     every = o.every,

@@ -149,6 +149,9 @@ local function choice(profile, page)
       counts and "instructions of others are not counted" or
       "time and overhead of others are charged to their callers")
   end
+  if given.under == "creator" then
+    page:note "coroutines are below the functions that made them"
+  end
   if given.c_functions == "false" then without[1] = "C functions" end
   without[#without + 1] = given.exclude
   if #without > 0 then
