@@ -12,8 +12,8 @@
 ** carries tells whether it is still for the timer in that entry: a late
 ** signal does nothing. The signal of a task clock carries its descriptor. The
 ** handler calls nothing but 'tick', clock_gettime, timer_settime, sigpending
-** and, to send a signal on, pthread_kill. It keeps errno. Another thread that ends the
-** timer waits until the handler has left the entry.
+** and, to send a signal on, pthread_kill. It keeps errno. Another thread that
+** ends the timer waits until the handler has left the entry.
 */
 
 #define _GNU_SOURCE		/* SIGEV_THREAD_ID, syscall */

@@ -70,7 +70,8 @@ CPROF_I void blocked_free (BlockedStacks *b);
 
 /*
 ** Notes that this stack belongs to 'node', as a sample at the time 'now' has
-** told. It is trusted for longer each time that a sample says so again. Does nothing if the stack's entry has waits that were not taken yet.
+** told. It is trusted for longer each time that a sample says so again. Does
+** nothing if the stack's entry has waits that were not taken yet.
 */
 CPROF_I void blocked_learn (BlockedStacks *b, uint64_t stack, Node *node,
                             uint64_t now);
