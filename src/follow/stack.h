@@ -74,7 +74,7 @@ typedef struct Stack {
   uint64_t sliced;	/* 'calltime_now' when it was resumed; 0: it does not run,
 			   or is being closed */
   DurationParts sliced_parts;	/* 'calltime_parts' then */
-  uint64_t halted;	/* 'calltime_now' when its pause began */
+  uint64_t halted;	/* when its pause began, see tasktime.c */
   uint64_t frame;	/* last host frame to which all nodes were added */
   lua_Hook hook;	/* the program's own; NULL: none */
   int mask, count;	/* what the program's hook asks for */
