@@ -11,9 +11,9 @@
 ** of 'timers', which is never freed. On Linux, the value that the signal
 ** carries tells whether it is still for the timer in that entry: a late
 ** signal does nothing. The signal of a task clock carries its descriptor. The
-** handler calls nothing but 'tick', clock_gettime, timer_settime and, to send
-** a signal on, pthread_kill. It keeps errno. Another thread that ends the
-** timer waits until the handler has left the entry.
+** handler calls nothing but 'tick', clock_gettime, timer_settime, sigpending
+** and, to send a signal on, pthread_kill. It keeps errno. Another thread that
+** ends the timer waits until the handler has left the entry.
 */
 
 #define _GNU_SOURCE		/* SIGEV_THREAD_ID, syscall */
@@ -214,7 +214,8 @@ static TimerWithin timer_within (const void *context) {
 */
 #if PLATFORM_TIMERS && defined(__x86_64__) && defined(__LP64__)
 
-#define TIMER_JUSTNOW	200000u	/* ns */
+#define TIMER_JUSTNOW	4000000u	/* ns; on a busy machine, a signal may come as
+				   late as a time slice */
 #define TIMER_CALL	7	/* bytes: 'mov $number, %eax' and 'syscall' */
 
 static int timer_waits (long number, const greg_t *registers) {
@@ -235,6 +236,19 @@ static int timer_waits (long number, const greg_t *registers) {
 }
 
 
+/* Are there other signals, for which the call has to fail? */
+static int timer_others (const Timer *t, const ucontext_t *context) {
+  sigset_t pending;
+  int sig;
+  if (sigpending(&pending) != 0) return 1;
+  for (sig = 1; sig < TIMER_SIGNALS; sig++)
+    if (sig != t->signal && sigismember(&pending, sig) == 1 &&
+        sigismember(&context->uc_sigmask, sig) == 0)
+      return 1;
+  return 0;
+}
+
+
 static TimerWithin timer_again (const Timer *t, TimerWithin within,
                                 void *context) {
   greg_t *registers = cast(ucontext_t *, context)->uc_mcontext.gregs;
@@ -248,7 +262,9 @@ static TimerWithin timer_again (const Timer *t, TimerWithin within,
       code[-TIMER_CALL - 1] == 0x41)  /* that is another register */
     return within;
   memcpy(&number, code - TIMER_CALL + 1, sizeof number);
-  if (!timer_waits(number, registers)) return within;
+  if (!timer_waits(number, registers) ||
+      timer_others(t, cast(const ucontext_t *, context)))
+    return within;
   *pc -= TIMER_CALL;
   return TIMER_WAITS;
 }

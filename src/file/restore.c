@@ -849,14 +849,27 @@ static int restore_iswaiting (const Restoring *c, uint64_t since) {
 }
 
 
-static void restore_charge (const Restoring *c, Node *running,
-                            uint64_t since) {
+/*
+** Charges the time since the last event, of which the thread waited 'waited'.
+** 0: out of memory.
+*/
+static int restore_charge (const Restoring *c, Node *running, uint64_t since,
+                           uint64_t waited) {
+  Wait w = ZEROS;
   if (c->r->mode != MODE_SAMPLE) {
     running->self += since;
-    return;
+    w.ticks = waited;
+    w.node = running->id;
+    return waited == 0 || waits_add(&c->r->waits, &w) ||
+           reader_nomemory(c->l);
   }
-  if (restore_iswaiting(c, since)) c->r->waiting = since;
   c->r->own_figures.sampled += since;
+  if (restore_iswaiting(c, since)) {
+    c->r->waiting = since;
+    c->r->waiting_waited = waited;
+  }
+  else c->r->own_figures.waited += waited;
+  return 1;
 }
 
 
@@ -870,21 +883,29 @@ static int since_toolong (Scale scale, uint64_t ticks) {
 /*
 ** Charges the time since the last event to the node that runs. In a live file,
 ** that is the time until now; in the file of a program that a signal ended,
-** the time until then.
+** the time until then. Only of such a program is it known how much of it was
+** waiting, and not always. 0: out of memory.
 */
-static void restore_since (Restoring *c) {
+static int restore_since (Restoring *c) {
   const Tree *t = &c->r->tree;
+  Figures *f = &c->r->own_figures;
   uint64_t last, now;
   Node *running = restore_running(c);
   if (c->h->state != FORMAT_LIVE || (!c->l->live && c->h->until == 0) ||
       running == NULL || running == t->overhead ||
       c->r->clock.kind > CLOCK_MONO)
-    return;
+    return 1;
   last = restore_lastevent(c);
   now = c->h->until != 0 ? c->h->until : clock_read(&c->r->clock);
-  if (now <= last || since_toolong(c->r->clock.scale, now - last)) return;
+  if (c->h->until != 0 && f->killed != 0) {
+    c->l->divided = 1;
+    now = f->killed;
+  }
+  if (now <= last || since_toolong(c->r->clock.scale, now - last)) return 1;
   c->l->since = now - last;
-  restore_charge(c, running, now - last);
+  if (!c->l->divided) f->killed_waited = 0;
+  if (f->killed_waited > now - last) f->killed_waited = now - last;
+  return restore_charge(c, running, now - last, f->killed_waited);
 }
 
 
@@ -944,7 +965,7 @@ int restore (Loaded *l) {
   restore_header(&c);
   restore_strings(&c);
   if (!restore_possible(&c)) return 0;
-  restore_since(&c);
+  if (!restore_since(&c)) return 0;
   restore_uncharged(&c);
   return restore_possible(&c);
 }

@@ -133,6 +133,20 @@ void hot_divide (Hot *h, uint64_t now, GapParts *parts) {
 }
 
 
+/* Calls what reads the time and the thread's clocks, which is safe. */
+void hot_killed (Hot *h) {
+  Figures *f = h->recording->figures;
+  GapParts parts;
+  uint64_t now;
+  if (!h->look->on) return;
+  now = hot_now(h);
+  if (now < h->last) return;
+  hot_divide(h, now, &parts);
+  f->killed_waited = parts.waited;
+  f->killed = now;
+}
+
+
 uint64_t hot_gap (Hot *h, uint64_t now) {
   GapParts parts;
   if (now < h->last) {

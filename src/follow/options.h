@@ -28,8 +28,8 @@ typedef struct Options {
 			   must have the samples; 0: as many as it can have */
   int cpu;		/* processor time instead of wall time */
   int watched;		/* mode sample: another thread asks for ticks */
-  int counted;		/* only if the timer can count the time in which the
-			   thread runs */
+  int counted;		/* then the timer counts the time in which the thread
+			   runs, where it can */
   int callsites;	/* calls from different lines are different nodes */
   uint32_t foldat;	/* nodes from which on recursion folds; 0: always */
   int exclude_c;	/* C functions are charged to their callers */

@@ -297,7 +297,7 @@ static int possible_loops (const Recording *r, Scale scale) {
 static int possible_figures (const Recording *r, Scale scale) {
   const Figures *f = r->figures;
   const uint64_t figures[] = {
-    f->waited, f->backwards, f->gc_steps, f->gc_cycles, f->alloc_samples,
+    f->waited, f->killed_waited, f->backwards, f->gc_steps, f->gc_cycles, f->alloc_samples,
     f->signals, f->interrupted, (uint64_t)f->live_peak, r->live,
     r->memory_interval, r->events, f->unmatched
   };

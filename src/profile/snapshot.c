@@ -148,9 +148,12 @@ static uint64_t samples_times (Snapshot *s, const Recording *r) {
   }
   s->node[NODE_OVERHEAD].self = s->node[NODE_OVERHEAD].raw =
     (int64_t)clock_ns(s->scale, ticks + overhead) - all_ns;
-  if (r->waiting > 0)
-    s->node[NODE_WAITING].self = s->node[NODE_WAITING].raw =
-      all_ns - whole - waited;
+  if (r->waiting > 0) {
+    ProfileNode *n = &s->node[NODE_WAITING];
+    n->self = n->raw = all_ns - whole - waited;
+    n->wait = (int64_t)clock_ns(s->scale, r->waiting_waited);
+    if (n->wait > n->self) n->wait = n->self;
+  }
   return ticks + overhead;
 }
 

@@ -212,9 +212,8 @@ static void sample_watch (Sampler *s) {
   Pace *p = &s->pace;
   p->watched = p->counts = 0;
   if (!o->cpu && o->watched && s->unwinder.at != NULL) {
-    p->counts = timer_counts(p->timer, 1);
-    if (p->counts || !o->counted)
-      watcher_begin(&s->watcher, p, &s->running);
+    p->counts = o->counted && timer_counts(p->timer, 1);
+    watcher_begin(&s->watcher, p, &s->running);
     if (p->counts && !p->watched) p->counts = timer_counts(p->timer, 0);
   }
   if (s->paused) watcher_rest(s->watcher);

@@ -59,6 +59,8 @@ local sampled = later "cprof.count.sampled"
 ---@field live boolean?        whether it was loaded while being recorded
 ---@field since_last_event_ns integer?  with `live`, or if a signal ended
 ---    the program: time without any event
+---@field since_last_event_waiting_ns integer?  how much of that it waited;
+---    nil: that is not known
 ---@field events integer?      calls and returns that were seen
 ---@field unmatched integer    events for which no call was found
 ---@field truncated integer    calls without known callers, as the tree had

@@ -16,7 +16,7 @@ local origins = setmetatable({}, { __mode = "k" })
 -- fields of meta that are not known of a part of a recording
 local unknown <const> = { "timer", "signals", "interrupted", "memory_interval",
   "memory_samples", "live_interval", "peak_bytes", "live",
-  "since_last_event_ns", "axis_begins_ns" }
+  "since_last_event_ns", "since_last_event_waiting_ns", "axis_begins_ns" }
 
 ---Why a profile has no time axis; nil: it has one.
 ---@param p cprof.Profile

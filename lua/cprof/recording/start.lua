@@ -43,10 +43,11 @@ local start = {}
 ---@field callsites? boolean    true: calls from different lines have different
 ---    nodes
 ---@field clock? "wall"|"cpu"
----@field timer? "auto"|"wall"|"thread"  mode "sample": who interrupts the
----    program: wall: a timer of the wall clock; thread: the task clock, where
----    the system allows it, and a thread of cprof's own, which let system calls
----    go on; auto: thread with the task clock, else wall
+---@field timer? "auto"|"thread"|"wall"  mode "sample": who interrupts the
+---    program. wall: a timer of the wall clock, also while it waits; thread: a
+---    thread of cprof's own, which lets system calls go on; auto: events of the
+---    system's task clock while it runs, and such a thread while it waits;
+---    where the system does not allow one of these, the one before it
 ---@field recursion? "auto"|"full"|"fold"  fold: a function that is on the call
 ---    path already gets that node again; auto: from 100,000 nodes on
 ---@field max_nodes? integer    most call-tree nodes
@@ -87,8 +88,8 @@ start.options = {
   c_functions = { type = "boolean", default = true, shapes = true },
   callsites = { type = "boolean", default = false, shapes = true },
   clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
-  timer = { type = "string", values = { "auto", "wall", "thread" },
-            default = "wall" },
+  timer = { type = "string", values = { "auto", "thread", "wall" },
+            default = "auto" },
   recursion = { type = "string", values = { "auto", "full", "fold" },
                 default = "auto", shapes = true },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
