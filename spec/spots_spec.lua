@@ -157,7 +157,18 @@ describe("what samples find a function doing", function()
     build(dir)
     local called = load(dir)
     sample(called.zeros)
-    assert.equal("kernel", most(profiler.snapshot()))
+    local p = profiler.snapshot()
+    assert.equal("kernel", most(p))
+    -- the share is at least half
+    for _, options in ipairs { {}, { mode = "self" },
+      { format = "markdown" } } do
+      local text = p:report(options)
+      assert.is_truthy(text:find("%f[%w]of it: kernel %d[%d.]+ %%"), text)
+      local lines = 0
+      for _ in text:gmatch "of it: " do lines = lines + 1 end
+      assert.equal(1, lines)
+    end
+    assert.is_nil(p:report { measure = "wait" }:find "of it: ")
   end)
 
   it("is known after a library was unloaded", function()

@@ -122,6 +122,17 @@ local function by_spots(p, title)
   return out
 end
 
+---What a function's own time without waiting is made of, by the machine
+---instructions that ran, longest first; {}: the profile does not tell.
+---@param p cprof.Profile
+---@param title string
+---@return cprof.Within[]
+function within.itself(p, title)
+  local out = p.time_samples and by_spots(p, title) or {}
+  table.sort(out, order("-ns", "what"))
+  return out
+end
+
 ---What the time of a function is made of, longest first; {}: the profile does
 ---not tell. With C frames, that is its own time and that of C functions that it
 ---calls without the calls of Lua; else its own time, without waiting.
@@ -130,11 +141,11 @@ end
 ---@return cprof.Within[] parts
 ---@return boolean frames  are they from C frames?
 function within.of(p, title)
-  if not p.time_samples then return {}, false end
-  local out, frames = by_spots(p, title), false
-  if #out == 0 then out, frames = by_frames(p, title), true end
+  local out = within.itself(p, title)
+  if #out > 0 or not p.time_samples then return out, false end
+  out = by_frames(p, title)
   table.sort(out, order("-ns", "what"))
-  return out, frames
+  return out, true
 end
 
 return within
