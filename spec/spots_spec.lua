@@ -7,6 +7,7 @@ local command = require "command"
 local compile = require "compile"
 local merge = require "cprof.profile.merge"
 local join = require "cprof.profile.join"
+local page = require "page"
 local profiler = require "cprof"
 
 local machine = command.shell "uname -sm"
@@ -164,11 +165,26 @@ describe("what samples find a function doing", function()
       { format = "markdown" } } do
       local text = p:report(options)
       assert.is_truthy(text:find("%f[%w]of it: kernel %d[%d.]+ %%"), text)
-      local lines = 0
-      for _ in text:gmatch "of it: " do lines = lines + 1 end
-      assert.equal(1, lines)
     end
     assert.is_nil(p:report { measure = "wait" }:find "of it: ")
+  end)
+
+  it("is in the page, by function", function()
+    local dir <close> = command.folder()
+    build(dir)
+    local called = load(dir)
+    sample(called.spin)
+    local p, path = profiler.snapshot(), dir.path .. "/page.html"
+    assert(p:html(path))
+    local header = page.data(command.read(path))
+    local spent, found = header.spent, 0
+    for i in ipairs(spent.f) do
+      if spent.what[i][1] == "spin_here" then
+        found = found + 1
+        assert.equal(#spent.what[i], #spent.ns[i])
+      end
+    end
+    assert.equal(1, found)
   end)
 
   it("is known after a library was unloaded", function()
