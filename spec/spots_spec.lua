@@ -5,6 +5,7 @@ local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
 local compile = require "compile"
+local json = require "dkjson"
 local merge = require "cprof.profile.merge"
 local join = require "cprof.profile.join"
 local page = require "page"
@@ -183,6 +184,22 @@ describe("what samples find a function doing", function()
         found = found + 1
         assert.equal(#spent.what[i], #spent.ns[i])
       end
+    end
+    assert.equal(1, found)
+  end)
+
+  it("is in JSON", function()
+    local dir <close> = command.folder()
+    build(dir)
+    local called = load(dir)
+    sample(called.spin)
+    local p, out = profiler.snapshot(), {}
+    p:export("json", function(s) out[#out + 1] = s end)
+    local found = 0
+    for i, f in ipairs(json.decode(table.concat(out)).functions) do
+      local parts = p:within(p.functions[i].title)
+      assert.same(parts[1] and parts or nil, f.within)
+      if parts[1] and parts[1].what == "spin_here" then found = found + 1 end
     end
     assert.equal(1, found)
   end)
