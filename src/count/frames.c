@@ -116,9 +116,9 @@ int frames_touchnew (Frames *f, const Node *n) {
 }
 
 
-int frames_begin (Frames *f, uint64_t start) {
+int frames_begin (Frames *f, const FrameTime *start) {
   uint32_t id;
-  f->start = start;
+  f->start = *start;
   f->number = 1;
   f->ring = memory_newzeroed(f->memory, HostFrame, f->size);
   if (f->ring == NULL) return 0;
@@ -431,43 +431,41 @@ static void frames_skip (Frames *f) {
 
 
 /* The next frame starts. */
-static void frames_next (Frames *f, uint64_t now, uint64_t steps) {
+static void frames_next (Frames *f, const FrameTime *now) {
   f->number++;
   f->count = 0;
-  f->start = now;
-  f->steps = steps;
+  f->start = *now;
 }
 
 
-int frames_start (Frames *f, uint64_t now, uint64_t steps) {
+int frames_start (Frames *f, const FrameTime *now) {
   uint32_t i;
   if (!frames_begin(f, now)) return 0;
   frames_skip(f);
   for (i = 0; i < f->count; i++) frames_node(f, f->touched[i])->touched = 0;
   f->count = 0;
-  f->steps = steps;
   return 1;
 }
 
 
-static int frames_record (Frames *f, uint64_t now, uint64_t steps) {
+static int frames_record (Frames *f, const FrameTime *now) {
   HostFrame *p = &f->last;
   p->number = f->number;
-  p->start = f->start;
-  p->ticks = now - f->start;
-  p->steps = steps - f->steps;
+  p->start = f->start.at;
+  p->ticks = now->ran - f->start.ran;
+  p->steps = now->steps - f->start.steps;
   if (!frame_nodes(f) || !frame_rows(f)) return 0;
   frames_average(f);
   return frames_keep(f);
 }
 
 
-int frames_end (Frames *f, uint64_t now, uint64_t steps, int record) {
+int frames_end (Frames *f, const FrameTime *now, int record) {
   if (!record) frames_skip(f);
-  else if (!frames_record(f, now, steps)) {
+  else if (!frames_record(f, now)) {
     f->last.rows = f->last.nodes = 0;  /* it is not complete */
     return 0;
   }
-  frames_next(f, now, steps);
+  frames_next(f, now);
   return 1;
 }

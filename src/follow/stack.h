@@ -74,7 +74,7 @@ typedef struct Stack {
   uint64_t sliced;	/* 'calltime_now' when it was resumed; 0: it does not run,
 			   or is being closed */
   DurationParts sliced_parts;	/* 'calltime_parts' then */
-  uint64_t halted;	/* 'calltime_now' when its pause began */
+  uint64_t halted;	/* when its pause began, see tasktime.c */
   uint64_t frame;	/* last host frame to which all nodes were added */
   lua_Hook hook;	/* the program's own; NULL: none */
   int mask, count;	/* what the program's hook asks for */
@@ -132,11 +132,14 @@ static inline void stack_copy (const Stack *s, Frame *to, const Frame *from) {
 /* Where recursion folds: frames above 'from' are no longer active. */
 CPROF_I void stack_deactivate (Frame *from, Frame *top);
 
-/* Where it does not: counts the frames above 'from' as ended by an error. */
+/*
+** Where it does not: counts the frames above 'from' as ended without a return.
+** A reset leaves frames of suspended coroutines without nodes.
+*/
 static inline void stack_unreturned (const Frame *from, const Frame *top) {
   for (; top > from; top--) {
     Node *n = top->node;
-    if (!(top->is.flags & (FRAME_EXCLUDED | FRAME_ZONE)) &&
+    if (!(top->is.flags & (FRAME_EXCLUDED | FRAME_ZONE)) && n != NULL &&
         n->as.full.unreturned < INT32_MAX)
       n->as.full.unreturned++;
   }

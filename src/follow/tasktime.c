@@ -139,11 +139,17 @@ static int tasktime_made (Recorder *r, lua_State *L, lua_State *co,
 }
 
 
+/* A coroutine that is suspended is so while other programs run, too. */
+static uint64_t tasktime_suspended (const Hot *h) {
+  return calltime_now(h) + h->recording->figures->preempted;
+}
+
+
 static void tasktime_stop (Recorder *r, Stack *s, TaskEnd how) {
   Tasks *t = tasktime_tasks(r);
   if (s->pause != 0)
     tasks_pauseat(t, s->pause)->ticks +=
-      tasktime_since(calltime_now(r->hot), s->halted);
+      tasktime_since(tasktime_suspended(r->hot), s->halted);
   tasks_ended(t, s->task, how);
   s->task = s->pause = 0;
   s->sliced = 0;
@@ -231,11 +237,11 @@ static void tasktime_slice (Recorder *r, Stack *s, uint64_t now) {
 }
 
 
-/* 's' is suspended from 'now' on. 0: out of memory. */
-static int tasktime_pause (Recorder *r, Stack *s, uint64_t now) {
+/* 's' is suspended from now on. 0: out of memory. */
+static int tasktime_pause (Recorder *r, Stack *s) {
   Tasks *t = tasktime_tasks(r);
   s->pause = tasks_pause(t, s->task, slice_node(r, s));
-  s->halted = now;
+  s->halted = tasktime_suspended(r->hot);
   if (s->pause == 0) return 0;
   tasks_pauseat(t, s->pause)->times++;
   return 1;
@@ -243,12 +249,10 @@ static int tasktime_pause (Recorder *r, Stack *s, uint64_t now) {
 
 
 int tasktime_leave (Recorder *r, lua_State *running, Stack *s) {
-  uint64_t now;
   if (!tasktime_tasks(r)->on || s->task == 0) return 1;
-  now = calltime_now(r->hot);
-  if (s->sliced != 0) tasktime_slice(r, s, now);
+  if (s->sliced != 0) tasktime_slice(r, s, calltime_now(r->hot));
   if (threads_alive(r, running, s) && lua_status(s->L) == LUA_YIELD)
-    return tasktime_pause(r, s, now);
+    return tasktime_pause(r, s);
   tasktime_stop(r, s, r->closing == s->L ? TASK_CLOSED
                     : s->top == s->base ? TASK_RETURNED : TASK_FAILED);
   if (r->closing == s->L) r->closing = NULL;
@@ -259,17 +263,16 @@ int tasktime_leave (Recorder *r, lua_State *running, Stack *s) {
 int tasktime_enter (Recorder *r, lua_State *L) {
   Tasks *t = tasktime_tasks(r);
   Stack *s = r->current;
-  uint64_t now;
   if (!t->on || s->L == r->main || s->sliced != 0) return 1;
   if ((s->task == 0 || s->kind.func == 0) && !tasktime_body(r, L, s))
     return 0;
   if (s->task == 0) return 1;
-  now = calltime_now(r->hot);
   if (s->pause != 0)
-    tasks_pauseat(t, s->pause)->ticks += tasktime_since(now, s->halted);
+    tasks_pauseat(t, s->pause)->ticks +=
+      tasktime_since(tasktime_suspended(r->hot), s->halted);
   s->pause = 0;
   if (r->closing == s->L) return 1;
-  s->sliced = now;
+  s->sliced = calltime_now(r->hot);
   s->sliced_parts = calltime_parts(r->hot);
   tasks_at(t, s->task)->resumes++;
   return 1;
@@ -304,7 +307,7 @@ int tasktime_begin (Recorder *r, lua_State *L) {
     if (s->sliced != 0) ok = ok && tasktime_leave(r, L, s);
     else if (ok && s->pause == 0 && threads_alive(r, L, s) &&
              lua_status(s->L) == LUA_YIELD)
-      ok = tasktime_pause(r, s, calltime_now(r->hot));
+      ok = tasktime_pause(r, s);
   }
   for (s = current; ok && s != NULL; s = s->resumer) {
     r->current = s;
@@ -318,7 +321,7 @@ int tasktime_begin (Recorder *r, lua_State *L) {
 /* A host may close a coroutine without an event. */
 void tasktime_settle (Recorder *r, lua_State *L) {
   Tasks *t = tasktime_tasks(r);
-  uint64_t now = calltime_now(r->hot);
+  uint64_t now = tasktime_suspended(r->hot);
   Stack *s = NULL;
   if (!t->on) return;
   tasktime_charge(r);

@@ -136,8 +136,9 @@ function allocations.in_use(profile)
     root.total_live_blocks
   local estimated, all = meta.live_interval > 1, root.total_bytes
   if not allocations.tells_live(profile) then
-    return ("still in use: not known, as one sample per %s gives too few")
-      :format(format.bytes(meta.live_interval))
+    return ("still in use: not known, as one sample per %s gives too few; " ..
+      "--memory=all (memory_interval = 1) counts every block"):format(
+      format.bytes(meta.live_interval))
   end
   local peak = estimated and math.min(meta.peak_bytes, all) or meta.peak_bytes
   return ("still in use%s: %s%s in %s; %s%s at the peak%s%s"):format(

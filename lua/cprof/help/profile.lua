@@ -25,7 +25,7 @@ With `tasks`, `profile.tasks` is a list of what each kind of coroutine did, thos
 | `returned`, `failed`, `closed`, `collected` | those that have: by a return, by an error, by `coroutine.close`, as garbage. `created + met` is the sum of these and `alive` |
 | `resumes`, `slices` | how often they were resumed; slices that have ended |
 | `p50_ns`, `p90_ns`, `p99_ns`, `max_ns`, `durations`, `slowest` | of slices, as of calls with `distribution`; `node` of a slow one is where it ended |
-| `running_ns`, `waiting_ns`, `suspended_ns` | time in which they ran, without coroutines that they resumed; the part of it in which the thread waited; time in which they were suspended |
+| `running_ns`, `waiting_ns`, `suspended_ns` | time in which they ran, without coroutines that they resumed; the part of it in which the thread waited; time in which they were suspended, also while other programs had the processor |
 | `pauses` | where they were suspended: a list of `node` (call path of the yield; nil: not known), `times` and `ns`, the longest first |
 
 In mode `"sample"`, if a sample found a coroutine running, `profile.tasks` has estimates by the function that runs in it: `func`, `samples`, `running_ns` and `waiting_ns`, also of a range of time. Samples do not tell when coroutines are suspended or resumed, or where they were made. They do not see coroutines that C code resumes, as cqueues does.

@@ -58,13 +58,21 @@ local function state(m)
   return text, styles[status.state]
 end
 
+-- a script's name says more than the folder of its interpreter
+local function fitting(command, room)
+  if format.width(command) > room then
+    command = command:gsub("^%S*/", "")
+  end
+  return format.cutend(command, room)
+end
+
 local function title(m, line)
   local text, style = state(m)
   local meta = m.now and m.now.now.profile.meta
   local what = format.plain(meta and meta.program or m.title or "")
   line:add("cprof top: ", "bold")
-  line:add(format.cutend(what, line.room - line.width - format.width(text) -
-    2), "bold")
+  line:add(fitting(what, line.room - line.width - format.width(text) - 2),
+    "bold")
   line:right(text, style)
 end
 
