@@ -10,6 +10,7 @@
 #include "count/axis.h"
 #include "count/gap.h"
 #include "count/loops.h"
+#include "count/spots.h"
 #include "count/node.h"
 #include "count/tasks.h"
 #include "count/timing.h"
@@ -133,7 +134,8 @@ typedef struct Recording {
   Memory memory;
   Functions functions;
   Tree tree;
-  Waits waits;
+  Tally waits;		/* see waits.h */
+  Tally spots;		/* mode sample: see spots.h */
   Tasks tasks;
   Loops loops;		/* frames of the host */
   Axis axis;		/* mode sample: when samples came */

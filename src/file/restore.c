@@ -581,22 +581,55 @@ static int restore_loops (Restoring *c) {
 }
 
 
-/* Restores a chunk of waits, up to the number of waits in the header. */
-static int restore_chunkofwaits (Restoring *c, const FileBlock *b) {
-  uint32_t i, many = 1u << WAITS_SHIFT, first = b->owner << WAITS_SHIFT;
-  if (b->owner > c->h->waits >> WAITS_SHIFT ||
-      block_room(b) != sizeof(Wait) << WAITS_SHIFT)
-    return reader_fail(c->l, "block of waits");
-  for (i = first == 0; i < many && first + i < c->h->waits; i++) {
-    Wait w;
-    memcpy(&w, block_bytes(b) + i * sizeof w, sizeof w);
-    if (w.line < 0 || (w.node == WAIT_LINE
-                       ? w.func >= c->r->functions.list.count
-                       : w.node >= c->r->tree.nodes.count || w.func != 0))
-      return reader_fail(c->l, "place of a wait");
-    if (!waits_add(&c->r->waits, &w)) return reader_nomemory(c->l);
+/* Adds a count to its tally. 0: it is impossible, or out of memory. */
+typedef int (*RestoreCount) (Restoring *c, const TallyCount *x);
+
+/* Restores a chunk of a tally, up to the number of counts in the header. */
+static int restore_counts (Restoring *c, const FileBlock *b, uint32_t count,
+                           RestoreCount add) {
+  uint32_t i, many = 1u << TALLY_SHIFT, first = b->owner << TALLY_SHIFT;
+  if (b->owner > count >> TALLY_SHIFT ||
+      block_room(b) != sizeof(TallyCount) << TALLY_SHIFT)
+    return reader_fail(c->l, "block of a tally");
+  for (i = first == 0; i < many && first + i < count; i++) {
+    TallyCount x;
+    memcpy(&x, block_bytes(b) + i * sizeof x, sizeof x);
+    if (!add(c, &x)) return 0;
   }
   return 1;
+}
+
+
+static int restore_wait (Restoring *c, const TallyCount *x) {
+  Wait w = wait_of(x);
+  if (w.line < 0 || (w.node == WAIT_LINE
+                     ? w.func >= c->r->functions.list.count
+                     : w.node >= c->r->tree.nodes.count || w.func != 0))
+    return reader_fail(c->l, "place of a wait");
+  return waits_add(&c->r->waits, &w) || reader_nomemory(c->l);
+}
+
+
+static int restore_spot (Restoring *c, const TallyCount *x) {
+  Spot s = spot_of(x);
+  int known = 1;
+  if (spot_isinfile(&s)) {
+    s.module = reader_textid(c->l, s.module);
+    known = s.module != TEXT_FAILED;
+  }
+  if (!known || s.func >= c->r->functions.list.count)
+    return reader_fail(c->l, "place of a spot");
+  return spots_add(&c->r->spots, &s) || reader_nomemory(c->l);
+}
+
+
+static int restore_chunkofwaits (Restoring *c, const FileBlock *b) {
+  return restore_counts(c, b, c->h->waits, restore_wait);
+}
+
+
+static int restore_chunkofspots (Restoring *c, const FileBlock *b) {
+  return restore_counts(c, b, c->h->spots, restore_spot);
 }
 
 
@@ -956,6 +989,7 @@ int restore (Loaded *l) {
        restore_functions(&c) && restore_sources(&c) &&
        restore_nodes(&c) &&
        restore_each(&c, BLOCK_WAITS, restore_chunkofwaits) &&
+       restore_each(&c, BLOCK_SPOTS, restore_chunkofspots) &&
        restore_tasks(&c) && restore_loops(&c) &&
        restore_allocated(&c) && restore_durations(&c) &&
        restore_lines(&c) && restore_overhead(&c) && restore_axis(&c);

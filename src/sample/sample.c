@@ -19,6 +19,7 @@
 #include "heap/allocations.h"
 #include "heap/nogc.h"
 #include "sample/pace.h"
+#include "sample/spotter.h"
 #include "sample/unwind.h"
 #include "sample/watcher.h"
 
@@ -32,6 +33,7 @@ typedef struct Sampler {
 				   is to tell, see blocked.h; 0: of none */
   HookSwap hookswap;
   Unwinder unwinder;
+  Spotter spotter;
   volatile sig_atomic_t paused;	/* are ticks ignored? */
   volatile sig_atomic_t held;	/* is no hook set until 'sample_unblock'? */
   volatile sig_atomic_t elsewhere;	/* has a tick found that another thread
@@ -64,7 +66,7 @@ static Sampler *sample_of (const Recorder *r) {
 ** without cprof_thread, the C stack in use shows that. The handler may
 ** interrupt any instruction, within Lua, malloc or the recorder. It calls
 **   - lua_sethook, lua_gethook and its like, which Lua allows there;
-**   - what running.h says;
+**   - what running.h and spotter.h say;
 **   - clock_gettime, getpid, and timer_settime or setitimer, which are system
 **     calls;
 ** and allocates and locks nothing. It reads the Sampler and its Watcher,
@@ -147,6 +149,9 @@ static void sample_arm (Sampler *s, uint64_t ns, int waits) {
   if (armed) s->unknown = t.waits ? asked.stack : 0;
   t.armed = armed || s->pace.weight == 0;
   pace_tick(&s->pace, &t);
+  spotter_tick(&s->spotter, timer_system(s->pace.timer) > 0
+                              ? TIMER_SYSTEM : timer_at(s->pace.timer),
+               t.ns, t.waits);
 }
 
 
@@ -527,6 +532,8 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
       w.wait = 0;  /* only C functions wait */
     sample_charge(s, &x, event, w);
     ok = sample_wait(s, x.node, w.wait) &&
+         spotter_charge(&s->spotter, &r->recording, x.node->func,
+                        w.ns > w.wait ? w.ns - w.wait : 0) &&
          sample_when(s, r->hot->last, x.node, sample_at(s, &x, event), w);
   }
   if (ok) sample_learn(s, &x);
@@ -683,6 +690,7 @@ static void sample_restart (Sampler *s) {
   s->frame.node = r->recording.tree.root;
   r->hot->top = r->hot->limit = &s->frame;
   pace_forget(&s->pace);
+  spotter_begin(&s->spotter, &r->recording.memory, &r->recording.functions);
   s->signals_counted = s->signals;
   s->ended_counted = s->ended;
   s->any = 0;
@@ -806,6 +814,7 @@ void sample_clear (Recorder *r) {
   if (s == NULL) return;
   sample_disarm(s);
   unwind_clear(&s->unwinder);
+  spotter_free(&s->spotter);
 }
 
 

@@ -40,5 +40,6 @@ With `memory`, functions and nodes have `self_allocs` and `self_bytes`, function
 | `profile:html(target, options)` | writes it as a page for a browser |
 | `profile:export(format, target, options)` | writes it for another tool |
 | `profile:sums(group, by_line)` | sums over groups of functions: rows, and edges between them. `group(function)` returns the title of its group. Their figures have the names that those of functions have: `self_ns`, in mode `"count"` `instructions`. With `by_line`, calls from different lines are different edges. Rows and edges have `metamethod`, as nodes do |
+| `profile:within(title)` | mode `"sample"`: what the function's own time without waiting was spent in, where signals tell that: a list of `what` (`"collector"`, or the name of a function of C), `ns`, and `unknown` (`what` says why it is not known), the longest first; `{}`: it is not known. Of samples from outside with C frames, with those C functions below it |
 ]],
 }
