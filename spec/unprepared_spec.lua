@@ -154,6 +154,53 @@ describe("a program that is sampled from outside", function()
     os.execute("kill -9 " .. program.pid)
   end)
 
+  it("is not stopped for a look that comes late", function()
+    local dir <close> = command.folder()
+    local program <close> = start(dir, [[
+      begun()
+      while not stopped do end]])
+    local watched_one = assert(outside.open(program.pid, options()))
+    watched_one:begin()
+    repeat watched_one:step(core.seconds()) until watched_one.states[1].thread
+    local state, samples = watched_one.states[1], watched_one.samples
+    local function look(due, latest)
+      return core.outside_look(samples, 1, state.root, state.layout,
+        state.thread, state.from, state.to, due, latest)
+    end
+    local before = core.outside_figures(samples)
+    local now = core.seconds()
+    assert.same({ "late", 0 }, { look(now - 2, now - 1) })
+    local after = core.outside_figures(samples)
+    assert.equal(before.late + 1, after.late)
+    assert.equal(before.stops, after.stops)
+    assert.equal(before.runs, after.runs)
+    -- it was due before the program was there: it had a processor since
+    local found, stopped = look(1e-9, now + 1e6)
+    assert.equal("runs", found)
+    assert.is_true(stopped > 0)
+    os.execute("kill -9 " .. program.pid)
+  end)
+
+  it("has samples where cprof takes its only processor from it", function()
+    local processor = command.read "/proc/self/status"
+      :match "Cpus_allowed_list:%s*(%d+)"
+    local dir <close> = command.folder()
+    local program <close> = start(dir, [[
+      local function hot() while not stopped do end end
+      begun()
+      hot()]], ("taskset -c %s $SPEC_LUA"):format(processor))
+    local file = dir.path .. "/x.cprof"
+    local p
+    repeat
+      local _, err, status = command.shell(("taskset -c %s %s"):format(
+        processor, command.line("attach", "--seconds", "0.3", "-o", file,
+        tostring(program.pid))))
+      assert.equal(0, status, err)
+      p = assert(profiler.load(file))
+    until p.samples >= 5 and helper.named(p, "hot")
+    os.execute("kill -9 " .. program.pid)
+  end)
+
   it("has no time axis, and says what has one", function()
     local dir <close> = command.folder()
     local program <close> = start(dir, [[
