@@ -155,6 +155,14 @@ static const OutsideFrame *outside_ask (lua_State *L, Outside *o,
 }
 
 
+/* outside -> : code was loaded, or has gone: asks again what C frames are */
+static int outside_forget (lua_State *L) {
+  Outside *o = outside_get(L);
+  memset(o->kept, 0, sizeof o->kept);
+  return 0;
+}
+
+
 /* Joins what was read, once the thread is not stopped any more. */
 static void outside_join (lua_State *L, Outside *o) {
   const NativeStack *s = &o->native->stack;
@@ -446,9 +454,8 @@ static const char *outside_stop (lua_State *L, Outside *o, const Looked *x,
 /*
 ** outside, ns that a sample stands for, address of a state or coroutine,
 ** layout, thread, its C stack's first address and the one behind it or nil,
-** when it was to be looked at and until when that makes a sample, in seconds, or
-** nil
-** -> "runs", "waits", "idle", "moved": another thread runs it, or none;
+** when it was to be looked at and until when that makes a sample, in seconds,
+** or nil -> "runs", "waits", "idle", "moved": another thread runs it, or none;
 ** "late"; "ready": it had no processor; "ended": the thread has; or why there
 ** is no sample; and for how many ns a thread was stopped
 */
@@ -729,6 +736,7 @@ static const luaL_Reg loutside_list[] = {
   {"outside", outside_begin},
   {"outside_look", outside_look},
   {"outside_hurry", outside_hurry},
+  {"outside_forget", outside_forget},
   {"outside_where", outside_where},
   {"outside_jump", outside_jump},
   {"outside_use", outside_use},

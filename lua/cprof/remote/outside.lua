@@ -40,6 +40,10 @@ local often <const> = 0.2
 -- seconds after which a state that cannot be read any more is given up
 local patience <const> = 1
 
+-- seconds after which a thread that was to stop is left to the system, which
+-- lets it go on when cprof ends
+local longest_stop <const> = 10
+
 -- how many bytes of a source are kept in the profile
 local longest <const> = 1 << 20
 
@@ -79,8 +83,10 @@ function outside.open(pid, options)
   local mappings = opened.mappings
   local found = symbols.open(pid, mappings)
   local stacks = options.native and native.open(memory, found, mappings) or nil
+  local places = {}
   return setmetatable({ pid = pid, options = options, memory = memory,
-    symbols = found, stacks = stacks, found = opened.states, names = names,
+    symbols = found, places = places, stacks = stacks, names = names,
+    found = opened.states,
     states = table.move(opened.states, 1, #opened.states, 1, {}),
     mappings = mappings, command = process.command(pid),
     folder = core.remote_link(("/proc/%d/cwd"):format(pid)), where = {},
@@ -88,6 +94,8 @@ function outside.open(pid, options)
       not options.stop, stacks and stacks.stacks, stacks and
       function(pc, start)
         local f = stacks:frame(pc, start)
+        -- its library may be gone when the profile is made
+        places[f.start] = found:place(f.start)
         return f.start, f.interpreter, f.lost
       end) }, Outside)
 end
@@ -158,13 +166,18 @@ end
 
 -- Looks whether a library was loaded, or has gone.
 local function look_at_code(self)
-  local mappings = process.mappings(self.pid)
-  local count = 0
+  local mappings, list = process.mappings(self.pid), {}
   for _, m in ipairs(mappings) do
-    if m.how:find("x", 1, true) then count = count + m.to - m.from end
+    if m.how:find("x", 1, true) then
+      list[#list + 1] = ("%x %x %s"):format(m.from, m.to, m.path)
+    end
   end
-  if count ~= self.code then self.stacks:map(mappings) end
-  self.code = count
+  local code = table.concat(list, "\n")
+  if code ~= self.code then
+    self.stacks:map(mappings)
+    core.outside_forget(self.samples)
+  end
+  self.code = code
 end
 
 -- Looks again which threads run the states, and by which coroutine a host that
@@ -192,6 +205,11 @@ end
 -- Samples
 -- =======================================================
 
+-- why there may be no sample of a state that can be read: the system is busy,
+-- or nothing is to be stopped
+local no_sample <const> = { late = true, ready = true, ["it runs"] = true,
+  ["it does not stop"] = true }
+
 -- Takes a sample of a state. Returns a message if that is forbidden.
 local function sample(self, state, now, late)
   local when = self.pace
@@ -210,7 +228,7 @@ local function sample(self, state, now, late)
     return ("process %d could not be stopped for a moment: another program " ..
       "debugs it, or the system forbids it (ptrace); --no-stop reads it " ..
       "without"):format(self.pid)
-  elseif found ~= "it runs" and found ~= "late" and found ~= "ready" then
+  elseif not no_sample[found] then
     state.misfit = state.misfit or { since = now }
     state.misfit.why = found
   end
@@ -241,10 +259,19 @@ local function account_all(self, now)
   for _, state in ipairs(self.found) do account(self, state, now) end
 end
 
+-- Lets a thread go on that was to stop, but has not yet, as the system is busy.
+local function let_go(self)
+  local over = core.seconds() + longest_stop
+  while not core.remote_go(self.memory) and core.seconds() < over do
+    core.sleep(0.001)
+  end
+end
+
 ---Ends sampling.
 ---@param why string
 function Outside:finish(why)
   account_all(self, core.seconds())
+  let_go(self)
   self.ended = why
 end
 
@@ -308,6 +335,7 @@ function Outside:record(tell)
   core.outside_hurry(self.samples, true)
   local ok, ended, forbidden = pcall(record, self, tell)
   core.outside_hurry(self.samples, false)
+  let_go(self)
   if not ok then error(ended, 0) end
   return ended, forbidden
 end
@@ -365,7 +393,7 @@ local function describe_functions(self, raw)
   for _, f in ipairs(raw) do
     if f.kind == "C" then
       f.marks = f.wraps and wrapped or marks[self.names[f["function"]]] or 0
-      f.code = self.symbols:place(f.address)
+      f.code = self.places[f.address] or self.symbols:place(f.address)
       -- a function of Lua's may be named by its calls
       if f.native and f.code == "" then
         f.code = ("?+0x%x"):format(f.address)

@@ -321,9 +321,8 @@ end
 local function unnamed(profile)
   local found, best = {}, nil
   for _, f in ipairs(profile.functions) do
-    local module = name.module(f)
-    -- memory without a file has no symbols
-    if module and f.name:find "%+0x%x+$" and f.name:sub(1, 1) ~= "[" then
+    local module = name.unnamed(f)
+    if module then
       found[module] = (found[module] or 0) + f.self_samples
       if not best or found[module] > found[best] then best = module end
     end
