@@ -372,6 +372,7 @@ local option <const> = "option."
 local words <const> = { "program", "folder", "lua_version", "lua_release",
   "cprof_version", "runs", "rate", "samples", "unmatched_patterns", "joined",
   "outside_dropped", "outside_stops", "outside_median_ns", "outside_worst_ns",
+  "outside_late", "outside_missed_ns",
   "outside_states", "outside_waits", "range", "reason", "process", "parent" }
 
 ---The strings by which a file describes a profile, by key.

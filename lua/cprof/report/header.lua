@@ -326,9 +326,8 @@ end
 local function unnamed(profile)
   local found, best = {}, nil
   for _, f in ipairs(profile.functions) do
-    local module = name.module(f)
-    -- memory without a file has no symbols
-    if module and f.name:find "%+0x%x+$" and f.name:sub(1, 1) ~= "[" then
+    local module = name.unnamed(f)
+    if module then
       found[module] = (found[module] or 0) + f.self_samples
       if not best or found[module] > found[best] then best = module end
     end
@@ -354,13 +353,15 @@ local function outside(profile, page)
     parts[3] = ("times of %d states together"):format(meta.outside_states)
   end
   page:line(table.concat(parts, "; "))
-  -- on a busy machine, cprof itself waits for a processor, and a program that
-  -- works for a moment after a wait has done so before it is looked at
-  local asked = meta.rate * (meta.wall_ns or 0) / 1e9
-  if stops > 0 and good + dropped < asked / 2 then
-    page:note("only %s of %s looks were possible: short work after a wait " ..
-      "may be shown too small", format.count(good + dropped),
-      format.count(asked // 1 | 0))
+  local late = meta.outside_late or 0
+  if late > (good + dropped + late) / 10 then
+    page:note("%s came too late and were left out: other programs had " ..
+      "cprof's processor", plural(late, "more look"))
+  end
+  if (meta.outside_missed_ns or 0) > 0 then
+    page:note("short work was over before it could be looked at: functions " ..
+      "may have run for up to %s more, the time in (not seen between looks)",
+      format.time(meta.outside_missed_ns))
   end
   local module = unnamed(profile)
   if module then
