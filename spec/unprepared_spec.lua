@@ -517,8 +517,8 @@ describe("cprof attach of a program that does not listen", function()
       "be sampled from outside: process N has no Lua N.N or N.N state",
       "cprof attach: process N does not listen, so it can only be sampled: " ..
         "--lines needs luaN.N -l cprof.auto, or cprof_listen in its host",
-      "cprof attach: --no-stop sees only waiting, which --clock=cpu leaves " ..
-        "out" }, lines)
+      "cprof attach: --no-stop cannot be combined with --clock=cpu: it " ..
+        "samples only waiting, which has no CPU time" }, lines)
     assert.same(well, ended)
   end)
 end)

@@ -304,7 +304,7 @@ local function check_output(parsed, fail)
          not parsed.memory then
     fail(("--format=%s needs --lines or --coverage"):format(row.name))
   elseif counted and row.times then
-    fail(("--format=%s is about times, which --count does not record"):
+    fail(("--format=%s needs times, which --count does not record"):
       format(row.name))
   end
   -- opening and closing a pipe here would end it for its reader

@@ -118,7 +118,7 @@ function export.unfit(profile, row)
     return ('format %%s needs a profile of mode "line" or "count", this one ' ..
       'has mode "%s"; record with start { mode = "line" }'):format(mode)
   elseif row.times and mode == "count" then
-    return 'format %s is about times, which mode "count" does not record; ' ..
+    return 'format %s needs times, which mode "count" does not record; ' ..
       "formats that need no times: " ..
       names(function(other) return not other.times end)
   end

@@ -26,10 +26,10 @@ function range.missing(p)
   local meta = p.meta
   if meta.range then return "a range of time cannot be divided further"
   elseif meta.mode ~= "sample" then
-    return ('no time axis: mode "%s" does not keep when; mode "sample" does')
+    return ('no time axis: mode "%s" does not record one; mode "sample" does')
       :format(meta.mode)
   elseif meta.runs then
-    return "no time axis: a sum of recordings does not keep when"
+    return "no time axis: a sum of recordings has none"
   elseif meta.outside_dropped then
     return "no time axis: samples that are read from outside a program are " ..
       "added up at once, without their times; cprof run --sample keeps " ..

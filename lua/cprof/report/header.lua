@@ -120,8 +120,8 @@ local function gaps(profile, page)
         '; with timer = "auto" (--timer=auto), hardly any do' or "")
   end
   if meta.axis_begins_ns then
-    page:note("ranges of time begin at %s: when earlier samples came was " ..
-      "not kept", format.time(meta.axis_begins_ns))
+    page:note("ranges of time begin at %s: the times of earlier samples " ..
+      "were dropped", format.time(meta.axis_begins_ns))
   end
   if meta.unmatched > 0 then
     page:note("%s matched no stack frame", plural(meta.unmatched, "event"))
