@@ -20,7 +20,7 @@
 typedef struct KnownFunction {
   int isc;
   uint64_t code;	/* the C function; 0: a function of Lua */
-  uint64_t function;	/* that was called when it was first met */
+  uint64_t function;	/* address of what was called when it was first met */
   int native;		/* is it of C, and was never called by Lua? */
   int wraps;		/* did it resume a coroutine that is its upvalue? */
   int first, last;

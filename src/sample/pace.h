@@ -114,11 +114,11 @@ CPROF_I int pace_toomany (Pace *p, uint64_t *ns);
 CPROF_I int pace_stuck (const Pace *p);
 
 /*
-** Returns what a sample at 'now' stands for, and ends the rareness of ticks.
-** 'passed': ticks of the recording's clock since the last sample; these are ns
-** where it counts processor time. If no tick came, the sample stands for 1 ns.
-** If its tick was due while others had the processor, it stands only for the
-** time after that, without what others had.
+** Returns what a sample at 'now' stands for, and lets ticks come at the usual
+** rate again. 'passed': ticks of the recording's clock since the last sample;
+** these are ns where it counts processor time. If no tick came, the sample
+** stands for 1 ns. If its tick was due while others had the processor, it
+** stands only for the time since it was due, less the time that others had.
 */
 CPROF_I Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed,
                            Away away);
