@@ -207,7 +207,7 @@ static Memory *host_armed;	/* specs run in one thread */
 static long host_failat;
 static int host_failonce;
 
-/* where what is after 'arm' is run by children, one for each request */
+/* The code after 'arm' is run by child processes, one for each request. */
 typedef struct Children {
   lua_State *L;		/* a table on top gets what they give */
   long from, upto, step;

@@ -30,7 +30,7 @@ static struct {
   uint64_t due;
   uint64_t time;
   uint64_t since;	/* a tick that is late counts as more samples */
-  unsigned readings;	/* since time went by */
+  unsigned readings;	/* number of readings since time last went by */
   uint64_t step;	/* ns that a reading takes */
   TimerTick tick;	/* NULL: there is no timer */
   void *ud;

@@ -45,7 +45,8 @@ function watched.alive(pid)
   assert(file and not file:read "a":find "%) Z ", "the program has ended")
 end
 
--- What is read as soon as `test` is true of it; `locals`: with variables.
+-- Reads the process until `test` is true of what was read, and returns that.
+-- `locals`: with variables.
 function watched.await(pid, test, locals)
   while true do
     local found = remote.read(pid, locals)

@@ -26,8 +26,7 @@ local kinds = {
   { "free", "allocator" }, { "cfree", "allocator" }, { "_int_", "allocator" },
 }
 
--- calls of Lua and of the interpreter begin with these, which is plumbing, so
--- that what they call has a kind of its own
+-- kinds that say little: what such functions call may have a kind of its own
 local open = { calls = true, interpreting = true }
 
 local function kind_of(given)
@@ -36,7 +35,7 @@ local function kind_of(given)
   end
 end
 
--- The kind of what a C function below a function of Lua takes itself.
+-- The kind of the self time of a C function below a function of Lua.
 local function own(given, kind)
   if kind then return kind end
   return given:find "%+0x%x+$" and "unknown (no symbols)" or

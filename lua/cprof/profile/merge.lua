@@ -146,7 +146,7 @@ local function add_durations(profiles, maps, functions)
   for id, histogram in pairs(sums) do functions[id].histogram = histogram end
 end
 
--- What coroutines did in all of them; nil: that was not counted.
+-- What coroutines did in all profiles; nil: that was not counted.
 local function tasks_of(profiles, maps, shifts, sum)
   local parts = {}
   for i, p in ipairs(profiles) do
@@ -157,7 +157,7 @@ local function tasks_of(profiles, maps, shifts, sum)
   return tasks.sum(parts, sum)
 end
 
--- The frames of all of them, by name.
+-- The frames of all profiles, by name.
 local function loops_of(profiles, maps, shifts, sum)
   local parts, some = {}, false
   for i, p in ipairs(profiles) do
@@ -171,7 +171,7 @@ local function loops_of(profiles, maps, shifts, sum)
   return frames.sum(parts)
 end
 
--- The profiles with the newest first, whose lines of functions are kept.
+-- The profiles, newest first: the sum has the newest lines of functions.
 local function newest_first(profiles)
   local numbers, out = {}, {}
   for i in ipairs(profiles) do numbers[i] = i end

@@ -195,8 +195,8 @@ end
 -- Samples
 -- =======================================================
 
--- The most ns that the first stop counts for: alone, it does not tell whether
--- it took long by chance.
+-- The first stop counts as at most this many ns: alone, it does not tell
+-- whether it took long by chance.
 local first <const> = 100000
 
 -- Sets the average time between two samples, so that stops take no more than
