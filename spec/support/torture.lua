@@ -21,7 +21,7 @@ math.randomseed(torture.seed)
 
 local say = io.stdout
 
----So many, times the scale.
+---`n` times the scale.
 ---@param n number
 ---@return integer
 function torture.many(n)

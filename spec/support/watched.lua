@@ -72,14 +72,14 @@ end
 
 function Program:go() self.pipe:write "\n" end
 
--- Lets it end; returns how it did.
+-- Lets the program end. Returns how it ended.
 function Program:close()
   local _, how, status = self.pipe:close()
   self.pipe = nil
   return how, status
 end
 
--- Ends it where a spec has failed.
+-- Ends the program where a spec has failed.
 function Program:__close()
   if self.pipe then os.execute("kill " .. self.pid) end
 end

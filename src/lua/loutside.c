@@ -367,7 +367,7 @@ static void outside_notestop (Outside *o, const Looked *x, uint64_t from,
 }
 
 
-/* Reads while the thread is stopped. */
+/* Stops the thread, reads what runs, and lets the thread go on. */
 static const char *outside_stop (lua_State *L, Outside *o, const Looked *x,
                                  const TaskUse *before) {
   uint64_t from = platform_monotonic(), known;

@@ -213,7 +213,7 @@ end
 ---Sets `durations` of the rows of functions that have a histogram.
 ---@param p cprof.Profile
 ---@param rows cprof.Row[]
----@param times? cprof.Row[]  where time is not the measure: rows of times
+---@param times? cprof.Row[]  the rows of times, if time is not the measure
 function durations.rows(p, rows, times)
   local known, of = durations.by_title(p), {}
   for _, row in ipairs(times or {}) do of[row.title] = row.durations end

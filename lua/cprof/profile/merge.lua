@@ -22,7 +22,7 @@ local summed <const> = fields.all "sum"
 -- the number of runs that a profile adds up
 local function runs(meta) return meta.runs or 1 end
 
--- Why overhead is in the times, and in those of how many runs; nil: it is not.
+-- Why the times contain overhead, and those of how many runs; nil: they do not.
 local function uncompensated(profiles, all)
   local count, why = 0, nil
   for _, p in ipairs(profiles) do
