@@ -123,7 +123,7 @@ typedef struct Memory {
   int counts;
   long refused;
   int hook;		/* the first one that was refused came from the hook */
-  size_t from, to;	/* size of the last request that was refused */
+  size_t from, to;	/* sizes of the last request that was refused */
   int again;		/* was that request repeated at once, as Lua does? */
 } Memory;
 

@@ -29,8 +29,7 @@ static struct {
   int drawn;		/* do ticks come when they are due, or each time? */
   uint64_t due;
   uint64_t time;
-  uint64_t since;	/* the time of ticks, in ns; it has gone by at a late
-			   tick */
+  uint64_t since;	/* what the monotonic clock reads, in ns */
   unsigned readings;	/* number of readings since time last went by */
   uint64_t step;	/* ns that a reading takes */
   TimerTick tick;	/* NULL: there is no timer */

@@ -56,6 +56,7 @@ int resync_rebase (Recorder *r, Stack *s, const Frame *under) {
   resync_baseline(r, s, under);
   if (s->base->node == n) return 1;
   s->base->node = n;
+  s->frame = 0;  /* the host's frame has not touched these nodes */
   for (f = s->base + 1; f <= s->top; f++) {
     if (!(f->is.flags & FRAME_EXCLUDED)) {
       uint32_t line = f->node ? tree_place(t, tree_id(t, f->node))->call_line

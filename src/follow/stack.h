@@ -133,13 +133,13 @@ static inline void stack_copy (const Stack *s, Frame *to, const Frame *from) {
 CPROF_I void stack_deactivate (Frame *from, Frame *top);
 
 /*
-** Where recursion does not fold: counts the frames above 'from' as ended by an
-** error.
+** Where recursion does not fold: counts the frames above 'from' as ended
+** without a return. Frames of suspended coroutines have no nodes after a reset.
 */
 static inline void stack_unreturned (const Frame *from, const Frame *top) {
   for (; top > from; top--) {
     Node *n = top->node;
-    if (!(top->is.flags & (FRAME_EXCLUDED | FRAME_ZONE)) &&
+    if (!(top->is.flags & (FRAME_EXCLUDED | FRAME_ZONE)) && n != NULL &&
         n->as.full.unreturned < INT32_MAX)
       n->as.full.unreturned++;
   }

@@ -169,6 +169,8 @@ function start.way(o, filter)
     watched = o.timer ~= "wall",
     counted = o.timer == "auto",
     callsites = o.callsites,
+    distribution = o.distribution,
+    tasks = o.tasks,
     fold_at = fold_at[o.recursion],
     compensate = o.compensate,
   }
@@ -268,8 +270,6 @@ local function given_of(o, filter, recorded, tell, close)
     live = o.memory == "live" and o.memory_interval or 0,
     memory_interval = o.memory_interval,
     gc = o.gc,
-    distribution = o.distribution,
-    tasks = o.tasks,
     max_nodes = o.max_nodes,
     file = o.file,
     every = o.every,
