@@ -7,7 +7,7 @@ local pprof = require "pprof"
 
 local exports = {}
 
----What p is in a format, and what is not as it was recorded.
+---The text of `p` in a format, and notes on what differs from the recording.
 function exports.text(p, format, options)
   local out = {}
   local ok, notes = p:export(format, function(s) out[#out + 1] = s end,
@@ -16,14 +16,14 @@ function exports.text(p, format, options)
   return table.concat(out), notes
 end
 
----What a file of pprof is when it is not compressed.
+---The uncompressed bytes of a pprof file.
 function exports.plain(s)
   if s:sub(1, 2) ~= "\x1f\x8b" then return s end
   return (require "zlib".inflate()(s))
 end
 
--- Self time and calls in all, of what a format has of a profile; formats
--- in which there are none give no calls.
+-- The sums of self times and of calls in an export; no calls where the format
+-- has none.
 local sums = {}
 exports.sums = sums
 

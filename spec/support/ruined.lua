@@ -227,7 +227,7 @@ local function ask(p)
   return written
 end
 
--- of the functions with these counts, as all is in the specs
+-- the calls of `leaf`, or its samples
 local function calls(p)
   for _, f in next, p.functions do
     if find(f.name, "leaf", 1, true) and f.kind == "Lua" then

@@ -59,7 +59,7 @@ static void add (struct sock_filter f) {
   do { struct sock_filter one = f; add(one); } while (0)
 
 
-/* The number of the call is loaded, and is so after. */
+/* Refuses a call. Expects that the filter has loaded the call's number. */
 static void refuse (int number) {
   if (number != SYS_mmap) {
     ADD(IF((unsigned)number, 0, 1));

@@ -318,9 +318,9 @@ static TimerWithin timer_again (const Timer *t, TimerWithin within,
 
 
 /*
-** A signal that comes while the handler runs is delivered when it returns. It
-** finds the system call that the first one has ended, and must not count as
-** having ended another one.
+** A signal that comes while the handler runs is delivered when the handler
+** returns. It finds the system call that the first signal has ended, and must
+** not count as having ended another one.
 */
 #define TIMER_NEXT	5000u	/* ns until such a signal's handler begins */
 
@@ -378,9 +378,10 @@ static void timer_signal (int sig, const siginfo_t *info, void *context) {
 static int timer_arm (timer_t id, uint64_t ns);
 
 /*
-** The system's tick has found that the thread runs. If it was the system that
-** worked for it, that is a tick for the time since the last such signal. That
-** time is a difference of two readings, which may be less than it was before.
+** Called when the system's tick has found that the thread runs. If the system
+** was working for the thread, this is a tick for that work since the last such
+** signal. The work is the difference of two clocks, which may be less than
+** before.
 */
 static void timer_looked (Timer *t, void *context) {
   uint64_t system = taskclock_system();
@@ -395,7 +396,10 @@ static void timer_looked (Timer *t, void *context) {
 }
 
 
-/* What the signals of this thread's timer with such a descriptor carry. */
+/*
+** The value that signals carry for this thread's timer with the descriptor
+** 'file'.
+*/
 static uintptr_t timer_carried (int file) {
   int i;
   for (i = 0; i < TIMER_MOST; i++) {

@@ -21,7 +21,7 @@
 #include "record/life.h"
 
 
-#define ROUNDS_LEAST	7	/* rounds, however long they take */
+#define ROUNDS_LEAST	7	/* rounds at least, however long they take */
 #define WALL_MOST	10	/* most wall time, in units of processor time */
 #define ROUNDS_MOST	256
 #define TURNS		100	/* turns of a loop in a run */
@@ -230,7 +230,7 @@ static double series_mean (const Series *s) {
 ** Runs
 ** ======================================================= */
 
-/* Calls function 'run'; the functions are above calibrate_all's argument. */
+/* Calls function 'run'; the functions lie above calibrate_all's argument. */
 static void calibrate_call (lua_State *L, int run, int times) {
   lua_pushvalue(L, 2 + run);
   lua_pushinteger(L, times);
@@ -675,7 +675,7 @@ static int calibrated_add (Calibrated *c, const Memory *m, const Options *o,
 }
 
 
-/* A figure to compare costs by: the sum for what programs do most. */
+/* The sum of the costs of the most frequent events, to compare costs by. */
 static int64_t costs_sum (const Costs *c) {
   return c->caller[COST_LUA] + c->callee[COST_LUA] +
          c->caller[COST_C] + c->callee[COST_C] + c->line;

@@ -35,8 +35,7 @@ CPROF_I int calibrations_get (Calibrations *c, const Memory *m,
                               const Options *o, Costs *costs);
 
 /*
-** Measures the costs again, for 6 ms, and gives those of this time. 0: out of
-** memory.
+** Measures the costs again, for 6 ms, and returns only these. 0: out of memory.
 */
 CPROF_I int calibrations_measure (Calibrations *c, const Memory *m,
                                   const Options *o, Costs *costs);

@@ -91,8 +91,8 @@ typedef struct FormatHeader {
 } FormatHeader;
 
 /*
-** Sets the fields of a header that are plain data of a recording, without
-** 'figures'; and those of a recording, with its figures.
+** Sets the fields of a header that are plain data of a recording ('figures' are
+** not); and sets those of a recording from a header, with its figures.
 */
 CPROF_I void format_fill (FormatHeader *h, const Recording *r);
 CPROF_I void format_read (Recording *r, const FormatHeader *h);
@@ -169,7 +169,8 @@ typedef struct FunctionRecord {
 #define SOURCE_RECORD_CHANGED	1u
 #define SOURCE_RECORD_MIXED	2u
 
-typedef struct SourceRecord {	/* the last one of a source counts */
+typedef struct SourceRecord {	/* the last record of a source is the valid
+				   one */
   uint32_t source;	/* text */
   uint32_t flags;
 } SourceRecord;

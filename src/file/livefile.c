@@ -115,7 +115,7 @@ static void livefile_cleared (Store *s) {
 }
 
 
-/* Why the file does not hold what was recorded; NULL: it does. */
+/* Why the file is not a copy of what was recorded; NULL: it is. */
 static const char *livefile_failure (LiveFile *l) {
   const Tree *t = &l->recorder->recording.tree;
   const char *failure = mapped_failure(l->file);

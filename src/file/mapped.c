@@ -340,7 +340,10 @@ int mapped_mine (const MappedFile *f) {
 }
 
 
-/* Unlocks it, too: a child process may have it open, and keep it locked. */
+/*
+** Closes the file, and unlocks it: a child process may have it open, and would
+** keep it locked.
+*/
 static void mapped_shut (MappedFile *f) {
   if (f->fd < 0) return;
   if (mapped_mine(f)) platform_unlock(f->fd);

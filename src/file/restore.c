@@ -390,8 +390,8 @@ static int restore_allocated (Restoring *c) {
 
 
 /*
-** While the file is written, what is counted may be newer than its header:
-** nodes that this does not know yet are dropped.
+** Drops nodes that the header does not know yet: in a file that is still
+** written, durations may be newer than the header.
 */
 static void restore_newslowest (const Restoring *c, Durations *d) {
   int k;
@@ -476,7 +476,7 @@ static int restore_tasks (Restoring *c) {
 }
 
 
-/* Are the nodes of a frame there, at 'most' so many? */
+/* Do all nodes of a frame exist, which may be 'most' at most? */
 static int restore_hasnodes (const Loops *l, const WorstFrame *p,
                              uint32_t most) {
   return p->nodes <= most && p->first <= l->nodes.count &&
@@ -485,8 +485,8 @@ static int restore_hasnodes (const Loops *l, const WorstFrame *p,
 
 
 /*
-** A frame that was written while the file was read may be half new. Where the
-** times of its nodes do not add up to its own, they are of another frame.
+** A frame that was written while the file was read may be half new. If the
+** times of its nodes do not add up to its own, they belong to another frame.
 */
 static void restore_newworst (const Loops *l, WorstFrame *p, uint32_t nodes,
                               uint32_t most) {
@@ -527,8 +527,8 @@ static void restore_newloops (Restoring *c) {
 
 
 /*
-** No node is that of two frames: else, a small file could have more of them
-** than there is memory for. '*left': how many may still come.
+** No two frames share a node: otherwise, a small file could have more of them
+** than there is memory for. '*left': how many nodes may still come.
 */
 static int restore_checkworst (Restoring *c, const WorstFrame *p,
                                uint32_t *left) {
@@ -653,7 +653,7 @@ static int restore_nodes (Restoring *c) {
 ** The time axis
 ** ======================================================= */
 
-/* Is a place one of a node, and of an instruction that this has? */
+/* Does the node of a place exist, and has its function the instruction? */
 static int axis_possible (const Restoring *c, const AxisPlace *p) {
   const Tree *t = &c->r->tree;
   const Function *f;

@@ -67,9 +67,9 @@ uint64_t hot_read (const Hot *h) {
 
 
 /*
-** The time between the last event and the moment of the step is lost. In
-** mode line, 'since' may be older than 'last': the node still gets what its
-** lines were charged.
+** The time between the last event and the setting of the clock is lost. In mode
+** line, 'since' may be older than 'last': the node still gets what its lines
+** were charged.
 */
 void hot_backwards (Hot *h, uint64_t now) {
   Figures *f = h->recording->figures;
@@ -101,9 +101,9 @@ void hot_preempted (Hot *h, uint64_t ticks) {
 
 
 /*
-** Charges the time from 'now' on, which looking into a gap took, to overhead.
-** More than GAP_LOOK it cannot take: beyond that, the thread was preempted.
-** Returns the current time.
+** Charges the time since 'now', which looking into a gap took, to overhead. A
+** look takes GAP_LOOK at most: beyond that, the thread was preempted. Returns
+** the current time.
 */
 static uint64_t hot_chargelook (Hot *h, uint64_t now) {
   uint64_t passed = hot_now(h) - now, took;

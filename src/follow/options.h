@@ -24,8 +24,8 @@ typedef struct TraceEvent {
 typedef struct Options {
   Mode mode;
   uint32_t rate;	/* mode sample: samples a second */
-  double keep_last;	/* mode sample: ns until now of which the time axis
-			   must have the samples; 0: as many as it can have */
+  double keep_last;	/* mode sample: the time axis keeps samples of at
+			   least this many ns; 0: as many as it can */
   int cpu;		/* processor time instead of wall time */
   int watched;		/* mode sample: another thread asks for ticks */
   int counted;		/* then the timer counts the time in which the thread
@@ -43,11 +43,12 @@ typedef struct Options {
   int tasks;		/* are tasks counted? see count/tasks.h */
   int creator;		/* with tasks: are coroutines below the function that
 			   made them, not below the one that resumes them? */
-  double mean_ns, leaf_ns;	/* for these: cost of an event, and the extra
-				   cost of a callee; mode line: 0 */
+  double mean_ns, leaf_ns;	/* for 'calltimes' and 'tasks': cost of an
+				   event, and the extra cost of a callee;
+				   mode line: 0 */
   uint32_t max_nodes;
-  uint32_t history;	/* host's frames to keep */
-  int full;		/* are host's frames kept with all their nodes? */
+  uint32_t history;	/* host frames to keep */
+  int full;		/* are host frames kept with all their nodes? */
   double budget;	/* ms, beyond which a frame is slow; 0: none */
   uint32_t slow;	/* slow frames to keep */
   uint64_t every;	/* ns, length of an interval; 0: there are none */

@@ -66,7 +66,7 @@ int resync_rebase (Recorder *r, Stack *s, const Frame *under) {
       if (n == NULL) return 0;
       if (f->node) n->event = f->node->event;
     }
-    if (f->node == NULL) f->as.begun = 0;  /* it was in 'moving' */
+    if (f->node == NULL) f->as.begun = 0;  /* 'moving' was in its place */
     f->node = n;
   }
   return 1;

@@ -69,7 +69,7 @@ static void maker_find (const Recorder *r, lua_State *L, const Frame *f,
 }
 
 
-/* Makes 's' one of its kind, which is new or another. 0: out of memory. */
+/* Sets the task of 's' by its kind. 0: out of memory. */
 static int tasktime_set (Recorder *r, Stack *s, uint64_t created) {
   Tasks *t = tasktime_tasks(r);
   s->task = tasks_find(t, &s->kind);
@@ -158,7 +158,7 @@ static int tasktime_made (Recorder *r, lua_State *L, lua_State *co,
 }
 
 
-/* A coroutine that is suspended is so while other programs run, too. */
+/* The clock of suspended coroutines. It counts preempted time, too. */
 static uint64_t tasktime_suspended (const Hot *h) {
   return calltime_now(h) + h->recording->figures->preempted;
 }
@@ -256,7 +256,7 @@ static void tasktime_slice (Recorder *r, Stack *s, uint64_t now) {
 }
 
 
-/* 's' is suspended from now on. 0: out of memory. */
+/* Begins the suspension of 's'. 0: out of memory. */
 static int tasktime_pause (Recorder *r, Stack *s) {
   Tasks *t = tasktime_tasks(r);
   s->pause = tasks_pause(t, s->task, slice_node(r, s));
@@ -311,8 +311,9 @@ void tasktime_forget (Recorder *r, lua_State *L, Stack *s) {
 
 
 /*
-** Coroutines that run begin a slice; those that yielded unseen end theirs.
-** After a reset, those that are suspended are so where nobody knows.
+** Begins slices of coroutines that run, and ends those of coroutines that
+** yielded unseen. After a reset, it is not known where suspended ones have
+** yielded.
 */
 int tasktime_begin (Recorder *r, lua_State *L) {
   Tasks *t = tasktime_tasks(r);

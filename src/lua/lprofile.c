@@ -314,8 +314,7 @@ static int profile_takesnapshot (lua_State *L) {
 
 
 /*
-** -> nodes, functions, meta, lines, sources, history, axis, tasks,
-** frames; or
+** -> nodes, functions, meta, lines, sources, history, axis, tasks, frames; or
 ** nothing, if there is no recording
 */
 static int profile_snapshot (lua_State *L) {

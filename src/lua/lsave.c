@@ -37,7 +37,7 @@ typedef struct Saving {
   MappedFile *file;	/* is freed even if an error is raised */
   Pages ofoverhead;
   Chunks nodes, overhead, allocated, kinds, durations,
-         places;	/* in the file */
+         places;	/* chunks in the file */
 } Saving;
 
 

@@ -17,7 +17,7 @@ enum {
 /* sums of all figures; none of them may exceed FIGURES_MOST */
 typedef struct Sums {
   uint64_t sum[SUMS];
-  int exceeded;		/* does one of them? */
+  int exceeded;		/* does a sum exceed FIGURES_MOST? */
 } Sums;
 
 

@@ -87,7 +87,7 @@ static const Pages *begin_pages (const Store *s, Mode mode) {
 }
 
 
-/* The clock runs by now. */
+/* To be called once the clock runs. */
 static void begin_calltimes (Recorder *r, const Options *o) {
   Hot *h = r->hot;
   double rate;
@@ -122,7 +122,8 @@ static int begin_functions (Recorder *r, lua_State *L, const Options *o) {
   p.include_lines = o->include_lines;
   if (r->store != NULL) p.pages = begin_pages(r->store, o->mode);
   if (!functions_init(fs, &r->recording.memory, L, &p)) return 0;
-  if (r->nogc) r->nogc_cycle = collection_now(L);  /* its mark is a new one */
+  if (r->nogc) r->nogc_cycle = collection_now(L);  /* functions_init made a
+                                                      new mark */
   return o->internal == NULL || functions_hide(fs, o->internal);
 }
 

@@ -196,7 +196,7 @@ static int reset_stacks (Recorder *r) {
 }
 
 
-/* See 'control_restart'. In between, frames have no nodes. */
+/* The work of 'control_restart'. Frames have no nodes until it is done. */
 static int reset_begin (Recorder *r, lua_State *L, Store *to) {
   const Tree *t = &r->recording.tree;
   Hot *h = r->hot;

@@ -48,8 +48,8 @@ struct Watcher {
   int anew;		/* does the next look only draw the time of the one
 			   after it? */
   volatile uint64_t rests;	/* since when it rests; 0: it looks */
-  volatile uint64_t unknown;	/* hash of the stack whose node that tick's
-				   sample is to tell; 0: of none */
+  volatile uint64_t unknown;	/* hash of the stack whose node the sample of
+				   that tick is to tell; 0: of none */
   volatile uint64_t stands;	/* what that tick stands for, in ns */
   /* used by the watching thread alone */
   uint64_t mean;	/* average ns from the last look to the next */

@@ -46,8 +46,7 @@ local sources = {
   ["malloc.c"] = "allocator",
 }
 
--- calls of Lua and of the interpreter begin with these, which is plumbing, so
--- that what they call has a kind of its own
+-- kinds that say little: what such functions call may have a kind of its own
 local open = { calls = true, interpreting = true }
 
 local function kind_of(given)
@@ -69,7 +68,7 @@ local function adder(out)
   end
 end
 
--- The kind of what a C function below a function of Lua takes itself.
+-- The kind of the self time of a C function below a function of Lua.
 local function own(given, kind)
   if kind then return kind end
   return given:find "%+0x%x+$" and "unknown (no symbols)" or

@@ -73,7 +73,7 @@ end
 -- of different programs.
 local least_found <const> = 0.5
 
--- Why the profiles hardly are of one program; nil: they may be.
+-- Why the profiles are probably not of one program; nil: they may be.
 local function doubt(counts, times, found_ns, none)
   local whole = found_ns + none
   if whole == 0 or found_ns >= least_found * whole then return nil end
