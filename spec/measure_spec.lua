@@ -135,7 +135,7 @@ describe("cprof diff", function()
     assert.is_truthy(out:find "\nchange: [+-]?[%d.]+[nµ]*s ", out)
     assert.is_truthy(out:gsub("\n +", " "):find("note: this compares CPU " ..
       "time; waiting changed more, by +60.0ms: --measure=wait or " ..
-      "--measure=wall compares that\n", 1, true), out)
+      "--measure=wall shows that\n", 1, true), out)
     out = command.cprof("diff", "--measure=wait", before, after)
     assert.is_truthy(out:find("\nchange: +60.0ms (+200.0 %)", 1, true), out)
     out = command.cprof("diff", "--measure=wall", before, after)

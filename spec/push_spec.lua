@@ -204,7 +204,7 @@ describe("cprof push", function()
       "1.cprof; echo $?")
     assert.equal("0\n000000000001-0000000001-000001.push\n2\n", out, err)
     assert.equal(1, #requests)
-    assert.is_truthy(err:find("the queue must be a folder of yours", 1,
+    assert.is_truthy(err:find("the queue must be a folder that you own", 1,
       true), err)
   end)
 

@@ -41,11 +41,12 @@ end
 local function left(t)
   local screen = t:wait "\nstatus %d+"
   assert.is_nil(screen:find("Functions  Tree", 1, true))
-  for _ = 1, 50 do
-    if io.open(t.folder:file "after") then break end
+  local after
+  repeat
     os.execute "sleep 0.1"
-  end
-  os.execute "sleep 0.1"
+    local file <close> = io.open(t.folder:file "after")
+    after = file and file:read "l"
+  until after
   assert.equal(command.read(t.folder:file "before"),
     command.read(t.folder:file "after"))
   assert.equal("0", t:ask "alternate_on")

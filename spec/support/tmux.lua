@@ -24,10 +24,11 @@ end
 ---Is tmux installed?
 function tmux.there() return os.execute "tmux -V >/dev/null 2>&1" end
 
----Waits until the screen has something; gives the screen.
+---Waits until the screen has something; gives the screen. Gives up after some
+---minutes, which are long even on a machine that has no time.
 function Terminal:wait(pattern, seconds)
   local last
-  for _ = 1, (seconds or 20) * 10 do
+  for _ = 1, (seconds or 200) * 10 do
     last = self:screen()
     if last:find(pattern) then return last end
     os.execute "sleep 0.1"
