@@ -455,12 +455,13 @@ static uint64_t sample_divide (Recorder *r, Away *away) {
   away->waited = (uint64_t)((double)parts.waited * r->gap.rate);
   away->preempted = (uint64_t)((double)parts.preempted * r->gap.rate);
   passed = now - h->last;
-  if (spent > passed) spent = passed;
+  if (parts.waited > passed) parts.waited = passed;
+  /* a handler may have been preempted, but it has not waited */
+  if (spent > passed - parts.waited) spent = passed - parts.waited;
   r->recording.tree.overhead->self += spent;
   passed -= spent;
   r->recording.figures->sampled += passed;
-  r->recording.figures->waited += parts.waited < passed ? parts.waited
-                                                        : passed;
+  r->recording.figures->waited += parts.waited;
   sample_countsignals(s);
   hot_settime(h, now);
   return passed + spent;
