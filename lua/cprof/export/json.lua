@@ -227,9 +227,9 @@ function whole.write(p, out)
   if p.meta.memory then of_functions[#of_functions + 1] = "allocated" end
   of_functions[#of_functions + 1] = p.time_samples and "within" or nil
   for i, f in ipairs(p.functions) do
-    local parts = within.itself(p, f.title)
+    local made = within.itself(p, f.title)
     out((i > 1 and ",\n" or "\n") .. record(setmetatable({
-      within = parts[1] and parts or nil }, { __index = f }), of_functions))
+      within = made[1] and made or nil }, { __index = f }), of_functions))
   end
   out('\n],\n"node_fields":' .. json.encode(of_nodes) .. ',\n"nodes":[')
   nodes(p, out, of_nodes, select(2, fields.of(p, "nodes")))
