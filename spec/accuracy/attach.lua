@@ -51,9 +51,8 @@ local program <const> = [[
 
 local ways <const> = { "quiet", "busy", "records itself" }
 
-    if f.name == "short" or f.name == "long" or
-       f.name:find "^%(not seen" then
--- no look has seen
+-- the share of the short work in %, how far it may be off, and the share of
+-- what no look has seen
 local function shares(path)
   local p = assert(profiler.load(path))
   local short, unseen, both, samples = 0, 0, 0, 0
