@@ -158,7 +158,7 @@ describe("a program that was not prepared", function()
       rest)
     assert.is_true(found.states[1].complete)
     local suspended = command.cprof("dump", tostring(program.pid))
-    assert.is_truthy(suspended:find(", and 1 like it", 1, true), suspended)
+    assert.is_truthy(suspended:find("; 1 more like it", 1, true), suspended)
     program:go()
     program:close()
   end)
@@ -202,9 +202,11 @@ describe("a program that was not prepared", function()
         file = io.open "enough"
       end
       print(n % 1000, coroutine.isyieldable())]])
-    local stops = 0
+    local looks, stops = 0, 0
     while not io.open(dir.path .. "/begun") do core.sleep(0.005) end
-    for _ = 1, helper.many(50) + 2 do
+    -- while other programs have its processor, it need not be stopped
+    repeat
+      looks = looks + 1
       local found = assert(remote.read(program.pid))
       local threads = found.states[1].threads
       stops = stops + (found.stopped and 1 or 0)
@@ -216,8 +218,7 @@ describe("a program that was not prepared", function()
           assert.equal(4, frame.line)
         end
       end
-    end
-    assert.is_true(stops > 0)
+    until looks > helper.many(50) + 1 and stops > 0
     dir:file("enough", "")
     assert.same({ "exit", 0 }, { program:close() })
     assert.equal("0\tfalse\n", command.read(dir.path .. "/out"))

@@ -56,7 +56,8 @@ describe("what is in use", function()
     local p = record(function() keep(1000) end,
       { memory = "live", memory_interval = 1 << 19 })
     assert.is_truthy(p:report { width = 1000 }:find("\nstill in use: not " ..
-      "known, as one sample per 512 KB gives too few\n", 1, true))
+      "known, as one sample per 512 KB gives too few; --memory=all " ..
+      "(memory_interval = 1) counts every block\n", 1, true))
   end)
 
   it("is known by line, in files, and in reports", function()

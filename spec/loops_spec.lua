@@ -3,6 +3,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
+local core = require "cprof.core"
 local helper = require "helper"
 local host = require "spec_host"
 local nomemory = require "nomemory"
@@ -352,6 +353,27 @@ describe("frames", function()
     assert.equal("19 19", out)
   end)
 
+  it("start when the clock says, pauses and other programs included",
+     function()
+    for _, mode in ipairs { "call", "sample" } do
+      profiler.start { mode = mode }
+      profiler.frame()
+      profiler.pause()
+      core.sleep(0.01)
+      profiler.resume()
+      profiler.frame()
+      profiler.frame()
+      profiler.stop()
+      local p = profiler.snapshot()
+      local all = p.frames:times()
+      local left_out = all[3].start_ns - all[2].start_ns - all[2].ns
+      assert.is_true(p.meta.paused_ns >= 10000000)
+      assert.is_true(left_out >= p.meta.paused_ns - 8, left_out)
+      assert.is_true(left_out <= p.meta.paused_ns +
+        (p.meta.preempted_ns or 0) + 8, left_out)
+    end
+  end)
+
   it("follow each other in mode sample, without the profiler's own work",
      function()
     profiler.start { mode = "sample" }
@@ -371,6 +393,33 @@ describe("frames", function()
   end)
 end)
 
+describe("frames", function()
+  it("have the time of a coroutine under each function that resumed it",
+    function()
+      assert.equal("B 14 usual 15", run [[
+        local ms
+        local co = coroutine.wrap(function()
+          while true do usual(ms) coroutine.yield() end
+        end)
+        local function A() ms = 1 co() end
+        local function B() ms = 14 co() end
+        profiler.start { history = 16, exclude = { ".pass " } }
+        for i = 1, 8 do
+          A()
+          if i == 6 then B() end
+          profiler.frame()
+        end
+        profiler.stop()
+        local of = {}
+        for _, row in ipairs(profiler.snapshot().frames:at(2).rows) do
+          of[row.func.name] = row
+        end
+        return ("B %%d usual %%d"):format(of.B.total_ns // 1000000,
+          of.usual.self_ns // 1000000)
+      ]])
+    end)
+end)
+
 describe("cprof frames", function()
   it("prints the frames of each name, and the slowest", function()
     local dir <close> = command.folder()
@@ -388,6 +437,32 @@ frame]], 1, true), out)
     assert.is_truthy(out:find("\n +12 +%S+ +32%.0ms +rare %+2%d%.%dms"), out)
     assert.is_truthy(out:find("\n… 37 faster frames\n", 1, true), out)
   end)
+
+  it("names the caller that makes a frame slow, not only what runs in each",
+    function()
+      local dir <close> = command.folder()
+      local file = dir:file "c.cprof"
+      run([[
+        local function step() usual(1) end
+        local function load_level() for _ = 1, 30 do usual(1) end end
+        local function deep() for _ = 1, 20 do step() end end
+        profiler.start { file = %q, exclude = { ".pass " } }
+        for i = 1, 40 do
+          step()
+          if i == 12 then load_level() end
+          if i == 25 then deep() end
+          profiler.frame()
+        end
+        profiler.stop()
+      ]], file)
+      local out = command.cprof("frames", "--limit", "2", file)
+      local function has(frame, cause)
+        assert.is_truthy(out:find(("\n +%s +%%S+ +%%S+ +%s%%+%%S+\n"):format(
+          frame, cause)), out)
+      end
+      has("12", "load_level → usual ")
+      has("25", "deep → … → usual ")
+    end)
 
   it("prints those of one name", function()
     local dir <close> = command.folder()

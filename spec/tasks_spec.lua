@@ -102,6 +102,23 @@ for _, mode in ipairs { "call", "line" } do
       assert.same({ 4, 60 * ms }, { times, ns })
     end)
 
+    it("are suspended while other programs run, too", function()
+      local function body()
+        pass(1 * ms, 0, 8 * ms)
+        coroutine.yield()
+      end
+      local p = record(function()
+        local co = coroutine.create(body)
+        coroutine.resume(co)
+        pass(10 * ms, 0, 30 * ms)
+        coroutine.resume(co)
+      end, { mode = mode })
+      local task = task_of(p, body)
+      assert.equal(40 * ms, task.suspended_ns)
+      -- a little of what others had counts as the program's, see gap_spec
+      assert.equal(1, task.running_ns // ms)
+    end)
+
     it("tell where a coroutine was suspended, and for how long", function()
       local function short() coroutine.yield() end
       local function long() coroutine.yield() end

@@ -566,6 +566,19 @@ describe("cprof top", function()
 end)
 
 describe("top on a narrow screen", function()
+  it("leaves out the folder of the program's interpreter", function()
+    local m = model.new { history = history.new("start", 10), interval = 1,
+      sort = "calls" }
+    local folder = "/opt/a/folder/with/a/long/name/"
+    m.title = folder .. "lua5.4 /srv/x.lua 9"
+    m.status = { state = "waiting", text = "no sample" }
+    for width, wanted in pairs { [80] = m.title, [50] = "lua5.4 /srv/x.lua 9",
+      [40] = "lua5.4 /srv/x.lua…" } do
+      assert.equal(wanted, draw(m, width).lines[1]:text():match(
+        "^cprof top: (.-)  +no sample$"))
+    end
+  end)
+
   it("leaves out figures before names, but not those it sorts by", function()
     watched(function(m, look)
       run(branch, 3)

@@ -131,8 +131,7 @@ describe("a program that is sampled from outside", function()
     local p, figures = record(program.pid, 200)
     assert.is_true(p.samples >= 200)
     assert.equal(0, figures.left)
-    assert.is_true(figures.stops > 0 and
-      figures.worst_ns * 1.1 >= figures.median_ns)
+    assert.is_true(figures.worst_ns * 1.1 >= figures.median_ns)
     local hot = helper.named(p, "hot")
     assert.equal(p.samples, hot.self_samples)
     local by = {}
@@ -519,8 +518,8 @@ describe("cprof attach of a program that does not listen", function()
       "be sampled from outside: process N has no Lua N.N or N.N state",
       "cprof attach: process N does not listen, so it can only be sampled: " ..
         "--lines needs luaN.N -l cprof.auto, or cprof_listen in its host",
-      "cprof attach: --no-stop sees only waiting, which --clock=cpu leaves " ..
-        "out" }, lines)
+      "cprof attach: --no-stop cannot be combined with --clock=cpu: it " ..
+        "samples only waiting, which has no CPU time" }, lines)
     assert.same(well, ended)
   end)
 end)

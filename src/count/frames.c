@@ -71,7 +71,7 @@ void frames_clear (Frames *f) {
   if (f->memory == NULL) return;
   frames_free(f);
   frames_init(f, old.tree, old.loops, old.size, old.full, old.slowsize);
-  f->turns = old.turns;  /* stacks remember it */
+  f->turns = old.turns;  /* shadow stacks compare themselves with this number */
 }
 
 
@@ -116,9 +116,9 @@ int frames_touchnew (Frames *f, const Node *n) {
 }
 
 
-int frames_begin (Frames *f, uint64_t start) {
+int frames_begin (Frames *f, const FrameTime *start) {
   uint32_t id;
-  f->start = start;
+  f->start = *start;
   f->number = 1;
   f->ring = memory_newzeroed(f->memory, HostFrame, f->size);
   if (f->ring == NULL) return 0;
@@ -245,7 +245,8 @@ double frames_decay (const Frames *f, uint64_t ticks, int average) {
 
 /*
 ** Adds the 'n' figures of the last frame to 'sum' and to the moving averages
-** 'moving', which were updated '*at' that time. 'now' has the k of this frame.
+** 'moving'. '*at' is the value of 'averaged' when these were last updated,
+** 'now' the k of this frame.
 */
 static void average_add (const Frames *f, double *sum, double *moving,
                          uint64_t *at, const double *figure, int n,
@@ -291,7 +292,7 @@ static void frames_average (Frames *f) {
   uint32_t k;
   int i;
   if (p->number <= FRAMES_DISCARDED) return;
-  for (i = 0; i < AVERAGES; i++)  /* of one frame, it is the average */
+  for (i = 0; i < AVERAGES; i++)  /* the first frame is its own average */
     now[i] = f->counted == 0 ? 0 : frames_decay(f, p->ticks, i);
   for (k = 0; k < p->nodes; k++) average_node(f, &p->node[k], now);
   for (k = 0; k < p->rows; k++) average_row(f, &p->row[k], now);
@@ -307,9 +308,9 @@ static void frames_average (Frames *f) {
 ** ======================================================= */
 
 /*
-** The time of the last frame without overhead, as far as it is known now: that
-** of the mean event, and what has a node. Times of all frames are compared by
-** it. What each function's overhead was is known when a profile is made, see
+** The time of the last frame without overhead, as estimated so far: the mean
+** cost of its events, and the time of the overhead node. Frames are compared by
+** it. The overhead of each function is known only when a profile is made, see
 ** profile/history.c.
 */
 static uint64_t frames_own (const Frames *f) {
@@ -431,43 +432,42 @@ static void frames_skip (Frames *f) {
 
 
 /* The next frame starts. */
-static void frames_next (Frames *f, uint64_t now, uint64_t steps) {
+static void frames_next (Frames *f, const FrameTime *now) {
   f->number++;
   f->count = 0;
-  f->start = now;
-  f->steps = steps;
+  f->start = *now;
 }
 
 
-int frames_start (Frames *f, uint64_t now, uint64_t steps) {
+int frames_start (Frames *f, const FrameTime *now) {
   uint32_t i;
   if (!frames_begin(f, now)) return 0;
   frames_skip(f);
   for (i = 0; i < f->count; i++) frames_node(f, f->touched[i])->touched = 0;
   f->count = 0;
-  f->steps = steps;
   return 1;
 }
 
 
-static int frames_record (Frames *f, uint64_t now, uint64_t steps) {
+static int frames_record (Frames *f, const FrameTime *now) {
   HostFrame *p = &f->last;
   p->number = f->number;
-  p->start = f->start;
-  p->ticks = now - f->start;
-  p->steps = steps - f->steps;
+  p->start = f->start.at;
+  p->ticks = now->ran - f->start.ran;
+  p->steps = now->steps - f->start.steps;
   if (!frame_nodes(f) || !frame_rows(f)) return 0;
   frames_average(f);
   return frames_keep(f);
 }
 
 
-int frames_end (Frames *f, uint64_t now, uint64_t steps, int record) {
+int frames_end (Frames *f, const FrameTime *now, int record) {
   if (!record) frames_skip(f);
-  else if (!frames_record(f, now, steps)) {
-    f->last.rows = f->last.nodes = 0;  /* it is not complete */
+  else if (!frames_record(f, now)) {
+    f->last.rows = f->last.nodes = 0;  /* some of its nodes or functions are
+                                          missing */
     return 0;
   }
-  frames_next(f, now, steps);
+  frames_next(f, now);
   return 1;
 }

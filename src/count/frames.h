@@ -29,10 +29,17 @@ typedef struct FrameRow {
   Allocated own;	/* what it has allocated itself, if counted */
 } FrameRow;
 
+/* an instant between two frames, since recording began */
+typedef struct FrameTime {
+  uint64_t at;		/* ticks */
+  uint64_t ran;		/* ticks, without pauses and preempted time */
+  uint64_t steps;	/* of the collector, where it is driven */
+} FrameTime;
+
 typedef struct HostFrame {
   uint64_t number;	/* counts from 1; 0: no frame */
   uint64_t start;	/* ticks since recording began */
-  uint64_t ticks;
+  uint64_t ticks;	/* without pauses and preempted time */
   uint64_t steps;	/* of the collector, where it is driven */
   int slow;		/* was it too slow, judged when it ended? See
 			   frames_isslow */
@@ -42,7 +49,7 @@ typedef struct HostFrame {
   uint32_t rowcapacity, nodecapacity;
 } HostFrame;
 
-/* figures that have averages, of nodes the first two only; in ticks */
+/* figures that are averaged, in ticks; for nodes, only the first two */
 enum {
   AVERAGE_CALLS, AVERAGE_SELF, AVERAGE_NODE,
   AVERAGE_TOTAL = AVERAGE_NODE,
@@ -56,7 +63,7 @@ typedef struct NodeHistory {
   Allocated own;		/* allocated by then */
   double sum[AVERAGE_NODE];	/* over the frames that count in averages */
   double moving[AVERAGES][AVERAGE_NODE];
-  uint64_t at;			/* 'averaged', when 'moving' was updated */
+  uint64_t at;			/* 'averaged' at the last update of 'moving' */
   uint64_t total;		/* in this frame */
   uint32_t touched;		/* number of the last frame in which it was
 				   touched, cut to 32 bits */
@@ -100,8 +107,7 @@ typedef struct Frames {
   uint64_t recorded;		/* frames recorded so far */
   uint64_t counted;		/* frames that count in averages */
   uint64_t averaged;		/* ticks that those frames took */
-  uint64_t start;		/* ticks, when the frame that runs started */
-  uint64_t steps;		/* the collector's steps until then */
+  FrameTime start;		/* of the frame that runs */
   double seconds;		/* seconds in a tick */
 } Frames;
 
@@ -122,7 +128,7 @@ CPROF_I void frames_clear (Frames *f);
 ** Begins to record frames, when the first one, which started at 'start', is
 ** about to end. From now on, nodes must be touched. 0: out of memory.
 */
-CPROF_I int frames_begin (Frames *f, uint64_t start);
+CPROF_I int frames_begin (Frames *f, const FrameTime *start);
 
 /* Sets the rate of the clock, as far as it is known, and the budget. */
 static inline void frames_rate (Frames *f, double seconds, uint64_t budget) {
@@ -140,10 +146,10 @@ static inline void frames_events (Frames *f, uint64_t events, double cost) {
 }
 
 /*
-** Ends a frame. If 'record', it is kept and counts in averages. 'steps' is
-** what the collector has made since recording began. 0: out of memory.
+** Ends a frame. If 'record', it is kept and counts in averages.
+** 0: out of memory.
 */
-CPROF_I int frames_end (Frames *f, uint64_t now, uint64_t steps, int record);
+CPROF_I int frames_end (Frames *f, const FrameTime *now, int record);
 
 /* The number of the frame that runs, cut to 32 bits; 0: none has ended yet. */
 static inline uint32_t frames_running (const Frames *f) {
@@ -152,9 +158,9 @@ static inline uint32_t frames_running (const Frames *f) {
 
 /*
 ** Begins to record frames, unless they are on: the first one starts now, and
-** has nothing of what was counted before. 0: out of memory.
+** leaves out what was counted before. 0: out of memory.
 */
-CPROF_I int frames_start (Frames *f, uint64_t now, uint64_t steps);
+CPROF_I int frames_start (Frames *f, const FrameTime *now);
 
 /* Notes the first entry of a node in this frame. 0: out of memory. */
 CPROF_I int frames_touchnew (Frames *f, const Node *n);
@@ -176,7 +182,7 @@ static inline int frames_touch (Frames *f, const Node *n) {
 }
 
 /*
-** The share of a moving average that is left after that time: 0.1^(ticks / T),
+** The share of a moving average that is left after 'ticks': 0.1^(ticks / T),
 ** where T is the time of AVERAGE_SECONDS.
 */
 CPROF_I double frames_decay (const Frames *f, uint64_t ticks, int average);

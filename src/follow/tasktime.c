@@ -69,7 +69,7 @@ static void maker_find (const Recorder *r, lua_State *L, const Frame *f,
 }
 
 
-/* Makes 's' one of its kind, which is new or another. 0: out of memory. */
+/* Sets the task of 's' by its kind. 0: out of memory. */
 static int tasktime_set (Recorder *r, Stack *s, uint64_t created) {
   Tasks *t = tasktime_tasks(r);
   s->task = tasks_find(t, &s->kind);
@@ -122,6 +122,24 @@ static lua_State *made_thread (lua_State *L, unsigned marks) {
 }
 
 
+/*
+** Coroutines that make others, one after the other, would get ever longer
+** paths. Beyond so many, a coroutine is beside the one that made it.
+*/
+#define MAKERS_MOST	16
+
+/* Notes where 's' was made, by the function that called that of 'f'. */
+static void tasktime_maker (const Recorder *r, Stack *s, const Frame *f) {
+  const Stack *by = r->current;
+  s->makers = by->maker != NULL ? by->makers + 1 : 0;
+  s->maker = f[-1].node;
+  if (s->makers > MAKERS_MOST) {
+    s->maker = by->maker;
+    s->makers = by->makers;
+  }
+}
+
+
 /* The coroutine inherited its hook from L. */
 static int tasktime_made (Recorder *r, lua_State *L, lua_State *co,
                           const Frame *f) {
@@ -134,8 +152,15 @@ static int tasktime_made (Recorder *r, lua_State *L, lua_State *co,
   s->lines = (lua_gethookmask(co) & LUA_MASKLINE) != 0;
   s->stale = 1;
   memset(&s->kind, 0, sizeof s->kind);
+  if (r->options.creator) tasktime_maker(r, s, f);
   maker_find(r, L, f, &s->kind);
   return tasktime_set(r, s, 1);
+}
+
+
+/* The clock of suspended coroutines. It counts preempted time, too. */
+static uint64_t tasktime_suspended (const Hot *h) {
+  return calltime_now(h) + h->recording->figures->preempted;
 }
 
 
@@ -143,7 +168,7 @@ static void tasktime_stop (Recorder *r, Stack *s, TaskEnd how) {
   Tasks *t = tasktime_tasks(r);
   if (s->pause != 0)
     tasks_pauseat(t, s->pause)->ticks +=
-      tasktime_since(calltime_now(r->hot), s->halted);
+      tasktime_since(tasktime_suspended(r->hot), s->halted);
   tasks_ended(t, s->task, how);
   s->task = s->pause = 0;
   s->sliced = 0;
@@ -231,11 +256,11 @@ static void tasktime_slice (Recorder *r, Stack *s, uint64_t now) {
 }
 
 
-/* 's' is suspended from 'now' on. 0: out of memory. */
-static int tasktime_pause (Recorder *r, Stack *s, uint64_t now) {
+/* Begins the suspension of 's'. 0: out of memory. */
+static int tasktime_pause (Recorder *r, Stack *s) {
   Tasks *t = tasktime_tasks(r);
   s->pause = tasks_pause(t, s->task, slice_node(r, s));
-  s->halted = now;
+  s->halted = tasktime_suspended(r->hot);
   if (s->pause == 0) return 0;
   tasks_pauseat(t, s->pause)->times++;
   return 1;
@@ -243,12 +268,10 @@ static int tasktime_pause (Recorder *r, Stack *s, uint64_t now) {
 
 
 int tasktime_leave (Recorder *r, lua_State *running, Stack *s) {
-  uint64_t now;
   if (!tasktime_tasks(r)->on || s->task == 0) return 1;
-  now = calltime_now(r->hot);
-  if (s->sliced != 0) tasktime_slice(r, s, now);
+  if (s->sliced != 0) tasktime_slice(r, s, calltime_now(r->hot));
   if (threads_alive(r, running, s) && lua_status(s->L) == LUA_YIELD)
-    return tasktime_pause(r, s, now);
+    return tasktime_pause(r, s);
   tasktime_stop(r, s, r->closing == s->L ? TASK_CLOSED
                     : s->top == s->base ? TASK_RETURNED : TASK_FAILED);
   if (r->closing == s->L) r->closing = NULL;
@@ -259,17 +282,16 @@ int tasktime_leave (Recorder *r, lua_State *running, Stack *s) {
 int tasktime_enter (Recorder *r, lua_State *L) {
   Tasks *t = tasktime_tasks(r);
   Stack *s = r->current;
-  uint64_t now;
   if (!t->on || s->L == r->main || s->sliced != 0) return 1;
   if ((s->task == 0 || s->kind.func == 0) && !tasktime_body(r, L, s))
     return 0;
   if (s->task == 0) return 1;
-  now = calltime_now(r->hot);
   if (s->pause != 0)
-    tasks_pauseat(t, s->pause)->ticks += tasktime_since(now, s->halted);
+    tasks_pauseat(t, s->pause)->ticks +=
+      tasktime_since(tasktime_suspended(r->hot), s->halted);
   s->pause = 0;
   if (r->closing == s->L) return 1;
-  s->sliced = now;
+  s->sliced = calltime_now(r->hot);
   s->sliced_parts = calltime_parts(r->hot);
   tasks_at(t, s->task)->resumes++;
   return 1;
@@ -281,6 +303,7 @@ void tasktime_forget (Recorder *r, lua_State *L, Stack *s) {
   if (s->task != 0)
     s->task = stack_of(r->current, s->L) || threads_alive(r, L, s)
             ? TASK_FORGOTTEN : 0;
+  s->maker = NULL;
   s->pause = 0;
   s->sliced = 0;
   if (s->top == s->base) s->base[1].node = NULL;
@@ -288,8 +311,9 @@ void tasktime_forget (Recorder *r, lua_State *L, Stack *s) {
 
 
 /*
-** Coroutines that run begin a slice; those that yielded unseen end theirs.
-** After a reset, those that are suspended are so where nobody knows.
+** Begins slices of coroutines that run, and ends those of coroutines that
+** yielded unseen. After a reset, it is not known where suspended ones have
+** yielded.
 */
 int tasktime_begin (Recorder *r, lua_State *L) {
   Tasks *t = tasktime_tasks(r);
@@ -304,7 +328,7 @@ int tasktime_begin (Recorder *r, lua_State *L) {
     if (s->sliced != 0) ok = ok && tasktime_leave(r, L, s);
     else if (ok && s->pause == 0 && threads_alive(r, L, s) &&
              lua_status(s->L) == LUA_YIELD)
-      ok = tasktime_pause(r, s, calltime_now(r->hot));
+      ok = tasktime_pause(r, s);
   }
   for (s = current; ok && s != NULL; s = s->resumer) {
     r->current = s;
@@ -318,7 +342,7 @@ int tasktime_begin (Recorder *r, lua_State *L) {
 /* A host may close a coroutine without an event. */
 void tasktime_settle (Recorder *r, lua_State *L) {
   Tasks *t = tasktime_tasks(r);
-  uint64_t now = calltime_now(r->hot);
+  uint64_t now = tasktime_suspended(r->hot);
   Stack *s = NULL;
   if (!t->on) return;
   tasktime_charge(r);

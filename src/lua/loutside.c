@@ -432,7 +432,7 @@ static int outside_halt (Outside *o, const Looked *x, Stopping *s,
 }
 
 
-/* Reads while the thread is stopped. */
+/* Stops the thread, reads what runs, and lets the thread go on. */
 static const char *outside_stop (lua_State *L, Outside *o, const Looked *x,
                                  const TaskUse *before) {
   const char *misfit = NULL;

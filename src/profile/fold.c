@@ -14,8 +14,8 @@ static uint32_t fold_onpath (const Merge *m, uint32_t id, uint32_t func) {
 
 
 /*
-** As 'fold_onpath', for a group of C frames: further up than another call of
-** Lua, it is no recursion, but what Lua itself does for any call.
+** As 'fold_onpath', for a group of C frames. Searches only up to the next call
+** of Lua: each call of Lua has C frames of Lua's own, which are not recursion.
 */
 static uint32_t fold_onrun (const Merge *m, uint32_t id, uint32_t group,
                             const uint32_t *native) {

@@ -1,8 +1,8 @@
 /*
-** Trees that are made of others: sums of several profiles, groups in the place
-** of functions, less recursion, fewer nodes, calls of one tree with times of
-** another. Each says into which node of the new tree a node goes; the figures
-** of all that go into one are added up.
+** Trees that are made of others: sums of several profiles, groups in place of
+** functions, less recursion, fewer nodes, calls of one tree with times of
+** another. Each node goes into a node of the new tree, which has the sums of
+** their figures.
 **
 ** All memory comes from an arena.
 */

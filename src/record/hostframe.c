@@ -50,23 +50,25 @@ static int hostframe_first (Recorder *r, lua_State *L) {
 }
 
 
-/* ticks of recording until the last event */
-static uint64_t hostframe_now (const Recorder *r) {
+/* when the last event came */
+static FrameTime hostframe_now (const Recorder *r) {
   const Figures *x = r->recording.figures;
-  return r->hot->last - x->begun - x->paused;
+  FrameTime now;
+  now.at = r->hot->last - x->begun;
+  now.ran = now.at - x->paused;
+  now.steps = x->gc_steps;
+  return now;
 }
 
 
 /* Begins the frames of a loop. 0: out of memory. */
 static int hostframe_begin (Recorder *r, lua_State *L, Frames *f,
                             uint32_t loop, int named) {
+  static const FrameTime begun = ZEROS;
   int first = !r->frames.on;
+  FrameTime now = hostframe_now(r);
   f->loop = loop;
-  if (!named) {
-    if (!frames_begin(f, 0)) return 0;
-  }
-  else if (!frames_start(f, hostframe_now(r), r->recording.figures->gc_steps))
-    return 0;
+  if (!(named ? frames_start(f, &now) : frames_begin(f, &begun))) return 0;
   return !first || hostframe_first(r, L);
 }
 
@@ -97,14 +99,14 @@ static int hostframe_exact (Recorder *r, lua_State *L, uint32_t loop,
   Hot *h = r->hot;
   Frames *f = hostframe_find(r, loop);
   int begins = f != NULL && !f->on;
+  FrameTime now;
   r->current->top = h->top;
   if (f == NULL || (begins && !hostframe_begin(r, L, f, loop, named)))
     return 0;
   hostframe_rate(r, f);
   frames_events(f, hot_events(h), r->event_ns * 1e-9);
-  return ((begins && named) ||
-          frames_end(f, hostframe_now(r), r->recording.figures->gc_steps,
-                     record)) &&
+  now = hostframe_now(r);
+  return ((begins && named) || frames_end(f, &now, record)) &&
          hostframe_touch(r) && hostframe_zone(r, h->top);
 }
 

@@ -383,7 +383,8 @@ end
 local function from_outside(parsed, fail)
   check_outside(parsed, fail)
   if parsed.no_stop and parsed.clock == "cpu" then
-    fail "--no-stop sees only waiting, which --clock=cpu leaves out"
+    fail("--no-stop cannot be combined with --clock=cpu: it samples only " ..
+      "waiting, which has no CPU time")
   end
   local outside = require "cprof.remote.outside"
   local program, why = outside.open(parsed.pid, {

@@ -32,14 +32,15 @@ local diff = {
     { "--measure", ("Compare %s. (default: cpu, which other programs " ..
       "disturb least; wall if the CPU time is not known)"):format(
       measures.words()), type = "string", values = measures.options() },
-    { "--sort", "Sort by the change of this figure; a measure stands for " ..
-      "its self.", type = "string",
-      values = measures.options("self", "total", "calls", "name"),
-      default = "self" },
+    { "--sort", "Sort by the change of this figure; a measure means its " ..
+      "self figure. (default: self; with --range, the larger change of the " ..
+      "shares of self and total)", type = "string",
+      values = measures.options("self", "total", "calls", "name") },
     { "--limit N", "Show at most N functions.", type = "integer", min = 1,
       default = 30 },
-    { "--range FROM..TO", "Compare this range of time, 2m..2m10s since the " ..
-      "recording began, with --against. Needs one profile, of --sample.",
+    { "--range FROM..TO", "Compare this range of time (2m..2m10s since the " ..
+      "recording began) with that of --against. Needs one profile, " ..
+      "recorded with --sample.",
       read = period.both, must = period.must_both },
     { "--against FROM..TO", "The range to compare with. (default: the whole " ..
       "recording)", read = period.both, must = period.must_both },
@@ -63,8 +64,10 @@ local nothing <const> = { count = 0, self = 0, total = 0, self_most = 0,
 ---@field self number        change of self
 ---@field total number
 ---@field count number
----@field points number      change of its share
+---@field points number      change of the share of self
 ---@field points_off number  margin of error of points; 0: exact
+---@field total_points number  change of the share of total
+---@field total_points_off number
 ---@field self_off number    margin of error of the change of self
 ---@field total_off number   margin of error of the change of total
 
@@ -95,10 +98,11 @@ local function entry_of(view, a, b)
     func = b ~= nothing and b.func or a.func, self = b.self - a.self,
     total = b.total - a.total, count = b.count - a.count,
     points = format.share(b.self, after.whole) -
-      format.share(a.self, before.whole) }
-  local _
+      format.share(a.self, before.whole),
+    total_points = format.share(b.total, after.whole) -
+      format.share(a.total, before.whole) }
   entry.points_off, entry.self_off = error_of(view, entry, "self")
-  _, entry.total_off = error_of(view, entry, "total")
+  entry.total_points_off, entry.total_off = error_of(view, entry, "total")
   return entry
 end
 
@@ -124,8 +128,24 @@ local function within(entry)
     math.abs(entry.self) <= entry.self_off and entry.points_off > 0
 end
 
+-- The larger change of the two shares, of those that are beyond their margins
+-- of error. A range may be longer than the other, so times are not compared.
+local function shift(entry)
+  local out = 0
+  for _, figure in ipairs { "points", "total_points" } do
+    local change = math.abs(entry[figure])
+    if change > entry[figure .. "_off"] then out = math.max(out, change) end
+  end
+  return out
+end
+
 local function sort(entries, by)
   local field = by == "calls" and "count" or by
+  if not by then
+    return table.sort(entries, order(function(e) return -shift(e) end,
+      function(e) return -math.abs(e.points) end, "func.title",
+      function(e) return e.before == nothing and 0 or 1 end))
+  end
   table.sort(entries, order(
     function(entry) return by == "self" and within(entry) and 1 or 0 end,
     function(entry)
@@ -165,6 +185,11 @@ end
 -- The table
 -- =======================================================
 
+local name_column <const> = { title = "function", left = true, least = 18,
+  tight = 18, code = true, cut = format.cutname }
+local place_column <const> = { title = "defined", left = true, least = 16,
+  tight = 10, spare = true, cut = format.cutpath, code = true }
+
 local columns <const> = {
   { title = "calls", rank = 1 },
   { title = "now", alone = "calls now", spare = true },
@@ -172,17 +197,24 @@ local columns <const> = {
   { title = "self", rank = 2 },
   { title = "now", alone = "self now", spare = true },
   { title = "change" }, { title = "points", spare = true },
-  { title = "function", left = true, least = 18, tight = 18, code = true,
-    cut = format.cutname },
-  { title = "defined", left = true, least = 16, tight = 10, spare = true,
-    cut = format.cutpath, code = true },
+  name_column, place_column,
   { title = "status", left = true, optional = true, least = 12, tight = 8 },
+}
+
+-- with --range: shares
+local of_ranges <const> = {
+  { title = "total %", rank = 2 }, { title = "now", rank = 2 },
+  { title = "change", alone = "total change" },
+  { title = "self %", rank = 1 }, { title = "now", rank = 1 },
+  { title = "change", alone = "self change" },
+  name_column, place_column,
 }
 
 local COUNTED <const> = 2  -- the number of columns about calls
 
 -- The columns that both profiles have figures for: calls, samples, or neither.
 local function columns_of(view)
+  if view.ranges then return of_ranges end
   if view.counted == "calls" then return columns end
   local out = table.move(columns, 1, #columns, 1, {})
   if not view.counted then return table.move(out, COUNTED + 1, #out, 1, {}) end
@@ -214,8 +246,14 @@ local function mark(view, n, off, text)
   return "~" .. text
 end
 
-local function uncertain(entry)
-  return entry.points_off > 0 and (" ±%.1f"):format(entry.points_off) or ""
+local function uncertain(off)
+  return off > 0 and (" ±%.1f"):format(off) or ""
+end
+
+-- a change of a share, with its margin of error
+local function change_of_share(view, entry, figure)
+  local n, off = entry[figure], entry[figure .. "_off"]
+  return mark(view, n, off, points(n)) .. uncertain(off)
 end
 
 -- "added", "removed", or the name and place that the function had before
@@ -237,32 +275,58 @@ local function status(entry)
   return out ~= "was" and out or ""
 end
 
-local function cells(view, entry)
+local function cell(side, text, style)
+  return { side == nothing and "-" or text, style }
+end
+
+-- the cells of of_ranges before the function
+local function shares(view, entry)
+  local out = {}
+  for _, of in ipairs { { "total", "total_points" }, { "self", "points" } } do
+    local field, figure = of[1], of[2]
+    for _, which in ipairs { "before", "after" } do
+      local side = entry[which]
+      out[#out + 1] = cell(side, format.percent(side[field],
+        view.measures[which].whole))
+    end
+    local change = math.abs(entry[figure])
+    out[#out + 1] = { change_of_share(view, entry, figure),
+      change <= entry[figure .. "_off"] and "dim" or format.heat(change, 100) }
+  end
+  return out
+end
+
+-- the cells of `columns` to the left of the function's name
+local function figures(view, entry)
   local before, after, on = entry.before, entry.after, view.page
   local unsure = within(entry)
-  local style = unsure and "dim" or "bold"
   local out = {}
-  local function add(side, text, own)
-    out[#out + 1] = { side == nothing and "-" or text, own }
-  end
   if view.counted then
-    add(before, format.count(before.count))
-    add(after, format.count(after.count),
+    out[1] = cell(before, format.count(before.count))
+    out[2] = cell(after, format.count(after.count),
       entry.count ~= 0 and not unsure and "bold" or nil)
   end
   for _, kind in ipairs { "total", "self" } do
     for _, side in ipairs { before, after } do
-      add(side, on:time(side[kind], side[kind .. "_most"]))
+      out[#out + 1] = cell(side, on:time(side[kind], side[kind .. "_most"]))
     end
   end
-  add(entry, mark(view, entry.self, entry.self_off, signed(on, entry.self)),
-    unsure and "dim" or format.heat(math.abs(entry.self), view.whole))
-  add(entry, mark(view, entry.points, entry.points_off,
-    points(entry.points)) .. uncertain(entry))
-  add(entry, format.plain(entry.func.name))
-  add(entry, format.plain(name.where(entry.func)), "dim")
-  add(entry, format.plain(status(entry)),
-    (before == nothing or after == nothing) and style or "dim")
+  out[#out + 1] = { mark(view, entry.self, entry.self_off,
+    signed(on, entry.self)), unsure and "dim" or
+    format.heat(math.abs(entry.self), view.whole) }
+  out[#out + 1] = { change_of_share(view, entry, "points") }
+  return out
+end
+
+local function cells(view, entry)
+  local out = (view.ranges and shares or figures)(view, entry)
+  local one = entry.before == nothing or entry.after == nothing
+  out[#out + 1] = { format.plain(entry.func.name) }
+  out[#out + 1] = { format.plain(name.where(entry.func)), "dim" }
+  if not view.ranges then
+    out[#out + 1] = { format.plain(status(entry)),
+      one and not within(entry) and "bold" or "dim" }
+  end
   return out
 end
 
@@ -281,8 +345,9 @@ local function table_of(view, entries, parsed)
   if #rows == 0 then return on:line "no function differs" end
   on:table(columns_of(view), rows)
   if more > 0 then
-    on:rest(("… %s, %s self"):format(
-      format.plural(more, "more function"), signed(view.page, left)))
+    local self = view.ranges and "" or
+      (", %s self"):format(signed(view.page, left))
+    on:rest(("… %s%s"):format(format.plural(more, "more function"), self))
   end
   on:explain()
 end
@@ -385,6 +450,9 @@ end
 
 -- a line about the change of the whole
 local function whole(view, before, after, entries)
+  if view.ranges then
+    return view.page:line("compared: shares of " .. view.measures.after.is)
+  end
   local was = view.measures.before.whole
   local n = view.measures.after.whole - was
   local calls = view.counted == "calls" and
@@ -412,7 +480,7 @@ local function waited(view, before, after)
     return nil
   end
   return ("this compares CPU time; waiting changed more, by %s: " ..
-    "--measure=wait or --measure=wall compares that"):format(
+    "--measure=wait or --measure=wall shows that"):format(
     sign(change, format.time(math.abs(change))))
 end
 
@@ -454,7 +522,7 @@ local function notes(view, before, after)
   end
   if before.measure:timed() then
     list[#list + 1] = noise(before.meta, after.meta)
-    list[#list + 1] = waited(view, before, after)
+    list[#list + 1] = not view.ranges and waited(view, before, after) or nil
   end
   for _, note in ipairs(list) do view.page:note(note) end
 end
@@ -510,7 +578,8 @@ local function load_ranges(parsed, fail)
   local recording, named = input.load(parsed.before, fail, nil, true)
   local function part(of)
     local p = period.cut(recording, of and of[1], of and of[2], fail)
-    return p, p.meta.range and p.meta.range:match "^(.*) of" or "all of it"
+    return p, p.meta.range and p.meta.range:match "^(.*) of" or
+      "whole recording"
   end
   local before, older = part(parsed.against)
   local after, newer = part(parsed.range)
@@ -549,7 +618,7 @@ function diff.call(parsed, fail)
     before = older, after = newer, page = page.new(parsed, before),
     whole = math.max(before.measure.whole, after.measure.whole),
     measures = { before = before.measure, after = after.measure },
-    counted = counted_of(before, after),
+    counted = counted_of(before, after), ranges = parsed.range ~= nil,
   }
   if parsed.sort == "calls" and not view.counted then
     unfit "--sort calls needs calls, or samples, in both profiles"
@@ -560,13 +629,13 @@ function diff.call(parsed, fail)
   if view.page.markdown then view.page:title "cprof diff" end
   head(view, "before: ", parsed.before, before)
   head(view, "after:  ", parsed.after, after)
-  if not view.counted and before.measure:timed() then
+  if not view.ranges and not view.counted and before.measure:timed() then
     view.page:line "compared: self and total times"
   end
   whole(view, before, after, entries)
   notes(view, before, after)
   view.page:gap()
-  sort(entries, parsed.sort)
+  sort(entries, parsed.sort or not view.ranges and "self" or nil)
   table_of(view, entries, parsed)
   durations_of(view, entries, parsed)
   input.print(view.page:text(), fail)

@@ -113,8 +113,8 @@ function allocations.headline(profile)
       format.bytes(meta.memory_interval)) or "")
 end
 
--- with less allocation than this many samples stand for, memory in use is not
--- known
+-- memory in use is only known if the allocations are worth at least this many
+-- samples
 local few <const> = 4
 
 ---Are there enough samples to know how much memory is in use?
@@ -136,8 +136,9 @@ function allocations.in_use(profile)
     root.total_live_blocks
   local estimated, all = meta.live_interval > 1, root.total_bytes
   if not allocations.tells_live(profile) then
-    return ("still in use: not known, as one sample per %s gives too few")
-      :format(format.bytes(meta.live_interval))
+    return ("still in use: not known, as one sample per %s gives too few; " ..
+      "--memory=all (memory_interval = 1) counts every block"):format(
+      format.bytes(meta.live_interval))
   end
   local peak = estimated and math.min(meta.peak_bytes, all) or meta.peak_bytes
   return ("still in use%s: %s%s in %s; %s%s at the peak%s%s"):format(

@@ -27,8 +27,8 @@ local frames = {}
 
 ---@class cprof.Frame
 ---@field number integer   from 1
----@field start_ns? integer  since recording began, without pauses; nil: not
----    known, in sums of profiles
+---@field start_ns? integer  since recording began; nil: not known, in sums
+---    of profiles
 ---@field ns integer
 ---@field overhead_ns integer  the profiler's own time, of ns
 ---@field own_ns integer    ns without overhead, as far as it was known when the
@@ -169,7 +169,7 @@ local function from_worst(self, f)
     own_ns = f.own_ns, nodes = f.nodes }
 end
 
--- the frame over budget with so many later ones
+-- the frame over budget that `back` later ones follow
 local function over_budget(self, back)
   local list = {}
   for i = 1, self.slow_kept do list[i] = self.worst[i] end

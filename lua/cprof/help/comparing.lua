@@ -11,7 +11,11 @@ return {
 | points | by how many percentage points the function's share of the program's time changed: from 20 % to 35 % is `+15.0`. The share falls when other functions take longer |
 | status | `added`, `removed`, or the name and place that the function had before; `added?` and `removed?` if samples may have missed it |
 
-Points of samples have an interval: `+1.2 ±3.4`. A change within its interval begins with `~`. Such functions come last, for they may not have changed. If only one of two profiles is of samples, only times are compared.
+Points of samples have an interval: `+1.2 ±3.4`. A change within its interval begins with `~`. Such functions come last, for they may not have changed.
+
+Ranges may differ in length, so `diff --range` compares shares: of total and of self, in percent of each range. The function whose shares changed most is first: what ran in one range only, even if its callees ran in both.
+
+If only one of two profiles is of samples, only times are compared.
 
 If both profiles have durations of calls (`distribution`), a second table of `diff` has the functions whose calls became slower or faster: median, p99 and max. A change of less than a quarter is not shown, as the steps of histograms are up to a tenth wide.
 

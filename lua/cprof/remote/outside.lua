@@ -293,7 +293,7 @@ end
 function Outside:step(now)
   if now < self.next or self.ended then return nil end
   if now >= self.first + self.options.seconds then
-    self:finish "the time was over"
+    self:finish "the time was up"
     return nil
   end
   local kept = now >= self.due

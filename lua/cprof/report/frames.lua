@@ -21,13 +21,53 @@ local told = 3
 -- the time of a frame without overhead
 local function time(frame) return frame.own_ns end
 
----@param average table<cprof.Function, integer>
+-- The node of a function that has most of its self time in a frame.
+local function hottest(nodes, func)
+  local found
+  for _, node in ipairs(nodes) do
+    if node.func == func.id and
+       (not found or node.self_ns > found.self_ns) then
+      found = node
+    end
+  end
+  return found
+end
+
+-- A function that runs in each frame is not why one frame took longer: a caller
+-- is, of whose total frames usually have less. Its name, before that of the
+-- function; "": the function itself is the most unusual.
+local function cause(average, frame, nodes, func)
+  local share, functions = {}, {}
+  for _, row in ipairs(frame.rows) do
+    local usual = average[row.func]
+    functions[row.func.id] = row.func
+    share[row.func.id] = (usual and usual.total_ns or 0) /
+      math.max(row.total_ns, 1)
+  end
+  local node = hottest(nodes, func)
+  local least, found, distance = share[func.id] / 2, nil, 0
+  local at = node and nodes[node.parent]
+  local steps = 1
+  while at do
+    if share[at.func] and share[at.func] <= least then
+      least, found, distance = share[at.func], at, steps
+    end
+    at, steps = nodes[at.parent], steps + 1
+  end
+  if not found then return "" end
+  return format.plain(functions[found.func].name) .. format.arrow ..
+    (distance > 1 and "…" .. format.arrow or "")
+end
+
+---@param average table<cprof.Function, cprof.FrameRow>
 ---@param frame cprof.Frame
+---@param nodes? cprof.Node[]  the frame's
 ---@param filter fun(row: table): boolean
-local function unusual(average, frame, filter)
+local function unusual(average, frame, nodes, filter)
   local more = {}
   for _, row in ipairs(frame.rows) do
-    local extra = row.self_ns - (average[row.func] or 0)
+    local usual = average[row.func]
+    local extra = row.self_ns - (usual and usual.self_ns or 0)
     if extra > 0 and
        filter { title = row.func.title, func = row.func } then
       more[#more + 1] = { func = row.func, extra = extra }
@@ -38,8 +78,10 @@ local function unusual(average, frame, filter)
   for i = 1, math.min(#more, told) do
     -- differences that are small within the frame are left out
     if more[i].extra * 20 >= time(frame) then
-      out[#out + 1] = ("%s +%s"):format(format.plain(more[i].func.name),
-        format.time(more[i].extra))
+      local func = more[i].func
+      out[#out + 1] = ("%s%s +%s"):format(
+        nodes and cause(average, frame, nodes, func) or "",
+        format.plain(func.name), format.time(more[i].extra))
     end
   end
   return table.concat(out, ", ")
@@ -134,9 +176,11 @@ end
 ---@param frames cprof.Frames
 ---@param limit integer  rows of frames
 local function one(view, frames, limit)
-  local page, average = view.page, {}
-  for _, row in ipairs(frames:averages "all") do
-    average[row.func] = row.self_ns
+  local page, average, nodes_of = view.page, {}, {}
+  for _, row in ipairs(frames:averages "all") do average[row.func] = row end
+  for i = 1, #frames.worst do
+    local frame, nodes = frames:slowest(i)
+    nodes_of[frame.number] = nodes
   end
   local list = slowest(frames)
   local function passes(row)
@@ -153,7 +197,7 @@ local function one(view, frames, limit)
       frame.gc_ns and format.time(frame.gc_ns) or "",
       frame.gc_steps and format.count(frame.gc_steps) or "",
       frame.bytes and format.bytes(frame.bytes) or "",
-      unusual(average, frame, passes),
+      unusual(average, frame, nodes_of[frame.number], passes),
     }
   end
   for _, line in ipairs(summary(frames)) do page:line(line) end
@@ -172,7 +216,7 @@ local function excluded(page, p)
   page:gap()
   page:note("other programs had the processor for %s, which is not in the " ..
     "times of frames: a loop that waits for a display or timer seems faster " ..
-    "than it was. Nor is it in \"at\", but it is in \"ended at\" of cprof slow",
+    "than it was",
     format.time(p.meta.preempted_ns))
 end
 

@@ -80,20 +80,22 @@ end
 -- ns without an event that deserve a note
 local quiet <const> = 10000000
 
--- Notes that recording goes on, or why it has ended. Files do not tell whether
--- the program computed or waited since the last event.
+-- Notes that recording goes on, or why it has ended. Only if a signal has ended
+-- the program can its file tell whether it computed or waited since the last
+-- event.
 local function state(meta, page)
   local since = meta.since_last_event_ns
   local event = meta.mode == "sample" and "sample" or "event"
-  local counts = meta.wall_ns and since and since > quiet and "; that time " ..
-    "counts as CPU time, even if the program waited" or ""
+  local long = meta.wall_ns and since and since > quiet
+  local counts = long and not meta.since_last_event_waiting_ns and
+    "; that time counts as CPU time, even if the program waited" or ""
   if meta.live and not since then
     page:note "still being recorded"
   elseif meta.live then
     page:note("still being recorded; the last %s was %s ago%s", event,
       format.time(since), counts)
   end
-  if meta.ended and counts ~= "" and not meta.live then
+  if meta.ended and long and not meta.live then
     page:note("recording ended early: %s, %s after the last %s%s", meta.ended,
       format.time(since), event, counts)
   elseif meta.ended then
@@ -115,11 +117,11 @@ local function gaps(profile, page)
   if (meta.interrupted or 0) > 0 then
     page:note("samples ended %s of the program early, with EINTR%s",
       plural(meta.interrupted, "system call"), meta.timer == "wall" and
-        '; with timer = "thread" (--timer=thread), hardly any do' or "")
+        '; with timer = "auto" (--timer=auto), hardly any do' or "")
   end
   if meta.axis_begins_ns then
-    page:note("ranges of time begin at %s: when earlier samples came was " ..
-      "not kept", format.time(meta.axis_begins_ns))
+    page:note("ranges of time begin at %s: the times of earlier samples " ..
+      "were dropped", format.time(meta.axis_begins_ns))
   end
   if meta.unmatched > 0 then
     page:note("%s matched no stack frame", plural(meta.unmatched, "event"))
@@ -148,6 +150,9 @@ local function choice(profile, page)
     page:note("only functions that match %s; %s", given.include,
       counts and "instructions of others are not counted" or
       "time and overhead of others are charged to their callers")
+  end
+  if given.under == "creator" then
+    page:note "coroutines are below the functions that made them"
   end
   if given.c_functions == "false" then without[1] = "C functions" end
   without[#without + 1] = given.exclude

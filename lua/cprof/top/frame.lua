@@ -58,13 +58,21 @@ local function state(m)
   return text, styles[status.state]
 end
 
+-- a script's name says more than the folder of its interpreter
+local function fitting(command, room)
+  if format.width(command) > room then
+    command = command:gsub("^%S*/", "")
+  end
+  return format.cutend(command, room)
+end
+
 local function title(m, line)
   local text, style = state(m)
   local meta = m.now and m.now.now.profile.meta
   local what = format.plain(meta and meta.program or m.title or "")
   line:add("cprof top: ", "bold")
-  line:add(format.cutend(what, line.room - line.width - format.width(text) -
-    2), "bold")
+  line:add(fitting(what, line.room - line.width - format.width(text) - 2),
+    "bold")
   line:right(text, style)
 end
 
@@ -158,7 +166,7 @@ local hints = {
     return m.now and m.now.now.profile.meta.waiting_ns and "Measure" or nil
   end },
   { "r", "Mark" },
-  { "Space", function(m) return m.paused and "Go on" or "Pause" end },
+  { "Space", function(m) return m.paused and "Resume" or "Pause" end },
   { "t", function(m) return m.view.name ~= "tree" and "Tree" or nil end },
   { "c", function(m) return m.view.zone and "Callers" or nil end },
   { "e", function(m)
