@@ -23,8 +23,8 @@ local function looks(seconds, rate, stop, late, states)
   while p.next < seconds do
     n = n + 1
     now = math.max(p.next + late(n), now)
-    if now <= p:latest(now) then good = good + 1 end
-    p:looked(stop(n), states or 1)
+    if now <= p.next + p:late() then good = good + 1 end
+    p:looked(now - p.next, stop(n), states or 1)
     stopped, now = stopped + stop(n), now + stop(n)
     p:plan(now)
   end

@@ -1,6 +1,7 @@
 -- make accuracy: how true the figures are. Prints a table; the same goes
 -- to the first file named as TSV, and a plot to the second as SVG.
 
+local attached = require "attach"
 local bias = require "bias"
 local busy = require "busy"
 local cause = require "cause"
@@ -248,6 +249,25 @@ for _, row in ipairs(found) do
     row.name .. ", quiet and loaded", table.concat(shares, "; "),
     quiet.cpu / 1e6, loaded.cpu / 1e6,
     loaded.preempted / loaded.wall * 100))
+end
+
+-- L
+local found_outside, within = attached(), 0
+for _, row in ipairs(found_outside) do
+  tsv[#tsv + 1] = ("L\t%s\t%.3f\t\t%.3f\t"):format(row.name, row.truth,
+    row.got)
+  if row.truth >= row.got - row.margin and
+     row.truth <= row.got + row.unseen + row.margin then
+    within = within + 1
+  end
+end
+if #found_outside > 0 then
+  show("L", "cprof attach, shares as it says", ("%d of %d"):format(within,
+    #found_outside))
+end
+for _, row in ipairs(found_outside) do
+  print(("     %-24s %.1f ±%.1f of %.1f %%; not seen %.1f %%"):format(
+    row.name, row.got, row.margin, row.truth, row.unseen))
 end
 
 -- D

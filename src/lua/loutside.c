@@ -309,6 +309,7 @@ typedef struct Looked {
   uint64_t from, to;	/* its C stack; both 0: not known */
   uint64_t weight;	/* ns from one look to the next, on average */
   uint64_t due, latest;	/* when it was to be looked at; 0: at any time */
+  uint64_t at_last;	/* when it was */
   uint64_t stack, pc;	/* of a thread that waits */
 } Looked;
 
@@ -350,8 +351,9 @@ static const char *outside_count (lua_State *L, Outside *o, const Looked *x,
 
 
 /* Is it too late for a sample of what ran when the look was due? */
-static int outside_late (Outside *o, const Looked *x) {
-  if (x->latest == 0 || platform_monotonic() <= x->latest) return 0;
+static int outside_late (Outside *o, Looked *x) {
+  x->at_last = platform_monotonic();
+  if (x->latest == 0 || x->at_last <= x->latest) return 0;
   o->late++;
   return 1;
 }
@@ -457,7 +459,8 @@ static const char *outside_stop (lua_State *L, Outside *o, const Looked *x,
 ** when it was to be looked at and until when that makes a sample, in seconds,
 ** or nil -> "runs", "waits", "idle", "moved": another thread runs it, or none;
 ** "late"; "ready": it had no processor; "ended": the thread has; or why there
-** is no sample; and for how many ns a thread was stopped
+** is no sample; for how many ns a thread was stopped; and by how many seconds
+** the look came late
 */
 static int outside_look (lua_State *L) {
   Outside *o = outside_get(L);
@@ -471,6 +474,7 @@ static int outside_look (lua_State *L) {
   x.thread = (long)luaL_checkinteger(L, 5);
   x.from = (uint64_t)luaL_optinteger(L, 6, 0);
   x.to = (uint64_t)luaL_optinteger(L, 7, 0);
+  x.at_last = 0;
   x.due = (uint64_t)(luaL_optnumber(L, 8, 0) * 1e9);
   x.latest = (uint64_t)(luaL_optnumber(L, 9, 0) * 1e9);
   remote_forget(&o->process->memory);
@@ -492,7 +496,9 @@ static int outside_look (lua_State *L) {
   }
   lua_pushstring(L, found);
   lua_pushinteger(L, (lua_Integer)(o->stopped - before));
-  return 2;
+  lua_pushnumber(L, x.at_last > x.due ? (lua_Number)(x.at_last - x.due) * 1e-9
+                                      : 0);
+  return 3;
 }
 
 

@@ -211,16 +211,16 @@ local no_sample <const> = { late = true, ready = true, ["it runs"] = true,
   ["it does not stop"] = true }
 
 -- Takes a sample of a state. Returns a message if that is forbidden.
-local function sample(self, state, now, late)
+local function sample(self, state, due)
   local when = self.pace
-  local found, stopped = core.outside_look(self.samples,
+  local found, stopped, late = core.outside_look(self.samples,
     1e9 * when:between() // 1 | 0, state.root, state.layout, state.thread,
-    state.from, state.to, when.next, now + late)
-  when:looked(stopped / 1e9, #self.found)
+    state.from, state.to, when.next, due + when:late())
+  when:looked(late - (due - when.next), stopped / 1e9, #self.found)
   if found == "runs" or found == "waits" then
     state.idle, state.misfit = false, nil
   elseif found == "ended" or found == "moved" then
-    self.due = math.min(self.due, now + 0.01)
+    self.due = math.min(self.due, due + 0.01)
   elseif found == "idle" then
     state.misfit = nil
     if state.root ~= state.address then state.root = state.address end
@@ -229,7 +229,7 @@ local function sample(self, state, now, late)
       "debugs it, or the system forbids it (ptrace); --no-stop reads it " ..
       "without"):format(self.pid)
   elseif not no_sample[found] then
-    state.misfit = state.misfit or { since = now }
+    state.misfit = state.misfit or { since = due }
     state.misfit.why = found
   end
 end
@@ -298,11 +298,12 @@ function Outside:step(now)
   end
   local kept = now >= self.due
   if not keep(self, now) then return nil end
-  local late = self.pace:latest(now) - now
+  local due = self.pace.next
   -- to look around takes long, so what is due now would be late
   for _, state in ipairs(kept and {} or self.states) do
-    local why = state.thread and sample(self, state, core.seconds(), late)
+    local why = state.thread and sample(self, state, due)
     if why then return why end
+    due = core.seconds()
   end
   self.pace:plan(core.seconds())
   self.next = self.pace.next

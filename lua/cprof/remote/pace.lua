@@ -52,21 +52,18 @@ function Pace:plan(now)
     math.log(1 - self.random()) * self.mean
 end
 
----Says until when a look counts that was due at `self.next`.
----@param now number
----@return number latest
-function Pace:latest(now)
-  local late = now - self.next
-  -- 4 steps down for each up: so it stays where a fifth of them are below
-  self.early = self.early * (late > self.early and 1.05 or 1.05 ^ -4)
-  return self.next + math.max(tolerance, self.early * times)
-end
+---By how many seconds a look may be late to count.
+---@return number
+function Pace:late() return math.max(tolerance, self.early * times) end
 
 ---Counts a look at one state.
+---@param late number     by how many seconds it came late
 ---@param stopped number  for how many seconds the program was stopped
 ---@param states integer  how many are looked at
-function Pace:looked(stopped, states)
+function Pace:looked(late, stopped, states)
   self.looks = self.looks + 1
+  -- 4 steps down for each up: so it stays where a fifth of them are below
+  self.early = self.early * (late > self.early and 1.05 or 1.05 ^ -4)
   if stopped > 0 then
     local typical = self.typical or math.min(stopped, first)
     self.stops, self.stopped = self.stops + 1, self.stopped + stopped
