@@ -3,6 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local helper = require "helper"
 local profiler = require "cprof"
 local core = require "cprof.core"
+local lists = require "cprof.text.lists"
 
 local function leaf() end
 local function other() return leaf() end
@@ -96,6 +97,49 @@ describe("what recording costs", function()
     assert.equal(600, taken_of(helper.find(p, worse)))
     assert.equal(601, taken_of(helper.named(p, "pcall"))) -- that of record
     assert.equal(300, taken_of(helper.find(p, try)))
+  end)
+
+  it("is less for calls that ended with their coroutine", function()
+    local function bad(n)
+      if n == 0 then error("bad", 0) end
+      local x = bad(n - 1)
+      return x
+    end
+    local function waits() coroutine.yield() end
+    local function try()
+      for _ = 1, 100 do
+        coroutine.resume(coroutine.create(bad), 3)
+        coroutine.resume(coroutine.create(waits))
+      end
+      collectgarbage()
+    end
+    local p = helper.record(try)
+    local costs = costs_of(p, 0)
+    costs.unreturned = -1
+    core.costs(costs)
+    p = profiler.snapshot()
+    local function taken_of(f)
+      local row = helper.find(p, f)
+      return row.self_raw_ns - row.self_ns
+    end
+    -- callers are charged: of three calls of bad, and one of error
+    assert.equal(400, taken_of(bad))
+    -- of a yield
+    assert.equal(100, taken_of(waits))
+  end)
+
+  it("is measured for each way of recording", function()
+    local names
+    for i = 0, 31 do
+      local costs = assert(profiler.calibrate { callsites = i & 1 > 0,
+        distribution = i & 2 > 0, tasks = i & 4 > 0,
+        recursion = i & 8 > 0 and "fold" or "full",
+        mode = i & 16 > 0 and "line" or "call" })
+      local list = lists.keys(costs)
+      names = names or list
+      assert.same(names, list)
+      assert.is_true(costs.lua_caller + costs.lua_callee > 0)
+    end
   end)
 
   it("is measured again at the end", function()

@@ -393,6 +393,33 @@ describe("frames", function()
   end)
 end)
 
+describe("frames", function()
+  it("have the time of a coroutine under each function that resumed it",
+    function()
+      assert.equal("B 14 usual 15", run [[
+        local ms
+        local co = coroutine.wrap(function()
+          while true do usual(ms) coroutine.yield() end
+        end)
+        local function A() ms = 1 co() end
+        local function B() ms = 14 co() end
+        profiler.start { history = 16, exclude = { ".pass " } }
+        for i = 1, 8 do
+          A()
+          if i == 6 then B() end
+          profiler.frame()
+        end
+        profiler.stop()
+        local of = {}
+        for _, row in ipairs(profiler.snapshot().frames:at(2).rows) do
+          of[row.func.name] = row
+        end
+        return ("B %%d usual %%d"):format(of.B.total_ns // 1000000,
+          of.usual.self_ns // 1000000)
+      ]])
+    end)
+end)
+
 describe("cprof frames", function()
   it("prints the frames of each name, and the slowest", function()
     local dir <close> = command.folder()

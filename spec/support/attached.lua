@@ -1,7 +1,8 @@
--- The command `cprof attach`, whose clock stands still but while it sleeps.
+-- Runs the command `cprof attach` with a clock that advances only while the
+-- command sleeps.
 -- Usage: attached.lua CODE ARGUMENT...
--- CODE is called in each sleep with the seconds that have gone by, after a
--- moment in which programs may run. It has the functions of `known`.
+-- CODE is called in each sleep with the seconds that have passed, after
+-- programs had a moment to run. It has the functions of `known`.
 
 local core = require "cprof.core"
 local folders = require "cprof.system.folders"
@@ -13,20 +14,20 @@ local folder = folders.own()
 local pid = math.tointeger(tonumber(arg[#arg]))
 local now, sleep = 0, core.sleep
 
----What a file of the program's says.
+---The message in a file of the program.
 ---@param what cprof.Meeting
 ---@return table
 function known.message(what)
   return rendezvous.read(folder, pid, what) or {}
 end
 
----Waits until something is so.
+---Waits until `test` returns a true value.
 ---@param test fun(): any
 function known.wait(test)
   while not test() do sleep(0.005) end
 end
 
----Lets seconds go by.
+---Advances the clock.
 ---@param seconds number
 function known.skip(seconds) now = now + seconds end
 

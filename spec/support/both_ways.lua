@@ -1,5 +1,5 @@
--- Programs whose profiles are the same in whichever way Lua is asked:
--- lua both_ways.lua NAME prints one.
+-- Programs whose profiles must be equal, whether Lua's structures are read or
+-- only its public functions are used. lua both_ways.lua NAME prints one.
 
 local profiler = require "cprof"
 
@@ -109,7 +109,7 @@ function programs.garbage()
   collectgarbage "incremental"
 end
 
--- functions that no main function tells of, where others were
+-- functions without a main function, at the addresses of collected ones
 function programs.dumped()
   local text = "local f = function() return %s end return f"
   local values = ("x, "):rep(30)
@@ -161,8 +161,8 @@ function programs.one_line()
   for i = 1, 5 do stripped() if i == 3 then collectgarbage() end end
 end
 
--- What is loaded while nothing is recorded may lie where something did.
--- Code of another size is known to be another function.
+-- Code that is loaded while nothing is recorded may have the address of freed
+-- code. Code of another size is known to be another function.
 function programs.paused()
   for i = 1, 200 do
     load(("local a, b = function() return %d end, function() end a() b()")

@@ -4,11 +4,11 @@ local command = {}
 
 local cprof = "timeout 600 $SPEC_LUA lua/cprof/bin/cprof"
 
--- without what the terminal of whoever runs the specs has set
+-- without what the user's terminal sets in the environment
 local clean = "env -u NO_COLOR -u LC_ALL -u LC_CTYPE -u LUA_INIT " ..
   "-u CPROF -u CPROF_OPTIONS -u CPROF_SIGNAL -u XDG_RUNTIME_DIR " ..
   "LANG=C.UTF-8 COLUMNS=$SPEC_COLUMNS " ..
-  -- what the user recorded last stays that
+  -- keeps the recording that the user made last
   ("TMPDIR=${SPEC_TMPDIR:-'%s'} "):format(os.getenv "CPROF_BUILD")
 
 local function read(path)
@@ -24,7 +24,7 @@ function command.quote(word)
   return "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
----The line, run on a terminal. nil: none can be had here.
+---The command that runs `line` on a terminal; nil: this system cannot.
 function command.on_terminal(line)
   local script = "script -qec %s /dev/null"
   local probe = script:format(command.quote "tty <&1") .. " >/dev/null 2>&1"
@@ -32,7 +32,7 @@ function command.on_terminal(line)
   return script:format(command.quote(line))
 end
 
----A folder that is gone when the spec is over.
+---Makes a folder that is removed after the spec.
 function command.folder()
   local dir = os.tmpname()
   os.remove(dir)
@@ -82,7 +82,7 @@ function command.cprof(...)
   return command.shell(line(cprof, ...))
 end
 
----The same, with variables of the environment, or standard input.
+---Runs cprof with variables of the environment, or with standard input.
 function command.cprof_with(before, after, ...)
   return command.shell(("%s %s %s"):format(before, line(cprof, ...), after))
 end
@@ -94,7 +94,7 @@ end
 
 function command.line(...) return line(cprof, ...) end
 
----The same, from any folder, and without a shell or a limit around it.
+---The command line of cprof for any folder, without a limit of time.
 function command.here(...)
   return line("$SPEC_LUA " .. os.getenv "PWD" .. "/lua/cprof/bin/cprof", ...)
 end

@@ -124,7 +124,7 @@ function Folder:link(to, library, objects, options)
   return to
 end
 
----Runs a program where there are no files; what it says, and how it ended.
+---Runs a program in an empty folder. Returns its output, and how it ended.
 function Folder:run(program, ...)
   local machine = not helper.slow and "" or
     "valgrind -q --error-exitcode=9 --leak-check=full " ..

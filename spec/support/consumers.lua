@@ -1,4 +1,4 @@
--- What the specs share that give exports to the programs that read them.
+-- Shared by the specs that give exports to the programs that read them.
 
 local profiler = require "cprof"
 local graph = require "cprof.count.graph"
@@ -64,7 +64,8 @@ function consumers.measured(p, what)
   return consumers.rows(of), of
 end
 
----A name as a format has it that holds 'what': "text" or "line".
+---How a format writes a name: `what` is "text" where only valid UTF-8 can be
+---written, "line" where only one line can.
 function consumers.written(title, what)
   for _, name in ipairs(consumers.odd) do
     if name[1] == title then return name[what] or title end
@@ -79,7 +80,7 @@ function consumers.path(file)
   return dir .. "/" .. file
 end
 
----The path of what `p` is in a format.
+---Exports `p` in a format. Returns the path of the file.
 function consumers.export(p, format, file, options)
   local path = consumers.path(file or format)
   assert(p:export(format, path, options))
@@ -95,7 +96,7 @@ function consumers.run(command, ...)
   return output
 end
 
----An integer in which thousands are apart.
+---The integer in a text that separates thousands by commas.
 function consumers.integer(s)
   return math.tointeger(tonumber((s:gsub(",", ""))))
 end
@@ -122,6 +123,13 @@ function consumers.speedscope(path)
     sum[1], sum[2] = math.floor(sum[1] + 0.5), math.floor(sum[2] + 0.5)
   end
   return frames, whole
+end
+
+---What Firefox's profiler makes of a file; see firefox.js.
+function consumers.firefox(path)
+  return assert(json.decode(consumers.run("node spec/support/firefox.js " ..
+    "'%s/@firefox-devtools/profiler-cli/dist/profiler-cli.js' '%s'",
+    consumers.npm, path)))
 end
 
 consumers.npm = build .. "/npm/node_modules"

@@ -1,6 +1,6 @@
--- Time that a spec drives, and samples that come with it, so that figures
--- are exact: in the copy of cprof that the library of hosts has. To be loaded
--- before all else.
+-- Lets a spec drive time, and the samples that come with it, so that figures
+-- are exact. This is for the copy of cprof in the library of hosts. To be
+-- loaded before all else.
 
 local path = assert(package.searchpath("spec_host", package.cpath))
 local open = assert(package.loadlib(path, "luaopen_cprof_core"))
@@ -12,11 +12,11 @@ local ticks = assert(package.loadlib(path, "luaopen_spec_ticks"))()
 
 local driven = {}
 
----@type fun(ns?: integer)  a reading of the processor's clock takes so long
+---@type fun(ns?: integer)  a reading of the processor's clock takes `ns`
 driven.cpu = ticks.cpu
----@type fun(n: integer)   so many ticks come while it goes on
+---@type fun(n: integer)   n ticks come during this call
 driven.wait = ticks.wait
----@type fun(ns: integer)  so much time goes by, with the ticks that are due
+---@type fun(ns: integer)  time passes, with the ticks that are due
 driven.sleep = ticks.sleep
 ---@type fun()             the program takes the signal
 driven.lose = ticks.lose
@@ -26,8 +26,8 @@ driven.tear = ticks.tear
 ---sample has begun
 driven.raise = ticks.raise
 
----@type fun(ran: integer, waited?: integer, preempted?: integer)  so many ns
----of each go by, in `driven.parts`
+---@type fun(ran: integer, waited?: integer, preempted?: integer)  lets ns of
+---each kind pass, in `driven.parts`
 driven.pass = ticks.pass
 ---@type fun(n: integer, ns: integer)  before the clock is read for the nth
 ---time from now, others have the processor for so long
@@ -51,7 +51,7 @@ function driven.parts(f, options, unknown)
   return p
 end
 
----Records a call of `f`, where each reading of the clock takes so long.
+---Records a call of `f`, where each reading of the clock takes `ns`.
 ---@param ns integer
 ---@param f function
 ---@param options? table
@@ -67,8 +67,8 @@ function driven.record(ns, f, options)
   return p
 end
 
----Records a call of `f`, in which each new table takes so long, each reading
----of the clock a thousandth of it, and nothing else takes time.
+---Records a call of `f`, in which each new table takes `ns`, each reading of
+---the clock a thousandth of it, and nothing else takes time.
 ---@param ns integer
 ---@param f function
 ---@param options? table
@@ -88,8 +88,8 @@ function driven.tables(ns, f, options)
   return p, result
 end
 
----The same, and the profiler believes that a reading takes less, so that
----there is overhead, and time that is left.
+---`driven.tables`, where the profiler believes that a reading takes `less`: so
+---there is overhead, and there is time that is left.
 ---@param ns integer
 ---@param less integer
 ---@param f function

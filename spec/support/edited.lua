@@ -20,8 +20,8 @@ local function after()
   fresh()
 end
 
----A program before and after an edit, and functions of it. In no table, which
----would give them other names.
+---A program before and after an edit, and functions of it. They are not in a
+---table, which would give them other names.
 function edited.program() return before, after, more, steady, gone end
 
 ---The profile of a program: its text is written to a file, which then runs.
@@ -67,7 +67,7 @@ for i = 1, 5 do
 end
 ]]
 
----What people do to a text: { what, the text then }, ...
+---Edits that people make to a text: { what was done, the new text }, ...
 function edited.edits()
   local text = edited.text
   local function change(pattern, by)

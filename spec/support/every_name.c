@@ -68,7 +68,7 @@ static void named (lua_State *L, const char *name) {
 }
 
 
-/* What it has is used for zones alone. */
+/* Uses 'L' and 'name' for zones alone: without cprof, no warning may come. */
 static void only_zones (lua_State *L, const char *name) {
   CPROF_NAMED(L, name) { } CPROF_END(L)
   CPROF_BEGIN(L, begin) { } CPROF_END(L)

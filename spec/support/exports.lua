@@ -7,7 +7,7 @@ local pprof = require "pprof"
 
 local exports = {}
 
----What p is in a format, and what is not as it was recorded.
+---The text of `p` in a format, and notes on what differs from the recording.
 function exports.text(p, format, options)
   local out = {}
   local ok, notes = p:export(format, function(s) out[#out + 1] = s end,
@@ -16,14 +16,14 @@ function exports.text(p, format, options)
   return table.concat(out), notes
 end
 
----What a file of pprof is when it is not compressed.
+---The uncompressed bytes of a pprof file.
 function exports.plain(s)
   if s:sub(1, 2) ~= "\x1f\x8b" then return s end
   return (require "zlib".inflate()(s))
 end
 
--- Self time and calls in all, of what a format has of a profile; formats
--- in which there are none give no calls.
+-- The sums of self times and of calls in an export; no calls where the format
+-- has none.
 local sums = {}
 exports.sums = sums
 
@@ -42,6 +42,16 @@ function sums.speedscope(s)
   end
   assert(open == 0)
   assert(p.endValue == ns)
+  return ns
+end
+
+-- The weights are as exact as those of a double in ms.
+function sums.firefox(s)
+  local p, ns = json.decode(s), 0
+  for _, weight in ipairs(p.threads[1].samples.weight) do
+    ns = ns + math.floor(weight * 1000000 + 0.5)
+  end
+  assert(p.threads[1].samples.length == #p.threads[1].samples.weight)
   return ns
 end
 

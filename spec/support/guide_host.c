@@ -1,6 +1,6 @@
 /*
-** What the code of src/host/README.md needs around it. It stands in place
-** of GUIDE, which the spec puts here.
+** The code around an example of src/host/README.md, which the spec puts in
+** place of GUIDE.
 */
 
 #include <stdio.h>

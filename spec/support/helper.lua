@@ -1,5 +1,5 @@
--- What the specs share: recording a function, and looking at the part of
--- the tree that stands under it.
+-- Shared by the specs: records a function, and describes the part of the tree
+-- below it.
 
 local profiler = require "cprof"
 
@@ -27,8 +27,7 @@ function helper.record(f, options)
   return profiler.snapshot(), table.unpack(result, 2, result.n)
 end
 
----The same for what compares shares of time: no garbage is collected
----meanwhile.
+---`helper.record` without garbage collection, to compare shares of time.
 function helper.undisturbed(f, options)
   collectgarbage "stop"
   local p = helper.record(f, options)
@@ -143,8 +142,8 @@ function helper.check(p)
   return true
 end
 
----A time as reports print it: at most so much, where more than four times
----of what is left was taken out as overhead.
+---A time as reports print it: an upper bound where the overhead that was taken
+---out exceeds four times what is left.
 function helper.shown(ns, raw, divisor, most)
   local cost, sign = raw - ns, ""
   if ns * 4 < cost then

@@ -73,7 +73,7 @@ static int host_resume (lua_State *L) {
 }
 
 
-/* thread, f: the thread, which has ended, is to begin with f */
+/* thread, f: makes the thread, which has ended, begin with f */
 static int host_begin (lua_State *L) {
   lua_State *co = lua_tothread(L, 1);
   lua_settop(L, 2);
@@ -103,7 +103,7 @@ static int host_schedule (lua_State *L) {
 }
 
 
-/* the host has a hook of its own for a moment, and lets go of it */
+/* sets a hook of the host's own, and removes it again */
 static int host_sethook (lua_State *L) {
   lua_sethook(L, NULL, 0, 0);
   return 0;
@@ -123,8 +123,8 @@ typedef struct Memory {
   int counts;
   long refused;
   int hook;		/* the first one that was refused came from the hook */
-  size_t from, to;	/* what was refused last ... */
-  int again;		/* ... and was asked for once more at once, as Lua does */
+  size_t from, to;	/* sizes of the last request that was refused */
+  int again;		/* was that request repeated at once, as Lua does? */
 } Memory;
 
 static lua_State *host_state_armed;	/* specs run in one thread */
@@ -207,7 +207,7 @@ static Memory *host_armed;	/* specs run in one thread */
 static long host_failat;
 static int host_failonce;
 
-/* where what is after 'arm' is run by children, one for each request */
+/* The code after 'arm' is run by child processes, one for each request. */
 typedef struct Children {
   lua_State *L;		/* a table on top gets what they give */
   long from, upto, step;
@@ -243,7 +243,10 @@ static void host_gather (lua_State *L, long n, pid_t pid, int fd) {
 }
 
 
-/* In each child, it returns with what request is to fail. */
+/*
+** Forks a child for each request. Returns in the children, where that request
+** is to fail.
+*/
 static void host_fork_each (Children *c) {
   long n;
   for (n = c->from; n <= c->upto; n += c->step) {
@@ -305,14 +308,14 @@ static int host_refused (lua_State *L) {
 }
 
 
-/* From here on, the armed one gives no more than so many bytes at once. */
+/* n: from now on, the armed allocator grants n bytes more, at most */
 static int host_limit (lua_State *L) {
   host_armed->most = host_armed->used + (size_t)luaL_checkinteger(L, 1);
   return 0;
 }
 
 
-/* bytes that the armed one has in use */
+/* bytes that the armed allocator has granted and are in use */
 static int host_used (lua_State *L) {
   lua_pushinteger(L, (lua_Integer)host_armed->used);
   return 1;
@@ -368,9 +371,9 @@ static int host_memory (lua_State *L) {
 
 
 /*
-** code, which, once, from, upto, step, path: the same for these requests,
-** each in a child of its own that has run until 'arm'. Gives a list of what
-** they gave: request, said ("status left result"), and how the child ended.
+** code, which, once, from, upto, step, path: 'host_memory' for these requests,
+** each in a child process of its own that has run until 'arm'. Gives a list:
+** request, result as text ("status left result"), and how the child ended.
 */
 static int host_starve (lua_State *L) {
   Children c;
@@ -679,9 +682,28 @@ static int host_starved (lua_State *L) {
 }
 
 
-/* ms -> did this wait end early, with EINTR? */
+/* Computes until the thread has used so many ms more of processor time. */
+static void host_compute (lua_Integer ms) {
+  struct timespec t;
+  int64_t until = 0, now;
+  volatile int sum = 0;
+  int i;
+  do {
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    if (until == 0) until = now + ms * 1000000;
+    for (i = 0; i < 1000; i++) sum += i;
+  } while (now < until);
+}
+
+
+/*
+** ms, ms of computing before (or nil) -> did this wait end early, with EINTR?
+*/
 static int host_poll (lua_State *L) {
-  int status = poll(NULL, 0, (int)luaL_checkinteger(L, 1));
+  int status;
+  host_compute(luaL_optinteger(L, 2, 0));
+  status = poll(NULL, 0, (int)luaL_checkinteger(L, 1));
   lua_pushboolean(L, status < 0 && errno == EINTR);
   return 1;
 }
@@ -797,7 +819,7 @@ static int host_wait (lua_State *L) {
 }
 
 
-/* words: the program that comes in the place of this one */
+/* words: replaces this process by another program */
 static int host_exec (lua_State *L) {
   const char *words[8] = {NULL};
   int i, n = lua_gettop(L);
@@ -868,7 +890,7 @@ static void *host_pass (void *ud, void *p, size_t from, size_t to) {
 }
 
 
-/* The state's allocator is called by another one. */
+/* Sets an allocator that calls the state's own one. */
 static int host_wrap (lua_State *L) {
   host_wrapped.alloc = lua_getallocf(L, &host_wrapped.ud);
   lua_setallocf(L, host_pass, &host_wrapped);
@@ -876,7 +898,7 @@ static int host_wrap (lua_State *L) {
 }
 
 
-/* It is the state's again. */
+/* Sets the state's own allocator again. */
 static int host_unwrap (lua_State *L) {
   lua_setallocf(L, host_wrapped.alloc, host_wrapped.ud);
   return 0;
@@ -892,7 +914,7 @@ static void *host_plain (void *ud, void *p, size_t from, size_t to) {
 }
 
 
-/* Another allocator takes the place of the state's, until 'unwrap'. */
+/* Replaces the state's allocator by another one, until 'unwrap'. */
 static int host_replace (lua_State *L) {
   host_wrapped.alloc = lua_getallocf(L, &host_wrapped.ud);
   lua_setallocf(L, host_plain, NULL);
@@ -900,7 +922,7 @@ static int host_replace (lua_State *L) {
 }
 
 
-/* the allocator, as a number that is another one for each */
+/* -> a number that identifies the state's allocator */
 static int host_allocator (lua_State *L) {
   void *ud;
   lua_Alloc alloc = lua_getallocf(L, &ud);

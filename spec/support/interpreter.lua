@@ -13,7 +13,7 @@ local dir = os.getenv "SPEC_DIR"
 interpreter.make = ("LUA_VERSION=%s LUA_DIR='%s'"):format(interpreter.version,
   dir)
 
----Options of luarocks, for the same.
+---Options of luarocks for this Lua.
 interpreter.rocks = ("--lua-version=%s%s"):format(interpreter.version,
   dir == "" and "" or (" --lua-dir='%s'"):format(dir))
 

@@ -64,7 +64,7 @@ end
 -- samples that are enough to have several rows
 local enough <const> = 20
 
--- by the clock of the processor, they are few
+-- samples by processor time are few
 local function sample(options)
   local least = options.clock == "cpu" and 1 or enough
   repeat kinds.program() until profiler.snapshot().samples >= least
@@ -85,7 +85,7 @@ end
 
 local function silent() end
 
--- true: alike, it differs from one before it in nothing but its figures
+-- true: it differs from an earlier one only in its figures
 ---@type { [1]: string, [2]: cprof.StartOptions, [3]: true? }[]
 local recorded <const> = {
   { "call", { mode = "call" } },
@@ -152,7 +152,7 @@ local core = require "cprof.core"
 ---@field path? string
 ---@field alike? true
 
----All of them that this machine can record.
+---All kinds of profiles that this machine can record.
 ---@return cprof.spec.Kind[]
 function kinds.all()
   if kinds.list then return kinds.list end
@@ -183,7 +183,7 @@ function kinds.all()
   return list
 end
 
----Those that differ in more than their figures.
+---The kinds that differ in more than their figures.
 ---@return cprof.spec.Kind[]
 function kinds.unlike()
   local list = {}
@@ -193,7 +193,7 @@ function kinds.unlike()
   return list
 end
 
----These in files of a folder.
+---The kinds of `kinds.unlike`, saved as files of a folder.
 ---@param dir string
 ---@return cprof.spec.Kind[]
 function kinds.files(dir)

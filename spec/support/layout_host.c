@@ -1,6 +1,6 @@
 /*
-** Says how Lua would be asked, with whichever internals.h it is compiled,
-** and whether the collector's count is not found. With LAYOUT, the header's
+** Prints how Lua would be read by the internals.h that it is compiled with, and
+** whether the collector's count is not found. With LAYOUT, the header's
 ** constants ask 'layout': the arguments are the name of one, and its value.
 */
 

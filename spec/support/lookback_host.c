@@ -1,8 +1,9 @@
 /*
-** A timer that counts the time in which its thread runs, where the time for
-** which the system has worked is read as less than before: the system counts
-** its own and the thread's time at once, but they are read one after the other.
-** Says for how much more than passed ticks have stood.
+** A timer that counts the time in which its thread runs. Here, the time that
+** the system has worked for the thread is sometimes read as less than before.
+** This happens on real machines: the system counts its own and the thread's
+** time together, but they are read one after the other. Prints 1 if ticks stand
+** for more time than has passed, else 0.
 */
 
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
--- A profile of n stack states of ten functions, by lines or not, with
--- which other specs see how exports do. `last` is called at the end.
+-- A profile of n stack states of ten functions, with lines or without, for
+-- specs of exports. `last` is called at the end.
 
 local profiler = require "cprof"
 

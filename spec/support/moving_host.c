@@ -24,11 +24,11 @@
 
 
 static pthread_t first;
-static int holds;	/* is one of its handlers to be held up ... */
-static int hold;	/* ... the next one? */
-static int released;	/* may it go on? */
+static int holds;	/* does the test hold up a handler of the first thread? */
+static int hold;	/* is the next handler of that thread held up? */
+static int released;	/* may the handler that is held up go on? */
 static int idle;	/* how often the first thread has looked around */
-static int looks;	/* does it ask which state it runs? */
+static int looks;	/* does the first thread ask which state it runs? */
 static int ended;	/* is the second thread done? */
 static int ticks[2];	/* readings of the clock in handlers of each */
 static sem_t held;
@@ -69,7 +69,7 @@ int __wrap_clock_gettime (clockid_t clock, struct timespec *t) {
 }
 
 
-/* What waits for the handler does so by this. */
+/* The thread that waits for the handler calls this. */
 int __wrap_sched_yield (void) {
   if (!isfirst()) set(released, 1);
   return __real_sched_yield();

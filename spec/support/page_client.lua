@@ -6,7 +6,7 @@ local pages = require "page"
 
 local client = {}
 
--- Where there is LuaSocket. The system keeps little of what is not yet read.
+-- Needs LuaSocket. The system keeps little of what is not read yet.
 local function connect(port)
   local s = require "socket".tcp4()
   s:setoption("recv-buffer-size", 65536)
@@ -14,8 +14,8 @@ local function connect(port)
   return s
 end
 
----Sends bytes to a port, and gives all that is answered; nothing more is
----sent. nil: nothing came.
+---Sends bytes to a port, and nothing more. Returns the whole answer; nil: none
+---came.
 function client.raw(port, bytes)
   local s = connect(port)
   s:settimeout(10)
@@ -110,14 +110,14 @@ function Page:apply(message)
   return self
 end
 
----The calls of a function; nil: it is not known.
+---The calls of a function, as the page knows them; nil: it does not.
 function Page:calls(name)
   for _, f in pairs(self.functions) do
     if f.name == name then return f.calls end
   end
 end
 
----All that it knows of figures, to compare.
+---All figures that the page knows, to compare.
 function Page:known()
   return { self.nodes, self.functions, self.sources }
 end
@@ -138,7 +138,7 @@ function client.open(port, token, more)
   return setmetatable({ socket = s, page = client.page() }, Stream)
 end
 
----The next message, which the page has then; nil: there is none.
+---Reads the next message, and adds it to the page; nil: there is none.
 function Stream:next()
   repeat
     local line = self.socket:receive "*l"
@@ -152,7 +152,7 @@ function Stream:next()
   until false
 end
 
----Goes on until something is so.
+---Reads messages until `test` accepts the page.
 function Stream:wait(test)
   repeat
     local page = assert(self:next(), "no more messages")

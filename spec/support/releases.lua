@@ -1,6 +1,5 @@
--- What the Lua that runs the specs does otherwise than others, or has not:
--- the one place that says so. Specs ask for the reason, and skip or expect
--- what is so there.
+-- How the Lua that runs the specs differs from others; no other file says so.
+-- Specs ask here for a reason, and then skip, or expect the difference.
 
 local core = require "cprof.core"
 local interpreter = require "interpreter"
@@ -44,8 +43,8 @@ local function levels()
   return most
 end
 
----How deep functions of Lua may call one another: some 200,000 levels, but
----as many as are in C, 2,000 or so, in Lua 5.4.0.
+---How many levels of Lua functions may call each other: some 200,000, but in
+---Lua 5.4.0 no more than levels in C, about 2,000.
 releases.levels = levels()
 
 ---Why there is no recursion so deep.
@@ -63,8 +62,8 @@ function releases.without_sockets()
   return "this Lua has no LuaSocket"
 end
 
----Why what reads Lua's own structures is not here.
----@return string?  nil: it is
+---Why Lua's own structures are not read.
+---@return string?  nil: they are
 function releases.without_internals()
   if core.internals() == "direct" then return nil end
   return "Lua's own structures are not read here"
@@ -78,8 +77,8 @@ function releases.without_gc()
     _VERSION .. " does not let its collector be driven"
 end
 
----Why the collector does not come when it would have come without.
----@return string?  nil: it does
+---Why the collector runs sooner while a program is recorded.
+---@return string?  nil: it does not
 function releases.collects_sooner()
   if _VERSION == "Lua 5.4" then return nil end
   return "a collector of " .. _VERSION .. " that goes on begins at once"

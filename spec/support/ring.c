@@ -1,6 +1,6 @@
 /*
-** A time axis of two chunks, which are written again and again: what is left
-** of it.
+** Prints what is left of a time axis whose two chunks are written again and
+** again.
 */
 
 #include <stdio.h>

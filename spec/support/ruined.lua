@@ -176,7 +176,7 @@ local of_profiles = {
   report = { {}, { { mode = "callgraph" } }, { { mode = "tree" } } },
   annotate = {}, export = { { "csv", function() end } },
   save = { { file "saved.cprof" } }, html = { { file "out.html" } },
-  sums = { { title } }, range = { {}, { 0, 1e9 } },
+  sums = { { title } }, within = { { "f" } }, range = { {}, { 0, 1e9 } },
 }
 local of_frames = {
   at = { { 0 } }, averages = { { "all" } }, nodes = { { 0 } },
@@ -227,7 +227,7 @@ local function ask(p)
   return written
 end
 
--- of the functions with these counts, as all is in the specs
+-- the calls of `leaf`, or its samples
 local function calls(p)
   for _, f in next, p.functions do
     if find(f.name, "leaf", 1, true) and f.kind == "Lua" then

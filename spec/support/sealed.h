@@ -7,7 +7,7 @@
 
 #include <lua.h>
 
-/* bytes of a file -> the same with the checksum that these have */
+/* bytes of a file -> these bytes with the checksum that they need */
 int sealed_file (lua_State *L);
 
 #endif

@@ -31,7 +31,10 @@ static const struct { const char *name; int number; } calls[] = {
   {"rt_sigtimedwait", SYS_rt_sigtimedwait}, {"socket", SYS_socket},
   {"prlimit64", SYS_prlimit64}, {"pipe2", SYS_pipe2}, {"munmap", SYS_munmap},
   {"pwrite64", SYS_pwrite64}, {"getcwd", SYS_getcwd}, {"gettid", SYS_gettid},
-  {"perf_event_open", SYS_perf_event_open},
+  {"perf_event_open", SYS_perf_event_open}, {"clone", SYS_clone},
+#if defined(SYS_clone3)
+  {"clone3", SYS_clone3},
+#endif
 #if defined(SYS_pipe)  /* not on newer machines */
   {"pipe", SYS_pipe},
 #endif
@@ -56,7 +59,7 @@ static void add (struct sock_filter f) {
   do { struct sock_filter one = f; add(one); } while (0)
 
 
-/* The number of the call is loaded, and is so after. */
+/* Refuses a call. Expects that the filter has loaded the call's number. */
 static void refuse (int number) {
   if (number != SYS_mmap) {
     ADD(IF((unsigned)number, 0, 1));

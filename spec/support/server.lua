@@ -5,7 +5,7 @@ local command = require "command"
 
 local server = {}
 
--- the same page in each of them: `page` and what it calls are counted
+-- the page of each server: `page` and what it calls are counted
 server.page = [[
 local function page(n)
   local t = {}
@@ -40,7 +40,7 @@ function server.start(dir, line_of)
   return self
 end
 
----Waits until it answers.
+---Waits until the server answers.
 function Server:wait()
   local _, err, status = command.shell((
     "curl -s -o /dev/null --retry 60 --retry-delay 1 --retry-all-errors " ..
@@ -51,7 +51,7 @@ function Server:wait()
   end
 end
 
----Asks for so many pages, in the background.
+---Requests `many` pages, in the background.
 function Server:begin(many)
   os.remove(self.dir.path .. "/ab")
   command.shell(("ab -q -n %d -c 4 -H 'Host: localhost' " ..
@@ -59,7 +59,7 @@ function Server:begin(many)
     self.port, self.dir.path))
 end
 
----Waits until all have come.
+---Waits until all pages have come.
 function Server:finish()
   local out = command.shell(("n=0; until grep -qs 'Time per' '%s/ab' || " ..
     "[ $n -gt 600 ]; do sleep 0.1; n=$((n + 1)); done; cat '%s/ab'")
@@ -68,7 +68,7 @@ function Server:finish()
   assert(not out:find "Non%-2xx", out)
 end
 
----Ends it, and waits for that.
+---Ends the server, and waits for its end.
 function Server:stop()
   command.shell(("kill %d; n=0; while kill -0 %d && [ $n -lt 100 ]; do " ..
     "sleep 0.1; n=$((n + 1)); done"):format(self.pid, self.pid))

@@ -22,8 +22,8 @@ local frame = [==[
   %s
 ]==]
 
----What `code` gives of the profile `p` of a program, which passes time, in
----µs, with `pass`.
+---Records a program, which passes time, in µs, by `pass`. Returns what `code`
+---returns for its profile `p`.
 ---@param program string
 ---@param options string  of start, as in a table
 ---@param code string

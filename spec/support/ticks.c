@@ -25,12 +25,12 @@ static struct {
   int raised;		/* a signal to come when the timer's thread is asked for;
 			   0: none */
   int tables;		/* does time go by at each new table? */
-  uint64_t apart;	/* ns that go by then */
+  uint64_t apart;	/* ns that go by at each new table */
   int drawn;		/* do ticks come when they are due, or each time? */
   uint64_t due;
   uint64_t time;
-  uint64_t since;	/* a tick that is late counts as more samples */
-  unsigned readings;	/* since time went by */
+  uint64_t since;	/* what the monotonic clock reads, in ns */
+  unsigned readings;	/* number of readings since time last went by */
   uint64_t step;	/* ns that a reading takes */
   TimerTick tick;	/* NULL: there is no timer */
   void *ud;
@@ -46,8 +46,9 @@ static struct {
   int known;		/* does the system say when others had the processor? */
   uint64_t wall, cpu, delay;	/* ns */
   uint64_t blocks;	/* how often the thread has waited */
-  uint64_t until;	/* readings of the clock until it is preempted ... */
-  uint64_t robbed;	/* ... for so many ns */
+  uint64_t until;	/* readings of the clock until the thread is
+			   preempted */
+  uint64_t robbed;	/* ns for which it is preempted */
 } parts = {0, 0, 0, 0, 0, 0, 0, 0};
 
 
@@ -113,7 +114,10 @@ int __wrap_timer_lost (int timer) {
 }
 
 
-/* What waits for it to go on does not wait for ever. */
+/*
+** The clock advances after many readings in a row, so that nothing waits for it
+** for ever.
+*/
 uint64_t __real_platform_monotonic (void);
 uint64_t __wrap_platform_monotonic (void);
 uint64_t __wrap_platform_monotonic (void) {
@@ -193,7 +197,7 @@ static void ticks_come (lua_Integer n) {
 }
 
 
-/* All that are due in so much time. */
+/* Lets 'ns' go by, with all ticks that are due in them. */
 static void ticks_due (uint64_t ns) {
   uint64_t end = ticks.since + ns;
   while (ticks.tick != NULL && ticks.due <= end) {
@@ -265,14 +269,14 @@ static int ticks_tables (lua_State *L) {
 }
 
 
-/* n: so many ticks, while this function goes on */
+/* n: n ticks come during this call */
 static int ticks_wait (lua_State *L) {
   ticks_come(luaL_optinteger(L, 1, 1));
   return 0;
 }
 
 
-/* ns: so much time goes by, with the ticks that are due */
+/* ns: lets this time pass, with the ticks that are due */
 static int ticks_sleep (lua_State *L) {
   ticks_due((uint64_t)luaL_checkinteger(L, 1));
   return 0;
@@ -291,7 +295,7 @@ static int ticks_parts (lua_State *L) {
 }
 
 
-/* ns of computing, of waiting, of being preempted: these pass */
+/* ns of computing, of waiting, of being preempted: lets them pass */
 static int ticks_pass_parts (lua_State *L) {
   uint64_t ran = (uint64_t)luaL_checkinteger(L, 1);
   uint64_t waited = (uint64_t)luaL_optinteger(L, 2, 0);

@@ -7,8 +7,8 @@ local tmux = {}
 local Terminal = {}
 Terminal.__index = Terminal
 
--- Each has a server of its own: no other one is touched, and none that is
--- about to end gets the next terminal.
+-- Each terminal has a tmux server of its own: it disturbs no other one, and
+-- does not come to one that is about to end.
 local servers, unique = 0, os.tmpname()
 os.remove(unique)
 
@@ -21,7 +21,7 @@ local function call(...)
   return (command.shell("env -u TMUX " .. table.concat(words, " ")))
 end
 
----Can there be one here?
+---Is tmux installed?
 function tmux.there() return os.execute "tmux -V >/dev/null 2>&1" end
 
 ---Waits until the screen has something; gives the screen.
@@ -56,7 +56,7 @@ function Terminal.resize(_, width, height)
   call("resize-window", "-t", "t", "-x", width, "-y", height)
 end
 
----What tmux knows of it.
+---What tmux knows of the terminal.
 function Terminal.ask(_, what)
   return (call("display-message", "-p", "-t", "t", "#{" .. what .. "}")
     :gsub("\n$", ""))

@@ -21,7 +21,7 @@ math.randomseed(torture.seed)
 
 local say = io.stdout
 
----So many, times the scale.
+---`n` times the scale.
 ---@param n number
 ---@return integer
 function torture.many(n)
@@ -108,7 +108,7 @@ local function down(n) if n == 0 then return leaf(3) end return down(n - 1) end
 
 local closing = { __close = function() leaf(2) end }
 
----What it gives is the same each time.
+---Runs code of all kinds. Returns the same result each time.
 ---@param frames? boolean
 ---@return string
 function torture.work(frames)

@@ -1,5 +1,5 @@
--- Commands of cprof, called in this process: what they would end it with is
--- given, and what they print goes nowhere.
+-- Commands of cprof, called in this process. What they would end it with is
+-- returned, and what they print is dropped.
 
 local argparse = require "argparse"
 local declare = require "cprof.command.declare"

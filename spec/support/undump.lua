@@ -4,7 +4,7 @@ local undump = {}
 
 local later <const> = _VERSION ~= "Lua 5.4"
 
--- what comes before the main function
+-- bytes before the main function
 local header <const> = later and 12 + 5 + 5 + 9 + 9 + 1 or 15 + 8 + 8 + 1
 
 ---The code of a chunk without what depends on lines: the instructions, the

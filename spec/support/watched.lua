@@ -45,7 +45,8 @@ function watched.alive(pid)
   assert(file and not file:read "a":find "%) Z ", "the program has ended")
 end
 
--- What is read as soon as `test` is true of it; `locals`: with variables.
+-- Reads the process until `test` is true of what was read, and returns that.
+-- `locals`: with variables.
 function watched.await(pid, test, locals)
   while true do
     local found = remote.read(pid, locals)
@@ -71,14 +72,14 @@ end
 
 function Program:go() self.pipe:write "\n" end
 
--- Lets it end; returns how it did.
+-- Lets the program end. Returns how it ended.
 function Program:close()
   local _, how, status = self.pipe:close()
   self.pipe = nil
   return how, status
 end
 
--- Ends it where a spec has failed.
+-- Ends the program where a spec has failed.
 function Program:__close()
   if self.pipe then os.execute("kill " .. self.pid) end
 end

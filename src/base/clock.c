@@ -132,9 +132,9 @@ int64_t clock_jumped (Clock *c) {
 
 
 /*
-** Measures the rate of the processor's counter against the monotonic clock.
-** If that one has stepped back to before the start, the rate is unknown, and
-** a tick is taken for a nanosecond.
+** Measures the rate of the processor's counter against the monotonic clock. If
+** the latter has stepped back to before the start, the rate is unknown, and a
+** tick is taken for a nanosecond.
 */
 static Scale clock_measure (const Clock *c) {
   Scale s = {0, 32}, unknown = {1u << 31, 31};

@@ -84,8 +84,8 @@ CPROF_I void clock_open (Clock *c);
 CPROF_I int64_t clock_jumped (Clock *c);
 
 /*
-** Measures the clock's rate against the monotonic clock, without the jumps
-** of that. Once a clock has 'stopped', its first measured rate is kept.
+** Measures the clock's rate against the monotonic clock, whose jumps are left
+** out. Once a clock has 'stopped', its first measured rate is kept.
 */
 CPROF_I Scale clock_scale (Clock *c, int stopped);
 

@@ -122,9 +122,10 @@ CPROF_I uint64_t platform_cpu (void);
 CPROF_I int platform_delayopen (void);
 
 /*
-** Reads that time, in nanoseconds, from the file. 'blocks' is how often the
-** thread has left its processor to wait for something. 0: the file is not
-** this thread's.
+** Reads for how long, in ns, the thread was ready while others had the
+** processor, from the file of 'platform_delayopen'. 'blocks' is how often the
+** thread has left its processor to wait for something. 0: the file is not this
+** thread's.
 */
 CPROF_I int platform_delay (int file, uint64_t *ns, uint64_t *blocks);
 CPROF_I void platform_delayclose (int file);

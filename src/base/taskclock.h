@@ -1,7 +1,7 @@
 /*
-** The task clock of a thread: signals after so much time in which the thread
-** runs, at any rate. Such a signal comes only while the thread is in its own
-** code, never in a system call, so it ends none.
+** The task clock of a thread: signals that come after it has run for a given
+** time, however short. Such a signal comes only while the thread is in its own
+** code, never in a system call, so it interrupts no system call.
 */
 
 #ifndef taskclock_h
@@ -18,15 +18,12 @@ typedef struct TaskClock {
 } TaskClock;
 
 /*
-** Opens one for this thread, which gets 'signal', without one so far. 0: the
-** system does not allow it.
+** Opens a task clock that sends 'signal' to this thread; none is due yet. 0:
+** the system does not allow it.
 */
 CPROF_I int taskclock_open (TaskClock *c, int signal);
 
-/*
-** Signals come, or no longer come, as 'taskclock_next' says. May be called in a
-** signal handler, too.
-*/
+/* Turns the signals on or off. May be called in a signal handler, too. */
 CPROF_I void taskclock_run (const TaskClock *c, int on);
 
 /*

@@ -37,7 +37,10 @@ typedef struct TaskClockEvent {
 #define TASKCLOCK_PERIOD	_IOW('$', 4, uint64_t)
 #define TASKCLOCK_ID		_IOR('$', 7, uint64_t *)
 
-/* this thread's time, as the system's tick counts it; and its own code's */
+/*
+** clocks of this thread: all of its time, and that in its own code, as counted
+** by the system's tick
+*/
 #define TASKCLOCK_ALL	((clockid_t)-4)
 #define TASKCLOCK_OWN	((clockid_t)-3)
 

@@ -18,6 +18,16 @@ typedef enum TimerWithin {
   TIMER_ENDS		/* a system call that fails with EINTR */
 } TimerWithin;
 
+/*
+** In a tick: the address of the machine instruction that it has interrupted, or
+** one of these. What the system does for a thread outside of its calls, such as
+** page faults, is not told from the instruction that needs it.
+*/
+#define TIMER_UNKNOWN	((uintptr_t)0)
+#define TIMER_SYSTEM	((uintptr_t)1)	/* a system call */
+
+CPROF_I uintptr_t timer_at (int timer);
+
 /* Called in a signal handler, in the thread that the timer belongs to. */
 typedef void (*TimerTick) (void *ud, TimerWithin within);
 
@@ -49,19 +59,18 @@ CPROF_I void timer_next (int timer, uint64_t ns);
 
 #if PLATFORM_WATCH
 /*
-** A tick comes now. May be called in another thread, while the timer does
-** not end or move. 'running': when the timer's thread was seen to run, just
-** before, in ns of the monotonic clock; 0: it was not. A system call that has
-** begun since then begins again, rather than fail, where that is possible.
+** Makes a tick come now. May be called in another thread, while the timer does
+** not end or move. 'running': when the timer's thread was last seen to run, in
+** ns of the monotonic clock; 0: it was not. A system call that has begun since
+** then begins again, rather than fail, where that is possible.
 */
 CPROF_I void timer_now (int timer, uint64_t running);
 
 /*
-** If 'on', the timer of this thread counts from now on the time in which the
-** thread runs, not wall time, as far as it is in its own code. As often as the
-** system looks, a tick also comes for the system's work, see 'timer_system'.
-** 0: it does not, as that is not allowed, or not possible with the timer's
-** signal.
+** If 'on', the timer of this thread counts the time for which the thread runs
+** its own code, no longer wall time. There are ticks for the system's work,
+** too, but only when the system looks, see 'timer_system'. 0: it does not, as
+** that is not allowed, or not possible with the timer's signal.
 */
 CPROF_I int timer_counts (int timer, int on);
 
@@ -72,8 +81,8 @@ CPROF_I int timer_counts (int timer, int on);
 CPROF_I int timer_iscounting (int timer);
 
 /*
-** In a tick: the ns for which the system has worked for the thread, and which
-** the tick stands for; 0: it is another tick.
+** In a tick: the ns of the system's work for the thread that the tick stands
+** for; 0: the tick is not one for the system's work.
 */
 CPROF_I uint64_t timer_system (int timer);
 #else

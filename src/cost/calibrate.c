@@ -21,7 +21,7 @@
 #include "record/life.h"
 
 
-#define ROUNDS_LEAST	7	/* rounds, however long they take */
+#define ROUNDS_LEAST	7	/* rounds at least, however long they take */
 #define WALL_MOST	10	/* most wall time, in units of processor time */
 #define ROUNDS_MOST	256
 #define TURNS		100	/* turns of a loop in a run */
@@ -230,7 +230,7 @@ static double series_mean (const Series *s) {
 ** Runs
 ** ======================================================= */
 
-/* Calls function 'run'; the functions are above calibrate_all's argument. */
+/* Calls function 'run'; the functions lie above calibrate_all's argument. */
 static void calibrate_call (lua_State *L, int run, int times) {
   lua_pushvalue(L, 2 + run);
   lua_pushinteger(L, times);
@@ -532,6 +532,7 @@ static void calibrate_options (Options *to, const Options *o) {
   to->foldat = o->foldat == 0 ? 0 : UINT32_MAX;
   to->timed = 1;
   to->calltimes = o->calltimes;
+  to->tasks = o->tasks;
   to->history = 1;
   to->max_nodes = 1u << 20;
   if (o->include_lines != NULL) to->include_lines = calibrate_alllines;
@@ -641,11 +642,26 @@ static int calibrate (const Memory *m, const Options *o, unsigned ns,
 #define APART_NS	100000000u	/* least time between calibrations */
 
 
-/* The calibrations for these options, of which some change the costs. */
+/* The options that change the costs, see 'calibrate_options'. */
+static unsigned calibrations_key (const Options *o) {
+  unsigned lines = o->mode != MODE_LINE ? 0 : o->include_lines == NULL ? 1 : 2;
+  return lines << 5 | (o->cpu ? 1u : 0) | (o->callsites ? 2u : 0) |
+         (o->foldat == 0 ? 4u : 0) | (o->calltimes ? 8u : 0) |
+         (o->tasks ? 16u : 0);
+}
+
+
+/* The calibrations for these options. New ones replace the oldest. */
 static Calibrated *calibrations_way (Calibrations *c, const Options *o) {
-  int lines = o->mode != MODE_LINE ? 0 : o->include_lines == NULL ? 1 : 2;
-  return &c->way[lines * 16 + (o->cpu ? 1 : 0) + (o->callsites ? 2 : 0) +
-                 (o->foldat == 0 ? 4 : 0) + (o->calltimes ? 8 : 0)];
+  unsigned way = calibrations_key(o);
+  Calibrated *x, *oldest = c->list;
+  for (x = c->list; x < c->list + CALIBRATIONS_WAYS; x++) {
+    if (x->taken > 0 && x->way == way) return x;
+    if (x->last < oldest->last) oldest = x;
+  }
+  memset(oldest, 0, sizeof *oldest);
+  oldest->way = way;
+  return oldest;
 }
 
 
@@ -659,7 +675,7 @@ static int calibrated_add (Calibrated *c, const Memory *m, const Options *o,
 }
 
 
-/* A figure to compare costs by: the sum for what programs do most. */
+/* The sum of the costs of the most frequent events, to compare costs by. */
 static int64_t costs_sum (const Costs *c) {
   return c->caller[COST_LUA] + c->callee[COST_LUA] +
          c->caller[COST_C] + c->callee[COST_C] + c->line;

@@ -13,17 +13,18 @@
 
 
 #define CALIBRATIONS_KEPT	5
-#define CALIBRATIONS_WAYS	48
+#define CALIBRATIONS_WAYS	8
 
+/* those for one way of recording */
 typedef struct Calibrated {
+  unsigned way;		/* the options that matter */
   unsigned taken;	/* number of calibrations so far */
   uint64_t last;	/* ns, when the last one was taken */
   Costs costs[CALIBRATIONS_KEPT];	/* a ring: the last calibrations */
 } Calibrated;
 
 typedef struct Calibrations {
-  Calibrated way[CALIBRATIONS_WAYS];	/* one for each way of recording, by
-					   the options that matter */
+  Calibrated list[CALIBRATIONS_WAYS];	/* of the ways that were used last */
 } Calibrations;
 
 /*
@@ -34,8 +35,7 @@ CPROF_I int calibrations_get (Calibrations *c, const Memory *m,
                               const Options *o, Costs *costs);
 
 /*
-** Measures the costs again, for 6 ms, and gives those of this time. 0: out of
-** memory.
+** Measures the costs again, for 6 ms, and returns only these. 0: out of memory.
 */
 CPROF_I int calibrations_measure (Calibrations *c, const Memory *m,
                                   const Options *o, Costs *costs);

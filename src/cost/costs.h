@@ -33,7 +33,8 @@ typedef struct Costs {
   int64_t line;		/* a line event, charged to the line */
   int64_t step;		/* extra cost of a line event's step, see LineCode */
   int64_t instruction;	/* an instruction, charged to a counted line */
-  int64_t least;	/* no cost: the least time that an instruction takes */
+  int64_t least;	/* not a cost: the least time that an instruction
+			   takes */
   int64_t within[EVENT_KINDS];	/* an event, within the hook, by its kind */
 } Costs;
 

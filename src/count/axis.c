@@ -8,7 +8,7 @@
 #include <string.h>
 
 
-#define AXIS_TOTAL	4.6e18	/* ns: no more than a profile has */
+#define AXIS_TOTAL	4.6e18	/* ns; the longest time of a profile */
 
 
 static uint32_t axis_hash (const void *item) {
@@ -58,7 +58,7 @@ void axis_clear (Axis *a) {
 }
 
 
-/* One chunk is written while the others are full: it does not count. */
+/* The chunk that is being written may be nearly empty, so it is not counted. */
 void axis_pace (Axis *a, double mean, double tick, double keep) {
   double step = mean / AXIS_STEPS / tick;
   double chunks = keep / mean * AXIS_USUAL / (AXIS_ROOM - AXIS_LONGEST) + 2;
@@ -133,7 +133,7 @@ unsigned char *axis_write (unsigned char *to, uint64_t n) {
 }
 
 
-/* Goes on in another chunk: a new one, or the oldest one. */
+/* Starts another chunk: a new one, or the oldest one again. */
 static int axis_turn (Axis *a) {
   uint64_t number = a->list.count > 0 ? a->number + 1 : 0;
   AxisChunk *c;
@@ -149,8 +149,8 @@ static int axis_turn (Axis *a) {
 
 
 /*
-** The ns of a sample as steps above the mean, which may be below 0. What is
-** rounded off is kept for the next sample, so that sums are right.
+** By how many steps the ns of a sample exceed the mean; negative if they are
+** below it. What rounding leaves goes to the next sample, so sums stay right.
 */
 static int64_t axis_weigh (Axis *a, double ns) {
   double unit = a->mean / AXIS_STEPS, above = (ns + a->rest - a->mean) / unit;

@@ -27,14 +27,14 @@
 #define AXIS_NUMBER	10	/* bytes of a number at most */
 #define AXIS_LONGEST	(4 * AXIS_NUMBER)	/* bytes of a sample at most */
 #define AXIS_USUAL	8	/* bytes of a sample, or less, on average */
-#define AXIS_STEPS	32	/* in the mean from sample to sample */
+#define AXIS_STEPS	32	/* steps in the mean time between samples */
 #define AXIS_MOST	((uint64_t)1 << 53)	/* largest number of a sample */
 
 /* what a sample has found */
 typedef struct AxisPlace {
   uint32_t node;
-  uint32_t at;		/* 0: no instruction is known; else twice its index + 1;
-			   and 1 more if it was noticed before that ran, see
+  uint32_t at;		/* 0: no known instruction; else 2 * its index + 1,
+			   or + 2 if the sample came before it ran, see
 			   Instruction */
 } AxisPlace;
 
@@ -43,43 +43,47 @@ typedef struct AxisPlace {
 #define AXIS_NOWHERE	0u
 
 typedef struct AxisChunk {
-  uint64_t number;	/* chunks before it, with those that are lost */
-  uint64_t from;	/* steps, when the sample before its first one came */
+  uint64_t number;	/* number of chunks before it, with overwritten ones */
+  uint64_t from;	/* time of the sample before its first one, in steps */
   uint32_t used;	/* bytes of complete samples */
   uint32_t unused;
   unsigned char bytes[AXIS_ROOM];
 } AxisChunk;
 
 typedef struct AxisSample {
-  double end;		/* ns since recording began: when it was taken */
-  double ns;		/* that it stands for */
-  uint64_t samples;	/* that it counts as */
+  double end;		/* when it was taken, in ns since recording began */
+  double ns;		/* time that it stands for */
+  uint64_t samples;	/* number of samples that it counts as */
   uint32_t place;	/* id of its AxisPlace; or AXIS_NOWHERE */
   int waits;
 } AxisSample;
 
-/* in a table, which finds places */
+/* an entry of the table in which places are found */
 typedef struct AxisItem {
   AxisPlace is;
-  uint32_t next;	/* in the bucket of the hash */
+  uint32_t next;	/* largest number in a sample */
 } AxisItem;
 
 #define AXIS_SHIFT	10	/* a chunk of places */
 
 typedef struct Axis {
   double step;		/* ticks of the recording's clock; 0: no axis */
-  double mean;		/* ns from sample to sample that were asked for */
+  double mean;		/* requested ns between samples */
   uint32_t limit;	/* chunks at most */
-  Chunks list;		/* of AxisChunk */
+  Chunks list;		/* AxisSample.place while nothing was recorded:
+			   recording was paused or, if 'waits', others had
+			   the processor */
   Chunks places;	/* of AxisItem, from 1 on */
   Index index;
   Chunks copy;		/* of AxisPlace, in a file, if there is one; or all that
 			   was read from a file. A recorder never reads it */
-  uint64_t number;	/* of the chunk that is written, */
-  uint32_t used;	/* as other programs may change what is in it */
-  uint64_t last;	/* steps, when the last sample was taken */
-  double rest;		/* ns that samples do not have yet, for rounding */
-  uint64_t paused, preempted;	/* ticks that it has, see Figures */
+  uint64_t number;	/* number of the chunk that is being written */
+  uint32_t used;	/* bytes used in that chunk; other programs may
+			   change the count that a file has */
+  uint64_t last;	/* time of the last sample, in steps */
+  double rest;		/* ns that rounding has left for the next sample */
+  uint64_t paused, preempted;	/* ticks that the axis already has, see
+				   Figures */
 } Axis;
 
 /* The pages of chunks and of places may be NULL: they are in memory. */
@@ -89,8 +93,9 @@ CPROF_I void axis_free (Axis *a);
 CPROF_I void axis_clear (Axis *a);
 
 /*
-** Sets 'mean', and 'step' for a clock with ticks of so many ns; before the
-** first sample. 'keep': ns whose samples must have room; 0: as many as fit.
+** Before the first sample: sets 'mean', and 'step' for a clock whose ticks last
+** 'tick' ns. The axis has room for the samples of at least the last 'keep' ns;
+** 0: for as many as it can.
 */
 CPROF_I void axis_pace (Axis *a, double mean, double tick, double keep);
 
@@ -104,12 +109,12 @@ CPROF_I unsigned char *axis_write (unsigned char *to, uint64_t n);
 CPROF_I uint32_t axis_place (Axis *a, uint32_t node, uint32_t at);
 
 /*
-** Adds a sample that was taken so many 'ticks' after the recording began; its
-** 'end' is not used. 0: out of memory.
+** Adds a sample that was taken 'ticks' ticks after the recording began; ignores
+** its 'end'. 0: out of memory.
 */
 CPROF_I int axis_add (Axis *a, uint64_t ticks, const AxisSample *x);
 
-/* 'axis_add' to a chunk that has room, and the 'used' of the axis. */
+/* 'axis_add' to a chunk that has room. Updates 'used' of the axis, too. */
 CPROF_I void axis_put (Axis *a, AxisChunk *c, uint64_t ticks,
                        const AxisSample *x);
 
@@ -122,7 +127,7 @@ CPROF_I void axis_put (Axis *a, AxisChunk *c, uint64_t ticks,
 typedef struct AxisCursor {
   const AxisChunk *chunk;
   uint32_t at;
-  uint64_t steps;	/* when the last one was taken */
+  uint64_t steps;	/* time of the last sample that was read, in steps */
 } AxisCursor;
 
 static inline void axis_first (AxisCursor *c, const AxisChunk *chunk) {
@@ -133,7 +138,7 @@ static inline void axis_first (AxisCursor *c, const AxisChunk *chunk) {
 
 /*
 ** Reads the next sample; 'step' and 'mean' are those of the axis, in ns. 0:
-** there is none, or it is damaged; in this case, it is not at the end.
+** there is none; or it is damaged, and then the cursor is not at the end.
 */
 CPROF_I int axis_next (AxisCursor *c, double step, double mean,
                        AxisSample *x);

@@ -18,19 +18,19 @@
 
 #define DURATIONS_SLOWEST	8
 
-/* what a duration has besides the time in which the thread computed, in ticks */
+/* parts of a duration in which the thread did not compute, in ticks */
 typedef struct DurationParts {
   uint64_t waited;	/* the thread had left its processor by itself */
-  uint64_t preempted;	/* others had the processor: no function has this time */
-  uint64_t overhead;	/* nor this */
+  uint64_t preempted;	/* others had the processor; charged to no function */
+  uint64_t overhead;	/* the profiler's own; charged to no function */
 } DurationParts;
 
 typedef struct SlowCall {
-  uint64_t took;	/* ticks; 0: there is no such call */
-  uint64_t ended;	/* ticks since recording began, with pauses */
+  uint64_t took;	/* ticks; 0: this entry is free */
+  uint64_t ended;	/* ticks since recording began, pauses included */
   DurationParts parts;	/* 'waited' is part of 'took', the others are not */
   uint32_t node;	/* its call path; 0: not known */
-  uint32_t coroutine;	/* its number */
+  uint32_t coroutine;	/* number of its coroutine */
   uint32_t frame;	/* number of the host frame in which it ended; 0: before
 			   the first one ended, or there are none */
   uint32_t unused;
@@ -71,7 +71,7 @@ static inline void durations_add (Durations *d, uint64_t ns) {
   if (likely(*count < UINT32_MAX)) ++*count;
 }
 
-/* Is a call that took 'ticks' one of the slowest? */
+/* Is a call that took 'took' ticks one of the slowest? */
 static inline int durations_isslow (const Durations *d, uint64_t took) {
   return took > d->slowest[DURATIONS_SLOWEST - 1].took;
 }
@@ -93,7 +93,7 @@ static inline DurationParts parts_subtract (DurationParts a,
   return a;
 }
 
-/* Makes ns of the ticks of the slowest calls. */
+/* Converts the times of the slowest calls from ticks to ns. */
 static inline void durations_tons (Durations *d, Scale scale) {
   int i;
   for (i = 0; i < DURATIONS_SLOWEST; i++) {

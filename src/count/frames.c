@@ -71,7 +71,7 @@ void frames_clear (Frames *f) {
   if (f->memory == NULL) return;
   frames_free(f);
   frames_init(f, old.tree, old.loops, old.size, old.full, old.slowsize);
-  f->turns = old.turns;  /* stacks remember it */
+  f->turns = old.turns;  /* shadow stacks compare themselves with this number */
 }
 
 
@@ -245,7 +245,8 @@ double frames_decay (const Frames *f, uint64_t ticks, int average) {
 
 /*
 ** Adds the 'n' figures of the last frame to 'sum' and to the moving averages
-** 'moving', which were updated '*at' that time. 'now' has the k of this frame.
+** 'moving'. '*at' is the value of 'averaged' when these were last updated,
+** 'now' the k of this frame.
 */
 static void average_add (const Frames *f, double *sum, double *moving,
                          uint64_t *at, const double *figure, int n,
@@ -291,7 +292,7 @@ static void frames_average (Frames *f) {
   uint32_t k;
   int i;
   if (p->number <= FRAMES_DISCARDED) return;
-  for (i = 0; i < AVERAGES; i++)  /* of one frame, it is the average */
+  for (i = 0; i < AVERAGES; i++)  /* the first frame is its own average */
     now[i] = f->counted == 0 ? 0 : frames_decay(f, p->ticks, i);
   for (k = 0; k < p->nodes; k++) average_node(f, &p->node[k], now);
   for (k = 0; k < p->rows; k++) average_row(f, &p->row[k], now);
@@ -307,9 +308,9 @@ static void frames_average (Frames *f) {
 ** ======================================================= */
 
 /*
-** The time of the last frame without overhead, as far as it is known now: that
-** of the mean event, and what has a node. Times of all frames are compared by
-** it. What each function's overhead was is known when a profile is made, see
+** The time of the last frame without overhead, as estimated so far: the mean
+** cost of its events, and the time of the overhead node. Frames are compared by
+** it. The overhead of each function is known only when a profile is made, see
 ** profile/history.c.
 */
 static uint64_t frames_own (const Frames *f) {
@@ -463,7 +464,8 @@ static int frames_record (Frames *f, const FrameTime *now) {
 int frames_end (Frames *f, const FrameTime *now, int record) {
   if (!record) frames_skip(f);
   else if (!frames_record(f, now)) {
-    f->last.rows = f->last.nodes = 0;  /* it is not complete */
+    f->last.rows = f->last.nodes = 0;  /* some of its nodes or functions are
+                                          missing */
     return 0;
   }
   frames_next(f, now);

@@ -49,7 +49,7 @@ typedef struct HostFrame {
   uint32_t rowcapacity, nodecapacity;
 } HostFrame;
 
-/* figures that have averages, of nodes the first two only; in ticks */
+/* figures that are averaged, in ticks; for nodes, only the first two */
 enum {
   AVERAGE_CALLS, AVERAGE_SELF, AVERAGE_NODE,
   AVERAGE_TOTAL = AVERAGE_NODE,
@@ -63,7 +63,7 @@ typedef struct NodeHistory {
   Allocated own;		/* allocated by then */
   double sum[AVERAGE_NODE];	/* over the frames that count in averages */
   double moving[AVERAGES][AVERAGE_NODE];
-  uint64_t at;			/* 'averaged', when 'moving' was updated */
+  uint64_t at;			/* 'averaged' at the last update of 'moving' */
   uint64_t total;		/* in this frame */
   uint32_t touched;		/* number of the last frame in which it was
 				   touched, cut to 32 bits */
@@ -158,7 +158,7 @@ static inline uint32_t frames_running (const Frames *f) {
 
 /*
 ** Begins to record frames, unless they are on: the first one starts now, and
-** has nothing of what was counted before. 0: out of memory.
+** leaves out what was counted before. 0: out of memory.
 */
 CPROF_I int frames_start (Frames *f, const FrameTime *now);
 
@@ -182,7 +182,7 @@ static inline int frames_touch (Frames *f, const Node *n) {
 }
 
 /*
-** The share of a moving average that is left after that time: 0.1^(ticks / T),
+** The share of a moving average that is left after 'ticks': 0.1^(ticks / T),
 ** where T is the time of AVERAGE_SECONDS.
 */
 CPROF_I double frames_decay (const Frames *f, uint64_t ticks, int average);

@@ -28,27 +28,27 @@ typedef struct GapLook {
 typedef struct Gap {
   int on;		/* are there clocks to look at? */
   int known;		/* does the system tell when others ran? */
-  int file;		/* the file in which it does, see platform_delay;
-			   -1: none */
+  int file;		/* the file that tells, see platform_delay; -1: none */
   GapLook last;		/* the last look */
   GapLook now;		/* the look that gap_read has taken since 'last' */
   double rate;		/* ns in a tick */
-  uint64_t noise;	/* ns off the processor that are too few to ask who
-			   had it */
+  uint64_t noise;	/* with fewer ns off the processor, it is not asked
+			   who had it */
   uint64_t least, most;	/* ticks: bounds of the shortest gap worth a look */
 } Gap;
 
 typedef enum GapKnown {
   GAP_UNKNOWN,
-  GAP_AWAY,		/* how long the thread was not on a processor */
-  GAP_WAITED		/* and for how much of that others had it */
+  GAP_AWAY,		/* time off the processor, but not whether others had
+			   it */
+  GAP_WAITED		/* both waiting and preempted time */
 } GapKnown;
 
 static inline GapKnown gap_known (const Gap *g) {
   return !g->on ? GAP_UNKNOWN : g->known ? GAP_WAITED : GAP_AWAY;
 }
 
-/* how a gap divides, in ticks; in the rest, the thread computed */
+/* parts of a gap, in ticks; in the rest, the thread computed */
 typedef struct GapParts {
   uint64_t waited;
   uint64_t preempted;
@@ -78,8 +78,8 @@ CPROF_I int gap_read (Gap *g);
 
 /*
 ** Divides a gap of 'ticks' ticks, which ended 'late' ticks before gap_read.
-** 'least' is the shortest gap that was worth a look. Returns what it is from
-** now on: more if the thread has only computed in this gap, else less.
+** 'least' is the shortest gap that was worth a look. Returns its new value:
+** more if the thread has only computed in this gap, else less.
 */
 CPROF_I uint64_t gap_divide (Gap *g, uint64_t ticks, uint64_t late,
                              uint64_t least, GapParts *parts);

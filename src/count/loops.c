@@ -47,7 +47,7 @@ static LoopState *loops_state (const Loops *l, uint32_t id) {
 }
 
 
-/* A loop is in the list only if it has all that belongs to it. */
+/* The loop enters the list last, when all its parts exist. */
 static LoopState *loops_new (Loops *l, const char *name) {
   LoopState *s;
   uint32_t i;
@@ -72,7 +72,7 @@ LoopState *loops_find (Loops *l, const char *name, uint32_t *id) {
 }
 
 
-/* A reader of a live file may find half of a mark: its number comes last. */
+/* Sets 'number' last: a reader of a live file may see a half-written mark. */
 static void mark_write (LoopMark *to, const LoopMark *from) {
   volatile uint32_t *number = &to->number;
   LoopMark m = *from;

@@ -1,6 +1,6 @@
 /*
-** Loops: what is kept of the host's frames by name, as data that a file can
-** have. All frames are counted, in a histogram of their times. The times of the
+** Loops: what is kept of the host's frames by name, in a form that a file can
+** hold. All frames are counted, in a histogram of their times. The times of the
 ** last frames are kept, and the call-tree nodes of the slowest of each loop.
 */
 
@@ -12,15 +12,17 @@
 
 
 #define LOOPS_MOST	64u	/* names */
-#define LOOP_NAME	64	/* bytes of a name, with its end */
-#define LOOP_WORST	16u	/* frames of a loop that have nodes */
-#define LOOP_NODES	16384u	/* nodes that such a frame may have */
-#define LOOP_MARKS	8192u	/* frames that have times: two minutes at 60
-			   in a second */
+#define LOOP_NAME	64	/* bytes of a name, with its final zero */
+#define LOOP_WORST	16u	/* slowest frames of a loop, whose nodes are
+				   kept */
+#define LOOP_NODES	16384u	/* most nodes that are kept of a frame */
+#define LOOP_MARKS	8192u	/* last frames, whose times are kept: two
+				   minutes at 60 in a second */
 
 #define LOOPS_SHIFT	0
 #if !defined(MARKS_SHIFT)
-#define MARKS_SHIFT	13	/* all at once: later frames take no memory */
+#define MARKS_SHIFT	13	/* one chunk for all: later frames take no
+				   memory */
 #endif
 #define WORST_SHIFT	4
 #define FRAMENODES_SHIFT	7
@@ -40,8 +42,8 @@ typedef struct LoopMark {
   uint64_t start;	/* ticks since recording began; with pauses in mode
 			   sample */
   uint64_t ticks;
-  uint64_t own;		/* of 'ticks': without overhead, as it was known when
-			   the frame ended */
+  uint64_t own;		/* 'ticks' less overhead, as known when the frame
+			   ended */
 } LoopMark;
 
 /* a node in one frame */
@@ -55,21 +57,23 @@ typedef struct FrameNode {
 typedef struct WorstFrame {
   LoopMark is;
   uint64_t steps;	/* of the collector, where it is driven */
-  uint32_t first;	/* its nodes, callers first */
+  uint32_t first;	/* index of its first node; callers come first */
   uint32_t nodes;
 } WorstFrame;
 
-/* in memory, as other programs may change a file */
+/*
+** what only the recorder knows of a loop; in memory, as other programs may
+** change a file
+*/
 typedef struct LoopState {
   char name[LOOP_NAME];
-  uint64_t begun;	/* mode sample: when the frame that runs began, in ticks
-			   since recording began; 0 for the first one */
+  uint64_t begun;	/* ticks of pauses before 'begun' */
   uint64_t paused;	/* ticks of pauses until then */
   double ns;		/* in a tick, as far as it is known */
-  uint64_t calls;	/* mode sample: of 'frame' with this name */
+  uint64_t calls;	/* mode sample: calls of 'frame' with this name */
   uint64_t own[LOOP_WORST];	/* times of the slowest frames; 0: free */
-  uint32_t first[LOOP_WORST];	/* of nodes of a slot */
-  uint32_t room;	/* for nodes, of each slot */
+  uint32_t first[LOOP_WORST];	/* of each slot: index of its first node */
+  uint32_t room;	/* nodes that each slot has room for */
 } LoopState;
 
 typedef struct Loops {
@@ -109,8 +113,8 @@ CPROF_I int loops_add (Loops *l, const LoopMark *m, uint64_t ns,
 CPROF_I int loops_isworst (const Loops *l, const LoopMark *m);
 
 /*
-** Keeps one of the slowest frames, with its 'n' nodes. Where there is no room
-** for them, room is made for 'more', at least 'n'. 0: out of memory.
+** Keeps one of the slowest frames, with its 'n' nodes. If there is no room for
+** them, makes room for 'more' nodes, at least 'n'. 0: out of memory.
 */
 CPROF_I int loops_keep (Loops *l, const LoopMark *m, uint64_t steps,
                         const FrameNode *list, uint32_t n, uint32_t more);

@@ -150,7 +150,7 @@ void tree_free (Tree *t) {
 }
 
 
-/* Makes a node known to its parent. */
+/* Enters a new node in its parent. */
 static void tree_link (Tree *t, Node *parent, uint32_t id, uint32_t func) {
   int i;
   for (i = 0; i < NODE_CALLEES; i++) {
@@ -194,9 +194,9 @@ static int tree_addplace (Tree *t, const NodePlace *p) {
 
 
 /*
-** Is there a node of 'func' from 'n' up to the root? The walk ends where it
-** meets the path of the last one for this function: a recursion whose calls
-** all call 'func' is not walked from each of them. Parents have smaller ids.
+** Is 'n', or a node above it, one of 'func'? The walk ends where it meets the
+** path of the walk before it for this function: so calls of 'func' all along a
+** recursion do not each walk to the root. Parents have smaller ids.
 */
 static uint32_t tree_isnested (const Tree *t, const Node *n, uint32_t func) {
   Nested *known = cast(Nested *, chunks_at(&t->nested, func));
@@ -205,7 +205,7 @@ static uint32_t tree_isnested (const Tree *t, const Node *n, uint32_t func) {
   while (id != 0) {
     if (id == last) {
       if (known->above <= id) return known->above != 0;
-      last = 0;  /* the node is below where the paths meet */
+      last = 0;  /* the node that was found then is not on this path */
     }
     if (last > id) last = tree_place(t, last)->parent;
     else if (tree_place(t, id)->func == func) break;

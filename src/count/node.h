@@ -72,9 +72,9 @@ typedef struct NodePlace {
 typedef struct NodeAllocated {
   Allocated all;
   int64_t live_count, live_bytes;
-  int64_t peak_bytes;	/* in use at peak number 'peak'; if that is not
-			   'live_peaks' in Figures, 'live_bytes' is as it was
-			   at the last peak */
+  int64_t peak_bytes;	/* bytes in use at peak number 'peak'. If a later
+			   peak was reached, 'live_bytes' has not changed
+			   since, and is the figure for it */
   uint64_t peak;
 } NodeAllocated;
 

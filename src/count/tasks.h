@@ -19,8 +19,8 @@ typedef struct TaskKind {
   uint32_t func;	/* its body; 0: it has not begun to run yet */
   uint32_t maker;	/* the function that made it */
   uint32_t outer;	/* the nearest caller of that from another source */
-  uint32_t line;	/* from where 'maker' made it */
-  uint32_t outer_line;	/* from where 'outer' called */
+  uint32_t line;	/* line of 'maker' in which it was made */
+  uint32_t outer_line;	/* line of 'outer' in which it called */
   uint32_t unused;
 } TaskKind;
 
@@ -35,13 +35,15 @@ typedef enum TaskEnd {
 
 typedef struct Task {
   TaskKind is;
-  uint64_t created;	/* coroutines that were seen when they were made ... */
-  uint64_t met;		/* ... and those that were met later */
+  uint64_t created;	/* coroutines whose making was recorded */
+  uint64_t met;		/* coroutines made earlier, and found later */
   uint64_t ended[TASK_ENDS];
   uint64_t resumes;
-  uint64_t running;	/* ticks, without those of coroutines it resumed ... */
-  uint64_t waiting;	/* ... and those of them in which the thread waited */
-  Durations slices;	/* from resume to yield; 'node' is where they ended */
+  uint64_t running;	/* ticks in which they ran, without coroutines that
+			   they resumed */
+  uint64_t waiting;	/* ticks of 'running' in which the thread waited */
+  Durations slices;	/* from resume to yield; 'node' is the call path of
+			   the yield or end */
 } Task;
 
 /* where coroutines of a kind were suspended */
@@ -52,8 +54,10 @@ typedef struct TaskPause {
   uint32_t node;	/* call path of the yield; 0: not known */
 } TaskPause;
 
-/* in memory, as other programs may change a file: how a task or pause is found
-   by its kind, or its task and node */
+/*
+** An entry of the hash that finds a task by its kind, or a pause by its task
+** and node; in memory, as other programs may change a file.
+*/
 typedef struct TaskItem {
   TaskKind is;
   uint32_t next;	/* in the bucket of the hash */
@@ -73,7 +77,7 @@ typedef struct Tasks {
   Index bykind, byplace;
 } Tasks;
 
-/* 'list' and 'pauses' are for these; NULL: memory. */
+/* 'list' and 'pauses' say where those chunks come from; NULL: memory. */
 CPROF_I void tasks_init (Tasks *t, const Memory *m, const Pages *list,
                          const Pages *pauses);
 CPROF_I void tasks_free (Tasks *t);
@@ -97,7 +101,9 @@ static inline const TaskKind *tasks_kind (const Tasks *t, uint32_t id) {
   return &cast(const TaskItem *, chunks_at(&t->items, id))->is;
 }
 
-/* A coroutine has ended: of this task, if there is one with this id. */
+/*
+** Counts a coroutine of this task as ended; does nothing if there is no task.
+*/
 static inline void tasks_ended (const Tasks *t, uint32_t id, TaskEnd how) {
   if (id != 0 && id < t->list.count) tasks_at(t, id)->ended[how]++;
 }

@@ -16,12 +16,12 @@ typedef enum EventKind {
   EVENT_NODE,		/* a call that makes a new node */
   EVENT_LINE,
   EVENT_WORK,		/* not an event, but timing_work */
-  EVENT_KINDS		/* the number of kinds; an event that is not timed */
+  EVENT_KINDS		/* number of kinds; as a kind: not timed */
 } EventKind;
 
 typedef struct Timing {
-  uint64_t events;	/* that were timed */
-  int64_t ticks;	/* what they took in all, without reading the clock */
+  uint64_t events;	/* number of timed events */
+  int64_t ticks;	/* their time in all, without reading the clock */
 } Timing;
 
 /*

@@ -115,7 +115,7 @@ static void livefile_cleared (Store *s) {
 }
 
 
-/* Why the file does not hold what was recorded; NULL: it does. */
+/* Why the file is not a copy of what was recorded; NULL: it is. */
 static const char *livefile_failure (LiveFile *l) {
   const Tree *t = &l->recorder->recording.tree;
   const char *failure = mapped_failure(l->file);
@@ -314,6 +314,7 @@ static void livefile_setstore (LiveFile *l) {
   s->loops.worst = &l->file->worst;
   s->loops.nodes = &l->file->framenodes;
   s->waits = &l->file->waits;
+  s->spots = &l->file->spots;
   s->axis = &l->file->axis;
   s->places = &l->file->places;
   s->figures = &h->figures;

@@ -263,6 +263,7 @@ static void mapped_writeheader (MappedFile *f) {
   mapped_setpages(f, &f->kinds, BLOCK_KINDS, NULL);
   mapped_setpages(f, &f->durations, BLOCK_DURATIONS, NULL);
   mapped_setpages(f, &f->waits, BLOCK_WAITS, &h->waits);
+  mapped_setpages(f, &f->spots, BLOCK_SPOTS, &h->spots);
   mapped_setpages(f, &f->axis, BLOCK_AXIS, NULL);
   mapped_setpages(f, &f->places, BLOCK_PLACES, &h->places);
   mapped_setpages(f, &f->tasks, BLOCK_TASKS, &h->tasks);
@@ -339,7 +340,10 @@ int mapped_mine (const MappedFile *f) {
 }
 
 
-/* Unlocks it, too: a child process may have it open, and keep it locked. */
+/*
+** Closes the file, and unlocks it: a child process may have it open, and would
+** keep it locked.
+*/
 static void mapped_shut (MappedFile *f) {
   if (f->fd < 0) return;
   if (mapped_mine(f)) platform_unlock(f->fd);

@@ -20,10 +20,11 @@ typedef struct Loaded {
   char *bytes;		/* the file's contents; nodes and lines stay there */
   size_t size;
   int live;		/* is the file still being written? */
-  int counted;		/* are its events known? */
+  int counted;		/* is the number of its events known? */
   int64_t clamped;	/* as in FormatHeader */
   uint64_t since;	/* ticks from the last event until now, if live, or
 			   until a signal ended the program; else 0 */
+  int divided;		/* is it known how much of that was waiting? */
   char why[512];	/* what is wrong with the file */
 } Loaded;
 

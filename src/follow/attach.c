@@ -19,7 +19,7 @@ int attach_is (const Recorder *r, lua_State *L) {
 int attach_blind (const Hot *h, const Stack *s) {
   const Functions *fs = &h->recorder->recording.functions;
   const Function *f;
-  /* with a filter of lines, a missing list proves nothing */
+  /* with a filter of lines, functions that have lines may lack a list, too */
   if (!h->crashes || h->recorder->options.include_lines != NULL) return 0;
   f = functions_at(fs, instructions_frame(s)->is.func);
   return f->lines.list == NULL &&

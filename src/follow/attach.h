@@ -1,6 +1,6 @@
 /*
-** Attaching to coroutines: puts our hook in the place of a coroutine's hook,
-** and puts that back. A hook that the program has set is called after ours.
+** Attaching to coroutines: replaces a coroutine's hook by ours, and restores it
+** later. A hook that the program has set is called after ours.
 */
 
 #ifndef attach_h
@@ -15,7 +15,7 @@ CPROF_I int attach_is (const Recorder *r, lua_State *L);
 /* Sets our hook in the coroutine of 's', and saves the program's in 's'. */
 CPROF_I void attach_take (Recorder *r, Stack *s);
 
-/* Puts the program's hook of L back. */
+/* Restores the program's hook of L. */
 CPROF_I void attach_release (Recorder *r, lua_State *L);
 
 /* Sets our hook again in a coroutine that is recorded; else removes L's. */

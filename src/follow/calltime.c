@@ -5,7 +5,7 @@
 #include "follow/calltime.h"
 
 
-/* From the base on: the outermost call of a recursion is near it. */
+/* Searches from the base up: the outermost call of a recursion is near it. */
 int calltime_within (const Stack *s, const Frame *f) {
   const Node *n = f->node;
   for (;;) {
@@ -51,7 +51,8 @@ void calltime_ended (const Hot *h, const Stack *s, Frame *from, Frame *top) {
   now = s->left != 0 ? s->left : calltime_now(h);
   for (now -= s->suspended; top > from; top--) {
     uint64_t begun = top->as.begun;
-    if (top->node == NULL) continue;  /* since a reset: 'moving' is in use */
+    if (top->node == NULL) continue;  /* since a reset: 'moving' has the
+                                         place of 'begun' */
     if (begun != 0 && !(top->is.flags & FRAME_EXCLUDED) &&
         calltime_outermost(h, s, top))
       calltime_add(h, s, top, now);

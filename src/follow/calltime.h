@@ -34,7 +34,10 @@ static INLINE uint64_t calltime_begin (const Hot *h) {
   return calltime_now(h) - h->suspended;
 }
 
-/* What 'calltime_now' does not tell, up to now. */
+/*
+** The waited, preempted and overhead ticks so far: 'calltime_now' has none of
+** them.
+*/
 static INLINE DurationParts calltime_parts (const Hot *h) {
   DurationParts p;
   p.waited = h->waited;
@@ -51,9 +54,9 @@ static INLINE void calltime_enter (const Hot *h, Frame *limit, Frame *f) {
 }
 
 /*
-** Fills in the parts of a call that took 'call->took' of the 'ticks' from its
-** beginning to its end: the rest is overhead. 'begun' and 'ended' are the parts
-** then.
+** Fills in the parts of a call: 'begun' and 'ended' are 'calltime_parts' at its
+** beginning and end, 'ticks' the time between these. What 'ticks' has beyond
+** call->took is overhead.
 */
 COLD CPROF_I void calltime_fill (SlowCall *call, uint64_t ticks,
                                  const DurationParts *begun,
@@ -96,13 +99,11 @@ static INLINE void calltime_return (const Hot *h) {
     calltime_add(h, s, f, calltime_begin(h));
 }
 
-/*
-** The calls of the frames above 'from' have ended, before they are removed.
-*/
+/* Adds the calls of the frames above 'from', which are about to be removed. */
 COLD CPROF_I void calltime_ended (const Hot *h, const Stack *s, Frame *from,
                                   Frame *top);
 
-/* The coroutine of 's' is suspended, and goes on. */
+/* Notes that the coroutine of 's' is suspended, or goes on. */
 CPROF_I void calltime_suspend (const Hot *h, Stack *s);
 CPROF_I void calltime_resume (const Hot *h, Stack *s);
 

@@ -1,6 +1,6 @@
 /*
-** Puts the one-shot hook of a sample in the place of the program's hook,
-** which is saved, and puts that back afterwards.
+** Replaces the program's hook by the one-shot hook of a sample, and restores it
+** afterwards.
 */
 
 #ifndef hookswap_h
@@ -40,20 +40,20 @@ static inline int hookswap_is (const HookSwap *x, lua_Hook f) {
 CPROF_I int hookswap_set (HookSwap *x, lua_State *L, int again);
 
 /*
-** Puts the program's hook of L back, or leaves L without a hook. Returns that
+** Restores the program's hook of L, or leaves L without a hook. Returns that
 ** hook if it asks for events like 'ar', else NULL. 'ar' is NULL outside of
 ** events.
 */
 CPROF_I lua_Hook hookswap_restore (HookSwap *x, lua_State *L,
                                    const lua_Debug *ar);
 
-/* Puts the program's hook of L back, if L has ours. */
+/* Restores the program's hook of L, if L has ours. */
 static inline void hookswap_end (HookSwap *x, lua_State *L) {
   if (hookswap_is(x, lua_gethook(L))) hookswap_restore(x, L, NULL);
 }
 
 /*
-** Puts the program's hook of L back, if L has ours. No coroutine gets our hook
+** Restores the program's hook of L, if L has ours. No coroutine gets our hook
 ** until 'hookswap_unblock'. Both nest, and do nothing where 'x' is NULL.
 */
 CPROF_I void hookswap_block (HookSwap *x, lua_State *L);

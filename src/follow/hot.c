@@ -67,9 +67,9 @@ uint64_t hot_read (const Hot *h) {
 
 
 /*
-** The time between the last event and the moment of the step is lost. In
-** mode line, 'since' may be older than 'last': the node still gets what its
-** lines were charged.
+** The time between the last event and the setting of the clock is lost. In mode
+** line, 'since' may be older than 'last': the node still gets what its lines
+** were charged.
 */
 void hot_backwards (Hot *h, uint64_t now) {
   Figures *f = h->recording->figures;
@@ -85,7 +85,7 @@ static void hot_waited (Hot *h, uint64_t ticks) {
   Wait w = ZEROS;
   h->waited += ticks;
   w.ticks = ticks;
-  w.node = h->top->node->id;
+  w.node = tree_id(&x->tree, h->top->node);
   if (h->lines) w.line = (int32_t)line_number(h->top->line);
   if (!waits_add(&x->waits, &w)) x->figures->unwaited += ticks;
 }
@@ -101,9 +101,9 @@ void hot_preempted (Hot *h, uint64_t ticks) {
 
 
 /*
-** Charges the time from 'now' on, which looking into a gap took, to overhead.
-** More than GAP_LOOK it cannot take: beyond that, the thread was preempted.
-** Returns the current time.
+** Charges the time since 'now', which looking into a gap took, to overhead. A
+** look takes GAP_LOOK at most: beyond that, the thread was preempted. Returns
+** the current time.
 */
 static uint64_t hot_chargelook (Hot *h, uint64_t now) {
   uint64_t passed = hot_now(h) - now, took;
@@ -130,6 +130,20 @@ void hot_divide (Hot *h, uint64_t now, GapParts *parts) {
   while ((!gap_read(g) || hot_now(h) - now - late > GAP_LOOK) && --tries > 0);
   h->gap = gap_divide(g, now - h->last, late, h->gap, parts);
   hot_preempted(h, parts->preempted);
+}
+
+
+/* Calls what reads the time and the thread's clocks, which is safe. */
+void hot_killed (Hot *h) {
+  Figures *f = h->recording->figures;
+  GapParts parts;
+  uint64_t now;
+  if (!h->look->on) return;
+  now = hot_now(h);
+  if (now < h->last) return;
+  hot_divide(h, now, &parts);
+  f->killed_waited = parts.waited;
+  f->killed = now;
 }
 
 

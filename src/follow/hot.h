@@ -23,7 +23,7 @@ typedef struct Callee {
 			   C function */
   const void *source;	/* source that the prototype must still have */
   const void *code;	/* code that the prototype must still have */
-  FrameIs is;		/* what its frames get */
+  FrameIs is;		/* function and flags that its frames get */
   LineAt entry;		/* its first line, where lines are counted */
   uint64_t key;		/* what identifies a Lua function, see SourceKey */
 } Callee;
@@ -79,8 +79,8 @@ typedef struct Hot {
   uint64_t last;	/* ticks at the last event */
   uint64_t since;	/* ticks at the last event that was not a line event,
 			   where there are line events */
-  uint64_t gap;		/* more ticks than this between two events are looked
-			   into, see gap.h */
+  uint64_t gap;		/* a longer time between two events, in ticks, is
+			   looked into, see gap.h */
   uint64_t countdown;	/* events to the next timed one */
   Frame *top;		/* of the current stack */
   Frame *limit;
@@ -105,12 +105,12 @@ typedef struct Hot {
   int direct;		/* are Lua's structures read? */
   int trace;
   int calltimes;	/* are durations of calls counted? see calltime.h */
-  uint64_t suspended;	/* of the current stack */
-  DurationParts away;	/* of the current stack */
+  uint64_t suspended;	/* 'suspended' of the current stack */
+  DurationParts away;	/* 'away' of the current stack */
   uint64_t eventcost;	/* mean overhead of an event, in ticks shifted left by
 			   CALLTIME_SHIFT */
   uint64_t waited;	/* ticks in which the thread waited so far */
-  uint64_t leafcost;	/* ticks of a call's overhead beyond that */
+  uint64_t leafcost;	/* ticks of overhead in a call, beyond its events' */
   Scale scale;		/* the clock's rate, as known when recording began */
   Counting counting;
   int deferred;		/* does a collection wait? see nogc.h */
@@ -193,6 +193,12 @@ COLD CPROF_I void hot_preempted (Hot *h, uint64_t ticks);
 ** excludes the part in which the thread was preempted.
 */
 COLD CPROF_I void hot_divide (Hot *h, uint64_t now, GapParts *parts);
+
+/*
+** In a signal handler, when the signal is about to end the program: notes when
+** that was, and how much of the time since the last event it has waited.
+*/
+CPROF_I void hot_killed (Hot *h);
 
 /*
 ** The current time, where the time since the last event is overhead. Excludes

@@ -24,12 +24,12 @@ typedef struct TraceEvent {
 typedef struct Options {
   Mode mode;
   uint32_t rate;	/* mode sample: samples a second */
-  double keep_last;	/* mode sample: ns until now of which the time axis
-			   must have the samples; 0: as many as it can have */
+  double keep_last;	/* mode sample: the time axis keeps samples of at
+			   least this many ns; 0: as many as it can */
   int cpu;		/* processor time instead of wall time */
   int watched;		/* mode sample: another thread asks for ticks */
-  int counted;		/* only if the timer can count the time in which the
-			   thread runs */
+  int counted;		/* then the timer counts the time in which the thread
+			   runs, where it can */
   int callsites;	/* calls from different lines are different nodes */
   uint32_t foldat;	/* nodes from which on recursion folds; 0: always */
   int exclude_c;	/* C functions are charged to their callers */
@@ -41,11 +41,14 @@ typedef struct Options {
   int gc;		/* is the collector driven? */
   int calltimes;	/* are durations of calls counted? */
   int tasks;		/* are tasks counted? see count/tasks.h */
-  double mean_ns, leaf_ns;	/* for these: cost of an event, and the extra
-				   cost of a callee; mode line: 0 */
+  int creator;		/* with tasks: are coroutines below the function that
+			   made them, not below the one that resumes them? */
+  double mean_ns, leaf_ns;	/* for 'calltimes' and 'tasks': cost of an
+				   event, and the extra cost of a callee;
+				   mode line: 0 */
   uint32_t max_nodes;
-  uint32_t history;	/* host's frames to keep */
-  int full;		/* are host's frames kept with all their nodes? */
+  uint32_t history;	/* host frames to keep */
+  int full;		/* are host frames kept with all their nodes? */
   double budget;	/* ms, beyond which a frame is slow; 0: none */
   uint32_t slow;	/* slow frames to keep */
   uint64_t every;	/* ns, length of an interval; 0: there are none */

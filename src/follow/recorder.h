@@ -20,7 +20,7 @@ struct Allocations;
 
 typedef enum State { STATE_STOPPED, STATE_RUNNING, STATE_PAUSED } State;
 
-/* which function of Options runs at present, see callback.h */
+/* which function of Options runs at present, see calltrace.h */
 typedef enum Callback {
   CALLBACK_NONE, CALLBACK_FILTER, CALLBACK_TRACE, CALLBACK_NAMES
 } Callback;
@@ -39,7 +39,7 @@ typedef struct Recorder {
   Hot *hot;
   Recording recording;
   lua_State *main;
-  const void *registry;	/* the same for all coroutines of this state */
+  const void *registry;	/* identifies the state: all its coroutines share it */
   const void *shared;	/* its global_State, where Lua's structures are read */
   State state;
   unsigned generation;	/* the process's generation, see platform.h */
@@ -51,9 +51,9 @@ typedef struct Recorder {
   Stack *current;	/* its top is in 'hot' */
   Frames frames;
   double event_ns;	/* mean overhead of an event; 0: not known */
-  uint32_t frame_func;	/* zone of the work at the end of a host's frame */
+  uint32_t frame_func;	/* zone of the work at the end of a host frame */
   lua_State *resuming;	/* the coroutine that is about to run */
-  uint64_t resuming_at;	/* number of events for which that holds */
+  uint64_t resuming_at;	/* number of events so far when 'resuming' was set */
   Stack *resumed;	/* stack of the coroutine that was resumed last, or
 			   NULL; another coroutine may have it by now */
   uint64_t tasked;	/* 'calltime_now' at the last switch; 0: there was none */
@@ -67,9 +67,10 @@ typedef struct Recorder {
   int *mutes;		/* copy of 'muted' for the allocator; or NULL */
   Callback callback;
   int nogc;		/* is the garbage collector held off? */
-  uint64_t nogc_cycle;	/* since which collection, see collection.h */
+  uint64_t nogc_cycle;	/* the collection during which it began, see
+			   collection.h */
   int own_pause;	/* is the pause for the profiler's own work? */
-  uint64_t collection;	/* the one in which the cache is valid */
+  uint64_t collection;	/* the collection during which the caches are valid */
   uint32_t serial;	/* serial of the last opened zone; never 0 */
   char why[128];	/* why it ended, if the text is not a constant */
   const lua_CFunction *internal;	/* the profiler's own C functions */
@@ -190,7 +191,10 @@ CPROF_I uint32_t recorder_serial (Recorder *r);
 /* Charges the time since the last event to overhead. */
 CPROF_I void recorder_overhead (Recorder *r);
 
-/* Charges it to "unrecorded": another hook was set in the place of ours. */
+/*
+** Charges the time since the last event to "unrecorded", as another hook was
+** set in place of ours.
+*/
 CPROF_I void recorder_unrecorded (Recorder *r);
 
 #endif

@@ -41,21 +41,23 @@ int resync_room (Hot *h) {
 
 /*
 ** Sets the line that excluded functions at the bottom of 's' are charged to:
-** that of the resumer.
+** that of the resumer. The function that made a coroutine is elsewhere by now,
+** or has ended.
 */
 static void resync_baseline (Recorder *r, Stack *s, const Frame *under) {
-  s->base->line = under && r->hot->lines ? under->line
-                                         : hot_nowhere(r->hot);
+  s->base->line = under && s->maker == NULL && r->hot->lines
+                ? under->line : hot_nowhere(r->hot);
 }
 
 
 int resync_rebase (Recorder *r, Stack *s, const Frame *under) {
   Tree *t = &r->recording.tree;
-  Node *n = under ? under->node : t->root;
+  Node *n = s->maker ? s->maker : under ? under->node : t->root;
   Frame *f;
   resync_baseline(r, s, under);
   if (s->base->node == n) return 1;
   s->base->node = n;
+  s->frame = 0;  /* the host's frame has not touched these nodes */
   for (f = s->base + 1; f <= s->top; f++) {
     if (!(f->is.flags & FRAME_EXCLUDED)) {
       uint32_t line = f->node ? tree_place(t, tree_id(t, f->node))->call_line
@@ -64,7 +66,7 @@ int resync_rebase (Recorder *r, Stack *s, const Frame *under) {
       if (n == NULL) return 0;
       if (f->node) n->event = f->node->event;
     }
-    if (f->node == NULL) f->as.begun = 0;  /* it was in 'moving' */
+    if (f->node == NULL) f->as.begun = 0;  /* 'moving' was in its place */
     f->node = n;
   }
   return 1;

@@ -4,6 +4,8 @@
 
 #include "follow/running.h"
 
+#include <string.h>
+
 
 #define RUNNING_CHAIN	224	/* no more coroutines can wait for each other */
 
@@ -34,7 +36,7 @@ void running_enter (Running *r) {
   if (r->at == NULL || r->at->jump == 0) return;
   if (&here < r->stack.from || &here >= r->stack.to)
     r->stack = platform_stack();
-  /* not the stack of a thread, but one that a host made: proves nothing */
+  /* a stack that a host made, not the thread's: its bounds are unknown */
   if (running_elsewhere(r)) r->stack.to = NULL;
 }
 

@@ -65,8 +65,9 @@ CPROF_I int running_is (const Running *r, const lua_State *L);
 
 #if PLATFORM_WATCH
 /*
-** The coroutine that is resumed by what a copy of two slots has: a function
-** and its first argument. NULL: none is. May be called in any thread.
+** The coroutine that a call resumes. 'slots' is a copy of two stack slots, the
+** called function and its first argument. NULL: none. May be called in any
+** thread.
 */
 CPROF_I const void *running_argument (const Running *r, const void *slots);
 #endif
@@ -85,7 +86,7 @@ typedef struct RunningTop {
   const lua_State *L;	/* NULL: no Lua function, or not known */
   CallAddress ci;
   const void *closure;
-  const void *pc;	/* the last one that was stored */
+  const void *pc;	/* the last saved instruction */
   const void *stack, *end;	/* if a call has not changed these, the stack
 				   did not grow, so nothing was collected */
 } RunningTop;

@@ -51,7 +51,8 @@ typedef struct Stack {
   lua_State *L;		/* NULL: this entry is free */
   struct Stack *resumer;	/* set while it runs; NULL: main thread */
   uint32_t id, next;	/* next: in its hash bucket, or among free entries */
-  Frame *base;		/* its ci is NULL, its node that of the resumer */
+  Frame *base;		/* its ci is NULL, its node that of the resumer; or
+			   'maker', if that is not NULL */
   Frame *top;		/* the frame that runs. While this is the current
 			   stack, Hot.top is right and this is out of date */
   Frame *limit;		/* the last frame there is room for */
@@ -67,7 +68,10 @@ typedef struct Stack {
   uint64_t left;	/* 'calltime_now' when it was suspended; 0: it runs */
   uint64_t suspended;	/* ticks in which it was suspended */
   DurationParts left_parts;	/* 'calltime_parts' when it was suspended */
-  DurationParts away;	/* parts that came while it was suspended */
+  DurationParts away;	/* parts of the time in which it was suspended */
+  Node *maker;		/* where coroutines are below their creators: the node
+			   that made it; NULL: not known */
+  uint32_t makers;	/* coroutines on the path of 'maker' */
   TaskKind kind;	/* where tasks are counted: its kind, if 'task' is not 0 */
   uint32_t task;	/* id of its task, see tasktime.h; 0: none */
   uint32_t pause;	/* id of its pause; 0: it runs, or has not begun */
@@ -117,7 +121,7 @@ CPROF_I int stack_grow (Stack *s, const Memory *m);
 /*
 ** Where durations of calls are counted: the parts when the call of 'f' began,
 ** by its coroutine's time. 'limit' is that of its stack. They lie behind the
-** frames, so that these stay small where nothing of it is counted.
+** frames, so that frames stay small where durations are not counted.
 */
 static inline DurationParts *stack_parts (Frame *limit, const Frame *f) {
   return cast(DurationParts *, limit + 1) + (limit - f);
@@ -132,11 +136,14 @@ static inline void stack_copy (const Stack *s, Frame *to, const Frame *from) {
 /* Where recursion folds: frames above 'from' are no longer active. */
 CPROF_I void stack_deactivate (Frame *from, Frame *top);
 
-/* Where it does not: counts the frames above 'from' as ended by an error. */
+/*
+** Where recursion does not fold: counts the frames above 'from' as ended
+** without a return. Frames of suspended coroutines have no nodes after a reset.
+*/
 static inline void stack_unreturned (const Frame *from, const Frame *top) {
   for (; top > from; top--) {
     Node *n = top->node;
-    if (!(top->is.flags & (FRAME_EXCLUDED | FRAME_ZONE)) &&
+    if (!(top->is.flags & (FRAME_EXCLUDED | FRAME_ZONE)) && n != NULL &&
         n->as.full.unreturned < INT32_MAX)
       n->as.full.unreturned++;
   }
@@ -149,7 +156,10 @@ CPROF_I void stack_uncount (Stack *s);
 /* Counts traced frames again, after frames were added or removed untraced. */
 CPROF_I void stack_retrace (Stack *s);
 
-/* Looks from 'from' down for the frame of the function at 'ci'; else: base. */
+/*
+** The frame of the function at 'ci', from 'from' down; the base if there is
+** none.
+*/
 static inline Frame *stack_function (const Stack *s, Frame *from,
                                      CallAddress ci) {
   while (from > s->base && (from->ci != ci || from->is.flags & FRAME_ZONE))

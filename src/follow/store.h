@@ -19,10 +19,11 @@ typedef struct Store {
   const Pages *tasks, *pauses;	/* where tasks are counted */
   LoopPages loops;	/* frames of the host */
   const Pages *waits;
+  const Pages *spots;		/* mode sample */
   const Pages *axis, *places;	/* mode sample: of its Axis */
   Figures *figures;
   const Node **running;		/* where the node that runs is published */
-  /* Takes in all that is recorded so far. 0: no room for it. */
+  /* Takes over all that was recorded so far. 0: no room for it. */
   int (*begin) (struct Store *s, struct Recorder *r);
   /* Recording has begun. May raise an error of Lua's. */
   void (*started) (struct Store *s, struct Recorder *r, lua_State *L);
@@ -30,7 +31,7 @@ typedef struct Store {
   int (*notify) (void *store, uint32_t source);
   /* Called before all nodes are forgotten. */
   void (*clear) (struct Store *s, const struct Recorder *r);
-  /* Called when they are forgotten, and there is a root again. */
+  /* Called after all nodes were forgotten, and a new root was made. */
   void (*cleared) (struct Store *s);
   /* Is the store damaged, so that recording must end? A quick check. */
   int (*lost) (struct Store *s);

@@ -69,7 +69,7 @@ static void maker_find (const Recorder *r, lua_State *L, const Frame *f,
 }
 
 
-/* Makes 's' one of its kind, which is new or another. 0: out of memory. */
+/* Sets the task of 's' by its kind. 0: out of memory. */
 static int tasktime_set (Recorder *r, Stack *s, uint64_t created) {
   Tasks *t = tasktime_tasks(r);
   s->task = tasks_find(t, &s->kind);
@@ -122,6 +122,24 @@ static lua_State *made_thread (lua_State *L, unsigned marks) {
 }
 
 
+/*
+** Coroutines that make others, one after the other, would get ever longer
+** paths. Beyond so many, a coroutine is beside the one that made it.
+*/
+#define MAKERS_MOST	16
+
+/* Notes where 's' was made, by the function that called that of 'f'. */
+static void tasktime_maker (const Recorder *r, Stack *s, const Frame *f) {
+  const Stack *by = r->current;
+  s->makers = by->maker != NULL ? by->makers + 1 : 0;
+  s->maker = f[-1].node;
+  if (s->makers > MAKERS_MOST) {
+    s->maker = by->maker;
+    s->makers = by->makers;
+  }
+}
+
+
 /* The coroutine inherited its hook from L. */
 static int tasktime_made (Recorder *r, lua_State *L, lua_State *co,
                           const Frame *f) {
@@ -134,12 +152,13 @@ static int tasktime_made (Recorder *r, lua_State *L, lua_State *co,
   s->lines = (lua_gethookmask(co) & LUA_MASKLINE) != 0;
   s->stale = 1;
   memset(&s->kind, 0, sizeof s->kind);
+  if (r->options.creator) tasktime_maker(r, s, f);
   maker_find(r, L, f, &s->kind);
   return tasktime_set(r, s, 1);
 }
 
 
-/* A coroutine that is suspended is so while other programs run, too. */
+/* The clock of suspended coroutines. It counts preempted time, too. */
 static uint64_t tasktime_suspended (const Hot *h) {
   return calltime_now(h) + h->recording->figures->preempted;
 }
@@ -237,7 +256,7 @@ static void tasktime_slice (Recorder *r, Stack *s, uint64_t now) {
 }
 
 
-/* 's' is suspended from now on. 0: out of memory. */
+/* Begins the suspension of 's'. 0: out of memory. */
 static int tasktime_pause (Recorder *r, Stack *s) {
   Tasks *t = tasktime_tasks(r);
   s->pause = tasks_pause(t, s->task, slice_node(r, s));
@@ -284,6 +303,7 @@ void tasktime_forget (Recorder *r, lua_State *L, Stack *s) {
   if (s->task != 0)
     s->task = stack_of(r->current, s->L) || threads_alive(r, L, s)
             ? TASK_FORGOTTEN : 0;
+  s->maker = NULL;
   s->pause = 0;
   s->sliced = 0;
   if (s->top == s->base) s->base[1].node = NULL;
@@ -291,8 +311,9 @@ void tasktime_forget (Recorder *r, lua_State *L, Stack *s) {
 
 
 /*
-** Coroutines that run begin a slice; those that yielded unseen end theirs.
-** After a reset, those that are suspended are so where nobody knows.
+** Begins slices of coroutines that run, and ends those of coroutines that
+** yielded unseen. After a reset, it is not known where suspended ones have
+** yielded.
 */
 int tasktime_begin (Recorder *r, lua_State *L) {
   Tasks *t = tasktime_tasks(r);

@@ -10,37 +10,45 @@
 #include "follow/recorder.h"
 
 
-/* The function on top is called: 'coroutine.close', if anything. */
+/*
+** To be called when the function on top is called. Notes calls of
+** 'coroutine.close'.
+*/
 CPROF_I void tasktime_called (Recorder *r, lua_State *L);
 
 /*
-** The function of the frame 'f' of L returns, which makes coroutines or closes
-** one. 0: out of memory.
+** To be called when the function of frame 'f' of L returns, if it makes or
+** closes coroutines. 0: out of memory.
 */
 CPROF_I int tasktime_returned (Recorder *r, lua_State *L, const Frame *f);
 
-/* The time up to the last event was the current coroutine's. */
+/* Charges the time up to the last event to the current coroutine. */
 CPROF_I void tasktime_charge (Recorder *r);
 
 /*
-** 's' is left, with its frames as they are, and may have ended. 0: out of
-** memory.
+** To be called when another coroutine runs than that of 's', which may have
+** ended; its frames are still there. 0: out of memory.
 */
 CPROF_I int tasktime_leave (Recorder *r, lua_State *running, Stack *s);
 
-/* The current stack goes on, which is that of L. 0: out of memory. */
+/*
+** To be called when L runs again, whose stack is the current one. 0: out of
+** memory.
+*/
 CPROF_I int tasktime_enter (Recorder *r, lua_State *L);
 
-/* The frames of 's' are about to lose their nodes. */
+/* To be called before the frames of 's' lose their nodes. */
 CPROF_I void tasktime_forget (Recorder *r, lua_State *L, Stack *s);
 
 /*
-** Recording begins, or goes on, with the stacks as they are now. 0: out of
-** memory.
+** To be called when recording begins or goes on, with the stacks as they are.
+** 0: out of memory.
 */
 CPROF_I int tasktime_begin (Recorder *r, lua_State *L);
 
-/* Adds the time in which coroutines that are suspended were so until now. */
+/*
+** Adds the time for which suspended coroutines have been suspended until now.
+*/
 CPROF_I void tasktime_settle (Recorder *r, lua_State *L);
 
 #endif

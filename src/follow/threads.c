@@ -53,7 +53,9 @@ static void threads_add (lua_State *running, lua_State *L) {
 }
 
 
+/* 's' is dead: its calls have ended without a return, if it still has any. */
 static void threads_drop (Recorder *r, Stack *s) {
+  if (!r->hot->fold) stack_unreturned(s->base, s->top);
   tasks_ended(&r->recording.tasks, s->task, TASK_COLLECTED);
   stacks_remove(&r->stacks, s);
 }

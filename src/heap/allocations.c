@@ -231,7 +231,7 @@ static int allocations_reached (Allocations *a, lua_State *L) {
 }
 
 
-/* Counts nothing more. May be called wherever the program is. */
+/* Stops counting. May be called at any moment. */
 static void allocations_disarm (void *ud) {
   Allocations *a = cast(Allocations *, ud);
   a->counts = 0;

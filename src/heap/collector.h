@@ -58,8 +58,8 @@ CPROF_I void collector_release (Collector *c, lua_State *L);
 CPROF_I void collector_step (Collector *c, lua_State *L);
 
 /*
-** Call these before and after others change the debt. 'same': the debt has
-** the same meaning as before, so that what is held still is.
+** Call these before and after others change the debt. 'same': it still has the
+** meaning that it had before, so it is still lowered.
 */
 CPROF_I void collector_freeze (Collector *c);
 CPROF_I void collector_thaw (Collector *c, int same);
@@ -67,7 +67,7 @@ CPROF_I void collector_thaw (Collector *c, int same);
 /* Requests an event to make the step in, see Hooks.pending. */
 COLD CPROF_I void collector_due (Collector *c, const Hot *h, int64_t change);
 
-/* The debt is not lowered any more. */
+/* Notes that the debt is no longer lowered. */
 static INLINE void collector_lose (Collector *c) {
   c->held = 0;
   c->due = INT64_MIN;

@@ -89,7 +89,10 @@ static int live_add (Live *l, const LiveBlock *b) {
 }
 
 
-/* Moves blocks behind it into the gap, so that no search ends too early. */
+/*
+** Empties place 'at'. Moves later blocks into it, so that no search ends too
+** early.
+*/
 static void live_remove (Live *l, uint32_t at) {
   uint32_t i = at;
   l->blocks--;

@@ -44,7 +44,9 @@ CPROF_I void gaps_choose (Gaps *g);
 /* The weight of a sample of 'bytes' bytes. */
 CPROF_I BlockWeight gaps_weight (const Gaps *g, size_t bytes);
 
-/* Is the next block, of 'bytes' bytes, a sample? Call this once a block. */
+/*
+** Is the next block, of 'bytes' bytes, a sample? Call this once for each block.
+*/
 static inline int gaps_take (Gaps *g, size_t bytes) {
   g->next -= (int64_t)bytes;
   if (g->next > 0) return 0;
@@ -76,7 +78,8 @@ typedef struct Live {
   int64_t sum;		/* bytes in use of all blocks, weighted */
   int waits;		/* is this mode sample? */
   uint32_t waiting;	/* number of blocks that wait for the next event */
-  uintptr_t waiter[LIVE_WAITERS];	/* addresses of the first of these */
+  uintptr_t waiter[LIVE_WAITERS];	/* addresses of the first waiting
+					   blocks */
 } Live;
 
 

@@ -22,7 +22,10 @@ static void nogc_hold (lua_State *L) {
   lua_gc(L, LUA_GCSTEP, -NOGC_AHEAD);
 }
 
-/* Nothing to undo if it was stopped meanwhile: a restart sets the debt. */
+/*
+** If the program has stopped the collector meanwhile, there is nothing to undo:
+** a restart sets the debt.
+*/
 static void nogc_free (lua_State *L) {
   if (lua_gc(L, LUA_GCISRUNNING) > 0) lua_gc(L, LUA_GCSTEP, NOGC_AHEAD);
 }

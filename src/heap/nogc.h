@@ -17,7 +17,10 @@
 */
 CPROF_I int nogc_begin (Recorder *r, lua_State *L);
 
-/* Lets it go on. Finalizers may run here, and do anything to the recorder. */
+/*
+** Lets the collector go on. Finalizers may run here, and do anything to the
+** recorder.
+*/
 CPROF_I void nogc_end (Recorder *r, lua_State *L);
 
 /* Lets a deferred collection run, see Hot.deferred. */

@@ -1,10 +1,10 @@
 /*
 ** See bytecode.h. A dump has the format of ldump.c. Sizes and integers are
 ** groups of seven bits, highest first. Up to Lua 5.4, the eighth bit marks the
-** last group; from 5.5 on, all others. There, code is aligned, the source comes
-** late, and a repeated string is the number of the first one. A function must
-** have the same hash wherever it stands in a dump, so hashes have the texts of
-** strings, and leave out bytes that only align others.
+** last group; from 5.5 on, all others. In dumps of 5.5, code is aligned, the
+** source comes late, and a repeated string is the number of the first one. A
+** function must have the same hash wherever it is in a dump, so hashes have the
+** texts of strings, and leave out bytes that only align others.
 */
 
 #include "identity/bytecode.h"

@@ -15,8 +15,8 @@
 CPROF_I void collection_init (lua_State *L);
 
 /*
-** A number that changes with each cycle of the collector; 0: a cycle is
-** about to end, and no address is sure. Runs no Lua code, raises no errors.
+** A number that changes with each cycle of the collector; 0: a cycle is about
+** to end, and no address is certain. Runs no Lua code, raises no errors.
 */
 CPROF_I uint64_t collection_now (lua_State *L);
 

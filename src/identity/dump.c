@@ -110,7 +110,7 @@ int dump_call (lua_State *L, lua_Writer writer, void *ud, int strip) {
     lua_pop(L, 1);
     d.failed = 1;
   }
-  if (lua_gethook(L) == NULL) savedhook_set(&own, L);  /* else a signal's */
+  if (lua_gethook(L) == NULL) savedhook_set(&own, L);  /* else: a signal's */
   return d.failed;
 }
 

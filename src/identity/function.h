@@ -174,13 +174,19 @@ CPROF_I Function *functions_zone (Functions *fs, const char *name,
 CPROF_I Function *functions_known (Functions *fs, lua_State *L);
 
 /*
-** Is it the row for all functions beyond the limit? It goes by name, so it
+** Is 'id' the row for all functions beyond the limit? Compares names, so it
 ** also works for functions from a file, where ids may differ.
 */
 CPROF_I int functions_truncated (const Functions *fs, uint32_t id);
 
-/* Is it the row of FUNC_WAITING? Also works for functions from a file. */
+/* Is 'id' the row of FUNC_WAITING? Also works for functions from a file. */
 CPROF_I int functions_waiting (const Functions *fs, uint32_t id);
+
+/*
+** Tells the store, if there is one, of new functions and texts, and of the
+** source with this index; 0: of none. 0: out of memory.
+*/
+CPROF_I int functions_notify (Functions *fs, uint32_t source);
 
 /* Is what lies beside the counters, such as line numbers, unchanged? */
 CPROF_I int functions_intact (const Functions *fs);

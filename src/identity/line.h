@@ -98,7 +98,7 @@ static inline LineAllocated *lines_allocated (const Lines *l,
 /* Are line numbers and LineCodes unchanged? */
 CPROF_I int lines_intact (const Lines *l);
 
-/* Goes on with counters of zero for these lines in 'p'. 0: out of memory. */
+/* Continues with new counters of these lines in 'p', all zero. 0: no memory. */
 CPROF_I int lines_move (Lines *l, const Pages *p, uint32_t func);
 CPROF_I void lines_clear (Lines *l);
 
@@ -177,7 +177,7 @@ CPROF_I void instructions_free (Instructions *x, const Memory *m);
 /* Are 'code' and 'line' of all instructions unchanged? */
 CPROF_I int instructions_intact (const Instructions *x);
 
-/* Goes on with counters of zero for this code in 'p'. 0: out of memory. */
+/* Continues with new counters of this code in 'p', all zero. 0: no memory. */
 CPROF_I int instructions_move (Instructions *x, const Pages *p,
                                uint32_t func);
 CPROF_I void instructions_clear (Instructions *x);

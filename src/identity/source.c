@@ -243,7 +243,7 @@ int source_main (Source *s, const Memory *m, Bytecode *b) {
   if (s->state == SOURCE_MIXED || b->list[0].line < 0 || !agrees)
     s->state = SOURCE_MIXED;
   else {
-    /* with equal prototypes, a function may have been the wrong one */
+    /* where prototypes are equal, the text may have given another function */
     for (i = 0; old.count == b->count && i < old.count; i++)
       if (b->list[i].equals == 1) b->list[i].func = old.list[i].func;
     s->state = SOURCE_SEEN;

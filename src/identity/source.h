@@ -36,8 +36,9 @@ typedef struct Source {
   int changed;		/* is 'content' not the text that runs? */
   Bytecode code;	/* prototypes in order of text, so lines ascend; if
 			   mixed, those of the main function seen last */
-  uint32_t *met;	/* hash table of these by address of their code: their
-			   index, from 1, or 0. NULL: only 'code' has them */
+  uint32_t *met;	/* hash table that finds prototypes by the address of
+			   their code: their index, from 1; 0: free. NULL:
+			   'code' is searched */
   uint32_t room;	/* of 'met': a power of 2 */
   uint32_t filled;	/* entries of 'met' that are not 0 */
 } Source;
@@ -68,8 +69,8 @@ CPROF_I int source_main (Source *s, const Memory *m, Bytecode *b);
 
 /*
 ** What identifies the function of 'ar', whose prototype is 'p'. Always
-** KEY_CLOSURE once the source is SOURCE_MIXED, which this may make it.
-** '*own' is the equal of 'p' among the prototypes of the source, or NULL.
+** KEY_CLOSURE once the source is SOURCE_MIXED, which this may make it. '*own'
+** is the prototype of the source that equals 'p', or NULL.
 */
 CPROF_I SourceKey source_key (Source *s, const Memory *m, const lua_Debug *ar,
                               const Prototype *p, Prototype **own);

@@ -223,6 +223,8 @@ static void core_modeoptions (lua_State *L, Options *o) {
   o->watched = ltable_flag(L, 1, "watched");
   o->counted = ltable_flag(L, 1, "counted");
   o->callsites = ltable_flag(L, 1, "callsites");
+  o->calltimes = ltable_flag(L, 1, "distribution");
+  o->tasks = ltable_flag(L, 1, "tasks");
   o->foldat = (uint32_t)core_integer(L, "fold_at");
   if (ltable_flag(L, 1, "lines_of")) o->include_lines = core_includelines;
 }
@@ -236,8 +238,7 @@ static void core_options (lua_State *L, Options *o) {
   o->live = (uint64_t)core_integer(L, "live");
   o->memory_interval = (uint64_t)core_integer(L, "memory_interval");
   o->gc = ltable_flag(L, 1, "gc");
-  o->calltimes = ltable_flag(L, 1, "distribution");
-  o->tasks = ltable_flag(L, 1, "tasks");
+  o->creator = ltable_flag(L, 1, "creator");
   o->exclude_c = ltable_flag(L, 1, "exclude_c");
   o->max_nodes = (uint32_t)core_integer(L, "max_nodes");
   o->history = (uint32_t)core_integer(L, "history");

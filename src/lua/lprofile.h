@@ -13,8 +13,8 @@
 
 /*
 ** Pushes nodes, functions, meta, lines, sources, history and time axis of a
-** recording. 'frames' may be NULL. Raises an error when out of memory. The collector must
-** be stopped, as no finalizer may run meanwhile.
+** recording. 'frames' may be NULL. Raises an error when out of memory. The
+** collector must be stopped, as no finalizer may run meanwhile.
 */
 CPROF_I void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
                             const Frames *frames);

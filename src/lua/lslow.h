@@ -19,7 +19,7 @@ CPROF_I void lslow_options (lua_State *L);
 /* Does anybody ask how long zones take? */
 CPROF_I int lslow_wants (lua_State *L);
 
-/* The beginning of something, now. */
+/* A mark for a zone or frame that begins now. */
 CPROF_I SlowMark lslow_begin (lua_State *L);
 
 /* The zone with the name at 'name' ends, which began at 'm'. */

@@ -23,7 +23,8 @@ typedef struct SlowMark {
 
 typedef struct SlowCalls {
   uint64_t zone_ns, frame_ns;	/* budgets; 0: there is none */
-  uint64_t own;		/* ticks in which the Lua part was told of them */
+  uint64_t own;		/* ticks in which the Lua part was told of slow zones
+			   and frames */
   SlowMark frame[LOOPS_MOST];	/* of each loop: the frame that runs */
 } SlowCalls;
 

@@ -219,7 +219,7 @@ static double average_count (const Taking *t) {
 
 /*
 ** The average figures 'to', 'n' of them. 'sum' and 'moving' are those of a
-** function or node, updated 'at' that time.
+** function or node; 'at' is the value of 'averaged' at their last update.
 */
 static void average_figures (const Taking *t, int figure, const double *sum,
                              const double *moving, uint64_t at, double *to,

@@ -26,7 +26,7 @@ typedef struct ProfileNode {
   int64_t self;		/* ns */
   int64_t raw;		/* ns: 'self' with overhead; or number of samples */
   int64_t total;	/* ns: 'self' of this node and all below */
-  int64_t rawtotal;	/* ns: 'raw' of these */
+  int64_t rawtotal;	/* ns: 'raw' of this node and all below */
   int64_t wait;		/* ns of 'self' in which it waited */
   int64_t waittotal;	/* ns: 'wait' of this node and all below */
 } ProfileNode;

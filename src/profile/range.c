@@ -103,14 +103,17 @@ static int range_next (RangeCursor *c, AxisSample *x) {
 }
 
 
-/* How much of the ns of a sample there was before the time 'at'? */
+/* The part of the ns of a sample that lies before 'at'. */
 static double range_before (const AxisSample *x, double at) {
   double ns = at - (x->end - x->ns);
   return ns <= 0 ? 0 : ns < x->ns ? ns : x->ns;
 }
 
 
-/* How many samples had come by then? The last one comes at the end. */
+/*
+** How many of the samples that 'x' counts as came before 'at', the last one at
+** its end and the others evenly before.
+*/
 static int64_t range_samples (const AxisSample *x, double at) {
   if (at >= x->end) return (int64_t)x->samples;
   if (x->samples <= 1 || x->ns <= 0) return 0;
@@ -228,7 +231,7 @@ typedef struct Odd {
   uint32_t *least;	/* of each function: of its nodes in the stretch */
 } Odd;
 
-/* an excess of so much less is about the same */
+/* excesses that differ by no more than this count as equal */
 #define ODD_MARGIN	0.02
 
 
@@ -268,7 +271,7 @@ static double odd_excess (const Odd *o, uint32_t func) {
 }
 
 
-/* Sets '*to' for what was added, which is forgotten then. */
+/* Sets '*to' by the sums, and clears these. */
 static void odd_find (Odd *o, RangeOdd *to) {
   double most = 0;
   uint32_t depth = UINT32_MAX, i;
@@ -291,7 +294,7 @@ static void odd_find (Odd *o, RangeOdd *to) {
 }
 
 
-/* Sums up the whole. */
+/* Sums up the whole time axis. */
 static void odd_whole (Odd *o, const Memory *m, uint32_t functions) {
   RangePart *part = memory_newzeroed(m, RangePart, (size_t)o->d->places + 1);
   uint32_t i;
@@ -318,8 +321,8 @@ static void odd_begin (Odd *o, const Memory *m, uint32_t functions) {
 
 
 /*
-** Samples come in the order of their ends, and stand for little time before
-** the one before them: a part before the stretch that it was in is left out.
+** A sample may stand for some time before the end of the one before it. If this
+** time is in an earlier stretch, it is left out: it is short.
 */
 void range_odd (const AxisData *d, const Memory *m, const Nodes *nodes,
                 uint32_t functions, double from, double ns, RangeOdd *odd,

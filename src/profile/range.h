@@ -26,9 +26,9 @@ typedef struct AxisData {
 } AxisData;
 
 /*
-** Sets the numbers of '*d' to those that a copy of the axis has, which may lie
-** in a file that other programs can write to; 'tick': ns. 'waiting': does the
-** copy need one more place, and one more chunk, for 'range_wait'?
+** Sets the sizes of '*d' to those that a copy of the axis needs. The axis may
+** lie in a file that other programs can write to. 'tick': ns. 'waiting': does
+** the copy need one more place, and one more chunk, for 'range_wait'?
 */
 CPROF_I void range_measure (AxisData *d, const Axis *a, double tick,
                             int waiting);
@@ -54,10 +54,9 @@ CPROF_I void range_add (const AxisData *d, double from, double to,
                         RangePart *part);
 
 /*
-** Makes a time axis of its own of what came after 'from', in ns: in 'to', which
-** has room for as many places as 'd' has and for one more chunk. Its time
-** begins there, to a step. 'node' has the new number of each node, plus one;
-** 0: it is left out.
+** Makes a time axis of what came after 'from', in ns, which begins there, to a
+** step. 'to' has room for as many places as 'd' has and for one more
+** chunk. 'node' has the new number of each node, plus one; 0: it is left out.
 */
 CPROF_I void range_cut (AxisData *to, const AxisData *d, double from,
                         const uint32_t *node);
@@ -69,7 +68,7 @@ typedef struct RangeCell {
 
 /*
 ** Adds what 'count' stretches of 'ns' each have, from 'from' on. 'of' tells
-** which places count, but for AXIS_NOWHERE, which does; NULL: all.
+** which places count; NULL: all. AXIS_NOWHERE always counts.
 */
 CPROF_I void range_cells (const AxisData *d, double from, double ns,
                           const uint8_t *of, RangeCell *cell,
@@ -83,9 +82,9 @@ typedef struct RangeOdd {
 } RangeOdd;
 
 /*
-** Finds it for 'count' stretches of 'ns' each, from 'from' on. Of several
-** functions with about the same excess, it is the one that calls the others.
-** All memory comes from an arena.
+** Finds the unusual function in each of 'count' stretches of 'ns', from 'from'
+** on. Of several functions with about the same excess, it is the one that calls
+** the others. All memory comes from an arena.
 */
 CPROF_I void range_odd (const AxisData *d, const Memory *m,
                         const Nodes *nodes, uint32_t functions, double from,

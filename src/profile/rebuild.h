@@ -1,8 +1,8 @@
 /*
-** Trees that are made of others: sums of several profiles, groups in the place
-** of functions, less recursion, fewer nodes, calls of one tree with times of
-** another. Each says into which node of the new tree a node goes; the figures
-** of all that go into one are added up.
+** Trees that are made of others: sums of several profiles, groups in place of
+** functions, less recursion, fewer nodes, calls of one tree with times of
+** another. Each node goes into a node of the new tree, which has the sums of
+** their figures.
 **
 ** All memory comes from an arena.
 */
@@ -82,9 +82,12 @@ CPROF_I uint32_t *merge_places (Merge *m, const Nodes *nodes,
 ** 'base' is FOLD_ALL, all nodes are left out but those of this group and below,
 ** and its outermost calls become one node under the root. 'native' tells which
 ** groups are C frames that Lua has not called: Lua's own are there once for
-** each call, so these are recursion only if nothing else is between. NULL:
+** each call, so these are recursion only if nothing else is between. Those that
+** are FOLD_NEIGHBORS are so only if not even another C frame is between. NULL:
 ** none are.
 */
+#define FOLD_NEIGHBORS	2u
+
 CPROF_I void fold_groups (Merge *m, const Nodes *nodes, uint32_t *group,
                           uint32_t groups, uint32_t base,
                           const uint32_t *native);

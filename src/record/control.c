@@ -141,7 +141,7 @@ static int control_begin (Recorder *r, lua_State *L) {
     r->exact = 1;
     timeline_begin(&r->recording.heap, platform_monotonic());
     ok = tasktime_begin(r, L) || recorder_nomemory(r);
-    if (r->store != NULL) r->store->started(r->store, r, L);
+    if (ok && r->store != NULL) r->store->started(r->store, r, L);
   }
   recorder_unmute(r);
   return ok;
@@ -196,7 +196,7 @@ static int reset_stacks (Recorder *r) {
 }
 
 
-/* See 'control_restart'. In between, frames have no nodes. */
+/* The work of 'control_restart'. Frames have no nodes until it is done. */
 static int reset_begin (Recorder *r, lua_State *L, Store *to) {
   const Tree *t = &r->recording.tree;
   Hot *h = r->hot;

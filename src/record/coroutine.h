@@ -60,8 +60,8 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
 }
 
 /*
-** Makes that stack the current one, and drops the function that returns, of
-** which 'times' tells whether it is counted how long it took.
+** Makes 'to' the current stack, and drops the function that returns. 'times':
+** are durations of calls counted?
 */
 static INLINE void coroutine_go (Hot *h, Stack *to, int times) {
   Recorder *r = h->recorder;

@@ -504,7 +504,7 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   take(h, L, ar);
   if (!h->timed) return;
   ended = platform_ticksafter();
-  /* time was charged within: a new function, or a finalizer that did it */
+  /* the event charged time itself: to make a function, or in a finalizer */
   if (h->L == NULL || h->last > now) return;
   kind = hook_kind(h, event, nodes);
   if (kind == EVENT_KINDS) return;

@@ -31,9 +31,9 @@ void interval_end (Recorder *r, lua_State *L) {
 
 
 /*
-** The recorder takes the event first, with its own hook set again, so that
-** nothing is lost. What the collector has asked for is dropped with the hook
-** that is replaced here; it asks again.
+** Passes the event to the recorder's own hook first, so that it is recorded.
+** This hook has replaced what the collector had asked for, so the collector
+** must ask again.
 */
 void interval_event (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);

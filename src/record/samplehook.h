@@ -10,8 +10,9 @@
 
 
 /*
-** The hook where the program has none, and where it has one. Both do the same,
-** but as their addresses differ, hookswap.h can tell the two cases apart.
+** The hook of a coroutine without a program's hook, and of one with. They do
+** the same, but at different addresses, by which hookswap.h tells the cases
+** apart.
 */
 CPROF_I void samplehook_alone (lua_State *L, lua_Debug *ar);
 CPROF_I void samplehook_chained (lua_State *L, lua_Debug *ar);

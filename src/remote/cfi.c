@@ -33,7 +33,7 @@ typedef struct CfiReader {
 } CfiReader;
 
 
-/* The next so many bytes as a number; behind the end, all are zero. */
+/* Reads the next 'size' bytes as a number; bytes behind the end are zero. */
 static uint64_t cfi_number (CfiReader *r, unsigned size) {
   uint64_t n = 0;
   unsigned i;
@@ -120,7 +120,7 @@ static int cfi_open (RemoteMemory *m, uint64_t at, CfiReader *r) {
 }
 
 
-/* Reads what many functions have in common. */
+/* Reads a common information entry, which many functions share. */
 static int cfi_common (RemoteMemory *m, uint64_t at, CfiEntry *e) {
   CfiReader *r = &e->common;
   char marks[8] = "";
@@ -223,7 +223,7 @@ static void cfi_set (CfiRun *x, uint64_t reg, uint8_t kind, int64_t value) {
 }
 
 
-/* The frame's address is a register and some bytes. */
+/* Sets the frame's address to a register's value plus some bytes. */
 static void cfi_setframe (CfiRun *x, uint64_t reg, int64_t value) {
   CfiRule *rule = &x->row->frame;
   if (reg >= CFI_REGISTERS) x->bad = 1;
@@ -267,13 +267,13 @@ static void cfi_swap (CfiRun *x, int save) {
 }
 
 
-/* So many slots in bytes; memory may say any number. */
+/* The bytes of 'n' slots. The memory may have any number for 'n'. */
 static int64_t cfi_slots (const CfiEntry *e, int64_t n) {
   return (int64_t)((uint64_t)n * (uint64_t)e->slot);
 }
 
 
-/* Does an instruction that is not one of the three short ones. */
+/* Executes an instruction that is not one of the three short ones. */
 static void cfi_other (CfiRun *x, CfiReader *r, unsigned op) {
   const CfiEntry *e = x->entry;
   uint64_t reg;
@@ -326,7 +326,7 @@ static void cfi_other (CfiRun *x, CfiReader *r, unsigned op) {
 }
 
 
-/* Does instructions until they are about what is behind the place. */
+/* Executes instructions up to those for code behind the place 'x->pc'. */
 static void cfi_run (CfiRun *x, CfiReader r) {
   while (!x->bad && r.at < r.to && x->at <= x->pc) {
     unsigned op = (unsigned)cfi_number(&r, 1), low = op & 0x3f;
@@ -343,7 +343,7 @@ static void cfi_run (CfiRun *x, CfiReader r) {
 }
 
 
-/* Takes what it costs to read an entry. 0: there is not so much left. */
+/* Subtracts the cost of reading an entry. 0: less than that is left. */
 static int cfi_pay (uint64_t *left, uint64_t cost) {
   int enough = cost <= *left;
   *left = enough ? *left - cost : 0;
@@ -423,7 +423,7 @@ static void cfi_binary (CfiStack *s, unsigned op) {
 }
 
 
-/* Does an operation of an expression: those that linkers and glibc use. */
+/* Executes an operation of an expression: those that linkers and glibc use. */
 static void cfi_operate (CfiReader *r, const CfiState *from, CfiStack *s) {
   unsigned op = (unsigned)cfi_number(r, 1);
   if (op >= 0x30 && op < 0x50) cfi_push(s, op - 0x30);

@@ -32,9 +32,12 @@ typedef struct JoinFrame {
   int interpreter;	/* does it run Lua's instructions? */
 } JoinFrame;
 
-/* a C function that Lua has called is both; neither: frames are missing */
+/*
+** an item of the joined stack: a call, a frame, or both if it is a C function
+** that Lua has called; with neither, frames are missing here
+*/
 typedef struct JoinItem {
-  uint32_t call, frame;	/* JOIN_NONE: it is none */
+  uint32_t call, frame;	/* JOIN_NONE: it has none */
 } JoinItem;
 
 /*

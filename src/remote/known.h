@@ -20,7 +20,7 @@
 typedef struct KnownFunction {
   int isc;
   uint64_t code;	/* the C function; 0: a function of Lua */
-  uint64_t function;	/* that was called when it was first met */
+  uint64_t function;	/* address of what was called when it was first met */
   int native;		/* is it of C, and was never called by Lua? */
   int wraps;		/* did it resume a coroutine that is its upvalue? */
   int first, last;
@@ -29,8 +29,8 @@ typedef struct KnownFunction {
   uint32_t size;	/* instructions; 0: their lines are not known */
   uint32_t *instruction;
   int32_t *line;	/* of each; 0: not known */
-  uint64_t *samples;	/* of each, counted by whoever asks ... */
-  uint64_t *weight;	/* ... and what they stand for */
+  uint64_t *samples;	/* samples of each instruction, counted by the caller */
+  uint64_t *weight;	/* what the samples of each instruction stand for */
   uint32_t hash, next;
 } KnownFunction;
 
@@ -52,7 +52,7 @@ static inline KnownFunction *known_at (const Known *k, uint32_t id) {
 }
 
 /*
-** The function that 'f' is about, which remote_called has read, with its
+** The function of the call 'f', which remote_called has read, with its
 ** prototype in '*p' if it is one of Lua. 0: '*why' says what does not fit.
 */
 CPROF_I uint32_t known_find (Known *k, RemoteMemory *m,

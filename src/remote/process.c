@@ -22,6 +22,7 @@
 /* ns until a thread has to have stopped, and between two looks at it */
 #define PROCESS_PATIENCE	1000000000u
 #define PROCESS_PAUSE	1000000
+#define PROCESS_LATE	10	/* most times that it waits so long at the end */
 
 #if !defined(__WALL)
 #define __WALL	0x40000000
@@ -40,6 +41,7 @@ int process_open (RemoteProcess *p, long id) {
   p->count = 0;
   p->late = 0;
   p->file = -1;
+  p->path = NULL;
   remote_open(&p->memory, process_read, p);
   errno = 0;  /* nothing is at address 0, but the system checks rights first */
   return platform_copy(id, NULL, &byte, 1) >= 0 ? 0
@@ -47,15 +49,27 @@ int process_open (RemoteProcess *p, long id) {
 }
 
 
+/*
+** The file of a segment; -1: it cannot be opened. The last one that is not the
+** core file stays open: many of its pages are read, one after the other.
+*/
+static int process_segmentfile (RemoteProcess *p, const RemoteSegment *s) {
+  if (s->path == NULL) return p->file;
+  if (p->path == NULL || strcmp(p->path, s->path) != 0) {
+    if (p->path != NULL && p->other >= 0) platform_close(p->other);
+    p->path = s->path;
+    p->other = platform_openfile(s->path);
+  }
+  return p->other;
+}
+
+
 /* Reads from the file of a segment. 0: not all can be read. */
-static int process_readsegment (const RemoteProcess *p,
-                                const RemoteSegment *s, uint64_t at,
-                                void *to, size_t size) {
-  int file = s->path != NULL ? platform_openfile(s->path) : p->file;
-  ssize_t n = file < 0 ? -1
-              : pread(file, to, size, (off_t)(s->offset + (at - s->from)));
-  if (s->path != NULL && file >= 0) platform_close(file);
-  return n == (ssize_t)size;
+static int process_readsegment (RemoteProcess *p, const RemoteSegment *s,
+                                uint64_t at, void *to, size_t size) {
+  int file = process_segmentfile(p, s);
+  return file >= 0 && pread(file, to, size, (off_t)(s->offset +
+                            (at - s->from))) == (ssize_t)size;
 }
 
 
@@ -71,7 +85,7 @@ static const RemoteSegment *process_segment (const RemoteProcess *p,
 
 
 static int process_readfile (void *ud, uint64_t at, void *to, size_t size) {
-  const RemoteProcess *p = cast(RemoteProcess *, ud);
+  RemoteProcess *p = cast(RemoteProcess *, ud);
   char *out = cast(char *, to);
   while (size > 0) {
     const RemoteSegment *s = process_segment(p, at);
@@ -94,16 +108,10 @@ int process_openfile (RemoteProcess *p, const char *path,
   p->late = 0;
   p->segment = segment;
   p->segments = n;
+  p->path = NULL;
   remote_open(&p->memory, process_readfile, p);
   p->file = platform_openfile(path);
   return p->file >= 0 ? 0 : errno;
-}
-
-
-void process_close (RemoteProcess *p) {
-  process_go(p);
-  if (p->file >= 0) platform_close(p->file);
-  p->file = -1;
 }
 
 
@@ -163,15 +171,20 @@ int process_stop (RemoteProcess *p, long thread) {
 }
 
 
-/* The thread that has not stopped in time goes on as soon as it has. */
-static void process_golate (RemoteProcess *p) {
-  int sent, stopped;
-  if (p->late == 0) return;
-  stopped = process_stopped(p->late, &sent);
+/* The thread that has not stopped in time goes on, if it has 'stopped' now. */
+static void process_letlate (RemoteProcess *p, int stopped, int sent) {
   if (stopped == 0) return;
   if (stopped > 0)
     ptrace(PTRACE_DETACH, (pid_t)p->late, NULL, (void *)(intptr_t)sent);
   p->late = 0;
+}
+
+
+static void process_golate (RemoteProcess *p) {
+  int sent, stopped;
+  if (p->late == 0) return;
+  stopped = process_stopped(p->late, &sent);
+  process_letlate(p, stopped, sent);
 }
 
 
@@ -183,6 +196,27 @@ void process_go (RemoteProcess *p) {
            (void *)(intptr_t)p->signals[p->count]);
   }
   remote_forget(&p->memory);
+}
+
+
+/*
+** Waits for a thread that has not stopped in time. If nobody let it go on after
+** it has, it would stay stopped for as long as this process runs.
+*/
+static void process_endlate (RemoteProcess *p) {
+  int sent, stopped = process_await(p->late, &sent);
+  process_letlate(p, stopped, sent);
+}
+
+
+void process_close (RemoteProcess *p) {
+  int i;
+  process_go(p);
+  for (i = 0; p->late != 0 && i < PROCESS_LATE; i++) process_endlate(p);
+  if (p->file >= 0) platform_close(p->file);
+  p->file = -1;
+  if (p->path != NULL && p->other >= 0) platform_close(p->other);
+  p->path = NULL;
 }
 
 

@@ -46,7 +46,10 @@ static uint32_t stack_word (RemoteMemory *m, const RemoteProto *p,
 }
 
 
-/* Which one a register points at; -1: it does not point into the code. */
+/*
+** The index of the instruction that register 'i' points at; -1: it does not
+** point into the code.
+*/
 static int64_t stack_index (const RemoteProto *p, const TaskRegisters *r,
                             int i) {
   uint64_t from = r->word[i] - p->code;

@@ -27,15 +27,15 @@ typedef struct RemoteStack {
   int cut;		/* are there more calls? */
   uint64_t jump;	/* an address in the C stack of what runs; 0: none */
   StackCall call[STACK_DEEP];	/* innermost first */
-  /* which register has had the place in the code how often */
+  /* how often each register has had the place in the code */
   uint32_t seen[TASK_REGISTERS];
   RemoteThread thread[STACK_THREADS];
 } RemoteStack;
 
 /*
 ** Reads what runs in the state or coroutine at this address. 'r' has the
-** registers of the thread that is stopped there; NULL: it is not. NULL: all
-** fits; else, what does not.
+** registers of the thread that is stopped there; NULL: none is stopped. Returns
+** NULL if all fits; else, what does not.
 */
 CPROF_I const char *stack_read (RemoteStack *s, RemoteMemory *m,
                                 const RemoteLayout *l, Known *k,
@@ -43,12 +43,12 @@ CPROF_I const char *stack_read (RemoteStack *s, RemoteMemory *m,
 
 /*
 ** Lua keeps the place in the code of the function on top in a register, and
-** writes it to memory only where it may have to be known. Which register that
-** is, the instruction proves that it has fetched from there; where it has not
-** kept that, it is the one that has had such an address most often, as 'seen'
-** counts. If none has, a function of Lua's own may have saved it in the C
-** stack. Sets '*at' to the instruction. 0: it is not known, and not set; so if
-** registers disagree.
+** writes it to memory only where it may have to be known. It is proved that a
+** register has the place if another one has the instruction at this address.
+** Without such proof, it is the register that has had an address in the code
+** most often, as 'seen' counts. If none has one, a function of Lua's own may
+** have saved it in the C stack. Sets '*at' to the instruction. 0: it is not
+** known, or registers disagree; '*at' is not set.
 */
 CPROF_I int stack_place (RemoteMemory *m, const RemoteProto *p,
                          const TaskRegisters *r, uint32_t *seen, int *at);

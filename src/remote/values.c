@@ -21,8 +21,9 @@
 
 #define REMOTE_USERDATA_VALUES	10	/* the number of user values */
 #define REMOTE_USERDATA_METATABLE	24
-#define REMOTE_USERDATA	32	/* where its block is without user values ... */
-#define REMOTE_USERDATA_FIRST	40	/* ... and where the first one is */
+#define REMOTE_USERDATA	32	/* offset of the block, if there are no user
+				   values */
+#define REMOTE_USERDATA_FIRST	40	/* offset of the first user value */
 #define REMOTE_FIELDS	1024u	/* most fields of a metatable that are read */
 
 

@@ -24,10 +24,12 @@
 #endif
 #define PACE_SIGNAL	5000u	/* ns that a signal costs outside its handler,
 				   as measured in a virtual machine */
-#define PACE_COUNTS	12000u	/* ns that it costs in addition where the timer
-				   counts the time in which the thread runs */
-#define PACE_WAITS	4u	/* there, looks are for waits alone, so the mean
-				   between them is 4 times as long */
+#define PACE_COUNTS	12000u	/* ns that a signal costs in addition where
+				   the timer counts the time in which the
+				   thread runs */
+#define PACE_WAITS	4u	/* where the timer counts that time, looks
+				   are for waits alone, so the mean between
+				   them is 4 times as long */
 #define PACE_LATE	50000u	/* most ns that a signal takes to reach a thread
 			   that runs */
 #define PACE_USUAL	4000u	/* ns of a sample, assumed at first */

@@ -21,22 +21,27 @@ typedef struct Pace {
   int timer;		/* its number, see timer.h; below 0: none */
   int cpu;		/* do ticks count processor time, not wall time? */
   int watched;		/* does a watching thread ask for the ticks? */
-  volatile int counts;	/* does it ask only for those of waits, as the timer
+  volatile int counts;	/* does it ask for ticks in waits only, as the timer
 			   counts the time in which the thread runs? */
   volatile uint64_t mean;	/* average ns from the last tick to the next */
-  volatile uint64_t due;	/* when that is due, on the monotonic clock */
+  volatile uint64_t due;	/* when the next tick is due, on the
+				   monotonic clock */
   volatile uint64_t weight;	/* ns that the ticks since the last sample stand
 				   for; 0: none came */
   volatile uint64_t since;	/* when the last armed tick was due, see
 				   'pace_tick' */
-  volatile uint64_t late;	/* ns from then until its handler began */
-  volatile uint64_t ran;	/* the thread's processor time at that tick */
-  volatile int waits;	/* did that tick interrupt a system call? */
-  volatile uint64_t within;	/* ns that handlers took since that tick */
+  volatile uint64_t late;	/* ns from 'since' until the handler of that
+				   tick began */
+  volatile uint64_t ran;	/* the thread's processor time at the last
+				   armed tick */
+  volatile int waits;	/* did the last armed tick interrupt a system call? */
+  volatile uint64_t within;	/* ns that handlers took since the last armed
+				   tick */
   volatile uint64_t spent;	/* ticks of the recording's clock that handlers
 				   took, and samples of allocations */
   uint64_t taken;	/* the part of 'spent' that 'pace_take' returned */
-  volatile uint32_t waited;	/* ticks since then that found the hook set */
+  volatile uint32_t waited;	/* ticks since the last armed one that found the
+				   hook set */
   volatile uint64_t interval;	/* average ns between ticks, while not rare */
   uint64_t period;	/* the shortest interval: the one that was asked for */
   uint64_t cost;	/* average ns that a sample takes */
@@ -114,11 +119,11 @@ CPROF_I int pace_toomany (Pace *p, uint64_t *ns);
 CPROF_I int pace_stuck (const Pace *p);
 
 /*
-** Returns what a sample at 'now' stands for, and ends the rareness of ticks.
-** 'passed': ticks of the recording's clock since the last sample; these are ns
-** where it counts processor time. If no tick came, the sample stands for 1 ns.
-** If its tick was due while others had the processor, it stands only for the
-** time after that, without what others had.
+** Returns what a sample at 'now' stands for, and lets ticks come at the usual
+** rate again. 'passed': ticks of the recording's clock since the last sample;
+** these are ns where it counts processor time. If no tick came, the sample
+** stands for 1 ns. If its tick was due while others had the processor, it
+** stands only for the time since it was due, less the time that others had.
 */
 CPROF_I Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed,
                            Away away);

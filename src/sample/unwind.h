@@ -27,8 +27,9 @@ typedef struct Unwinder {
   const Running *running;
   const InternalsState *at;	/* NULL: only the main thread is known */
   lua_State *thread[UNWIND_CHAIN];	/* from the main thread to L */
-  uint32_t end[UNWIND_CHAIN + 1];	/* thread[k] has those of the walk from
-					   end[k + 1] to before end[k] */
+  uint32_t end[UNWIND_CHAIN + 1];	/* thread[k] runs the levels of the
+					   walk from end[k + 1] to before
+					   end[k] */
   uint32_t threads;
   Walk walk;		/* all functions that run, from the top of L down */
   UnwindLevel *level;	/* stack of the last sample, from the bottom up */

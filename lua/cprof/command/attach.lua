@@ -6,6 +6,7 @@ local format = require "cprof.text.format"
 local input = require "cprof.command.input"
 local listeners = require "cprof.command.listeners"
 local recordings = require "cprof.system.recordings"
+local records = require "cprof.system.process"
 local rendezvous = require "cprof.system.rendezvous"
 local summary = require "cprof.command.summary"
 local terminal = require "cprof.system.terminal"
@@ -362,6 +363,11 @@ local unprepared <const> = "process %d does not listen"
 local function check_outside(parsed, fail)
   if not core.owner(parsed.pid) then
     fail(("there is no process %d"):format(parsed.pid))
+  end
+  local file = records.mapped(parsed.pid)
+  if file then
+    fail(("process %d records itself into %s: cprof top and cprof serve " ..
+      "show what it records"):format(parsed.pid, format.plain(file)))
   end
   for _, name in ipairs(own_options) do
     if parsed[name] then

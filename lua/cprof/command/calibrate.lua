@@ -13,6 +13,8 @@ local calibrate = {
   options = {
     { "--lines", "Measure with recording of lines." },
     { "--callsites", "Measure with calls from different lines kept apart." },
+    { "--distribution", "Measure with durations of calls." },
+    { "--tasks", "Measure with what coroutines do." },
     { "--clock", "wall: elapsed time; cpu: CPU time.",
       of = starting.options },
   },
@@ -23,7 +25,7 @@ local costs = {
   { "lua_callee", "call of a Lua function, charged to the function" },
   { "c_caller", "call of a C function, charged to its caller" },
   { "c_callee", "call of a C function, charged to the function" },
-  { "unreturned", "call ended by an error, saved for its caller" },
+  { "unreturned", "call that ended without a return, saved for its caller" },
   { "tail_callee", "tail call, charged to the function" },
   { "node", "new call-tree node, in addition to the call" },
   { "resume", "call that resumes a coroutine, in addition to the call" },
@@ -39,7 +41,8 @@ local costs = {
 function calibrate.call(parsed, fail)
   local measured, why = require "cprof".calibrate {
     mode = parsed.lines and "line" or nil, clock = parsed.clock,
-    callsites = parsed.callsites,
+    callsites = parsed.callsites, distribution = parsed.distribution,
+    tasks = parsed.tasks,
   }
   if not measured then fail(why) end
   local out = { "      ns  per\n" }

@@ -296,7 +296,7 @@ local function shares(view, entry)
   return out
 end
 
--- the cells of `columns` before the function
+-- the cells of `columns` to the left of the function's name
 local function figures(view, entry)
   local before, after, on = entry.before, entry.after, view.page
   local unsure = within(entry)

@@ -57,8 +57,8 @@ command.options = {
     "than %d frames, or the file would be too large)")
     :format(export.depth), apart = { "fold" } },
   { "--no-fold", "Never fold recursion.", apart = { "fold" } },
-  { "--measure", ("Export %s; for the formats folded and speedscope. " ..
-    "(default: wall)"):format(measure.words()), of = prune.specs },
+  { "--measure", ("Export %s; for the formats folded, speedscope and " ..
+    "firefox. (default: wall)"):format(measure.words()), of = prune.specs },
   { "--root FUNCTION", "Export only this function and what it calls." },
   period.options,
 }

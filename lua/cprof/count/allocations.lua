@@ -113,8 +113,8 @@ function allocations.headline(profile)
       format.bytes(meta.memory_interval)) or "")
 end
 
--- with less allocation than this many samples stand for, memory in use is not
--- known
+-- memory in use is only known if the allocations are worth at least this many
+-- samples
 local few <const> = 4
 
 ---Are there enough samples to know how much memory is in use?

@@ -20,8 +20,8 @@ function bound.of(ns, raw, most)
   return at_most
 end
 
----The upper bound of all times of a profile: that of the program's own. nil:
----not known, since the overhead estimate exceeds the measured time.
+---The upper bound of all times of a profile: the time of the program itself.
+---nil: not known, since the overhead estimate exceeds the measured time.
 ---@param profile cprof.Profile
 ---@return integer?
 function bound.most(profile)

@@ -27,10 +27,10 @@ end
 
 ---@class cprof.SlowCall
 ---@field took_ns integer      total time of the call, without overhead
----@field cpu_ns? integer      the part in which the thread computed ...
----@field wait_ns? integer     ... and in which it waited; nil: not known
----@field preempted_ns integer others had the processor for so long besides
----@field overhead_ns integer  of the profiler, besides
+---@field cpu_ns? integer      the part in which the thread computed
+---@field wait_ns? integer     the part in which it waited; nil: not known
+---@field preempted_ns integer others had the processor; not in took_ns
+---@field overhead_ns integer  of the profiler; not in took_ns
 ---@field wall_ns integer      took_ns, preempted_ns and overhead_ns
 ---@field ended_ns? integer    since the start, with pauses; nil: not known
 ---@field node? integer        its call path: index of a call-tree node
@@ -74,8 +74,8 @@ local function calls_of(histogram)
   return out
 end
 
--- A slow call, without what is not known: in sums of profiles, and joined
--- ones, node 0 stands for such a path.
+-- A slow call as programs get it, without what is not known: in sums of
+-- profiles and in joined ones, node 0 stands for an unknown path.
 local function described(at, took_ns, waits)
   local known = at.node > 0
   local function field(name)
@@ -92,7 +92,7 @@ local function described(at, took_ns, waits)
     coroutine = field "coroutine", frame = field "frame" }
 end
 
----What a histogram says, if only a share of its times counts.
+---The durations in a histogram, each multiplied by `share`.
 ---@param histogram string
 ---@param share number
 ---@param waits boolean   is it known when the thread waited?
@@ -122,7 +122,7 @@ function durations.scaled(histogram, share, waits, total, most)
     p90_ns = of(90), p99_ns = of(99), steps = list, slowest = slow }
 end
 
----What a histogram says.
+---The durations in a histogram.
 ---@param histogram string
 ---@param p cprof.Profile
 ---@param total integer      ns of all calls, as the profile has them
@@ -185,8 +185,8 @@ function durations.detached(histogram)
   return packed(slow, { form:unpack(histogram, counts_at) })
 end
 
----A histogram for a call tree in which other nodes stand for those of its slow
----calls, of a sum of profiles: it is not known when they were made.
+---A histogram for a sum of profiles, where other nodes stand for those of its
+---slow calls; when these were made has no meaning there.
 ---@param histogram string
 ---@param nodes table<integer, integer>
 ---@return string
@@ -213,7 +213,7 @@ end
 ---Sets `durations` of the rows of functions that have a histogram.
 ---@param p cprof.Profile
 ---@param rows cprof.Row[]
----@param times? cprof.Row[]  where time is not the measure: rows of times
+---@param times? cprof.Row[]  the rows of times, if time is not the measure
 function durations.rows(p, rows, times)
   local known, of = durations.by_title(p), {}
   for _, row in ipairs(times or {}) do of[row.title] = row.durations end

@@ -169,7 +169,7 @@ local function from_worst(self, f)
     own_ns = f.own_ns, nodes = f.nodes }
 end
 
--- the frame over budget with so many later ones
+-- the frame over budget that `back` later ones follow
 local function over_budget(self, back)
   local list = {}
   for i = 1, self.slow_kept do list[i] = self.worst[i] end

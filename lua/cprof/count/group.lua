@@ -29,7 +29,7 @@ function group.by(functions, key_of, apart)
   return { of = of, keys = keys, first = first, ids = ids }
 end
 
--- by list of functions: these by source
+-- list of functions -> source -> its functions in that list
 local by_source = setmetatable({}, { __mode = "k" })
 
 ---The functions of a source, in their order.

@@ -24,8 +24,8 @@ local measure = {}
 ---@field all string      the field of functions for total
 ---@field line? string    the field of lines for self; nil: they have none
 ---@field less? string    a field of lines whose figure is subtracted
----@field near? string    where lines have no figures: another measure that is
----    shown of them
+---@field near? string    where lines have no figures: the measure that they
+---    show instead
 ---@field pprof? string[] type and unit of its values in pprof
 ---@field event? string   its name in Callgrind's format
 ---@field page? { title: string, hint: string, heading: string, of: string,
@@ -63,7 +63,7 @@ end
 
 local function not_alone() return nil end
 
----All measures. A profile has one of the first two of its own.
+---All measures. A profile is recorded with one of the first two.
 ---@type cprof.Measure[]
 measure.rows = {
   { name = "time", option = "wall", unit = "ns", is = "time", noun = "wall",
@@ -145,7 +145,7 @@ measure.rows = {
 
 local by_name, by_option = {}, {}
 
----Makes a row known, whose fields are those of cprof.Measure.
+---Registers a row with the fields of cprof.Measure.
 ---@param row table
 ---@return cprof.Measure
 function measure.know(row)
@@ -261,7 +261,7 @@ function measure.choose(who, p, o, by, level)
     if o.measure and o.measure ~= o[by] then
       wrong(by, ('with measure = "%s"'):format(o.measure))
     end
-    -- a measure stands for its self
+    -- sorting by a measure sorts by its self figures
     o.measure, o[by] = o[by], by == "sort" and "self" or nil
   end
   return by_option[o.measure]

@@ -18,7 +18,7 @@ local tasks = {}
 ---    they have not begun, or it is not recorded
 ---@field maker? integer       index of the function that made them; nil: they
 ---    were made before the recording, or by C code
----@field line? integer        the line from which it did
+---@field line? integer        the line in which the maker did so
 ---@field outer? integer       index of the nearest caller of the maker from
 ---    another source, as the maker may be a library's
 ---@field outer_line? integer
@@ -30,7 +30,7 @@ local tasks = {}
 ---@field closed integer       that were closed
 ---@field collected integer    that were collected before they ended
 ---@field resumes integer
----@field running_ns integer   time of them, without coroutines they resumed
+---@field running_ns integer   their time, without coroutines that they resumed
 ---@field waiting_ns integer   the part of that in which the thread waited
 ---@field suspended_ns integer from a yield to the next resume, or until now
 ---@field slices integer       times from a resume to the next yield or the
@@ -69,7 +69,7 @@ local function pauses_of(raw, scaled)
   return out, sum
 end
 
--- Does a record say anything? After a reset, some do not.
+-- Does a record have any figures? After a reset, some have none.
 local function counted(raw)
   for _, field in ipairs(counts) do
     if raw[field] > 0 then return true end
@@ -116,7 +116,7 @@ end
 ---@class cprof.SampledTask   coroutines that run a function, by samples
 ---@field func integer         index of the function
 ---@field samples integer      that found them running, or waiting in the system
----@field running_ns integer   time of them, without coroutines they resumed
+---@field running_ns integer   their time, without coroutines that they resumed
 ---@field waiting_ns integer   the part of that in which the thread waited
 
 -- marks of functions that resume a coroutine, see src/identity/function.h
@@ -192,7 +192,7 @@ function tasks.nodes(sum, part, map, shift)
   return out
 end
 
--- A record for another call tree, as `map` and so on say.
+-- A record for another call tree: its functions, lines and nodes are mapped.
 local function moved(raw, map, shift, nodes)
   local out = { pauses = {} }
   for _, field in ipairs(counts) do out[field] = raw[field] end

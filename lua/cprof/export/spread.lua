@@ -22,9 +22,9 @@ local function lines_of(p)
   return of
 end
 
--- Divides `ns` among the lines of a function: the shares, and what is on no
--- line. Not the shares are rounded, but their running sum, so that they add up
--- to `ns`. No share exceeds what is left of its line.
+-- Divides `ns` among the lines of a function. Returns the share of each line,
+-- and what no line gets. The running sum is rounded, not each share, so shares
+-- add up to `ns`. No share exceeds what is left of its line.
 local function share(own, ns)
   local out, upto, given = {}, 0, 0
   local part = ns / own.all

@@ -18,8 +18,8 @@ local cells = {}
 ---@field [integer] cprof.Cell
 
 ---@class cprof.Cell
----@field ns integer       how much of it was recorded
----@field share number     how much of that was CPU time; of a function: time
+---@field ns integer       recorded time in it
+---@field share number     the share of CPU time in ns; or, of a function: time
 ---@field took integer     ns that samples of it stand for
 ---@field lost integer     ns in which others had the processor
 
@@ -29,7 +29,7 @@ local zooms <const> = { { 0.05, 25 }, { 0.1, 25 }, { 0.25, 25 }, { 0.5, 25 },
   { 300, 30 }, { 600, 30 }, { 1800, 30 }, { 3600, 30 }, { 14400, 24 },
   { 86400, 24 } }
 
--- a cell is to have so many samples, where the program always computes
+-- samples that a cell has if the program always computes
 local least_samples <const> = 20
 
 -- the shortest columns of which there are at most `most`, and their cells
@@ -87,13 +87,13 @@ end
 ---@field private cell integer   its last cell
 ---@field private weight number
 
--- What stretches are searched for in.
+-- What the search for stretches works on.
 ---@class cprof.Search
 ---@field p cprof.Profile
 ---@field grid cprof.Cells
 ---@field rate number      samples in a nanosecond
----@field usual number     how much of all cells was CPU time
----@field ns integer       how much of them was recorded
+---@field usual number     the share of CPU time in all cells
+---@field ns integer       recorded time of all cells
 ---@field known table<string, number[]>  see cells_of
 
 local function search(p, grid)
@@ -107,7 +107,7 @@ local function search(p, grid)
   return x
 end
 
--- What each cell has of a function, with what it calls.
+-- The time of a function in each cell, with callees.
 local function cells_of(x, func)
   local known, grid, p = x.known, x.grid, x.p
   if known[func.title] then return known[func.title] end
@@ -148,11 +148,12 @@ end
 -- a function that has so much more of a stretch than of the whole is unusual
 local unusual <const> = 0.5
 
--- so much more CPU time than usual is much
+-- a stretch is busy if its share of CPU time exceeds the usual one by this
 local busier <const> = 0.3
 
--- Do some cells have, all together, much more than usual of what stretch `s` is
--- about? Then, also its time in them, and how much would be usual.
+-- Do some cells together have much more than usual of what stretch `s` is
+-- about, a function or CPU time? If so, also returns its time in them and the
+-- usual time.
 local function more_than_usual(x, s, first, last)
   local its, all, usual, least
   if s.func then
@@ -165,9 +166,9 @@ local function more_than_usual(x, s, first, last)
   return its >= (usual + least) * all, its, usual * all
 end
 
--- Do some cells stand out, by what stretch `s` is about, and not by chance?
--- There are many cells, so what happens by chance in one of so many of them is
--- not unusual.
+-- Do some cells have more of what stretch `s` is about than chance explains?
+-- There are many cells, so what happens by chance in one of them is not
+-- unusual.
 local function stands_out(x, s, first, last)
   local more, its, usual = more_than_usual(x, s, first, last)
   if not more then return false end
@@ -184,7 +185,7 @@ local function sure(x, list)
   return out
 end
 
--- a stretch goes on after so many cells of something else
+-- most cells of something else within a stretch
 local gap <const> = 2
 
 -- May a stretch that ends with cell `last` go on in cell `i`? Cells between
@@ -198,10 +199,10 @@ local function goes_on(x, last, i)
   return true
 end
 
--- Adds cell `i` to the last stretch that is about this function, if that one
--- goes on there, and has much of it with the cells between; else begins another
--- one. `excess`: how much the cell is above what is usual. `last`: the last
--- stretch of each function.
+-- Adds cell `i` to the last stretch of the same function, if that goes on there
+-- and still has much of the function with the cells between; else begins
+-- another stretch. `excess`: how much the cell is above what is usual. `last`:
+-- the last stretch of each function.
 local function extend(x, list, last, i, func, usual, excess)
   local s = last[func or false]
   if not s or not goes_on(x, s.cell, i) or
@@ -250,7 +251,7 @@ local function calls(p, caller, callee)
   return false
 end
 
--- the share of a stretch that a function has which caused it
+-- a function that causes a stretch has at least this share of it
 local most <const> = 0.5
 
 -- Did the function that stands out in stretch a cause stretch b, too? It did if
@@ -294,8 +295,9 @@ local function join(x, list, at, step)
   end
 end
 
--- Is a stretch with more CPU time than usual most of all? Then this is usual,
--- and the others have little. (What a function stands out in cannot be most.)
+-- Does a stretch with more CPU time than usual cover more than half of the
+-- range? Then this is the usual state, and the other cells have less. (Where a
+-- function stands out cannot be most of the range.)
 local function is_most(x, s)
   local _, ns = cpu_of(x, s.first, s.cell)
   return not s.func and ns * 2 > x.ns
@@ -318,7 +320,7 @@ local function joined(x, list)
   return out
 end
 
--- Sets the figures of a stretch, which are those of all of its cells.
+-- Sets the figures of a stretch from all of its cells.
 local function settle(x, s)
   local cpu, ns = cpu_of(x, s.first, s.cell)
   s.from = math.max(x.grid.from + (s.first - 1) * x.grid.ns, x.grid.first)

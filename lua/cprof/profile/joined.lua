@@ -33,9 +33,8 @@ end
 
 local function key_of(f) return f.kind .. "\0" .. f.title end
 
--- The functions of a profile, without those that an older text has of a
--- function that is listed already; and for each function of the profile, its
--- index in that list.
+-- The functions of a profile, without older versions of functions that are
+-- listed already; and for each function of the profile, its index in that list.
 local function distinct(functions)
   local out, of, known = {}, {}, {}
   for i, f in ipairs(functions) do
@@ -99,8 +98,8 @@ function Joined:own(p, key)
   return "@" .. name.place(key, folder)
 end
 
--- Finds out for each source of a profile what it is in the sum. `places`:
--- places in the sum, by those of the profile, of files that were moved.
+-- Finds for each source of a profile the one in the sum. `places`: places in
+-- the sum, by those of the profile, of files that were moved.
 ---@return table<string, cprof.Joining>
 function Joined:begin(p, places)
   local out, new = {}, {}

@@ -12,6 +12,7 @@ local lines = require "cprof.count.lines"
 local order = require "cprof.text.order"
 local profile = require "cprof.profile"
 local frames = require "cprof.count.frames"
+local spots = require "cprof.count.spots"
 local tasks = require "cprof.count.tasks"
 
 local merge = {}
@@ -22,7 +23,7 @@ local summed <const> = fields.all "sum"
 -- the number of runs that a profile adds up
 local function runs(meta) return meta.runs or 1 end
 
--- Why overhead is in the times, and in those of how many runs; nil: it is not.
+-- Why the times contain overhead, and those of how many runs; nil: they do not.
 local function uncompensated(profiles, all)
   local count, why = 0, nil
   for _, p in ipairs(profiles) do
@@ -146,7 +147,7 @@ local function add_durations(profiles, maps, functions)
   for id, histogram in pairs(sums) do functions[id].histogram = histogram end
 end
 
--- What coroutines did in all of them; nil: that was not counted.
+-- What coroutines did in all profiles; nil: that was not counted.
 local function tasks_of(profiles, maps, shifts, sum)
   local parts = {}
   for i, p in ipairs(profiles) do
@@ -157,7 +158,7 @@ local function tasks_of(profiles, maps, shifts, sum)
   return tasks.sum(parts, sum)
 end
 
--- The frames of all of them, by name.
+-- The frames of all profiles, by name.
 local function loops_of(profiles, maps, shifts, sum)
   local parts, some = {}, false
   for i, p in ipairs(profiles) do
@@ -171,7 +172,7 @@ local function loops_of(profiles, maps, shifts, sum)
   return frames.sum(parts)
 end
 
--- The profiles with the newest first, whose lines of functions are kept.
+-- The profiles, newest first: the sum has the newest lines of functions.
 local function newest_first(profiles)
   local numbers, out = {}, {}
   for i in ipairs(profiles) do numbers[i] = i end
@@ -268,6 +269,7 @@ function merge.sum(profiles)
   add_counters(sorted, maps, all.functions)
   add_allocated(sorted, maps, all.functions)
   add_durations(sorted, maps, all.functions)
+  spots.sum(sorted, maps, all.functions)
   local meta = meta_of(profiles)
   meta.folder = all.folder
   local sum = core.merge(nodes, maps, shifts)

@@ -177,7 +177,7 @@ function process.waits(pid, id)
     path and " (" .. path .. ")" or ""), stack
 end
 
--- what needs no rights
+-- ways to profile a program without rights to read its memory
 local prepared <const> = "start the program with cprof run, or " ..
   "lua5.4 -l cprof.auto for cprof attach"
 
