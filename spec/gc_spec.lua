@@ -329,8 +329,8 @@ describe("the time of the garbage collector", function()
       assert.has_error(function() profiler.start { gc = true } end,
         "start: option 'gc' needs " .. (releases.without_internals() and
         "to read Lua's own structures, which is not possible here, or " ..
-        "switched off by CPROF_INTERNALS=0" or "Lua 5.4: the collector of " ..
-        _VERSION .. " cannot be driven"))
+        "switched off by CPROF_INTERNALS=0" or "Lua 5.4: " ..
+        "cprof cannot control the collector of " .. _VERSION))
     end
   end)
 

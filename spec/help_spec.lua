@@ -64,7 +64,7 @@ describe("cprof help", function()
 
   it("explains what headers and columns say", function()
     for topic, terms in pairs {
-      reports = { "each part is a step", "in C" },
+      reports = { "Lua collects in steps", "in C" },
       sampling = { "in 95 of 100 recordings" },
       exports = { "in modes \"line\" and \"sample\" by line" },
       check = { "none of the budget's functions" },

@@ -305,7 +305,7 @@ describe("cprof top and its program", function()
       t:keys "l"
       local status, screen = left(t)
       assert.equal(0, status)
-      local pid = screen:match "process (%d+) goes on"
+      local pid = screen:match "process (%d+) keeps running"
       assert.is_true(os.execute("kill " .. pid))
     end)
   end)

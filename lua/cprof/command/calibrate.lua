@@ -13,8 +13,8 @@ local calibrate = {
   options = {
     { "--lines", "Measure with recording of lines." },
     { "--callsites", "Measure with calls from different lines kept apart." },
-    { "--distribution", "Measure with durations of calls." },
-    { "--tasks", "Measure with what coroutines do." },
+    { "--distribution", "Measure with recording of durations of calls." },
+    { "--tasks", "Measure with recording of coroutines." },
     { "--clock", "wall: elapsed time; cpu: CPU time.",
       of = starting.options },
   },

@@ -79,9 +79,10 @@ run.options = {
     "median, p90, p99, max, and the slowest calls." },
   { "--tasks", "Record what each kind of coroutine did: how long it ran at " ..
     "a time, and where it was suspended." },
-  { "--under", "What coroutines are below in call trees. resumer: the " ..
-    "function that resumes them; creator: the one that made them, also " ..
-    "after it has ended; implies --tasks. (default: resumer)", of = specs },
+  { "--under", "Where coroutines stand in call trees. resumer: below the " ..
+    "function that resumes them; creator: below the one that made them, " ..
+    "even after it has ended; implies --tasks. (default: resumer)",
+    of = specs },
   { "--callsites", "Keep calls from different lines apart." },
   { "--trace[=FILE]", "Write each call, in chronological order, to FILE or " ..
     "standard error." },

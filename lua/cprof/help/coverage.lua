@@ -10,7 +10,7 @@ cprof check --coverage 90 --branch-coverage 80 run.cprof
 cprof export --format=cobertura -o coverage.xml run.cprof
 ```
 
-`cprof run --coverage` records in mode `"count"` and ends with a table: how many of the lines, branches and functions of each file ran. `cprof coverage` prints the table again; with `--missing`, or for one file, it also prints what did not run. `=PATTERN` selects files by a part of their path (`cprof help patterns`); other files run at nearly the cost of mode `"call"`. For a test suite, select your own files, or the table has its libraries, too. `cprof check` exits with status 1 if coverage is too low.
+`cprof run --coverage` records in mode `"count"` and ends with a table: how many of the lines, branches and functions of each file ran. `cprof coverage` prints the table again; with `--missing`, or for one file, it also prints what did not run. `=PATTERN` selects files by a part of their path (`cprof help patterns`); other files run at nearly the cost of mode `"call"`. For a test suite, select your own files, or the table lists its libraries, too. `cprof check` exits with status 1 if coverage is too low.
 
 For a busted suite, name busted as the script, as above: `.busted` is read as usual. Processes that it starts are not recorded; record them with `-o %p.cprof` and add them up with `cprof merge`.
 

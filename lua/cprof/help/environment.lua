@@ -18,9 +18,9 @@ A program that cannot be started with `cprof run` can require `cprof.auto`. It r
 
 `cprof run --children script.lua` also records the Lua programs that a program starts: by `os.execute` or `io.popen`, through shells and make, or by fork. Each process has a profile in a folder. At the end, and with `cprof report FOLDER`, the processes are a tree (number, wall time, CPU time where it is known, command, file), and their profiles are added up. A process that still runs, or was killed, has what it recorded until then.
 
-- Children get `CPROF_CHILDREN` (the folder), `CPROF_CHILDREN_OPTIONS`, `CPROF_PARENT`, and `LUA_INIT_5_4` (for Lua 5.5, `LUA_INIT_5_5`), which records, and then does what that variable or `LUA_INIT` said before. Other programs, other releases of Lua, and commands of cprof are not recorded, and run as they always do.
-- Nor are hosts other than the interpreter recorded, `lua -E`, children with an empty environment, with another value of `LUA_INIT_5_4`, or with `CPROF=0`. If a child cannot be recorded, it runs, and the report says why it is missing.
+- Children get `CPROF_CHILDREN` (the folder), `CPROF_CHILDREN_OPTIONS`, `CPROF_PARENT`, and `LUA_INIT_5_4` (for Lua 5.5, `LUA_INIT_5_5`), which records, and then does what that variable or `LUA_INIT` said before. Other programs, other versions of Lua, and commands of cprof are not recorded, and run as they always do.
+- Not recorded, either: hosts other than the interpreter, `lua -E`, and children with an empty environment, with another value of `LUA_INIT_5_4`, or with `CPROF=0`. If a child cannot be recorded, it runs, and the report says why it is missing.
 
-Exit statuses of commands: 0; 1: `cprof check` found more than the budget has; 2: bad input, with a message of one line on standard error; 3: a fault of cprof. `cprof run` exits with the program's status.
+Exit statuses of commands: 0; 1: a figure of `cprof check` is over budget or too low, or `cprof push` could not send everything; 2: bad input, with a message of one line on standard error; 3: a fault of cprof. `cprof run` exits with the program's status.
 ]],
 }

@@ -20,7 +20,7 @@ writes the profile in a format that other programs read, as `cprof export --form
 | `lcov` | mode `"line"` or `"count"`: which lines and functions of files ran, and which did not; in mode `"count"` also branches | `lcov`, `genhtml` |
 | `cobertura` | mode `"count"`: lines, branches and functions of files | GitLab, Jenkins, and most programs that read Cobertura's XML |
 | `luacov` | mode `"line"` or `"count"`: the hits of lines, as `luacov.stats.out` | LuaCov and its reporters |
-| `json` | the whole profile but its frames, as `lua/cprof/export/json.lua` describes | your programs |
+| `json` | the whole profile except its frames, as `lua/cprof/export/json.lua` describes | your programs |
 | `csv` | a row for each function, with the fields of `profile.functions` | spreadsheets |
 | `html` | the whole profile as a page | browsers: `cprof help page` |
 

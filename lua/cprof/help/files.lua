@@ -2,7 +2,7 @@ return {
   title = "Files",
   summary = "recording into a file, after crashes too; save and load",
   text = [[
-With `start { file = "run.cprof" }` or `cprof run -o run.cprof`, the recorder counts in pages of the file. The file is a valid profile at every instant. Another process can load it while the program runs. After `kill -9`, a crash or `os.exit` it has everything up to the last event.
+With `start { file = "run.cprof" }` or `cprof run -o run.cprof`, the recorder keeps its figures in memory-mapped pages of the file, so the file is a valid profile at every instant. Another process can load it while the program runs. After `kill -9`, a crash or `os.exit` it has everything up to the last event.
 
 ```lua
 local profile = assert(profiler.load "run.cprof")
@@ -11,7 +11,7 @@ assert(profile:save "copy.cprof")
 ```
 
 - `profile:save(path)` writes a profile that was recorded in memory. A file is replaced only when all is written. Frames are not kept in files.
-- Names are found when recording stops or the Lua state is closed. If the program was killed before, functions that were in tables when recording started have their usual names; others are named by their definitions, if sources can be read, or by their first calls.
+- Names are found when recording stops or the Lua state is closed. If the program was killed before, functions that were fields of tables when recording started have their usual names; others are named by their definitions, if sources can be read, or by their first calls.
 - The report of a file that is still being recorded includes the time since its last event.
 - The child of a fork does not write to the file of its parent. With `%p` in the name, it has a file of its own.
 - A file that exists and is not a profile is not overwritten.
@@ -29,12 +29,12 @@ assert(profile:save "copy.cprof")
 
 `report`, `diff` and `merge` add up the recordings of a folder, or those that match a pattern. `--since` and `--until` select recordings by when they began: an age (`30s`, `10m`, `2h`, `1d`) or a time in UTC.
 
-## What was recorded last
+## The last recording
 
 Commands without a FILE read the last recording that `cprof run` made in this folder or on this terminal, also with `-o`. If there is none, they read the user's last recording, and a note says so. `cprof diff` without files compares the last two recordings. The output begins with the name of the program, or a note on standard error names it.
 
 Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. It is removed after two later recordings of that folder and terminal have ended, or 16 later recordings of any folder. If there is no such folder, or others can write to it, the recording is not kept, and the report says so.
 
-A signal that ends the program (`SIGTERM`, `SIGHUP`, `SIGPIPE` as with `| head -1`, a second Ctrl-C) loses nothing: the file and the printed report have everything up to the signal, and the exit status is that of the signal.
+A signal that ends the program (`SIGTERM`, `SIGHUP`, `SIGPIPE` as with `| head -1`, a second Ctrl-C) loses nothing: the file and the printed report cover everything up to the signal, and the exit status is that of the signal.
 ]],
 }

@@ -8,14 +8,14 @@ return {
 | `rate` | `1000` | mode `"sample"`: samples a second, from 1 to 10000 |
 | `lines` | all | mode `"line"`, `"count"` or `"sample"`: a list of [patterns](#patterns) on source paths: only lines, or instructions, of these sources; others run at the cost of mode `"call"` |
 | `include` | all | a list of [patterns](#patterns) on source path or title (`name (file:line)`): only these functions |
-| `exclude` | none | not these: their time is charged to their callers |
+| `exclude` | none | not these functions: their time is charged to their callers |
 | `c_functions` | `true` | `false`: the time of C functions is charged to their callers |
 | `callsites` | `false` | `true`: calls from different lines are different call-tree nodes |
 | `clock` | `"wall"` | `"cpu"`: the CPU time of the thread |
 | `timer` | `"auto"` | mode `"sample"`, by the wall clock, who interrupts the program. `"auto"`: events of the system's task clock, where it allows them, else as `"thread"`; `"thread"`: a thread of cprof's own. Both let waits go on. `"wall"`: a timer, whose signals may end waits early ([Sampling](#sampling)) |
 | `recursion` | `"auto"` | `"full"`: each level of a recursion has its own node; `"fold"`: a function that is already on the path gets no second node there; `"auto"`: full up to 100,000 nodes, then folded |
 | `max_nodes` | `1000000` | the most call-tree nodes; beyond them, functions keep their exact calls and self times, but not their callers, and the report says so; also limits the number of functions |
-| `memory` | `false` | `true`: counts allocations by node, function and kind, and in modes `"line"` and `"count"` by line; mode `"sample"` estimates them, also by line; `"live"`: also what of them is in use, now and at the peak |
+| `memory` | `false` | `true`: counts allocations by node, function and kind, and in modes `"line"` and `"count"` by line; mode `"sample"` estimates them, also by line; `"live"`: also how much of it is in use, now and at the peak |
 | `memory_interval` | `524288` | with `memory = "live"`, and in mode `"sample"`: average bytes between samples; `1`: all blocks, which takes some 64 bytes for each block in use |
 | `gc` | `false` | `true`, in modes `"call"` and `"line"`: the time of the garbage collector is in a zone `(garbage collector)`, under the function whose allocation made its step due (not on Lua 5.5) |
 | `distribution` | `false` | `true`, in modes `"call"` and `"line"`: how long the calls of each function took: median, p90, p99, max and a histogram; and the eight slowest calls, with their call paths |
@@ -24,7 +24,7 @@ return {
 | `file` | none | records into this file, not memory; in its name, `%p` becomes the process number, `%t` the time in UTC (`20261122T065108Z`), `%n` a number that counts the files of this process, and goes on in its forked children |
 | `every` | none | the seconds after which the file is completed and another begun; the name needs `%t` or `%n` |
 | `keep` | all | with `every`: the number of the recording's newest files to keep |
-| `keep_last` | none | mode `"sample"`: the seconds before a call of `dump_recent` that this writes into a file, see [Sampling](#sampling); `file` is then the name of such files, with `%t` or `%n`, and recording is in memory |
+| `keep_last` | none | mode `"sample"`: how many of the last seconds `dump_recent` writes into a file, see [Sampling](#sampling); `file` is then the name of such files, with `%t` or `%n`, and recording is in memory |
 | `on_slow` | none | with `keep_last` and `file`: `{ [NAME] = SECONDS }`: writes the last seconds when a zone of this name, made by `zone` or `wrap`, takes longer |
 | `dump_every` | `60` | with `on_slow` or `slow_frames`: the seconds from one such file to the next, at least |
 | `trace` | standard error | mode `"trace"`: the path to write to (`.json`: trace events for Perfetto and `chrome://tracing`; otherwise text, indented up to 40 levels; deeper lines begin with their level), or a function that is called with `"enter"` or `"leave"`, depth, title, ns since the start and, for `"leave"`, the duration in ns |

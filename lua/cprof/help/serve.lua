@@ -22,9 +22,9 @@ prints an address to open in a browser. It shows the page of `cprof html` (`cpro
 
 To see how edits change the heat of lines, start with `--lines`, edit, press *Run again*.
 
-**The program.** A program that serve starts shares serve's standard input, output and error, and reports at its end as under cprof run. The page stays then. Ctrl-C interrupts the program if it still runs. The exit status of serve is that of the program's last run, or 0 if it started none. Of other programs, serve only reads the file, so it cannot disturb them.
+**The program.** A program that serve starts shares serve's standard input, output and error, and reports at its end as under cprof run. The page stays then. Ctrl-C interrupts the program if it still runs. The exit status of serve is that of the program's last run, or 0 if it started none. If serve did not start the program, it only reads the file, so it cannot disturb the program.
 
-**Refreshes.** Each refresh loads the file, and sends pages what has changed. While no page is visible, nothing is loaded. If loading takes long, refreshes are made less often than asked for, so that loading takes about 10 % of a processor. A slow page gets all that it missed at once, and delays no other page. Estimates of overhead get better while a program runs. If nothing else changes, they are sent in one of ten refreshes, and at the end.
+**Refreshes.** Each refresh loads the file, and sends pages what has changed. While no page is visible, nothing is loaded. If loading takes long, refreshes are made less often than asked for, so that loading takes about 10 % of a processor. A slow page gets everything that it missed at once, and delays no other page. Estimates of overhead get better while a program runs. If nothing else changes, they are sent in one of ten refreshes, and at the end.
 
 **Who can look.** serve listens at 127.0.0.1, at a free port, unless `--listen HOST:PORT` says otherwise. Requests need the token in the address: whoever has it can see the figures and the sources, and press the buttons. Requests with another server's name, and those of other pages, are refused. Only the page and the recording are served, never other files. There is no encryption: beyond your own machine, use a tunnel, such as ssh's.
 

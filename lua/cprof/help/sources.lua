@@ -11,7 +11,7 @@ Annotated sources need mode `"line"` (`cprof run --lines script.lua`), `"sample"
 | in C | in lists of lines: the time of C functions that the line calls, which have no lines |
 | calls, total | calls made from the line, and their time; recursion counted once |
 
-A function called by a tail call counts as called from the line that called the function which it replaces. Code without lines (`strip`) is named as such. The text is that of the source when it was first read. If that text differs from the code that ran, or the file has changed since, a note says so. Of a very long line, only the first 1000 bytes are shown.
+A function called by a tail call counts as called from the line that called the function it replaces. Stripped code has no lines, and is marked as stripped. The text is that of the source when it was first read. If that text differs from the code that ran, or the file has changed since, a note says so. Of a very long line, only the first 1000 bytes are shown.
 
 | option | default | |
 |---|---|---|

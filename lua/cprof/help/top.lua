@@ -30,7 +30,7 @@ The screen shows functions by self time, total time, calls or name; the call tre
 
 - A program that top starts reads standard input, unless that is the terminal, whose keys are for top. Its output is kept: the view Output shows the end of it. When top quits, it prints all output, and then the report of cprof run. The exit status is the program's.
 - If that program still runs, `q` asks whether to end it (SIGTERM) or to leave it running. Ctrl-C interrupts the program, and top quits when it has ended.
-- Of programs that top did not start, it only reads the file, so it cannot disturb them.
+- If top did not start the program, it only reads the file, so it cannot disturb the program.
 - Each refresh loads the file. If that takes long, refreshes are made less often than `--interval` says, so that top takes at most about 5 % of a processor.
 - The state is `running`, `ended`, or `killed` (ended without stopping the recording). If a new recording replaces the file, top shows it.
 - If standard output is not a terminal, and with `--screens`, screens are printed one after another: `--screens 1` prints one, for scripts.

@@ -2,7 +2,7 @@ return {
   title = "The view",
   summary = "a live display inside your program",
   text = [[
-A view has what an interactive display shows, as plain records, which a host draws in its own way.
+A view is an interactive display as plain records, which a host draws in its own way.
 
 ```lua
 local view = profiler.view()          -- of what is being recorded

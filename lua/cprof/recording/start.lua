@@ -219,8 +219,8 @@ local function check_gc()
     error("start: option 'gc' cannot be given in a finalizer, while the " ..
       "collector is at work", 6)
   elseif core.internals() == "direct" then
-    error(("start: option 'gc' needs Lua 5.4: the collector of %s cannot be " ..
-      "driven"):format(_VERSION), 6)
+    error(("start: option 'gc' needs Lua 5.4: cprof cannot control the " ..
+      "collector of %s"):format(_VERSION), 6)
   else
     error("start: option 'gc' needs to read Lua's own structures, which is " ..
       "not possible here, or switched off by CPROF_INTERNALS=0", 6)

@@ -359,8 +359,8 @@ local function outside(profile, page)
       "cprof's processor", plural(late, "more look"))
   end
   if (meta.outside_missed_ns or 0) > 0 then
-    page:note("short work was over before it could be looked at: functions " ..
-      "may have run for up to %s more, the time in (not seen between looks)",
+    page:note("short work was missed between looks: functions may have " ..
+      "run for up to %s more, which is in the row (not seen between looks)",
       format.time(meta.outside_missed_ns))
   end
   local module = unnamed(profile)

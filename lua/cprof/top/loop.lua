@@ -131,8 +131,8 @@ local function finish(watched)
   local program = watched.follower.program
   if not program then return watched.interrupted and 130 or 0 end
   if watched.left then
-    terminal.say(("cprof top: process %d goes on; it writes to %s\n"):format(
-      program.pid, program.path))
+    terminal.say(("cprof top: process %d keeps running, and records into %s\n")
+      :format(program.pid, program.path))
     return 0
   end
   if watched.gone then program:signal "TERM" end
