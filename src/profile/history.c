@@ -105,7 +105,7 @@ static void shares_fill (Taking *t, const Memory *m) {
 ** ======================================================= */
 
 /*
-** Fills in the nodes of a frame. That of overhead gets the time that the
+** Fills in the nodes of a frame. The node of overhead gets the time that the
 ** others leave.
 */
 static void take_nodes (const Taking *t, HistoryFrame *to,

@@ -238,7 +238,7 @@ static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
   Frame *f = h->top;
   CallAddress ci = ar->i_ci;
   const Callee *c;
-  uint64_t key;  /* with flags as line, no node matches: all lines are 0 */
+  uint64_t key;  /* flags as the line: only a frame without flags matches */
   Node *n;
   if (unlikely(internals_caller(ci) != f->ci || f == h->limit)) return 0;
   f[1].ci = ci;

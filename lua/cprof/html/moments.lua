@@ -62,7 +62,7 @@ local function stretches_of(p, all)
   return out
 end
 
--- the part of the recording that the profiler took
+-- the profiler's share of the recorded time
 local function overhead(nodes)
   local _, _, _, _, _, total = core.node(nodes, 1)
   local _, _, _, _, own = core.node(nodes, (core.overhead(nodes)))

@@ -142,7 +142,7 @@ function Reader:frames(stack)
   return out
 end
 
----What reads C stacks of a process.
+---A reader of the C stacks of a process.
 ---@param memory userdata
 ---@param symbols cprof.Symbols
 ---@param mappings cprof.Mapping[]

@@ -35,9 +35,9 @@ Outside.__index = Outside
 -- seconds between two looks at which thread runs a state, and what it has used
 local often <const> = 0.2
 
--- The most of its time for which the program is stopped; and where stops take
--- far longer than usual, as others have cprof's processor. A few of these do
--- not tell yet: that many looks count before the first one.
+-- The largest share of its time for which the program is stopped: usually, and
+-- where stops take far longer than usual, as others have cprof's processor. The
+-- first long stops may be chance, so this many looks count before them.
 local share <const>, highest <const>, before <const> = 0.02, 0.05, 100
 
 -- seconds after which a state that cannot be read any more is given up
@@ -346,7 +346,7 @@ local function times_of(self, figures)
   wall = integer(wall * 1e9)
   local known = told > 0 and cpu > 0
   if known then
-    -- what was not told is as the rest
+    -- the time for which nothing was told is divided like the rest
     local more = wall / (told * 1e9)
     cpu, delay = integer(cpu * more), integer(delay * more)
   end

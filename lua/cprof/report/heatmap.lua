@@ -15,7 +15,7 @@ local margin <const>, usual <const> = 8, 100
 -- Cells by their share: idle, up to an eighth, up to two, and so on.
 local ramp <const> = ".:-=+*#%@"
 
--- a character stands for so many columns at most, where there is room
+-- a cell is at most this many columns wide, where there is room
 local widest <const> = 4
 
 -- the character of a cell, and its style
