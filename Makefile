@@ -215,10 +215,12 @@ deps-consumers: deps-test
 	$(call need,valgrind lcov libxml2-utils golang-go protobuf-compiler python3 lua-zlib \
 	  lighttpd lighttpd-modules-lua prosody neomutt gringo curl gdb \
 	  $$(command -v npm >/dev/null || echo nodejs npm))
-	@if [ ! -x $(NPM)/.bin/ajv ] || [ ! -d $(NPM)/speedscope ]; then \
-	  echo "installing speedscope and ajv in $(B)/npm"; \
+	@if [ ! -x $(NPM)/.bin/ajv ] || [ ! -d $(NPM)/speedscope ] || \
+	  [ ! -x $(NPM)/.bin/profiler-cli ]; then \
+	  echo "installing speedscope, ajv and profiler-cli in $(B)/npm"; \
 	  mkdir -p $(B)/npm && npm install --prefix $(B)/npm --silent \
-	    --no-audit --no-fund speedscope@1.25.0 ajv-cli@5.0.0; fi
+	    --no-audit --no-fund speedscope@1.25.0 ajv-cli@5.0.0 \
+	    @firefox-devtools/profiler-cli@0.10.0; fi
 
 deps-hosts: deps-test
 	$(call need,lighttpd lighttpd-modules-lua prosody apache2-utils curl)

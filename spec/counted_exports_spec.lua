@@ -45,7 +45,8 @@ describe("an export of mode count", function()
       assert.is_false(ok)
       assert.truthy(why:find("export: format " .. format .. " is about " ..
         'times, which mode "count" does not record; formats that need no ' ..
-        "times: folded, speedscope, pprof, callgrind, lcov,", 1, true), why)
+        "times: folded, speedscope, firefox, pprof, callgrind, lcov,", 1,
+        true), why)
     end
   end)
 

@@ -5,7 +5,7 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local compile = require "compile"
 local core = require "cprof.core"
-local elf = require "cprof.remote.elf"
+local elf = require "cprof.source.elf"
 local remote = require "cprof.remote"
 local symbols = require "cprof.remote.symbols"
 
@@ -63,7 +63,7 @@ describe("an ELF file", function()
     local path = dir:file("a", file_of { { strtab, "\0one\0" },
       { symtab, symbol(0x10, 1), 0, 1 << 27 } })
     local script = dir:file("read.lua", [[
-      local file = require "cprof.remote.elf".read(arg[1])
+      local file = require "cprof.source.elf".read(arg[1])
       io.write(file.functions[1] and file.functions[1].name or "nothing")]])
     local out, err = command.shell(("ulimit -v 100000; $SPEC_LUA %s %s")
       :format(script, path))

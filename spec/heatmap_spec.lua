@@ -364,8 +364,8 @@ describe("cprof heatmap", function()
     profiler.stop()
     assert(profiler.snapshot():save(called))
     for _, case in ipairs {
-      { 'no time axis: mode "call" does not keep when; cprof run --sample ' ..
-        "does", called },
+      { 'no time axis: mode "call" does not record one; cprof run ' ..
+        "--sample does", called },
       { "9s is not within the recording", "--from=9s", path },
       { "no function 'nobody' was recorded", path, "nobody" },
     } do

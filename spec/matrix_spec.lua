@@ -86,7 +86,7 @@ local function exporting(p, row, o)
     return ("export: format %s needs a profile of mode \"line\" or \"count\"")
       :format(row.name)
   elseif row.times and mode == "count" then
-    return ("export: format %s is about times"):format(row.name)
+    return ("export: format %s needs times"):format(row.name)
   elseif not row.tree and next(o) then
     return "export: option '"
   elseif o.measure and not row.measures then

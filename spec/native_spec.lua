@@ -7,7 +7,7 @@ local command = require "command"
 local compile = require "compile"
 local core = require "cprof.core"
 local corefile = require "cprof.remote.corefile"
-local elf = require "cprof.remote.elf"
+local elf = require "cprof.source.elf"
 local folded = require "cprof.report.folded"
 local helper = require "helper"
 local json = require "dkjson"
@@ -526,6 +526,32 @@ coroutine.wrap(function() return (pcall(outer)) end)()
     check_folded(p)
     dir:file("stop", "")
     finish(host)
+  end)
+
+  it("has C frames of a file without names in one row of trees", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2 -s", "spin()\n")
+    local p = record(host.pid, 20, function(p)
+      return hottest(p):find "%(main chunk%)"
+    end)
+    for _, mode in ipairs { "tree", "flame", "summary" } do
+      local text = p:report { mode = mode, width = 300 }
+      local n = text:match "host %((%d+) unnamed frames%)"
+      assert.is_true(math.tointeger(tonumber(n)) >= 3, text)
+      -- the list of functions has each of them
+      assert.equal(mode == "summary", text:find("host+0x", 1, true) ~= nil,
+        text)
+    end
+    -- the root of a tree may be one of them
+    local f
+    for _, other in ipairs(p.functions) do
+      if other.name:find("host+0x", 1, true) and
+         other.total_ns > other.self_ns then
+        f = other
+      end
+    end
+    assert.is_truthy(p:report { mode = "tree", root = f.title, width = 300 }
+      :find(f.name, 1, true))
   end)
 
   it("says which file has no names for its functions", function()

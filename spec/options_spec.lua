@@ -16,7 +16,7 @@ describe("the options of start", function()
        "dump_every, every, exclude, file, gc, history, include, keep, " ..
        "keep_last, lines, max_nodes, memory, memory_interval, mode, " ..
        "on_slow, rate, " ..
-       "recursion, slow_frames, tasks, timer, trace" },
+       "recursion, slow_frames, tasks, timer, trace, under" },
     { { 1 }, "start: unknown option 1 (a number); valid options: " },
     { { clock = "sundial" },
       'start: option \'clock\' must be one of "wall", "cpu", got "sundial"' },

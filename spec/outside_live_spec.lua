@@ -110,7 +110,7 @@ describe("a program that is followed from outside", function()
     sample_until(follower, samples(3))
     follower.outside.options.seconds = 0
     sample_until(follower, function() return follower.final end)
-    assert.equal("ended: the time was over", follower.status.text)
+    assert.equal("ended: the time was up", follower.status.text)
     program:go()
     assert.same({ "exit", 0 }, { program:close() })
   end)

@@ -85,7 +85,7 @@ describe("a range of time", function()
     assert.is_truthy(out:find "\n +100%.0 +%- +%-100%.0 ±[^\n]+ usual ", out)
     assert.is_truthy(out:find "\n +%- +100%.0 +%+100%.0 ±[^\n]+ rebuild ", out)
     out = run("diff", "--range=700ms..", path)
-    assert.is_truthy(out:find("before: all of it: ", 1, true), out)
+    assert.is_truthy(out:find("before: whole recording: ", 1, true), out)
     assert.is_truthy(out:find("0.7s to 0.8s: ", 1, true), out)
   end)
 
@@ -111,9 +111,9 @@ describe("a range of time", function()
         "--from=0.5s", "--to=300ms", path },
       { "3600s is not within the recording, which took 800ms", "report",
         "--from=1h", path },
-      { 'no time axis: mode "call" does not keep when; cprof run --sample ' ..
-        "does", "report", "--from=0", called },
-      { "no time axis: a sum of recordings does not keep when", "report",
+      { 'no time axis: mode "call" does not record one; cprof run ' ..
+        "--sample does", "report", "--from=0", called },
+      { "no time axis: a sum of recordings has none", "report",
         "--to=1s", sum },
       { "--from and --to need one profile", "report", "--to=1s", path, path },
       { "--range and --against need one profile", "diff", "--range=0..1s",

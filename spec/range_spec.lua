@@ -263,10 +263,10 @@ describe("a range of a profile", function()
       assert.is_nil(none)
       assert.is_truthy(why:find(what, 1, true), why)
     end
-    missing("a sum of recordings does not keep when",
+    missing("a sum of recordings has none",
       assert(merge.sum { p, p }))
     missing("a range of time cannot be divided", part(p, 0.1, 0.3))
-    missing('no time axis: mode "call" does not keep when',
+    missing('no time axis: mode "call" does not record one',
       helper.record(function() end))
     missing("0.9s is not within the recording, which took 800ms",
       { range = function() return p:range(0.9, 1) end })

@@ -1042,7 +1042,7 @@ end
       true))
     assert.truthy(exported "csv":find("self_samples,total_samples", 1, true))
     for _, format in ipairs { "pprof", "chrome", "folded", "speedscope",
-                              "cpuprofile" } do
+                              "cpuprofile", "firefox" } do
       assert.is_true(#exported(format) > 100)
     end
   end)

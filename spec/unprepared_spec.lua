@@ -153,6 +153,56 @@ describe("a program that is sampled from outside", function()
     os.execute("kill -9 " .. program.pid)
   end)
 
+  it("is not stopped for a look that comes late", function()
+    local dir <close> = command.folder()
+    local program <close> = start(dir, [[
+      begun()
+      while not stopped do end]])
+    local watched_one = assert(outside.open(program.pid, options()))
+    watched_one:begin()
+    repeat watched_one:step(core.seconds()) until watched_one.states[1].thread
+    local state, samples = watched_one.states[1], watched_one.samples
+    local function look(due, latest)
+      return core.outside_look(samples, 1, state.root, state.layout,
+        state.thread, state.from, state.to, due, latest)
+    end
+    local before = core.outside_figures(samples)
+    local now = core.seconds()
+    assert.same({ "late", 0 }, { look(now - 2, now - 1) })
+    local after = core.outside_figures(samples)
+    assert.equal(before.late + 1, after.late)
+    assert.equal(before.stops, after.stops)
+    assert.equal(before.runs, after.runs)
+    -- it was due before the program was there: it had a processor since
+    local found, stopped
+    repeat
+      found, stopped = look(1e-9, now + 1e6)
+    until found ~= "it does not stop"  -- in time, as the system is busy
+    assert.equal("runs", found)
+    assert.is_true(stopped > 0)
+    os.execute("kill -9 " .. program.pid)
+  end)
+
+  it("has samples where cprof takes its only processor from it", function()
+    local processor = command.read "/proc/self/status"
+      :match "Cpus_allowed_list:%s*(%d+)"
+    local dir <close> = command.folder()
+    local program <close> = start(dir, [[
+      local function hot() while not stopped do end end
+      begun()
+      hot()]], ("taskset -c %s $SPEC_LUA"):format(processor))
+    local file = dir.path .. "/x.cprof"
+    local p
+    repeat
+      local _, err, status = command.shell(("taskset -c %s %s"):format(
+        processor, command.line("attach", "--seconds", "0.3", "-o", file,
+        tostring(program.pid))))
+      assert.equal(0, status, err)
+      p = assert(profiler.load(file))
+    until p.samples >= 5 and helper.named(p, "hot")
+    os.execute("kill -9 " .. program.pid)
+  end)
+
   it("has no time axis, and says what has one", function()
     local dir <close> = command.folder()
     local program <close> = start(dir, [[
@@ -316,11 +366,13 @@ describe("a program that is sampled from outside", function()
       begun()
       repeat work() os.execute "sleep 0.01" until over()
       print "done"]])
-    local p, figures = record(program.pid, 100, { stop = false })
+    -- it runs now and then, however long its child takes
+    local p, figures = record(program.pid, 100, { stop = false }, function(p)
+      return p.meta.paused_ns > 0
+    end)
     assert.equal(0, figures.stops)
     assert.equal(0, figures.runs)
     assert.equal(p.samples, figures.waits)
-    assert.is_true(p.meta.paused_ns > 0)  -- when it ran
     assert.equal("done\n", (program:close()))
   end)
 
@@ -433,6 +485,24 @@ describe("cprof attach of a program that does not listen", function()
     assert.same(well, ended)
   end)
 
+  it("refuses one that records itself, and says what shows that", function()
+    local dir <close> = command.folder()
+    local out, err, ended = beside(dir, [[
+      package.path, package.cpath = os.getenv "LUA_PATH",
+        os.getenv "LUA_CPATH"
+      require "cprof".start { mode = "sample", file = "own.cprof" }
+      begun()
+      repeat until over()
+      print "done"]], [[
+      cprof attach $pid; cprof attach --native $pid]])
+    assert.equal("", out)
+    local line = "cprof attach: process N records itself into FILE: " ..
+      "cprof top and cprof serve show what it records\n"
+    assert.equal(line:rep(2), (err:gsub("process %d+", "process N")
+      :gsub("into %S+:", "into FILE:")))
+    assert.same(well, ended)
+  end)
+
   it("says why it cannot be", function()
     local dir <close> = command.folder()
     local out, err, ended = beside(dir, busy, [[
@@ -447,8 +517,8 @@ describe("cprof attach of a program that does not listen", function()
       "be sampled from outside: process N has no Lua N.N or N.N state",
       "cprof attach: process N does not listen, so it can only be sampled: " ..
         "--lines needs luaN.N -l cprof.auto, or cprof_listen in its host",
-      "cprof attach: --no-stop sees only waiting, which --clock=cpu leaves " ..
-        "out" }, lines)
+      "cprof attach: --no-stop cannot be combined with --clock=cpu: it " ..
+        "samples only waiting, which has no CPU time" }, lines)
     assert.same(well, ended)
   end)
 end)

@@ -5,6 +5,7 @@ local helper = require "helper"
 local profiler = require "cprof"
 
 local q = command.quote
+local linux <const> = command.shell "uname -s" == "Linux\n"
 local row <const> = "(waiting, or in a C function)"
 
 -- ns, half of what programs have waited at least
@@ -177,12 +178,23 @@ describe("a recording that a signal ends", function()
       assert.is_true(waited > long, waited)
       local wall = err:match "\n(%S+) wall[:,]? "
       assert.equal(require "cprof.text.format".time(p.meta.wall_ns), wall, err)
-      -- nothing tells whether that was CPU time or waiting
-      assert.equal(require "cprof.text.format".time(
-        p.meta.since_last_event_ns), err:gsub("%s+", " "):match(
-        "a signal ended the program, (%S+) after the last %l+; that time " ..
-        "counts as CPU time, even if the program waited"), err)
-      assert.is_true(p.meta.since_last_event_ns > long)
+      local since = p.meta.since_last_event_ns
+      assert.is_truthy(err:gsub("%s+", " "):find(("a signal ended the " ..
+        "program, %s after the last %s"):format(
+        require "cprof.text.format".time(since),
+        options[1] == "--sample" and "sample" or "event"), 1, true), err)
+      assert.is_true(since > long)
+      -- the clocks of the thread tell that it has waited
+      local idle = p.meta.since_last_event_waiting_ns
+      assert.equal(idle == nil, err:gsub("%s+", " "):find("that time counts " ..
+        "as CPU time, even if the program waited", 1, true) ~= nil, err)
+      if linux then
+        assert.is_true(idle > since * 0.8, idle)
+        assert.is_true(p.meta.waiting_ns >= idle)
+        local at = options[1] == "--sample" and helper.named(p, row) or
+          helper.named(p, "spec_host.sleep") or helper.named(p, "sleep")
+        assert.is_true(at.self_wait_ns > at.self_ns * 0.8, at.self_wait_ns)
+      end
     end
   end)
 

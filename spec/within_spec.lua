@@ -5,13 +5,15 @@ local within = require "cprof.count.within"
 -- a profile of nodes: parent, function's name, ns; C functions that Lua did
 -- not call begin with "-"
 local function profile(list)
-  local p, by = { nodes = {}, functions = {}, samples = #list }, {}
+  local p, by = { nodes = {}, functions = {}, samples = #list,
+    time_samples = #list }, {}
   for i, node in ipairs(list) do
     local parent, given, ns = table.unpack(node)
     local native = given:match "^%-(.*)$"
     if not by[given] then
       p.functions[#p.functions + 1] = { name = native or given,
         kind = (native or given == "io.read") and "C" or "Lua",
+        self_ns = 0,
         title = ("%s (%s)"):format(native or given, native and "[lua]" or
           given == "io.read" and "[C]" or "a.lua:1") }
       by[given] = #p.functions

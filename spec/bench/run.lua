@@ -210,15 +210,26 @@ end
 
 if only == "" then
   local rows = require "waits"
-  print(("\n%-23s %7s %7s %7s %8s %7s %7s"):format(("of %d waits of %d ms")
-    :format(rows[1].count, rows[1].ms), "wall", "cpu", "thread", "signals",
-    "cpu", "thread"))
+  print(("\n%-23s %6s %6s %6s %6s %8s %6s %6s %6s"):format(
+    ("of %d waits of %d ms"):format(rows[1].count, rows[1].ms), "wall", "cpu",
+    "thread", "auto", "signals", "cpu", "thread", "auto"))
   for _, w in ipairs(rows) do
-    print(("%-23s %7d %7d %7d %8d %7d %7d"):format(w.name, w.wall.ended,
-      w.cpu.ended, w.thread.ended, w.wall.signals, w.cpu.signals,
-      w.thread.signals))
-    tsv[#tsv + 1] = ("waits that end early, timer thread\t%s\t%d\t\t\t\t%d\t\t")
-      :format(w.name, w.wall.ended, w.thread.ended)
+    print(("%-23s %6d %6d %6d %6d %8d %6d %6d %6d"):format(w.name,
+      w.wall.ended, w.cpu.ended, w.thread.ended, w.auto.ended,
+      w.wall.signals, w.cpu.signals, w.thread.signals, w.auto.signals))
+    for _, timer in ipairs { "thread", "auto" } do
+      tsv[#tsv + 1] = ("waits that end early, timer %s\t%s\t%d\t\t\t\t%d\t\t")
+        :format(timer, w.name, w.wall.ended, w[timer].ended)
+    end
+  end
+
+  print(("\n%-23s %8s %9s %9s"):format("samples by stack depth", "us each",
+    "samples", "a second"))
+  for _, row in ipairs(require "depths") do
+    print(("%-23s %8.1f %9d %9.0f"):format(("%d frames"):format(row.depth),
+      row.ns / 1e3, row.samples, row.rate))
+    tsv[#tsv + 1] = ("sample at a depth\t%d\t\t\t\t\t%d\t\t"):format(row.depth,
+      row.ns // 1)
   end
 end
 

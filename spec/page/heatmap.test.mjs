@@ -222,7 +222,7 @@ describe("a range of time", () => {
     const share = (b - a) / (b * (300 / 430));
     assert.ok(Math.abs(share - 1) < 0.01, `${range} ${share}`);
     assert.equal(await text("nav [aria-current]"), "Memory");
-    assert.match(await text("main"), /Who allocated is not known/);
+    assert.match(await text("main"), /Which functions allocated in/);
     await shot("stall-memory-range");
     await choose("nav a", "Heatmap");
     assert.equal(await text("h2.apart"), (await text(".limit")).slice(0, -1));

@@ -125,6 +125,13 @@ function consumers.speedscope(path)
   return frames, whole
 end
 
+---What Firefox's profiler makes of a file; see firefox.js.
+function consumers.firefox(path)
+  return assert(json.decode(consumers.run("node spec/support/firefox.js " ..
+    "'%s/@firefox-devtools/profiler-cli/dist/profiler-cli.js' '%s'",
+    consumers.npm, path)))
+end
+
 consumers.npm = build .. "/npm/node_modules"
 
 return consumers

@@ -176,7 +176,7 @@ local of_profiles = {
   report = { {}, { { mode = "callgraph" } }, { { mode = "tree" } } },
   annotate = {}, export = { { "csv", function() end } },
   save = { { file "saved.cprof" } }, html = { { file "out.html" } },
-  sums = { { title } }, range = { {}, { 0, 1e9 } },
+  sums = { { title } }, within = { { "f" } }, range = { {}, { 0, 1e9 } },
 }
 local of_frames = {
   at = { { 0 } }, averages = { { "all" } }, nodes = { { 0 } },

@@ -114,15 +114,16 @@ int platform_delayopen (void) {
 */
 int platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
 #if defined(__linux__)
-  char text[64];
+  char text[64], *at = text;
   struct rusage used;
-  unsigned long long ran, ready, times;
+  unsigned long long ran, ready;
   ssize_t size = pread(file, text, sizeof text - 1, 0);
   uint64_t now = platform_cpu();
   if (size <= 0) return 0;
   text[size] = '\0';
-  if (sscanf(text, "%llu %llu %llu", &ran, &ready, &times) != 3 ||
-      ran > now || now - ran > DELAY_SLICE ||
+  ran = strtoull(at, &at, 10);
+  ready = strtoull(at, &at, 10);
+  if (*at != ' ' || ran > now || now - ran > DELAY_SLICE ||
       getrusage(RUSAGE_THREAD, &used) != 0)
     return 0;
   *ns = ready;

@@ -18,6 +18,16 @@ typedef enum TimerWithin {
   TIMER_ENDS		/* a system call that fails with EINTR */
 } TimerWithin;
 
+/*
+** In a tick: the address of the machine instruction that it has interrupted, or
+** one of these. What the system does for a thread outside of its calls, such as
+** page faults, is not told from the instruction that needs it.
+*/
+#define TIMER_UNKNOWN	((uintptr_t)0)
+#define TIMER_SYSTEM	((uintptr_t)1)	/* a system call */
+
+CPROF_I uintptr_t timer_at (int timer);
+
 /* Called in a signal handler, in the thread that the timer belongs to. */
 typedef void (*TimerTick) (void *ud, TimerWithin within);
 

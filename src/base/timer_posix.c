@@ -11,9 +11,9 @@
 ** of 'timers', which is never freed. On Linux, the value that the signal
 ** carries tells whether it is still for the timer in that entry: a late
 ** signal does nothing. The signal of a task clock carries its descriptor. The
-** handler calls nothing but 'tick', clock_gettime, timer_settime and, to send
-** a signal on, pthread_kill. It keeps errno. Another thread that ends the
-** timer waits until the handler has left the entry.
+** handler calls nothing but 'tick', clock_gettime, timer_settime, sigpending
+** and, to send a signal on, pthread_kill. It keeps errno. Another thread that
+** ends the timer waits until the handler has left the entry.
 */
 
 #define _GNU_SOURCE		/* SIGEV_THREAD_ID, syscall */
@@ -55,6 +55,7 @@ typedef struct Timer {
   uintptr_t ended;	/* stack pointer of the system call that the last
 			   signal has ended; 0: it has ended none */
   uint64_t left;	/* ns, when that signal's handler returned */
+  uintptr_t at;		/* see 'timer_at' */
 #if PLATFORM_TIMERS
   timer_t id;
   pid_t to;		/* the thread, as the system numbers it */
@@ -160,13 +161,25 @@ static uintptr_t timer_stack (const void *context) {
 }
 
 
+static uintptr_t timer_code (const void *context) {
+  const ucontext_t *at = cast(const ucontext_t *, context);
+  return (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
+}
+
+
+/* Does the instruction before this one call the system? */
+static int timer_aftercall (uintptr_t at) {
+  const unsigned char *code = (const unsigned char *)at;
+  return timer_samepage(code, 2) && code[-2] == 0x0F && code[-1] == 0x05;
+}
+
+
 static TimerWithin timer_within (const void *context) {
   const ucontext_t *at = cast(const ucontext_t *, context);
   const unsigned char *code =
     (const unsigned char *)(uintptr_t)at->uc_mcontext.gregs[REG_RIP];
   if (at->uc_mcontext.gregs[REG_RAX] == -EINTR)
-    return timer_samepage(code, 2) && code[-2] == 0x0F && code[-1] == 0x05
-         ? TIMER_ENDS : TIMER_RUNS;
+    return timer_aftercall(timer_code(context)) ? TIMER_ENDS : TIMER_RUNS;
   return code[0] == 0x0F && code[1] == 0x05 ? TIMER_WAITS : TIMER_RUNS;
 }
 
@@ -180,11 +193,23 @@ static uintptr_t timer_stack (const void *context) {
 }
 
 
+static uintptr_t timer_code (const void *context) {
+  const ucontext_t *at = cast(const ucontext_t *, context);
+  return (uintptr_t)at->uc_mcontext.pc;
+}
+
+
+static int timer_aftercall (uintptr_t at) {
+  const uint32_t *code = (const uint32_t *)at;
+  return timer_samepage(code, sizeof *code) && code[-1] == TIMER_SVC;
+}
+
+
 static TimerWithin timer_within (const void *context) {
   const ucontext_t *at = cast(const ucontext_t *, context);
   const uint32_t *code = (const uint32_t *)(uintptr_t)at->uc_mcontext.pc;
   if ((int64_t)at->uc_mcontext.regs[0] == -EINTR &&
-      timer_samepage(code, sizeof *code) && code[-1] == TIMER_SVC)
+      timer_aftercall(timer_code(context)))
     return TIMER_ENDS;
   return code[0] == TIMER_SVC ? TIMER_WAITS : TIMER_RUNS;
 }
@@ -202,6 +227,18 @@ static TimerWithin timer_within (const void *context) {
   return TIMER_RUNS;
 }
 
+
+static uintptr_t timer_code (const void *context) {
+  (void)context;
+  return TIMER_UNKNOWN;
+}
+
+
+static int timer_aftercall (uintptr_t at) {
+  (void)at;
+  return 0;
+}
+
 #endif
 
 
@@ -214,7 +251,8 @@ static TimerWithin timer_within (const void *context) {
 */
 #if PLATFORM_TIMERS && defined(__x86_64__) && defined(__LP64__)
 
-#define TIMER_JUSTNOW	200000u	/* ns */
+#define TIMER_JUSTNOW	4000000u	/* ns; on a busy machine, a signal may come as
+				   late as a time slice */
 #define TIMER_CALL	7	/* bytes: 'mov $number, %eax' and 'syscall' */
 
 static int timer_waits (long number, const greg_t *registers) {
@@ -235,6 +273,19 @@ static int timer_waits (long number, const greg_t *registers) {
 }
 
 
+/* Are there other signals, for which the call has to fail? */
+static int timer_others (const Timer *t, const ucontext_t *context) {
+  sigset_t pending;
+  int sig;
+  if (sigpending(&pending) != 0) return 1;
+  for (sig = 1; sig < TIMER_SIGNALS; sig++)
+    if (sig != t->signal && sigismember(&pending, sig) == 1 &&
+        sigismember(&context->uc_sigmask, sig) == 0)
+      return 1;
+  return 0;
+}
+
+
 static TimerWithin timer_again (const Timer *t, TimerWithin within,
                                 void *context) {
   greg_t *registers = cast(ucontext_t *, context)->uc_mcontext.gregs;
@@ -248,7 +299,9 @@ static TimerWithin timer_again (const Timer *t, TimerWithin within,
       code[-TIMER_CALL - 1] == 0x41)  /* that is another register */
     return within;
   memcpy(&number, code - TIMER_CALL + 1, sizeof number);
-  if (!timer_waits(number, registers)) return within;
+  if (!timer_waits(number, registers) ||
+      timer_others(t, cast(const ucontext_t *, context)))
+    return within;
   *pc -= TIMER_CALL;
   return TIMER_WAITS;
 }
@@ -281,12 +334,21 @@ static TimerWithin timer_once (Timer *t, TimerWithin within,
 }
 
 
+uintptr_t timer_at (int timer) {
+  return timers[timer].at;
+}
+
+
 /* Calls the tick. 'context' is what was interrupted; NULL: nothing was. */
 static void timer_come (Timer *t, void *context) {
   TimerWithin within = TIMER_RUNS;
-  if (context != NULL)
-    within = timer_again(t, timer_once(t, timer_within(context), context),
-                         context);
+  t->at = TIMER_UNKNOWN;
+  if (context != NULL) {
+    uintptr_t at = timer_code(context);
+    within = timer_within(context);
+    t->at = within != TIMER_RUNS || timer_aftercall(at) ? TIMER_SYSTEM : at;
+    within = timer_again(t, timer_once(t, within, context), context);
+  }
   t->tick(t->ud, within);
   if (t->ended != 0) t->left = platform_monotonic();
 }
@@ -757,6 +819,7 @@ void timer_forked (void) {
   memcpy(&timer_lock, &fresh, sizeof fresh);
   for (i = 0; i < TIMER_MOST; i++) {
     timers[i].within = 0;
+    timers[i].at = TIMER_UNKNOWN;
     if (timers[i].carries != 0 && timer_ishere(i))
       timers[i].tick(timers[i].ud, TIMER_RUNS);
   }

@@ -39,6 +39,12 @@ void timer_forked (void) {
 }
 
 
+uintptr_t timer_at (int timer) {
+  (void)timer;
+  return TIMER_UNKNOWN;
+}
+
+
 int timer_lost (int timer) {
   (void)timer;
   return 0;

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -27,6 +28,8 @@
 #define FUTEX_WAKE_PRIVATE	129
 #endif
 
+#define WATCH_SLICE	100000000u	/* ns that a thread may run on and on */
+
 #define WATCH_WOKEN	1
 #define WATCH_ENDS	2
 
@@ -37,6 +40,7 @@ struct Watch {
   clockid_t clock;	/* processor time of the thread that is watched */
   char begins[32];	/* first bytes of its state file: its number */
   int file;
+  int queued;		/* the file with its waits for a processor; -1: none */
   pthread_t thread;	/* the watching thread */
   PlatformSelf owner;	/* the process that has the thread */
   int woken;		/* WATCH_WOKEN or WATCH_ENDS, where that is asked for */
@@ -68,9 +72,31 @@ static char watch_state (const Watch *w) {
 }
 
 
+/* Where the state is not known, a thread that does not run is taken to wait. */
 int watch_waits (const Watch *w) {
-  char state = watch_state(w);
-  return state == 'S' || state == 'D';
+  return watch_state(w) != 'R';
+}
+
+
+/*
+** The file has three numbers: for how long the thread ran, for how long it was
+** ready, and how often it began to run. The first one has to agree with the
+** thread's clock, but for the time slice that still runs: else the descriptor
+** is that of another file by now.
+*/
+int watch_queued (const Watch *w, WatchQueued *q) {
+  char text[64];
+  unsigned long long ran, ready, times;
+  ssize_t size = pread(w->queued, text, sizeof text - 1, 0);
+  uint64_t now = watch_cpu(w);
+  if (size <= 0) return 0;
+  text[size] = '\0';
+  if (sscanf(text, "%llu %llu %llu", &ran, &ready, &times) != 3 ||
+      ran > now || now - ran > WATCH_SLICE)
+    return 0;
+  q->ns = ready;
+  q->times = times;
+  return 1;
 }
 
 
@@ -134,12 +160,17 @@ static int watch_open (Watch *w) {
     return 0;
   }
   space[1] = '\0';
+  w->queued = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
   return 1;
 }
 
 
+/* A child of a fork closes what it has of its parent's, too. */
 static void watch_close (const Watch *w) {
-  if (watch_state(w) != 0) close(w->file);
+  WatchQueued q;
+  int ours = watch_state(w) != 0;
+  if (ours) close(w->file);
+  if (w->queued >= 0 && (ours || watch_queued(w, &q))) close(w->queued);
 }
 
 

@@ -9,7 +9,8 @@ int recording_blank (Recording *r, const Memory *m) {
   r->memory = *m;
   r->figures = &r->own_figures;
   tree_init(&r->tree, &r->memory);
-  waits_init(&r->waits, &r->memory, NULL);
+  tally_init(&r->waits, &r->memory, NULL);
+  tally_init(&r->spots, &r->memory, NULL);
   tasks_init(&r->tasks, &r->memory, NULL, NULL);
   loops_init(&r->loops, &r->memory, NULL);
   axis_init(&r->axis, &r->memory, NULL, NULL);
@@ -19,7 +20,8 @@ int recording_blank (Recording *r, const Memory *m) {
 
 void recording_free (Recording *r) {
   tree_free(&r->tree);
-  waits_free(&r->waits);
+  tally_free(&r->waits);
+  tally_free(&r->spots);
   tasks_free(&r->tasks);
   loops_free(&r->loops);
   axis_free(&r->axis);

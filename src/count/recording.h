@@ -10,6 +10,7 @@
 #include "count/axis.h"
 #include "count/gap.h"
 #include "count/loops.h"
+#include "count/spots.h"
 #include "count/node.h"
 #include "count/tasks.h"
 #include "count/timing.h"
@@ -122,6 +123,10 @@ typedef struct Figures {
   uint64_t ticker;	/* a Ticker */
   int64_t live_peak;	/* most bytes that were in use at once, see live.h */
   uint64_t live_peaks;	/* times that 'live_peak' rose */
+  uint64_t killed;	/* ticks, when a signal was about to end the program,
+			   and the clocks told ... */
+  uint64_t killed_waited;	/* ... how much of the time since the last event
+				   it had waited; 0: neither is known */
   Timing timing[EVENT_KINDS];
 } Figures;
 
@@ -129,7 +134,8 @@ typedef struct Recording {
   Memory memory;
   Functions functions;
   Tree tree;
-  Waits waits;
+  Tally waits;		/* see waits.h */
+  Tally spots;		/* mode sample: see spots.h */
   Tasks tasks;
   Loops loops;		/* frames of the host */
   Axis axis;		/* mode sample: when samples came */
@@ -137,6 +143,7 @@ typedef struct Recording {
   Figures own_figures;
   uint64_t waiting;	/* mode sample, read from a file: those ticks of
 			   'sampled' that NODE_WAITING alone has */
+  uint64_t waiting_waited;	/* those of them in which the thread waited */
   Clock clock;
   Mode mode;
   int direct;		/* were Lua's structures read? see internals.h */

@@ -6,10 +6,8 @@
 #ifndef waits_h
 #define waits_h
 
-#include "base/index.h"
+#include "count/tally.h"
 
-
-#define WAITS_SHIFT	6
 
 /* time for which the thread had left its processor by itself */
 typedef struct Wait {
@@ -17,7 +15,6 @@ typedef struct Wait {
   uint32_t node;
   uint32_t func;	/* the line's function, if 'node' is WAIT_LINE */
   int32_t line;		/* the line that ran; 0: not known */
-  uint32_t unused;
 } Wait;
 
 /*
@@ -26,31 +23,31 @@ typedef struct Wait {
 */
 #define WAIT_LINE	UINT32_MAX
 
-/* a wait in the table, found by node, function and line */
-typedef struct WaitItem {
-  Wait is;
-  uint32_t next;	/* in the bucket of the hash */
-} WaitItem;
-
-typedef struct Waits {
-  Chunks list;		/* of WaitItem; the first one is not used */
-  Index index;
-  Chunks copy;		/* of Wait, in a file, if there is one; never read, as
-			   other programs may change the file */
-} Waits;
-
-/* 'pages' are for the copy; NULL: there is none. */
-CPROF_I void waits_init (Waits *w, const Memory *m, const Pages *pages);
-CPROF_I void waits_free (Waits *w);
-CPROF_I void waits_clear (Waits *w);
-
 /* Adds the ticks of a wait. 0: out of memory, and nothing was added. */
-CPROF_I int waits_add (Waits *w, const Wait *x);
+static inline int waits_add (Tally *t, const Wait *w) {
+  TallyCount x = ZEROS;
+  x.ticks = w->ticks;
+  x.key[0] = w->node;
+  x.key[1] = w->func;
+  x.key[2] = (uint32_t)w->line;
+  return tally_add(t, &x);
+}
 
-/* The wait with id 'i', from 1 on; NULL: there are no more. */
-static inline const Wait *waits_at (const Waits *w, uint32_t i) {
-  return i < w->list.count ? &cast(const WaitItem *,
-                                   chunks_at(&w->list, i))->is : NULL;
+static inline Wait wait_of (const TallyCount *x) {
+  Wait w;
+  w.ticks = x->ticks;
+  w.node = x->key[0];
+  w.func = x->key[1];
+  w.line = (int32_t)x->key[2];
+  return w;
+}
+
+/* Sets '*w' to the wait with id 'i', from 1 on. 0: there are no more. */
+static inline int waits_at (const Tally *t, uint32_t i, Wait *w) {
+  const TallyCount *x = tally_at(t, i);
+  if (x == NULL) return 0;
+  *w = wait_of(x);
+  return 1;
 }
 
 #endif

@@ -27,7 +27,7 @@
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
-#define FORMAT_VERSION	19u
+#define FORMAT_VERSION	20u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples of this */
@@ -82,7 +82,8 @@ typedef struct FormatHeader {
   uint32_t tasks, pauses;	/* number of complete ones, of which the first ones
 				   are not used */
   uint32_t loops, framemarks, framenodes;	/* numbers of complete ones */
-  uint32_t unused;
+  uint32_t spots;	/* number of complete counts, of which the first one is
+			   not used */
   double step;		/* as in Axis; 0: there is no time axis */
   double mean;		/* as in Axis */
   uint64_t id;		/* different in each file */
@@ -108,7 +109,7 @@ typedef enum BlockKind {
 			   them, if 'memory', InstructionAllocated of each */
   BLOCK_ALLOCATED,	/* NodeAllocated, for each node of a chunk */
   BLOCK_KINDS,		/* KindsAllocated, for each function of a chunk */
-  BLOCK_WAITS,		/* a chunk of Wait */
+  BLOCK_WAITS,		/* a chunk of TallyCount, see waits.h */
   BLOCK_DURATIONS,	/* Durations, for each function of a chunk */
   BLOCK_AXIS,		/* an AxisChunk */
   BLOCK_PLACES,		/* a chunk of AxisPlace */
@@ -118,7 +119,8 @@ typedef enum BlockKind {
   BLOCK_FRAMEMARKS,	/* a chunk of LoopMark */
   BLOCK_WORST,		/* a chunk of WorstFrame */
   BLOCK_FRAMENODES,	/* a chunk of FrameNode */
-  BLOCK_LAST = BLOCK_FRAMENODES
+  BLOCK_SPOTS,		/* a chunk of TallyCount, see spots.h */
+  BLOCK_LAST = BLOCK_SPOTS
 } BlockKind;
 
 typedef struct FileBlock {	/* the head of a block; its contents follow */

@@ -314,6 +314,7 @@ static void livefile_setstore (LiveFile *l) {
   s->loops.worst = &l->file->worst;
   s->loops.nodes = &l->file->framenodes;
   s->waits = &l->file->waits;
+  s->spots = &l->file->spots;
   s->axis = &l->file->axis;
   s->places = &l->file->places;
   s->figures = &h->figures;

@@ -263,6 +263,7 @@ static void mapped_writeheader (MappedFile *f) {
   mapped_setpages(f, &f->kinds, BLOCK_KINDS, NULL);
   mapped_setpages(f, &f->durations, BLOCK_DURATIONS, NULL);
   mapped_setpages(f, &f->waits, BLOCK_WAITS, &h->waits);
+  mapped_setpages(f, &f->spots, BLOCK_SPOTS, &h->spots);
   mapped_setpages(f, &f->axis, BLOCK_AXIS, NULL);
   mapped_setpages(f, &f->places, BLOCK_PLACES, &h->places);
   mapped_setpages(f, &f->tasks, BLOCK_TASKS, &h->tasks);

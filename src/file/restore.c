@@ -581,22 +581,55 @@ static int restore_loops (Restoring *c) {
 }
 
 
-/* Restores a chunk of waits, up to the number of waits in the header. */
-static int restore_chunkofwaits (Restoring *c, const FileBlock *b) {
-  uint32_t i, many = 1u << WAITS_SHIFT, first = b->owner << WAITS_SHIFT;
-  if (b->owner > c->h->waits >> WAITS_SHIFT ||
-      block_room(b) != sizeof(Wait) << WAITS_SHIFT)
-    return reader_fail(c->l, "block of waits");
-  for (i = first == 0; i < many && first + i < c->h->waits; i++) {
-    Wait w;
-    memcpy(&w, block_bytes(b) + i * sizeof w, sizeof w);
-    if (w.line < 0 || (w.node == WAIT_LINE
-                       ? w.func >= c->r->functions.list.count
-                       : w.node >= c->r->tree.nodes.count || w.func != 0))
-      return reader_fail(c->l, "place of a wait");
-    if (!waits_add(&c->r->waits, &w)) return reader_nomemory(c->l);
+/* Adds a count to its tally. 0: it is impossible, or out of memory. */
+typedef int (*RestoreCount) (Restoring *c, const TallyCount *x);
+
+/* Restores a chunk of a tally, up to the number of counts in the header. */
+static int restore_counts (Restoring *c, const FileBlock *b, uint32_t count,
+                           RestoreCount add) {
+  uint32_t i, many = 1u << TALLY_SHIFT, first = b->owner << TALLY_SHIFT;
+  if (b->owner > count >> TALLY_SHIFT ||
+      block_room(b) != sizeof(TallyCount) << TALLY_SHIFT)
+    return reader_fail(c->l, "block of a tally");
+  for (i = first == 0; i < many && first + i < count; i++) {
+    TallyCount x;
+    memcpy(&x, block_bytes(b) + i * sizeof x, sizeof x);
+    if (!add(c, &x)) return 0;
   }
   return 1;
+}
+
+
+static int restore_wait (Restoring *c, const TallyCount *x) {
+  Wait w = wait_of(x);
+  if (w.line < 0 || (w.node == WAIT_LINE
+                     ? w.func >= c->r->functions.list.count
+                     : w.node >= c->r->tree.nodes.count || w.func != 0))
+    return reader_fail(c->l, "place of a wait");
+  return waits_add(&c->r->waits, &w) || reader_nomemory(c->l);
+}
+
+
+static int restore_spot (Restoring *c, const TallyCount *x) {
+  Spot s = spot_of(x);
+  int known = 1;
+  if (spot_isinfile(&s)) {
+    s.module = reader_textid(c->l, s.module);
+    known = s.module != TEXT_FAILED;
+  }
+  if (!known || s.func >= c->r->functions.list.count)
+    return reader_fail(c->l, "place of a spot");
+  return spots_add(&c->r->spots, &s) || reader_nomemory(c->l);
+}
+
+
+static int restore_chunkofwaits (Restoring *c, const FileBlock *b) {
+  return restore_counts(c, b, c->h->waits, restore_wait);
+}
+
+
+static int restore_chunkofspots (Restoring *c, const FileBlock *b) {
+  return restore_counts(c, b, c->h->spots, restore_spot);
 }
 
 
@@ -849,14 +882,27 @@ static int restore_iswaiting (const Restoring *c, uint64_t since) {
 }
 
 
-static void restore_charge (const Restoring *c, Node *running,
-                            uint64_t since) {
+/*
+** Charges the time since the last event, of which the thread waited 'waited'.
+** 0: out of memory.
+*/
+static int restore_charge (const Restoring *c, Node *running, uint64_t since,
+                           uint64_t waited) {
+  Wait w = ZEROS;
   if (c->r->mode != MODE_SAMPLE) {
     running->self += since;
-    return;
+    w.ticks = waited;
+    w.node = running->id;
+    return waited == 0 || waits_add(&c->r->waits, &w) ||
+           reader_nomemory(c->l);
   }
-  if (restore_iswaiting(c, since)) c->r->waiting = since;
   c->r->own_figures.sampled += since;
+  if (restore_iswaiting(c, since)) {
+    c->r->waiting = since;
+    c->r->waiting_waited = waited;
+  }
+  else c->r->own_figures.waited += waited;
+  return 1;
 }
 
 
@@ -870,21 +916,29 @@ static int since_toolong (Scale scale, uint64_t ticks) {
 /*
 ** Charges the time since the last event to the node that runs. In a live file,
 ** that is the time until now; in the file of a program that a signal ended,
-** the time until then.
+** the time until then. Only of such a program is it known how much of it was
+** waiting, and not always. 0: out of memory.
 */
-static void restore_since (Restoring *c) {
+static int restore_since (Restoring *c) {
   const Tree *t = &c->r->tree;
+  Figures *f = &c->r->own_figures;
   uint64_t last, now;
   Node *running = restore_running(c);
   if (c->h->state != FORMAT_LIVE || (!c->l->live && c->h->until == 0) ||
       running == NULL || running == t->overhead ||
       c->r->clock.kind > CLOCK_MONO)
-    return;
+    return 1;
   last = restore_lastevent(c);
   now = c->h->until != 0 ? c->h->until : clock_read(&c->r->clock);
-  if (now <= last || since_toolong(c->r->clock.scale, now - last)) return;
+  if (c->h->until != 0 && f->killed != 0) {
+    c->l->divided = 1;
+    now = f->killed;
+  }
+  if (now <= last || since_toolong(c->r->clock.scale, now - last)) return 1;
   c->l->since = now - last;
-  restore_charge(c, running, now - last);
+  if (!c->l->divided) f->killed_waited = 0;
+  if (f->killed_waited > now - last) f->killed_waited = now - last;
+  return restore_charge(c, running, now - last, f->killed_waited);
 }
 
 
@@ -935,6 +989,7 @@ int restore (Loaded *l) {
        restore_functions(&c) && restore_sources(&c) &&
        restore_nodes(&c) &&
        restore_each(&c, BLOCK_WAITS, restore_chunkofwaits) &&
+       restore_each(&c, BLOCK_SPOTS, restore_chunkofspots) &&
        restore_tasks(&c) && restore_loops(&c) &&
        restore_allocated(&c) && restore_durations(&c) &&
        restore_lines(&c) && restore_overhead(&c) && restore_axis(&c);
@@ -944,7 +999,7 @@ int restore (Loaded *l) {
   restore_header(&c);
   restore_strings(&c);
   if (!restore_possible(&c)) return 0;
-  restore_since(&c);
+  if (!restore_since(&c)) return 0;
   restore_uncharged(&c);
   return restore_possible(&c);
 }

@@ -85,7 +85,7 @@ static void hot_waited (Hot *h, uint64_t ticks) {
   Wait w = ZEROS;
   h->waited += ticks;
   w.ticks = ticks;
-  w.node = h->top->node->id;
+  w.node = tree_id(&x->tree, h->top->node);
   if (h->lines) w.line = (int32_t)line_number(h->top->line);
   if (!waits_add(&x->waits, &w)) x->figures->unwaited += ticks;
 }
@@ -130,6 +130,20 @@ void hot_divide (Hot *h, uint64_t now, GapParts *parts) {
   while ((!gap_read(g) || hot_now(h) - now - late > GAP_LOOK) && --tries > 0);
   h->gap = gap_divide(g, now - h->last, late, h->gap, parts);
   hot_preempted(h, parts->preempted);
+}
+
+
+/* Calls what reads the time and the thread's clocks, which is safe. */
+void hot_killed (Hot *h) {
+  Figures *f = h->recording->figures;
+  GapParts parts;
+  uint64_t now;
+  if (!h->look->on) return;
+  now = hot_now(h);
+  if (now < h->last) return;
+  hot_divide(h, now, &parts);
+  f->killed_waited = parts.waited;
+  f->killed = now;
 }
 
 

@@ -28,8 +28,8 @@ typedef struct Options {
 			   least this many ns; 0: as many as it can */
   int cpu;		/* processor time instead of wall time */
   int watched;		/* mode sample: another thread asks for ticks */
-  int counted;		/* 'watched' only if the timer can count the time in
-			   which the thread runs */
+  int counted;		/* then the timer counts the time in which the thread
+			   runs, where it can */
   int callsites;	/* calls from different lines are different nodes */
   uint32_t foldat;	/* nodes from which on recursion folds; 0: always */
   int exclude_c;	/* C functions are charged to their callers */
@@ -41,6 +41,8 @@ typedef struct Options {
   int gc;		/* is the collector driven? */
   int calltimes;	/* are durations of calls counted? */
   int tasks;		/* are tasks counted? see count/tasks.h */
+  int creator;		/* with tasks: are coroutines below the function that
+			   made them, not below the one that resumes them? */
   double mean_ns, leaf_ns;	/* for 'calltimes' and 'tasks': cost of an
 				   event, and the extra cost of a callee;
 				   mode line: 0 */

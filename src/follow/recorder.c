@@ -8,12 +8,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <lauxlib.h>
 
-#include "base/release.h"
-#include "identity/collection.h"
 
 
 /* its address is the key in the registry */
@@ -107,10 +104,24 @@ void recorder_choose (Recorder *r) {
 }
 
 
+/*
+** The callers of a node: those of 'maker' of a coroutine need not be on the
+** stacks that run.
+*/
+static int recorder_touchcallers (Recorder *r, const Node *n) {
+  const Tree *t = &r->recording.tree;
+  uint32_t id = tree_place(t, tree_id(t, n))->parent;
+  for (; id != 0; id = tree_place(t, id)->parent)
+    if (!frames_touch(&r->frames, tree_node(t, id))) return 0;
+  return 1;
+}
+
+
 int recorder_touch (Recorder *r, Stack *s) {
   const Frame *f;
   if (!r->frames.on || s->frame == r->frames.turns) return 1;
   s->frame = r->frames.turns;
+  if (s->maker != NULL && !recorder_touchcallers(r, s->maker)) return 0;
   for (f = s->base; f <= s->top; f++)
     if (f->node != NULL && !frames_touch(&r->frames, f->node)) return 0;
   return 1;

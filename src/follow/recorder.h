@@ -20,7 +20,7 @@ struct Allocations;
 
 typedef enum State { STATE_STOPPED, STATE_RUNNING, STATE_PAUSED } State;
 
-/* which function of Options runs at present, see callback.h */
+/* which function of Options runs at present, see calltrace.h */
 typedef enum Callback {
   CALLBACK_NONE, CALLBACK_FILTER, CALLBACK_TRACE, CALLBACK_NAMES
 } Callback;

@@ -41,17 +41,18 @@ int resync_room (Hot *h) {
 
 /*
 ** Sets the line that excluded functions at the bottom of 's' are charged to:
-** that of the resumer.
+** that of the resumer. The function that made a coroutine is elsewhere by now,
+** or has ended.
 */
 static void resync_baseline (Recorder *r, Stack *s, const Frame *under) {
-  s->base->line = under && r->hot->lines ? under->line
-                                         : hot_nowhere(r->hot);
+  s->base->line = under && s->maker == NULL && r->hot->lines
+                ? under->line : hot_nowhere(r->hot);
 }
 
 
 int resync_rebase (Recorder *r, Stack *s, const Frame *under) {
   Tree *t = &r->recording.tree;
-  Node *n = under ? under->node : t->root;
+  Node *n = s->maker ? s->maker : under ? under->node : t->root;
   Frame *f;
   resync_baseline(r, s, under);
   if (s->base->node == n) return 1;

@@ -18,7 +18,8 @@ CPROF_I int resync_room (Hot *h);
 
 /*
 ** Moves the frames of 's' to nodes below that of the frame 'under' (NULL: the
-** root), as 's' was resumed from there. 0: out of memory.
+** root), as 's' was resumed from there; or below 'maker' of 's'. 0: out of
+** memory.
 */
 CPROF_I int resync_rebase (Recorder *r, Stack *s, const Frame *under);
 

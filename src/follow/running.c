@@ -4,6 +4,8 @@
 
 #include "follow/running.h"
 
+#include <string.h>
+
 
 #define RUNNING_CHAIN	224	/* no more coroutines can wait for each other */
 

@@ -51,7 +51,8 @@ typedef struct Stack {
   lua_State *L;		/* NULL: this entry is free */
   struct Stack *resumer;	/* set while it runs; NULL: main thread */
   uint32_t id, next;	/* next: in its hash bucket, or among free entries */
-  Frame *base;		/* its ci is NULL, its node that of the resumer */
+  Frame *base;		/* its ci is NULL, its node that of the resumer; or
+			   'maker', if that is not NULL */
   Frame *top;		/* the frame that runs. While this is the current
 			   stack, Hot.top is right and this is out of date */
   Frame *limit;		/* the last frame there is room for */
@@ -68,6 +69,9 @@ typedef struct Stack {
   uint64_t suspended;	/* ticks in which it was suspended */
   DurationParts left_parts;	/* 'calltime_parts' when it was suspended */
   DurationParts away;	/* parts of the time in which it was suspended */
+  Node *maker;		/* where coroutines are below their creators: the node
+			   that made it; NULL: not known */
+  uint32_t makers;	/* coroutines on the path of 'maker' */
   TaskKind kind;	/* where tasks are counted: its kind, if 'task' is not 0 */
   uint32_t task;	/* id of its task, see tasktime.h; 0: none */
   uint32_t pause;	/* id of its pause; 0: it runs, or has not begun */

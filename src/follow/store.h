@@ -19,6 +19,7 @@ typedef struct Store {
   const Pages *tasks, *pauses;	/* where tasks are counted */
   LoopPages loops;	/* frames of the host */
   const Pages *waits;
+  const Pages *spots;		/* mode sample */
   const Pages *axis, *places;	/* mode sample: of its Axis */
   Figures *figures;
   const Node **running;		/* where the node that runs is published */

@@ -122,6 +122,24 @@ static lua_State *made_thread (lua_State *L, unsigned marks) {
 }
 
 
+/*
+** Coroutines that make others, one after the other, would get ever longer
+** paths. Beyond so many, a coroutine is beside the one that made it.
+*/
+#define MAKERS_MOST	16
+
+/* Notes where 's' was made, by the function that called that of 'f'. */
+static void tasktime_maker (const Recorder *r, Stack *s, const Frame *f) {
+  const Stack *by = r->current;
+  s->makers = by->maker != NULL ? by->makers + 1 : 0;
+  s->maker = f[-1].node;
+  if (s->makers > MAKERS_MOST) {
+    s->maker = by->maker;
+    s->makers = by->makers;
+  }
+}
+
+
 /* The coroutine inherited its hook from L. */
 static int tasktime_made (Recorder *r, lua_State *L, lua_State *co,
                           const Frame *f) {
@@ -134,6 +152,7 @@ static int tasktime_made (Recorder *r, lua_State *L, lua_State *co,
   s->lines = (lua_gethookmask(co) & LUA_MASKLINE) != 0;
   s->stale = 1;
   memset(&s->kind, 0, sizeof s->kind);
+  if (r->options.creator) tasktime_maker(r, s, f);
   maker_find(r, L, f, &s->kind);
   return tasktime_set(r, s, 1);
 }
@@ -284,6 +303,7 @@ void tasktime_forget (Recorder *r, lua_State *L, Stack *s) {
   if (s->task != 0)
     s->task = stack_of(r->current, s->L) || threads_alive(r, L, s)
             ? TASK_FORGOTTEN : 0;
+  s->maker = NULL;
   s->pause = 0;
   s->sliced = 0;
   if (s->top == s->base) s->base[1].node = NULL;

@@ -199,7 +199,7 @@ static Function *function_find (const Functions *fs, const Function *like) {
 }
 
 
-static int functions_notify (Functions *fs, uint32_t source) {
+int functions_notify (Functions *fs, uint32_t source) {
   return fs->policy.notify == NULL ||
          fs->policy.notify(fs->policy.ud, source);
 }

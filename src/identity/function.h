@@ -182,6 +182,12 @@ CPROF_I int functions_truncated (const Functions *fs, uint32_t id);
 /* Is 'id' the row of FUNC_WAITING? Also works for functions from a file. */
 CPROF_I int functions_waiting (const Functions *fs, uint32_t id);
 
+/*
+** Tells the store, if there is one, of new functions and texts, and of the
+** source with this index; 0: of none. 0: out of memory.
+*/
+CPROF_I int functions_notify (Functions *fs, uint32_t source);
+
 /* Is what lies beside the counters, such as line numbers, unchanged? */
 CPROF_I int functions_intact (const Functions *fs);
 

@@ -238,6 +238,7 @@ static void core_options (lua_State *L, Options *o) {
   o->live = (uint64_t)core_integer(L, "live");
   o->memory_interval = (uint64_t)core_integer(L, "memory_interval");
   o->gc = ltable_flag(L, 1, "gc");
+  o->creator = ltable_flag(L, 1, "creator");
   o->exclude_c = ltable_flag(L, 1, "exclude_c");
   o->max_nodes = (uint32_t)core_integer(L, "max_nodes");
   o->history = (uint32_t)core_integer(L, "history");

@@ -266,6 +266,9 @@ static void load_meta (lua_State *L, const Loaded *l, int meta) {
   if (l->live || l->since > 0)
     ltable_setinteger(L, "since_last_event_ns", (lua_Integer)
       clock_ns(l->recording.clock.scale, l->since));
+  if (l->divided)
+    ltable_setinteger(L, "since_last_event_waiting_ns", (lua_Integer)
+      clock_ns(l->recording.clock.scale, l->recording.figures->killed_waited));
   lua_pop(L, 1);
 }
 

@@ -13,6 +13,7 @@
 #include "lua/parts.h"
 #include "profile/rebuild.h"
 #include "profile/snapshot.h"
+#include "remote/hurry.h"
 #include "remote/stack.h"
 #include "system/system.h"
 
@@ -26,11 +27,11 @@
 
 /* functions of the profile before those that were met */
 enum { OUTSIDE_ROOT, OUTSIDE_OVERHEAD, OUTSIDE_CUT, OUTSIDE_HOST,
-       OUTSIDE_LOST, OUTSIDE_ROWS };
+       OUTSIDE_LOST, OUTSIDE_UNSEEN, OUTSIDE_ROWS };
 
 static const char *const outside_rows[] = {
   "(root)", "(cprof)", "(callers not known)", "(host, or its coroutines)",
-  "(C callers not known)"
+  "(C callers not known)", "(not seen between looks)"
 };
 
 /* stops are counted by their times: so many steps from one to its double */
@@ -62,7 +63,10 @@ typedef struct Outside {
   uint64_t runs, waits;	/* samples in which it ran; in which it waited */
   uint64_t ran, waited;	/* ns that these stand for */
   uint64_t left;	/* waits that were left out */
+  uint64_t leftns;	/* ns that these stand for */
   uint64_t dropped;	/* looks without a sample */
+  uint64_t late;	/* looks that came too late */
+  uint64_t ready;	/* looks that found it without a processor */
   Native *native;	/* NULL: C frames are left out */
   int walked;		/* does 'native' have the stack of this sample? */
   uint32_t joined;	/* items of this sample; 0: calls of Lua alone */
@@ -71,6 +75,7 @@ typedef struct Outside {
   JoinFrame frame[NATIVE_DEEP];
   uint32_t func[NATIVE_DEEP];
   JoinItem item[STACK_DEEP + NATIVE_DEEP + 1];
+  Hurry hurry;
   uint64_t stops, stopped, worst;	/* number of stops, and their ns */
   uint32_t times[OUTSIDE_TIMES];
 } Outside;
@@ -147,6 +152,14 @@ static const OutsideFrame *outside_ask (lua_State *L, Outside *o,
   if (to->func == 0) luaL_error(L, "cprof: out of memory");
   to->key = key;
   return to;
+}
+
+
+/* outside -> : code was loaded, or has gone: asks again what C frames are */
+static int outside_forget (lua_State *L) {
+  Outside *o = outside_get(L);
+  memset(o->kept, 0, sizeof o->kept);
+  return 0;
 }
 
 
@@ -252,6 +265,7 @@ static const char *outside_sample (Outside *o, int waits, uint64_t weight) {
   ProfileNode *n;
   if (waits && o->cpu) {
     o->left++;
+    o->leftns += weight;
     return "waits";
   }
   n = merge_node(&o->merge, outside_node(o));
@@ -294,6 +308,7 @@ typedef struct Looked {
   long thread;
   uint64_t from, to;	/* its C stack; both 0: not known */
   uint64_t weight;	/* ns from one look to the next, on average */
+  uint64_t due, latest;	/* when it was to be looked at; 0: at any time */
   uint64_t stack, pc;	/* of a thread that waits */
 } Looked;
 
@@ -334,6 +349,14 @@ static const char *outside_count (lua_State *L, Outside *o, const Looked *x,
 }
 
 
+/* Is it too late for a sample of what ran when the look was due? */
+static int outside_late (Outside *o, const Looked *x) {
+  if (x->latest == 0 || platform_monotonic() <= x->latest) return 0;
+  o->late++;
+  return 1;
+}
+
+
 /*
 ** Reads a thread that waits. If it has not run meanwhile, what was read is
 ** consistent. Returns NULL if it has, or that is not known.
@@ -350,40 +373,76 @@ static const char *outside_asleep (lua_State *L, Outside *o,
 }
 
 
+/* a stop of a thread, and the readings that tell how long it took */
+typedef struct Stopping {
+  const TaskUse *before;	/* of the thread; NULL: the system does not tell */
+  TaskUse after;	/* of the thread, once it has stopped */
+  uint64_t asked, known, over;	/* moments, in ns */
+  uint64_t delay;	/* ns in which cprof had no processor meanwhile */
+} Stopping;
+
+
 /*
-** Notes a stop that was asked for at 'from', known at 'known', and over at
-** 'to'. Until it was known, the thread may have waited for a processor, so
-** that it had not stopped yet.
+** Was the thread ready, but without a processor, when it was to be looked at?
+** That time is none of the program's. Where cprof itself has taken the
+** processor from it, it ran.
 */
-static void outside_notestop (Outside *o, const Looked *x, uint64_t from,
-                              uint64_t known, uint64_t to,
-                              const TaskUse *before) {
-  uint64_t until = known - from, delay = 0;
-  TaskUse after;
-  if (before != NULL && task_use(o->process->id, x->thread, &after) &&
-      after.delay > before->delay)
-    delay = after.delay - before->delay;
-  outside_notetime(o, to - known + (until > delay ? until - delay : 0));
+static int outside_ready (const Looked *x, const Stopping *s) {
+  uint64_t got, waited, due = x->due != 0 ? x->due : s->asked;
+  if (s->before == NULL || s->after.turns == s->before->turns) return 0;
+  got = s->known - s->delay;
+  waited = s->after.delay - s->before->delay;
+  return got < due + waited;
+}
+
+
+/*
+** How long the program was held: until a stop was known, the thread may have
+** waited for a processor, so that it had not stopped yet.
+*/
+static uint64_t outside_held (const Stopping *s) {
+  uint64_t until = s->known - s->asked, delay = 0;
+  if (s->before != NULL) delay = s->after.delay - s->before->delay;
+  return s->over - s->known + (until > delay ? until - delay : 0);
+}
+
+
+/* Stops the thread and reads it. Returns what 'process_stop' does. */
+static int outside_halt (Outside *o, const Looked *x, Stopping *s,
+                         const char **misfit) {
+  TaskUse own, now;
+  int told = task_own(&own), error;
+  s->asked = platform_monotonic();
+  error = process_stop(o->process, x->thread);
+  s->known = platform_monotonic();
+  if (error == 0) {
+    TaskRegisters r;
+    int has = task_registers(x->thread, &r);
+    *misfit = outside_read(o, x, has ? &r : NULL);
+    if (has) outside_walk(o, &r, 0, 0);
+    if (s->before != NULL && !task_use(o->process->id, x->thread, &s->after))
+      s->before = NULL;
+    if (told && task_own(&now)) s->delay = now.delay - own.delay;
+  }
+  process_go(o->process);
+  s->over = platform_monotonic();
+  return error;
 }
 
 
 /* Stops the thread, reads what runs, and lets the thread go on. */
 static const char *outside_stop (lua_State *L, Outside *o, const Looked *x,
                                  const TaskUse *before) {
-  uint64_t from = platform_monotonic(), known;
-  int error = process_stop(o->process, x->thread);
   const char *misfit = NULL;
-  TaskRegisters r;
-  known = platform_monotonic();
+  Stopping s = ZEROS;
+  int error;
+  s.before = before;
+  error = outside_halt(o, x, &s, &misfit);
   if (error == 0) {
-    int told = task_registers(x->thread, &r);
-    misfit = outside_read(o, x, told ? &r : NULL);
-    if (told) outside_walk(o, &r, 0, 0);
-  }
-  process_go(o->process);
-  if (error == 0) {
-    outside_notestop(o, x, from, known, platform_monotonic(), before);
-    return outside_count(L, o, x, misfit, 0);
+    outside_notetime(o, outside_held(&s));
+    if (!outside_ready(x, &s)) return outside_count(L, o, x, misfit, 0);
+    o->ready++;
+    return "ready";
   }
   if (error == ESRCH) return "ended";
   o->dropped++;
@@ -394,10 +453,11 @@ static const char *outside_stop (lua_State *L, Outside *o, const Looked *x,
 
 /*
 ** outside, ns that a sample stands for, address of a state or coroutine,
-** layout, thread, its C stack's first address and the one behind it or nil ->
-** "runs", "waits", "idle", "moved": another thread runs it, or none; "ended":
-** the thread has; or why there is no sample; and for how many ns a thread was
-** stopped
+** layout, thread, its C stack's first address and the one behind it or nil,
+** when it was to be looked at and until when that makes a sample, in seconds,
+** or nil -> "runs", "waits", "idle", "moved": another thread runs it, or none;
+** "late"; "ready": it had no processor; "ended": the thread has; or why there
+** is no sample; and for how many ns a thread was stopped
 */
 static int outside_look (lua_State *L) {
   Outside *o = outside_get(L);
@@ -411,11 +471,14 @@ static int outside_look (lua_State *L) {
   x.thread = (long)luaL_checkinteger(L, 5);
   x.from = (uint64_t)luaL_optinteger(L, 6, 0);
   x.to = (uint64_t)luaL_optinteger(L, 7, 0);
+  x.due = (uint64_t)(luaL_optnumber(L, 8, 0) * 1e9);
+  x.latest = (uint64_t)(luaL_optnumber(L, 9, 0) * 1e9);
   remote_forget(&o->process->memory);
   told = task_use(o->process->id, x.thread, &use);
   waits = task_waits(o->process->id, x.thread, &x.stack, &x.pc);
   o->walked = 0;
   if (waits < 0) found = "ended";
+  else if (outside_late(o, &x)) found = "late";
   else if (waits > 0 && told) found = outside_asleep(L, o, &x, &use);
   if (found == NULL && o->asleep) {
     /* what is read while it runs may be put together from several moments */
@@ -430,6 +493,15 @@ static int outside_look (lua_State *L) {
   lua_pushstring(L, found);
   lua_pushinteger(L, (lua_Integer)(o->stopped - before));
   return 2;
+}
+
+
+/* outside, boolean -> : does this thread come to its processor in time? */
+static int outside_hurry (lua_State *L) {
+  Outside *o = outside_get(L);
+  hurry_end(&o->hurry);
+  if (lua_toboolean(L, 2)) hurry_begin(&o->hurry);
+  return 0;
 }
 
 /* }====================================================== */
@@ -505,14 +577,18 @@ static uint64_t outside_median (const Outside *o) {
 }
 
 
-/* outside -> { runs, waits, left, dropped, stops, and ns of these } */
+/* outside -> how many looks of each kind, and stops, and ns of these */
 static int outside_figures (lua_State *L) {
   const Outside *o = outside_get(L);
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 12);
   ltable_setinteger(L, "runs", (lua_Integer)o->runs);
   ltable_setinteger(L, "waits", (lua_Integer)o->waits);
   ltable_setinteger(L, "left", (lua_Integer)o->left);
   ltable_setinteger(L, "dropped", (lua_Integer)o->dropped);
+  ltable_setinteger(L, "ran_ns", (lua_Integer)o->ran);
+  ltable_setinteger(L, "waited_ns", (lua_Integer)(o->waited + o->leftns));
+  ltable_setinteger(L, "late", (lua_Integer)o->late);
+  ltable_setinteger(L, "ready", (lua_Integer)o->ready);
   ltable_setinteger(L, "stops", (lua_Integer)o->stops);
   ltable_setinteger(L, "stopped_ns", (lua_Integer)o->stopped);
   ltable_setinteger(L, "worst_ns", (lua_Integer)o->worst);
@@ -631,18 +707,22 @@ static void outside_pushfunctions (lua_State *L, const Outside *o,
 
 
 /*
-** outside, ns of all samples, ns of these that were waiting, ns of overhead
-** -> nodes, functions
+** outside, ns of all samples, ns of these that were waiting, ns of overhead, ns
+** of running that no sample stands for -> nodes, functions
 */
 static int outside_profile (lua_State *L) {
-  const Outside *o = outside_get(L);
+  Outside *o = outside_get(L);
   int64_t whole = luaL_checkinteger(L, 2);
   int64_t waited = luaL_checkinteger(L, 3);
+  int64_t unseen = luaL_checkinteger(L, 5);
+  uint32_t row = unseen > 0 ? merge_enter(&o->merge, MERGE_ROOT,
+                                          OUTSIDE_UNSEEN, 0) : 0;
   uint32_t n = merge_count(&o->merge);
   ProfileNode *list = lnodes_new(L, n, NULL);
   merge_copy(&o->merge, list, NULL);
   outside_times(o, list, n, whole, waited);
   list[NODE_OVERHEAD].self = luaL_checkinteger(L, 4);
+  if (unseen > 0) list[row - 1].self += unseen;
   nodes_total(list, n);
   outside_pushfunctions(L, o, list, n, o->runs > 0 ?
     (double)(whole - (o->waits > 0 ? waited : 0)) / (double)o->ran : 0);
@@ -655,6 +735,8 @@ static int outside_profile (lua_State *L) {
 static const luaL_Reg loutside_list[] = {
   {"outside", outside_begin},
   {"outside_look", outside_look},
+  {"outside_hurry", outside_hurry},
+  {"outside_forget", outside_forget},
   {"outside_where", outside_where},
   {"outside_jump", outside_jump},
   {"outside_use", outside_use},

@@ -179,6 +179,43 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
 }
 
 
+static void snapshot_pushmodule (lua_State *L, const Text *t, const Spot *x) {
+  if (spot_isinfile(x)) lprofile_pushtext(L, t, x->module);
+  else if (x->module == SPOT_SYSTEM) lua_pushliteral(L, "=system");
+  else if (x->module == SPOT_NOWHERE) lua_pushliteral(L, "=nowhere");
+  else lua_pushliteral(L, "=more");
+}
+
+
+/*
+** Sets the spots of functions: { file, address, ns, ... }. Functions are on
+** top.
+*/
+static void snapshot_setspots (lua_State *L, const Recording *r,
+                               const Snapshot *s) {
+  const TallyCount *x;
+  uint32_t i;
+  for (i = 1; (x = tally_at(&r->spots, i)) != NULL; i++) {
+    Spot spot = spot_of(x);
+    lua_Integer at;
+    if (s->func[spot.func] == 0) continue;
+    lua_rawgeti(L, -1, s->func[spot.func]);
+    if (lua_getfield(L, -1, "spots") != LUA_TTABLE) {
+      lua_pop(L, 1);
+      lua_newtable(L);
+      lua_pushvalue(L, -1);
+      lua_setfield(L, -3, "spots");
+    }
+    at = (lua_Integer)lua_rawlen(L, -1);
+    snapshot_pushmodule(L, &r->functions.text, &spot);
+    lua_rawseti(L, -2, ++at);
+    ltable_put(L, &at, (lua_Integer)spot.address);
+    ltable_put(L, &at, (lua_Integer)((double)spot.weight * s->weight + 0.5));
+    lua_pop(L, 2);
+  }
+}
+
+
 /* { function, line, hits, ns, ns with overhead, allocations, bytes, bytes
 ** in use, ns of waiting, ... } */
 static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
@@ -241,6 +278,7 @@ void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
   Snapshot s;
   snapshot_take(&s, &a->memory, r, o, node, memory);
   snapshot_pushfunctions(L, r, &s);
+  if (r->mode == MODE_SAMPLE) snapshot_setspots(L, r, &s);
   lmeta_push(L, r, &s, o);
   snapshot_pushlines(L, &s);
   snapshot_pushsources(L, r);

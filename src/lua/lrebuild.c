@@ -77,8 +77,9 @@ static int lrebuild_merge (lua_State *L) {
 
 /*
 ** nodes, { function -> group }, number of groups, group or nil, { group -> are
-** these C frames that Lua has not called? } or nil -> nodes of a tree in which
-** groups take the place of functions, see 'fold_groups'
+** these C frames that Lua has not called? 2: that are joined only with their
+** neighbors } or nil -> nodes of a tree in which groups take the place of
+** functions, see 'fold_groups'
 */
 static int lrebuild_fold (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);

@@ -107,9 +107,15 @@ static int lremote_close (lua_State *L) {
 }
 
 
+/*
+** process -> boolean: do all its threads go on? One that was to stop, and has
+** not yet, does so later.
+*/
 static int lremote_go (lua_State *L) {
-  process_go(lremote_get(L));
-  return 0;
+  RemoteProcess *p = lremote_get(L);
+  process_go(p);
+  lua_pushboolean(L, p->late == 0);
+  return 1;
 }
 
 

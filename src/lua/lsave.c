@@ -33,7 +33,7 @@ typedef struct Saving {
   const Memory *memory;
   Functions functions;
   Journal journal;
-  Waits waits;
+  Tally waits;
   MappedFile *file;	/* is freed even if an error is raised */
   Pages ofoverhead;
   Chunks nodes, overhead, allocated, kinds, durations,
@@ -398,7 +398,7 @@ static void save_begin (Saving *s, MappedFile *f, const Memory *m) {
   s->file = f;
   functions_blank(&s->functions, m);
   journal_init(&s->journal, f, &s->functions);
-  waits_init(&s->waits, m, &f->waits);
+  tally_init(&s->waits, m, &f->waits);
   s->ofoverhead = f->nodes;
   s->ofoverhead.kind = BLOCK_NODEOVERHEAD;
   save_chunks(&s->nodes, m, sizeof(Node), NODES_SHIFT, &f->nodes);

@@ -19,6 +19,8 @@ static uint32_t fold_onpath (const Merge *m, uint32_t id, uint32_t func) {
 */
 static uint32_t fold_onrun (const Merge *m, uint32_t id, uint32_t group,
                             const uint32_t *native) {
+  if (native[group] == FOLD_NEIGHBORS)
+    return id != MERGE_ROOT && merge_node(m, id)->func == group ? id : 0;
   while (id != MERGE_ROOT && native[merge_node(m, id)->func]) {
     if (merge_node(m, id)->func == group) return id;
     id = merge_node(m, id)->parent;
@@ -62,14 +64,19 @@ static uint32_t fold_enter (Merge *m, const ProfileNode *from,
 }
 
 
-/* How often a group is right above its node, with C frames alone between. */
+/*
+** How often a group is right above its node, with C frames alone between, or
+** with nothing.
+*/
 static uint32_t fold_level (const Nodes *nodes, const uint32_t *group,
                             uint32_t i, uint32_t groups,
                             const uint32_t *native) {
   uint32_t level = 0, at = i;
   while ((at = nodes->list[at].parent) > NODE_OVERHEAD &&
-         group[at] != groups && native[group[at]])
-    level += group[at] == group[i];
+         group[at] != groups && native[group[at]]) {
+    if (group[at] == group[i]) level++;
+    else if (native[group[i]] == FOLD_NEIGHBORS) break;
+  }
   return level;
 }
 

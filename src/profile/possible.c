@@ -7,6 +7,7 @@
 
 enum {
   SUM_CALLS, SUM_TICKS, SUM_WAITED,	/* of nodes */
+  SUM_SPOTS,
   SUM_HITS, SUM_LINETICKS, SUM_LINEWAITED,	/* of lines or instructions */
   SUM_LIVE,	/* absolute values of all figures of live blocks */
   SUM_BLOCKS, SUM_BYTES,	/* that nodes, kinds or lines have allocated */
@@ -51,11 +52,19 @@ static void sum_nodes (Sums *s, const Tree *t) {
 }
 
 
-static void sum_waits (Sums *s, const Waits *w) {
-  const Wait *x;
+static void sum_waits (Sums *s, const Tally *t) {
+  Wait w;
   uint32_t i;
-  for (i = 1; (x = waits_at(w, i)) != NULL; i++)
-    sum_add(s, x->node == WAIT_LINE ? SUM_LINEWAITED : SUM_WAITED, x->ticks);
+  for (i = 1; waits_at(t, i, &w); i++)
+    sum_add(s, w.node == WAIT_LINE ? SUM_LINEWAITED : SUM_WAITED, w.ticks);
+}
+
+
+static void sum_spots (Sums *s, const Tally *t) {
+  const TallyCount *x;
+  uint32_t i;
+  for (i = 1; (x = tally_at(t, i)) != NULL; i++)
+    sum_add(s, SUM_SPOTS, x->ticks);
 }
 
 
@@ -120,6 +129,8 @@ static const char *sum_all (Sums *s, const Recording *r) {
   if (s->exceeded) return "figures of a node";
   sum_waits(s, &r->waits);
   if (s->exceeded) return "figures of a wait";
+  sum_spots(s, &r->spots);
+  if (s->exceeded) return "figures of a spot";
   sum_nodeallocated(s, &r->tree);
   if (s->exceeded) return "allocations of a node";
   sum_kinds(s, &r->tree);
@@ -297,7 +308,7 @@ static int possible_loops (const Recording *r, Scale scale) {
 static int possible_figures (const Recording *r, Scale scale) {
   const Figures *f = r->figures;
   const uint64_t figures[] = {
-    f->waited, f->backwards, f->gc_steps, f->gc_cycles, f->alloc_samples,
+    f->waited, f->killed_waited, f->backwards, f->gc_steps, f->gc_cycles, f->alloc_samples,
     f->signals, f->interrupted, (uint64_t)f->live_peak, r->live,
     r->memory_interval, r->events, f->unmatched
   };

@@ -82,9 +82,12 @@ CPROF_I uint32_t *merge_places (Merge *m, const Nodes *nodes,
 ** 'base' is FOLD_ALL, all nodes are left out but those of this group and below,
 ** and its outermost calls become one node under the root. 'native' tells which
 ** groups are C frames that Lua has not called: Lua's own are there once for
-** each call, so these are recursion only if nothing else is between. NULL:
+** each call, so these are recursion only if nothing else is between. Those that
+** are FOLD_NEIGHBORS are so only if not even another C frame is between. NULL:
 ** none are.
 */
+#define FOLD_NEIGHBORS	2u
+
 CPROF_I void fold_groups (Merge *m, const Nodes *nodes, uint32_t *group,
                           uint32_t groups, uint32_t base,
                           const uint32_t *native);

@@ -96,11 +96,11 @@ static void weights_add (Weights *to, const Node *n, int64_t waited) {
 /* Sets 'wait' of each node to a weight. Returns the sum of all weights. */
 static Weights samples_weigh (Snapshot *s, const Recording *r) {
   Weights all = ZEROS;
-  const Wait *x;
+  Wait x;
   uint32_t i;
-  for (i = 1; (x = waits_at(&r->waits, i)) != NULL; i++)
-    if (x->node < s->nodes && x->node != NODE_OVERHEAD)
-      s->node[x->node].wait += (int64_t)x->ticks;
+  for (i = 1; waits_at(&r->waits, i, &x); i++)
+    if (x.node < s->nodes && x.node != NODE_OVERHEAD)
+      s->node[x.node].wait += (int64_t)x.ticks;
   for (i = 0; i < s->nodes; i++)
     if (i != NODE_OVERHEAD)
       weights_add(&all, tree_node(&r->tree, i), s->node[i].wait);
@@ -148,9 +148,12 @@ static uint64_t samples_times (Snapshot *s, const Recording *r) {
   }
   s->node[NODE_OVERHEAD].self = s->node[NODE_OVERHEAD].raw =
     (int64_t)clock_ns(s->scale, ticks + overhead) - all_ns;
-  if (r->waiting > 0)
-    s->node[NODE_WAITING].self = s->node[NODE_WAITING].raw =
-      all_ns - whole - waited;
+  if (r->waiting > 0) {
+    ProfileNode *n = &s->node[NODE_WAITING];
+    n->self = n->raw = all_ns - whole - waited;
+    n->wait = (int64_t)clock_ns(s->scale, r->waiting_waited);
+    if (n->wait > n->self) n->wait = n->self;
+  }
   return ticks + overhead;
 }
 
@@ -182,11 +185,11 @@ static uint64_t nodes_times (Snapshot *s, const Tree *t) {
 
 /* Sets 'wait' of nodes, which is at most all of their time. */
 static void nodes_wait (Snapshot *s, const Recording *r) {
-  const Wait *x;
+  Wait x;
   uint32_t i;
-  for (i = 1; (x = waits_at(&r->waits, i)) != NULL; i++)
-    if (x->node < s->nodes)
-      s->node[x->node].wait += (int64_t)clock_ns(s->scale, x->ticks);
+  for (i = 1; waits_at(&r->waits, i, &x); i++)
+    if (x.node < s->nodes)
+      s->node[x.node].wait += (int64_t)clock_ns(s->scale, x.ticks);
   for (i = 0; i < s->nodes; i++)
     if (s->node[i].wait > s->node[i].raw) s->node[i].wait = s->node[i].raw;
 }
@@ -364,13 +367,13 @@ static uint32_t lines_waitfunc (const Work *w, const Wait *x) {
 
 
 static void lines_wait (const Work *w) {
-  const Wait *x;
+  Wait x;
   uint32_t i;
-  for (i = 1; (x = waits_at(&w->r->waits, i)) != NULL; i++) {
+  for (i = 1; waits_at(&w->r->waits, i, &x); i++) {
     ProfileLine *l = NULL;
-    if (x->line > 0) l = lines_find(w, lines_waitfunc(w, x), x->line);
+    if (x.line > 0) l = lines_find(w, lines_waitfunc(w, &x), x.line);
     if (l == NULL) continue;
-    l->wait += (int64_t)clock_ns(w->s->scale, x->ticks);
+    l->wait += (int64_t)clock_ns(w->s->scale, x.ticks);
     if (l->wait > l->raw) l->wait = l->raw;
   }
 }

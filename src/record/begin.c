@@ -135,7 +135,8 @@ static void begin_counters (Recorder *r, const Options *o) {
   x->pid = platform_process();
   r->generation = platform_generation();
   tree_init(&x->tree, &x->memory);
-  waits_init(&x->waits, &x->memory, r->store ? r->store->waits : NULL);
+  tally_init(&x->waits, &x->memory, r->store ? r->store->waits : NULL);
+  tally_init(&x->spots, &x->memory, r->store ? r->store->spots : NULL);
   axis_init(&x->axis, &x->memory, r->store ? r->store->axis : NULL,
             r->store ? r->store->places : NULL);
   tasks_init(&x->tasks, &x->memory, r->store ? r->store->tasks : NULL,
@@ -226,7 +227,8 @@ int begin_clear (Recorder *r) {
   if (r->store != NULL) r->store->clear(r->store, r);
   memset(x->figures, 0, sizeof *x->figures);
   x->figures->divided = gap_known(&r->gap);
-  waits_clear(&x->waits);
+  tally_clear(&x->waits);
+  tally_clear(&x->spots);
   axis_clear(&x->axis);
   loops_clear(&x->loops);
   if (!tasks_clear(&x->tasks)) return 0;
@@ -303,7 +305,8 @@ int begin_move (Recorder *r, Store *to) {
   r->options.store = to;
   r->hot->running = to->running;
   tree_free(&x->tree);
-  waits_free(&x->waits);
+  tally_free(&x->waits);
+  tally_free(&x->spots);
   tasks_free(&x->tasks);
   loops_free(&x->loops);
   axis_free(&x->axis);

@@ -141,7 +141,7 @@ static int control_begin (Recorder *r, lua_State *L) {
     r->exact = 1;
     timeline_begin(&r->recording.heap, platform_monotonic());
     ok = tasktime_begin(r, L) || recorder_nomemory(r);
-    if (r->store != NULL) r->store->started(r->store, r, L);
+    if (ok && r->store != NULL) r->store->started(r->store, r, L);
   }
   recorder_unmute(r);
   return ok;

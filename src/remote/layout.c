@@ -127,7 +127,7 @@ static int remote_mutual (RemoteMemory *m, uint64_t at, uint64_t global) {
 }
 
 
-/* Is there a main thread at this address, of which 'bytes' are? */
+/* Is there a main thread at this address, where memory has 'bytes'? */
 static int remote_ismain (RemoteMemory *m, const unsigned char *bytes,
                           uint64_t at, RemoteSearch *s) {
   uint64_t global, distance;

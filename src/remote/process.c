@@ -40,6 +40,7 @@ int process_open (RemoteProcess *p, long id) {
   p->count = 0;
   p->late = 0;
   p->file = -1;
+  p->path = NULL;
   remote_open(&p->memory, process_read, p);
   errno = 0;  /* nothing is at address 0, but the system checks rights first */
   return platform_copy(id, NULL, &byte, 1) >= 0 ? 0
@@ -47,15 +48,27 @@ int process_open (RemoteProcess *p, long id) {
 }
 
 
+/*
+** The file of a segment; -1: it cannot be opened. The last one that is not the
+** core file stays open: many of its pages are read, one after the other.
+*/
+static int process_segmentfile (RemoteProcess *p, const RemoteSegment *s) {
+  if (s->path == NULL) return p->file;
+  if (p->path == NULL || strcmp(p->path, s->path) != 0) {
+    if (p->path != NULL && p->other >= 0) platform_close(p->other);
+    p->path = s->path;
+    p->other = platform_openfile(s->path);
+  }
+  return p->other;
+}
+
+
 /* Reads from the file of a segment. 0: not all can be read. */
-static int process_readsegment (const RemoteProcess *p,
-                                const RemoteSegment *s, uint64_t at,
-                                void *to, size_t size) {
-  int file = s->path != NULL ? platform_openfile(s->path) : p->file;
-  ssize_t n = file < 0 ? -1
-              : pread(file, to, size, (off_t)(s->offset + (at - s->from)));
-  if (s->path != NULL && file >= 0) platform_close(file);
-  return n == (ssize_t)size;
+static int process_readsegment (RemoteProcess *p, const RemoteSegment *s,
+                                uint64_t at, void *to, size_t size) {
+  int file = process_segmentfile(p, s);
+  return file >= 0 && pread(file, to, size, (off_t)(s->offset +
+                            (at - s->from))) == (ssize_t)size;
 }
 
 
@@ -71,7 +84,7 @@ static const RemoteSegment *process_segment (const RemoteProcess *p,
 
 
 static int process_readfile (void *ud, uint64_t at, void *to, size_t size) {
-  const RemoteProcess *p = cast(RemoteProcess *, ud);
+  RemoteProcess *p = cast(RemoteProcess *, ud);
   char *out = cast(char *, to);
   while (size > 0) {
     const RemoteSegment *s = process_segment(p, at);
@@ -94,6 +107,7 @@ int process_openfile (RemoteProcess *p, const char *path,
   p->late = 0;
   p->segment = segment;
   p->segments = n;
+  p->path = NULL;
   remote_open(&p->memory, process_readfile, p);
   p->file = platform_openfile(path);
   return p->file >= 0 ? 0 : errno;
@@ -104,6 +118,8 @@ void process_close (RemoteProcess *p) {
   process_go(p);
   if (p->file >= 0) platform_close(p->file);
   p->file = -1;
+  if (p->path != NULL && p->other >= 0) platform_close(p->other);
+  p->path = NULL;
 }
 
 

@@ -2,17 +2,20 @@
 ** See task.h
 */
 
-#define _DEFAULT_SOURCE		/* ptrace */
+#define _DEFAULT_SOURCE		/* ptrace, O_CLOEXEC */
 
 #include "remote/task.h"
 
 #if PLATFORM_WATCH
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/types.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 
 #if !defined(PTRACE_GETREGSET)
@@ -62,28 +65,44 @@ int task_saved (TaskRegisters *r, const char *saved, size_t size) {
 }
 
 
-/* Reads a small file of the thread as text. 0: it cannot be read. */
+/* Reads a small file as text. 0: it cannot be read. */
+static int task_text (const char *path, char *text, size_t room) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t n = file < 0 ? -1 : read(file, text, room - 1);
+  if (file >= 0) close(file);
+  if (n <= 0) return 0;
+  text[n] = '\0';
+  return 1;
+}
+
+
+/* Reads a small file of the thread as text. */
 static int task_read (long process, long thread, const char *name,
                       char *text, size_t room) {
   char path[96];
-  FILE *f;
-  size_t n;
   snprintf(path, sizeof path, "/proc/%ld/task/%ld/%s", process, thread,
            name);
-  f = fopen(path, "r");
-  if (f == NULL) return 0;
-  n = fread(text, 1, room - 1, f);
-  fclose(f);
-  text[n] = '\0';
-  return n > 0;
+  return task_text(path, text, room);
+}
+
+
+static int task_usetext (const char *text, TaskUse *u) {
+  return sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &u->cpu,
+                &u->delay, &u->turns) == 3 && u->turns > 0;
 }
 
 
 int task_use (long process, long thread, TaskUse *u) {
   char text[96];
   return task_read(process, thread, "schedstat", text, sizeof text) &&
-         sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &u->cpu,
-                &u->delay, &u->turns) == 3 && u->turns > 0;
+         task_usetext(text, u);
+}
+
+
+int task_own (TaskUse *u) {
+  char text[96];
+  return task_text("/proc/thread-self/schedstat", text, sizeof text) &&
+         task_usetext(text, u);
 }
 
 

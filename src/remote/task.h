@@ -39,6 +39,9 @@ typedef struct TaskUse {
 /* 0: not known, as the thread has ended, or the system does not tell. */
 CPROF_I int task_use (long process, long thread, TaskUse *u);
 
+/* What the thread has used that calls this. */
+CPROF_I int task_own (TaskUse *u);
+
 /*
 ** Is the thread off its processor, to wait in the system? If so, '*stack' is
 ** its stack pointer, and '*pc' the place in its code. -1: it has ended.

@@ -10,7 +10,8 @@
 #define BLOCKED_LEVELS	400	/* most functions that are hashed */
 #define BLOCKED_CHAIN	224	/* no more coroutines can wait for each other */
 #define BLOCKED_TRIES	8	/* entries of the list that a stack may have */
-#define BLOCKED_ANEW	16000000000u	/* ns for which a node is trusted */
+#define BLOCKED_ANEW	16000000000u	/* ns for which a node is trusted at first */
+#define BLOCKED_LONGEST	(32 * (uint64_t)BLOCKED_ANEW)	/* and at most */
 
 #define BLOCKED_CI	(INTERNALS_MARKS + 8)	/* bytes of a CallInfo */
 
@@ -182,8 +183,11 @@ void blocked_learn (BlockedStacks *b, uint64_t stack, Node *node,
   s = blocked_find(b, stack);
   if (s == NULL) s = blocked_oldest(b, stack);
   if (s->wait.ns == 0) {
+    if (s->stack != stack || s->wait.node != node) s->trust = 0;
+    if (s->trust < BLOCKED_LONGEST)
+      s->trust = s->trust == 0 ? BLOCKED_ANEW : 2 * s->trust;
     s->stack = stack;
-    s->until = now + BLOCKED_ANEW;
+    s->until = now + s->trust;
     s->wait.node = node;
   }
   pthread_mutex_unlock(&b->lock);

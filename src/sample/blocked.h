@@ -38,6 +38,7 @@ typedef struct BlockedStack {
   uint64_t until;	/* ns on the monotonic clock, from which on the node is
 			   not trusted: a new function may by then have the
 			   address of a freed one, thus an equal hash */
+  uint64_t trust;	/* for how long it was trusted the last time, in ns */
   BlockedWait wait;	/* its node, and what 'blocked_take' has not taken
 			   yet */
 } BlockedStack;
@@ -69,7 +70,8 @@ CPROF_I void blocked_free (BlockedStacks *b);
 
 /*
 ** Notes that this stack belongs to 'node', as a sample at the time 'now' has
-** told. Does nothing if the stack's entry has waits that were not taken yet.
+** told. It is trusted for longer each time that a sample says so again. Does
+** nothing if the stack's entry has waits that were not taken yet.
 */
 CPROF_I void blocked_learn (BlockedStacks *b, uint64_t stack, Node *node,
                             uint64_t now);

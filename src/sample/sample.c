@@ -19,6 +19,7 @@
 #include "heap/allocations.h"
 #include "heap/nogc.h"
 #include "sample/pace.h"
+#include "sample/spotter.h"
 #include "sample/unwind.h"
 #include "sample/watcher.h"
 
@@ -32,6 +33,7 @@ typedef struct Sampler {
 				   is to tell, see blocked.h; 0: of none */
   HookSwap hookswap;
   Unwinder unwinder;
+  Spotter spotter;
   volatile sig_atomic_t paused;	/* are ticks ignored? */
   volatile sig_atomic_t held;	/* is no hook set until 'sample_unblock'? */
   volatile sig_atomic_t elsewhere;	/* has a tick found that another thread
@@ -64,7 +66,7 @@ static Sampler *sample_of (const Recorder *r) {
 ** without cprof_thread, the C stack in use shows that. The handler may
 ** interrupt any instruction, within Lua, malloc or the recorder. It calls
 **   - lua_sethook, lua_gethook and its like, which Lua allows there;
-**   - what running.h says;
+**   - what running.h and spotter.h say;
 **   - clock_gettime, getpid, and timer_settime or setitimer, which are system
 **     calls;
 ** and allocates and locks nothing. It reads the Sampler and its Watcher,
@@ -147,6 +149,9 @@ static void sample_arm (Sampler *s, uint64_t ns, int waits) {
   if (armed) s->unknown = t.waits ? asked.stack : 0;
   t.armed = armed || s->pace.weight == 0;
   pace_tick(&s->pace, &t);
+  spotter_tick(&s->spotter, timer_system(s->pace.timer) > 0
+                              ? TIMER_SYSTEM : timer_at(s->pace.timer),
+               t.ns, t.waits);
 }
 
 
@@ -212,9 +217,8 @@ static void sample_watch (Sampler *s) {
   Pace *p = &s->pace;
   p->watched = p->counts = 0;
   if (!o->cpu && o->watched && s->unwinder.at != NULL) {
-    p->counts = timer_counts(p->timer, 1);
-    if (p->counts || !o->counted)
-      watcher_begin(&s->watcher, p, &s->running);
+    p->counts = o->counted && timer_counts(p->timer, 1);
+    watcher_begin(&s->watcher, p, &s->running);
     if (p->counts && !p->watched) p->counts = timer_counts(p->timer, 0);
   }
   if (s->paused) watcher_rest(s->watcher);
@@ -297,7 +301,7 @@ static void sample_countsignals (Sampler *s) {
 static int sample_wait (const Sampler *s, const Node *n, uint64_t ns) {
   Wait w = ZEROS;
   w.ticks = ns;
-  w.node = n->id;
+  w.node = tree_id(&s->recorder->recording.tree, n);
   return ns == 0 || !s->recorder->gap.on ||
          waits_add(&s->recorder->recording.waits, &w);
 }
@@ -332,14 +336,14 @@ static int sample_missed (const Recorder *r, Axis *a, uint64_t now) {
 ** Adds a sample to the time axis, which was taken at 'now': 'w.wait' of its ns
 ** are waiting, at the end. 'at' as in AxisPlace. 0: out of memory.
 */
-static int sample_when (const Sampler *s, uint64_t now, uint32_t node,
+static int sample_when (const Sampler *s, uint64_t now, const Node *node,
                         uint32_t at, Weight w) {
   Recorder *r = s->recorder;
   Axis *a = &r->recording.axis;
   uint64_t begun = r->recording.figures->begun;
   uint64_t ran = w.wait < w.ns ? w.ns - w.wait : 0;
   AxisSample x = ZEROS;
-  x.place = axis_place(a, node, at);
+  x.place = axis_place(a, tree_id(&r->recording.tree, node), at);
   now = now > begun ? now - begun : 0;
   if (x.place == 0 || !sample_missed(r, a, now)) return 0;
   x.samples = w.samples;
@@ -403,7 +407,7 @@ static int sample_waited (Sampler *s) {
     seen.node->calls += seen.samples;
     s->any = 1;
     if (!sample_wait(s, seen.node, seen.ns) ||
-        !sample_when(s, hot_now(s->recorder->hot), seen.node->id, 0, w))
+        !sample_when(s, hot_now(s->recorder->hot), seen.node, 0, w))
       return 0;
   }
   return 1;
@@ -528,7 +532,9 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
       w.wait = 0;  /* only C functions wait */
     sample_charge(s, &x, event, w);
     ok = sample_wait(s, x.node, w.wait) &&
-         sample_when(s, r->hot->last, x.node->id, sample_at(s, &x, event), w);
+         spotter_charge(&s->spotter, &r->recording, x.node->func,
+                        w.ns > w.wait ? w.ns - w.wait : 0) &&
+         sample_when(s, r->hot->last, x.node, sample_at(s, &x, event), w);
   }
   if (ok) sample_learn(s, &x);
   spent = r->gap.on ? platform_cpu() - r->gap.last.cpu
@@ -684,6 +690,7 @@ static void sample_restart (Sampler *s) {
   s->frame.node = r->recording.tree.root;
   r->hot->top = r->hot->limit = &s->frame;
   pace_forget(&s->pace);
+  spotter_begin(&s->spotter, &r->recording.memory, &r->recording.functions);
   s->signals_counted = s->signals;
   s->ended_counted = s->ended;
   s->any = 0;
@@ -807,6 +814,7 @@ void sample_clear (Recorder *r) {
   if (s == NULL) return;
   sample_disarm(s);
   unwind_clear(&s->unwinder);
+  spotter_free(&s->spotter);
 }
 
 

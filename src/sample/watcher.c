@@ -15,13 +15,36 @@
 /* ns of rest after which the time of the next look is drawn anew */
 #define WATCHER_LONG	5000000u
 
+/* ns from a look at a thread that is ready until the look that tells whether
+   it has run since */
+#define WATCHER_SOON	50000u
+
+/* ns from when such a look takes the processor from a thread until it begins */
+#define WATCHER_SWITCH	20000u
+
+
+/* a look that has found the thread ready, but others on its processor */
+typedef struct WatcherReady {
+  uint64_t at;		/* when; 0: there was none */
+  uint64_t cpu;		/* the thread's processor time */
+  int known;		/* is 'queued' known? */
+  WatchQueued queued;
+} WatcherReady;
+
+/* is a tick expected? */
+typedef enum WatcherAsked {
+  WATCHER_NONE,
+  WATCHER_ASKED,	/* it was asked for, and has not come yet */
+  WATCHER_MAYBE		/* the next look decides, unless the thread is about to
+			   pause before: then it runs */
+} WatcherAsked;
 
 struct Watcher {
   Watch *watch;
   Pace *pace;
   const Running *running;
   BlockedStacks stacks;
-  int asked;		/* was a tick asked for that has not come yet? */
+  WatcherAsked asked;
   int anew;		/* does the next look only draw the time of the one
 			   after it? */
   volatile uint64_t rests;	/* since when it rests; 0: it looks */
@@ -33,7 +56,18 @@ struct Watcher {
   uint64_t cpu;		/* the thread's processor time in the last wait seen */
   uint64_t since;	/* when that wait was first seen */
   uint64_t stack;	/* hash of its stack; 0: it cannot be read */
+  WatcherReady ready;
 };
+
+
+/* Expects a tick, see 'watcher_ask'. */
+static void watcher_expect (Watcher *w, WatcherAsked asked, uint64_t now,
+                            uint64_t stack) {
+  w->unknown = stack;
+  w->stands = w->mean;
+  pace_due(w->pace, now, w->mean);
+  __atomic_store_n(&w->asked, asked, __ATOMIC_SEQ_CST);
+}
 
 
 /*
@@ -42,10 +76,7 @@ struct Watcher {
 */
 static void watcher_ask (Watcher *w, uint64_t now, uint64_t stack,
                          uint64_t running) {
-  w->unknown = stack;
-  w->stands = w->mean;
-  pace_due(w->pace, now, w->mean);
-  __atomic_store_n(&w->asked, 1, __ATOMIC_SEQ_CST);
+  watcher_expect(w, WATCHER_ASKED, now, stack);
   timer_now(w->pace->timer, running);
 }
 
@@ -73,19 +104,9 @@ static void watcher_wait (Watcher *w, const Watch *watch, uint64_t now,
 }
 
 
-/*
-** Does the thread run, or is it ready to, rather than wait? 'cpu': its
-** processor time at the beginning of this look.
-*/
-static int watcher_runs (const Watcher *w, const Watch *watch,
-                         uint64_t cpu) {
-  return watch_cpu(watch) != cpu || (cpu != w->cpu && !watch_waits(watch));
-}
-
-
 /* Is a tick that was asked for still expected? */
 static int watcher_expects (const Watcher *w, uint64_t now) {
-  return __atomic_load_n(&w->asked, __ATOMIC_SEQ_CST) &&
+  return __atomic_load_n(&w->asked, __ATOMIC_SEQ_CST) == WATCHER_ASKED &&
          now - w->pace->due < WATCHER_LOST;
 }
 
@@ -97,25 +118,86 @@ static int watcher_counts (Pace *p) {
 }
 
 
+/*
+** The thread is ready, but others have its processor. If this look has taken
+** it from the thread, the thread runs. If other programs have, this time is
+** nobody's. Or a wait of the thread has ended, and a signal would still make
+** the system call fail. What the system says when the thread has run again
+** tells which, so another look comes soon. Returns the ns until that.
+*/
+static uint64_t watcher_ready (Watcher *w, const Watch *watch, uint64_t now,
+                               uint64_t cpu) {
+  WatcherReady *r = &w->ready;
+  r->at = now;
+  r->cpu = cpu;
+  r->known = watch_queued(watch, &r->queued);
+  watcher_expect(w, WATCHER_MAYBE, now, 0);
+  w->mean += WATCHER_SOON;
+  return WATCHER_SOON;
+}
+
+
+/*
+** The look 'r' has found the thread ready. Did it run until that look, and does
+** it run again at 'now', when its processor time is 'cpu'? When it began to
+** wait for its processor is known from how long it has run since then, and how
+** long it has waited.
+*/
+static int watcher_ranuntil (const WatcherReady *r, const Watch *watch,
+                             uint64_t now, uint64_t cpu) {
+  WatchQueued q;
+  if (cpu == r->cpu || (watch_cpu(watch) == cpu && watch_waits(watch)))
+    return 0;
+  if (!r->known || !watch_queued(watch, &q)) return 1;
+  return q.times == r->queued.times + 1 &&
+         now - (cpu - r->cpu) - (q.ns - r->queued.ns) + WATCHER_SWITCH > r->at;
+}
+
+
+/*
+** A look at the thread, at 'now', when its processor time was 'cpu'. Sets
+** '*waited' to how long it has waited so far. Returns the ns until the look
+** that is a part of this one; 0: there is none. No tick of a thread that runs
+** is asked for where the timer counts: it finds such a thread by itself.
+*/
+static uint64_t watcher_see (Watcher *w, const Watch *watch, uint64_t now,
+                             uint64_t cpu, uint64_t *waited) {
+  WatcherReady before = w->ready;
+  int counts = watcher_counts(w->pace);
+  w->ready.at = 0;
+  if (watcher_expects(w, now)) return 0;
+  if (before.at != 0) {
+    if (__atomic_exchange_n(&w->asked, WATCHER_NONE, __ATOMIC_SEQ_CST) !=
+          WATCHER_NONE && watcher_ranuntil(&before, watch, now, cpu))
+      watcher_ask(w, now, 0, now);
+  }
+  else if (watch_cpu(watch) != cpu) {
+    if (!counts) watcher_ask(w, now, 0, now);
+  }
+  else if (cpu != w->cpu && !watch_waits(watch))
+    return counts ? 0 : watcher_ready(w, watch, now, cpu);
+  else {
+    watcher_wait(w, watch, now, cpu);
+    if (w->cpu == cpu) *waited = now - w->since;
+  }
+  return 0;
+}
+
+
 /* A look at the thread that is watched, see WatchLook. */
 static uint64_t watcher_look (void *ud, const Watch *watch) {
   Watcher *w = cast(Watcher *, ud);
-  uint64_t rests = w->rests, now = platform_monotonic(), waited = 0, cpu;
+  uint64_t rests = w->rests, now = platform_monotonic(), waited = 0, cpu, soon;
   if (__atomic_exchange_n(&w->anew, 0, __ATOMIC_SEQ_CST))
     return pace_rest(w->pace, 0, &w->mean);
-  if (rests != 0) return pace_rest(w->pace, now - rests, &w->mean);
+  if (rests != 0) {
+    w->ready.at = 0;
+    return pace_rest(w->pace, now - rests, &w->mean);
+  }
   cpu = watch_cpu(watch);
   if (cpu == 0) return 0;
-  if (!watcher_expects(w, now)) {
-    if (watcher_runs(w, watch, cpu)) {
-      if (!watcher_counts(w->pace)) watcher_ask(w, now, 0, now);
-    }
-    else {
-      watcher_wait(w, watch, now, cpu);
-      if (w->cpu == cpu) waited = now - w->since;
-    }
-  }
-  return pace_rest(w->pace, waited, &w->mean);
+  soon = watcher_see(w, watch, now, cpu, &waited);
+  return soon > 0 ? soon : pace_rest(w->pace, waited, &w->mean);
 }
 
 
@@ -155,7 +237,7 @@ void watcher_rest (Watcher *w) {
 */
 void watcher_resume (Watcher *w) {
   uint64_t rested = platform_monotonic() - w->rests;
-  __atomic_store_n(&w->asked, 0, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&w->asked, WATCHER_NONE, __ATOMIC_SEQ_CST);
   w->rests = 0;
   if (rested < WATCHER_LONG) return;
   __atomic_store_n(&w->anew, 1, __ATOMIC_SEQ_CST);
@@ -182,7 +264,8 @@ int watcher_asks (const Watcher *w) {
 int watcher_tick (Watcher *w, WatcherTick *t) {
   t->ns = t->stack = 0;
   if (!watcher_asks(w)) return 1;
-  if (!__atomic_exchange_n(&w->asked, 0, __ATOMIC_SEQ_CST))
+  if (__atomic_exchange_n(&w->asked, WATCHER_NONE, __ATOMIC_SEQ_CST) ==
+      WATCHER_NONE)
     return w->pace->counts;
   t->ns = w->stands;
   t->stack = w->unknown;

@@ -74,13 +74,27 @@ static void signals_run (const SignalCommand *c) {
 
 
 /*
+** Where this thread records, divides the time since the last event, which may
+** have been long ago: the program may have waited for the signal.
+*/
+static void signals_divide (void) {
+  Hot *h = hot_own();
+  const Recorder *r = h->recorder;
+  if (r != NULL && r->state == STATE_RUNNING) hot_killed(h);
+}
+
+
+/*
 ** Lets the signal kill the process. It is unblocked first, so that it, and not
 ** another one that is blocked here, is the one that kills.
 */
 static void signals_end (int number) {
   const SignalCommand *c = signals_command;
   sigset_t one;
-  if (c != NULL && c->process == platform_process()) signals_run(c);
+  if (c != NULL && c->process == platform_process()) {
+    signals_divide();
+    signals_run(c);
+  }
   signal(number, SIG_DFL);
   raise(number);
   sigemptyset(&one);
@@ -183,7 +197,8 @@ static int signals_interrupt (void) {
 /*
 ** The handler. For SIGINT, it calls lua_sethook, lua_gethook and the like, and
 ** what 'current_find' and 'sample_interrupt' call, see there. For others, and
-** the second SIGINT, it calls 'signals_end'.
+** the second SIGINT, it calls 'signals_end', and with it clock_gettime, pread,
+** strtoull and getrusage.
 */
 static void signals_handle (int number) {
   int error = errno;

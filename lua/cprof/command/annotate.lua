@@ -27,16 +27,17 @@ local annotate = {
       "ran (recorded with --count) or their share of the time (with " ..
       "--sample)." },
     { "--heat", "Shade lines by their time, hits, or total; or by a " ..
-      "measure, as --measure does.", of = specs },
+      "measure, which all figures then show.", of = specs },
     { "--measure", ("Show %s. (default: wall)"):format(
       measure.words "line"), of = specs },
     { "--relative", "Scale shades by the hottest line of the file or of the " ..
       "project. (default: project; file with SOURCE)", of = specs },
-    { "--context N", "Lines shown around hot ones. (default: 1; with " ..
-      "SOURCE, all lines, or 0 with --min-percent)", of = specs },
-    { "--min-percent N", "Count a line as hot from N % of the time. " ..
-      "(default: 0.1 with SOURCE and --context; else 1 % of the function's " ..
-      "own time, or 5 % of its total time for lines with calls)", of = specs },
+    { "--context N", "Show N lines around each hot one. (default: 1; " ..
+      "with SOURCE, all lines, or 0 with --min-percent)", of = specs },
+    { "--min-percent N", "Treat a line as hot if it has at least N % of " ..
+      "the time. (default: 0.1 with SOURCE and --context; else 1 % of the " ..
+      "function's own time, or 5 % of its total time for lines with calls)",
+      of = specs },
     { "--limit N", "Show at most N functions, or lines of a list. (default: " ..
       "20; functions only until nine tenths of the time are covered, and, " ..
       "on a terminal, as many as fit)", of = specs },

@@ -6,6 +6,7 @@ local format = require "cprof.text.format"
 local input = require "cprof.command.input"
 local listeners = require "cprof.command.listeners"
 local recordings = require "cprof.system.recordings"
+local records = require "cprof.system.process"
 local rendezvous = require "cprof.system.rendezvous"
 local summary = require "cprof.command.summary"
 local terminal = require "cprof.system.terminal"
@@ -363,6 +364,11 @@ local function check_outside(parsed, fail)
   if not core.owner(parsed.pid) then
     fail(("there is no process %d"):format(parsed.pid))
   end
+  local file = records.mapped(parsed.pid)
+  if file then
+    fail(("process %d records itself into %s: cprof top and cprof serve " ..
+      "show what it records"):format(parsed.pid, format.plain(file)))
+  end
   for _, name in ipairs(own_options) do
     if parsed[name] then
       fail((unprepared .. ", so it can only be sampled: --%s needs " ..
@@ -377,7 +383,8 @@ end
 local function from_outside(parsed, fail)
   check_outside(parsed, fail)
   if parsed.no_stop and parsed.clock == "cpu" then
-    fail "--no-stop sees only waiting, which --clock=cpu leaves out"
+    fail("--no-stop cannot be combined with --clock=cpu: it samples only " ..
+      "waiting, which has no CPU time")
   end
   local outside = require "cprof.remote.outside"
   local program, why = outside.open(parsed.pid, {

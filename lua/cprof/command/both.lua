@@ -95,6 +95,8 @@ function both.run(parsed, words, options, at, fail)
     fail "--both cannot be combined with --keep-last"
   elseif parsed.memory or parsed.gc then
     fail "--both cannot be combined with --memory or --gc"
+  elseif parsed.under == "creator" then
+    fail "--both cannot be combined with --under=creator"
   elseif parsed.children then
     fail "--both cannot be combined with --children"
   end

@@ -32,14 +32,15 @@ local diff = {
     { "--measure", ("Compare %s. (default: cpu, which other programs " ..
       "disturb least; wall if the CPU time is not known)"):format(
       measures.words()), type = "string", values = measures.options() },
-    { "--sort", "Sort by the change of this figure; a measure stands for " ..
-      "its self. (default: self; with --range, the larger change of the " ..
+    { "--sort", "Sort by the change of this figure; a measure means its " ..
+      "self figure. (default: self; with --range, the larger change of the " ..
       "shares of self and total)", type = "string",
       values = measures.options("self", "total", "calls", "name") },
     { "--limit N", "Show at most N functions.", type = "integer", min = 1,
       default = 30 },
-    { "--range FROM..TO", "Compare this range of time, 2m..2m10s since the " ..
-      "recording began, with --against. Needs one profile, of --sample.",
+    { "--range FROM..TO", "Compare this range of time (2m..2m10s since the " ..
+      "recording began) with that of --against. Needs one profile, " ..
+      "recorded with --sample.",
       read = period.both, must = period.must_both },
     { "--against FROM..TO", "The range to compare with. (default: the whole " ..
       "recording)", read = period.both, must = period.must_both },
@@ -479,7 +480,7 @@ local function waited(view, before, after)
     return nil
   end
   return ("this compares CPU time; waiting changed more, by %s: " ..
-    "--measure=wait or --measure=wall compares that"):format(
+    "--measure=wait or --measure=wall shows that"):format(
     sign(change, format.time(math.abs(change))))
 end
 
@@ -577,7 +578,8 @@ local function load_ranges(parsed, fail)
   local recording, named = input.load(parsed.before, fail, nil, true)
   local function part(of)
     local p = period.cut(recording, of and of[1], of and of[2], fail)
-    return p, p.meta.range and p.meta.range:match "^(.*) of" or "all of it"
+    return p, p.meta.range and p.meta.range:match "^(.*) of" or
+      "whole recording"
   end
   local before, older = part(parsed.against)
   local after, newer = part(parsed.range)

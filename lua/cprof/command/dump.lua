@@ -17,7 +17,7 @@ local dump = {
   name = "dump",
   summary = "Print what a running program is doing; it needs no preparation.",
   usage = "cprof dump [options] PID|CORE",
-  description = "Print the calls of each state and each coroutine of a " ..
+  description = "Print the call stack of each Lua state and coroutine of a " ..
     "running program, innermost first. The program need not know of cprof. " ..
     "It is read from outside: threads that run are stopped for a moment, " ..
     "threads that wait are not. For a program that has crashed, name its " ..
@@ -140,7 +140,7 @@ local function add_state(out, state, number, many, width, paint)
     state.waits and ", which waits in " .. format.plain(state.waits) or ""))
   for _, block in ipairs(blocks(state, width, paint)) do
     out[#out + 1] = ("  %s%s"):format(block.title, block.more > 0 and
-      (", and %s like it"):format(format.count(block.more)) or "")
+      ("; %s more like it"):format(format.count(block.more)) or "")
     for _, line in ipairs(block.lines) do out[#out + 1] = "    " .. line end
   end
   if state.no_native then

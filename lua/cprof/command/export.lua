@@ -51,14 +51,14 @@ command.options = {
     values = names, needed = true },
   { "-o OUT", "Write to OUT. (default: standard output)", target = "output" },
   command.min_percent(export.limit),
-  { "--fold", ("Fold recursion: calls of a function by itself are one " ..
-    "node; if a function runs again further down, its callees there become " ..
-    "its caller's. (default: if stacks are deeper than %d frames, or the " ..
-    "file would be too large)")
+  { "--fold", ("Fold recursion: direct recursion is one node; where a " ..
+    "function is called again further down its own path, that node has no " ..
+    "callees, as they become its caller's. (default: if stacks are deeper " ..
+    "than %d frames, or the file would be too large)")
     :format(export.depth), apart = { "fold" } },
   { "--no-fold", "Never fold recursion.", apart = { "fold" } },
-  { "--measure", ("Export %s; for the formats folded and speedscope. " ..
-    "(default: wall)"):format(measure.words()), of = prune.specs },
+  { "--measure", ("Export %s; for the formats folded, speedscope and " ..
+    "firefox. (default: wall)"):format(measure.words()), of = prune.specs },
   { "--root FUNCTION", "Export only this function and what it calls." },
   period.options,
 }

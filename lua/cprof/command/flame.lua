@@ -15,7 +15,7 @@ return {
     input.file(),
     { "--min-percent N", "Draw only nodes with N % of the time or more. " ..
       "(default: 1; 0 with --filter)", of = report.options },
-    { "--measure", ("What widths are: %s. (default: wall)"):format(
+    { "--measure", ("Scale widths by %s. (default: wall)"):format(
       measure.words()), of = report.options },
     { "--filter PATTERN", "Draw only what leads to functions with PATTERN " ..
       "in their title or path; between slashes, it is a Lua pattern: " ..

@@ -14,21 +14,21 @@ local terminal = require "cprof.system.terminal"
 local heatmap = {
   name = "heatmap",
   summary = "Print when the program was busy, and what stands out.",
-  description = "Print the time of a recording with --sample as a picture: " ..
-    "it goes down a column, and on from column to column; the more CPU time " ..
-    "a cell has, the darker it is. Letters mark stretches of time that " ..
-    "stand out: most of one was spent in a function that the whole " ..
-    "recording has little of, or it has more CPU time than usual. Other " ..
-    "commands show what ran there, with --from and --to. The page of cprof " ..
-    "html has the heatmap, too, and shows any range in all its views.",
+  description = "Print a recording with --sample as a picture. Time runs " ..
+    "down each column, and on in the next one; the more CPU time a cell " ..
+    "has, the darker it is. Letters mark stretches of time that stand out: " ..
+    "a function took most of the stretch, but little of the whole " ..
+    "recording, or the CPU time is higher than usual. Other commands show " ..
+    "what ran there, with --from and --to. The page of cprof html has the " ..
+    "heatmap, too, and shows any range in all its views.",
   usage = "cprof heatmap [options] [FILE] [FUNCTION]",
   example = "cprof heatmap --from 2m --to 2m30s run.cprof",
   options = {
     input.file "A profile that was recorded with --sample",
-    { "FUNCTION?", "Show the time of this function, with what it calls, in " ..
-      "place of CPU time." },
+    { "FUNCTION?", "Show the total time of this function, not the CPU " ..
+      "time." },
     { "--limit N", "List the N stretches of time that stand out most, in " ..
-      "the order of time.", type = "integer",
+      "chronological order.", type = "integer",
       min = 1, default = 5 },
     period.options, input.page, input.links,
   },

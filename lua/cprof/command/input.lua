@@ -199,8 +199,8 @@ input.looks = {
 
 ---Places in reports as links.
 ---@type cprof.CommandOption
-input.links = { "--hyperlinks", "auto, always, never: places of sources are " ..
-  "links to the files; auto: on terminals that are known to open them.",
+input.links = { "--hyperlinks", "auto, always, never: make source locations " ..
+  "links to their files; auto: on terminals that are known to open links.",
   of = page.options }
 
 ---The options --format, --width and --color.

@@ -23,7 +23,7 @@ local push = {
     "--name 'shop{env=prod}' run.cprof",
   options = {
     { "FILE*", "Profiles, or folders with them.", target = "files" },
-    { "--url URL", "The server; of Parca, its HTTP API: " ..
+    { "--url URL", "The server's address; for Parca, that of its HTTP API: " ..
       "http://localhost:7070/api.", needed = true },
     { "--name NAME", "The name of the program, and labels: " ..
       "APP{label=value,…}.", needed = true, read = app_name,
@@ -47,7 +47,7 @@ local push = {
       default = "/etc/ssl/certs/ca-certificates.crt" },
     { "--insecure", "Do not verify the certificate of the server." },
     { "--header 'NAME: VALUE'", "Send this header with each request, for " ..
-      "example an authorization. (default: none)", many = true,
+      "example Authorization. (default: none)", many = true,
       read = header, must = "'Name: value'" },
   },
 }

@@ -79,6 +79,9 @@ run.options = {
     "median, p90, p99, max, and the slowest calls." },
   { "--tasks", "Record what each kind of coroutine did: how long it ran at " ..
     "a time, and where it was suspended." },
+  { "--under", "What coroutines are below in call trees. resumer: the " ..
+    "function that resumes them; creator: the one that made them, also " ..
+    "after it has ended; implies --tasks. (default: resumer)", of = specs },
   { "--callsites", "Keep calls from different lines apart." },
   { "--trace[=FILE]", "Write each call, in chronological order, to FILE or " ..
     "standard error." },
@@ -88,10 +91,10 @@ run.options = {
   { "--exclude PATTERN", "Skip functions with PATTERN in their title or " ..
     "path.", type = "pattern", many = true },
   { "--clock", "wall: elapsed time; cpu: CPU time.", of = specs },
-  { "--timer", "With --sample, what triggers samples. wall: a timer, whose " ..
-    "signals can end system calls early; thread: a thread of cprof, which " ..
-    "rarely does; auto: thread if the system allows task-clock events, " ..
-    "else wall.",
+  { "--timer", "With --sample, what triggers samples. auto: task-clock " ..
+    "events of the system, where it allows them, else thread; thread: a " ..
+    "thread of cprof. Both let the program's system calls go on. wall: a " ..
+    "timer, whose signals can end system calls early.",
     of = specs },
   { "--recursion", "full: each level is a call-tree node; fold: all levels " ..
     "are one node; auto: fold beyond 100,000 nodes.", of = specs },
@@ -246,6 +249,10 @@ local function start_options(parsed, fail)
     fail(("--tasks cannot be combined with --%s"):format(
       untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed))
   end
+  if untimed and parsed.under == "creator" then
+    fail(("--under=creator cannot be combined with --%s"):format(
+      untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed))
+  end
   if parsed.memory then modes[1] = modes[1] or "line" end
   for _, pattern in ipairs(modes[1] == "count" and counted or
     parsed.lines) do
@@ -264,7 +271,8 @@ local function start_options(parsed, fail)
     gc = parsed.gc or parsed.memory and timed and core.drives() or nil,
     callsites = parsed.callsites or nil,
     distribution = parsed.distribution or nil,
-    tasks = parsed.tasks or nil,
+    tasks = parsed.tasks or parsed.under == "creator" or nil,
+    under = timed and parsed.under or nil,
     clock = parsed.clock,
     timer = parsed.timer,
     recursion = parsed.recursion,
@@ -296,7 +304,7 @@ local function check_output(parsed, fail)
          not parsed.memory then
     fail(("--format=%s needs --lines or --coverage"):format(row.name))
   elseif counted and row.times then
-    fail(("--format=%s is about times, which --count does not record"):
+    fail(("--format=%s needs times, which --count does not record"):
       format(row.name))
   end
   -- opening and closing a pipe here would end it for its reader

@@ -20,17 +20,17 @@ local serve = {
   usage = "cprof serve [options] [FILE | PID]\n" ..
     "       cprof serve [options] -- [options of cprof run] script.lua " ..
     "[args…]",
-  description = "Serve the page that cprof html writes to a browser, for a " ..
-    "file that is being recorded, for a program that runs already, or for " ..
-    "one that cprof starts as cprof run does. Its figures follow the " ..
-    "program. The address of the page is printed; Ctrl-C ends the server.",
+  description = "Serve the page of cprof html to browsers, for a file that " ..
+    "is being recorded, for a program that runs already, or for one that " ..
+    "cprof starts as cprof run does. The figures follow the program. The " ..
+    "address of the page is printed; Ctrl-C ends the server.",
   example = "cprof serve -- --lines script.lua input.txt",
   takes_program = true,
   options = {
     target.argument,
-    { "--listen HOST:PORT", "Listen here; port 0: any free port. Whoever " ..
-      "can reach the port and knows the token in the address can read the " ..
-      "sources.", read = address, must = "HOST:PORT",
+    { "--listen HOST:PORT", "Listen at this address; port 0: any free " ..
+      "port. Whoever can reach the port and knows the token in the address " ..
+      "can read the sources.", read = address, must = "HOST:PORT",
       default = "127.0.0.1:0" },
     { "--interval SECONDS", "Refresh the page at this interval until it is " ..
       "changed there.", type = "number", above = 0, max = 3600, default = 1 },

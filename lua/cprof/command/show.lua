@@ -62,6 +62,9 @@ local function neighbours(view, title, list, what)
   end
 end
 
+-- parts of a function's time that are a smaller share of it have no names
+local least <const> = 500
+
 local function head(view)
   local row, on = view.row, view.page
   local given, rest = row.func.name, row.title:sub(#row.func.name + 1)
@@ -82,13 +85,23 @@ local function head(view)
     on:line(("waiting: %s of the total, %s of self"):format(
       on:time(row.total_wait), on:time(row.self_wait)))
   end
-  local parts, sum = within.of(view.profile, row.title), 0
+  local parts, frames = within.of(view.profile, row.title)
+  local sum = 0
   for _, part in ipairs(parts) do sum = sum + part.ns end
+  local left = sum
   for i, part in ipairs(parts) do
+    if part.ns * least < sum then
+      for k = #parts, i, -1 do parts[k] = nil end
+      parts[i] = ("others %s %%"):format(format.percent(left, sum))
+      break
+    end
+    left = left - part.ns
     parts[i] = ("%s %s %%"):format(part.what, format.percent(part.ns, sum))
   end
   if #parts > 0 then
-    on:line(("self time with the C functions below it: %s (%s)"):format(
+    on:line(("%s: %s (%s)"):format(frames and
+      "self time with the C functions below it" or
+      row.self_wait > 0 and "self time without waiting" or "self time",
       on:time(sum), table.concat(parts, ", ")))
   end
   local allocated = allocations.sentence(view.profile, row.title)

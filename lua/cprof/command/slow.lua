@@ -12,9 +12,9 @@ local slow = {
   description = "Print the calls that took more than twice the median of " ..
     "their function, sorted by how far they exceed it. A call that was slow " ..
     "because of one that it made is left out, unless FUNCTION is given. " ..
-    "CPU time and waiting add up to what the call took. Preempted time " ..
-    "(other programs had the processor) and overhead come besides; they are " ..
-    "shown if they are at least a tenth of it. \"ended at\" is the time " ..
+    "CPU time and waiting add up to what the call took. That excludes " ..
+    "preempted time (other programs had the processor) and overhead, which " ..
+    "are shown if they are at least a tenth of it. \"ended at\" is the time " ..
     "since recording began, with pauses and preempted time. " ..
     "cprof keeps the eight slowest calls of each function.",
   usage = "cprof slow [options] [FILE] [FUNCTION]",

@@ -13,7 +13,7 @@ local tasks = {
   summary = "Print which coroutines ran, and where they were suspended.",
   description = "Print a row for each kind of coroutine: the function that " ..
     "runs in it, and where it was made. A slice is the time from a resume " ..
-    "to the next yield: whoever has the longest slices keeps the others " ..
+    "to the next yield: coroutines with long slices keep the others " ..
     "waiting. Below are the longest slices, with the call paths at their " ..
     "ends, and the call paths in which coroutines were suspended. The " ..
     "recording must be made with cprof run --tasks. One made with --sample " ..

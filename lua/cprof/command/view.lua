@@ -37,10 +37,10 @@ function view.options(limit, sort, several)
       of = specs },
     { "--min-percent N", "Show only rows with N % of the time or more. " ..
       "(default: 1; 0 with --sort or --filter)", of = specs },
-    { "--measure", ("What self and total are: %s. (default: wall)"):format(
+    { "--measure", ("Measure of self and total: %s. (default: wall)"):format(
       measure.words()), of = specs },
     { "--sort FIGURE", ("Sort by this: %s; max is the longest call, a " ..
-      "measure stands for its self. (default: %s)"):format(
+      "measure means its self figure. (default: %s)"):format(
       table.concat(specs.sort.values, ", "), sort), of = specs },
     period.options, input.filter, input.page, { input.links },
   }
@@ -55,7 +55,7 @@ function view.print(mode, parsed, fail)
   local profile, named
   if parsed.files and not range.single(parsed.files, parsed) then
     if period.given(parsed) then
-      fail "--from and --to need one profile: a sum does not keep when"
+      fail "--from and --to need one profile: a sum has no time axis"
     end
     local all, _, list, paths = range.load(parsed.files, parsed, fail)
     profile = all

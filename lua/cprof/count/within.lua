@@ -1,29 +1,49 @@
--- What the time of a function is made of, where a profile has C frames: the
--- work that Lua itself does for it, by kind.
+-- What the time of a function is made of: the work that Lua itself does for it,
+-- by kind, and functions of C. Samples from outside tell it by C frames; a
+-- program's own ones, by the machine instructions at which they find it.
 
 local name = require "cprof.source.name"
 local order = require "cprof.text.order"
+local spots = require "cprof.count.spots"
 
 local within = {}
 
 ---@class cprof.Within
----@field what string
+---@field what string  a kind of work, or the name of a function of C
 ---@field ns integer
+---@field unknown boolean?  `what` says why it is not known
 
 -- Lua's own functions, by the beginnings of their names. The first that fits
 -- is the kind of all that they call; functions of the API have no kind.
 local kinds = {
-  { "lua_", nil }, { "luaL_", nil },
+  { "lua_", nil }, { "luaL_", nil }, { "luaB_", nil },
   { "luaC_newobj", "allocator" }, { "luaC_", "collector" },
   { "luaH_", "tables" }, { "luaV_finishget", "tables" },
   { "luaV_finishset", "tables" },
   { "luaS_", "strings" }, { "luaO_", "strings" },
   { "luaV_concat", "strings" }, { "luaV_lessthan", "strings" },
-  { "luaV_", "interpreting" },
-  { "luaD_", "calls" }, { "luaF_", "calls" }, { "luaT_", "calls" },
+  { "luaV_", "interpreting" }, { "luaG_", "interpreting" },
+  { "luaD_", "calls" }, { "luaE_", "calls" }, { "luaF_", "calls" },
+  { "luaT_", "calls" },
+  { "luaK_", "compiling" }, { "luaU_", "compiling" },
+  { "luaX_", "compiling" }, { "luaY_", "compiling" },
+  { "luaZ_", "compiling" },
   { "luaM_", "allocator" }, { "malloc", "allocator" },
   { "calloc", "allocator" }, { "realloc", "allocator" },
+  { "l_alloc", "allocator" },
   { "free", "allocator" }, { "cfree", "allocator" }, { "_int_", "allocator" },
+}
+
+-- Kinds of functions that only their source knows.
+local sources = {
+  ["lgc.c"] = "collector", ["ltable.c"] = "tables",
+  ["lstring.c"] = "strings", ["lobject.c"] = "strings",
+  ["lvm.c"] = "interpreting", ["ldebug.c"] = "interpreting",
+  ["ldo.c"] = "calls", ["lstate.c"] = "calls", ["lfunc.c"] = "calls",
+  ["ltm.c"] = "calls", ["lcode.c"] = "compiling", ["llex.c"] = "compiling",
+  ["lparser.c"] = "compiling", ["lundump.c"] = "compiling",
+  ["lzio.c"] = "compiling", ["lmem.c"] = "allocator",
+  ["malloc.c"] = "allocator",
 }
 
 -- kinds that say little: what such functions call may have a kind of its own
@@ -35,6 +55,19 @@ local function kind_of(given)
   end
 end
 
+-- Adds ns to the part of a list that has a name.
+local function adder(out)
+  local by = {}
+  return function(what, ns, unknown)
+    if ns == 0 then return end
+    if not by[what] then
+      by[what] = { what = what, ns = 0, unknown = unknown }
+      out[#out + 1] = by[what]
+    end
+    by[what].ns = by[what].ns + ns
+  end
+end
+
 -- The kind of the self time of a C function below a function of Lua.
 local function own(given, kind)
   if kind then return kind end
@@ -42,22 +75,10 @@ local function own(given, kind)
     "other C functions"
 end
 
----What the time of a function is made of, without other functions that it
----calls; {}: the profile does not tell. Longest first.
----@param p cprof.Profile
----@param title string
----@return cprof.Within[]
-function within.of(p, title)
-  local owner, kind, by, out, told = {}, {}, {}, {}, false
-  local function add(what, ns)
-    if ns == 0 then return end
-    if not by[what] then
-      by[what] = { what = what, ns = 0 }
-      out[#out + 1] = by[what]
-    end
-    by[what].ns = by[what].ns + ns
-  end
-  if not p.samples then return out end  -- only samples have C frames
+-- by C frames; {}: there are none
+local function by_frames(p, title)
+  local owner, kind, out, told = {}, {}, {}, false
+  local add = adder(out)
   for id, node in ipairs(p.nodes) do
     local f = p.functions[node.func]
     if not name.module(f) then
@@ -73,8 +94,57 @@ function within.of(p, title)
       add(own(f.name, kind[id]), node.self_ns)
     end
   end
-  table.sort(out, order("-ns", "what"))
   return told and out or {}
+end
+
+-- ns by which figures of a function may be off
+local rounding <const> = 1000
+
+-- by machine instructions; {}: these are not known
+local function by_spots(p, title)
+  local out, left = {}, 0
+  local add = adder(out)
+  for _, f in ipairs(p.functions) do
+    if f.title == title then
+      left = left + f.self_ns - (f.self_wait_ns or 0)
+      for _, spent in ipairs(spots.of(f) or {}) do
+        -- they are rounded
+        local ns = math.min(spent.ns, left)
+        if left - ns < rounding then ns = left end
+        left = left - ns
+        add(kind_of(spent.name) or sources[spent.source] or spent.name, ns,
+          spent.unknown)
+      end
+    end
+  end
+  if #out > 0 then add("unknown, as no sample told it", left, true) end
+  return out
+end
+
+---What a function's own time without waiting is made of, by the machine
+---instructions that ran, longest first; {}: the profile does not tell.
+---@param p cprof.Profile
+---@param title string
+---@return cprof.Within[]
+function within.itself(p, title)
+  local out = p.time_samples and by_spots(p, title) or {}
+  table.sort(out, order("-ns", "what"))
+  return out
+end
+
+---What the time of a function is made of, longest first; {}: the profile does
+---not tell. With C frames, that is its own time and that of C functions that it
+---calls without the calls of Lua; else its own time, without waiting.
+---@param p cprof.Profile
+---@param title string
+---@return cprof.Within[] parts
+---@return boolean frames  are they from C frames?
+function within.of(p, title)
+  local out = within.itself(p, title)
+  if #out > 0 or not p.time_samples then return out, false end
+  out = by_frames(p, title)
+  table.sort(out, order("-ns", "what"))
+  return out, true
 end
 
 return within

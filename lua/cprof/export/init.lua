@@ -22,7 +22,9 @@ local limit <const>, depth <const> = export.limit, export.depth
 ---@field module string       has write(profile, out, whole, before), where
 ---    `whole` is the profile before nodes were added up, and `before` the one
 ---    that it is compared with, if any. With `tree`, it also has size(f, lines)
----    for a function with time on `lines` lines.
+---    for a function with time on `lines` lines; and it may have
+---    prepared(profile, whole), which returns a function that writes, and adds
+---    to `profile.notes`.
 ---@field description string
 ---@field lines? boolean       whether it shows hits of lines, without times
 ---@field times? boolean       whether its figures must be times
@@ -48,6 +50,10 @@ export.formats = {
   { name = "speedscope", module = "cprof.export.speedscope", tree = true,
     measures = true, json = true,
     limit = limit, depth = depth, description = "speedscope" },
+  { name = "firefox", module = "cprof.export.firefox", tree = true,
+    measures = true, json = true,
+    limit = limit, depth = depth,
+    description = "for profiler.firefox.com, with times of samples" },
   { name = "chrome", module = "cprof.export.chrome", tree = true,
     times = true, json = true,
     limit = limit, depth = depth,
@@ -112,7 +118,7 @@ function export.unfit(profile, row)
     return ('format %%s needs a profile of mode "line" or "count", this one ' ..
       'has mode "%s"; record with start { mode = "line" }'):format(mode)
   elseif row.times and mode == "count" then
-    return 'format %s is about times, which mode "count" does not record; ' ..
+    return 'format %s needs times, which mode "count" does not record; ' ..
       "formats that need no times: " ..
       names(function(other) return not other.times end)
   end
@@ -135,6 +141,9 @@ function export.prepare(profile, row, o, fail, before)
   end
   local pruned, why = prune.profile(profile, row, module, o)
   if not pruned then fail(why) end
+  if module.prepared then
+    return module.prepared(pruned, profile), pruned.notes
+  end
   local earlier = before and prune.profile(before, row, module, {
     min_percent = o.min_percent })
   return function(out)

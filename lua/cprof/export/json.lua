@@ -47,7 +47,9 @@
 --
 -- Mode "sample" has samples in the place of calls: "samples" is their number,
 -- and nodes are [parent, func, call_line, self_samples, self_ns, total_ns,
--- total_samples].
+-- total_samples]. Where machine instructions tell it, functions have within:
+-- what their own time without waiting was spent in, with what, ns, and unknown
+-- where `what` says why it is not known.
 --
 -- A byte that is not valid UTF-8 is written as \ddd, as in a string of Lua.
 
@@ -57,6 +59,7 @@ local escape = require "cprof.encoding.escape"
 local fields = require "cprof.export.fields"
 local json = require "cprof.encoding.json"
 local lists = require "cprof.text.lists"
+local within = require "cprof.count.within"
 
 local whole = {}
 
@@ -222,8 +225,11 @@ function whole.write(p, out)
       of_functions)
   end
   if p.meta.memory then of_functions[#of_functions + 1] = "allocated" end
+  of_functions[#of_functions + 1] = p.time_samples and "within" or nil
   for i, f in ipairs(p.functions) do
-    out((i > 1 and ",\n" or "\n") .. record(f, of_functions))
+    local parts = within.itself(p, f.title)
+    out((i > 1 and ",\n" or "\n") .. record(setmetatable({
+      within = parts[1] and parts or nil }, { __index = f }), of_functions))
   end
   out('\n],\n"node_fields":' .. json.encode(of_nodes) .. ',\n"nodes":[')
   nodes(p, out, of_nodes, select(2, fields.of(p, "nodes")))

@@ -238,7 +238,9 @@ end
 ---@field decided? string  the option that prevents it; nil: an option caused it
 
 ---The profile as it is to be written, with `notes` on what the export changes;
----nil and a message: an option is wrong.
+---`origin`: function -> the recording's, if it has it; `reshaped`: whether its
+---tree has other paths than the recording. nil and a message: an option is
+---wrong.
 ---@param p cprof.Profile
 ---@param row cprof.Format
 ---@param module table        the format's
@@ -272,6 +274,7 @@ function prune.profile(p, row, module, o)
     measure = measures.new(p.measure, tree.whole, p.measure.samples),
     program_ns = p.program_ns and tree.whole,
     counted = lines.of(p.counted, to),
+    origin = map, reshaped = roots ~= nil or tree.fold == true,
     notes = notes_of(p, tree, cut, sum),
   }, { __index = p })
 end

@@ -12,6 +12,7 @@ writes the profile in a format that other programs read, as `cprof export --form
 |---|---|---|
 | `folded` | a line for each call-tree node with self time | `flamegraph.pl`, and most programs that draw flame graphs |
 | `speedscope` | call-tree nodes with self time, as JSON | speedscope |
+| `firefox` | mode `"sample"`: each sample when it was taken, with CPU time, as long as no option changes call paths or the measure; other modes: nodes with self time, one after the other, and in a thread of their own what is known of the time. Markers for frames (at their `start_ns`), slow calls and collections (with `distribution`), waits, pauses, and times in which others had the processor; the size of the heap | [profiler.firefox.com](https://profiler.firefox.com), where files stay on your machine unless you upload them |
 | `chrome` | the tree as nested slices, one for all calls of a node | Perfetto, `chrome://tracing` |
 | `cpuprofile` | nodes, and time by line | Chrome's developer tools, VS Code, speedscope |
 | `pprof` | calls and time of each node; in modes `"line"` and `"sample"` by line; compressed where lua-zlib is installed | `go tool pprof`, Pyroscope, Parca |
@@ -27,7 +28,7 @@ writes the profile in a format that other programs read, as `cprof export --form
 |---|---|---|
 | `min_percent` | by format | nodes with a smaller share of the time are added up as `(below N %)`; the default is the least that keeps the file below 20 MB |
 | `fold` | by depth | `true`: folds recursion; by default, only stacks deeper than readers of the format can show |
-| `measure` | `"wall"` | formats `folded` and `speedscope`: `"cpu"`, `"wait"`, `"alloc"`, `"allocs"`, `"live"`: CPU time, waiting time, bytes allocated, allocations, or bytes in use instead of wall time; `pprof`, `callgrind`, `json` and `csv` have them beside wall time, if they were recorded |
+| `measure` | `"wall"` | formats `folded`, `speedscope` and `firefox`: `"cpu"`, `"wait"`, `"alloc"`, `"allocs"`, `"live"`: CPU time, waiting time, bytes allocated, allocations, or bytes in use instead of wall time; `pprof`, `callgrind`, `json` and `csv` have them beside wall time, if they were recorded |
 | `root` | none | only this function and what it calls |
 
 In mode `"count"`, formats have instructions instead of times: callgrind's event is `Ir`, by line; pprof's sample type is `instructions`; `json` has expressions and branches, too. `chrome` and `cpuprofile` need times, so they are refused.

@@ -5,6 +5,7 @@ import { fill, h, refill } from "./dom.js";
 import { count } from "./format.js";
 import { field, matcher } from "./search.js";
 import { durations } from "./slowest.js";
+import { spent } from "./spent.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
 import { neighbours } from "./tree.js";
 
@@ -191,6 +192,7 @@ export function callgraph(app, root) {
         h("p", {}, app.told(f).join(" · ")),
       ),
       table("Calls", "callee", below, "It calls nothing."),
+      spent(app, f),
       durations(app, f),
     );
   }

@@ -18,13 +18,14 @@ local lines = require "cprof.count.lines"
 local memory = require "cprof.html.memory"
 local moments = require "cprof.html.moments"
 local name = require "cprof.source.name"
-local nodes_of = require "cprof.html.nodes"
+local nodes_of = require "cprof.profile.nodes"
 local order = require "cprof.text.order"
 local pack = require "cprof.html.pack"
 local sampled = require "cprof.count.sampled"
 local sources = require "cprof.annotate.source"
 local text = require "cprof.source.text"
 local sorted = require "cprof.text.lists"
+local spent = require "cprof.html.spent"
 local tasked = require "cprof.html.tasked"
 local timed = require "cprof.html.timed"
 local traced = require "cprof.html.traced"
@@ -369,6 +370,7 @@ function data.of(p, whole, before)
     out.timed = timed.of(measured, whole, nodes)
     out.tasks = tasked.of(whole, all, nodes, plain)
   end
+  out.spent = spent.of(measured, whole, plain)
   out.trace = trace_of(whole, rows, more, trees)
   out.axis = moments.of(p, whole, index, numbers(whole, rows, more), trees)
   out.before = before and changes.of(before, whole, rows, trees)

@@ -127,7 +127,11 @@ export function diff(app, root) {
       { class: "facts" },
       put(shares ? rangeName(before.range) : "before", text(was)),
       put(
-        model.range ? rangeName(model.range) : shares ? "all of it" : "after",
+        model.range
+          ? rangeName(model.range)
+          : shares
+            ? "whole recording"
+            : "after",
         text(now),
       ),
       !shares &&

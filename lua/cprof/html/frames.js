@@ -260,7 +260,7 @@ class Chart {
     if (f.bytes) more.push(`${bytes(allocatedIn(f))} allocated`);
     if (f.steps > 0) {
       const steps = plural(f.steps, "step");
-      more.push(`${steps} of the collector, ${time(f.collected)}`);
+      more.push(`${steps} of the garbage collector, ${time(f.collected)}`);
     }
     const memory = more.length > 0 ? `; ${more.join(", ")}` : "";
     const out = `Frame ${count(f.n)}: ${time(f.ns)}${over}${memory}`;

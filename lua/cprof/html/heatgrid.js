@@ -104,7 +104,7 @@ export class Grid {
       tabindex: "0",
       role: "img",
       "aria-label":
-        "CPU time by time. Arrow keys go from cell to cell, with Shift they " +
+        "CPU time over time. Arrow keys go from cell to cell, with Shift they " +
         "choose a range, Enter chooses a cell, b compares with the range. " +
         "What stands out is in a table below.",
     });

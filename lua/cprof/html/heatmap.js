@@ -22,9 +22,7 @@ function legend(app, lit) {
     h("span", { class: "swatch", style: { background: color(part) } }),
   );
   return [
-    lit
-      ? "time in what is found, with what it calls: none "
-      : "CPU time of a cell: none ",
+    lit ? "total time of what is found: none " : "CPU time of a cell: none ",
     h("span", { class: "steps", "aria-hidden": "true" }, steps),
     " all; an empty cell was not recorded",
   ];
@@ -42,12 +40,12 @@ function stretches(app) {
       { title: "CPU", cell: ([, , cpu]) => share(cpu) },
       {
         title: "of it",
-        hint: "Share of the function in this time, with what it calls",
+        hint: "Share of the function, with its callees, in this stretch",
         cell: ([, , , f, part]) => (f < 0 ? "" : share(part)),
       },
       {
         title: "of all",
-        hint: "Its share of the whole recording",
+        hint: "Share of the function, with its callees, in the whole recording",
         cell: ([, , , f, , usual]) => (f < 0 ? "" : share(usual)),
       },
       {
@@ -178,7 +176,7 @@ export function heatmap(app, root) {
           other = on;
           controls();
         },
-        "The next range that is chosen is the one to compare with (Shift)",
+        "The next range that you choose is the one to compare with (Shift)",
       ),
       h(
         "span",
@@ -195,7 +193,7 @@ export function heatmap(app, root) {
 
   function tell() {
     const { range } = app.model;
-    title.textContent = range ? nameOf(range) : "All of it";
+    title.textContent = range ? nameOf(range) : "Whole recording";
     const { waiting_ns: waiting } = app.model.meta;
     const cpu = app.model.whole - (waiting ?? 0);
     const about = [

@@ -4,10 +4,11 @@
 -- A sample has a place: a node, and the instruction that ran. What that
 -- instruction tells of lines is the same in all ranges, so it is sent once.
 
+local axes = require "cprof.profile.axis"
 local cells = require "cprof.profile.cells"
 local core = require "cprof.core"
 local instructions = require "cprof.count.instructions"
-local nodes_of = require "cprof.html.nodes"
+local nodes_of = require "cprof.profile.nodes"
 local pack = require "cprof.html.pack"
 local profile = require "cprof.profile"
 local range = require "cprof.profile.range"
@@ -62,13 +63,6 @@ local function stretches_of(p, all)
   return out
 end
 
--- the profiler's share of the recorded time
-local function overhead(nodes)
-  local _, _, _, _, _, total = core.node(nodes, 1)
-  local _, _, _, _, own = core.node(nodes, (core.overhead(nodes)))
-  return total > 0 and own / total or 0
-end
-
 ---The time axis; nil: there is none, or the page's tree has other paths than
 ---the recording.
 ---@param p cprof.Profile       what is shown
@@ -85,7 +79,7 @@ function moments.of(p, whole, index, all, trees)
   local out, named = { wall = whole.meta.wall_ns }, {}
   out.step, out.mean, out.steps = core.axis_scale(axis)
   out.begins = core.axis_begins(axis)
-  out.overhead = overhead(whole.nodes)
+  out.overhead = axes.overhead(whole.nodes)
   local function put(what, names, columns)
     trees[#trees + 1] = columns
     out[what], named[tostring(#trees - 1)] = #trees - 1, names

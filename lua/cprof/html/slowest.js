@@ -82,11 +82,16 @@ const columns = [
   },
   part(
     "preempted",
-    "Time besides, in which other programs had the processor",
+    "Time in which other programs had the processor; not part of took",
     "preempted",
     disturbed,
   ),
-  part("overhead", "The profiler's own time, besides", "overhead", disturbed),
+  part(
+    "overhead",
+    "The profiler's own time; not part of took",
+    "overhead",
+    disturbed,
+  ),
   {
     title: "median",
     hint: "Median time of the function's calls",

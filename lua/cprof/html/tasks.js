@@ -217,7 +217,7 @@ export function tasks(app, root) {
         { class: "lead" },
         app.model.header.tasks.exact
           ? "A slice is the time from a resume to the next yield: nothing " +
-              "else of the program runs meanwhile."
+              "else in the program runs meanwhile."
           : "Estimated from samples, which see coroutines only while they run.",
       ),
       kinds.element,

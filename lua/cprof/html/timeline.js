@@ -399,7 +399,7 @@ export function timeline(app, root) {
         ? h(
             "p",
             { class: "aside" },
-            `Who allocated is not known of ${rangeName(range)} alone.`,
+            `Which functions allocated in ${rangeName(range)} alone is not known.`,
           )
         : "",
       listed(chart),

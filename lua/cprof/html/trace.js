@@ -73,8 +73,8 @@ export function trace(app, root) {
   const zoom = new Zoom(app, "call");
   const graph = new Icicle(app, {
     label:
-      "Calls in the order of time. Arrow keys go to the caller, to the first " +
-      "call inside, and to the call before or after; Enter zooms in.",
+      "Calls in chronological order. Arrow keys go to the caller, to the " +
+      "first call inside, and to the call before or after; Enter zooms in.",
     height: () =>
       Math.max(160, innerHeight - graph.element.offsetTop - scrollY - 60),
     detail,

@@ -74,6 +74,9 @@ local ways = {
     what = "lines", rest = "except those of sources that both have" },
   { name = "callsites", get = option("callsites", "false"), option = true,
     what = "call-tree nodes", rest = "their functions can" },
+  { name = "under", get = option("under", "resumer"), option = true,
+    what = "call-tree nodes and totals", rest = "their calls and self times " ..
+      "can" },
   { name = "recursion", get = option("recursion", "full"), option = true,
     what = "call-tree nodes", rest = "their functions can" },
 }

@@ -23,6 +23,8 @@ local instructions = later "cprof.count.instructions"
 local lines = later "cprof.count.lines"
 local measure = later "cprof.count.measure"
 local sampled = later "cprof.count.sampled"
+local spots = later "cprof.count.spots"
+local within = later "cprof.count.within"
 
 ---@class cprof.Meta
 ---@field mode string          "call", "line", "count" or "sample"
@@ -59,6 +61,8 @@ local sampled = later "cprof.count.sampled"
 ---@field live boolean?        whether it was loaded while being recorded
 ---@field since_last_event_ns integer?  with `live`, or if a signal ended
 ---    the program: time without any event
+---@field since_last_event_waiting_ns integer?  how much of that it waited;
+---    nil: that is not known
 ---@field events integer?      calls and returns that were seen
 ---@field unmatched integer    events for which no call was found
 ---@field truncated integer    calls without known callers, as the tree had
@@ -230,6 +234,7 @@ local function describe(p, raw, row, given, title)
     max_depth = not p.samples and row.max_depth or nil,
     counters = raw.counters, allocated_at = raw.allocated_at,
     allocated = raw.allocated, histogram = raw.histogram,
+    spots = raw.spots or nil, spent = raw.spent or nil,
   }
   for field, n in pairs(figures.of_function(row, p)) do out[field] = n end
   return out
@@ -367,6 +372,7 @@ local option <const> = "option."
 local words <const> = { "program", "folder", "lua_version", "lua_release",
   "cprof_version", "runs", "rate", "samples", "unmatched_patterns", "joined",
   "outside_dropped", "outside_stops", "outside_median_ns", "outside_worst_ns",
+  "outside_late", "outside_missed_ns",
   "outside_states", "outside_waits", "range", "reason", "process", "parent" }
 
 ---The strings by which a file describes a profile, by key.
@@ -467,6 +473,7 @@ function profile.load(path)
   if why then return nil, ("%s: %s"):format(path, why) end
   local unnamed = {}
   name.set_places(raw, meta.folder)
+  if strings.spots then spots.know(raw, strings.spots) end
   for _, f in ipairs(raw) do
     if not names[f.key] then unnamed[#unnamed + 1] = f end
   end
@@ -491,6 +498,7 @@ function profile.save(p, path)
     table.unpack(parts[p], 1, 6)
   local strings = profile.strings(p.meta)
   strings.heap = heap.text(p.heap)
+  strings.spots = p.time_samples and spots.text(p.functions)
   return core.save(path, p.nodes, p.functions, p.meta, strings, counted,
     sources, marks, axis, of_tasks, loops)
 end
@@ -578,6 +586,18 @@ end
 function Profile:sums(key_of, by_line)
   check_sums(key_of)
   return sums_of(self, keys_of(self, key_of), by_line)
+end
+
+---What the time of a function is made of: the work that Lua itself does for it,
+---by kind, and functions of C. Longest first; {}: the profile does not tell.
+---@param title string
+---@return cprof.Within[]
+function Profile:within(title)
+  local _ <close> = methods.borrow()
+  if type(title) ~= "string" then
+    error("within: the title must be a string, got a " .. type(title), 2)
+  end
+  return (within.of(self, title))
 end
 
 profile.methods = Profile

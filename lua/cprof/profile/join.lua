@@ -9,6 +9,7 @@ local joined = require "cprof.profile.joined"
 local lines = require "cprof.count.lines"
 local profile = require "cprof.profile"
 local frames = require "cprof.count.frames"
+local spots = require "cprof.count.spots"
 local tasks = require "cprof.count.tasks"
 
 local join = {}
@@ -108,6 +109,7 @@ function join.profiles(counts, times)
   for _, f in ipairs(all.functions) do
     f.histogram = durations.detached(f.histogram)
   end
+  spots.sum({ times }, { timed }, all.functions)
   local nodes, node, moved, none = core.join(counts.nodes, counted,
     counted_shift, times.nodes, timed, timed_shift)
   local meta = meta_of(counts, times, match_note(counts, times, node, moved,

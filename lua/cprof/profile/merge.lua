@@ -12,6 +12,7 @@ local lines = require "cprof.count.lines"
 local order = require "cprof.text.order"
 local profile = require "cprof.profile"
 local frames = require "cprof.count.frames"
+local spots = require "cprof.count.spots"
 local tasks = require "cprof.count.tasks"
 
 local merge = {}
@@ -268,6 +269,7 @@ function merge.sum(profiles)
   add_counters(sorted, maps, all.functions)
   add_allocated(sorted, maps, all.functions)
   add_durations(sorted, maps, all.functions)
+  spots.sum(sorted, maps, all.functions)
   local meta = meta_of(profiles)
   meta.folder = all.folder
   local sum = core.merge(nodes, maps, shifts)

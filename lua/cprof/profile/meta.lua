@@ -38,6 +38,7 @@ meta.fields = {
   { "uncompensated", time = true, from = "times" },
   { "costs_ns", time = true, from = "times" },
   { "since_last_event_ns", time = true },
+  { "since_last_event_waiting_ns", time = true },
   { "clock", shared = true, from = "times" },
   { "internals", shared = true, from = "times" },
   { "timer", shared = true, from = "times" },

@@ -10,10 +10,13 @@ local range = {}
 
 local second <const> = 1e9
 
+-- what each range is a part of: see range.origin
+local origins = setmetatable({}, { __mode = "k" })
+
 -- fields of meta that are not known of a part of a recording
 local unknown <const> = { "timer", "signals", "interrupted", "memory_interval",
   "memory_samples", "live_interval", "peak_bytes", "live",
-  "since_last_event_ns", "axis_begins_ns" }
+  "since_last_event_ns", "since_last_event_waiting_ns", "axis_begins_ns" }
 
 ---Why a profile has no time axis; nil: it has one.
 ---@param p cprof.Profile
@@ -23,10 +26,10 @@ function range.missing(p)
   local meta = p.meta
   if meta.range then return "a range of time cannot be divided further"
   elseif meta.mode ~= "sample" then
-    return ('no time axis: mode "%s" does not keep when; mode "sample" does')
+    return ('no time axis: mode "%s" does not record one; mode "sample" does')
       :format(meta.mode)
   elseif meta.runs then
-    return "no time axis: a sum of recordings does not keep when"
+    return "no time axis: a sum of recordings has none"
   elseif meta.outside_dropped then
     return "no time axis: samples that are read from outside a program are " ..
       "added up at once, without their times; cprof run --sample keeps " ..
@@ -116,9 +119,22 @@ local function divided(p, from, to, last)
   meta.paused_ns, meta.preempted_ns, meta.overhead_ns = paused, preempted,
     overhead
   meta.waiting_ns = meta.waiting_ns and waiting
-  return profile.new(function(f) return f.name, f.title end, nodes,
+  local q = profile.new(function(f) return f.name, f.title end, nodes,
     records(p, map, counters), meta, {}, profile.sources(p), axis)
+  origins[q] = { of = p, from = from, to = to, functions = map }
+  return q
 end
+
+---@class cprof.Origin
+---@field of cprof.Profile    the recording, which has a time axis
+---@field from integer        ns since it began
+---@field to integer
+---@field functions table<integer, integer>  function of the range -> its own
+
+---What a range is a part of; nil: it is no range.
+---@param p cprof.Profile
+---@return cprof.Origin?
+function range.origin(p) return origins[p] end
 
 ---The profile of a range; nil and a message: there is no such range.
 ---@param p cprof.Profile

@@ -18,7 +18,7 @@ Queue.__index = Queue
 ---@return cprof.Queue?, string?
 function queue.open(folder, most)
   local _, unable = core.isown(folder)
-  if unable then return nil, "there can be no queue: " .. unable end
+  if unable then return nil, "the queue cannot be used: " .. unable end
   if not core.filenames(folder) then
     os.execute(("mkdir -p -m 700 -- '%s'"):format(
       (folder:gsub("'", "'\\''"))))
@@ -26,8 +26,8 @@ function queue.open(folder, most)
   local names, why = core.filenames(folder)
   if not names then return nil, why end
   if not core.isown(folder) then
-    return nil, ("the queue must be a folder of yours that nobody else " ..
-      "can write to, got '%s'"):format(folder)
+    return nil, ("the queue must be a folder that you own and nobody " ..
+      "else can write to, got '%s'"):format(folder)
   end
   return setmetatable({ folder = folder, most = most, added = 0 }, Queue)
 end

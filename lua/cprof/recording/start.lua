@@ -43,10 +43,11 @@ local start = {}
 ---@field callsites? boolean    true: calls from different lines have different
 ---    nodes
 ---@field clock? "wall"|"cpu"
----@field timer? "auto"|"wall"|"thread"  mode "sample": who interrupts the
----    program: wall: a timer of the wall clock; thread: the task clock, where
----    the system allows it, and a thread of cprof's own, which let system calls
----    go on; auto: thread with the task clock, else wall
+---@field timer? "auto"|"thread"|"wall"  mode "sample": who interrupts the
+---    program. wall: a timer of the wall clock, also while it waits; thread: a
+---    thread of cprof's own, which lets system calls go on; auto: events of the
+---    system's task clock while it runs, and such a thread while it waits;
+---    where the system does not allow one of these, the one before it
 ---@field recursion? "auto"|"full"|"fold"  fold: a function that is on the call
 ---    path already gets that node again; auto: from 100,000 nodes on
 ---@field max_nodes? integer    most call-tree nodes
@@ -54,6 +55,9 @@ local start = {}
 ---@field gc? boolean          time the garbage collector, as a zone
 ---@field tasks? boolean  count what coroutines did: how long they ran at a
 ---    time, and where they were suspended
+---@field under? "resumer"|"creator"  creator: coroutines are below the function
+---    that made them in the call tree, not below the one that resumes them;
+---    with `tasks`
 ---@field distribution? boolean  count how long the calls of each function took:
 ---    maximum and percentiles
 ---@field memory? boolean|"live"  count what is allocated, by function and
@@ -84,8 +88,8 @@ start.options = {
   c_functions = { type = "boolean", default = true, shapes = true },
   callsites = { type = "boolean", default = false, shapes = true },
   clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
-  timer = { type = "string", values = { "auto", "wall", "thread" },
-            default = "wall" },
+  timer = { type = "string", values = { "auto", "thread", "wall" },
+            default = "auto" },
   recursion = { type = "string", values = { "auto", "full", "fold" },
                 default = "auto", shapes = true },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
@@ -104,6 +108,8 @@ start.options = {
   distribution = { type = "boolean", default = false,
                    modes = { "call", "line" } },
   tasks = { type = "boolean", default = false, modes = { "call", "line" } },
+  under = { type = "string", values = { "resumer", "creator" },
+            modes = { "call", "line" }, shapes = true },
   memory = { type = "memory", default = false },
   memory_interval = { type = "integer", min = 1, max = 1 << 30,
                       default = 1 << 19 },
@@ -231,6 +237,11 @@ local function check_start(opts)
   if o.mode == "sample" then o.rate = o.rate or 1000 end
   if o.mode == "count" then check_count(o) end
   if o.gc then check_gc() end
+  if o.under == "resumer" then o.under = nil end
+  if o.under and not o.tasks then
+    error('start: option \'under\' must not be "creator" without tasks = ' ..
+      'true, which knows where coroutines are made', 5)
+  end
   if opts and opts.memory_interval and o.memory ~= "live" and
      not (o.memory and o.mode == "sample") then
     error('start: option \'memory_interval\' needs memory = "live", or ' ..
@@ -270,6 +281,7 @@ local function given_of(o, filter, recorded, tell, close)
     live = o.memory == "live" and o.memory_interval or 0,
     memory_interval = o.memory_interval,
     gc = o.gc,
+    creator = o.under == "creator",
     max_nodes = o.max_nodes,
     file = o.file,
     every = o.every,

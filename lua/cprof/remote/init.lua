@@ -298,7 +298,7 @@ local function join(states, stacks)
     local frames = stack.raw and stacks:frames(stack)
     missing[id] = not frames and "its registers cannot be read" or
       not native.join(chain, frames, stack.ended) and
-      "its C stack does not fit its calls" or nil
+      "its C stack does not match its Lua calls" or nil
   end
   for _, state in ipairs(states) do
     state.no_native = state.thread and missing[state.thread] or

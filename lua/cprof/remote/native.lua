@@ -201,7 +201,7 @@ function native.join(chain, frames, ended)
       add(thread, call.frame)
     else
       waiting[#waiting + 1] = frame and { native = frame } or
-        { unknown = ended or "calls of Lua were left out" }
+        { unknown = ended or "Lua calls were left out" }
     end
   end
   for _, f in ipairs(waiting) do add(thread or chain[1], f) end

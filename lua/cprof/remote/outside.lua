@@ -5,11 +5,13 @@ local core = require "cprof.core"
 local instructions = require "cprof.count.instructions"
 local name = require "cprof.source.name"
 local native = require "cprof.remote.native"
+local pace = require "cprof.remote.pace"
 local process = require "cprof.remote.process"
 local profile = require "cprof.profile"
 local remote = require "cprof.remote"
 local symbols = require "cprof.remote.symbols"
 local text = require "cprof.source.text"
+local unseen = require "cprof.remote.unseen"
 
 local outside = {}
 
@@ -35,13 +37,12 @@ Outside.__index = Outside
 -- seconds between two looks at which thread runs a state, and what it has used
 local often <const> = 0.2
 
--- The largest share of its time for which the program is stopped: usually, and
--- where stops take far longer than usual, as others have cprof's processor. The
--- first long stops may be chance, so this many looks count before them.
-local share <const>, highest <const>, before <const> = 0.02, 0.05, 100
-
 -- seconds after which a state that cannot be read any more is given up
 local patience <const> = 1
+
+-- seconds after which a thread that was to stop is left to the system, which
+-- lets it go on when cprof ends
+local longest_stop <const> = 10
 
 -- how many bytes of a source are kept in the profile
 local longest <const> = 1 << 20
@@ -82,8 +83,10 @@ function outside.open(pid, options)
   local mappings = opened.mappings
   local found = symbols.open(pid, mappings)
   local stacks = options.native and native.open(memory, found, mappings) or nil
+  local places = {}
   return setmetatable({ pid = pid, options = options, memory = memory,
-    symbols = found, stacks = stacks, found = opened.states, names = names,
+    symbols = found, places = places, stacks = stacks, names = names,
+    found = opened.states,
     states = table.move(opened.states, 1, #opened.states, 1, {}),
     mappings = mappings, command = process.command(pid),
     folder = core.remote_link(("/proc/%d/cwd"):format(pid)), where = {},
@@ -91,6 +94,8 @@ function outside.open(pid, options)
       not options.stop, stacks and stacks.stacks, stacks and
       function(pc, start)
         local f = stacks:frame(pc, start)
+        -- its library may be gone when the profile is made
+        places[f.start] = found:place(f.start)
         return f.start, f.interpreter, f.lost
       end) }, Outside)
 end
@@ -161,13 +166,18 @@ end
 
 -- Looks whether a library was loaded, or has gone.
 local function look_at_code(self)
-  local mappings = process.mappings(self.pid)
-  local count = 0
+  local mappings, list = process.mappings(self.pid), {}
   for _, m in ipairs(mappings) do
-    if m.how:find("x", 1, true) then count = count + m.to - m.from end
+    if m.how:find("x", 1, true) then
+      list[#list + 1] = ("%x %x %s"):format(m.from, m.to, m.path)
+    end
   end
-  if count ~= self.code then self.stacks:map(mappings) end
-  self.code = count
+  local code = table.concat(list, "\n")
+  if code ~= self.code then
+    self.stacks:map(mappings)
+    core.outside_forget(self.samples)
+  end
+  self.code = code
 end
 
 -- Looks again which threads run the states, and by which coroutine a host that
@@ -195,31 +205,18 @@ end
 -- Samples
 -- =======================================================
 
--- The first stop counts as at most this many ns: alone, it does not tell
--- whether it took long by chance.
-local first <const> = 100000
-
--- Sets the average time between two samples, so that stops take no more than
--- their share of the program's time.
-local function pace(self, stopped)
-  self.looks = self.looks + 1
-  if stopped > 0 then
-    local typical = self.typical or math.min(stopped, first)
-    self.stops, self.stopped = self.stops + 1, self.stopped + stopped
-    self.typical = typical * (stopped > typical and 1.05 or 0.95)
-    local usual = self.typical * self.stops / self.looks / share
-    local all = self.stopped / (self.looks + before) / highest
-    self.mean = math.max(1 / self.options.rate,
-      math.max(usual, all) / 1e9 * #self.found)
-  end
-end
+-- why there may be no sample of a state that can be read: the system is busy,
+-- or nothing is to be stopped
+local no_sample <const> = { late = true, ready = true, ["it runs"] = true,
+  ["it does not stop"] = true }
 
 -- Takes a sample of a state. Returns a message if that is forbidden.
-local function sample(self, state, now)
+local function sample(self, state, now, late)
+  local when = self.pace
   local found, stopped = core.outside_look(self.samples,
-    1e9 * self.mean // 1 | 0, state.root, state.layout, state.thread,
-    state.from, state.to)
-  pace(self, stopped)
+    1e9 * when:between() // 1 | 0, state.root, state.layout, state.thread,
+    state.from, state.to, when.next, now + late)
+  when:looked(stopped / 1e9, #self.found)
   if found == "runs" or found == "waits" then
     state.idle, state.misfit = false, nil
   elseif found == "ended" or found == "moved" then
@@ -231,7 +228,7 @@ local function sample(self, state, now)
     return ("process %d could not be stopped for a moment: another program " ..
       "debugs it, or the system forbids it (ptrace); --no-stop reads it " ..
       "without"):format(self.pid)
-  elseif found ~= "it runs" then
+  elseif not no_sample[found] then
     state.misfit = state.misfit or { since = now }
     state.misfit.why = found
   end
@@ -249,15 +246,10 @@ local function keep_readable(self, now)
   return #self.states > 0
 end
 
--- seconds until the next sample: random, so that samples are never in step
--- with the program
-local function gap(mean) return -math.log(1 - math.random()) * mean end
-
 ---Begins to sample. From then on, `step` is to be called.
 function Outside:begin()
   self.began, self.first, self.due = os.time(), core.seconds(), 0
-  self.looks, self.stops, self.stopped = 0, 0, 0
-  self.mean = 1 / self.options.rate
+  self.pace = pace.new(self.options.rate, self.first)
   self.next = self.first
 end
 
@@ -267,10 +259,19 @@ local function account_all(self, now)
   for _, state in ipairs(self.found) do account(self, state, now) end
 end
 
+-- Lets a thread go on that was to stop, but has not yet, as the system is busy.
+local function let_go(self)
+  local over = core.seconds() + longest_stop
+  while not core.remote_go(self.memory) and core.seconds() < over do
+    core.sleep(0.001)
+  end
+end
+
 ---Ends sampling.
 ---@param why string
 function Outside:finish(why)
   account_all(self, core.seconds())
+  let_go(self)
   self.ended = why
 end
 
@@ -292,23 +293,22 @@ end
 function Outside:step(now)
   if now < self.next or self.ended then return nil end
   if now >= self.first + self.options.seconds then
-    self:finish "the time was over"
+    self:finish "the time was up"
     return nil
   end
+  local kept = now >= self.due
   if not keep(self, now) then return nil end
-  for _, state in ipairs(self.states) do
-    local why = state.thread and sample(self, state, now)
+  local late = self.pace:latest(now) - now
+  -- to look around takes long, so what is due now would be late
+  for _, state in ipairs(kept and {} or self.states) do
+    local why = state.thread and sample(self, state, core.seconds(), late)
     if why then return why end
   end
-  self.next = math.max(self.next + gap(self.mean), now)
+  self.pace:plan(core.seconds())
+  self.next = self.pace.next
 end
 
----Samples until the time is over, the program has ended or has no state of Lua
----any more, or `tell` raises an error. Returns why that was before the time.
----@param tell fun(seconds: number)  called from time to time
----@return string? ended
----@return string? forbidden  why it cannot go on; nothing was recorded then
-function Outside:record(tell)
+local function record(self, tell)
   self:begin()
   local now, told = self.first, 0
   local over = now + self.options.seconds
@@ -326,6 +326,20 @@ function Outside:record(tell)
   return self.ended
 end
 
+---Samples until the time is over, the program has ended or has no state of Lua
+---any more, or `tell` raises an error. Returns why that was before the time.
+---@param tell fun(seconds: number)  called from time to time
+---@return string? ended
+---@return string? forbidden  why it cannot go on; nothing was recorded then
+function Outside:record(tell)
+  core.outside_hurry(self.samples, true)
+  local ok, ended, forbidden = pcall(record, self, tell)
+  core.outside_hurry(self.samples, false)
+  let_go(self)
+  if not ok then error(ended, 0) end
+  return ended, forbidden
+end
+
 -- }======================================================
 
 
@@ -334,8 +348,8 @@ end
 -- =======================================================
 
 -- The times of all states together, in ns: of the recording; of this, ready,
--- but without a processor; stopped by cprof; waiting; and running where that
--- cannot be seen.
+-- but without a processor; stopped by cprof; waiting; running where that cannot
+-- be seen, as nothing is stopped; and running where no sample came in time.
 local function times_of(self, figures)
   local wall, cpu, delay, told = 0, 0, 0, 0
   for _, state in ipairs(self.found) do
@@ -350,22 +364,24 @@ local function times_of(self, figures)
     local more = wall / (told * 1e9)
     cpu, delay = integer(cpu * more), integer(delay * more)
   end
+  local stopped = math.min(figures.stopped_ns, wall)
+  delay = math.min(delay, wall - stopped)
+  local waiting = known and math.max(wall - stopped - delay - cpu, 0)
+  local missed = known and integer(cpu * unseen.share({ runs = figures.runs,
+    all = figures.runs + figures.waits + figures.left, ran = figures.ran_ns,
+    whole = figures.ran_ns + figures.waited_ns }, cpu, waiting)) or 0
   if self.options.clock == "cpu" then
     return { wall = known and math.min(cpu, wall) or wall, preempted = 0,
-      stopped = 0, waiting = 0 }
+      stopped = 0, waiting = 0, missed = missed }
   end
-  local stopped = math.min(figures.stopped_ns, wall)
   if not known then
     local all = figures.runs + figures.waits
-    local waiting = all > 0 and
-      (wall - stopped) // all * figures.waits or 0
     return { wall = wall, preempted = 0, stopped = stopped, unknown = true,
-      waiting = waiting }
+      waiting = all > 0 and (wall - stopped) // all * figures.waits or 0,
+      missed = missed }
   end
-  delay = math.min(delay, wall - stopped)
-  local waiting = math.max(wall - stopped - delay - cpu, 0)
   return { wall = wall, preempted = delay, stopped = stopped,
-    waiting = waiting, unseen = not self.options.stop and
+    waiting = waiting, missed = missed, unseen = not self.options.stop and
       wall - stopped - delay - waiting or nil }
 end
 
@@ -377,7 +393,7 @@ local function describe_functions(self, raw)
   for _, f in ipairs(raw) do
     if f.kind == "C" then
       f.marks = f.wraps and wrapped or marks[self.names[f["function"]]] or 0
-      f.code = self.symbols:place(f.address)
+      f.code = self.places[f.address] or self.symbols:place(f.address)
       -- a function of Lua's may be named by its calls
       if f.native and f.code == "" then
         f.code = ("?+0x%x"):format(f.address)
@@ -447,6 +463,7 @@ local function meta_of(self, figures, times)
     outside_dropped = figures.dropped, outside_stops = figures.stops,
     outside_median_ns = figures.median_ns,
     outside_worst_ns = figures.worst_ns,
+    outside_late = figures.late, outside_missed_ns = times.missed,
     outside_states = #self.found,
     outside_waits = self.options.clock == "cpu" and figures.left or nil,
   }
@@ -463,8 +480,8 @@ function Outside:profile()
   local figures = self:figures()
   local times = times_of(self, figures)
   local nodes, raw = core.outside_profile(self.samples,
-    times.wall - times.preempted - times.stopped - (times.unseen or 0),
-    times.waiting, times.stopped)
+    times.wall - times.preempted - times.stopped - times.missed -
+      (times.unseen or 0), times.waiting, times.stopped, times.missed)
   text.of_process(self.pid, self.folder)
   local named = describe_functions(self, raw)
   return profile.new(named, nodes, raw, meta_of(self, figures, times), {},

@@ -1,7 +1,7 @@
 -- Names of C functions in another process: the symbols of the files that it
 -- has mapped.
 
-local elf = require "cprof.remote.elf"
+local elf = require "cprof.source.elf"
 local process = require "cprof.remote.process"
 
 local symbols = {}

@@ -28,7 +28,6 @@ end
 ---@class cprof.EntryColumn: cprof.Column
 ---@field cell fun(on: cprof.Page, e: table): string
 ---@field style? string|false  whatever the entry's is; nil: the entry's
----@field names? boolean  whether it has names
 ---@field heat? boolean  whether it shows the entry's heat
 ---@field link? fun(on: cprof.Page, e: table): string?  the address that its
 ---    cell leads to
@@ -87,6 +86,7 @@ function columns.rows(on, list, entries)
           column.link and column.link(on, e) }
       end
     end
+    row.below = e.below
     out[i] = row
   end
   return out

@@ -4,6 +4,7 @@ local columns = require "cprof.report.columns"
 local format = require "cprof.text.format"
 local graph = require "cprof.count.graph"
 local select = require "cprof.report.select"
+local within = require "cprof.count.within"
 
 local flat = {}
 
@@ -61,13 +62,60 @@ local function columns_of(view, by)
   }
 end
 
+-- the most functions of which a report says what their time is made of, the
+-- least share in percent of all time that they have, and the least share in
+-- percent of theirs, and number, of the parts
+local functions_shown <const>, share_shown <const> = 5, 3
+local part_shown <const>, parts_shown <const> = 10, 3
+
+-- What stands out in a function's own time, besides the instructions of Lua
+-- code, and what is not known; nil: nothing.
+local function made_of(p, row)
+  local parts, sum, out = within.itself(p, row.title), 0, {}
+  for _, part in ipairs(parts) do sum = sum + part.ns end
+  for _, part in ipairs(parts) do
+    if #out < parts_shown and part.ns * 100 >= sum * part_shown and
+       not part.unknown and part.what ~= "interpreting" then
+      out[#out + 1] = ("%s %s %%"):format(part.what,
+        format.percent(part.ns, sum))
+    end
+  end
+  return out[1] and "of it: " .. table.concat(out, ", ")
+end
+
+-- The rows; those with the most time have a line below them about what that is
+-- made of. Also returns the number of these lines.
+local function with_parts(view, rows)
+  if view.page.measure.name ~= "time" then return rows, 0 end
+  local sorted, below, out, count = table.move(rows, 1, #rows, 1, {}), {}, {}, 0
+  select.sort(sorted, "self")
+  for i = 1, math.min(#sorted, functions_shown) do
+    local row = sorted[i]
+    if row.self * 100 >= view.whole * share_shown then
+      below[row] = made_of(view.profile, row)
+      count = count + (below[row] and 1 or 0)
+    end
+  end
+  for i, row in ipairs(rows) do
+    out[i] = columns.entry(row, { below = below[row] })
+  end
+  return out, count
+end
+
 ---@param view cprof.ReportView
 ---@param by "self"|"total"  the figure for min_percent, and the default order
 ---@param limit? integer
-function flat.show(view, by, limit)
+---@param lines? integer  the most lines of the table
+function flat.show(view, by, limit, lines)
   local rows = graph.functions(view.profile)
   select.sort(rows, view.options.sort or by)
-  local shown, rest = select.rows(view, rows, by, limit)
+  local shown, rest = select.rows(view, rows, by, limit or lines)
+  local entries, below = with_parts(view, shown)
+  if lines and not limit and #shown + below > lines and lines > below then
+    shown, rest = select.rows(view, rows, by, lines - below)
+    entries = with_parts(view, shown)
+  end
+  shown = entries
   columns.heat(shown, by)
   local list = columns_of(view, by)
   view.page:table(list, columns.rows(view.page, list, shown))

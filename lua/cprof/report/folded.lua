@@ -36,16 +36,32 @@ local folded = {}
 local Folded = {}
 Folded.__index = Folded
 
+-- The C functions of a file without names for them are one group: frames that
+-- call each other share a row.
+local function grouped(profile, base)
+  return group.by(profile.functions, function(f)
+    local file = f.title ~= base and name.unnamed(f)
+    return file and "\0" .. file or f.title
+  end, profile.overhead)
+end
+
+-- values of `native`, as core.fold takes them
+local alone <const>, neighbors <const> = 1, 2
+
 ---@param profile cprof.Profile
 ---@param base? string  a title: only what this function calls
 ---@return cprof.Folded
 function folded.new(profile, base)
-  local groups = group.by(profile.functions, group.title, profile.overhead)
+  local groups = grouped(profile, base)
   local native
   for i, f in ipairs(groups.first) do
+    local file = name.unnamed(f)
     if name.module(f) then
       native = native or {}
-      native[i] = true
+      native[i] = file and f.title ~= base and neighbors or alone
+    end
+    if file and f.title ~= base then
+      groups.first[i] = setmetatable({ unnamed = file }, { __index = f })
     end
   end
   local nodes = core.fold(profile.nodes, groups.of, #groups.keys,
@@ -57,8 +73,13 @@ function folded.new(profile, base)
     most = bound.most(profile) }, Folded)
 end
 
--- such as "fact ×150" and "plus (__add)"
+-- such as "fact ×150", "plus (__add)" and "lua5.4 (7 unnamed frames)"
 local function label(func, metamethod, depth, meta)
+  if func.unnamed then
+    return depth < 2 and func.unnamed .. " (unnamed frame)" or
+      ("%s (%s unnamed frames)"):format(func.unnamed, bound.depth(depth,
+      meta))
+  end
   local shown = name.called(format.plain(func.name), metamethod)
   if depth < 2 then return shown end
   return ("%s ×%s"):format(shown, bound.depth(depth, meta))

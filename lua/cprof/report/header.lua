@@ -80,20 +80,22 @@ end
 -- ns without an event that deserve a note
 local quiet <const> = 10000000
 
--- Notes that recording goes on, or why it has ended. Files do not tell whether
--- the program computed or waited since the last event.
+-- Notes that recording goes on, or why it has ended. Only if a signal has ended
+-- the program can its file tell whether it computed or waited since the last
+-- event.
 local function state(meta, page)
   local since = meta.since_last_event_ns
   local event = meta.mode == "sample" and "sample" or "event"
-  local counts = meta.wall_ns and since and since > quiet and "; that time " ..
-    "counts as CPU time, even if the program waited" or ""
+  local long = meta.wall_ns and since and since > quiet
+  local counts = long and not meta.since_last_event_waiting_ns and
+    "; that time counts as CPU time, even if the program waited" or ""
   if meta.live and not since then
     page:note "still being recorded"
   elseif meta.live then
     page:note("still being recorded; the last %s was %s ago%s", event,
       format.time(since), counts)
   end
-  if meta.ended and counts ~= "" and not meta.live then
+  if meta.ended and long and not meta.live then
     page:note("recording ended early: %s, %s after the last %s%s", meta.ended,
       format.time(since), event, counts)
   elseif meta.ended then
@@ -115,11 +117,11 @@ local function gaps(profile, page)
   if (meta.interrupted or 0) > 0 then
     page:note("samples ended %s of the program early, with EINTR%s",
       plural(meta.interrupted, "system call"), meta.timer == "wall" and
-        '; with timer = "thread" (--timer=thread), hardly any do' or "")
+        '; with timer = "auto" (--timer=auto), hardly any do' or "")
   end
   if meta.axis_begins_ns then
-    page:note("ranges of time begin at %s: when earlier samples came was " ..
-      "not kept", format.time(meta.axis_begins_ns))
+    page:note("ranges of time begin at %s: the times of earlier samples " ..
+      "were dropped", format.time(meta.axis_begins_ns))
   end
   if meta.unmatched > 0 then
     page:note("%s matched no stack frame", plural(meta.unmatched, "event"))
@@ -148,6 +150,9 @@ local function choice(profile, page)
     page:note("only functions that match %s; %s", given.include,
       counts and "instructions of others are not counted" or
       "time and overhead of others are charged to their callers")
+  end
+  if given.under == "creator" then
+    page:note "coroutines are below the functions that made them"
   end
   if given.c_functions == "false" then without[1] = "C functions" end
   without[#without + 1] = given.exclude
@@ -321,9 +326,8 @@ end
 local function unnamed(profile)
   local found, best = {}, nil
   for _, f in ipairs(profile.functions) do
-    local module = name.module(f)
-    -- memory without a file has no symbols
-    if module and f.name:find "%+0x%x+$" and f.name:sub(1, 1) ~= "[" then
+    local module = name.unnamed(f)
+    if module then
       found[module] = (found[module] or 0) + f.self_samples
       if not best or found[module] > found[best] then best = module end
     end
@@ -349,13 +353,15 @@ local function outside(profile, page)
     parts[3] = ("times of %d states together"):format(meta.outside_states)
   end
   page:line(table.concat(parts, "; "))
-  -- on a busy machine, cprof itself waits for a processor, and a program that
-  -- works for a moment after a wait has done so before it is looked at
-  local asked = meta.rate * (meta.wall_ns or 0) / 1e9
-  if stops > 0 and good + dropped < asked / 2 then
-    page:note("only %s of %s looks were possible: short work after a wait " ..
-      "may be shown too small", format.count(good + dropped),
-      format.count(asked // 1 | 0))
+  local late = meta.outside_late or 0
+  if late > (good + dropped + late) / 10 then
+    page:note("%s came too late and were left out: other programs had " ..
+      "cprof's processor", plural(late, "more look"))
+  end
+  if (meta.outside_missed_ns or 0) > 0 then
+    page:note("short work was over before it could be looked at: functions " ..
+      "may have run for up to %s more, the time in (not seen between looks)",
+      format.time(meta.outside_missed_ns))
   end
   local module = unnamed(profile)
   if module then

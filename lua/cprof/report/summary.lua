@@ -51,13 +51,13 @@ return function(view)
   local height = o.height or format.rows() or usual
   local free = math.max(height - page:height() - around, 2 * fewest)
   if o.filter then
-    flat.show(view, "self", o.limit or free)
+    flat.show(view, "self", o.limit, free)
   else
     local half = math.min(free - free // 2, wanted(view))
     local tree = folded.new(view.profile)
     local root, above = tree:trunk()
     local lines = hotpath.lines(tree, root, view.whole, free - half)
-    flat.show(view, "self", o.limit or free - #lines)
+    flat.show(view, "self", o.limit, free - #lines)
     if #lines > 0 then path(view, tree, above, lines) end
   end
   page:explain()

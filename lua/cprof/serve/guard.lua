@@ -63,7 +63,8 @@ end
 ---@return string? why
 function guard.refuse(of, request)
   if not known(of, request.host) then
-    return 421, "This server has another address.\n"
+    return 421, "This server has another address: open the one that " ..
+      "cprof serve has printed.\n"
   elseif not same_origin(request) then
     return 403, "Only pages of this server may send requests.\n"
   elseif request.query.token ~= of.token then

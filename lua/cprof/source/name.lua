@@ -301,6 +301,16 @@ function name.module(f)
   return module and module ~= "C" and module or nil
 end
 
+---The file of a C frame that has no name in it; nil: it has one, or is in
+---memory without a file, which has no symbols.
+---@param f cprof.Function
+---@return string?
+function name.unnamed(f)
+  local module = name.module(f)
+  return module and f.name:find "%+0x%x+$" and f.name:sub(1, 1) ~= "[" and
+    module or nil
+end
+
 ---The title of a function, by which reports tell functions apart.
 ---@param f cprof.Named
 ---@param given string  the function's name

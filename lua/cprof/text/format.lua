@@ -444,6 +444,7 @@ end
 ---@field rank? integer      left out rather than to cut others to less than
 ---    their `least`, the highest first
 ---@field spare? boolean  left out when no other way is left
+---@field names? boolean   whether it has names: lines below rows begin there
 ---@field code? boolean   a name or a place, which Markdown shows as code
 
 local function text_of(cell)
@@ -569,8 +570,11 @@ local function padded(pad, cell, width, address)
   return out:sub(1, from - 1) .. format.linked(cell, address) .. out:sub(to + 1)
 end
 
+-- the least columns for a line below a row
+local narrow <const> = 30
+
 ---Lines of a table, all columns aligned. A cell is a string, or a table
----{ text, style, address of a link }.
+---{ text, style, address of a link }. A row may have a line of text below it.
 ---@param columns cprof.Column[]
 ---@param rows table[]
 ---@param width integer  math.huge: no limit
@@ -593,7 +597,17 @@ function format.table(columns, rows, width, paint)
     return table.concat(out, "  "):match "^.*%S" or ""
   end
   local lines = { line(titles_of(columns, used), true) }
-  for _, row in ipairs(rows) do lines[#lines + 1] = line(row) end
+  local indent = 0
+  for _, i in ipairs(used) do
+    if columns[i].names then break end
+    indent = indent + widths[i] + 2
+  end
+  if width - indent < narrow then indent = 2 end
+  for _, row in ipairs(rows) do
+    lines[#lines + 1] = line(row)
+    lines[#lines + 1] = row.below and paint("dim", (" "):rep(indent) ..
+      format.cut(row.below, width - indent))
+  end
   return lines
 end
 

@@ -55,6 +55,12 @@ function markdown.table(columns, rows)
       out[#out + 1] = cell(columns[i], cells[i])
     end
     lines[#lines + 1] = row(out)
+    if cells.below then
+      for k, i in ipairs(used) do
+        out[k] = columns[i].names and markdown.escape(cells.below) or ""
+      end
+      lines[#lines + 1] = row(out)
+    end
   end
   return lines
 end

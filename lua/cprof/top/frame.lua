@@ -166,7 +166,7 @@ local hints = {
     return m.now and m.now.now.profile.meta.waiting_ns and "Measure" or nil
   end },
   { "r", "Mark" },
-  { "Space", function(m) return m.paused and "Go on" or "Pause" end },
+  { "Space", function(m) return m.paused and "Resume" or "Pause" end },
   { "t", function(m) return m.view.name ~= "tree" and "Tree" or nil end },
   { "c", function(m) return m.view.zone and "Callers" or nil end },
   { "e", function(m)

@@ -22,10 +22,13 @@ local elf = {}
 ---@field address integer
 ---@field size integer
 ---@field name string
+---@field source string?  of a function that is not known outside of its source:
+---    that, as in "lgc.c"
 
 -- types of sections, of symbols, of segments and of notes
 local symtab <const>, dynsym <const>, note <const> = 2, 11, 7
 local is_function <const> = { [2] = true, [10] = true }
+local is_source <const> = 4
 local load <const>, build_id <const> = 1, 3
 
 local section <const>, segment <const>, symbol <const> =
@@ -67,13 +70,19 @@ end
 
 -- Adds the functions of a table of symbols. Those that are there stay.
 local function add(out, symbols, strings)
+  local source
   for word, info, _, index, value, size in records(symbols, symbol) do
-    if is_function[info & 15] and index ~= 0 and not out.at[value] then
+    if info & 15 == is_source then
+      -- of the local symbols that follow
+      source = text_at(strings, word)
+      source = source ~= "" and source or nil
+    elseif is_function[info & 15] and index ~= 0 and not out.at[value] then
       local name = named(strings, word)
       out.room = out.room - #name - more
       if out.room < 0 then return end
       if name ~= "" then
-        out.at[value] = { address = value, size = size, name = name }
+        out.at[value] = { address = value, size = size, name = name,
+          source = info >> 4 == 0 and source or nil }
         table.insert(out.functions, out.at[value])
       end
     end

@@ -1,0 +1,144 @@
+-- At which machine instructions samples have found the functions of a program,
+-- as the functions of C that have them, by the tables of their files.
+
+local elf = require "cprof.source.elf"
+local order = require "cprof.text.order"
+
+local spots = {}
+
+-- What a function's running time was spent in.
+---@class cprof.Spent
+---@field name string     of a function of C; or "kernel"
+---@field ns integer
+---@field source string?  its source, as in "lgc.c", of a function that is not
+---    known outside of it
+---@field unknown boolean?  `name` says why there is no function
+
+-- by text of the core: files that were read; those that nobody uses go
+local read = setmetatable({}, { __mode = "v" })
+
+-- The file of a build; without functions, if it is another one now.
+local function file_of(text)
+  local file = read[text]
+  if not file then
+    local id, path = text:match "^(%S+) (.*)$"
+    file = path and path:sub(1, 1) == "/" and elf.read(path) or elf.none()
+    if (file.build or "-") ~= id then file = elf.none() end
+    read[text] = file
+  end
+  return file
+end
+
+local special <const> = {
+  ["=system"] = { name = "kernel" },
+  ["=nowhere"] = { name = "unknown, in memory without a file",
+    unknown = true },
+  ["=more"] = { name = "unknown, as there were too many places",
+    unknown = true },
+}
+
+-- A function's name, without what compilers add to its parts, and as programs
+-- call it: the C library has one for each kind of processor.
+local function plain(given)
+  given = given:match "^[^.]+" or given
+  return given:match "^__(%l+)_avx" or given:match "^__(%l+)_sse" or
+    given:match "^__(%l+)_evex" or given:match "^__libc_(%l+)$" or given
+end
+
+-- What has the address of a file; `files`: those in use
+local function find(text, address, files)
+  if special[text] then return special[text] end
+  files[text] = files[text] or file_of(text)
+  local f = elf.find(files[text], address)
+  if f then return { name = plain(f.name), source = f.source } end
+  return { name = ("unknown, in %s, which has no symbol for it"):format(
+    text:match "[^/ ]*$"), unknown = true }
+end
+
+---Adds lists of what time was spent in; either may be nil.
+---@param a cprof.Spent[]?
+---@param b cprof.Spent[]?
+---@return cprof.Spent[]?
+function spots.add(a, b)
+  if not (a and b) then return a or b end
+  local by, out = {}, {}
+  for _, list in ipairs { a, b } do
+    for _, spent in ipairs(list) do
+      local key = spent.name .. "\0" .. (spent.source or "")
+      local sum = by[key]
+      if not sum then
+        sum = { name = spent.name, ns = 0, source = spent.source,
+          unknown = spent.unknown }
+        by[key], out[#out + 1] = sum, sum
+      end
+      sum.ns = sum.ns + spent.ns
+    end
+  end
+  table.sort(out, order("-ns", "name", function(s) return s.source or "" end))
+  return out
+end
+
+---What the running time of a function was spent in; nil: that is not known.
+---@param f cprof.Function
+---@return cprof.Spent[]?
+function spots.of(f)
+  if f.spent or not f.spots then return f.spent end
+  local list, files = {}, {}
+  for i = 1, #f.spots, 3 do
+    local text, address, ns = table.unpack(f.spots, i, i + 2)
+    local found = find(text, address, files)
+    list[#list + 1] = { name = found.name, source = found.source,
+      unknown = found.unknown, ns = ns }
+  end
+  f.spent, f.spots = spots.add(list, {}), nil
+  return f.spent
+end
+
+---Sets what the functions of a sum have spent their time in.
+---@param profiles cprof.Profile[]
+---@param maps integer[][]  by function of each: its index in `functions`
+---@param functions table[]
+function spots.sum(profiles, maps, functions)
+  for _, f in ipairs(functions) do f.spots, f.spent = false, false end
+  for i, p in ipairs(profiles) do
+    for id, f in ipairs(p.functions) do
+      local to = functions[maps[i][id]]
+      to.spent = spots.add(to.spent or nil, spots.of(f)) or false
+    end
+  end
+end
+
+---The lists of all functions as a text, for a file; nil: there are none.
+---@param functions cprof.Function[]
+---@return string?
+function spots.text(functions)
+  local out = {}
+  for i, f in ipairs(functions) do
+    for _, spent in ipairs(spots.of(f) or {}) do
+      out[#out + 1] = ("%d %d %s %s\n"):format(i, spent.ns,
+        spent.unknown and "?" or spent.source or "-", spent.name)
+    end
+  end
+  return out[1] and table.concat(out) or nil
+end
+
+---Gives functions what such a text says of them.
+---@param raw table[]
+---@param text string?
+function spots.know(raw, text)
+  local by_id = {}
+  for _, f in ipairs(raw) do by_id[f.key + 1] = f end
+  for line in (text or ""):gmatch "[^\n]+" do
+    local id, ns, source, given = line:match "^(%d+) (%d+) (%S+) (.+)$"
+    local f = by_id[math.tointeger(tonumber(id))]
+    ns = math.tointeger(tonumber(ns))
+    if f and ns then
+      f.spots, f.spent = nil, f.spent or {}
+      table.insert(f.spent, { name = given, ns = ns,
+        unknown = source == "?" or nil,
+        source = source ~= "?" and source ~= "-" and source or nil })
+    end
+  end
+end
+
+return spots

@@ -1,0 +1,260 @@
+-- The samples of a thread in Firefox's profiler: by the time axis, each where
+-- it was taken; or, without one, those of call-tree nodes one after the other.
+-- A sample lasts from its time to that of the next one.
+
+local axes = require "cprof.profile.axis"
+local core = require "cprof.core"
+local instructions = require "cprof.count.instructions"
+local nodes_of = require "cprof.profile.nodes"
+local profile = require "cprof.profile"
+local range = require "cprof.profile.range"
+local sampled = require "cprof.count.sampled"
+local spread = require "cprof.export.spread"
+
+local samples = {}
+
+---@class cprof.Paths          the nodes of a recording in an export
+---@field of cprof.Profile     the recording
+---@field origin? cprof.Origin  if the export is of a range of it
+---@field node table<integer, integer>  its node -> that of the export
+
+---The nodes of what was recorded in what is exported; nil: that has other
+---paths.
+---@param p cprof.Profile      what is exported
+---@param whole cprof.Profile  before nodes were added up
+---@return cprof.Paths?
+function samples.paths(p, whole)
+  if p.reshaped then return nil end
+  local origin = range.origin(whole)
+  local of, index, all = origin and origin.of or whole, {}, {}
+  for i = 1, #p.functions do
+    local id = p.origin[i]
+    index[i] = not id and 0 or origin and origin.functions[id] or id
+    if id then all[index[i]] = index[i] end
+  end
+  local nodes = nodes_of(p, of, index, all, origin ~= nil)
+  if not nodes then return nil end
+  -- nodes are numbered in depth
+  local ids, out = {}, {}
+  for node in core.walk(p.nodes) do ids[#ids + 1] = node end
+  for node, number in pairs(nodes) do out[node] = ids[number + 1] end
+  return { of = of, origin = origin, node = out }
+end
+
+-- The most samples of a file. Beyond them, those of a stretch of time that have
+-- one stack are added up.
+samples.most = 300000
+
+---@class cprof.Samples
+---@field start number[]    of each sample, in the unit of the measure; the
+---    last one is where the one before it ends
+---@field stack (integer|false)[]  false: nothing of the program ran
+---@field amount number[]   in the unit of the measure
+---@field ran number[]      ns in which the CPU computed before it, since the
+---    sample before
+---@field waits { [1]: number, [2]: number, [3]: integer }[]  from, to, stack
+---@field lost { [1]: number, [2]: number, [3]: boolean }[]  from, to, whether
+---    others had the processor; else recording paused
+---@field slot number       ns within which samples were added up; 0: none were
+---@field mean? number      ns between samples that were asked for
+
+local function new(slot)
+  return { start = {}, stack = {}, amount = {}, ran = { 0 }, waits = {},
+    lost = {}, slot = slot }
+end
+
+local function add(s, start, stack, amount, ran)
+  local n = #s.start + 1
+  s.start[n], s.stack[n], s.amount[n] = start, stack, amount
+  s.ran[n + 1] = ran
+end
+
+-- no more samples come: the last one ends there
+local function close(s, at)
+  local n = #s.start + 1
+  s.start[n], s.stack[n], s.amount[n] = at, false, 0
+  return s
+end
+
+---No samples.
+---@return cprof.Samples
+function samples.none() return close(new(0), 0) end
+
+-- {======================================================
+-- Without times
+-- =======================================================
+
+---The nodes of a profile, one after the other, each with its lines.
+---@param p cprof.Profile
+---@param stacks cprof.Stacks
+---@return cprof.Samples
+function samples.of_nodes(p, stacks)
+  local out, at, share_of = new(0), 0, spread.new(p)
+  local function put(node, line, n)
+    if n > 0 then
+      add(out, at, stacks:stack(node, line), n, 0)
+      at = at + n
+    end
+  end
+  for node, _, func, _, _, own in core.walk(p.nodes) do
+    local lines, shares, left
+    if p.functions[func].kind ~= "zone" then
+      lines, shares, left = share_of(func, own)
+    end
+    for i, line in ipairs(lines or {}) do
+      put(node, line, shares and shares[i] or 0)
+    end
+    put(node, 0, left or own)
+  end
+  return close(out, at)
+end
+
+-- }======================================================
+
+
+-- {======================================================
+-- By the time axis
+-- =======================================================
+
+-- The line of an instruction, by place: the one that a sample of it is about
+-- most.
+local function lines_of(p)
+  local read = {}
+  return function(func, at)
+    local f = p.functions[func]
+    if at == 0 or not f.counters then return 0 end
+    read[func] = read[func] or { instructions.read(f.counters,
+      p.meta.lua_version) }
+    local best, most = 0, 0
+    for line, part in pairs(sampled.parts(read[func][1],
+        p.meta.internals == "direct", (at - 1) // 2, at % 2 == 1, 1000000)) do
+      if part > most or part == most and line < best then
+        best, most = line, part
+      end
+    end
+    return best
+  end
+end
+
+-- The stack of each place; false: it is not part of the profile.
+local function of_places(p, paths, axis, stacks)
+  local places, line_of, out = core.axis_places(axis), lines_of(paths.of), {}
+  for i = 1, #places, 2 do
+    local id = paths.node[places[i]]
+    -- what was added up has no line
+    local func = id and p.origin[select(2, core.node(p.nodes, id))]
+    local _, own = core.node(paths.of.nodes, places[i])
+    out[i // 2 + 1] = id and
+      stacks:stack(id, func and line_of(own, places[i + 1]) or 0) or false
+  end
+  return out
+end
+
+-- Adds up samples that come one after the other, or within `slot` ns, and have
+-- one stack. nil: there are more than `most`.
+local function gather(each, out, at, most)
+  local slot, cell, last = out.slot, nil, nil
+  local group, groups = {}, {}
+  local function flush()
+    for _, g in ipairs(groups) do
+      add(out, at, g.stack, g.amount, g.ran)
+      at = math.min(at + g.took, last)
+    end
+    at = last or at
+    group, groups = {}, {}
+  end
+  for from, to, stack, waits, ns in each do
+    local key = (stack or -1) * 2 + (waits and 1 or 0)
+    local now = slot > 0 and to // slot or key
+    if now ~= cell then
+      flush()
+      if #out.start > most then return nil end
+      cell, at = now, math.max(at, from)
+    end
+    local g = group[key]
+    if not g then
+      g = { stack = stack, amount = 0, ran = 0, took = 0 }
+      group[key], groups[#groups + 1] = g, g
+    end
+    g.amount, g.took = g.amount + ns, g.took + (to - from)
+    if not waits then g.ran = g.ran + ns end
+    last = to
+  end
+  flush()
+  return #out.start <= most and close(out, at) or nil
+end
+
+-- Returns a function for the samples of a range: from, to, stack, whether it
+-- waits, ns without overhead; whether nothing was recorded, as others had the
+-- processor (true) or recording paused (false).
+local function each_of(axis, stack_of, from, to, factor)
+  local next_one = axes.each(axis)
+  return function()
+    local ends, ns, place, waits = next_one()
+    while ends and (ends <= from or ends - ns >= to) do
+      ends, ns, place, waits = next_one()
+    end
+    if not ends then return nil end
+    local a, b = math.max(ends - ns, from), math.min(ends, to)
+    if place == 0 then return a, b, false, true, 0, waits end
+    local stack = stack_of[place]
+    return a, b, stack, waits, stack and (b - a) * factor or 0
+  end
+end
+
+-- What a sample's ns are without overhead. All of them have as much as the
+-- profile, if none was lost.
+local function factor_of(p, of, from, each)
+  local sum = 0
+  if from == 0 then
+    for a, b, stack in each do sum = sum + (stack and b - a or 0) end
+  end
+  return sum > 0 and p.measure.whole / sum or 1 - axes.overhead(of.nodes)
+end
+
+-- the times in which the thread waited, or nothing was recorded
+local function stretches(out, each)
+  local wait, lost
+  local function go_on(list, current, a, b, what)
+    if not current or current[3] ~= what then
+      current = { a, b, what }
+      list[#list + 1] = current
+    end
+    current[2] = b
+    return current
+  end
+  for a, b, stack, waits, _, others in each do
+    lost = others ~= nil and go_on(out.lost, lost, a, b, others) or nil
+    wait = stack and waits and go_on(out.waits, wait, a, b, stack) or nil
+  end
+end
+
+---The samples of a recording by its time axis; nil: it has none.
+---@param p cprof.Profile     what is shown
+---@param paths cprof.Paths
+---@param stacks cprof.Stacks  of `p`
+---@return cprof.Samples?
+function samples.by_time(p, paths, stacks)
+  local axis, origin = profile.axis(paths.of), paths.origin
+  if not axis or p.recorded then return nil end
+  local stack_of = of_places(p, paths, axis, stacks)
+  local from = origin and origin.from or core.axis_begins(axis)
+  local to = origin and origin.to or math.huge
+  local factor = factor_of(p, paths.of, origin and 0 or from,
+    each_of(axis, stack_of, from, to, 1))
+  local function each() return each_of(axis, stack_of, from, to, factor) end
+  local _, mean = core.axis_scale(axis)
+  local out, slot = gather(each(), new(0), from, samples.most), mean * 2
+  while not out do
+    -- even the longest slot may have more stacks than `samples.most`
+    local most = slot < paths.of.meta.wall_ns and samples.most or math.huge
+    out, slot = gather(each(), new(slot), from, most), slot * 2
+  end
+  out.mean = mean
+  stretches(out, each())
+  return out
+end
+
+-- }======================================================
+
+return samples

@@ -1,0 +1,55 @@
+-- The samples of a recording, one after the other, by its time axis.
+
+local core = require "cprof.core"
+
+local axes = {}
+
+---The part of a recording that the profiler took.
+---@param nodes userdata
+---@return number
+function axes.overhead(nodes)
+  local _, _, _, _, _, total = core.node(nodes, 1)
+  local _, _, _, _, own = core.node(nodes, (core.overhead(nodes)))
+  return total > 0 and own / total or 0
+end
+
+-- Returns a function for the numbers of a column, one after the other; nil at
+-- the end.
+local function numbers(bytes)
+  local at, byte = 1, string.byte
+  return function()
+    local b = byte(bytes, at)
+    if not b then return nil end
+    local n, shift = b & 0x7F, 7
+    at = at + 1
+    while b >= 0x80 do
+      b = byte(bytes, at)
+      n, shift, at = n | (b & 0x7F) << shift, shift + 7, at + 1
+    end
+    return n
+  end
+end
+
+---Returns a function for the samples of a time axis, in the order of time: when
+---the sample was taken, the ns before that it stands for, its place (0: pauses,
+---or, if `waits`, others had the processor), and whether the thread waited.
+---Figures are in ns and have fractions.
+---@param axis userdata
+---@return fun(): number?, number, integer, boolean
+function axes.each(axis)
+  local step, mean, steps = core.axis_scale(axis)
+  local passed = numbers((core.axis_column(axis, "passed")))
+  local place = numbers((core.axis_column(axis, "place")))
+  local above = numbers((core.axis_column(axis, "above")))
+  local at = 0
+  return function()
+    local more = passed()
+    if not more then return nil, 0, 0, false end
+    at = at + more
+    local where, n = place(), above()
+    n = n & 1 == 0 and n >> 1 or -(n + 1 >> 1)
+    return at * step, mean + n * (mean / steps), where >> 1, where & 1 == 1
+  end
+end
+
+return axes

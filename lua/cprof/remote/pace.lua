@@ -1,0 +1,83 @@
+-- When a program that is read from outside is looked at: at random moments, as
+-- often as was asked for, unless stops cost it too much. A look that comes late
+-- does not count: cprof had no processor meanwhile, and often gets one just as
+-- the program stops to compute, so short work would be missed.
+
+---@class cprof.Pace
+---@field next number      when the next look is due, in seconds
+---@field private began number
+---@field private rate integer
+---@field private random fun(): number
+---@field private mean number    seconds from one look to the next, on average
+---@field private early number   seconds that a fifth of the looks are not late
+---@field private looks integer
+---@field private stops integer
+---@field private stopped number  seconds of all stops
+---@field private typical number? seconds of a stop, usually
+local Pace = {}
+Pace.__index = Pace
+
+local pace = {}
+
+-- The most of its time for which the program is stopped, by the usual length of
+-- stops; and by that of all of them, which may be far longer, as others have
+-- cprof's processor. It may be stopped for that part of so many seconds at
+-- once.
+local share <const>, highest <const>, ahead <const> = 0.02, 0.05, 1
+
+-- The most seconds that the first stop counts for: alone, it does not tell
+-- whether it took long by chance.
+local first <const> = 0.0001
+
+-- Looks that are so many seconds late count; or, where nearly all are late,
+-- those that are among the first ones.
+local tolerance <const>, times <const> = 0.0001, 3
+
+---@param rate integer  looks a second that are asked for
+---@param now number    in seconds, of any clock
+---@param random (fun(): number)?  from 0 to 1, without 1
+---@return cprof.Pace
+function pace.new(rate, now, random)
+  return setmetatable({ next = now, began = now, rate = rate,
+    random = random or math.random, mean = 1 / rate,
+    early = tolerance / times, looks = 0, stops = 0, stopped = 0 }, Pace)
+end
+
+---Sets when the next look is due: whatever happened before, so that looks are
+---never in step with the program.
+---@param now number
+function Pace:plan(now)
+  local allowed = self.began + self.stopped / highest - ahead
+  self.next = math.max(now, allowed) -
+    math.log(1 - self.random()) * self.mean
+end
+
+---Says until when a look counts that was due at `self.next`.
+---@param now number
+---@return number latest
+function Pace:latest(now)
+  local late = now - self.next
+  -- 4 steps down for each up: so it stays where a fifth of them are below
+  self.early = self.early * (late > self.early and 1.05 or 1.05 ^ -4)
+  return self.next + math.max(tolerance, self.early * times)
+end
+
+---Counts a look at one state.
+---@param stopped number  for how many seconds the program was stopped
+---@param states integer  how many are looked at
+function Pace:looked(stopped, states)
+  self.looks = self.looks + 1
+  if stopped > 0 then
+    local typical = self.typical or math.min(stopped, first)
+    self.stops, self.stopped = self.stops + 1, self.stopped + stopped
+    self.typical = typical * (stopped > typical and 1.05 or 0.95)
+    self.mean = math.max(1 / self.rate,
+      self.typical * self.stops / self.looks / share * states)
+  end
+end
+
+---The average time between two looks, in seconds.
+---@return number
+function Pace:between() return self.mean end
+
+return pace

@@ -1,0 +1,270 @@
+-- What samples find functions of a program doing, by the machine instruction
+-- that a signal has interrupted.
+
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local compile = require "compile"
+local json = require "dkjson"
+local merge = require "cprof.profile.merge"
+local join = require "cprof.profile.join"
+local page = require "page"
+local profiler = require "cprof"
+
+local machine = command.shell "uname -sm"
+if not machine:find "^Linux x86_64" and not machine:find "^Linux aarch64" then
+  return
+end
+
+-- each function spins in another one, or in the system
+local planted = [[
+  #define _GNU_SOURCE
+  #include <dlfcn.h>
+  #include <fcntl.h>
+  #include <unistd.h>
+  #include <lauxlib.h>
+
+  void collect (int n);
+  static volatile unsigned sink;
+  static char room[1 << 20];
+
+  __attribute__((noinline)) static void spin_here (int n) {
+    int i;
+    for (i = 0; i < n; i++) sink += (unsigned)i;
+  }
+
+  static int spin (lua_State *L) {
+    (void)L;
+    spin_here(4000000);
+    return 0;
+  }
+
+  static int garbage (lua_State *L) {
+    (void)L;
+    collect(4000000);
+    return 0;
+  }
+
+  static int zeros (lua_State *L) {
+    int fd = open("/dev/zero", O_RDONLY), i;
+    for (i = 0; i < 30; i++)
+      if (read(fd, room, sizeof room) < 0) return luaL_error(L, "read");
+    close(fd);
+    return 0;
+  }
+
+  static int load (lua_State *L) {
+    lua_pushlightuserdata(L, dlopen(luaL_checkstring(L, 1), RTLD_NOW));
+    return 1;
+  }
+
+  static int loaded (lua_State *L) {
+    void (*f) (int);
+    *(void **)&f = dlsym(lua_touserdata(L, 1), "collect");
+    f(4000000);
+    return 0;
+  }
+
+  static int unload (lua_State *L) {
+    lua_pushinteger(L, dlclose(lua_touserdata(L, 1)));
+    return 1;
+  }
+
+  int luaopen_planted (lua_State *L) {
+    static const luaL_Reg list[] = {
+      {"spin", spin}, {"garbage", garbage}, {"zeros", zeros}, {"load", load},
+      {"loaded", loaded}, {"unload", unload}, {NULL, NULL}
+    };
+    luaL_newlib(L, list);
+    return 1;
+  }
+]]
+
+-- a source whose name is that of Lua's collector
+local collector = [[
+  static volatile unsigned sink;
+
+  __attribute__((noinline)) static void sweep (int n) {
+    int i;
+    for (i = 0; i < n; i++) sink += (unsigned)i;
+  }
+
+  void collect (int n) { sweep(n); }
+]]
+
+-- an option that gives the file an id
+local id <const> = "-Wl,--build-id"
+
+local function build(dir, flags)
+  dir:file("planted.c", planted)
+  dir:file("lgc.c", collector)
+  compile.must("cd %s && gcc -std=c99 -O1 %s %s -shared -fPIC " ..
+    "-I$SPEC_INCLUDE -o planted.so planted.c lgc.c -ldl", dir.path, id,
+    flags or "")
+end
+
+local function load(dir)
+  return assert(package.loadlib(dir.path .. "/planted.so",
+    "luaopen_planted"))()
+end
+
+-- Records until there are enough samples of f.
+local function sample(f, options)
+  options = options or {}
+  options.mode = "sample"
+  profiler.start(options)
+  repeat f() until profiler.snapshot().samples >= 30
+  profiler.stop()
+end
+
+-- What most of the time of the C function that takes longest is made of. All
+-- of it adds up.
+local function most(p)
+  local f
+  for _, other in ipairs(p.functions) do
+    if other.kind == "C" and (not f or other.self_ns > f.self_ns) then
+      f = other
+    end
+  end
+  local parts, sum = p:within(f.title), 0
+  for _, part in ipairs(parts) do sum = sum + part.ns end
+  if #parts == 0 then return nil end
+  assert.equal(f.self_ns - f.self_wait_ns, sum)
+  assert.is_true(2 * parts[1].ns > sum)
+  return parts[1].what
+end
+
+after_each(function() profiler.stop() end)
+
+describe("what samples find a function doing", function()
+  it("is the function of C that runs, which no one else need know",
+  function()
+    local dir <close> = command.folder()
+    build(dir)
+    local called = load(dir)
+    sample(called.spin)
+    assert.equal("spin_here", most(profiler.snapshot()))
+  end)
+
+  it("is a kind of Lua's own work, by the function's source", function()
+    local dir <close> = command.folder()
+    build(dir)
+    local called = load(dir)
+    sample(called.garbage)
+    assert.equal("collector", most(profiler.snapshot()))
+  end)
+
+  it("is the kernel in system calls", function()
+    local dir <close> = command.folder()
+    build(dir)
+    local called = load(dir)
+    sample(called.zeros)
+    local p = profiler.snapshot()
+    assert.equal("kernel", most(p))
+    -- the share is at least half
+    for _, options in ipairs { {}, { mode = "self" },
+      { format = "markdown" } } do
+      local text = p:report(options)
+      assert.is_truthy(text:find("%f[%w]of it: kernel %d[%d.]+ %%"), text)
+    end
+    assert.is_nil(p:report { measure = "wait" }:find "of it: ")
+  end)
+
+  it("is in the page, by function", function()
+    local dir <close> = command.folder()
+    build(dir)
+    local called = load(dir)
+    sample(called.spin)
+    local p, path = profiler.snapshot(), dir.path .. "/page.html"
+    assert(p:html(path))
+    local header = page.data(command.read(path))
+    local spent, found = header.spent, 0
+    for i in ipairs(spent.f) do
+      if spent.what[i][1] == "spin_here" then
+        found = found + 1
+        assert.equal(#spent.what[i], #spent.ns[i])
+      end
+    end
+    assert.equal(1, found)
+  end)
+
+  it("is in JSON", function()
+    local dir <close> = command.folder()
+    build(dir)
+    local called = load(dir)
+    sample(called.spin)
+    local p, out = profiler.snapshot(), {}
+    p:export("json", function(s) out[#out + 1] = s end)
+    local found = 0
+    for i, f in ipairs(json.decode(table.concat(out)).functions) do
+      local parts = p:within(p.functions[i].title)
+      assert.same(parts[1] and parts or nil, f.within)
+      if parts[1] and parts[1].what == "spin_here" then found = found + 1 end
+    end
+    assert.equal(1, found)
+  end)
+
+  it("is known after a library was unloaded", function()
+    local dir <close> = command.folder()
+    build(dir)
+    compile.must("cd %s && gcc -std=c99 -O1 %s -shared -fPIC -o other.so " ..
+      "lgc.c", dir.path, id)
+    local called = load(dir)
+    local handle = called.load(dir.path .. "/other.so")
+    local function loaded() called.loaded(handle) end
+    sample(loaded)
+    assert.equal(0, called.unload(handle))
+    local p = profiler.snapshot()
+    assert.equal("collector", most(p))
+  end)
+
+  it("is not guessed without symbols", function()
+    local dir <close> = command.folder()
+    build(dir, "-s")
+    local called = load(dir)
+    sample(called.spin)
+    assert.equal("unknown, in planted.so, which has no symbol for it",
+      most(profiler.snapshot()))
+  end)
+
+  it("is kept in files, sums and joined profiles", function()
+    local dir <close> = command.folder()
+    build(dir)
+    local called = load(dir)
+    sample(called.spin, { file = dir.path .. "/a.cprof" })
+    local p = assert(profiler.load(dir.path .. "/a.cprof"))
+    assert.equal("spin_here", most(p))
+    local sum = assert(merge.sum { p, p })
+    assert.equal("spin_here", most(sum))
+    assert(sum:save(dir.path .. "/b.cprof"))
+    sum = assert(profiler.load(dir.path .. "/b.cprof"))
+    assert.equal("spin_here", most(sum))
+    profiler.start()
+    called.spin()
+    profiler.stop()
+    local joined = join.profiles(profiler.snapshot(), p)
+    assert.equal("spin_here", most(joined))
+    assert(joined:save(dir.path .. "/c.cprof"))
+    joined = assert(profiler.load(dir.path .. "/c.cprof"))
+    assert.equal("spin_here", most(joined))
+  end)
+
+  it("is in files of programs that were killed, but not another build's",
+  function()
+    local dir <close> = command.folder()
+    build(dir)
+    local script = dir:file("a.lua", ([[
+      local planted = package.loadlib("%s/planted.so", "luaopen_planted")()
+      local profiler = require "cprof"
+      profiler.start { mode = "sample", file = "%s/a.cprof" }
+      repeat planted.spin() until profiler.snapshot().samples >= 30
+      os.execute "kill -9 $PPID"]]):format(dir.path, dir.path))
+    command.shell("$SPEC_LUA " .. script)
+    local shown = command.cprof("show", dir.path .. "/a.cprof", "spin")
+    assert.is_truthy(shown:find "self time[^\n]*: [^\n]* %(spin_here ", shown)
+    build(dir, "-DOTHER=1 -g")
+    shown = command.cprof("show", dir.path .. "/a.cprof", "spin")
+    assert.is_truthy(shown:find "%(unknown, in planted.so, which has no symbol",
+      shown)
+  end)
+end)

@@ -1,0 +1,128 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local core = require "cprof.core"
+local helper = require "helper"
+local host = require "spec_host"
+local profiler = require "cprof"
+
+local watched = core.internals() == "direct" and
+  command.shell "uname -s" == "Linux\n"
+
+local function poll_of(p)
+  return assert(helper.named(p, "spec_host.poll"))
+end
+
+-- How often a wait of one call path may be interrupted in so many seconds: at
+-- first, after 16 seconds, after 32 more, and so on.
+local function often(seconds)
+  return 1 + math.log(seconds / 16 + 1, 2) // 1
+end
+
+-- Polls for 3 ms after each ms of work: how many of n ended early; the profile.
+local function record(n, timer)
+  local ended = 0
+  profiler.start { mode = "sample", timer = timer }
+  for _ = 1, n do
+    if host.poll(3, 1) then ended = ended + 1 end
+  end
+  profiler.stop()
+  local p = profiler.snapshot()
+  helper.check(p)
+  return ended, p
+end
+
+-- The header says what asked for the samples, and how often waits ended early.
+local function check(p, ended)
+  local text, meta = p:report(), p.meta
+  assert.equal(ended, meta.interrupted)
+  assert.is_true(meta.signals >= ended, meta.signals)
+  assert.is_truthy(text:find(("(timer: %s, %d signal"):format(meta.timer,
+    meta.signals), 1, true), text)
+  if ended > 0 then
+    assert.is_truthy(text:find(("samples ended %d system call%s of the " ..
+      "program early"):format(ended, ended == 1 and "" or "s"), 1, true), text)
+  else
+    assert.is_nil(text:find("system calls? of the program early"), text)
+  end
+end
+
+describe("a sampled program that works and polls by turns", function()
+  it("has its polls end early only when their call path is new, by default",
+    function()
+    if not watched then return end
+    local ended, p = record(1000)
+    check(p, ended)
+    if p.meta.timer == "task-clock" then
+      assert.is_true(ended <= often(p.meta.wall_ns / 1e9), ended)
+    else
+      assert.equal("thread", p.meta.timer)
+    end
+    assert.is_true(poll_of(p).self_wait_ns > p.meta.waiting_ns * 0.9)
+  end)
+
+  it("has few of them end early by a thread alone, and says how many",
+    function()
+    if not watched then return end
+    local ended, p = record(1000, "thread")
+    assert.equal("thread", p.meta.timer)
+    check(p, ended)
+    -- a busy machine may hold up a signal for longer than a poll takes
+    assert.is_true(ended < 50, ended)
+    assert.is_true(poll_of(p).self_wait_ns > p.meta.waiting_ns * 0.9)
+  end)
+
+  it("says how many a timer has ended", function()
+    local ended, p = record(100, "wall")
+    assert.equal("wall", p.meta.timer)
+    check(p, ended)
+  end)
+end)
+
+describe("an idle server", function()
+  it("is shown as waiting where it waits, and gets no signals", function()
+    if not watched then return end
+    profiler.start { mode = "sample" }
+    local ended, ms, early = 0, 50
+    repeat
+      local long = ms > 50
+      early = host.poll(ms)
+      if early then ended = ended + 1 end
+      -- a wait is interrupted once, as its call path is new; no other one is
+      ms = ended > 0 and not early and 2000 or 50
+    until long
+    assert.is_false(early)
+    profiler.stop()
+    local p = profiler.snapshot()
+    helper.check(p)
+    assert.equal(ended, p.meta.interrupted)
+    local poll = poll_of(p)
+    assert.is_true(poll.self_wait_ns > 2e9 * 0.9, poll.self_wait_ns)
+    assert.is_true(poll.self_wait_ns > p.meta.waiting_ns * 0.9)
+    assert.is_true(poll.self_samples > 20)
+  end)
+
+  it("is so too when it has closed all descriptors that are not its own",
+    function()
+    if not watched then return end
+    local output = helper.run [[
+      local helper = require "helper"
+      local host = require "spec_host"
+      local profiler = require "cprof"
+      profiler.start { mode = "sample" }
+      host.closefiles()
+      local ended = 0
+      for _ = 1, 100 do
+        if host.poll(20) then ended = ended + 1 end
+      end
+      profiler.stop()
+      local p = profiler.snapshot()
+      helper.check(p)
+      local poll = helper.named(p, "spec_host.poll")
+      assert(p.meta.interrupted == ended, ended)
+      assert(ended < 10, ended)
+      assert(poll.self_ns > p.program_ns * 0.9, poll.self_ns)
+      print "good"]]
+    assert.equal("good\n", output)
+  end)
+end)
