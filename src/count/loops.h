@@ -67,8 +67,9 @@ typedef struct WorstFrame {
 */
 typedef struct LoopState {
   char name[LOOP_NAME];
-  uint64_t begun;	/* ticks of pauses before 'begun' */
-  uint64_t paused;	/* ticks of pauses until then */
+  uint64_t begun;	/* mode sample: when the frame that runs began, in ticks
+			   since recording began; 0 for the first one */
+  uint64_t paused;	/* ticks of pauses before 'begun' */
   double ns;		/* in a tick, as far as it is known */
   uint64_t calls;	/* mode sample: calls of 'frame' with this name */
   uint64_t own[LOOP_WORST];	/* times of the slowest frames; 0: free */
