@@ -142,8 +142,8 @@ CPROF_I int axis_next (AxisCursor *c, double step, double mean,
                        AxisSample *x);
 
 /*
-** Are all samples of a chunk possible, with so many places? If not, only those
-** before the first one that is not are 'used' from now on.
+** Are all samples of a chunk valid, in an axis with this number of places? If
+** not, the chunk is cut before the first one that is not.
 */
 CPROF_I int axis_check (AxisChunk *chunk, double step, double mean,
                         uint32_t places);

@@ -162,7 +162,7 @@ static inline int internals_maybec (CallAddress ci,
   return at->c == 0 || (internals_marks(ci) & at->c) != 0;
 }
 
-/* Its caller; for the first function of a stack, the base. */
+/* The caller of 'ci'; for the first function of a stack, the base. */
 static inline CallAddress internals_caller (CallAddress ci) {
   return cast(CallAddress, internals_load(ci, INTERNALS_CI_PREVIOUS));
 }

@@ -34,7 +34,7 @@ static const char *const outside_rows[] = {
   "(C callers not known)", "(not seen between looks)"
 };
 
-/* stops are counted by their times: so many steps from one to its double */
+/* stops are counted by their length, with this many steps for each doubling */
 #define OUTSIDE_STEPS	8
 #define OUTSIDE_TIMES	(64 * OUTSIDE_STEPS)
 
@@ -259,7 +259,7 @@ static uint32_t outside_node (Outside *o) {
 }
 
 
-/* Counts a sample, which stands for so many ns. */
+/* Counts a sample, which stands for 'weight' ns. */
 static const char *outside_sample (Outside *o, int waits, uint64_t weight) {
   const StackCall *top = &o->stack.call[0];
   ProfileNode *n;
@@ -577,7 +577,7 @@ static uint64_t outside_median (const Outside *o) {
 }
 
 
-/* outside -> how many looks of each kind, and stops, and ns of these */
+/* outside -> numbers of looks of each kind, and of stops, and their ns */
 static int outside_figures (lua_State *L) {
   const Outside *o = outside_get(L);
   lua_createtable(L, 0, 12);

@@ -138,7 +138,7 @@ void range_add (const AxisData *d, double from, double to,
 }
 
 
-/* Begins the next chunk of 'to', for samples after so many steps. */
+/* Begins the next chunk of 'to', for samples after 'a->last' steps. */
 static AxisChunk *cut_chunk (AxisData *to, Axis *a) {
   AxisChunk *c = &to->chunk[to->chunks];
   memset(c, 0, sizeof *c);

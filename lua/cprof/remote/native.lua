@@ -125,8 +125,8 @@ function Reader:walk(thread)
   return { raw = raw, ended = ended }
 end
 
----Its frames, innermost first; `ended` becomes why they end where callers are
----not known.
+---The frames of a stack, innermost first. Sets `stack.ended` to the reason if
+---their callers are not known.
 ---@param stack cprof.NativeStack
 ---@return cprof.NativeFrame[]
 function Reader:frames(stack)
