@@ -445,7 +445,7 @@ static void hook_anyevent (Hot *h, lua_State *L, lua_Debug *ar) {
 
 /*
 ** The kind of an event; 'nodes' is the number of nodes before it. EVENT_KINDS:
-** none of them.
+** its kind is not timed.
 */
 static EventKind hook_kind (const Hot *h, int event, uint32_t nodes) {
   const Functions *fs = &h->recorder->recording.functions;

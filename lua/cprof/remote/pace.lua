@@ -29,8 +29,8 @@ local share <const>, highest <const>, ahead <const> = 0.02, 0.05, 1
 -- whether it took long by chance.
 local first <const> = 0.0001
 
--- A look counts if it is at most this many seconds late; where nearly all looks
--- are late, if it is not this many times as late as the first of them.
+-- A look counts if it is at most this many seconds late, or this many times as
+-- late as the least late fifth of all looks.
 local tolerance <const>, times <const> = 0.0001, 3
 
 ---@param rate integer  looks a second that are asked for

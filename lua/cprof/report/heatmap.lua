@@ -42,7 +42,7 @@ local function letters_of(stretches)
   return out
 end
 
--- A line with times at columns of a picture whose cells are `wide`.
+-- A line with the times of columns, for cells that are `wide`.
 local function scale(grid, wide)
   local out, column = (" "):rep(margin), grid.ns * grid.rows
   for i = 0, grid.columns - 1 do
