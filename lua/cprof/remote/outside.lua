@@ -116,7 +116,7 @@ local function stack_of(self, id)
 end
 
 -- Sets the thread that runs a state: the only one, or the one whose C stack
--- has what errors jump to.
+-- has the place that errors jump to.
 local function find_thread(self, state, ids)
   local was = state.thread
   state.thread, state.from, state.to = nil, nil, nil
