@@ -638,8 +638,9 @@ static int calibrate (const Memory *m, const Options *o, unsigned ns,
 ** Calibrations
 ** ======================================================= */
 
-#define FIRST_NS	6000000u	/* of processor time, the first time */
-#define NEXT_NS		1500000u	/* of processor time, later on */
+#define FIRST_NS	6000000u	/* processor time to spend, the first
+					   time */
+#define NEXT_NS		1500000u	/* processor time to spend, later on */
 #define APART_NS	100000000u	/* least time between calibrations */
 
 

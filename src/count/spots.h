@@ -20,7 +20,7 @@ typedef struct Spot {
   uint32_t func;	/* id of a function */
   uint32_t module;	/* the text of its file, see base/modules.h; or one of
 			   those below */
-  uint64_t address;	/* in that file, as the linker gave it */
+  uint64_t address;	/* address in that file, as the linker gave it */
 } Spot;
 
 #define SPOT_SYSTEM	UINT32_MAX	/* in a system call */

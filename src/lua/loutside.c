@@ -47,9 +47,10 @@ enum { OUTSIDE_PROCESS = 1, OUTSIDE_ARENA, OUTSIDE_NATIVE, OUTSIDE_ASK,
 
 /* what is known of a C frame */
 typedef struct OutsideFrame {
-  uint64_t key;		/* its function's beginning, or its place */
+  uint64_t key;		/* address of its function's beginning, or its own
+			   place */
   JoinFrame as;
-  uint32_t func;	/* of Known */
+  uint32_t func;	/* id of its function in Known */
   int lost;		/* are its callers not known? */
 } OutsideFrame;
 
@@ -309,7 +310,7 @@ typedef struct Looked {
   uint64_t from, to;	/* its C stack; both 0: not known */
   uint64_t weight;	/* ns from one look to the next, on average */
   uint64_t due, latest;	/* when it was to be looked at; 0: at any time */
-  uint64_t stack, pc;	/* of a thread that waits */
+  uint64_t stack, pc;	/* stack pointer and place of a thread that waits */
 } Looked;
 
 

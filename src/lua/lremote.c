@@ -330,7 +330,7 @@ typedef struct Visiting {
   lua_Integer count;
   const char *metatable;	/* key of the one that is visited */
   const char *prefix, *between;	/* what stands before a function's key */
-  RemoteVisit visit;	/* of the loaded libraries */
+  RemoteVisit visit;	/* what visits the loaded libraries */
 } Visiting;
 
 

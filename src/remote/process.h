@@ -29,7 +29,7 @@ typedef struct RemoteProcess {
   const RemoteSegment *segment;
   long late;		/* a thread that was to stop, and has not; 0: none */
   int count;
-  long threads[REMOTE_STOPPED];	/* that are stopped */
+  long threads[REMOTE_STOPPED];	/* numbers of the threads that are stopped */
   int signals[REMOTE_STOPPED];	/* the signal that each gets when it goes on */
 } RemoteProcess;
 
