@@ -784,9 +784,10 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
 
 
 /*
-** The one-shot hook that the collector has asked for. A step is charged to
-** what ran until now, so it comes before the event itself; but if another
-** coroutine ran until now, it comes after that.
+** The one-shot hook that the collector has requested, to make a step. The step
+** is charged to the function that ran until now, so it is made before the event
+** is recorded; if that function ran in another coroutine, it is made
+** afterwards.
 */
 static void hook_pending (lua_State *L, lua_Debug *ar) {
   Recorder *r = control_recorder(L);
