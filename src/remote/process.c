@@ -22,6 +22,7 @@
 /* ns until a thread has to have stopped, and between two looks at it */
 #define PROCESS_PATIENCE	1000000000u
 #define PROCESS_PAUSE	1000000
+#define PROCESS_LATE	10	/* most times that it waits so long at the end */
 
 #if !defined(__WALL)
 #define __WALL	0x40000000
@@ -114,15 +115,6 @@ int process_openfile (RemoteProcess *p, const char *path,
 }
 
 
-void process_close (RemoteProcess *p) {
-  process_go(p);
-  if (p->file >= 0) platform_close(p->file);
-  p->file = -1;
-  if (p->path != NULL && p->other >= 0) platform_close(p->other);
-  p->path = NULL;
-}
-
-
 /*
 ** Has the thread stopped? 1: yes, and '*sent' is the signal that it was about
 ** to get, which is not lost. 0: no. -1: it has ended.
@@ -179,15 +171,20 @@ int process_stop (RemoteProcess *p, long thread) {
 }
 
 
-/* The thread that has not stopped in time goes on as soon as it has. */
-static void process_golate (RemoteProcess *p) {
-  int sent, stopped;
-  if (p->late == 0) return;
-  stopped = process_stopped(p->late, &sent);
+/* The thread that has not stopped in time goes on, if it has 'stopped' now. */
+static void process_letlate (RemoteProcess *p, int stopped, int sent) {
   if (stopped == 0) return;
   if (stopped > 0)
     ptrace(PTRACE_DETACH, (pid_t)p->late, NULL, (void *)(intptr_t)sent);
   p->late = 0;
+}
+
+
+static void process_golate (RemoteProcess *p) {
+  int sent, stopped;
+  if (p->late == 0) return;
+  stopped = process_stopped(p->late, &sent);
+  process_letlate(p, stopped, sent);
 }
 
 
@@ -199,6 +196,27 @@ void process_go (RemoteProcess *p) {
            (void *)(intptr_t)p->signals[p->count]);
   }
   remote_forget(&p->memory);
+}
+
+
+/*
+** Waits for a thread that has not stopped in time. If nobody let it go on after
+** it has, it would stay stopped for as long as this process runs.
+*/
+static void process_endlate (RemoteProcess *p) {
+  int sent, stopped = process_await(p->late, &sent);
+  process_letlate(p, stopped, sent);
+}
+
+
+void process_close (RemoteProcess *p) {
+  int i;
+  process_go(p);
+  for (i = 0; p->late != 0 && i < PROCESS_LATE; i++) process_endlate(p);
+  if (p->file >= 0) platform_close(p->file);
+  p->file = -1;
+  if (p->path != NULL && p->other >= 0) platform_close(p->other);
+  p->path = NULL;
 }
 
 
