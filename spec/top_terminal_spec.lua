@@ -270,7 +270,7 @@ end)
 
 describe("cprof top and its program", function()
   it("share standard input, unless that is the terminal", function()
-    within(80, 24, function(t)
+    within(80, 60, function(t)  -- notes may follow what it prints
       t.folder:file("reads.lua", [[
         print("read " .. tostring(io.read()))
         local since = os.time()
