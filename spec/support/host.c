@@ -682,7 +682,7 @@ static int host_starved (lua_State *L) {
 }
 
 
-/* Computes until the thread has used so many ms more of processor time. */
+/* Computes until the thread has used this many ms more of processor time. */
 static void host_compute (lua_Integer ms) {
   struct timespec t;
   int64_t until = 0, now;

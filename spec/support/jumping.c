@@ -1,6 +1,6 @@
 /*
-** A monotonic clock that jumps: preloaded, and a function for Lua that makes
-** it jump forward by so many seconds.
+** Preloaded, a monotonic clock that jumps; and a function for Lua that makes it
+** jump forward by a number of seconds.
 */
 
 #define _GNU_SOURCE

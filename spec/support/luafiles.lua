@@ -1,5 +1,5 @@
 -- Lua files that packages have put on this machine, and those of this
--- repository: what readers of Lua's text are held to.
+-- repository, on which readers of Lua's text are tested.
 
 local helper = require "helper"
 

@@ -24,7 +24,7 @@
 
 
 static pthread_t first;
-static int holds;	/* does the test hold up a handler of the first thread? */
+static int holds;	/* does the test hold up a handler of that thread? */
 static int hold;	/* is the next handler of that thread held up? */
 static int released;	/* may the handler that is held up go on? */
 static int idle;	/* how often the first thread has looked around */

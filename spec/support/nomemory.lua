@@ -8,7 +8,7 @@ local nomemory = {}
 
 ---Runs code in states of their own, in each of which another request of Lua's
 ---or of cprof's fails, between `arm()` and `disarm()`. The code may end for
----that, and leaves nothing behind.
+---this reason, but must leave nothing behind.
 ---@param code string
 ---@param runs? integer  how many of the requests are tried, about; 100
 function nomemory.harmless(code, runs)

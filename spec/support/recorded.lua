@@ -1,4 +1,4 @@
--- Waits until a folder has so many recordings: COMPLETE ones, and LIVE ones
+-- Waits until a folder has COMPLETE recordings that are complete, and LIVE ones
 -- that go on, each with more than ten calls of `work`, or fifty samples, or
 -- with "any" calls.
 -- It gives up when the program has ended.

@@ -275,7 +275,7 @@ static int zones_clock (lua_State *L) {
 }
 
 
-/* ns: so much time goes by */
+/* ns: lets this time pass */
 static int zones_pass (lua_State *L) {
   zones_time += (uint64_t)luaL_checkinteger(L, 1);
   return 0;

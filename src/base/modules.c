@@ -70,7 +70,7 @@ static size_t modules_padded (size_t size) {
 }
 
 
-/* Writes the id that these notes have; 0: they have none. */
+/* Writes the build id that is in these notes. 0: there is none. */
 static size_t modules_id (const char *at, size_t size,
                           char to[2 * MODULES_ID + 1]) {
   while (size >= sizeof(ModuleNote)) {
@@ -116,7 +116,7 @@ static uint32_t modules_text (Modules *m, const ModuleInfo *info) {
 }
 
 
-/* Adds what a file has as code. 0: out of memory. */
+/* Adds the code of a file. 0: out of memory. */
 static int modules_add (Modules *m, const ModuleInfo *info) {
   uint32_t text = TEXT_FAILED;
   int i;
@@ -142,7 +142,10 @@ static int modules_add (Modules *m, const ModuleInfo *info) {
 
 enum { MODULES_SAME = 1, MODULES_OTHER, MODULES_NOMEMORY };
 
-/* Called with the first file: are there others than when they were listed? */
+/*
+** Called with the first file: were files loaded or unloaded since 'list' was
+** made?
+*/
 static int modules_compare (ModuleInfo *info, size_t size, void *ud) {
   const Modules *m = cast(const Modules *, ud);
   (void)size;

@@ -23,7 +23,8 @@ typedef struct Modules {
   const Memory *memory;
   ModuleCode *list;
   uint32_t count, room;
-  uint64_t loaded, unloaded;	/* how often files were, when 'list' was made */
+  uint64_t loaded, unloaded;	/* how many files had been loaded, and
+				   unloaded, when 'list' was made */
 } Modules;
 
 CPROF_I void modules_begin (Modules *m, const Memory *memory, Text *texts);

@@ -75,8 +75,9 @@ CPROF_I void timer_now (int timer, uint64_t running);
 CPROF_I int timer_counts (int timer, int on);
 
 /*
-** Does it still count? The program may have closed its descriptor. May be
-** called in another thread, while the timer does not end or move.
+** Does the timer still count the time in which its thread runs? The program may
+** have closed its descriptor. May be called in another thread, while the timer
+** does not end or move.
 */
 CPROF_I int timer_iscounting (int timer);
 

@@ -322,7 +322,7 @@ static TimerWithin timer_again (const Timer *t, TimerWithin within,
 ** returns. It finds the system call that the first signal has ended, and must
 ** not count as having ended another one.
 */
-#define TIMER_NEXT	5000u	/* ns until such a signal's handler begins */
+#define TIMER_NEXT	5000u	/* ns until that second handler begins */
 
 static TimerWithin timer_once (Timer *t, TimerWithin within,
                                const void *context) {

@@ -36,12 +36,11 @@ CPROF_I uint64_t watch_cpu (const Watch *w);
 
 /* the waits of a thread for a processor, while it was ready to run */
 typedef struct WatchQueued {
-  uint64_t ns;		/* how long they took in all, up to the last one that is
-			   over */
-  uint64_t times;	/* how many are over */
+  uint64_t ns;		/* time of all waits that are over */
+  uint64_t times;	/* number of waits that are over */
 } WatchQueued;
 
-/* For looks: sets '*q'. 0: it is not known. */
+/* For looks: sets '*q' to the thread's waits so far. 0: they are not known. */
 CPROF_I int watch_queued (const Watch *w, WatchQueued *q);
 
 /* For looks: does the thread wait in the system, not for a processor? */

@@ -123,7 +123,8 @@ typedef struct Calibration {
   uint64_t spin;	/* ticks that a call of the C function is to take */
   uint64_t spun;	/* ticks that its calls took, in this run */
   uint64_t reading;	/* ticks that reading the clock takes */
-  uint64_t worked;	/* result of the work */
+  uint64_t worked;	/* result of the timed work: keeps the compiler from
+			   removing it */
   double rate;		/* ps in a tick */
   uint64_t ns;		/* processor time to spend */
   int round;		/* -1: the first one, which is not measured */
@@ -637,8 +638,9 @@ static int calibrate (const Memory *m, const Options *o, unsigned ns,
 ** Calibrations
 ** ======================================================= */
 
-#define FIRST_NS	6000000u	/* of processor time, the first time */
-#define NEXT_NS		1500000u	/* of processor time, later on */
+#define FIRST_NS	6000000u	/* processor time to spend, the first
+					   time */
+#define NEXT_NS		1500000u	/* processor time to spend, later on */
 #define APART_NS	100000000u	/* least time between calibrations */
 
 

@@ -28,7 +28,7 @@
 #define AXIS_LONGEST	(4 * AXIS_NUMBER)	/* bytes of a sample at most */
 #define AXIS_USUAL	8	/* bytes of a sample, or less, on average */
 #define AXIS_STEPS	32	/* steps in the mean time between samples */
-#define AXIS_MOST	((uint64_t)1 << 53)	/* largest number of a sample */
+#define AXIS_MOST	((uint64_t)1 << 53)	/* largest number in a sample */
 
 /* what a sample has found */
 typedef struct AxisPlace {
@@ -38,7 +38,7 @@ typedef struct AxisPlace {
 			   Instruction */
 } AxisPlace;
 
-/* in the place of a place: nothing was recorded, as recording paused or, if
+/* AxisSample.place where nothing was recorded, as recording paused or, if
 ** 'waits', as others had the processor */
 #define AXIS_NOWHERE	0u
 
@@ -61,7 +61,7 @@ typedef struct AxisSample {
 /* an entry of the table in which places are found */
 typedef struct AxisItem {
   AxisPlace is;
-  uint32_t next;	/* largest number in a sample */
+  uint32_t next;	/* in the bucket of the hash */
 } AxisItem;
 
 #define AXIS_SHIFT	10	/* a chunk of places */
@@ -70,9 +70,7 @@ typedef struct Axis {
   double step;		/* ticks of the recording's clock; 0: no axis */
   double mean;		/* requested ns between samples */
   uint32_t limit;	/* chunks at most */
-  Chunks list;		/* AxisSample.place while nothing was recorded:
-			   recording was paused or, if 'waits', others had
-			   the processor */
+  Chunks list;		/* of AxisChunk */
   Chunks places;	/* of AxisItem, from 1 on */
   Index index;
   Chunks copy;		/* of AxisPlace, in a file, if there is one; or all that
@@ -144,8 +142,8 @@ CPROF_I int axis_next (AxisCursor *c, double step, double mean,
                        AxisSample *x);
 
 /*
-** Are all samples of a chunk possible, with so many places? If not, only those
-** before the first one that is not are 'used' from now on.
+** Are all samples of a chunk valid, in an axis with this number of places? If
+** not, the chunk is cut before the first one that is not.
 */
 CPROF_I int axis_check (AxisChunk *chunk, double step, double mean,
                         uint32_t places);

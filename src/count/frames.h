@@ -33,14 +33,16 @@ typedef struct FrameRow {
 typedef struct FrameTime {
   uint64_t at;		/* ticks */
   uint64_t ran;		/* ticks, without pauses and preempted time */
-  uint64_t steps;	/* of the collector, where it is driven */
+  uint64_t steps;	/* number of the collector's steps, where it is
+			   driven */
 } FrameTime;
 
 typedef struct HostFrame {
   uint64_t number;	/* counts from 1; 0: no frame */
   uint64_t start;	/* ticks since recording began */
   uint64_t ticks;	/* without pauses and preempted time */
-  uint64_t steps;	/* of the collector, where it is driven */
+  uint64_t steps;	/* number of the collector's steps, where it is
+			   driven */
   int slow;		/* was it too slow, judged when it ended? See
 			   frames_isslow */
   FrameRow *row;
@@ -64,7 +66,7 @@ typedef struct NodeHistory {
   double sum[AVERAGE_NODE];	/* over the frames that count in averages */
   double moving[AVERAGES][AVERAGE_NODE];
   uint64_t at;			/* 'averaged' at the last update of 'moving' */
-  uint64_t total;		/* in this frame */
+  uint64_t total;		/* ticks in this frame, with callees */
   uint32_t touched;		/* number of the last frame in which it was
 				   touched, cut to 32 bits */
   int inner;			/* 1: a node above it has the same function;

@@ -30,14 +30,15 @@
 typedef struct Loop {
   char name[LOOP_NAME];	/* "": frames without a name */
   uint64_t frames;	/* recorded */
-  uint64_t slow;	/* of those: longer than the budget */
+  uint64_t slow;	/* recorded frames that took longer than the budget */
   uint64_t budget;	/* ticks; 0: none */
   uint64_t unused;
-  Durations times;	/* of frames, without overhead, see LoopMark */
+  Durations times;	/* times of frames, without overhead, see LoopMark */
 } Loop;
 
 typedef struct LoopMark {
-  uint32_t number;	/* in its loop, from 1 on; 0: not complete */
+  uint32_t number;	/* the frame's number in its loop, from 1 on; 0: not
+			   complete */
   uint32_t loop;
   uint64_t start;	/* ticks since recording began; with pauses in mode
 			   sample */
@@ -56,7 +57,8 @@ typedef struct FrameNode {
 
 typedef struct WorstFrame {
   LoopMark is;
-  uint64_t steps;	/* of the collector, where it is driven */
+  uint64_t steps;	/* number of the collector's steps, where it is
+			   driven */
   uint32_t first;	/* index of its first node; callers come first */
   uint32_t nodes;
 } WorstFrame;
@@ -67,9 +69,10 @@ typedef struct WorstFrame {
 */
 typedef struct LoopState {
   char name[LOOP_NAME];
-  uint64_t begun;	/* ticks of pauses before 'begun' */
-  uint64_t paused;	/* ticks of pauses until then */
-  double ns;		/* in a tick, as far as it is known */
+  uint64_t begun;	/* mode sample: when the frame that runs began, in ticks
+			   since recording began; 0 for the first one */
+  uint64_t paused;	/* ticks of pauses before 'begun' */
+  double ns;		/* ns in a tick, as far as it is known */
   uint64_t calls;	/* mode sample: calls of 'frame' with this name */
   uint64_t own[LOOP_WORST];	/* times of the slowest frames; 0: free */
   uint32_t first[LOOP_WORST];	/* of each slot: index of its first node */

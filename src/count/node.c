@@ -205,7 +205,7 @@ static uint32_t tree_isnested (const Tree *t, const Node *n, uint32_t func) {
   while (id != 0) {
     if (id == last) {
       if (known->above <= id) return known->above != 0;
-      last = 0;  /* the node that was found then is not on this path */
+      last = 0;  /* the node found then is not on this path */
     }
     if (last > id) last = tree_place(t, last)->parent;
     else if (tree_place(t, id)->func == func) break;

@@ -56,7 +56,7 @@ typedef struct Node {
     struct {
       uint32_t tails;
       uint32_t depth;
-    } saved;		/* in the file of a saved profile */
+    } saved;		/* for nodes in the file of a saved profile */
   } as;
 } Node;
 

@@ -123,10 +123,10 @@ typedef struct Figures {
   uint64_t ticker;	/* a Ticker */
   int64_t live_peak;	/* most bytes that were in use at once, see live.h */
   uint64_t live_peaks;	/* times that 'live_peak' rose */
-  uint64_t killed;	/* ticks, when a signal was about to end the program,
-			   and the clocks told ... */
-  uint64_t killed_waited;	/* ... how much of the time since the last event
-				   it had waited; 0: neither is known */
+  uint64_t killed;	/* ticks, when a signal was about to end the program */
+  uint64_t killed_waited;	/* ticks that the program had waited between
+				   the last event and 'killed'; 0: neither is
+				   known */
   Timing timing[EVENT_KINDS];
 } Figures;
 
@@ -143,7 +143,8 @@ typedef struct Recording {
   Figures own_figures;
   uint64_t waiting;	/* mode sample, read from a file: those ticks of
 			   'sampled' that NODE_WAITING alone has */
-  uint64_t waiting_waited;	/* those of them in which the thread waited */
+  uint64_t waiting_waited;	/* ticks of 'waiting' in which the thread
+				   waited */
   Clock clock;
   Mode mode;
   int direct;		/* were Lua's structures read? see internals.h */

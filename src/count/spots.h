@@ -10,7 +10,7 @@
 #include "count/tally.h"
 
 
-/* of more spots than this, only the functions of Lua are kept */
+/* most spots that are kept; of others, only the function of Lua */
 #if !defined(SPOTS_MOST)
 #define SPOTS_MOST	131072u
 #endif
@@ -20,12 +20,12 @@ typedef struct Spot {
   uint32_t func;	/* id of a function */
   uint32_t module;	/* the text of its file, see base/modules.h; or one of
 			   those below */
-  uint64_t address;	/* in that file, as the linker gave it */
+  uint64_t address;	/* address in that file, as the linker gave it */
 } Spot;
 
 #define SPOT_SYSTEM	UINT32_MAX	/* in a system call */
 #define SPOT_NOWHERE	(UINT32_MAX - 1)	/* in no file */
-#define SPOT_MORE	(UINT32_MAX - 2)	/* one of too many */
+#define SPOT_MORE	(UINT32_MAX - 2)	/* one beyond SPOTS_MOST */
 
 static inline int spot_isinfile (const Spot *s) {
   return s->module < SPOT_MORE;

@@ -24,7 +24,7 @@ typedef struct Loaded {
   int64_t clamped;	/* as in FormatHeader */
   uint64_t since;	/* ticks from the last event until now, if live, or
 			   until a signal ended the program; else 0 */
-  int divided;		/* is it known how much of that was waiting? */
+  int divided;		/* is it known how much of 'since' was waiting? */
   char why[512];	/* what is wrong with the file */
 } Loaded;
 

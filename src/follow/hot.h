@@ -82,7 +82,7 @@ typedef struct Hot {
   uint64_t gap;		/* a longer time between two events, in ticks, is
 			   looked into, see gap.h */
   uint64_t countdown;	/* events to the next timed one */
-  Frame *top;		/* of the current stack */
+  Frame *top;		/* the top of the current stack */
   Frame *limit;
   Callee *callee;	/* the caches */
   Child *child;

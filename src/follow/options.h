@@ -28,8 +28,8 @@ typedef struct Options {
 			   least this many ns; 0: as many as it can */
   int cpu;		/* processor time instead of wall time */
   int watched;		/* mode sample: another thread asks for ticks */
-  int counted;		/* then the timer counts the time in which the thread
-			   runs, where it can */
+  int counted;		/* if 'watched': does the timer count the time in
+			   which the thread runs, where it can? */
   int callsites;	/* calls from different lines are different nodes */
   uint32_t foldat;	/* nodes from which on recursion folds; 0: always */
   int exclude_c;	/* C functions are charged to their callers */

@@ -124,7 +124,7 @@ static lua_State *made_thread (lua_State *L, unsigned marks) {
 
 /*
 ** Coroutines that make others, one after the other, would get ever longer
-** paths. Beyond so many, a coroutine is beside the one that made it.
+** paths. After this many, a coroutine is beside the one that made it.
 */
 #define MAKERS_MOST	16
 

@@ -19,7 +19,7 @@ typedef struct Walk {
   uint32_t most;	/* where they are not: the most levels to ask for */
   CallAddress *ci;	/* CallInfos of the levels found so far */
   uint32_t count, capacity;
-  int all;		/* are these all the levels? */
+  int all;		/* does 'ci' have all levels? */
   int failed;		/* out of memory */
 } Walk;
 

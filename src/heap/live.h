@@ -63,7 +63,7 @@ static inline int gaps_take (Gaps *g, size_t bytes) {
 typedef struct LiveBlock {
   uintptr_t address;	/* 0: this place is free */
   int64_t *bytes_of;	/* its line's bytes in use; NULL: not counted */
-  uint64_t bytes;	/* that it stands for */
+  uint64_t bytes;	/* bytes that it stands for */
   uint32_t count;	/* blocks that it stands for */
   uint32_t node;
 } LiveBlock;

@@ -19,7 +19,8 @@
 
 #define DUMP_MAXLINE	(1 << 28)	/* larger line numbers are ignored */
 #define ABSOLUTE	(-0x80)	/* line delta: an absolute line follows */
-#define DUMP_MAXDEPTH	220	/* of nested functions; Lua's limit is 200 */
+#define DUMP_MAXDEPTH	220	/* most levels of nested functions; Lua's
+				   limit is 200 */
 #define SHAPE_LEAST	4	/* fewest instructions that make a shape */
 
 #define LATER		(LUA_VERSION_NUM >= 505)

@@ -19,7 +19,7 @@
 typedef struct Prototype {
   int line, last;	/* lines of its definition; -1: unknown dump format */
   uint64_t fingerprint;	/* hash of all that was compiled, without the source */
-  uint64_t shape;	/* see above; 0: too little code to know it by */
+  uint64_t shape;	/* hash without lines and names; 0: too little code */
   uint32_t layout;	/* hash of the code and of lines relative to 'line' */
   const void *code;	/* its address, or NULL; compared, never read through */
   uint32_t size;	/* size of the code in bytes */

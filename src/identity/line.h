@@ -147,7 +147,8 @@ typedef struct Instructions {
   Instruction *list;	/* NULL: this function has no such counters; list[0]
 			   stands for the time before the function's first
 			   instruction, so its 'next' are the calls */
-  uint32_t count;	/* of 'list': one more than the code has */
+  uint32_t count;	/* items in 'list': one more than the code has
+			   instructions */
   int memory;		/* do as many InstructionAllocated follow? */
   uint64_t shape;	/* hash of 'code' and 'line' of all instructions */
 } Instructions;

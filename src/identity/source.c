@@ -316,7 +316,7 @@ uint32_t source_match (const Source *s, lua_State *L, const lua_Debug *ar) {
         return r.list[i].func;
     return 0;
   }
-  /* an address may be that of a prototype which had it before */
+  /* a collected prototype may have had this address: compares size and line */
   at = index_mix((uintptr_t)code) & (s->room - 1);
   for (; s->met[at] != 0; at = (at + 1) & (s->room - 1))
     if (met_is(&list[s->met[at] - 1], code, size, ar->linedefined))

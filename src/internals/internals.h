@@ -42,8 +42,8 @@ typedef const struct CallInfo *CallAddress;
 
 /* tags, with the collectable bit where they have it */
 #define INTERNALS_LUA	0x46
-#define INTERNALS_C	0x16	/* without upvalues */
-#define INTERNALS_CLOSURE	0x66	/* with some */
+#define INTERNALS_C	0x16	/* a C function without upvalues */
+#define INTERNALS_CLOSURE	0x66	/* a C function with upvalues */
 #define INTERNALS_THREAD	0x48
 
 /* the tag as it is in the object header, without the collectable bit */
@@ -162,7 +162,7 @@ static inline int internals_maybec (CallAddress ci,
   return at->c == 0 || (internals_marks(ci) & at->c) != 0;
 }
 
-/* Its caller; for the first function of a stack, the base. */
+/* The caller of 'ci'; for the first function of a stack, the base. */
 static inline CallAddress internals_caller (CallAddress ci) {
   return cast(CallAddress, internals_load(ci, INTERNALS_CI_PREVIOUS));
 }

@@ -68,7 +68,7 @@ static int laxis_begins (lua_State *L) {
 
 #define CELLS_MOST	1000000
 
-/* The arguments axis, from, ns, n: n stretches of so many ns, from 'from' on. */
+/* The arguments axis, from, ns, n: n stretches of 'ns' each, from 'from' on. */
 typedef struct Stretches {
   const AxisData *axis;
   double from, ns;

@@ -34,7 +34,7 @@ static const char *const outside_rows[] = {
   "(C callers not known)", "(not seen between looks)"
 };
 
-/* stops are counted by their times: so many steps from one to its double */
+/* stops are counted by their length, with this many steps for each doubling */
 #define OUTSIDE_STEPS	8
 #define OUTSIDE_TIMES	(64 * OUTSIDE_STEPS)
 
@@ -47,9 +47,10 @@ enum { OUTSIDE_PROCESS = 1, OUTSIDE_ARENA, OUTSIDE_NATIVE, OUTSIDE_ASK,
 
 /* what is known of a C frame */
 typedef struct OutsideFrame {
-  uint64_t key;		/* its function's beginning, or its place */
+  uint64_t key;		/* address of its function's beginning, or its own
+			   place */
   JoinFrame as;
-  uint32_t func;	/* of Known */
+  uint32_t func;	/* id of its function in Known */
   int lost;		/* are its callers not known? */
 } OutsideFrame;
 
@@ -259,7 +260,7 @@ static uint32_t outside_node (Outside *o) {
 }
 
 
-/* Counts a sample, which stands for so many ns. */
+/* Counts a sample, which stands for 'weight' ns. */
 static const char *outside_sample (Outside *o, int waits, uint64_t weight) {
   const StackCall *top = &o->stack.call[0];
   ProfileNode *n;
@@ -310,7 +311,7 @@ typedef struct Looked {
   uint64_t weight;	/* ns from one look to the next, on average */
   uint64_t due, latest;	/* when it was to be looked at; 0: at any time */
   uint64_t at_last;	/* when it was */
-  uint64_t stack, pc;	/* of a thread that waits */
+  uint64_t stack, pc;	/* stack pointer and place of a thread that waits */
 } Looked;
 
 
@@ -375,12 +376,12 @@ static const char *outside_asleep (lua_State *L, Outside *o,
 }
 
 
-/* a stop, and what it is known by */
+/* a stop of a thread, and the readings that tell how long it took */
 typedef struct Stopping {
   const TaskUse *before;	/* of the thread; NULL: the system does not tell */
-  TaskUse after;	/* once it has stopped */
-  uint64_t asked, known, over;	/* when that was */
-  uint64_t delay;	/* ns of these in which cprof had no processor */
+  TaskUse after;	/* of the thread, once it has stopped */
+  uint64_t asked, known, over;	/* moments, in ns */
+  uint64_t delay;	/* ns in which cprof had no processor meanwhile */
 } Stopping;
 
 
@@ -583,7 +584,7 @@ static uint64_t outside_median (const Outside *o) {
 }
 
 
-/* outside -> how many looks of each kind, and stops, and ns of these */
+/* outside -> numbers of looks of each kind, and of stops, and their ns */
 static int outside_figures (lua_State *L) {
   const Outside *o = outside_get(L);
   lua_createtable(L, 0, 12);

@@ -68,8 +68,9 @@ static void lremote_segment (lua_State *L, int arg, lua_Integer i,
 
 
 /*
-** path, { from, to, offset in the file, ... }, as many of other files,
-** and the path of each -> process; or nil and a message
+** path of a core file, { from, to, offset in the file, ... } of its segments,
+** such a list of segments in other files, and the path of each of these ->
+** process; or nil and a message
 */
 static int lremote_core (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
@@ -329,7 +330,7 @@ typedef struct Visiting {
   lua_Integer count;
   const char *metatable;	/* key of the one that is visited */
   const char *prefix, *between;	/* what stands before a function's key */
-  RemoteVisit visit;	/* of the loaded libraries */
+  RemoteVisit visit;	/* what visits the loaded libraries */
 } Visiting;
 
 

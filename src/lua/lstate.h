@@ -18,14 +18,14 @@
 typedef struct SlowMark {
   uint64_t begun;	/* ticks; 0: nobody asks how long it takes */
   uint64_t own;		/* 'own' of SlowCalls by then */
-  uint64_t epoch;	/* of the recording */
+  uint64_t epoch;	/* epoch of the recording, see Hot */
 } SlowMark;
 
 typedef struct SlowCalls {
   uint64_t zone_ns, frame_ns;	/* budgets; 0: there is none */
   uint64_t own;		/* ticks in which the Lua part was told of slow zones
 			   and frames */
-  SlowMark frame[LOOPS_MOST];	/* of each loop: the frame that runs */
+  SlowMark frame[LOOPS_MOST];	/* by loop: the frame that runs */
 } SlowCalls;
 
 typedef struct Core {

@@ -15,8 +15,10 @@ typedef struct Taking {
   History *to;
   double *nodeshare;	/* of each node: share of its time that is not
 			   overhead */
-  double *selfshare;	/* of each function: that share of its self time */
-  double *totalshare;	/* of each function: that share of its total time */
+  double *selfshare;	/* of each function: share of its self time that is
+			   not overhead */
+  double *totalshare;	/* of each function: share of its total time that is
+			   not overhead */
   int64_t *sum;		/* of each node: total of its callees in the frame at
 			   hand; 0 between uses */
   uint32_t *row;	/* of each function: its row in the frame at hand */
@@ -105,7 +107,7 @@ static void shares_fill (Taking *t, const Memory *m) {
 ** ======================================================= */
 
 /*
-** Fills in the nodes of a frame. That of overhead gets the time that the
+** Fills in the nodes of a frame. The node of overhead gets the time that the
 ** others leave.
 */
 static void take_nodes (const Taking *t, HistoryFrame *to,

@@ -138,7 +138,7 @@ void range_add (const AxisData *d, double from, double to,
 }
 
 
-/* Begins the next chunk of 'to', for samples after so many steps. */
+/* Begins the next chunk of 'to', for samples after 'a->last' steps. */
 static AxisChunk *cut_chunk (AxisData *to, Axis *a) {
   AxisChunk *c = &to->chunk[to->chunks];
   memset(c, 0, sizeof *c);
@@ -222,13 +222,15 @@ void range_cells (const AxisData *d, double from, double ns,
 typedef struct Odd {
   const AxisData *d;
   const Nodes *nodes;
-  double *sum, *all;	/* of each function: ns in a stretch; in the whole */
-  double ns, whole;	/* of all functions */
+  double *sum, *all;	/* by function: ns in a stretch; ns in the whole axis */
+  double ns, whole;	/* ns of all functions: in a stretch; in the whole
+			   axis */
   uint32_t *met, count;
   uint32_t *seen;	/* of each function: the last path that has it */
   uint32_t paths;
   uint32_t *depth;	/* of each node: number of nodes above it */
-  uint32_t *least;	/* of each function: of its nodes in the stretch */
+  uint32_t *least;	/* by function: least depth of its nodes in the
+			   stretch */
 } Odd;
 
 /* excesses that differ by no more than this count as equal */

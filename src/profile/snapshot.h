@@ -32,7 +32,7 @@ typedef struct Snapshot {
   uint32_t functions;	/* number of functions that have nodes */
   Scale scale;		/* converts ticks to ns */
   double weight;	/* mode sample: ns of running time for a weight of 1 */
-  Costs costs;		/* of events, if 'overhead' is known */
+  Costs costs;		/* costs of events, if 'overhead' is known */
   int64_t wall;		/* ns; includes the next three */
   int64_t paused;	/* ns in which nothing was recorded */
   int64_t preempted;	/* ns in which others had the processor */

@@ -19,7 +19,7 @@
 /* To be called before a callback. Returns 'running' for 'callback_end'. */
 CPROF_I lua_State *callback_begin (Recorder *r, Callback c);
 
-/* To be called after it. 0: the callback has stopped the recording. */
+/* To be called after a callback. 0: it has stopped the recording. */
 CPROF_I int callback_end (Recorder *r, lua_State *running);
 
 /*

@@ -163,7 +163,7 @@ int control_start (Recorder *r, lua_State *L, const Options *o) {
 ** Reset, and forks
 ** ======================================================= */
 
-/* Before all nodes are forgotten: the frames of 's' let go of theirs. */
+/* Takes the nodes of the frames of 's' away, before all nodes are forgotten. */
 static void reset_dropnodes (const Tree *t, Stack *s) {
   Frame *f;
   s->counted = 0;

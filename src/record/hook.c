@@ -238,7 +238,7 @@ static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
   Frame *f = h->top;
   CallAddress ci = ar->i_ci;
   const Callee *c;
-  uint64_t key;  /* with flags as line, no node matches: all lines are 0 */
+  uint64_t key;  /* flags as the line: only a frame without flags matches */
   Node *n;
   if (unlikely(internals_caller(ci) != f->ci || f == h->limit)) return 0;
   f[1].ci = ci;
@@ -445,7 +445,7 @@ static void hook_anyevent (Hot *h, lua_State *L, lua_Debug *ar) {
 
 /*
 ** The kind of an event; 'nodes' is the number of nodes before it. EVENT_KINDS:
-** none of them.
+** its kind is not timed.
 */
 static EventKind hook_kind (const Hot *h, int event, uint32_t nodes) {
   const Functions *fs = &h->recorder->recording.functions;
@@ -784,9 +784,10 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
 
 
 /*
-** The one-shot hook that the collector has asked for. A step is charged to
-** what ran until now, so it comes before the event itself; but if another
-** coroutine ran until now, it comes after that.
+** The one-shot hook that the collector has requested, to make a step. The step
+** is charged to the function that ran until now, so it is made before the event
+** is recorded; if that function ran in another coroutine, it is made
+** afterwards.
 */
 static void hook_pending (lua_State *L, lua_Debug *ar) {
   Recorder *r = control_recorder(L);

@@ -101,7 +101,7 @@ static uint64_t cfi_address (CfiReader *r, unsigned how) {
 ** ======================================================= */
 
 typedef struct CfiEntry {
-  uint64_t start, size;	/* of the function */
+  uint64_t start, size;	/* address and size of the function */
   uint64_t step;	/* bytes of an instruction of the processor */
   int64_t slot;		/* bytes of a register in the stack */
   unsigned how;		/* encoding of addresses */

@@ -27,7 +27,8 @@
 
 enum {
   CFI_SAME,		/* it has the caller's value */
-  CFI_UNDEFINED,	/* that value is lost; of the return address: no caller */
+  CFI_UNDEFINED,	/* the caller's value is lost; of the return address:
+			   no caller */
   CFI_SAVED,		/* is in memory, 'value' bytes from the frame's address */
   CFI_OFFSET,		/* is that many bytes from the frame's address */
   CFI_REGISTER,		/* is 'value' more than what the register 'from' has */
@@ -39,11 +40,11 @@ typedef struct CfiRule {
   uint8_t kind;
   uint8_t from;
   uint16_t size;
-  int64_t value;	/* of an expression: its address */
+  int64_t value;	/* a number of bytes; of an expression: its address */
 } CfiRule;
 
 typedef struct CfiRow {
-  uint64_t start;	/* of the function; 0: there is no entry */
+  uint64_t start;	/* beginning of the function; 0: there is no entry */
   int signal;		/* has a signal interrupted its caller? */
   CfiRule frame;	/* the frame's address */
   CfiRule of[CFI_REGISTERS];

@@ -1,6 +1,6 @@
 /*
-** The thread that takes samples comes to its processor in time: what waits for
-** one until a short piece of work is over never sees that work.
+** Makes the thread that takes samples get a processor in time: a thread that
+** has to wait for one until a short piece of work is over never sees that work.
 */
 
 #ifndef remote_hurry_h
@@ -29,12 +29,12 @@ typedef struct Hurry {
 } Hurry;
 
 /*
-** The calling thread asks for short turns, which come sooner for it, and for
-** the first place among others where that is allowed.
+** Asks the system for short turns of the calling thread, which come sooner, and
+** for the first place among others where that is allowed.
 */
 CPROF_I void hurry_begin (Hurry *before);
 
-/* The thread is scheduled as before. */
+/* Schedules the thread as before. */
 CPROF_I void hurry_end (Hurry *before);
 
 #endif

@@ -23,12 +23,12 @@
 #define JOIN_NONE	UINT32_MAX
 
 typedef struct JoinCall {
-  uint64_t code;	/* of a C function */
+  uint64_t code;	/* address of a C function */
   int marks;
 } JoinCall;
 
 typedef struct JoinFrame {
-  uint64_t start;	/* of the function */
+  uint64_t start;	/* beginning of the function */
   int interpreter;	/* does it run Lua's instructions? */
 } JoinFrame;
 

@@ -24,11 +24,11 @@ typedef struct KnownFunction {
   int native;		/* is it of C, and was never called by Lua? */
   int wraps;		/* did it resume a coroutine that is its upvalue? */
   int first, last;
-  size_t length;	/* of the source's name */
+  size_t length;	/* bytes of the source's name */
   char *source;
   uint32_t size;	/* instructions; 0: their lines are not known */
   uint32_t *instruction;
-  int32_t *line;	/* of each; 0: not known */
+  int32_t *line;	/* line of each instruction; 0: not known */
   uint64_t *samples;	/* samples of each instruction, counted by the caller */
   uint64_t *weight;	/* what the samples of each instruction stand for */
   uint32_t hash, next;

@@ -15,7 +15,8 @@
 #define REMOTE_SLOTS	1000400
 #define REMOTE_EXTRA	5	/* slots behind its end */
 
-#define REMOTE_TOP	16	/* in a state: behind the last value */
+#define REMOTE_TOP	16	/* offset in a state of the pointer behind
+				   its last value */
 #define REMOTE_TABLE	0x45	/* the tag of a table */
 #define REMOTE_STATE	72	/* bytes of a state that the search looks at */
 #define REMOTE_GLOBAL	1600	/* where the pointer back is, at most */
@@ -127,7 +128,7 @@ static int remote_mutual (RemoteMemory *m, uint64_t at, uint64_t global) {
 }
 
 
-/* Is there a main thread at this address, of which 'bytes' are? */
+/* Is there a main thread at this address, where memory has 'bytes'? */
 static int remote_ismain (RemoteMemory *m, const unsigned char *bytes,
                           uint64_t at, RemoteSearch *s) {
   uint64_t global, distance;

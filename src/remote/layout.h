@@ -25,7 +25,7 @@ typedef struct RemoteLayout {
   size_t status, stack, base, jump;
   int64_t global;	/* bytes from the main thread to the global_State */
   size_t main;		/* the pointer back to it; 0: there is none */
-  size_t mainslot;	/* of the registry: where the main thread is */
+  size_t mainslot;	/* slot of the registry in which the main thread is */
   /* offset of a CallInfo's marks, and bits in them */
   size_t marks;
   uint32_t c, tail;
@@ -47,7 +47,8 @@ typedef struct RemoteThread {
   uint64_t above;	/* no function of a call is here, or above */
   uint64_t jump;	/* an address in its C stack; 0: there is none */
   unsigned status;
-  uint32_t values;	/* in the stack, above the slot of the base */
+  uint32_t values;	/* number of values in the stack, above the slot of
+			   the base */
   uint32_t depth;	/* number of CallInfos above the base */
 } RemoteThread;
 

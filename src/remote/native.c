@@ -12,7 +12,8 @@
 #define NATIVE_HEADERS	64	/* most program headers of a module */
 #define NATIVE_FRAME	(8u << 20)	/* most bytes of a frame */
 #define NATIVE_OPCODES	80	/* fewest instructions of Lua */
-#define NATIVE_AGREE	60	/* of them, those that tell the function */
+#define NATIVE_AGREE	60	/* of these instructions, those that tell the
+				   function */
 
 /*
 ** Most bytes of entries that are read for a stack, and for a search: a thread

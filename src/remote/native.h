@@ -21,7 +21,7 @@
 typedef struct NativeModule {
   uint64_t from, to;
   uint64_t base;	/* where its file's first byte is; 0: it is no file's */
-  uint64_t header;	/* of its tables; 0: it has none */
+  uint64_t header;	/* address of its unwind tables; 0: it has none */
   int known;		/* is 'header' known? */
 } NativeModule;
 
@@ -31,8 +31,9 @@ typedef struct NativeRow {
 } NativeRow;
 
 typedef struct NativeFrame {
-  uint64_t pc;		/* of a caller: the last byte of the call */
-  uint64_t start;	/* of the function; 0: not known */
+  uint64_t pc;		/* place in the code; of a caller: the last byte of
+			   the call */
+  uint64_t start;	/* beginning of the function; 0: not known */
 } NativeFrame;
 
 typedef struct NativeStack {

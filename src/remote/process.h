@@ -23,13 +23,13 @@ typedef struct RemoteProcess {
   RemoteMemory memory;
   long id;
   int file;		/* -1: there is none */
-  const char *path;	/* of another file that is open; NULL: none is */
-  int other;		/* that one; -1: it cannot be opened */
+  const char *path;	/* path of one other file that is open; NULL: none is */
+  int other;		/* descriptor of that file; -1: it cannot be opened */
   size_t segments;
   const RemoteSegment *segment;
   long late;		/* a thread that was to stop, and has not; 0: none */
   int count;
-  long threads[REMOTE_STOPPED];	/* that are stopped */
+  long threads[REMOTE_STOPPED];	/* numbers of the threads that are stopped */
   int signals[REMOTE_STOPPED];	/* the signal that each gets when it goes on */
 } RemoteProcess;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 
-#define STACK_WORDS	64	/* of the C stack that are looked at */
+#define STACK_WORDS	64	/* words of the C stack that are looked at */
 #define STACK_LOOP	256	/* instructions in which a loop is looked for */
 
 

@@ -17,9 +17,9 @@
 #define STACK_THREADS	256	/* coroutines that have resumed each other */
 
 typedef struct StackCall {
-  uint32_t func;	/* of Known */
+  uint32_t func;	/* id of the function in Known */
   uint32_t at;		/* its instruction, from 1; 0: not known, as in C */
-  int marks;		/* of join.h */
+  int marks;		/* marks for join.h */
 } StackCall;
 
 typedef struct RemoteStack {

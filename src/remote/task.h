@@ -39,7 +39,7 @@ typedef struct TaskUse {
 /* 0: not known, as the thread has ended, or the system does not tell. */
 CPROF_I int task_use (long process, long thread, TaskUse *u);
 
-/* What the thread has used that calls this. */
+/* Reads what the calling thread has used. */
 CPROF_I int task_own (TaskUse *u);
 
 /*

@@ -52,7 +52,10 @@ static void values_table (RemoteMemory *m, const RemoteLayout *l,
 }
 
 
-/* Its address is that of its block, as lua_touserdata has it. */
+/*
+** Describes userdata. Its address is that of its block, as lua_touserdata
+** returns it.
+*/
 static void values_userdata (RemoteMemory *m, const RemoteLayout *l,
                              uint32_t *most, RemoteValue *v) {
   uint64_t at = v->bits;

@@ -32,7 +32,7 @@ typedef struct Visit {
   RemoteMemory *memory;
   const RemoteLayout *layout;
   const RemoteCall *call;
-  uint64_t slot;	/* of the function */
+  uint64_t slot;	/* address of the stack slot of the function */
   uint32_t *most;
   RemoteSee see;
   void *ud;

@@ -28,7 +28,7 @@ typedef enum RemoteKind {
 typedef struct RemoteVariable {
   RemoteKind kind;
   uint32_t number;	/* among those of its kind, counted from 1 */
-  uint64_t value;	/* its address */
+  uint64_t value;	/* address of its value */
   size_t length;
   char name[REMOTE_VARIABLE + 1];	/* "...": a vararg */
 } RemoteVariable;

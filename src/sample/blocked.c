@@ -11,7 +11,7 @@
 #define BLOCKED_CHAIN	224	/* no more coroutines can wait for each other */
 #define BLOCKED_TRIES	8	/* entries of the list that a stack may have */
 #define BLOCKED_ANEW	16000000000u	/* ns for which a node is trusted at first */
-#define BLOCKED_LONGEST	(32 * (uint64_t)BLOCKED_ANEW)	/* and at most */
+#define BLOCKED_LONGEST	(32 * (uint64_t)BLOCKED_ANEW)	/* ns, at most */
 
 #define BLOCKED_CI	(INTERNALS_MARKS + 8)	/* bytes of a CallInfo */
 

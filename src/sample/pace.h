@@ -47,7 +47,7 @@ typedef struct Pace {
   uint64_t cost;	/* average ns that a sample takes */
   uint64_t last;	/* ns that the last sample took */
   uint64_t seed;
-  uint64_t seedrest;	/* of the watching thread */
+  uint64_t seedrest;	/* seed of the watching thread */
 } Pace;
 
 /* a tick */

@@ -1,11 +1,11 @@
 /*
 ** See sample.h
 **
-** A tick, in a signal handler, sets a one-shot hook on the coroutine that
-** runs. The hook's first event tells which function ran at the tick. A count
-** event: the function on top, at its current instruction or before it. A
-** return: the function that returns; this is how C functions are seen. A call:
-** the caller.
+** A tick, in a signal handler, sets a one-shot hook on the coroutine that runs.
+** The hook's first event tells which function ran at the tick. At a count
+** event, it is the function on top, at its current instruction or before it; at
+** a return, the function that returns: this is how C functions are seen; at a
+** call, the caller.
 */
 
 #include "sample/sample.h"

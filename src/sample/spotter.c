@@ -25,8 +25,9 @@ void spotter_free (Spotter *s) {
 ** ======================================================= */
 
 /*
-** Makes room: of each two ticks, one stands for both. The longer one is the
-** likelier, so that long stretches of a function have their shares.
+** Makes room: of each two ticks, one is kept, with the time of both. The longer
+** one is kept more often, so that long stretches of a function have their
+** shares.
 */
 static void spotter_halve (Spotter *s) {
   uint32_t i;

@@ -15,7 +15,7 @@
 
 typedef struct SpotterTick {
   uintptr_t at;		/* see 'timer_at' */
-  uint64_t ns;		/* that the tick stands for */
+  uint64_t ns;		/* time that the tick stands for */
 } SpotterTick;
 
 typedef struct Spotter {

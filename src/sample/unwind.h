@@ -26,7 +26,8 @@ typedef struct Unwinder {
   Recorder *recorder;
   const Running *running;
   const InternalsState *at;	/* NULL: only the main thread is known */
-  lua_State *thread[UNWIND_CHAIN];	/* from the main thread to L */
+  lua_State *thread[UNWIND_CHAIN];	/* coroutines from the main thread to
+					   L */
   uint32_t end[UNWIND_CHAIN + 1];	/* thread[k] runs the levels of the
 					   walk from end[k + 1] to before
 					   end[k] */

@@ -15,11 +15,13 @@
 /* ns of rest after which the time of the next look is drawn anew */
 #define WATCHER_LONG	5000000u
 
-/* ns from a look at a thread that is ready until the look that tells whether
-   it has run since */
+/*
+** ns after a look that finds the thread ready, until another look tells whether
+** it has run since
+*/
 #define WATCHER_SOON	50000u
 
-/* ns from when such a look takes the processor from a thread until it begins */
+/* ns by which a look begins after it has taken the thread's processor */
 #define WATCHER_SWITCH	20000u
 
 
@@ -119,11 +121,12 @@ static int watcher_counts (Pace *p) {
 
 
 /*
-** The thread is ready, but others have its processor. If this look has taken
-** it from the thread, the thread runs. If other programs have, this time is
-** nobody's. Or a wait of the thread has ended, and a signal would still make
-** the system call fail. What the system says when the thread has run again
-** tells which, so another look comes soon. Returns the ns until that.
+** Handles a look that finds the thread ready, without a processor. If this look
+** has taken the processor from it, the thread counts as running. If other
+** programs have it, nothing is charged for this time. Or a wait of the thread
+** has just ended, and a signal would still make the system call fail. The
+** system tells which of these is true when the thread has run again, so another
+** look comes soon. Returns the ns until that look.
 */
 static uint64_t watcher_ready (Watcher *w, const Watch *watch, uint64_t now,
                                uint64_t cpu) {
@@ -156,9 +159,10 @@ static int watcher_ranuntil (const WatcherReady *r, const Watch *watch,
 
 /*
 ** A look at the thread, at 'now', when its processor time was 'cpu'. Sets
-** '*waited' to how long it has waited so far. Returns the ns until the look
-** that is a part of this one; 0: there is none. No tick of a thread that runs
-** is asked for where the timer counts: it finds such a thread by itself.
+** '*waited' to how long the thread has waited so far. Returns the ns until a
+** second look that completes this one; 0: there is none. Where the timer
+** counts, no tick is requested for a thread that runs: the timer finds such a
+** thread by itself.
 */
 static uint64_t watcher_see (Watcher *w, const Watch *watch, uint64_t now,
                              uint64_t cpu, uint64_t *waited) {

@@ -47,7 +47,7 @@ function calibrate.call(parsed, fail)
   if not measured then fail(why) end
   local out = { "      ns  per\n" }
   for _, cost in ipairs(costs) do
-    -- what belongs to lines is measured with them
+    -- costs of lines are only measured if lines are recorded
     if parsed.lines or not cost.lines then
       out[#out + 1] = ("%8.1f  %s\n"):format(measured[cost[1]], cost[2])
     end

@@ -100,7 +100,8 @@ local function say(notes, name)
   end
 end
 
--- Nothing that cprof reads is lost to a slip: profiles and programs stay.
+-- Fails if the file is a profile or a Lua source, so that a slip cannot replace
+-- what cprof reads.
 local function spare(path, fail)
   local what = files.is_profile(path) and "a profile" or
     path:find "%.lua$" and files.start(path, 1) and "a Lua source"

@@ -129,7 +129,7 @@ local recorded_by = {
   ["memory = true"] = "--memory", ['memory = "live"'] = "--memory=live",
 }
 
----A message of the library with the command's options in place of its own.
+---A message of the library, with the names of the command's options.
 ---@param message string
 ---@return string
 function input.worded(message)

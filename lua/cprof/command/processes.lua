@@ -101,8 +101,8 @@ function processes.tree(list, paths)
   return table.concat(out, "\n") .. "\n"
 end
 
--- The profiles in a folder, their paths, and what cannot be read. `own` is
--- there in the place of its file.
+-- The profiles in a folder, their paths, and what cannot be read. `own` takes
+-- the place of its file.
 local function load(folder, own)
   local list, paths, missing = {}, {}, {}
   local names = core.filenames(folder) or {}

@@ -39,7 +39,7 @@ end
 
 local specs <const> = starting.options
 
--- NAME=TIME as { NAME, seconds }; nil: it is not that
+-- NAME=TIME as { NAME, seconds }; nil: the word has another form
 local function budget(word)
   local name, time = word:match "^(.+)=(.*)$"
   local ns = name and period.read(time)

@@ -33,7 +33,7 @@ local function durations_of(profile, indices)
   return out
 end
 
--- The row that `row` was in the other run; nil: none.
+-- The other run's row for the function of `row`; nil: it has none.
 local function before(row, rows)
   for _, other in ipairs(rows) do
     if #rows == 1 or other.title == row.title then return other end

@@ -1,5 +1,5 @@
--- At which machine instructions samples have found the functions of a program,
--- as the functions of C that have them, by the tables of their files.
+-- Names the C functions that have the machine instructions at which samples
+-- found a program's functions, by the symbol tables of files.
 
 local elf = require "cprof.source.elf"
 local order = require "cprof.text.order"
@@ -14,10 +14,10 @@ local spots = {}
 ---    known outside of it
 ---@field unknown boolean?  `name` says why there is no function
 
--- by text of the core: files that were read; those that nobody uses go
+-- text of the core -> the file that was read; collected if nobody uses it
 local read = setmetatable({}, { __mode = "v" })
 
--- The file of a build; without functions, if it is another one now.
+-- The file of a build; one without functions if the path has another build now.
 local function file_of(text)
   local file = read[text]
   if not file then
@@ -45,7 +45,7 @@ local function plain(given)
     given:match "^__(%l+)_evex" or given:match "^__libc_(%l+)$" or given
 end
 
--- What has the address of a file; `files`: those in use
+-- Describes the function at an address of a file. `files`: those in use.
 local function find(text, address, files)
   if special[text] then return special[text] end
   files[text] = files[text] or file_of(text)

@@ -116,8 +116,8 @@ local function samples_of(row)
   return counts[1]
 end
 
--- The figures of `list` as the end of a line of the file. Those of the row's
--- lines are subtracted: they are `known`, from index 2 on. nil: there are none.
+-- The figures of `list` as the end of a line of the file, less the figures of
+-- the row's lines: these are `known`, from index 2 on; nil: no lines are known.
 local function tail(list, known)
   local out = {}
   for k, n in ipairs(list) do

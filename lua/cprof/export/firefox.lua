@@ -43,7 +43,8 @@ local function weight(p)
 end
 
 -- Returns a function for times of samples, which are figures of the measure if
--- there is no time axis. Other figures than times are a second together.
+-- there is no time axis. If the measure is not time, all figures together last
+-- one second.
 local function clock(p, timed)
   if timed or p.measure.unit == "ns" then return ms end
   local whole = math.max(p.measure.whole, 1)
@@ -65,7 +66,7 @@ local function list(values, shown, out)
   out "]"
 end
 
--- What the CPU computed is that of the time before each sample.
+-- The format has CPU times of the stretch before each sample.
 local function write_samples(p, s, timed, out)
   local at, amount = clock(p, timed), weight(p)
   out '"samples":{"time":'

@@ -18,8 +18,8 @@ local samples = {}
 ---@field origin? cprof.Origin  if the export is of a range of it
 ---@field node table<integer, integer>  its node -> that of the export
 
----The nodes of what was recorded in what is exported; nil: that has other
----paths.
+---For each node of the recording, the node of the export that stands for it.
+---nil: the export has other paths.
 ---@param p cprof.Profile      what is exported
 ---@param whole cprof.Profile  before nodes were added up
 ---@return cprof.Paths?
@@ -34,7 +34,7 @@ function samples.paths(p, whole)
   end
   local nodes = nodes_of(p, of, index, all, origin ~= nil)
   if not nodes then return nil end
-  -- nodes are numbered in depth
+  -- numbers are those of a walk in depth
   local ids, out = {}, {}
   for node in core.walk(p.nodes) do ids[#ids + 1] = node end
   for node, number in pairs(nodes) do out[node] = ids[number + 1] end
@@ -116,8 +116,7 @@ end
 -- By the time axis
 -- =======================================================
 
--- The line of an instruction, by place: the one that a sample of it is about
--- most.
+-- By place: the line that gets most of a sample of its instruction.
 local function lines_of(p)
   local read = {}
   return function(func, at)
@@ -202,8 +201,8 @@ local function each_of(axis, stack_of, from, to, factor)
   end
 end
 
--- What a sample's ns are without overhead. All of them have as much as the
--- profile, if none was lost.
+-- The factor that takes overhead out of the ns of samples, so that they add up
+-- to the profile's time, if no sample was lost.
 local function factor_of(p, of, from, each)
   local sum = 0
   if from == 0 then
@@ -246,7 +245,7 @@ function samples.by_time(p, paths, stacks)
   local _, mean = core.axis_scale(axis)
   local out, slot = gather(each(), new(0), from, samples.most), mean * 2
   while not out do
-    -- there may be more stacks than that
+    -- even the longest slot may have more stacks than `samples.most`
     local most = slot < paths.of.meta.wall_ns and samples.most or math.huge
     out, slot = gather(each(), new(slot), from, most), slot * 2
   end

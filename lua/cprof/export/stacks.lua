@@ -124,7 +124,7 @@ local function number(n) return n > 0 and tostring(n) or "null" end
 local function new_function(self, func)
   local f = self.p.functions[func]
   local file = name.file(f)
-  -- a choice of the profiler hides C code that Lua has not called by itself
+  -- Firefox's profiler can hide C code that Lua has not called by itself
   return { stacks.string(self.strings, f.name), tostring(f.kind ~= "C"),
     tostring(not name.module(f)), "-1",
     file and stacks.string(self.strings, file) or "null",

@@ -17,7 +17,8 @@ local function functions_of(rows)
   return out
 end
 
--- Which row of `rows` each of `olds` is; those that are gone are appended.
+-- Pairs each of `olds` with a row of `rows`. Appends rows for those that are
+-- gone.
 local function pair(olds, rows)
   local to = match.functions(functions_of(olds), functions_of(rows))
   local gone = {}

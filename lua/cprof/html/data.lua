@@ -1,9 +1,8 @@
--- What the page knows of a profile: a header as JSON, and trees as bytes.
+-- What the page gets of a profile: a header as JSON, and trees as bytes.
 --
--- The header's lists are columns, and functions, sources and trees are known
--- by their place in these, from 0. All figures of time are ns, or whatever
--- `unit` says. Where there are samples and these are not joined with calls,
--- they stand in their place.
+-- The header's lists are columns, and functions, sources and trees are known by
+-- their place in these, from 0. All figures of time are ns, or in the unit
+-- `unit`. Samples take the place of calls, unless both are known.
 
 local bound = require "cprof.count.bound"
 local changes = require "cprof.html.changes"
@@ -73,11 +72,11 @@ function data.samples(p)
     joined = not p.samples or nil }
 end
 
--- Characters that turn the direction of what follows are seen as codes: a
--- name must not change how others are read.
+-- Characters that turn the direction of what follows are shown as codes: a name
+-- must not change how others are read.
 local turning = { "\xE2\x80[\x8E\x8F\xAA-\xAE]", "\xE2\x81[\xA6-\xA9]" }
 
--- a name on one line, in which all is seen
+-- a name on one line, in which no character is invisible
 local function plain(s)
   s = escape.line(s)
   for _, characters in ipairs(turning) do
@@ -158,8 +157,8 @@ function data.rows_of(p, number)
   return out
 end
 
--- what the lines of a source have of each row, as columns: line, row,
--- figures, what `others` give of other measures
+-- the figures of a source's lines, as columns: line, row, figures, and what
+-- `others` returns for other measures
 local function figures_of(rows, by_row, others, c)
   local list, out = {}, { n = {}, f = {} }
   for _, row in ipairs(rows) do
@@ -253,7 +252,7 @@ function data.source(p, key, list)
   return out
 end
 
----What is known of the parts of a source's lines is added.
+---Adds what is known of the parts of a source's lines.
 ---@param p cprof.Profile
 ---@param key string
 ---@param out table

@@ -37,7 +37,7 @@ local function ordered(t)
   return json.encode(t, { keyorder = keys })
 end
 
--- the length of the header, itself, and the columns of the trees
+-- the header's length, the header, and the columns of the trees
 local function payload(header, trees, out)
   header.trees = {}
   for i, tree in ipairs(trees) do

@@ -43,7 +43,7 @@ function memory.words(p)
   return out
 end
 
----How many samples measures are estimated from.
+---How many samples each measure is estimated from.
 ---@param p cprof.Profile
 ---@return table<string, integer>
 function memory.taken(p)

@@ -1,8 +1,7 @@
--- Trees as bytes: each column on its own, so that it compresses well. A
--- figure takes seven bits of each byte, the lowest first; the highest bit
--- says that more follow. Nodes stand in the order of a walk, callers before
--- callees, and say how many levels each is above the deepest place that it
--- could have.
+-- Trees as bytes: each column on its own, so that it compresses well. A figure
+-- takes seven bits of each byte, the lowest first; the highest bit says that
+-- more follow. Nodes are in the order of a walk, callers before callees. Each
+-- tells how many levels it is above the deepest place that it could have.
 
 local core = require "cprof.core"
 
@@ -83,8 +82,8 @@ local function others(nodes, measures, put)
   end
 end
 
----The columns of a tree: levels, functions, calls or samples, self, overhead
----that was in it, line of the call, and those of memory.
+---The columns of a tree: levels, functions, calls or samples, self, the
+---overhead taken out of self, line of the call, and those of memory.
 ---@param nodes cprof.Node[]
 ---@param index table<integer, integer>  function -> its number in the page
 ---@param samples? boolean  whether samples take the place of calls

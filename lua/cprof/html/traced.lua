@@ -1,5 +1,5 @@
--- The calls of a trace, as mode "trace" has written it, for the page: of
--- each coroutine, those of most time, as a tree that stands in time.
+-- The calls of a trace, as mode "trace" has written it, for the page: the
+-- longest calls of each coroutine, as a tree along a time axis.
 
 local escape = require "cprof.encoding.escape"
 local format = require "cprof.text.format"
@@ -24,7 +24,7 @@ traced.limit = 300000
 local event <const> = '^{"name":"(.-)","ph":"([BE])","ts":(%d+)%.(%d%d%d),' ..
   '"pid":%d+,"tid":(%d+)}'
 
--- what more digits say, no clock and no system has said
+-- no clock or system gives numbers of more digits
 local most_digits <const> = 15
 
 local function new(tid)
@@ -117,7 +117,7 @@ local function collector(limit)
     local ns = at - thread.start[i]
     thread.ns[i] = ns
     if ns < self.least then
-      -- what it called was shorter, so it is the last one
+      -- its callees were shorter and are gone, so it is the last one
       thread.n, self.shown = i - 1, self.shown - 1
     elseif self.shown > most then
       shrink()

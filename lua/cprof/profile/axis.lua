@@ -4,7 +4,7 @@ local core = require "cprof.core"
 
 local axes = {}
 
----The part of a recording that the profiler took.
+---The profiler's share of the time of a recording.
 ---@param nodes userdata
 ---@return number
 function axes.overhead(nodes)

@@ -1,5 +1,5 @@
--- Which node of a tree that was made smaller, from 0, each node of the
--- recording is part of.
+-- For each node of a recording, the node, from 0, that stands for it in a tree
+-- that was made smaller.
 
 local core = require "cprof.core"
 

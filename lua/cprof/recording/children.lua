@@ -1,5 +1,5 @@
--- Has the Lua programs that this one starts record themselves, by variables of
--- the environment, which also pass through shells and make.
+-- Makes the Lua programs that this one starts record themselves, by variables
+-- of the environment, which also pass through shells and make.
 
 local core = require "cprof.core"
 local filename = require "cprof.system.filename"

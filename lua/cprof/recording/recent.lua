@@ -65,7 +65,7 @@ local function budget_of(kept, zone)
   end
 end
 
--- A zone or frame took so many ns and ended at `now`, in ns since the recording
+-- A zone or frame took `took` ns and ended at `now`, in ns since the recording
 -- began. `name`: nil for a frame without one. Called outside of all hooks.
 local function ended(kept, name, took, now, frame)
   local budget = name and budget_of(kept, name) or frame and kept.frame

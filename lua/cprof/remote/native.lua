@@ -125,8 +125,8 @@ function Reader:walk(thread)
   return { raw = raw, ended = ended }
 end
 
----Its frames, innermost first; `ended` becomes why they end where callers are
----not known.
+---The frames of a stack, innermost first. Sets `stack.ended` to the reason if
+---their callers are not known.
 ---@param stack cprof.NativeStack
 ---@return cprof.NativeFrame[]
 function Reader:frames(stack)
@@ -142,7 +142,7 @@ function Reader:frames(stack)
   return out
 end
 
----What reads C stacks of a process.
+---A reader of the C stacks of a process.
 ---@param memory userdata
 ---@param symbols cprof.Symbols
 ---@param mappings cprof.Mapping[]

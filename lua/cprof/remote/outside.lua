@@ -116,7 +116,7 @@ local function stack_of(self, id)
 end
 
 -- Sets the thread that runs a state: the only one, or the one whose C stack
--- has what errors jump to.
+-- has the place that errors jump to.
 local function find_thread(self, state, ids)
   local was = state.thread
   state.thread, state.from, state.to = nil, nil, nil
@@ -361,7 +361,7 @@ local function times_of(self, figures)
   wall = integer(wall * 1e9)
   local known = told > 0 and cpu > 0
   if known then
-    -- what was not told is as the rest
+    -- the time for which nothing was told is divided like the rest
     local more = wall / (told * 1e9)
     cpu, delay = integer(cpu * more), integer(delay * more)
   end

@@ -19,18 +19,18 @@ Pace.__index = Pace
 
 local pace = {}
 
--- The most of its time for which the program is stopped, by the usual length of
--- stops; and by that of all of them, which may be far longer, as others have
--- cprof's processor. It may be stopped for that part of so many seconds at
--- once.
+-- The largest share of its time for which the program is stopped: if all stops
+-- were of usual length; and by their real lengths, which may be far longer, as
+-- others have cprof's processor. At once, it may be stopped for the latter
+-- share of this many seconds.
 local share <const>, highest <const>, ahead <const> = 0.02, 0.05, 1
 
--- The most seconds that the first stop counts for: alone, it does not tell
+-- The first stop counts as at most this many seconds: alone, it does not tell
 -- whether it took long by chance.
 local first <const> = 0.0001
 
--- Looks that are so many seconds late count; or, where nearly all are late,
--- those that are among the first ones.
+-- A look counts if it is at most this many seconds late, or this many times as
+-- late as the least late fifth of all looks.
 local tolerance <const>, times <const> = 0.0001, 3
 
 ---@param rate integer  looks a second that are asked for
@@ -52,7 +52,7 @@ function Pace:plan(now)
     math.log(1 - self.random()) * self.mean
 end
 
----By how many seconds a look may be late to count.
+---A look counts if it is late by no more than so many seconds.
 ---@return number
 function Pace:late() return math.max(tolerance, self.early * times) end
 

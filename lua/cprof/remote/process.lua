@@ -45,9 +45,10 @@ function process.mapping(mappings, address)
   end
 end
 
--- Bytes: of a page; of a mapping that is searched whole; of one that is so
--- where the system keeps no page map; of one that is not searched, as only
--- reserved room is that large: its page map alone would take long to read.
+-- Bytes: of a page; of a mapping that is searched whole; of one that is
+-- searched whole where the system keeps no page map; of one that is not
+-- searched, as only reserved room is that large: its page map alone would take
+-- long to read.
 local page <const>, small <const> = 4096, 1 << 26
 local large <const>, huge <const> = 1 << 34, 1 << 40
 
@@ -202,7 +203,7 @@ local function rule(pid)
     "use sudo, or allow the container process_vm_readv (SYS_PTRACE)"
 end
 
----What reads a process's memory.
+---Opens a process's memory, to read it.
 ---@param pid integer
 ---@return userdata? memory
 ---@return string? why

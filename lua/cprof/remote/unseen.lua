@@ -1,17 +1,17 @@
--- How much a program ran that no sample from outside stands for. Where others
--- have cprof's processor, or the program itself, short work is over before it
--- can be looked at. The system counts for how long the program ran, so the
--- amount is known.
+-- How much of a program's running time no sample from outside stands for. Where
+-- others, or the program itself, have cprof's processor, short work is over
+-- before it can be looked at. The system counts for how long the program ran,
+-- so the amount is known.
 
 local unseen = {}
 
--- A difference counts if it is so many times as large as chance makes it, and
--- so large a part of what ran.
+-- A difference counts if it is this many times as large as chance explains, and
+-- at least this share of what ran.
 local times <const>, least <const> = 2, 0.01
 
----The part of the time that the program ran of which no sample is known, 0 to
----1. Samples come at random times, so they find it running for as large a part
----of the time as it runs.
+---The share of the program's running time that no sample stands for, 0 to 1.
+---Samples come at random times, so they find it running for as large a part of
+---the time as it runs.
 ---@param looks { runs: integer, all: integer, ran: number, whole: number }  how
 ---    many looks found it running, or running or waiting; and the time that
 ---    these stand for

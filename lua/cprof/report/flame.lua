@@ -44,8 +44,8 @@ local function add(rows, level, list, at, scale)
   end
 end
 
--- The boxes of all levels below a node. What is narrower than a column has
--- none, and neither has what is below it.
+-- The boxes of all levels below a node. A node that is narrower than a column
+-- has no box, and neither have its callees.
 local function layout(view, tree, root, scale)
   local o, rows, kept = view.options, {}, nil
   local least = select.least(view) * view.whole / 100

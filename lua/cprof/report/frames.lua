@@ -33,9 +33,9 @@ local function hottest(nodes, func)
   return found
 end
 
--- A function that runs in each frame is not why one frame took longer: a caller
--- is, of whose total frames usually have less. Its name, before that of the
--- function; "": the function itself is the most unusual.
+-- The caller that explains why a frame took longer, as text before the name of
+-- the function: one whose total is unusually large. A function that runs in
+-- each frame explains nothing. "": the function itself is the most unusual.
 local function cause(average, frame, nodes, func)
   local share, functions = {}, {}
   for _, row in ipairs(frame.rows) do

@@ -15,7 +15,7 @@ local margin <const>, usual <const> = 8, 100
 -- Cells by their share: idle, up to an eighth, up to two, and so on.
 local ramp <const> = ".:-=+*#%@"
 
--- a character stands for so many columns at most, where there is room
+-- a cell is at most this many columns wide, where there is room
 local widest <const> = 4
 
 -- the character of a cell, and its style
@@ -42,7 +42,7 @@ local function letters_of(stretches)
   return out
 end
 
--- A line with times at columns of a picture whose cells are `wide`.
+-- A line with the times of columns, for cells that are `wide`.
 local function scale(grid, wide)
   local out, column = (" "):rep(margin), grid.ns * grid.rows
   for i = 0, grid.columns - 1 do

@@ -21,7 +21,7 @@ for _, name in ipairs { "coverage/init", "count/frames", "count/lines",
     (name:gsub("/", separator)) .. ".lua")))
 end
 
----Is it such a source?
+---Are functions of this source charged to their callers?
 ---@param source string
 ---@return boolean
 function internal.has(source) return known[source] or false end

@@ -114,7 +114,7 @@ local function facts(m, line)
     plural(select.distinct(now.profile), "function"),
     plural(#now.profile.nodes, "node"), "mode " .. meta.mode,
     ("pid %d"):format(meta.pid or 0) }
-  -- those that there may be
+  -- texts that may be empty
   for _, text in ipairs { waiting(meta) or "", frames(now.profile) or "" } do
     if text ~= "" then table.insert(out, 3, text) end
   end

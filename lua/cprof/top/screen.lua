@@ -69,7 +69,8 @@ function Line:text()
   return table.concat(out)
 end
 
----The runs. The line's style replaces theirs, and reaches up to the edge.
+---The runs of the line. A style of the whole line replaces theirs, and reaches
+---up to the edge.
 ---@return cprof.Run[]
 function Line:runs()
   local out = {}
