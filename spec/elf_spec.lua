@@ -32,6 +32,11 @@ local function symbol(address, word)
   return ("<I4BBI2I8I8"):pack(word, 2, 0, 1, address, 1)
 end
 
+-- the source of local functions that follow in such a table
+local function source(word)
+  return ("<I4BBI2I8I8"):pack(word, 4, 0, 0xfff1, 0, 0)
+end
+
 local function names_of(file)
   local out = {}
   for i, f in ipairs(file.functions) do out[i] = f.name end
@@ -52,6 +57,16 @@ describe("an ELF file", function()
     local dir <close> = command.folder()
     local list = {}
     for i = 1, 100 do list[i] = symbol(i, i) end
+    local path = dir:file("a", file_of { { strtab, "\0" .. ("x"):rep(1000) },
+      { symtab, table.concat(list), 0 } })
+    assert.equal(100, #elf.read(path).functions)
+    assert.equal(9, #elf.read(path, nil, 10000).functions)
+  end)
+
+  it("has names of sources up to that sum, too", function()
+    local dir <close> = command.folder()
+    local list = {}
+    for i = 1, 100 do list[i] = source(i) .. symbol(i, 1000) end
     local path = dir:file("a", file_of { { strtab, "\0" .. ("x"):rep(1000) },
       { symtab, table.concat(list), 0 } })
     assert.equal(100, #elf.read(path).functions)

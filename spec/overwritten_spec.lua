@@ -114,7 +114,56 @@ local function run(script, file, line, name)
     file, command.quote(line), command.quote(name)))
 end
 
+-- Another function stands in all nodes while samples come that find what the
+-- ones before have found, and the right one after that.
+local moment = [[
+local blocks = require "blocks"
+local profiler = require "cprof"
+local file, text = arg[1], ("x"):rep(100000)
+
+local function bytes()
+  local f <close> = assert(io.open(file, "rb"))
+  return f:read "a"
+end
+
+local function work(s, nodes)
+  local f <close> = assert(io.open(file, "r+b"))
+  for _ = 1, 5000 do text:upper() end
+  for i = 1, #nodes do
+    f:seek("set", nodes[i] + 24)
+    f:write "\255\255\255\127"
+  end
+  f:flush()
+  for _ = 1, 5000 do text:upper() end
+  for i = 1, #nodes do
+    f:seek("set", nodes[i] + 24)
+    f:write((s:sub(nodes[i] + 25, nodes[i] + 28)))
+  end
+end
+
+profiler.start { mode = "sample", file = file }
+local s, nodes = "", {}
+for _ = 1, 2 do  -- from one line, so the nodes are the same
+  work(s, nodes)
+  s = bytes()
+  nodes = blocks.records(s, blocks.nodes, blocks.node)
+end
+profiler.stop()
+local p = profiler.snapshot()
+require "helper".check(p)
+print(p.meta.ended)
+]]
+
 describe("a file that another program writes over", function()
+  it("does not tell which functions samples have found", function()
+    local dir <close> = command.folder()
+    local out, err, status = command.shell(("timeout 600 $SPEC_LUA %s %s")
+      :format(dir:file("program.lua", moment), dir:file "live.cprof"))
+    assert.equal("", err)
+    assert.equal("nil\n", out)
+    assert.equal(0, status)
+  end)
+
   for _, name in ipairs(names()) do
     it("leaves the program alone: " .. name, function()
       local dir <close> = command.folder()

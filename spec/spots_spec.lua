@@ -3,6 +3,7 @@
 
 local _ENV = require("helper").env(_ENV)
 
+local blocks = require "blocks"
 local command = require "command"
 local compile = require "compile"
 local json = require "dkjson"
@@ -10,6 +11,7 @@ local merge = require "cprof.profile.merge"
 local join = require "cprof.profile.join"
 local page = require "page"
 local profiler = require "cprof"
+local spots = require "cprof.count.spots"
 
 local machine = command.shell "uname -sm"
 if not machine:find "^Linux x86_64" and not machine:find "^Linux aarch64" then
@@ -137,6 +139,35 @@ end
 after_each(function() profiler.stop() end)
 
 describe("what samples find a function doing", function()
+  it("has no more time than a recording, whatever a file says", function()
+    local dir <close> = command.folder()
+    build(dir)
+    local called, path = load(dir), dir:file "live.cprof"
+    profiler.start { mode = "sample", file = path }
+    repeat called.spin() until profiler.snapshot().samples >= 30
+    local s = command.read(path)
+    profiler.stop()
+    for _, at in ipairs(blocks.records(s, blocks.nodes, blocks.node)) do
+      local calls = ("I8"):unpack(s, at + 1)
+      if calls > 0 then s = blocks.with(s, at + 8, ("I8"):pack(1)) end
+    end
+    for kind, ticks in pairs { [blocks.waits] = 0, [blocks.spots] = 1 << 55 } do
+      for _, at in ipairs(blocks.records(s, kind, blocks.count)) do
+        local is = ("I8"):unpack(s, at + 1)
+        if is > 0 then s = blocks.with(s, at, ("I8"):pack(ticks)) end
+      end
+    end
+    local p = profiler.load(dir:file("hostile.cprof", s))
+    local sum = 0
+    for _, f in ipairs(p.functions) do
+      for _, spent in ipairs(spots.of(f) or {}) do
+        assert.is_true(spent.ns >= 0)
+        sum = sum + spent.ns
+      end
+    end
+    assert.is_true(sum > 0)
+  end)
+
   it("is the function of C that runs, which no one else need know",
   function()
     local dir <close> = command.folder()

@@ -27,7 +27,8 @@ typedef struct MappedFile {
   long pid;		/* the process that writes it */
   uint64_t id;		/* as in the header */
   Pages nodes, lines, instructions, allocated, kinds, durations, waits,
-        spots, axis, places, tasks, pauses, loops, framemarks, worst, framenodes;
+        spots, axis, places, tasks, pauses, loops, framemarks, worst,
+        framenodes;
 } MappedFile;
 
 /* room for the message of 'mapped_create' */

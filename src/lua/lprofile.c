@@ -194,10 +194,12 @@ static void snapshot_pushmodule (lua_State *L, const Text *t, const Spot *x) {
 static void snapshot_setspots (lua_State *L, const Recording *r,
                                const Snapshot *s) {
   const TallyCount *x;
+  lua_Integer left = FIGURES_MOST;  /* a file may give them any weight */
   uint32_t i;
   for (i = 1; (x = tally_at(&r->spots, i)) != NULL; i++) {
     Spot spot = spot_of(x);
-    lua_Integer at;
+    double ns = (double)spot.weight * s->weight + 0.5;
+    lua_Integer at, time = ns < (double)left ? (lua_Integer)ns : left;
     if (s->func[spot.func] == 0) continue;
     lua_rawgeti(L, -1, s->func[spot.func]);
     if (lua_getfield(L, -1, "spots") != LUA_TTABLE) {
@@ -210,7 +212,8 @@ static void snapshot_setspots (lua_State *L, const Recording *r,
     snapshot_pushmodule(L, &r->functions.text, &spot);
     lua_rawseti(L, -2, ++at);
     ltable_put(L, &at, (lua_Integer)spot.address);
-    ltable_put(L, &at, (lua_Integer)((double)spot.weight * s->weight + 0.5));
+    ltable_put(L, &at, time);
+    left -= time;
     lua_pop(L, 2);
   }
 }

@@ -308,9 +308,9 @@ static int possible_loops (const Recording *r, Scale scale) {
 static int possible_figures (const Recording *r, Scale scale) {
   const Figures *f = r->figures;
   const uint64_t figures[] = {
-    f->waited, f->killed_waited, f->backwards, f->gc_steps, f->gc_cycles, f->alloc_samples,
-    f->signals, f->interrupted, (uint64_t)f->live_peak, r->live,
-    r->memory_interval, r->events, f->unmatched
+    f->waited, f->killed_waited, f->backwards, f->gc_steps, f->gc_cycles,
+    f->alloc_samples, f->signals, f->interrupted, (uint64_t)f->live_peak,
+    r->live, r->memory_interval, r->events, f->unmatched
   };
   size_t i;
   for (i = 0; i < sizeof figures / sizeof *figures; i++)

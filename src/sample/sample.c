@@ -414,6 +414,16 @@ static int sample_waited (Sampler *s) {
 }
 
 
+/*
+** The function of a node: not 'func' of that, as another program may write over
+** the file that has it.
+*/
+static uint32_t sample_func (const Sampler *s, const Node *n) {
+  const Tree *t = &s->recorder->recording.tree;
+  return tree_place(t, tree_id(t, n))->func;
+}
+
+
 /* Tells the watcher the node that the tick's sample was to find, if any. */
 static void sample_learn (Sampler *s, const Unwound *x) {
   uint64_t stack = s->unknown;
@@ -533,7 +543,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
       w.wait = 0;  /* only C functions wait */
     sample_charge(s, &x, event, w);
     ok = sample_wait(s, x.node, w.wait) &&
-         spotter_charge(&s->spotter, &r->recording, x.node->func,
+         spotter_charge(&s->spotter, &r->recording, sample_func(s, x.node),
                         w.ns > w.wait ? w.ns - w.wait : 0) &&
          sample_when(s, r->hot->last, x.node, sample_at(s, &x, event), w);
   }

@@ -75,6 +75,8 @@ local function add(out, symbols, strings)
     if info & 15 == is_source then
       -- of the local symbols that follow
       source = text_at(strings, word)
+      out.room = out.room - #source
+      if out.room < 0 then return end
       source = source ~= "" and source or nil
     elseif is_function[info & 15] and index ~= 0 and not out.at[value] then
       local name = named(strings, word)
