@@ -5,6 +5,7 @@ local core = require "cprof.core"
 local export = require "cprof.export"
 local command = require "command"
 local helper = require "helper"
+local json = require "dkjson"
 
 local odd = { "semi;colon", "two words", 'quo"ted', "new\nline", "",
   "bytes\xFF\xC3", " leading", "com,ma", "h\xC3\xA4t", "(1) one", "-> 7" }
@@ -97,6 +98,17 @@ describe("an export", function()
     end
     assert.is_nil(listing(dir):find("tmp", 1, true), listing(dir))
     remove(dir)
+  end)
+
+  it("is JSON, whatever version of cprof a file says", function()
+    profiler.start()
+    work()
+    profiler.stop()
+    local p = profiler.snapshot()
+    p.meta.cprof_version = '1"2'
+    for _, format in ipairs { "speedscope", "firefox", "chrome" } do
+      assert.is_table(json.decode(text(p, format)), format)
+    end
   end)
 
   it("must be of a format that there is", function()

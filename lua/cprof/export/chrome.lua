@@ -56,8 +56,8 @@ end
 ---@param out fun(s: string)
 function chrome.write(p, out)
   out '{"displayTimeUnit":"ns",'
-  out(('"otherData":{"exporter":"cprof@%s","clock":"%s","comments":%s},\n')
-    :format(p.meta.cprof_version, p.meta.clock,
+  out(('"otherData":{"exporter":%s,"clock":"%s","comments":%s},\n')
+    :format(text("cprof@" .. p.meta.cprof_version), p.meta.clock,
     text(table.concat(encode.comments(p), "; "))))
   out '"traceEvents":[\n'
   out(metadata("process_name", text(encode.program(p))) .. ",\n")

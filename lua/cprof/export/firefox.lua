@@ -184,13 +184,13 @@ local function write_meta(p, mean, threads, shows, out)
   for i = 1, #threads do shown[i] = i - 1 end
   out(('{"meta":{"version":%d,"preprocessedProfileVersion":%d,"interval":%s,' ..
     '"startTime":%d000,"processType":0,"product":%s,"importedFrom":' ..
-    '"cprof %s","stackwalk":0,"debug":false,"symbolicated":true,' ..
+    '%s,"stackwalk":0,"debug":false,"symbolicated":true,' ..
     '"sourceCodeIsNotOnSearchfox":true,"usesOnlyOneStackType":false,' ..
     '"keepProfileThreadOrder":true,"initialVisibleThreads":[%s],' ..
     '"initialSelectedThreads":[0],"sampleUnits":{"time":"ms","eventDelay":' ..
     '"ms","threadCPUDelta":"µs"},%s,\n'):format(gecko, version, ms(mean),
-    p.meta.started_at, text(encode.program(p)), p.meta.cprof_version,
-    table.concat(shown, ","), shows))
+    p.meta.started_at, text(encode.program(p)),
+    text("cprof " .. p.meta.cprof_version), table.concat(shown, ","), shows))
   out('"categories":' .. stacks.categories() .. ',\n"markerSchema":' ..
     schema() .. ',\n"extra":' .. extra(p) .. "},\n")
 end

@@ -73,8 +73,8 @@ local units <const> = { ns = "nanoseconds", bytes = "bytes" }
 ---@param out fun(s: string)
 function speedscope.write(p, out)
   local program = text(encode.program(p))
-  out(('{"$schema":"%s","exporter":"cprof@%s",\n'):format(schema,
-    p.meta.cprof_version))
+  out(('{"$schema":"%s","exporter":%s,\n'):format(schema,
+    text("cprof@" .. p.meta.cprof_version)))
   out('"comments":' .. json.encode(encode.comments(p)) .. ",\n")
   out('"name":' .. program .. ',"shared":{"frames":[')
   local index = frames(p, out)
