@@ -177,6 +177,40 @@ describe("what samples find a function doing", function()
     assert.equal("spin_here", most(profiler.snapshot()))
   end)
 
+  it("has names of any bytes", function()
+    local dir <close> = command.folder()
+    local path = dir:file "odd.cprof"
+    local text = ("x"):rep(100000)
+    sample(function() return text:upper() end)
+    local p = profiler.snapshot()
+    for _, f in ipairs(p.functions) do
+      f.spots, f.spent = nil, { { name = "red\27[31m\xff", ns = f.self_ns } }
+    end
+    assert.is_true(p:save(path))
+    for _, out in ipairs { (command.cprof("report", path)),
+        (command.cprof("show", path, "string.upper")) } do
+      assert.truthy(out:find("red\\27[31m", 1, true), out)
+      assert.is_nil(out:find "\27")
+    end
+    local out = {}
+    assert(p:export("json", function(s) out[#out + 1] = s end))
+    assert.truthy(utf8.len(table.concat(out)))
+  end)
+
+  it("may be in a source with any name, also in files", function()
+    local dir <close> = command.folder()
+    local path = dir:file "odd.cprof"
+    sample(function() return ("x"):rep(100000) end)
+    local p = profiler.snapshot()
+    local spent = { name = "one\ntwo", source = "my lgc.c", ns = 1 }
+    for _, f in ipairs(p.functions) do f.spots, f.spent = nil, { spent } end
+    assert.is_true(p:save(path))
+    for _, f in ipairs(profiler.load(path).functions) do
+      assert.same({ { name = "one two", source = "my lgc.c", ns = 1 } },
+        spots.of(f))
+    end
+  end)
+
   it("is a kind of Lua's own work, by the function's source", function()
     local dir <close> = command.folder()
     build(dir)

@@ -96,7 +96,8 @@ local function head(view)
       break
     end
     left = left - part.ns
-    parts[i] = ("%s %s %%"):format(part.what, format.percent(part.ns, sum))
+    parts[i] = ("%s %s %%"):format(format.plain(part.what),
+      format.percent(part.ns, sum))
   end
   if #parts > 0 then
     on:line(("%s: %s (%s)"):format(frames and

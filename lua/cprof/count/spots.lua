@@ -108,6 +108,9 @@ function spots.sum(profiles, maps, functions)
   end
 end
 
+-- a name without what separates the fields of such a text
+local function field(s) return (s:gsub("[\t\n]", " ")) end
+
 ---The lists of all functions as a text, for a file; nil: there are none.
 ---@param functions cprof.Function[]
 ---@return string?
@@ -115,8 +118,9 @@ function spots.text(functions)
   local out = {}
   for i, f in ipairs(functions) do
     for _, spent in ipairs(spots.of(f) or {}) do
-      out[#out + 1] = ("%d %d %s %s\n"):format(i, spent.ns,
-        spent.unknown and "?" or spent.source or "-", spent.name)
+      out[#out + 1] = ("%d\t%d\t%s\t%s\n"):format(i, spent.ns,
+        spent.unknown and "?" or field(spent.source or "-"),
+        field(spent.name))
     end
   end
   return out[1] and table.concat(out) or nil
@@ -129,7 +133,7 @@ function spots.know(raw, text)
   local by_id = {}
   for _, f in ipairs(raw) do by_id[f.key + 1] = f end
   for line in (text or ""):gmatch "[^\n]+" do
-    local id, ns, source, given = line:match "^(%d+) (%d+) (%S+) (.+)$"
+    local id, ns, source, given = line:match "^(%d+)\t(%d+)\t([^\t]+)\t(.+)$"
     local f = by_id[math.tointeger(tonumber(id))]
     ns = math.tointeger(tonumber(ns))
     if f and ns then

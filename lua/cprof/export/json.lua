@@ -228,6 +228,7 @@ function whole.write(p, out)
   of_functions[#of_functions + 1] = p.time_samples and "within" or nil
   for i, f in ipairs(p.functions) do
     local made = within.itself(p, f.title)
+    for _, part in ipairs(made) do part.what = escape.utf8(part.what) end
     out((i > 1 and ",\n" or "\n") .. record(setmetatable({
       within = made[1] and made or nil }, { __index = f }), of_functions))
   end

@@ -76,7 +76,7 @@ local function made_of(p, row)
   for _, part in ipairs(parts) do
     if #out < parts_shown and part.ns * 100 >= sum * part_shown and
        not part.unknown and part.what ~= "interpreting" then
-      out[#out + 1] = ("%s %s %%"):format(part.what,
+      out[#out + 1] = ("%s %s %%"):format(format.plain(part.what),
         format.percent(part.ns, sum))
     end
   end
