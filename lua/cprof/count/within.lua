@@ -100,21 +100,35 @@ end
 -- ns by which figures of a function may be off
 local rounding <const> = 1000
 
+-- profile -> title -> its functions with that title
+local titled = setmetatable({}, { __mode = "k" })
+
+local function functions_of(p, title)
+  local by = titled[p]
+  if not by then
+    by = {}
+    for _, f in ipairs(p.functions) do
+      by[f.title] = by[f.title] or {}
+      table.insert(by[f.title], f)
+    end
+    titled[p] = by
+  end
+  return by[title] or {}
+end
+
 -- by machine instructions; {}: these are not known
 local function by_spots(p, title)
   local out, left = {}, 0
   local add = adder(out)
-  for _, f in ipairs(p.functions) do
-    if f.title == title then
-      left = left + f.self_ns - (f.self_wait_ns or 0)
-      for _, spent in ipairs(spots.of(f) or {}) do
-        -- they are rounded
-        local ns = math.min(spent.ns, left)
-        if left - ns < rounding then ns = left end
-        left = left - ns
-        add(kind_of(spent.name) or sources[spent.source] or spent.name, ns,
-          spent.unknown)
-      end
+  for _, f in ipairs(functions_of(p, title)) do
+    left = left + f.self_ns - (f.self_wait_ns or 0)
+    for _, spent in ipairs(spots.of(f) or {}) do
+      -- they are rounded
+      local ns = math.min(spent.ns, left)
+      if left - ns < rounding then ns = left end
+      left = left - ns
+      add(kind_of(spent.name) or sources[spent.source] or spent.name, ns,
+        spent.unknown)
     end
   end
   if #out > 0 then add("unknown, as no sample told it", left, true) end
