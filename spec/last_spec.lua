@@ -23,7 +23,7 @@ describe("commands without a file", function()
     local script = dir:file("script.lua", once)
     local _, err, status = cprof("run", "--lines", script)
     assert.equal(0, status, err)
-    assert.is_truthy(err:find("\nNext: cprof show [%w.]+\n"), err)
+    assert.is_truthy(err:find("\nNext: cprof show %S+\n"), err)
     for _, words in ipairs { { "report" }, { "tree" }, { "flame" },
       { "callgraph" },
       { "show", "leaf" }, { "annotate" }, { "annotate", script },
