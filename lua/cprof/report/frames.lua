@@ -1,6 +1,7 @@
 -- Mode "frames": the time of frames, and what the slowest frames spent more
 -- time on than others.
 
+local core = require "cprof.core"
 local format = require "cprof.text.format"
 local order = require "cprof.text.order"
 local select = require "cprof.report.select"
@@ -21,13 +22,16 @@ local told = 3
 -- the time of a frame without overhead
 local function time(frame) return frame.own_ns end
 
--- The node of a function that has most of its self time in a frame.
-local function hottest(nodes, func)
-  local found
-  for _, node in ipairs(nodes) do
-    if node.func == func.id and
-       (not found or node.self_ns > found.self_ns) then
-      found = node
+-- The node of a function that has most of its self time in a frame. `touched`:
+-- the frame's nodes, each as five numbers: node, calls, ns of self, ...
+local function hottest(nodes, touched, func)
+  local found, most
+  for i = 1, #touched, 5 do
+    local node, ns = touched[i], touched[i + 2]
+    local _, id = core.node(nodes, node)
+    if id == func.id and
+       (not found or ns > most or ns == most and node < found) then
+      found, most = node, ns
     end
   end
   return found
@@ -36,7 +40,7 @@ end
 -- The caller that explains why a frame took longer, as text before the name of
 -- the function: one whose total is unusually large. A function that runs in
 -- each frame explains nothing. "": the function itself is the most unusual.
-local function cause(average, frame, nodes, func)
+local function cause(average, frame, nodes, touched, func)
   local share, functions = {}, {}
   for _, row in ipairs(frame.rows) do
     local usual = average[row.func]
@@ -44,26 +48,27 @@ local function cause(average, frame, nodes, func)
     share[row.func.id] = (usual and usual.total_ns or 0) /
       math.max(row.total_ns, 1)
   end
-  local node = hottest(nodes, func)
+  local node = hottest(nodes, touched, func)
   local least, found, distance = share[func.id] / 2, nil, 0
-  local at = node and nodes[node.parent]
-  local steps = 1
-  while at do
-    if share[at.func] and share[at.func] <= least then
-      least, found, distance = share[at.func], at, steps
+  local at, steps = node and core.node(nodes, node) or 0, 1
+  while at > 0 do
+    local above, id = core.node(nodes, at)
+    if share[id] and share[id] <= least then
+      least, found, distance = share[id], id, steps
     end
-    at, steps = nodes[at.parent], steps + 1
+    at, steps = above, steps + 1
   end
   if not found then return "" end
-  return format.plain(functions[found.func].name) .. format.arrow ..
+  return format.plain(functions[found].name) .. format.arrow ..
     (distance > 1 and "…" .. format.arrow or "")
 end
 
 ---@param average table<cprof.Function, cprof.FrameRow>
 ---@param frame cprof.Frame
----@param nodes? cprof.Node[]  the frame's
+---@param nodes cprof.Node[]
+---@param touched? integer[]  see `hottest`
 ---@param filter fun(row: table): boolean
-local function unusual(average, frame, nodes, filter)
+local function unusual(average, frame, nodes, touched, filter)
   local more = {}
   for _, row in ipairs(frame.rows) do
     local usual = average[row.func]
@@ -80,7 +85,7 @@ local function unusual(average, frame, nodes, filter)
     if more[i].extra * 20 >= time(frame) then
       local func = more[i].func
       out[#out + 1] = ("%s%s +%s"):format(
-        nodes and cause(average, frame, nodes, func) or "",
+        touched and cause(average, frame, nodes, touched, func) or "",
         format.plain(func.name), format.time(more[i].extra))
     end
   end
@@ -176,11 +181,10 @@ end
 ---@param frames cprof.Frames
 ---@param limit integer  rows of frames
 local function one(view, frames, limit)
-  local page, average, nodes_of = view.page, {}, {}
+  local page, average, touched = view.page, {}, {}
   for _, row in ipairs(frames:averages "all") do average[row.func] = row end
-  for i = 1, #frames.worst do
-    local frame, nodes = frames:slowest(i)
-    nodes_of[frame.number] = nodes
+  for _, worst in ipairs(frames.worst) do
+    touched[worst.number] = #worst.nodes > 0 and worst.nodes or nil
   end
   local list = slowest(frames)
   local function passes(row)
@@ -197,7 +201,8 @@ local function one(view, frames, limit)
       frame.gc_ns and format.time(frame.gc_ns) or "",
       frame.gc_steps and format.count(frame.gc_steps) or "",
       frame.bytes and format.bytes(frame.bytes) or "",
-      unusual(average, frame, nodes_of[frame.number], passes),
+      unusual(average, frame, view.profile.nodes, touched[frame.number],
+        passes),
     }
   end
   for _, line in ipairs(summary(frames)) do page:line(line) end
