@@ -708,8 +708,9 @@ static const luaL_Reg zone_methods[] = {
 ** ======================================================= */
 
 static void (*const core_parts[]) (lua_State *L) = {
-  lmemory_open, laxis_open, lprofile_open, lnodes_open, lhistory_open, lcallgraph_open,
-  lrebuild_open, lcallees_open, lfile_open, lsave_open, lhook_open, loan_open,
+  lmemory_open, laxis_open, lprofile_open, lnodes_open, lhistory_open,
+  lcallgraph_open, lrebuild_open, lcallees_open, lfile_open, lsave_open,
+  lhook_open, loan_open,
   entry_open, texts_open, lremote_open, lnative_open, loutside_open,
   system_open, folder_open
 #if PLATFORM_SIGNALS
