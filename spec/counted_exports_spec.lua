@@ -43,7 +43,7 @@ describe("an export of mode count", function()
     for _, format in ipairs { "chrome", "cpuprofile" } do
       local ok, why = pcall(text, format)
       assert.is_false(ok)
-      assert.truthy(why:find("export: format " .. format .. " is about " ..
+      assert.truthy(why:find("export: format " .. format .. " needs " ..
         'times, which mode "count" does not record; formats that need no ' ..
         "times: folded, speedscope, firefox, pprof, callgrind, lcov,", 1,
         true), why)

@@ -872,13 +872,13 @@ static uint64_t restore_lastevent (const Restoring *c) {
 */
 static int restore_iswaiting (const Restoring *c, uint64_t since) {
   const Tree *t = &c->r->tree;
-  uint64_t samples = 0;
+  uint64_t samples = 0, sampled = c->r->own_figures.sampled;
   uint32_t i;
   if (t->nodes.count <= NODE_WAITING ||
       !functions_waiting(&c->r->functions, tree_node(t, NODE_WAITING)->func))
     return 0;
   for (i = 0; i < t->nodes.count; i++) samples += tree_node(t, i)->calls;
-  return since / SINCE_GAPS > c->r->own_figures.sampled / (samples + 1);
+  return samples > 0 && since / SINCE_GAPS > sampled / samples;
 }
 
 
@@ -896,12 +896,12 @@ static int restore_charge (const Restoring *c, Node *running, uint64_t since,
     return waited == 0 || waits_add(&c->r->waits, &w) ||
            reader_nomemory(c->l);
   }
-  c->r->own_figures.sampled += since;
   if (restore_iswaiting(c, since)) {
     c->r->waiting = since;
     c->r->waiting_waited = waited;
   }
   else c->r->own_figures.waited += waited;
+  c->r->own_figures.sampled += since;
   return 1;
 }
 
