@@ -631,8 +631,8 @@ describe("cprof top of samples", function()
     local m = watched_samples(function(_, look) sample(60, look) end)
     local p = m.now.now.profile
     local head = draw(m, 200).lines
-    assert.is_truthy(head[2]:text():find(("^%d samples? %%("):format(
-      p.samples)), head[2]:text())
+    assert.is_truthy(head[2]:text():find(("^%s samples? %%("):format(
+      format.count(p.samples))), head[2]:text())
     assert.is_nil(head[4]:text():find "calls")
     assert.is_truthy(head[4]:text():find "samples")
     local f
