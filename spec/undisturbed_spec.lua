@@ -48,10 +48,9 @@ local function check(p, ended)
 end
 
 describe("a sampled program that works and polls by turns", function()
-  it("has its polls end early only when their call path is new, by default",
-    function()
+  it("has its polls end early only when their call path is new", function()
     if not watched then return end
-    local ended, p = record(1000)
+    local ended, p = record(1000, "auto")
     check(p, ended)
     if p.meta.timer == "task-clock" then
       assert.is_true(ended <= often(p.meta.wall_ns / 1e9), ended)
@@ -82,7 +81,7 @@ end)
 describe("an idle server", function()
   it("is shown as waiting where it waits, and gets no signals", function()
     if not watched then return end
-    profiler.start { mode = "sample" }
+    profiler.start { mode = "sample", timer = "auto" }
     local ended, ms, early = 0, 50
     repeat
       local long = ms > 50
@@ -109,7 +108,7 @@ describe("an idle server", function()
       local helper = require "helper"
       local host = require "spec_host"
       local profiler = require "cprof"
-      profiler.start { mode = "sample" }
+      profiler.start { mode = "sample", timer = "auto" }
       host.closefiles()
       local ended = 0
       for _ = 1, 100 do

@@ -43,7 +43,7 @@ local start = {}
 ---@field callsites? boolean    true: calls from different lines have different
 ---    nodes
 ---@field clock? "wall"|"cpu"
----@field timer? "auto"|"thread"|"wall"  mode "sample": who interrupts the
+---@field timer? "wall"|"thread"|"auto"  mode "sample": who interrupts the
 ---    program. wall: a timer of the wall clock, also while it waits; thread: a
 ---    thread of cprof's own, which lets system calls go on; auto: events of the
 ---    system's task clock while it runs, and such a thread while it waits;
@@ -88,8 +88,8 @@ start.options = {
   c_functions = { type = "boolean", default = true, shapes = true },
   callsites = { type = "boolean", default = false, shapes = true },
   clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
-  timer = { type = "string", values = { "auto", "thread", "wall" },
-            default = "auto" },
+  timer = { type = "string", values = { "wall", "thread", "auto" },
+            default = "wall" },
   recursion = { type = "string", values = { "auto", "full", "fold" },
                 default = "auto", shapes = true },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
