@@ -49,6 +49,13 @@ local whole = {
   cpuprofile = of_speedscope,
   chrome = function(path) return summed("chrome", path) end,
   json = function(path) return summed("json", path) end,
+  firefox = function(path)
+    local sum = 0
+    for _, f in ipairs(consumers.firefox(path).threads[1].functions) do
+      sum = sum + math.floor(f[3] * 1e6 + 0.5)
+    end
+    return sum
+  end,
   pprof = function(path)
     return consumers.integer(consumers.run("go tool pprof -symbolize=none " ..
       "-top -unit=ns -sample_index=time '%s'", path):match
