@@ -69,10 +69,9 @@ local function sound(what, p)
     local samples, whole = by_name(p, "self_samples"), 0
     for _, n in pairs(samples) do whole = whole + n end
     equal(what .. ": samples", p.samples, whole)
-    -- a busy machine may take the processor away anywhere
-    -- an emulated one makes samples dear, so there are few
-    check(what .. ": samples of burn",
-      (samples.burn or 0) > math.max(whole // 2, 2),
+    -- a busy machine may take the processor away anywhere, and on an emulated
+    -- one samples cost so much that there are few
+    check(what .. ": samples of burn", (samples.burn or 0) > 2,
       ("%s of %d"):format(samples.burn, whole))
   else
     local calls = by_name(p, "calls")
