@@ -29,7 +29,7 @@ local function diff(dir, a, b, ...)
   local one, two = dir:file "a.cprof", dir:file "b.cprof"
   assert(a:save(one))
   assert(b:save(two))
-  return command.cprof("diff", one, two, "--width=500", ...)
+  return command.cprof("diff", one, two, "--width=5000", ...)
 end
 
 describe("cprof diff", function()

@@ -11,24 +11,12 @@ local json = require "dkjson"
 local profile = require "cprof.profile"
 local profiler = require "cprof"
 local samples = require "cprof.export.samples"
+local stalled = require "stalled"
 
 local direct = core.internals() == "direct"
 local us <const>, milli <const> = 1000, 1000000
 
--- n samples, a millisecond each
-local function spin(n)
-  for _ = 1, n do local _ = {} end
-end
-
-local function usual() spin(100) end
-local function stall() spin(200) end
-
--- usual until 300 ms, a stall until 500 ms, usual until 800 ms
-local function stalls()
-  for _ = 1, 3 do usual() end
-  stall()
-  for _ = 1, 3 do usual() end
-end
+local stalls, spin, usual, stall = stalled()
 
 local function exported(p, options)
   local s, notes = exports.text(p, "firefox", options)
@@ -79,6 +67,14 @@ local function where(list, name)
   return from, to, sum
 end
 
+-- Checks when a function is on the stack, and the weight of its samples.
+local function is_at(list, name, begins, ends, weight)
+  local from, to, sum = where(list, name)
+  near(begins, from, name .. " begins")
+  near(ends, to, name .. " ends")
+  near(weight, sum, name)
+end
+
 -- the markers of a thread with a name: from, to, fields, stack
 local function markers_of(d, t, name)
   local out, m = {}, t.markers
@@ -102,14 +98,8 @@ describe("an export for Firefox's profiler", function()
     local t = d.threads[1]
     local list = samples_of(d, t)
     assert.same({ "Lua", "tracing-ms" }, { t.name, t.samples.weightType })
-    local from, to, sum = where(list, "stall")
-    near(300, from, "stall begins")
-    near(500, to, "stall ends")
-    near(200, sum, "stall")
-    from, to, sum = where(list, "usual")
-    near(0, from, "usual begins")
-    near(800, to, "usual ends")
-    near(600, sum, "usual")
+    is_at(list, "stall", 300, 500, 200)
+    is_at(list, "usual", 0, 800, 600)
     assert.equal(p.program_ns, exports.sums.firefox(exports.text(p,
       "firefox")))
     if direct then
@@ -189,14 +179,8 @@ describe("an export for Firefox's profiler", function()
     local d, notes = exported(assert(driven.known(stalls):range(0.25, 0.35)))
     assert.is_nil(notes)
     local list = samples_of(d, d.threads[1])
-    local from, to, sum = where(list, "usual")
-    near(250, from, "usual begins")
-    near(300, to, "usual ends")
-    near(50, sum, "usual")
-    from, to, sum = where(list, "stall")
-    near(300, from, "stall begins")
-    near(350, to, "stall ends")
-    near(50, sum, "stall")
+    is_at(list, "usual", 250, 300, 50)
+    is_at(list, "stall", 300, 350, 50)
   end)
 
   it("keeps their times where nodes are added up", function()

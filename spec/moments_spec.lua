@@ -7,22 +7,11 @@ local core = require "cprof.core"
 local helper = require "helper"
 local page = require "page"
 local profiler = require "cprof"
+local stalled = require "stalled"
 
 local direct = core.internals() == "direct"
 
-local function spin(n)
-  for _ = 1, n do local _ = {} end
-end
-
-local function usual() spin(100) end
-local function stall() spin(200) end
-
--- usual until 300 ms, a stall until 500 ms, usual until 800 ms
-local function stalls()
-  for _ = 1, 3 do usual() end
-  stall()
-  for _ = 1, 3 do usual() end
-end
+local stalls, spin, usual, stall = stalled()
 
 local function data(p, options)
   local out = {}

@@ -11,23 +11,11 @@ local host = require "spec_host"
 local merge = require "cprof.profile.merge"
 local profiler = require "cprof"
 local sampled = require "cprof.count.sampled"
+local stalled = require "stalled"
 
 local direct = core.internals() == "direct"
 
--- n samples, a millisecond each
-local function spin(n)
-  for _ = 1, n do local _ = {} end
-end
-
-local function usual() spin(100) end
-local function stall() spin(200) end
-
--- usual until 300 ms, a stall until 500 ms, usual until 800 ms
-local function stalls()
-  for _ = 1, 3 do usual() end
-  stall()
-  for _ = 1, 3 do usual() end
-end
+local stalls, spin, usual, stall = stalled()
 
 -- the samples, and the ms, of a function without and with its callees
 local function of(p, f)

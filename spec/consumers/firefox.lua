@@ -2,21 +2,19 @@ local _ENV = require("helper").env(_ENV)
 
 local consumers = require "consumers"
 local helper = require "helper"
+local lists = require "cprof.text.lists"
 local naming = require "cprof.source.name"
 local profiler = require "cprof"
 
+-- the name and file of a function, as one key
+local function named(f)
+  return consumers.written(f.name, "text") .. "\0" ..
+    consumers.written(naming.file(f) or "", "text")
+end
+
 -- self and total figures of functions, by name and file
 local function expected(p, own, all)
-  local out = {}
-  for _, f in ipairs(p.functions) do
-    if f.id ~= p.overhead and f.kind ~= "root" and f[all] > 0 then
-      local key = consumers.written(f.name, "text") .. "\0" ..
-        consumers.written(naming.file(f) or "", "text")
-      local sum = out[key] or { 0, 0 }
-      out[key] = { sum[1] + f[own], sum[2] + f[all] }
-    end
-  end
-  return out
+  return consumers.figures(p, named, own, all)
 end
 
 -- the figures of a thread, in units of which Firefox's are `unit`
@@ -31,12 +29,6 @@ local function shown(thread, unit)
   return out
 end
 
-local function count(t)
-  local n = 0
-  for _ in pairs(t) do n = n + 1 end
-  return n
-end
-
 describe("Firefox's profiler", function()
   local p = consumers.profile()
 
@@ -45,7 +37,7 @@ describe("Firefox's profiler", function()
     local wanted = expected(p, "self_ns", "total_ns")
     local functions = shown(got.threads[1], 1000000)
     for key, sum in pairs(wanted) do assert.same(sum, functions[key], key) end
-    assert.is_true(count(wanted) > 200)
+    assert.is_true(#lists.keys(wanted) > 200)
     assert.equal("all calls, added up", got.threads[1].name)
   end)
 
@@ -103,6 +95,6 @@ describe("Firefox's profiler", function()
     local wanted = expected(counted, "instructions", "total_instructions")
     local functions = shown(got.threads[1], 1)
     for key, sum in pairs(wanted) do assert.same(sum, functions[key], key) end
-    assert.is_true(count(wanted) > 100)
+    assert.is_true(#lists.keys(wanted) > 100)
   end)
 end)

@@ -1,24 +1,12 @@
 local _ENV = require("helper").env(_ENV)
 
 local consumers = require "consumers"
+local lists = require "cprof.text.lists"
 local naming = require "cprof.source.name"
 
 -- self and total time of functions, by the key that speedscope has for them
 local function expected(p, key)
-  local out = {}
-  for _, f in ipairs(p.functions) do
-    if f.id ~= p.overhead and f.kind ~= "root" and f.total_ns > 0 then
-      local sum = out[key(f)] or { 0, 0 }
-      out[key(f)] = { sum[1] + f.self_ns, sum[2] + f.total_ns }
-    end
-  end
-  return out
-end
-
-local function count(t)
-  local n = 0
-  for _ in pairs(t) do n = n + 1 end
-  return n
+  return consumers.figures(p, key, "self_ns", "total_ns")
 end
 
 local function written(f) return consumers.written(f.name, "text") end
@@ -67,8 +55,8 @@ describe("speedscope", function()
       return written(f) .. "\0" .. (naming.file(f) or "")
     end)
     for key, sum in pairs(wanted) do assert.same(sum, got[key], key) end
-    assert.is_true(count(wanted) > 200)
-    assert.equal(count(wanted), count(got))
+    assert.is_true(#lists.keys(wanted) > 200)
+    assert.equal(#lists.keys(wanted), #lists.keys(got))
   end)
 
   it("shows them of a CPU profile", function()
@@ -105,7 +93,7 @@ describe("speedscope", function()
       return shown(label) .. "\0" .. url(f)
     end)
     for key, sum in pairs(wanted) do assert.same(sum, got[key], key) end
-    assert.is_true(count(wanted) > 200)
+    assert.is_true(#lists.keys(wanted) > 200)
     assert.same(p.functions[1].self_ns, (got["(program)\0"] or { 0 })[1])
   end)
 

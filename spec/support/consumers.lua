@@ -49,6 +49,23 @@ function consumers.profile(options)
   return p
 end
 
+---Two figures of functions, added up by a key.
+---@param p cprof.Profile
+---@param key fun(f: cprof.Function): string
+---@param own string   field of the first figure
+---@param all string   field of the second one; those without it are left out
+---@return table<string, integer[]>
+function consumers.figures(p, key, own, all)
+  local out = {}
+  for _, f in ipairs(p.functions) do
+    if f.id ~= p.overhead and f.kind ~= "root" and f[all] > 0 then
+      local sum = out[key(f)] or { 0, 0 }
+      out[key(f)] = { sum[1] + f[own], sum[2] + f[all] }
+    end
+  end
+  return out
+end
+
 ---Rows by title, as reports have them.
 function consumers.rows(p)
   local by_title = {}

@@ -108,15 +108,10 @@ static int lremote_close (lua_State *L) {
 }
 
 
-/*
-** process -> boolean: do all its threads go on? One that was to stop, and has
-** not yet, does so later.
-*/
+/* process -> : all its threads go on, see 'process_goall' */
 static int lremote_go (lua_State *L) {
-  RemoteProcess *p = lremote_get(L);
-  process_go(p);
-  lua_pushboolean(L, p->late == 0);
-  return 1;
+  process_goall(lremote_get(L));
+  return 0;
 }
 
 

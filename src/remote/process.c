@@ -171,8 +171,15 @@ int process_stop (RemoteProcess *p, long thread) {
 }
 
 
-/* The thread that has not stopped in time goes on, if it has 'stopped' now. */
-static void process_letlate (RemoteProcess *p, int stopped, int sent) {
+/*
+** The thread that has not stopped in time goes on as soon as it has. 'wait':
+** waits for that, but not for ever.
+*/
+static void process_golate (RemoteProcess *p, int wait) {
+  int sent, stopped;
+  if (p->late == 0) return;
+  stopped = wait ? process_await(p->late, &sent)
+                 : process_stopped(p->late, &sent);
   if (stopped == 0) return;
   if (stopped > 0)
     ptrace(PTRACE_DETACH, (pid_t)p->late, NULL, (void *)(intptr_t)sent);
@@ -180,16 +187,8 @@ static void process_letlate (RemoteProcess *p, int stopped, int sent) {
 }
 
 
-static void process_golate (RemoteProcess *p) {
-  int sent, stopped;
-  if (p->late == 0) return;
-  stopped = process_stopped(p->late, &sent);
-  process_letlate(p, stopped, sent);
-}
-
-
 void process_go (RemoteProcess *p) {
-  process_golate(p);
+  process_golate(p, 0);
   while (p->count > 0) {
     p->count--;
     ptrace(PTRACE_DETACH, (pid_t)p->threads[p->count], NULL,
@@ -199,20 +198,15 @@ void process_go (RemoteProcess *p) {
 }
 
 
-/*
-** Waits for a thread that has not stopped in time. If nobody let it go on after
-** it has, it would stay stopped for as long as this process runs.
-*/
-static void process_endlate (RemoteProcess *p) {
-  int sent, stopped = process_await(p->late, &sent);
-  process_letlate(p, stopped, sent);
+void process_goall (RemoteProcess *p) {
+  int i;
+  process_go(p);
+  for (i = 0; i < PROCESS_LATE; i++) process_golate(p, 1);
 }
 
 
 void process_close (RemoteProcess *p) {
-  int i;
-  process_go(p);
-  for (i = 0; p->late != 0 && i < PROCESS_LATE; i++) process_endlate(p);
+  process_goall(p);
   if (p->file >= 0) platform_close(p->file);
   p->file = -1;
   if (p->path != NULL && p->other >= 0) platform_close(p->other);

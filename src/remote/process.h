@@ -43,7 +43,7 @@ CPROF_I int process_open (RemoteProcess *p, long id);
 CPROF_I int process_openfile (RemoteProcess *p, const char *path,
                               const RemoteSegment *segment, size_t n);
 
-/* Closes the file; and all threads that were stopped go on. */
+/* 'process_goall'; and closes the file. */
 CPROF_I void process_close (RemoteProcess *p);
 
 /*
@@ -55,6 +55,13 @@ CPROF_I int process_stop (RemoteProcess *p, long thread);
 
 /* All threads that were stopped go on. */
 CPROF_I void process_go (RemoteProcess *p);
+
+/*
+** 'process_go'; also waits, for some seconds at most, for a thread that has not
+** stopped yet. If nobody let it go on, it would stay stopped for as long as
+** this process runs.
+*/
+CPROF_I void process_goall (RemoteProcess *p);
 
 /* Where a link goes, in up to 'room' bytes with the '\0'. 0: not known. */
 CPROF_I int process_link (const char *path, char *to, size_t room);

@@ -140,14 +140,12 @@ local function shift(entry)
 end
 
 local function sort(entries, by)
-  local field = by == "calls" and "count" or by
-  if not by then
-    return table.sort(entries, order(function(e) return -shift(e) end,
-      function(e) return -math.abs(e.points) end, "func.title",
-      function(e) return e.before == nothing and 0 or 1 end))
-  end
+  local field = by == "calls" and "count" or by or "points"
   table.sort(entries, order(
-    function(entry) return by == "self" and within(entry) and 1 or 0 end,
+    function(entry)
+      if not by then return -shift(entry) end
+      return by == "self" and within(entry) and 1 or 0
+    end,
     function(entry)
       return by == "name" and 0 or -math.abs(entry[field])
     end, "func.title",

@@ -29,24 +29,31 @@ function group.by(functions, key_of, apart)
   return { of = of, keys = keys, first = first, ids = ids }
 end
 
--- list of functions -> source -> its functions in that list
-local by_source = setmetatable({}, { __mode = "k" })
+-- Returns a function for those of a list whose field has a value, in their
+-- order.
+local function finder(field)
+  -- list of functions -> value -> its functions in that list
+  local by = setmetatable({}, { __mode = "k" })
+  return function(functions, value)
+    local all = by[functions]
+    if not all then
+      all = {}
+      by[functions] = all
+      for _, f in ipairs(functions) do
+        if f[field] then lists.add(all, f[field], f) end
+      end
+    end
+    return all[value] or {}
+  end
+end
 
 ---The functions of a source, in their order.
----@param functions cprof.Function[]
----@param source string
----@return cprof.Function[]
-function group.of_source(functions, source)
-  local all = by_source[functions]
-  if not all then
-    all = {}
-    by_source[functions] = all
-    for _, f in ipairs(functions) do
-      if f.source then lists.add(all, f.source, f) end
-    end
-  end
-  return all[source] or {}
-end
+---@type fun(functions: cprof.Function[], source: string): cprof.Function[]
+group.of_source = finder "source"
+
+---The functions with a title, in their order.
+---@type fun(functions: cprof.Function[], title: string): cprof.Function[]
+group.of_title = finder "title"
 
 ---@param f cprof.Function
 ---@return cprof.Function

@@ -2,6 +2,7 @@
 -- by kind, and functions of C. Samples from outside tell it by C frames; a
 -- program's own ones, by the machine instructions at which they find it.
 
+local group = require "cprof.count.group"
 local name = require "cprof.source.name"
 local order = require "cprof.text.order"
 local spots = require "cprof.count.spots"
@@ -100,27 +101,11 @@ end
 -- ns by which figures of a function may be off
 local rounding <const> = 1000
 
--- profile -> title -> its functions with that title
-local titled = setmetatable({}, { __mode = "k" })
-
-local function functions_of(p, title)
-  local by = titled[p]
-  if not by then
-    by = {}
-    for _, f in ipairs(p.functions) do
-      by[f.title] = by[f.title] or {}
-      table.insert(by[f.title], f)
-    end
-    titled[p] = by
-  end
-  return by[title] or {}
-end
-
 -- by machine instructions; {}: these are not known
 local function by_spots(p, title)
   local out, left = {}, 0
   local add = adder(out)
-  for _, f in ipairs(functions_of(p, title)) do
+  for _, f in ipairs(group.of_title(p.functions, title)) do
     left = left + f.self_ns - (f.self_wait_ns or 0)
     for _, spent in ipairs(spots.of(f) or {}) do
       -- they are rounded

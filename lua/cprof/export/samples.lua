@@ -4,11 +4,9 @@
 
 local axes = require "cprof.profile.axis"
 local core = require "cprof.core"
-local instructions = require "cprof.count.instructions"
 local nodes_of = require "cprof.profile.nodes"
 local profile = require "cprof.profile"
 local range = require "cprof.profile.range"
-local sampled = require "cprof.count.sampled"
 local spread = require "cprof.export.spread"
 
 local samples = {}
@@ -116,35 +114,29 @@ end
 -- By the time axis
 -- =======================================================
 
--- By place: the line that gets most of a sample of its instruction.
-local function lines_of(p)
-  local read = {}
-  return function(func, at)
-    local f = p.functions[func]
-    if at == 0 or not f.counters then return 0 end
-    read[func] = read[func] or { instructions.read(f.counters,
-      p.meta.lua_version) }
-    local best, most = 0, 0
-    for line, part in pairs(sampled.parts(read[func][1],
-        p.meta.internals == "direct", (at - 1) // 2, at % 2 == 1, 1000000)) do
-      if part > most or part == most and line < best then
-        best, most = line, part
-      end
+-- The line that has the largest part; 0: none is known.
+local function largest(lines)
+  local best, most = 0, 0
+  for line, part in pairs(lines or {}) do
+    if part > most or part == most and line < best then
+      best, most = line, part
     end
-    return best
   end
+  return best
 end
 
 -- The stack of each place; false: it is not part of the profile.
 local function of_places(p, paths, axis, stacks)
-  local places, line_of, out = core.axis_places(axis), lines_of(paths.of), {}
+  local places, out = core.axis_places(axis), {}
+  local lines_of = axes.lines(paths.of, 1000000)
   for i = 1, #places, 2 do
     local id = paths.node[places[i]]
     -- what was added up has no line
     local func = id and p.origin[select(2, core.node(p.nodes, id))]
     local _, own = core.node(paths.of.nodes, places[i])
     out[i // 2 + 1] = id and
-      stacks:stack(id, func and line_of(own, places[i + 1]) or 0) or false
+      stacks:stack(id, func and largest(lines_of(own, places[i + 1])) or 0) or
+      false
   end
   return out
 end

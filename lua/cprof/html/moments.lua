@@ -7,12 +7,10 @@
 local axes = require "cprof.profile.axis"
 local cells = require "cprof.profile.cells"
 local core = require "cprof.core"
-local instructions = require "cprof.count.instructions"
 local nodes_of = require "cprof.profile.nodes"
 local pack = require "cprof.html.pack"
 local profile = require "cprof.profile"
 local range = require "cprof.profile.range"
-local sampled = require "cprof.count.sampled"
 
 local moments = {}
 
@@ -22,7 +20,7 @@ local unit <const> = 1000000000
 -- The lines that a sample of an instruction is about, as columns: spot, line,
 -- part. A spot is a function and an instruction, and known by its number.
 local function spots_of(p, places)
-  local numbers, n, read = {}, 0, {}
+  local numbers, n, lines_of = {}, 0, axes.lines(p, unit)
   local out, of = { spot = {}, n = {}, part = {} }, {}
   local function add(spot, lines)
     for line, part in pairs(lines) do
@@ -32,15 +30,12 @@ local function spots_of(p, places)
   end
   for i = 1, #places, 2 do
     local _, func = core.node(p.nodes, places[i])
-    local at, f = places[i + 1], p.functions[func]
-    local key = func << 32 | at
-    if at > 0 and f.counters and not numbers[key] then
-      read[func] = read[func] or instructions.read(f.counters,
-        p.meta.lua_version)
+    local key = func << 32 | places[i + 1]
+    local lines = not numbers[key] and lines_of(func, places[i + 1])
+    if lines then
       n = n + 1
       numbers[key] = n
-      add(n, sampled.parts(read[func], p.meta.internals == "direct",
-        (at - 1) // 2, at % 2 == 1, unit))
+      add(n, lines)
     end
     of[#of + 1] = numbers[key] or 0
   end

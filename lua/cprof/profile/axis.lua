@@ -1,6 +1,8 @@
 -- The samples of a recording, one after the other, by its time axis.
 
 local core = require "cprof.core"
+local instructions = require "cprof.count.instructions"
+local sampled = require "cprof.count.sampled"
 
 local axes = {}
 
@@ -11,6 +13,23 @@ function axes.overhead(nodes)
   local _, _, _, _, _, total = core.node(nodes, 1)
   local _, _, _, _, own = core.node(nodes, (core.overhead(nodes)))
   return total > 0 and own / total or 0
+end
+
+---Returns a function for the lines that a sample of a place is about, by the
+---function of its node and the place's instruction: { line -> part of `unit` };
+---nil: they are not known.
+---@param p cprof.Profile
+---@param unit integer
+---@return fun(func: integer, at: integer): table<integer, integer>?
+function axes.lines(p, unit)
+  local read, direct = {}, p.meta.internals == "direct"
+  return function(func, at)
+    local f = p.functions[func]
+    if at == 0 or not f.counters then return nil end
+    read[func] = read[func] or instructions.read(f.counters,
+      p.meta.lua_version)
+    return sampled.parts(read[func], direct, (at - 1) // 2, at % 2 == 1, unit)
+  end
 end
 
 -- Returns a function for the numbers of a column, one after the other; nil at

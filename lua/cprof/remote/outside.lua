@@ -40,10 +40,6 @@ local often <const> = 0.2
 -- seconds after which a state that cannot be read any more is given up
 local patience <const> = 1
 
--- seconds after which a thread that was to stop is left to the system, which
--- lets it go on when cprof ends
-local longest_stop <const> = 10
-
 -- how many bytes of a source are kept in the profile
 local longest <const> = 1 << 20
 
@@ -259,19 +255,11 @@ local function account_all(self, now)
   for _, state in ipairs(self.found) do account(self, state, now) end
 end
 
--- Lets a thread go on that was to stop, but has not yet, as the system is busy.
-local function let_go(self)
-  local over = core.seconds() + longest_stop
-  while not core.remote_go(self.memory) and core.seconds() < over do
-    core.sleep(0.001)
-  end
-end
-
 ---Ends sampling.
 ---@param why string
 function Outside:finish(why)
   account_all(self, core.seconds())
-  let_go(self)
+  core.remote_go(self.memory)
   self.ended = why
 end
 
@@ -336,7 +324,7 @@ function Outside:record(tell)
   core.outside_hurry(self.samples, true)
   local ok, ended, forbidden = pcall(record, self, tell)
   core.outside_hurry(self.samples, false)
-  let_go(self)
+  core.remote_go(self.memory)
   if not ok then error(ended, 0) end
   return ended, forbidden
 end

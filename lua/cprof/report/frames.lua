@@ -37,17 +37,24 @@ local function hottest(nodes, touched, func)
   return found
 end
 
+-- Functions of a frame: id -> what their total is in the average frame, as a
+-- factor.
+local function usual_shares(average, frame)
+  local out = {}
+  for _, row in ipairs(frame.rows) do
+    local usual = average[row.func]
+    out[row.func.id] = (usual and usual.total_ns or 0) /
+      math.max(row.total_ns, 1)
+  end
+  return out
+end
+
 -- The caller that explains why a frame took longer, as text before the name of
 -- the function: one whose total is unusually large. A function that runs in
 -- each frame explains nothing. "": the function itself is the most unusual.
-local function cause(average, frame, nodes, touched, func)
-  local share, functions = {}, {}
-  for _, row in ipairs(frame.rows) do
-    local usual = average[row.func]
-    functions[row.func.id] = row.func
-    share[row.func.id] = (usual and usual.total_ns or 0) /
-      math.max(row.total_ns, 1)
-  end
+-- `share`: see `usual_shares`.
+local function cause(p, share, touched, func)
+  local nodes = p.nodes
   local node = hottest(nodes, touched, func)
   local least, found, distance = share[func.id] / 2, nil, 0
   local at, steps = node and core.node(nodes, node) or 0, 1
@@ -59,17 +66,17 @@ local function cause(average, frame, nodes, touched, func)
     at, steps = above, steps + 1
   end
   if not found then return "" end
-  return format.plain(functions[found].name) .. format.arrow ..
+  return format.plain(p.functions[found].name) .. format.arrow ..
     (distance > 1 and "…" .. format.arrow or "")
 end
 
 ---@param average table<cprof.Function, cprof.FrameRow>
 ---@param frame cprof.Frame
----@param nodes cprof.Node[]
+---@param p cprof.Profile
 ---@param touched? integer[]  see `hottest`
 ---@param filter fun(row: table): boolean
-local function unusual(average, frame, nodes, touched, filter)
-  local more = {}
+local function unusual(average, frame, p, touched, filter)
+  local more, share = {}, touched and usual_shares(average, frame)
   for _, row in ipairs(frame.rows) do
     local usual = average[row.func]
     local extra = row.self_ns - (usual and usual.self_ns or 0)
@@ -85,7 +92,7 @@ local function unusual(average, frame, nodes, touched, filter)
     if more[i].extra * 20 >= time(frame) then
       local func = more[i].func
       out[#out + 1] = ("%s%s +%s"):format(
-        touched and cause(average, frame, nodes, touched, func) or "",
+        share and cause(p, share, touched, func) or "",
         format.plain(func.name), format.time(more[i].extra))
     end
   end
@@ -201,8 +208,7 @@ local function one(view, frames, limit)
       frame.gc_ns and format.time(frame.gc_ns) or "",
       frame.gc_steps and format.count(frame.gc_steps) or "",
       frame.bytes and format.bytes(frame.bytes) or "",
-      unusual(average, frame, view.profile.nodes, touched[frame.number],
-        passes),
+      unusual(average, frame, view.profile, touched[frame.number], passes),
     }
   end
   for _, line in ipairs(summary(frames)) do page:line(line) end
