@@ -569,7 +569,7 @@ describe("a program that is sampled", function()
       local SIGPROF <const> = 27
       host.handle(SIGPROF)
       profiler.start { mode = "sample", rate = 10000 }
-      repeat until profiler.snapshot().samples > 10
+      repeat for i = 1, 1e5 do end until profiler.snapshot().samples > 10
       assert(not host.handle())
       profiler.stop()
       host.signal(SIGPROF)
@@ -584,7 +584,7 @@ describe("a program that is sampled", function()
       local host = require "spec_host"
       local SIGPROF <const> = 27
       profiler.start { mode = "sample", rate = 1000 }
-      repeat until profiler.snapshot().samples > 10
+      repeat for i = 1, 1e5 do end until profiler.snapshot().samples > 10
       host.handle(SIGPROF)
       profiler.stop()
       local text = profiler.snapshot():report()
@@ -765,7 +765,7 @@ describe("a program that is sampled", function()
       local profiler = require "cprof"
       local host = require "spec_host"
       local function work()
-        repeat until profiler.snapshot().samples > 5
+        repeat for i = 1, 1e5 do end until profiler.snapshot().samples > 5
       end
       profiler.start { mode = "sample", timer = arg[1] }
       work()
