@@ -233,7 +233,8 @@ describe("what recording costs", function()
     for _, f in ipairs(p.functions) do
       assert.equal(f.self_raw_ns, f.self_ns)
     end
-    assert.is_nil(p:report():find("note:", 1, true))
+    -- a busy machine may have notes on its clocks
+    assert.is_nil(p:report { width = 1000 }:find "note: [^\n]*overhead")
   end)
 
   it("is the same in a file", function()
