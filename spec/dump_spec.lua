@@ -219,7 +219,7 @@ describe("a program that was not prepared", function()
           assert.equal(4, frame.line)
         end
       end
-    until looks > helper.many(50) + 1 and stops > 0
+    until looks > helper.many(300) + 1 and stops > 0
     dir:file("enough", "")
     assert.same({ "exit", 0 }, { program:close() })
     assert.equal("0\tfalse\n", command.read(dir.path .. "/out"))
