@@ -308,13 +308,13 @@ describe("cprof diff", function()
     -- each new table is where a sample is taken
     local function one() local _ = {} end
     local function other() local _ = {} end
-    local function record(of_one, of_other)
+    local function sampled(of_one, of_other)
       return driven.known(function()
         for _ = 1, of_one do one() end
         for _ = 1, of_other do other() end
       end)
     end
-    local p, q = record(150, 150), record(270, 30)
+    local p, q = sampled(150, 150), sampled(270, 30)
     local of = rows((diff(dir, p, q)))
     assert.is_nil(of.one[8]:find "~", of.one[8])
     assert.equal("-", of.other[8]:sub(1, 1))
@@ -327,7 +327,7 @@ describe("cprof diff", function()
     end
     local out = diff(dir, p, p)
     assert.is_nil(out:find("~", 1, true), out)
-    out = diff(dir, record(155, 145), p)
+    out = diff(dir, sampled(155, 145), p)
     of = rows(out)
     for _, name in ipairs { "one", "other" } do
       local far, off = of[name][8]:match "[%d.]+", of[name][9]:match "[%d.]+"
