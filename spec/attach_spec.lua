@@ -359,9 +359,14 @@ describe("cprof attach", function()
       -- lines, as cprof run has them
       assert.equal(mode == "", out:find("x.lua:%d+ +local function work") ~=
         nil, out)
-      -- few samples do not tell which of the two is hotter
-      assert.is_truthy(out:find "\nNext: cprof show x.cprof work\n" or
-        out:find "\nNext: cprof show x.cprof math.abs\n", out)
+      -- few samples do not tell which of the two is hotter, and a busy
+      -- machine may hold up another one for longer than they run
+      local p = assert(profiler.load(dir:file "x.cprof"))
+      local both = helper.named(p, "work").total_ns
+      local shown = out:match "\nNext: cprof show x.cprof ([^\n]+)\n"
+      assert.is_truthy(both < p.program_ns * 0.8 or shown == "work" or
+        shown == "math.abs", out)
+      assert.is_truthy(shown, out)
       assert.is_truthy(out:find "status 0\ndone\ttrue\n$", out)
       assert.is_truthy(in_time(err):find "^recording process %d+ %(x.lua%)\n$",
         err)
@@ -487,6 +492,7 @@ describe("cprof attach", function()
     -- a digit counts the signals: while the program waits, it has all values.
     -- If attach ends early, `echo` lets the program go on.
     local out, err = beside(dir, "mkfifo pipe; <>pipe " .. auto,
+      "until_so grep '^State:.S' /proc/$pid/status; " ..
       "$SPEC_LUA $support/attached.lua '" .. [[
         if seen == 20 or not message "request".id then return end
         local digit = message "listen".signals
@@ -511,7 +517,8 @@ describe("cprof attach", function()
 
   it("says so where the program gets no processor", function()
     local dir <close> = command.folder()
-    local out, err = beside(dir, auto, "$SPEC_LUA $support/attached.lua '" ..
+    local out, err = beside(dir, auto, "until_so grep '^State:.[DS]' " ..
+      "/proc/$pid/status; $SPEC_LUA $support/attached.lua '" ..
       [[if ... > 3 then io.open("go", "w"):close() end]] ..
       "' --exact --seconds 0.1 -o a.cprof $pid >/dev/null", [[
       local starved = require "spec_host".starved
@@ -708,8 +715,9 @@ describe("cprof attach", function()
 
   it("ends by itself when the one who asked is gone", function()
     local dir <close> = command.folder()
-    local out, err = beside(dir, auto, "begin --seconds 1 -o a.cprof " ..
-      ">/dev/null; recorded 0 1 any; kill -9 $attach; " ..
+    local out, err = beside(dir, auto, "$SPEC_LUA $support/attached.lua '" ..
+      [[if message "answer".state then os.execute "kill -9 $PPID" end]] ..
+      "' --seconds 1 -o a.cprof $pid >/dev/null; " ..
       -- the file is complete a moment before the program says so
       "recorded 1 0 any; until_so grep stopped cprof-*/$pid.answer; " ..
       "cat cprof-*/$pid.answer")
