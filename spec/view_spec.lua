@@ -1,6 +1,5 @@
 local _ENV = require("helper").env(_ENV)
 
-local command = require "command"
 local helper = require "helper"
 local profiler = require "cprof"
 local steady = require "steady"
@@ -636,17 +635,13 @@ describe("a view of frames", function()
   end)
 
   it("goes to the slow ones", function()
-    local dir <close> = command.folder()
-    local path = dir:file "slow.cprof"
-    steady.run([[
+    local p = steady.record([[
       local cprof = require "cprof"
       local function leaf() pass(1000) end
       for i = 1, 30 do
         for _ = 1, i % 10 == 4 and 12 or 1 do leaf() end
         cprof.frame()
-      end]], "history = 5, slow_frames = { budget_ms = 8 }",
-      ("assert(p:save %q)"):format(path))
-    local p = assert(profiler.load(path))
+      end]], "history = 5, slow_frames = { budget_ms = 8 }")
     local view = profiler.view(p)
     assert.equal(3, p.frames.slow_kept)
     assert.is_nil(view:at_slow())
