@@ -5,7 +5,9 @@ local helper = require "helper"
 local command = require "command"
 
 local program = [[
-  local function f() for _ = 1, 1e5 do end end
+  -- joins texts, so that it takes most of the time, whatever holds it up
+  local long = ("x"):rep(1 << 22)
+  local function f() for _ = 1, 40 do local _ = long .. long end end
   f() f()
   print(..., require "cprof".running())
 ]]

@@ -1,3 +1,6 @@
+-- before cprof
+local driven = require "driven"
+
 local _ENV = require("helper").env(_ENV)
 
 local profiler = require "cprof"
@@ -18,20 +21,20 @@ local function calls_of(p)
   return n
 end
 
--- something to do that takes a while
-local function spin(n)
-  local x = 0
-  for i = 1, n do x = x + i end
-  return x
+-- what takes time, where tables do
+local function spin(n) for _ = 1, n do local _ = {} end end
+
+-- a profile in which nothing else takes time
+local function recorded(f, options)
+  return (driven.tables(1000000, f, options))
 end
 
 local function h()
-  local x = spin(100)
-  return x
+  spin(100)
 end
 local g
 local function f(n)
-  spin(50)
+  spin(500)
   if n > 0 then g(n) end
   local _ <close> = profiler.zone "z"
   h()
@@ -70,7 +73,7 @@ local function stacks(p, name, options)
 end
 
 describe("an export with fold", function()
-  local p = helper.record(work, { clock = "wall" })
+  local p = recorded(work, { clock = "wall" })
 
   it("has the figures of functions that there are without", function()
     assert.same(figures(p, { fold = false }), figures(p, { fold = true }))
@@ -116,7 +119,7 @@ describe("an export with fold", function()
 end)
 
 describe("an export with a root", function()
-  local p = helper.record(work)
+  local p = recorded(work)
   it("has only that function and what it calls", function()
     -- all below f, but the first call of it
     local calls = 0
@@ -148,7 +151,7 @@ describe("an export with a root", function()
 end)
 
 describe("an export with min_percent", function()
-  local p = helper.record(work)
+  local p = recorded(work)
 
   it("has the sums that there are without", function()
     local _, calls = sums.json((text(p, "json", { root = "f" })))
@@ -220,7 +223,7 @@ describe("an export with min_percent", function()
 end)
 
 describe("options of exports", function()
-  local p = helper.record(work)
+  local p = recorded(work)
 
   local function message(format, options)
     local ok, why = pcall(p.export, p, format, print, options)
@@ -240,7 +243,7 @@ describe("options of exports", function()
   end)
 
   it("are not for coverage", function()
-    local lined = helper.record(work, { mode = "line" })
+    local lined = recorded(work, { mode = "line" })
     local _, why = pcall(lined.export, lined, "lcov", print, { fold = true })
     assert.equal("export: option 'fold' does not apply to format lcov", why)
   end)
@@ -253,7 +256,7 @@ describe("options of exports", function()
 end)
 
 describe("comments in exports", function()
-  local p = helper.record(work)
+  local p = recorded(work)
 
   it("tell profiler overhead, and what is not as it was recorded", function()
     local options = { min_percent = 5, fold = true, root = "work" }
@@ -328,7 +331,9 @@ describe("a million nodes", function()
         -- the program waits, so that profiles also have CPU and waiting
         local of, peak = sizes(([[
           local p = require "manystates"(%d, { mode = "line" }, function()
-            os.execute "sleep 0.01"
+            -- its child ends when it waits for it
+            os.execute("until grep -q '^State:.S' /proc/$PPID/status; do " ..
+              ":; done; sleep 0.01")
           end)
           assert(#p.nodes >= %d, #p.nodes)
           assert(not p.meta.waiting_ns or p.meta.waiting_ns > 0)]]):format(

@@ -50,10 +50,13 @@ describe("the README", function()
     assert.equal(4, #blocks)
     for i, session in ipairs(blocks) do
       if i == 3 then dir:file(script, edited) end
+      -- what holds a program up for long may be the largest difference
+      local words = session[1]:gsub("^cprof", ""):gsub("%-%-limit 1$",
+        "--limit 40")
       local out, err, status = command.shell(([[
         export SPEC_TMPDIR=%s; here=$PWD; cd %s
         %s 2>&1]]):format(dir.path, dir.path, command.line():gsub(
-        "lua/cprof/bin", "$here/%0") .. session[1]:gsub("^cprof", "")))
+        "lua/cprof/bin", "$here/%0") .. words))
       assert.equal(0, status, out .. err)
       local there = {}
       for line in out:gmatch "[^\n]+" do there[plain(line)] = true end

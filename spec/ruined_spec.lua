@@ -59,9 +59,12 @@ local order = {}
 for name in pairs(harm) do order[#order + 1] = name end
 table.sort(order)
 
--- most of the time is in the leaf, so that it has a row
-local work = "local function leaf() for _ = 1, 2000 do end end\n" ..
+-- Most of the time is in the leaf, so that it has a row: to join texts is one
+-- event, and takes longer than what holds a program up.
+local long = "local long = ('x'):rep(1 << 22)\n"
+local leaves = "local function leaf() return long .. long end\n" ..
   "for i = 1, 100 do leaf(i) end\n"
+local work = long .. leaves
 
 local function expect(err, script, calls)
   assert.is_truthy(err:find("cprof: " .. script, 1, true), err)
@@ -79,7 +82,8 @@ describe("a program that ruins", function()
       expect(err, last, "100")
       assert.equal(0, status)
       -- the functions that do the work are still reached
-      local first = dir:file("first.lua", harm[name] .. "\n" .. work)
+      local first = dir:file("first.lua", long .. harm[name] .. "\n" ..
+        leaves)
       _, err, status = command.cprof("run", first)
       expect(err, first, "100")
       assert.equal(0, status)
@@ -120,8 +124,8 @@ describe("a program that ruins", function()
 
   it("strings and files has its functions chosen and traced", function()
     local dir <close> = command.folder()
-    local script = dir:file("x.lua", harm["the methods of files"] ..
-      " " .. harm["the methods of strings"] .. "\n" .. work ..
+    local script = dir:file("x.lua", long .. harm["the methods of files"] ..
+      " " .. harm["the methods of strings"] .. "\n" .. leaves ..
       "local function outsider() end outsider()")
     for _, chosen in ipairs { "--include=leaf", "--exclude=outsider" } do
       local _, err = command.cprof("run", chosen, script)

@@ -1,7 +1,11 @@
+-- before cprof
+local driven = require "driven"
+
 local _ENV = require("helper").env(_ENV)
 
 local core = require "cprof.core"
 local format = require "cprof.text.format"
+local helper = require "helper"
 local history = require "cprof.top.history"
 local keys = require "cprof.top.keys"
 local model = require "cprof.top.model"
@@ -40,21 +44,25 @@ end
 
 -- A model of what is recorded while `body` runs. `look` loads what there is,
 -- as if some seconds had passed.
-local function watched(body, options)
+-- `parts`: in which only `driven.pass` takes time.
+local function watched(body, options, parts)
   local at, o = 0, options or {}
   o.file = path
   local m = model.new { history = history.new("start", 10), interval = 1,
     sort = "calls" }
-  profiler.start(o)
-  profiler.pause()
-  local ok, why = pcall(body, m, function(seconds)
+  local function look(seconds)
     at = at + (seconds or 1)
     m.history:add(assert(profiler.load(path)), at)
     m.status = { state = "running" }
     m:refresh()
-  end)
-  profiler.stop()
-  assert(ok, why)
+  end
+  local function record()
+    profiler.pause()
+    body(m, look)
+  end
+  if parts then driven.parts(record, o)
+  else helper.record(record, o)
+  end
   return m
 end
 
@@ -167,83 +175,76 @@ describe("cprof top's functions", function()
 end)
 
 describe("cprof top's measures", function()
-  local function wait() os.execute "sleep 0.02" end
+  local function worker() driven.pass(1000) end
+  local function work() for _ = 1, 100 do worker() end end
+  -- of a wait, some microseconds count as computing
+  local function sleeper() driven.pass(0, 20003000, 500) end
+  -- their times are their own, not those of what lets time pass
+  local function measured(body, mode)
+    watched(body, { mode = mode, exclude = { "/^driven%.pass /" } }, true)
+  end
 
   it("are wall time, CPU time and waiting, which add up", function()
-    watched(function(m, look)
+    measured(function(m, look)
       local function times(name)
         for _, row in ipairs(m.now.figures.rows) do
           if row.name == name then return row.self, row.total end
         end
       end
-      run(branch, 50)
-      run(wait, 1)
+      run(work, 1)
+      run(sleeper, 1)
       look()
-      if not m.now.now.profile.meta.waiting_ns then
-        press(m, "m")
-        assert.is_truthy(m.message:find(
-          "^this is a recording that does not tell waiting"))
-        return
-      elseif m.now.now.profile.meta.preempted_unknown then return
-      end
-      local own, total, whole = {}, {}, {}
-      for i, what in ipairs { "wall", "cpu", "wait", "wall" } do
-        assert.equal(what, m.history.measure.option)
-        own[i], total[i] = times "os.execute"
-        total[-i] = select(2, times "leaf")
-        whole[i] = m.now.measure.whole
+      for _, case in ipairs { { "wall", 20003000, 100000 },
+        { "cpu", 3000, 100000 }, { "wait", 20000000, nil },
+        { "wall", 20003000, 100000 } } do
+        assert.equal(case[1], m.history.measure.option)
+        local own, total = times "sleeper"
+        assert.same({ case[2], case[2] }, { own, total })
+        assert.equal(case[3] or 0, select(2, times "work") or 0)
+        assert.equal(case[2] + (case[3] or 0), m.now.measure.whole)
         press(m, "m")
       end
-      for _, list in ipairs { own, total, whole } do
-        assert.equal(list[1], list[2] + list[3])
-        assert.equal(list[1], list[4])
-      end
-      assert.equal(total[-1], total[-2] + total[-3])
-      assert.is_true(own[3] > 10e6, own[3])
       press(m, "m")
       assert.is_truthy(draw(m).lines[3]:text():find(
         "waiting time  since the start", 1, true))
-      assert.is_truthy(line_of(m, "os.execute"))
+      assert.is_truthy(line_of(m, "sleeper"))
       -- nothing waits from here on
       press(m, "r")
-      run(branch, 50)
+      run(work, 1)
       look()
-      assert.is_nil(line_of(m, "os.execute"))
-      run(wait, 1)
+      assert.is_nil(line_of(m, "sleeper"))
+      run(sleeper, 1)
       look()
-      assert.is_truthy(line_of(m, "os.execute"))
-      assert.equal(m.now.measure.whole, (times "os.execute"))
+      assert.is_truthy(line_of(m, "sleeper"))
+      assert.equal(20000000, (times "sleeper"))
+      assert.equal(20000000, m.now.measure.whole)
     end)
   end)
 
   it("are those of lines, too, and of the graphs", function()
-    watched(function(m, look)
-      run(branch, 50)
+    measured(function(m, look)
+      run(work, 1)
       look()
-      run(wait, 1)
+      run(sleeper, 1)
       look()
-      local meta = m.now.now.profile.meta
-      if not meta.waiting_ns or meta.preempted_unknown then return end
-      local at = debug.getinfo(wait, "S").linedefined
-      to(m, "wait")
+      local at = debug.getinfo(sleeper, "S").linedefined
+      to(m, "sleeper")
       press(m, "o")
       local of = {}
       for _, what in ipairs { "wall", "cpu", "wait" } do
-        local figures = m.view.list(m)[at].figures
-        of[what] = figures.self + figures.total
+        of[what] = m.view.list(m)[at].figures.self
         press(m, "m")
       end
-      assert.equal(of.wall, of.cpu + of.wait)
-      assert.is_true(of.wait > 10e6, of.wait)
-      local title = m.now.figures:find(
-        { title = "os.execute ([C])", level = 1 }).func.title
-      for what, low in pairs { wait = 0.9, cpu = 0 } do
-        m.history:set_measure(what)
-        local series = m.history:series(title, 2)
-        assert.equal(0, series[1])
-        assert.is_true(series[2] >= low and series[2] <= 1, series[2])
+      assert.same({ wall = 20003000, cpu = 3000, wait = 20000000 }, of)
+      local title
+      for _, row in ipairs(m.now.figures.rows) do
+        if row.name == "sleeper" then title = row.func.title end
       end
-    end, { mode = "line" })
+      for what, share in pairs { wait = 1, wall = 1, cpu = 1 } do
+        m.history:set_measure(what)
+        assert.same({ 0, share }, m.history:series(title, 2))
+      end
+    end, "line")
   end)
 end)
 
@@ -610,11 +611,7 @@ describe("cprof top of samples", function()
   local function sample(n, look)
     local m = look(0)
     local most = (m or 0) + n
-    local ends = os.time() + 20
-    repeat
-      run(branch, 100)
-      local now = look()
-    until now >= most or os.time() > ends
+    repeat run(branch, 100) until look() >= most
   end
 
   -- a model of samples, as `watched`, whose `look` gives their number
@@ -641,9 +638,9 @@ describe("cprof top of samples", function()
     end
     local text = line_of(m, "spin")
     local share, off, samples = text:match
-      "^ *%S+ +([%d.]+) ±([%d.]+) +%S+ +[%d.]+ ±[%d.]+ +(%d+) "
+      "^ *%S+ +([%d.]+) ±([%d.]+) +%S+ +[%d.]+ ±[%d.]+ +([%d,]+) "
     assert.is_truthy(share, text)
-    assert.equal(f.self_samples, tonumber(samples))
+    assert.equal(format.count(f.self_samples), samples)
     assert.equal(("%.1f"):format(100 * sampled.interval(
       f.self_ns / p.program_ns, p.samples)), off)
     assert.equal(format.percent(f.self_ns, p.program_ns), share)

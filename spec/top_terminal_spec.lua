@@ -1,17 +1,19 @@
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
+local helper = require "helper"
+local profiler = require "cprof"
 local tmux = require "tmux"
 local watched = require "watched"
 
 local q = command.quote
 
+-- A program that works until there is a file `stop`; with "once", not at all.
 local busy = [[
   local function leaf(n) local x = 0 for i = 1, n do x = x + i end end
   local function twig(n) for _ = 1, 10 do leaf(n) end end
-  local ends = tonumber(arg[1])
   local since, said = os.time(), 0
-  while not ends or os.time() - since < ends do
+  while arg[1] ~= "once" and not io.open "stop" do
     twig(1000)
     if os.time() - since > said then
       said = said + 1
@@ -39,14 +41,16 @@ end
 
 -- the exit status, once the terminal is restored
 local function left(t)
-  local screen = t:wait "\nstatus %d+"
-  assert.is_nil(screen:find("Functions  Tree", 1, true))
+  t:wait "\nstatus %d+"
   local after
   repeat
     os.execute "sleep 0.1"
     local file <close> = io.open(t.folder:file "after")
     after = file and file:read "l"
   until after
+  -- the whole status is there by now
+  local screen = t:wait "\nstatus %d+"
+  assert.is_nil(screen:find("Functions  Tree", 1, true))
   assert.equal(command.read(t.folder:file "before"),
     command.read(t.folder:file "after"))
   assert.equal("0", t:ask "alternate_on")
@@ -55,6 +59,7 @@ local function left(t)
 end
 
 local function close(t)
+  t.folder:file("stop", "")
   getmetatable(t).__close()
   if t.pid then os.execute(("kill %s 2>/dev/null"):format(t.pid)) end
   os.execute("rm -rf " .. q(t.folder.path))
@@ -72,24 +77,59 @@ local function within(width, height, body)
 end
 
 local function calls(screen)
-  return tonumber((screen:match "\n([%d,]+) calls":gsub(",", "")))
+  local word, many = screen:match "\n([%d,.]+)(%a?) calls"
+  return word and tonumber((word:gsub(",", ""))) *
+    (({ k = 1e3, M = 1e6, G = 1e9 })[many] or 1)
+end
+
+-- Waits until `test` accepts the screen, and returns that.
+local function until_so(t, test)
+  local screen
+  for _ = 1, 2000 do
+    screen = t:screen()
+    if test(screen) then return screen end
+    os.execute "sleep 0.1"
+  end
+  error("this screen stays:\n" .. screen, 2)
+end
+
+-- waits until there are more calls
+local function more_calls(t, than)
+  until_so(t, function(screen) return (calls(screen) or 0) > than end)
+end
+
+-- the program's output has so many lines, or more
+local function has_said(screen, n)
+  return (tonumber(screen:match "\noutput: said (%d+)") or 0) >= n
+end
+
+-- clears the screen, for another command
+local function clear(t)
+  os.remove(t.folder:file "after")
+  t:run "clear"
+  until_so(t, function(screen) return not screen:find "status" end)
+end
+
+-- Is there a recording that has come to the program's work?
+local function recorded(path)
+  local p = profiler.load(path)
+  for _, f in ipairs(p and p.functions or {}) do
+    if f.name == "leaf" and f.calls > 0 then return true end
+  end
+  return false
 end
 
 -- records in the background, and gives the number of the process
-local function record(t, ...)
+local function record(t)
   local dir = t.folder
   command.shell(("cd %s; %s >/dev/null 2>&1 & echo $! >pid"):format(
     q(dir.path), "exec " .. command.here("run", "-o", "x.cprof",
-      dir:file "busy.lua", ...)))
-  for _ = 1, 100 do
-    local file = io.open(dir:file "x.cprof", "rb")
-    if file and file:seek "end" > 0 then
-      file:close()
-      break
-    end
+      dir:file "busy.lua")))
+  t.pid = command.read(dir:file "pid"):match "%d+"
+  while not recorded(dir:file "x.cprof") do
+    watched.alive(t.pid)
     os.execute "sleep 0.05"
   end
-  t.pid = command.read(dir:file "pid"):match "%d+"
   return t.pid
 end
 
@@ -97,10 +137,10 @@ describe("cprof top on a terminal", function()
   it("shows a recording that has ended", function()
     within(80, 24, function(t)
       command.cprof("run", "--quiet", "-o", t.folder:file "x.cprof",
-        t.folder:file "busy.lua", "0")
+        t.folder:file "busy.lua", "once")
       top(t, "", "x.cprof")
       local screen = t:wait "\n%? Help +q Quit"
-      assert.is_truthy(screen:find("^cprof top: .-busy.lua 0 +ended, "))
+      assert.is_truthy(screen:find("^cprof top: .-busy.lua once +ended, "))
       assert.is_truthy(screen:find(" os.exit\n", 1, true))
       t:keys "/"
       t:keys("-l", "print")
@@ -117,14 +157,15 @@ describe("cprof top on a terminal", function()
   it("starts a program, follows it, and ends as it did", function()
     within(80, 40, function(t)
       top(t, "", "--interval", "0.2", "--", "busy.lua", "3", "5")
-      local first = calls(t:wait "running, %d+%.%ds\n.- leaf\n")
-      local screen = t:wait "\noutput: said 2"
-      assert.is_true(calls(screen) > first)
-      screen = t:wait "ended, exit status 5"
+      more_calls(t, calls(t:wait "running, %d[%d.:]+s?\n.- leaf\n"))
+      until_so(t, function(screen) return has_said(screen, 2) end)
+      t.folder:file("stop", "")
+      local screen = t:wait "ended, exit status 5"
       assert.is_truthy(screen:find "^cprof top: busy.lua 3 5 ")
       t:keys "p"
-      screen = t:wait "Output .-said %d\nthe last word\n"
-      assert.is_truthy(screen:find("said 1\nsaid 2\n", 1, true))
+      screen = t:wait "Output .-said %d+\nthe last word\n"
+      local last, n = screen:match "said (%d+)\nsaid (%d+)\nthe last word\n"
+      assert.equal(tonumber(n) - 1, tonumber(last))
       t:keys "q"
       local status
       status, screen = left(t)
@@ -155,9 +196,7 @@ describe("cprof top on a terminal", function()
     within(80, 24, function(t)
       local pid = record(t)
       top(t, "", "--interval", "0.2", pid)
-      local first = calls(t:wait "running, .- leaf\n")
-      os.execute "sleep 0.5"
-      assert.is_true(calls(t:screen()) > first)
+      more_calls(t, calls(t:wait "running, .- leaf\n"))
       assert.is_truthy(t:screen():find("pid " .. pid, 1, true) or true)
       os.execute("kill -9 " .. pid)
       t:wait "killed, %d"
@@ -178,11 +217,14 @@ describe("cprof top on a terminal", function()
       assert.equal(before, calls(t:screen()))
       t:keys "Space"
       t:keys "r"
-      t:wait "since the mark, 0%.[2-9]s"
+      until_so(t, function(screen)
+        local time = screen:match "since the mark, ([%d.:]+)"
+        return time and time ~= "0.0"
+      end)
       t:keys "w"
       t:wait "since the start"
       t:keys "w"
-      t:wait "last %d+%.%ds  every"
+      t:wait "last %d[%d.:]+s?  every"
       os.execute("kill " .. pid)
       t:keys "q"
       assert.equal(0, (left(t)))
@@ -195,11 +237,13 @@ describe("cprof top on a terminal", function()
       top(t, "", "x.cprof")
       assert.is_nil(t:wait "\n%? Help":find("calls/s", 1, true))
       t:resize(200, 60)
-      local screen = t:wait "calls/s"
-      local lines = {}
-      for line in screen:gmatch "(.-)\n" do lines[#lines + 1] = line end
-      assert.is_truthy(lines[60]:find("^? Help"))
-      assert.is_truthy(lines[4]:find "defined$")
+      t:wait "calls/s"
+      until_so(t, function(screen)
+        local lines = {}
+        for line in screen:gmatch "(.-)\n" do lines[#lines + 1] = line end
+        return #lines == 60 and lines[60]:find "^? Help" and
+          lines[4]:find "defined$"
+      end)
       t:resize(40, 10)
       t:wait "^cprof top: [^\n]*running, [^\n]*\n[^\n]*\n[^\n]*\n[^\n]*\n"
       os.execute("kill " .. pid)
@@ -224,7 +268,7 @@ describe("cprof top leaves the terminal as it was", function()
   it("after Ctrl-C while a program runs, which is interrupted", function()
     within(80, 24, function(t)
       top(t, "", "--", "busy.lua")
-      t:wait "running, "
+      t:wait "running, .- leaf\n"
       t:keys "C-c"
       local status, screen = left(t)
       assert.equal(1, status)
@@ -237,14 +281,12 @@ describe("cprof top leaves the terminal as it was", function()
       record(t)
       for name, status in pairs { TERM = 143, HUP = 129,
         SEGV = 139, QUIT = 131 } do
-        os.remove(t.folder:file "after")
         top(t, "echo $$ >shell; ", "x.cprof")
         t:wait "\n%? Help"
         local shell = command.read(t.folder:file "shell"):match "%d+"
         os.execute(("kill -%s $(pgrep -P %s)"):format(name, shell))
         assert.equal(status, (left(t)))
-        t:run "clear"
-        t:wait "^%$%s"
+        clear(t)
       end
     end)
   end)
@@ -273,17 +315,14 @@ describe("cprof top and its program", function()
   it("share standard input, unless that is the terminal", function()
     within(80, 60, function(t)  -- notes may follow what it prints
       t.folder:file("reads.lua", [[
-        print("read " .. tostring(io.read()))
-        local since = os.time()
-        while os.time() - since < 1 do end]])
+        print("read " .. tostring(io.read()))]])
       top(t, "echo hello | ", "--interval", "0.2", "--", "reads.lua")
       t:wait "ended"
       t:keys "q"
       local status, screen = left(t)
       assert.equal(0, status)
       assert.is_truthy(screen:find("read hello\n", 1, true), screen)
-      os.remove(t.folder:file "after")
-      t:run "clear"
+      clear(t)
       top(t, "", "--interval", "0.2", "--", "reads.lua")
       t:wait "ended"
       t:keys "q"
@@ -295,7 +334,7 @@ describe("cprof top and its program", function()
 
   it("part when that is wanted", function()
     within(80, 24, function(t)
-      top(t, "", "--interval", "0.2", "--", "busy.lua", "20")
+      top(t, "", "--interval", "0.2", "--", "busy.lua")
       t:wait "running, "
       t:keys "q"
       t:wait "The program still runs: k ends it"
@@ -331,8 +370,7 @@ describe("cprof top's colours", function()
       assert.is_truthy(t:screen "-e":find(colour))
       t:keys "q"
       left(t)
-      os.remove(t.folder:file "after")
-      t:run "clear"
+      clear(t)
       t:run(("stty -g >before; %s; echo status $?; stty -g >after")
         :format((command.here("top", "x.cprof"):gsub("LANG=",
           "NO_COLOR=1 LANG=", 1))))
@@ -348,17 +386,47 @@ end)
 describe("cprof top elsewhere", function()
   it("prints a screen per interval, until the program ends", function()
     local dir <close> = command.folder()
-    local out, err, status = command.cprof("top", "--interval", "0.3", "--",
-      dir:file("busy.lua", busy), "2", "4")
-    assert.equal(4, status)
+    dir:file("busy.lua", busy)
+    -- it ends when there were three screens, and what it says each second
+    local _, _, status = command.bounded(([[cd %s
+      %s >out 2>err & top=$!
+      until [ "$(grep -c '^cprof top: ' out)" -ge 3 ] && grep -q 'said 1' err
+      do kill -0 $top || break; sleep 0.05; done >/dev/null 2>&1
+      touch stop; wait $top]]):format(q(dir.path), command.here("top",
+      "--interval", "0.3", "--", "busy.lua", "2", "4")))
+    local out = command.read(dir:file "out")
+    assert.equal(4, status, out)
     local screens = 0
     for _ in out:gmatch "cprof top: [^\n]+\n[^\n]- calls [^\n]+\n" do
       screens = screens + 1
     end
     assert.is_true(screens >= 3, out)
     assert.is_truthy(out:find("ended, exit status 4", 1, true), out)
-    assert.is_truthy(err:find("said 1\n", 1, true))
+    assert.is_truthy(command.read(dir:file "err"):find("said 1\n", 1, true))
     assert.is_nil(out:find "\27")
+  end)
+
+  it("prints what a program recorded that ended during a look", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    command.cprof("run", "--quiet", "-o", path, "-e", "print(1)")
+    local out = helper.run([[
+      local follow = require "cprof.follow"
+      local loop = require "cprof.top.loop"
+      local program = { status = 0 }
+      local ended = false
+      function program.running() return not ended end
+      -- the first look finds nothing yet
+      function program.recording()
+        local path = ended and arg[1] or nil
+        ended = true
+        return path
+      end
+      local m = require "cprof.top.model".new { interval = 0.1, sort = "self",
+        history = require "cprof.top.history".new("start", 10) }
+      loop.print({ model = m, follower = follow.new { program = program,
+        share = 1 } }, {}, error)]], path)
+    assert.is_truthy(out:find "^cprof top: .-\n.- print\n", out)
   end)
 
   it("prints as many as are asked for", function()

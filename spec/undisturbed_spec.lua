@@ -66,8 +66,9 @@ describe("a sampled program that works and polls by turns", function()
     local ended, p = record(1000, "thread")
     assert.equal("thread", p.meta.timer)
     check(p, ended)
-    -- a busy machine may hold up a signal for longer than a poll takes
-    assert.is_true(ended < 50, ended)
+    -- a busy machine may hold up a signal for longer than a poll takes; a
+    -- timer ends nearly all of them
+    assert.is_true(ended < 250, ended)
     assert.is_true(poll_of(p).self_wait_ns > p.meta.waiting_ns * 0.9)
   end)
 
@@ -82,15 +83,24 @@ describe("an idle server", function()
   it("is shown as waiting where it waits, and gets no signals", function()
     if not watched then return end
     profiler.start { mode = "sample", timer = "auto" }
-    local ended, ms, early = 0, 50
-    repeat
-      local long = ms > 50
+    local ended, tries, early = 0, 0
+    local function poll(ms)
       early = host.poll(ms)
       if early then ended = ended + 1 end
-      -- a wait is interrupted once, as its call path is new; no other one is
-      ms = ended > 0 and not early and 2000 or 50
-    until long
+    end
+    -- a wait is interrupted once, as its call path is new; no other one is,
+    -- unless a busy machine has held up a signal until it began
+    repeat poll(50) until ended > 0 and not early
+    repeat
+      tries = tries + 1
+      poll(2000)
+    until not early or tries == 4
     assert.is_false(early)
+    -- who takes the samples may have had no processor so far
+    for _ = 1, 600 do
+      if (poll_of(profiler.snapshot()).self_samples or 0) > 20 then break end
+      poll(100)
+    end
     profiler.stop()
     local p = profiler.snapshot()
     helper.check(p)

@@ -6,6 +6,9 @@ local pages = require "page"
 
 local client = {}
 
+-- seconds after which a server counts as stuck, however busy the machine is
+local patience <const> = 120
+
 -- Needs LuaSocket. The system keeps little of what is not read yet.
 local function connect(port)
   local s = require "socket".tcp4()
@@ -18,7 +21,7 @@ end
 ---came.
 function client.raw(port, bytes)
   local s = connect(port)
-  s:settimeout(10)
+  s:settimeout(patience)
   s:send(bytes)
   local all, _, part = s:receive "*a"
   s:close()
@@ -126,9 +129,6 @@ end
 local Stream = {}
 Stream.__index = Stream
 Stream.__close = function(self) self.socket:close() end
-
--- seconds after which a server counts as stuck, however busy the machine is
-local patience <const> = 120
 
 function client.open(port, token, more)
   local s = connect(port)

@@ -117,12 +117,12 @@ local function run(watched, driver)
   repeat
     draw_screen(watched, driver)
     if wait(watched, driver) then return end
-    if core.seconds() >= watched.follower.due then look(watched) end
-    -- if nothing was recorded, there is nothing to show
     local program = watched.follower.program
-    local over = program and (watched.asked or not watched.model.now) and
-      not program:running()
-  until over
+    local ended = program and not program:running()
+    local unseen = ended and not watched.model.now
+    if unseen or core.seconds() >= watched.follower.due then look(watched) end
+    -- if nothing was recorded, there is nothing to show
+  until ended and (watched.asked or not watched.model.now)
 end
 
 -- Prints what the program wrote, as if it had run alone. Returns the exit
@@ -190,6 +190,8 @@ function loop.print(watched, parsed, fail)
     pass()
   end
   while true do
+    -- asked before the look, which finds what a program that ended recorded
+    local ended = program and not program:running()
     look(watched)
     if m.now then
       local text = m:draw(width,
@@ -201,9 +203,7 @@ function loop.print(watched, parsed, fail)
     end
     local over = follower:settled() and follower.final
     if left < 1 or over and not (parsed.screens and m.now) then break end
-    if program and not program:running() and not m.now then
-      break
-    end
+    if ended and not m.now then break end
     pass()
   end
   if follower.outside and not m.now then fail(m.status.text) end
