@@ -36,7 +36,8 @@ apt () {
   "$program" -q -o APT::Architecture=arm64 -o APT::Architectures::=arm64 \
     -o Dir::State="$machine/apt" -o Dir::State::status=/dev/null \
     -o Dir::Cache="$machine/apt" -o Dir::Etc::sourceparts=- \
-    -o Dir::Etc::sourcelist="$machine/apt/sources.list" "$@"
+    -o Dir::Etc::sourcelist="$machine/apt/sources.list" \
+    -o APT::Sandbox::User="$(id -un)" "$@"
 }
 
 # Fetches a package, and unpacks it.
@@ -74,11 +75,12 @@ cp -r "$tree/lua" "$root/cprof"
 cp "$to/aarch64/cprof/core.so" "$root/modules/cprof"
 cp "$here/machine"/* "$root"
 mv "$root/init.sh" "$root/init"
+chmod +x "$root/init"
 (cd "$root" && find . | cpio -o -H newc 2> /dev/null) | gzip -1 \
   > "$machine/root.gz"
 
 timeout 1800 qemu-system-aarch64 -M virt -cpu cortex-a57 -smp 2 -m 1024 \
-  -nic none -nographic -kernel "$machine"/packages/boot/vmlinuz-* \
+  -nic none -nographic -no-reboot -kernel "$machine"/packages/boot/vmlinuz-* \
   -initrd "$machine/root.gz" -append "console=ttyAMA0 quiet panic=1" \
   < /dev/null 2>&1 | tr -d '\r' > "$machine/log"
 grep -E '^(failed: |Linux )|^[0-9]+ passed, [0-9]+ failed$' "$machine/log"
