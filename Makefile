@@ -14,6 +14,7 @@
 # make test-consumers  exports in the programs that they are made for; and
 #                 cprof dump of programs from Debian
 # make test-attached   a program that is attached to a thousand times
+# make test-machine    programs looked at from outside on aarch64, with a kernel
 # make test-hosts  servers of Debian with Lua inside, recorded
 # make test-html  the page's scripts: style, and what they compute
 # make test-browser    the page as people use it, in chromium; screenshots
@@ -81,11 +82,12 @@ BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 
 .PHONY: all amalgamation rockspec reference strings host demo test specs \
 	specs-ready test-load test-public test-versions test-suites test-platforms \
-	test-consumers test-attached test-hosts test-html \
+	test-consumers test-attached test-machine test-hosts test-html \
 	test-browser pages screenshot torture bench bench-check bench-keep \
 	instructions instructions-run instructions-keep accuracy install uninstall lint \
 	sanitize memcheck fuzz clean deps-build deps-lua deps-test \
-	deps-consumers deps-hosts deps-html deps-browser deps-platforms deps-lint \
+	deps-consumers deps-hosts deps-html deps-browser deps-platforms \
+	deps-machine deps-lint \
 	deps-memcheck deps-fuzz
 
 all: $(CORE)
@@ -310,6 +312,14 @@ deps-platforms:
 	  gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-mingw-w64-x86-64 wine \
 	  wine64 $$(command -v npm >/dev/null || echo nodejs npm))
 	@sh spec/versions/macos.sh $(B)/platforms/macos
+
+test-machine: deps-test deps-machine
+	@sh spec/versions/machine.sh "$(abspath $(LUA_SOURCES))" \
+	  "$(CURDIR)/$(B)/platforms"
+
+deps-machine:
+	$(call want,qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
+	  qemu-system-arm cpio)
 
 # Faults, from a seed. TORTURE_SCALE=200 TORTURE=mutated for ten million
 # files; 2, and starved, for each request of each mode in both ways.

@@ -116,10 +116,12 @@ describe("the amalgamation", function()
     for _, how in ipairs { "", "--profile" } do
       local output, _, status = shell([[
         cd %s/empty && rm -f ready
-        timeout -s KILL 60 ../%s %s ../stuck.lua & pid=$!
+        timeout -s KILL 600 ../%s %s ../stuck.lua & pid=$!
         until [ -e ready ]; do sleep 0.02; done
         kill -INT $(ps -o pid= --ppid $pid); wait $pid]], dir, program, how)
       assert.equal(1, status, output)
+      -- it may come before the file is closed
+      output = output:gsub("\n\t%[C%]: in [^\n]*", "", 1)
       assert.is_truthy(output:find("interrupted here\nstack traceback:\n\t" ..
         "[^\n]*stuck.lua:1>\n"), output)
     end

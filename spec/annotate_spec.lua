@@ -316,7 +316,7 @@ end
       ":4: %d+%.%d %%, %S+ self, 210,%d+ hits: for i = 1, n do "), list)
     local _, n = list:gsub("[^\n]+:%d+: [^\n]+\n", "")
     assert.equal(3, n)
-    local c = helper.record(function() return ("x"):rep(100000) end,
+    local c = driven.record(1000, function() return ("x"):rep(100000) end,
       { mode = "line" })
     list = c:annotate(nil, { format = "quickfix" })
     assert.is_truthy(list:find ":%d+: [%d.]+ %%, %S+ self %+ %S+ in C, 1 hit: ",

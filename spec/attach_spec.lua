@@ -287,9 +287,17 @@ describe("a program that listens", function()
         local ok, why = require "cprof".listen()
         if not ok then return why end
         local function work() for i = 1, 1000 do math.abs(i) end end
-        -- a signal that comes before both listen is not for both
+        -- A signal that comes before both listen is not for both. The core
+        -- counts one that has only begun to.
         local core = require "cprof.core"
-        while core.listening() < 2 do core.sleep(0.01) end
+        local mine <close> = io.open("listen", "a")
+        mine:write "x" mine:flush()
+        local all
+        repeat
+          core.sleep(0.01)
+          local f <close> = io.open "listen"
+          all = f:read "a"
+        until #all == 2
         io.open("ready", "w"):close()
         local n = 0
         repeat
@@ -359,9 +367,14 @@ describe("cprof attach", function()
       -- lines, as cprof run has them
       assert.equal(mode == "", out:find("x.lua:%d+ +local function work") ~=
         nil, out)
-      -- few samples do not tell which of the two is hotter
-      assert.is_truthy(out:find "\nNext: cprof show x.cprof work\n" or
-        out:find "\nNext: cprof show x.cprof math.abs\n", out)
+      -- few samples do not tell which of the two is hotter, and a busy
+      -- machine may hold up another one for longer than they run
+      local p = assert(profiler.load(dir:file "x.cprof"))
+      local both = helper.named(p, "work").total_ns
+      local shown = out:match "\nNext: cprof show x.cprof ([^\n]+)\n"
+      assert.is_truthy(both < p.program_ns * 0.8 or shown == "work" or
+        shown == "math.abs", out)
+      assert.is_truthy(shown, out)
       assert.is_truthy(out:find "status 0\ndone\ttrue\n$", out)
       assert.is_truthy(in_time(err):find "^recording process %d+ %(x.lua%)\n$",
         err)
@@ -487,6 +500,7 @@ describe("cprof attach", function()
     -- a digit counts the signals: while the program waits, it has all values.
     -- If attach ends early, `echo` lets the program go on.
     local out, err = beside(dir, "mkfifo pipe; <>pipe " .. auto,
+      "until_so grep '^State:.S' /proc/$pid/status; " ..
       "$SPEC_LUA $support/attached.lua '" .. [[
         if seen == 20 or not message "request".id then return end
         local digit = message "listen".signals
@@ -511,7 +525,8 @@ describe("cprof attach", function()
 
   it("says so where the program gets no processor", function()
     local dir <close> = command.folder()
-    local out, err = beside(dir, auto, "$SPEC_LUA $support/attached.lua '" ..
+    local out, err = beside(dir, auto, "until_so grep '^State:.[DS]' " ..
+      "/proc/$pid/status; $SPEC_LUA $support/attached.lua '" ..
       [[if ... > 3 then io.open("go", "w"):close() end]] ..
       "' --exact --seconds 0.1 -o a.cprof $pid >/dev/null", [[
       local starved = require "spec_host".starved
@@ -708,8 +723,9 @@ describe("cprof attach", function()
 
   it("ends by itself when the one who asked is gone", function()
     local dir <close> = command.folder()
-    local out, err = beside(dir, auto, "begin --seconds 1 -o a.cprof " ..
-      ">/dev/null; recorded 0 1 any; kill -9 $attach; " ..
+    local out, err = beside(dir, auto, "$SPEC_LUA $support/attached.lua '" ..
+      [[if message "answer".state then os.execute "kill -9 $PPID" end]] ..
+      "' --seconds 1 -o a.cprof $pid >/dev/null; " ..
       -- the file is complete a moment before the program says so
       "recorded 1 0 any; until_so grep stopped cprof-*/$pid.answer; " ..
       "cat cprof-*/$pid.answer")

@@ -169,8 +169,10 @@ describe("what recording costs", function()
       end
     end)
     local costs = p.meta.costs_ns
-    assert.is_true(costs.lua_callee > (helper.slow and 1.2 or 3) * usual)
-    assert.is_true(costs.lua_callee > 3 * costs.lua_caller)
+    -- these cost ten times as much, but 'usual' may be measured while the
+    -- machine is several times slower
+    assert.is_true(costs.lua_callee > (helper.slow and 1.2 or 1.5) * usual)
+    assert.is_true(costs.lua_callee > 1.5 * costs.lua_caller)
   end)
 
   it("is that of lines, of where they are, and of what runs there",
@@ -233,7 +235,8 @@ describe("what recording costs", function()
     for _, f in ipairs(p.functions) do
       assert.equal(f.self_raw_ns, f.self_ns)
     end
-    assert.is_nil(p:report():find("note:", 1, true))
+    -- a busy machine may have notes on its clocks
+    assert.is_nil(p:report { width = 1000 }:find "note: [^\n]*overhead")
   end)
 
   it("is the same in a file", function()

@@ -37,7 +37,8 @@ local program = [[
   end
   function acts.rotation()
     profiler.stop()
-    options.file, options.every = argument .. "%%n", 0.01
+    -- much longer than the walk that each new file takes
+    options.file, options.every = argument .. "%%n", 0.5
     profiler.start(options)
     tell()
     local second

@@ -25,6 +25,17 @@ local function rows(out)
   return of
 end
 
+-- The profile of `f`, where only readings of the clock take time.
+local function record(f, options)
+  return driven.record(100, f, options)
+end
+
+-- A part of the time is overhead, which is taken out unless an option says
+-- not to.
+local function compensated(f, options)
+  return driven.compensate(1000, 200, f, options)
+end
+
 local function diff(dir, a, b, ...)
   local one, two = dir:file "a.cprof", dir:file "b.cprof"
   assert(a:save(one))
@@ -35,7 +46,7 @@ end
 describe("cprof diff", function()
   it("counts one call as one", function()
     local dir <close> = command.folder()
-    local p = helper.record(gone, { c_functions = false })
+    local p = record(gone, { c_functions = false })
     local out = diff(dir, p, p)
     local n, what = out:match ", ([%d,]+) (calls?), mode call"
     assert.equal(n == "1" and "call" or "calls", what)
@@ -49,14 +60,14 @@ describe("cprof diff", function()
       local function often() pass(1000) end
       local function old() pass(3000) end
       local function fresh() pass(2000) end
-      local function record(f)
+      local function passing(f)
         return driven.parts(f, { exclude = { ".pass " } })
       end
-      local a = record(function()
+      local a = passing(function()
         for _ = 1, 10 do same() often() end
         old()
       end)
-      local b = record(function()
+      local b = passing(function()
         for _ = 1, 10 do same() end
         for _ = 1, 2500 do often() end
         fresh()
@@ -81,7 +92,7 @@ describe("cprof diff", function()
 
   it("sorts, filters and limits", function()
     local dir <close> = command.folder()
-    local a, b = helper.record(before), helper.record(after)
+    local a, b = record(before), record(after)
     local of = rows((diff(dir, a, b, "--sort=calls")))
     assert.equal("more", of[1])
     of = rows((diff(dir, a, b, "--sort=name", "--filter=/^[gm]o.+ %(/")))
@@ -94,14 +105,13 @@ describe("cprof diff", function()
 
   it("finds nothing between a profile and itself", function()
     local dir <close> = command.folder()
-    local p = helper.record(before)
+    local p = record(before)
     assert.is_truthy((diff(dir, p, p)):find "\n\nno function differs\n$")
   end)
 
   it("has the change of the share of the time, in points", function()
     local dir <close> = command.folder()
-    local with = { compensate = false }  -- or it may all be overhead
-    local a, b = helper.record(before, with), helper.record(after, with)
+    local a, b = record(before), record(after)
     local function share(p)
       return helper.find(p, more).self_ns / p.program_ns * 100
     end
@@ -124,7 +134,7 @@ describe("cprof diff", function()
 
   it("explains each of its columns", function()
     local dir <close> = command.folder()
-    local out = diff(dir, helper.record(before), helper.record(after))
+    local out = diff(dir, record(before), record(after))
     local help = command.cprof("help", "comparing")
     for title in out:match "\n\n([^\n]+)":gmatch "%S+" do
       assert.is_truthy(title == "function" or title == "defined" or
@@ -137,7 +147,7 @@ describe("cprof diff", function()
     local long = "a-folder-of-a-name-so-long-that-it-fills-a-line/x.cprof"
     assert(os.execute("mkdir " .. dir.path .. "/" .. long:match "^[^/]+"))
     local path = dir.path .. "/" .. long
-    assert(helper.record(before):save(path))
+    assert(record(before):save(path))
     local out = command.cprof("diff", path, path, "--width=60")
     for _, side in ipairs { "before", "after" } do
       assert.is_truthy((out:gsub("\n *", " ")):find(side .. ": " .. path ..
@@ -147,7 +157,7 @@ describe("cprof diff", function()
 
   it("leaves out what there is no room for", function()
     local dir <close> = command.folder()
-    local a, b = helper.record(before), helper.record(after)
+    local a, b = record(before), record(after)
     local heads, narrow = {}, nil
     for _, width in ipairs { 200, 100, 80, 70 } do
       local out = diff(dir, a, b, "--width=" .. width)
@@ -230,7 +240,7 @@ describe("cprof diff", function()
 
   it("warns of what options leave out", function()
     local dir <close> = command.folder()
-    local p = helper.record(before)
+    local p = compensated(before)
     for _, case in ipairs {
       { { callsites = true }, "one was recorded with callsites false, the " ..
         "other with true: their call-tree nodes cannot be compared, their " ..
@@ -250,25 +260,23 @@ describe("cprof diff", function()
       { { max_nodes = 16 }, "the counts of " .. dir:file "b.cprof" ..
         " are not exact: max_nodes was reached" },
     } do
-      local out, _, status = diff(dir, p, helper.record(before, case[1]))
+      local out, _, status = diff(dir, p, compensated(before, case[1]))
       assert.equal(0, status)
       assert.is_truthy(out:find("\nnote: [^\n]*" ..
         case[2]:gsub("%p", "%%%0")), out)
       local _, notes = out:gsub("\nnote: ", "")
-      -- the machine may be busy
-      local _, others = out:gsub("\nnote: other programs had ", "")
-      assert.equal(1, notes - others, out)
+      assert.equal(1, notes, out)
     end
-    local line = helper.record(before, { mode = "line" })
-    local out = diff(dir, line, helper.record(before, { mode = "line",
+    local line = compensated(before, { mode = "line" })
+    local out = diff(dir, line, compensated(before, { mode = "line",
       lines = { "x" } }))
     assert.is_truthy(out:find('\nnote: one was recorded with lines all, ' ..
       'the other with "x": their lines cannot be compared', 1, true), out)
     p.meta.runs = 3
-    out = diff(dir, p, helper.record(before))
+    out = diff(dir, p, compensated(before))
     assert.is_truthy(out:find("\nnote: one has 3 runs, the other 1 run: " ..
       "their figures cannot be compared\n", 1, true), out)
-    out = diff(dir, line, line):gsub("\nnote: other programs had [^\n]*", "")
+    out = diff(dir, line, line)
     assert.is_nil(out:find("note:", 1, true), out)
   end)
 
@@ -297,18 +305,16 @@ describe("cprof diff", function()
 
   it("marks what samples cannot tell from no change", function()
     local dir <close> = command.folder()
-    local function one() for _ = 1, 100000 do end end
-    local function other() for _ = 1, 100000 do end end
-    local function record(n)
-      return helper.record(function()
-        local stop = os.clock() + 0.3
-        repeat
-          for _ = 1, n do one() end
-          for _ = 1, 10 do other() end
-        until os.clock() > stop
-      end, { mode = "sample", clock = "cpu" })
+    -- each new table is where a sample is taken
+    local function one() local _ = {} end
+    local function other() local _ = {} end
+    local function sampled(of_one, of_other)
+      return driven.known(function()
+        for _ = 1, of_one do one() end
+        for _ = 1, of_other do other() end
+      end)
     end
-    local p, q = record(10), record(90)
+    local p, q = sampled(150, 150), sampled(270, 30)
     local of = rows((diff(dir, p, q)))
     assert.is_nil(of.one[8]:find "~", of.one[8])
     assert.equal("-", of.other[8]:sub(1, 1))
@@ -321,12 +327,12 @@ describe("cprof diff", function()
     end
     local out = diff(dir, p, p)
     assert.is_nil(out:find("~", 1, true), out)
-    out = diff(dir, record(10), p)
+    out = diff(dir, sampled(155, 145), p)
     of = rows(out)
     for _, name in ipairs { "one", "other" } do
       local far, off = of[name][8]:match "[%d.]+", of[name][9]:match "[%d.]+"
-      assert.equal(far ~= "0.0" and tonumber(far) <= tonumber(off),
-        of[name][8]:find "^~" ~= nil, out)
+      assert.is_true(tonumber(far) <= tonumber(off))
+      assert.is_truthy(of[name][8]:find "^~", out)
     end
     -- a function that no sample has met need not be new
     assert.is_nil(out:find "%snew\n", out)

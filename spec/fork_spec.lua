@@ -76,7 +76,7 @@ describe("the child of a fork", function()
       profiler.start { file = path }
       calls(10)
       if host.fork() then
-        host.sleep(0.2)
+        repeat until io.open(path .. ".on")
         local p = profiler.snapshot()
         helper.check(p)
         assert(p.meta.ended == "the process forked; its figures may " ..
@@ -85,6 +85,7 @@ describe("the child of a fork", function()
         host.exit(0)
       end
       calls(10)
+      io.open(path .. ".on", "w"):close()
       assert(host.wait() == 0)
       profiler.stop()
       expect(pid, 20)

@@ -1,3 +1,6 @@
+-- before cprof
+local driven = require "driven"
+
 local _ENV = require("helper").env(_ENV)
 
 local helper = require "helper"
@@ -49,7 +52,8 @@ describe("the time of the garbage collector", function()
         collectgarbage(kind)
         local rounds = 20 + collectgarbage "count" // 1000
         local function work() for _ = 1, rounds do make(10000) end end
-        local p = helper.record(work, { gc = true, mode = mode })
+        -- only the number of steps decides how long they take
+        local p = driven.record(100, work, { gc = true, mode = mode })
         helper.check(p)
         local zone = assert(zone_of(p), kind)
         assert.is_true(p.meta.gc_steps > 0 and zone.self_ns > 0)
@@ -113,7 +117,7 @@ describe("the time of the garbage collector", function()
   end)
 
   with("is known of each frame", function()
-    local p = helper.record(function()
+    local p = driven.record(100, function()
       for i = 1, 20 do
         make(i % 5 == 0 and 20000 or 10)
         profiler.frame()

@@ -157,13 +157,14 @@ describe("samples of allocations", function()
       for i = 1, n do s = s + i % 7 end
       return s
     end
-    local clock, from = os.clock, os.clock()
+    -- samples, of which one may stand for a time in which others ran
     local p = sample(function()
-      repeat spin(100000) tables(200) until clock() - from > 0.5
+      repeat
+        for _ = 1, 100 do spin(100000) tables(200) end
+      until profiler.snapshot().samples > 300
     end, { clock = "cpu", memory_interval = 1024 })
-    local own = helper.find(p, spin).self_ns
-    assert.is_true(own > 0.5 * p.program_ns,
-      ("%.2f"):format(own / p.program_ns))
+    local own = helper.find(p, spin).self_samples
+    assert.is_true(own > 0.5 * p.samples, ("%d of %d"):format(own, p.samples))
   end)
 
   it("are told as what they are", function()
@@ -417,7 +418,8 @@ describe("samples of what is in use", function()
         helper.find(before, f).live_bytes
     end
     assert.is_true(growth(leak) > 400000, growth(leak))
-    assert.is_true(math.abs(growth(parse)) < 20000, growth(parse))
+    -- chance does not find as many as ten samples in ten entries
+    assert.is_true(math.abs(growth(parse)) < 40000, growth(parse))
     assert.equal(10, #cache + 1)
   end)
 end)

@@ -65,11 +65,13 @@ describe("the cells of a recording", function()
   end)
 
   it("tell CPU time from waiting", function()
-    profiler.start { mode = "sample" }
-    for _ = 1, 20 do
-      host.poll(20)
+    -- few ticks, as each of them needs time to compute, and ends a wait
+    profiler.start { mode = "sample", rate = 100 }
+    local ended = 0
+    repeat
+      if host.poll(20) then ended = ended + 1 end
       local _ = {}
-    end
+    until ended >= 20
     profiler.stop()
     local p = profiler.snapshot()
     if not p.meta.waiting_ns then return end

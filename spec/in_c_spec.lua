@@ -1,3 +1,6 @@
+-- before cprof
+local driven = require "driven"
+
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
@@ -26,15 +29,16 @@ return function()
 end
 ]]
 
-local sorting <const> = [[
-local t = {}
+-- a sample at each new table, and as many as it says in `wait`
+local waiting <const> = [[
+local wait, t = require "driven".wait, {}
 local function fill(n)
-  for i = 1, n do t[i] = (i * 7919) % 100003 end
+  for i = 1, n do t[i] = {} end
 end
 return function()
-  fill(100000)
+  fill(10)
   for _ = 1, 10 do
-    table.sort(t, nil)
+    wait(20)
   end
 end
 ]]
@@ -74,12 +78,13 @@ describe("a line whose figures are all in C", function()
   end
 
   known("has its share and its total, sampled, and is shaded", function()
-    local p = profile_of(sorting, { mode = "sample" })
+    local folder <close> = command.folder()
+    local p = driven.sample(dofile(folder:file("code.lua", waiting)))
     local s = p:annotate("code.lua", { width = 120, color = "always" })
-    local line = s:match "\n([^\n]*table%.sort[^\n]*)"
+    local line = s:match "\n([^\n]*wait%([^\n]*)"
     assert.is_truthy(line:find "^\27%[[%d;]*m", line)
     s = p:annotate("code.lua", { width = 120 })
-    assert.is_truthy(figures(s, 8, "table"):find "%d+%.%d ±%d+%.%d +%S+$", s)
+    assert.is_truthy(figures(s, 8, "wait"):find "95%.2 ±%d+%.%d +200ms$", s)
     -- functions rank by it, too
     local first = p:annotate(nil, { width = 120 })
     assert.is_truthy(first:match "^[^\n]*":find("code.lua:5", 1, true), first)

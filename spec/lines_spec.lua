@@ -3,7 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local profiler = require "cprof"
 local helper = require "helper"
 local host = require "spec_host"
-
+local steady = require "steady"
 
 -- what Lua's own line hook counts for a source, while f runs
 local function counted(source, f)
@@ -71,7 +71,7 @@ local function check_sums(p)
   end
   for source in pairs(p.lines) do
     if not p.sources[source].mixed then
-      assert.equal(own[source], by[source], source)
+      assert.equal(own[source] or 0, by[source], source)
     end
   end
 end
@@ -239,27 +239,21 @@ describe("line mode", function()
   end)
 
   it("gives a line its time back after a call in the middle", function()
-    local code = [[
-      local spin = ...
-      return function()
-        local x = spin(100) + spin(200000) + spin(100)
-        local y = x
-        return y
-      end]]
-    local function spin(n)
-      local s = 0
-      for i = 1, n do s = s + i end
-      return s
-    end
-    local f = load(code, "=back")(spin)
-    local p = helper.record(f, { mode = "line" })
+    local p = steady.record([[
+      local function spin(us) pass(us) end
+      local function work()
+        local x = { pass(3), spin(100), pass(4), spin(2000), pass(5) }
+        pass(10)
+        return x
+      end
+      work()]], "mode = 'line'")
     check_sums(p)
-    local line = p.lines["=back"][3]
+    local line = p.lines["=game.lua"][3]
     assert.equal(1, line.hits)
-    assert.equal(3, line.calls)
-    assert.equal(helper.find(p, spin).total_ns, line.total_ns)
-    assert.is_true(line.self_ns < line.total_ns)
-    assert.is_true(line.self_ns > 0)
+    assert.equal(2, line.calls)
+    assert.equal(2100000, helper.named(p, "spin").total_ns)
+    assert.equal(2100000, line.total_ns)
+    assert.equal(12000, line.self_ns)
   end)
 
   it("agrees with the tree about calls from a line", function()
@@ -285,13 +279,26 @@ describe("line mode", function()
     local _, _, p = both(programs.recursion)
     local line = p.lines["=lines"][4]
     assert.equal(232 * 2, line.calls)
-    assert.is_true(line.total_ns > 0)
     assert.is_true(line.total_ns <= p.nodes[1].total_ns)
     local fib
     for _, f in ipairs(p.functions) do
       if f.source == "=lines" and f.line == 2 then fib = f end
     end
     assert.is_true(line.total_ns <= fib.total_ns)
+    p = steady.record([[
+      local function down(n)
+        pass(1)
+        if n > 0 then
+          down(n - 1) pass(10) down(n - 1)
+        end
+      end
+      down(2)]], "mode = 'line'")
+    check_sums(p)
+    local lines = p.lines["=game.lua"]
+    assert.same({ 7000, 30000 }, { lines[2].self_ns, lines[4].self_ns })
+    -- both calls of the first one
+    assert.same({ 6, 26000 }, { lines[4].calls, lines[4].total_ns })
+    assert.same({ 1, 37000 }, { lines[7].calls, lines[7].total_ns })
   end)
 
   it("knows the executable lines of functions that never ran", function()
@@ -332,21 +339,19 @@ describe("line mode", function()
   end)
 
   it("counts what is excluded for the line that called it", function()
-    local f = load([[
-      local spin = ...
-      return function()
-        local x = spin(1000000)
+    local p = steady.record([[
+      local callee = load("local pass = ... return function(us)\n" ..
+        "pass(us)\nreturn us end", "=callee")(pass)
+      local function work()
+        local x = callee(1000)
+        pass(20)
         return x
-      end]], "=caller")(load([[return function(n)
-        local s = 0
-        for i = 1, n do s = s + i end
-        return s
-      end]], "=callee")())
-    local p = helper.record(f, { mode = "line", exclude = { "/^callee/" } })
+      end
+      work()]], "mode = 'line', exclude = { '/^callee/' }")
     check_sums(p)
-    local line = p.lines["=caller"][3]
-    assert.equal(0, line.calls)
-    assert.is_true(line.self_ns > p.nodes[1].total_ns // 2)
+    local lines = p.lines["=game.lua"]
+    assert.equal(0, lines[4].calls)
+    assert.same({ 1000000, 20000 }, { lines[4].self_ns, lines[5].self_ns })
     for _, l in ipairs(p.lines["=callee"] or {}) do
       assert.equal(0, l.hits)
       assert.equal(0, l.self_ns)
@@ -354,24 +359,25 @@ describe("line mode", function()
   end)
 
   it("counts lines within zones for their function", function()
-    local f = load([[
-      local profiler, spin = ...
-      return function()
-        profiler.enter "zone"
-        local x = 0
-        for i = 1, 50000 do x = x + i end
-        profiler.leave "zone"
-        return x
-      end]], "=zoned")(profiler)
-    local p = helper.undisturbed(f, { mode = "line" })
+    local p = steady.record([[
+      local cprof = require "cprof"
+      local function work()
+        cprof.enter "zone"
+        pass(1)
+        for i = 1, 50 do pass(2) end
+        cprof.leave "zone"
+        pass(4)
+      end
+      work()]], "mode = 'line'")
     check_sums(p)
-    local lines = p.lines["=zoned"]
+    local lines = p.lines["=game.lua"]
     for number = 3, 7 do
-      assert.equal(number == 5 and 50000 or 1, lines[number].hits, number)
+      assert.equal(number == 5 and 50 or 1, lines[number].hits, number)
     end
-    assert.is_true(lines[5].self_ns <= helper.named(p, "zone").self_ns)
-    local whole = p.nodes[1].total_ns - p.meta.overhead_ns
-    assert.is_true(lines[5].self_ns > whole // 2)
+    assert.equal(101000, helper.named(p, "zone").self_ns)
+    assert.equal(4000, helper.named(p, "work").self_ns)
+    assert.same({ 0, 1000, 100000, 0, 4000 }, { lines[3].self_ns,
+      lines[4].self_ns, lines[5].self_ns, lines[6].self_ns, lines[7].self_ns })
   end)
 
   it("works with pauses, resets and late starts", function()

@@ -2,9 +2,21 @@ local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
 
+-- until no report leaves 'leaf' out: the machine may be busy meanwhile
 local script = [[
-local function leaf() return #string.rep("x", 100) end
-for _ = 1, 50 do leaf() end
+local long local function leaf() return #(long .. long) end
+local profiler = require "cprof"
+long = ("x"):rep(1000000)
+local function share()
+  local p = profiler.snapshot()
+  for _, f in ipairs(p.functions) do
+    if f.name == "leaf" then return f.total_ns / p.program_ns end
+  end
+  return 0
+end
+repeat
+  for _ = 1, 10 do leaf() end
+until share() > 0.8
 ]]
 
 -- a recording of a script in a folder whose name is no word of an address

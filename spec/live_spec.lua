@@ -148,7 +148,7 @@ describe("what is in use", function()
   end)
 
   it("is estimated from samples, without bias", function()
-    local sum, n = 0, helper.slow and 3 or 30
+    local sum, n = 0, helper.slow and 10 or 30
     for _ = 1, n do
       local p = record(function() keep(2000) end, { memory_interval = 4096 })
       sum = sum + helper.find(p, keep).live_bytes
@@ -158,9 +158,10 @@ describe("what is in use", function()
       collectgarbage()
     end
     local mean = sum / n
-    -- 27 samples in each, 800 in all: four deviations are 14 %
+    -- 27 samples in each: chance is beyond six deviations once in 500 million
     local expected = 2000 * sizes.table
-    assert.is_true(math.abs(mean - expected) < expected * 0.3, mean)
+    assert.is_true(math.abs(mean - expected) < expected * 6 / (27 * n) ^ 0.5,
+      mean)
   end)
 
   it("grows where something leaks", function()

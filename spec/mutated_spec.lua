@@ -198,8 +198,10 @@ describe("a damaged file", function()
     local dir <close> = command.folder()
     local path = dir:file "x.cprof"
     local function work()
-      local till = os.clock() + 0.02
-      while os.clock() < till do end
+      local till, x = os.clock() + 0.02, 0
+      while os.clock() < till do
+        for i = 1, 10000 do x = x + i end
+      end
     end
     local p
     repeat p = helper.record(work, { mode = "sample", file = path })

@@ -131,9 +131,13 @@ for _ = 1, 5 do game.step() end
     local script = dir:file("my-game/main.lua", program)
     for _, text in ipairs { "my-game", "/my-game/", "/my%-game/",
       dir.path .. "/my-game/" } do
-      local _, err = command.cprof("run", "--include=" .. text, script)
-      assert.is_truthy(err:find "\n[^\n]* 5  game%.step ", err)
+      local path = dir:file "x.cprof"
+      local _, err = command.cprof("run", "--include=" .. text, "-o", path,
+        script)
       assert.is_nil(err:find("string.rep", 1, true), err)
+      local out = command.cprof("report", "--min-percent=0", path)
+      assert.is_truthy(out:find "\n[^\n]* 5  game%.step ", out)
+      assert.is_nil(out:find("string.rep", 1, true), out)
     end
   end)
 

@@ -3,6 +3,7 @@ local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
 
+local core = require "cprof.core"
 local profiler = require "cprof"
 local helper = require "helper"
 local format = require "cprof.text.format"
@@ -52,7 +53,7 @@ end
 describe("a report", function()
   it("begins with what ran, wall time, calls, mode and clock", function()
     local timed = helper.record(game)  -- with a clock of cprof's
-    local head = lines(timed:report { mode = "total" })
+    local head = lines(timed:report { mode = "total", width = 1000 })
     assert.is_truthy(head[1]:find "^cprof: %S")
     local meta = timed.meta
     local function part(ns, what)
@@ -72,7 +73,8 @@ describe("a report", function()
     assert.equal(format.count(sum), calls)
     assert.equal(#timed.functions - 2, tonumber(functions))
     assert.equal(timed.meta.clock, clock)
-    assert.equal("", head[4])
+    -- a busy machine may make the times uncertain
+    assert.is_truthy(head[4] == "" or head[4]:find "^note: ", head[4])
   end)
 
   it("is what profiler.report gives", function()
@@ -124,7 +126,9 @@ describe("a report", function()
     end)
     local s = q:report { mode = "self", min_percent = 0, limit = 1000 }
     assert.equal(1, #rows(s, "same"))
-    assert.equal("4", rows(s, "same")[1][5])
+    local row = rows(s, "same")[1]
+    -- a column for waiting may come before the calls
+    assert.equal("4", row[row.name - 1])
     -- the functions of the header are the rows, with root and overhead
     local named, seen = 0, {}
     for _, f in ipairs(q.functions) do
@@ -200,6 +204,7 @@ describe("a report", function()
   it("shows pauses, but not those for reports", function()
     profiler.start()
     profiler.pause()
+    core.sleep(0.001)
     profiler.resume()
     profiler.stop()
     assert.is_truthy(profiler.report():find(

@@ -510,11 +510,14 @@ describe("a program that is sampled", function()
     for _, hook in ipairs { { "c" }, { "r" }, { "l" }, { "", 1 }, { "", 7 },
                             { "", 1000 }, { "crl", 100 } } do
       local bare = events(table.unpack(hook))
-      local more = hook[1]:find "l" and releases.tells_twice() and 300 or 0
+      -- events that each sample adds
+      local more = hook[1]:find "l" and releases.tells_twice() and 2 or 0
       profiler.start { mode = "sample", rate = 10000 }
       for _ = 1, 5 do
+        local before = profiler.snapshot().meta.signals
         local seen = events(table.unpack(hook))
-        assert.is_true(seen >= bare and seen <= bare + more, seen)
+        local signals = profiler.snapshot().meta.signals - before
+        assert.is_true(seen >= bare and seen <= bare + more * signals, seen)
       end
       profiler.stop()
     end
@@ -566,7 +569,7 @@ describe("a program that is sampled", function()
       local SIGPROF <const> = 27
       host.handle(SIGPROF)
       profiler.start { mode = "sample", rate = 10000 }
-      repeat until profiler.snapshot().samples > 10
+      repeat for i = 1, 1e5 do end until profiler.snapshot().samples > 10
       assert(not host.handle())
       profiler.stop()
       host.signal(SIGPROF)
@@ -581,7 +584,7 @@ describe("a program that is sampled", function()
       local host = require "spec_host"
       local SIGPROF <const> = 27
       profiler.start { mode = "sample", rate = 1000 }
-      repeat until profiler.snapshot().samples > 10
+      repeat for i = 1, 1e5 do end until profiler.snapshot().samples > 10
       host.handle(SIGPROF)
       profiler.stop()
       local text = profiler.snapshot():report()
@@ -592,23 +595,31 @@ describe("a program that is sampled", function()
   it("waits without being interrupted where its stack has waited before",
     function()
       if not direct or not machine:find "^x86_64" then return end
+      local ended, quiet = 0, 0
       local function wait(n)
-        local ended = 0
         for _ = 1, n do
-          if host.poll(3) then ended = ended + 1 end
+          if host.poll(20) then ended = ended + 1 else quiet = quiet + 1 end
           spin(1000)
         end
-        return ended
       end
-      local function twice()
-        return wait(150) + coroutine.wrap(wait)(150)
+      -- A busy machine may hold up the thread that looks, or a handler; but
+      -- not always.
+      local function is_usual()
+        local p = profiler.snapshot()
+        local poll = record(p, "spec_host.poll")
+        return quiet > 4 * ended and poll and poll.self_wait_ns > 0.9 *
+          math.max(p.meta.waiting_ns, quiet * 20e6)
       end
-      local ended
-      local function waits() ended = twice() end
+      local function waits()
+        local ends = core.seconds() + 120
+        repeat
+          wait(25)
+          coroutine.wrap(wait)(25)
+        until is_usual() or core.seconds() > ends
+      end
       local p = helper.record(waits, { mode = "sample", timer = "thread" })
       helper.check(p)
-      -- a busy machine may hold up the thread that looks, or a handler
-      assert.is_true(ended < 60, ended)
+      assert.is_true(quiet > 4 * ended, ended .. " of " .. quiet)
       assert.equal(ended, p.meta.interrupted)
       local by = p.meta.timer
       assert.is_true(by == "thread" or by == "task-clock", by)
@@ -618,7 +629,7 @@ describe("a program that is sampled", function()
         p:report())
       local poll = record(p, "spec_host.poll")
       assert.is_true(poll.self_wait_ns > p.meta.waiting_ns * 0.9)
-      assert.is_true(poll.self_wait_ns > (300 - ended) * 3e6 * 0.9)
+      assert.is_true(poll.self_wait_ns > quiet * 20e6 * 0.9)
       -- known by its two call paths
       local paths = 0
       for _, node in ipairs(p.nodes) do
@@ -754,7 +765,7 @@ describe("a program that is sampled", function()
       local profiler = require "cprof"
       local host = require "spec_host"
       local function work()
-        repeat until profiler.snapshot().samples > 5
+        repeat for i = 1, 1e5 do end until profiler.snapshot().samples > 5
       end
       profiler.start { mode = "sample", timer = arg[1] }
       work()
@@ -822,17 +833,16 @@ describe("a program that is sampled", function()
   it("may have several states, in turn and in threads", function()
     local code = [[
       local profiler = require "cprof"
+      -- takes far longer than a snapshot
       local function work()
-        local t = os.clock()
-        while os.clock() - t < 0.1 do
+        for _ = 1, ROUNDS do
           local s = 0
           for i = 1, 1000 do s = s + i end
           coroutine.wrap(function() s = s + 1 coroutine.yield() end)()
         end
       end
       profiler.start { mode = "sample", rate = 5000, clock = "cpu" }
-      local ends = os.time() + 60
-      repeat work() until profiler.snapshot().samples > 10 or os.time() > ends
+      repeat work() until profiler.snapshot().samples > 10
       profiler.stop()
       local p = profiler.snapshot()
       for _, f in ipairs(p.functions) do
@@ -841,7 +851,8 @@ describe("a program that is sampled", function()
           return "good"
         end
       end
-      return "no samples: " .. p.samples]]
+      return "too few samples of " .. p.samples]]
+    code = code:gsub("ROUNDS", slow and "100" or "1000")
     profiler.start { mode = "sample", rate = 5000 }
     for _, result in ipairs(host.threads(code, 4)) do
       assert.equal("good", result)

@@ -62,9 +62,12 @@ describe("a signal that kills a program under cprof run", function()
     local script = dir:file("x.lua", [[
       -- until the folder is gone
       os.execute "touch ready; while [ -e ready ]; do sleep 0.1; done"]])
-    local _, err, status = killed(dir, "TERM", "", "run", script)
+    local _, err, status = killed(dir, "TERM", "", "run", "-o", "x.cprof",
+      script)
     assert.equal(143, status)
-    assert.is_truthy(err:find("os.execute", 1, true), err)
+    assert.is_truthy(err:find("a signal ended the program", 1, true), err)
+    local p = assert(profiler.load(dir:file "x.cprof"))
+    assert.equal(1, helper.named(p, "os.execute").calls)
   end)
 
   it("leaves the file that was asked for, and a message where it is",

@@ -433,7 +433,7 @@ describe("cprof dump --locals", function()
       busy(42, "a", "b")]])
     while not io.open(dir.path .. "/begun") do core.sleep(0.005) end
     for _ = 1, helper.many(30) + 2 do
-      local found = assert(remote.read(program.pid, true))
+      local found = await(program.pid, function() return true end, true)
       for _, frame in ipairs(found.states[1].threads[1].frames) do
         if frame.name == "busy" then
           local v = frame.variables

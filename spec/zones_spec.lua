@@ -1,3 +1,6 @@
+-- before cprof
+local driven = require "driven"
+
 local _ENV = require("helper").env(_ENV)
 
 local profiler = require "cprof"
@@ -29,7 +32,22 @@ describe("zones", function()
     local zone = helper.named(p, "parse")
     assert.equal("zone", zone.kind)
     assert.equal("parse", zone.title)
-    assert.is_true(zone.self_ns > 0)
+  end)
+
+  it("have the time that passes in them", function()
+    local p = driven.parts(function()
+      profiler.enter "load"
+      driven.pass(1000000)
+      profiler.enter "parse"
+      driven.pass(3000000)
+      profiler.leave "parse"
+      profiler.leave "load"
+      driven.pass(500000)
+    end, { c_functions = false })
+    helper.check(p)
+    local zone, inner = helper.named(p, "load"), helper.named(p, "parse")
+    assert.same({ 1000000, 4000000 }, { zone.self_ns, zone.total_ns })
+    assert.same({ 3000000, 3000000 }, { inner.self_ns, inner.total_ns })
   end)
 
   it("have what is given beside the name as part of it", function()

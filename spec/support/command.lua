@@ -3,6 +3,7 @@
 local command = {}
 
 local cprof = "timeout 600 $SPEC_LUA lua/cprof/bin/cprof"
+local standing = "timeout 600 $SPEC_LUA -l standing lua/cprof/bin/cprof"
 
 -- without what the user's terminal sets in the environment
 local clean = "env -u NO_COLOR -u LC_ALL -u LC_CTYPE -u LUA_INIT " ..
@@ -86,6 +87,13 @@ end
 function command.cprof_with(before, after, ...)
   return command.shell(("%s %s %s"):format(before, line(cprof, ...), after))
 end
+
+---Runs cprof where time passes only when the program lets it, see standing.lua.
+function command.standing(...)
+  return command.shell(command.standing_line(...))
+end
+
+function command.standing_line(...) return line(standing, ...) end
 
 ---Runs the interpreter alone.
 function command.lua(...)

@@ -31,7 +31,7 @@ static void tick (void *ud, TimerWithin within) {
 
 
 static void *work (void *ud) {
-  time_t ends = time(NULL) + 20;
+  time_t ends = time(NULL) + 120;
   const char *why;
   (void)ud;
   worker = pthread_self();

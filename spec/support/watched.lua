@@ -45,19 +45,30 @@ function watched.alive(pid)
   assert(file and not file:read "a":find "%) Z ", "the program has ended")
 end
 
+-- seconds after which what is waited for is taken never to come
+local hangs <const> = 300
+
 -- Reads the process until `test` is true of what was read, and returns that.
 -- `locals`: with variables.
 function watched.await(pid, test, locals)
-  while true do
+  local deadline = core.seconds() + hangs
+  repeat
     local found = remote.read(pid, locals)
     if found and test(found) then return found end
     watched.alive(pid)
     core.sleep(0.005)
-  end
+  until core.seconds() > deadline
+  error("the program never came to what is waited for", 2)
 end
 
 function watched.waits_for_input(found)
   return (found.states[1].waits or ""):find "^read of file 0"
+end
+
+-- If a program kept changing while it was read, it was stopped at last,
+-- though it has come to wait meanwhile.
+function watched.waits_undisturbed(found)
+  return watched.waits_for_input(found) and not found.stopped
 end
 
 -- What the program says of its nth step, once it waits there.

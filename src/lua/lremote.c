@@ -309,7 +309,8 @@ static int lremote_line (lua_State *L) {
   else told = task_registers((long)luaL_checkinteger(L, 4), &r);
   if (!told || remote_head(m, l, lremote_address(L, 2), &t) != NULL ||
       t.ci == t.base || remote_called(m, l, t.ci, &f) != NULL || f.isc ||
-      !remote_proto(m, f.code, &p) || !stack_place(m, &p, &r, seen, &at) ||
+      !remote_proto(m, f.code, &p) ||
+      !stack_place(m, &p, t.ci, &r, seen, &at) ||
       !remote_line(m, &p, at, &line) || line == 0)
     return 0;
   lua_pushinteger(L, line);

@@ -12,6 +12,13 @@
 #define STACK_WORDS	64	/* words of the C stack that are looked at */
 #define STACK_LOOP	256	/* instructions in which a loop is looked for */
 
+/* in a CallInfo: those before and behind it; where its function was when it
+   last could call or fail, which is at most so many bytes from where it is */
+#define STACK_PREVIOUS	16
+#define STACK_NEXT	24
+#define STACK_SAVED	32
+#define STACK_NEAR	1024
+
 
 /*
 ** Finds the threads that run, from 't' on: each has resumed the next one. '*n'
@@ -134,7 +141,26 @@ static int64_t stack_choose (RemoteMemory *m, const RemoteProto *p,
 }
 
 
-int stack_place (RemoteMemory *m, const RemoteProto *p,
+/*
+** Is a thread between two functions? While one calls or returns to that of
+** 'ci', a register still has its own place.
+*/
+static int stack_between (RemoteMemory *m, uint64_t ci,
+                          const TaskRegisters *r) {
+  int k, i;
+  for (k = STACK_PREVIOUS; k <= STACK_NEXT; k += STACK_NEXT - STACK_PREVIOUS) {
+    uint64_t other = remote_word(m, ci + (uint64_t)k);
+    uint64_t saved = other != 0 ? remote_word(m, other + STACK_SAVED) : 0;
+    for (i = 0; i < r->count && saved != 0; i++)
+      if (i != r->stack &&
+          r->word[i] - saved + STACK_NEAR <= 2 * STACK_NEAR)
+        return 1;
+  }
+  return 0;
+}
+
+
+int stack_place (RemoteMemory *m, const RemoteProto *p, uint64_t ci,
                  const TaskRegisters *r, uint32_t *seen, int *at) {
   uint64_t words[STACK_WORDS];
   int64_t proven = -1;
@@ -156,7 +182,10 @@ int stack_place (RemoteMemory *m, const RemoteProto *p,
     if (proven >= 0) *at = (int)proven;
     return proven >= 0;
   }
-  if (!remote_copy(m, r->word[r->stack], words, sizeof words)) return 0;
+  /* the C stack may then have a place of long ago */
+  if (stack_between(m, ci, r) ||
+      !remote_copy(m, r->word[r->stack], words, sizeof words))
+    return 0;
   for (i = 0; i < STACK_WORDS; i++)
     if (words[i] > p->code &&
         remote_instruction(p, words[i], &place) == NULL) {
@@ -184,7 +213,7 @@ static const char *stack_call (RemoteStack *s, RemoteMemory *m,
   if (!f.isc) {
     misfit = remote_instruction(&p, f.pc, &at);
     if (misfit != NULL) return misfit;
-    if (s->count == 0 && r != NULL) stack_place(m, &p, r, s->seen, &at);
+    if (s->count == 0 && r != NULL) stack_place(m, &p, ci, r, s->seen, &at);
     if ((uint32_t)at < known_at(k, to->func)->size)
       to->at = (uint32_t)at + 1;
   }

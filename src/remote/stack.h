@@ -47,10 +47,11 @@ CPROF_I const char *stack_read (RemoteStack *s, RemoteMemory *m,
 ** register has the place if another one has the instruction at this address.
 ** Without such proof, it is the register that has had an address in the code
 ** most often, as 'seen' counts. If none has one, a function of Lua's own may
-** have saved it in the C stack. Sets '*at' to the instruction. 0: it is not
-** known, or registers disagree; '*at' is not set.
+** have saved it in the C stack; but not if the thread is just calling the
+** function, or returning to it. 'ci' is its call. Sets '*at' to the
+** instruction. 0: it is not known, or registers disagree; '*at' is not set.
 */
-CPROF_I int stack_place (RemoteMemory *m, const RemoteProto *p,
+CPROF_I int stack_place (RemoteMemory *m, const RemoteProto *p, uint64_t ci,
                          const TaskRegisters *r, uint32_t *seen, int *at);
 
 #endif

@@ -1,0 +1,3 @@
+local f = io.popen "sleep 10000"
+local function waits() return f:read "a" end
+waits()
