@@ -84,22 +84,22 @@ describe("an idle server", function()
     if not watched then return end
     profiler.start { mode = "sample", timer = "auto" }
     local ended, tries, early = 0, 0
-    local function poll(ms)
+    local function wait(ms)
       early = host.poll(ms)
       if early then ended = ended + 1 end
     end
     -- a wait is interrupted once, as its call path is new; no other one is,
     -- unless a busy machine has held up a signal until it began
-    repeat poll(50) until ended > 0 and not early
+    repeat wait(50) until ended > 0 and not early
     repeat
       tries = tries + 1
-      poll(2000)
+      wait(2000)
     until not early or tries == 4
     assert.is_false(early)
     -- who takes the samples may have had no processor so far
     for _ = 1, 600 do
       if (poll_of(profiler.snapshot()).self_samples or 0) > 20 then break end
-      poll(100)
+      wait(100)
     end
     profiler.stop()
     local p = profiler.snapshot()
