@@ -4,6 +4,8 @@
 
 #include "remote/stack.h"
 
+#include "internals/internals.h"
+
 #if PLATFORM_WATCH
 
 #include <string.h>
@@ -12,12 +14,8 @@
 #define STACK_WORDS	64	/* words of the C stack that are looked at */
 #define STACK_LOOP	256	/* instructions in which a loop is looked for */
 
-/* in a CallInfo: those before and behind it; where its function was when it
-   last could call or fail, which is at most so many bytes from where it is */
-#define STACK_PREVIOUS	16
-#define STACK_NEXT	24
-#define STACK_SAVED	32
-#define STACK_NEAR	1024
+#define STACK_NEXT	24	/* offset in a CallInfo: the one above it */
+#define STACK_NEAR	1024	/* bytes of code around a place in it */
 
 
 /*
@@ -141,22 +139,26 @@ static int64_t stack_choose (RemoteMemory *m, const RemoteProto *p,
 }
 
 
+/* Is a register near the instruction that the call 'ci' was last known at? */
+static int stack_isnear (RemoteMemory *m, uint64_t ci,
+                         const TaskRegisters *r) {
+  uint64_t pc = ci != 0 ? remote_word(m, ci + INTERNALS_CI_PC) : 0;
+  int i;
+  for (i = 0; i < r->count && pc != 0; i++)
+    if (i != r->stack && r->word[i] - pc + STACK_NEAR <= 2 * STACK_NEAR)
+      return 1;
+  return 0;
+}
+
+
 /*
-** Is a thread between two functions? While one calls or returns to that of
-** 'ci', a register still has its own place.
+** Is a thread just calling the function of 'ci', or returning to it? A register
+** then still has a place in the code of the caller or callee.
 */
 static int stack_between (RemoteMemory *m, uint64_t ci,
                           const TaskRegisters *r) {
-  int k, i;
-  for (k = STACK_PREVIOUS; k <= STACK_NEXT; k += STACK_NEXT - STACK_PREVIOUS) {
-    uint64_t other = remote_word(m, ci + (uint64_t)k);
-    uint64_t saved = other != 0 ? remote_word(m, other + STACK_SAVED) : 0;
-    for (i = 0; i < r->count && saved != 0; i++)
-      if (i != r->stack &&
-          r->word[i] - saved + STACK_NEAR <= 2 * STACK_NEAR)
-        return 1;
-  }
-  return 0;
+  return stack_isnear(m, remote_word(m, ci + INTERNALS_CI_PREVIOUS), r) ||
+         stack_isnear(m, remote_word(m, ci + STACK_NEXT), r);
 }
 
 
@@ -182,7 +184,7 @@ int stack_place (RemoteMemory *m, const RemoteProto *p, uint64_t ci,
     if (proven >= 0) *at = (int)proven;
     return proven >= 0;
   }
-  /* the C stack may then have a place of long ago */
+  /* between two functions, the C stack may have a place of long ago */
   if (stack_between(m, ci, r) ||
       !remote_copy(m, r->word[r->stack], words, sizeof words))
     return 0;
