@@ -5,11 +5,13 @@ local command = require "command"
 local read = command.read
 local readme = read "README.md"
 
--- a line without what differs from run to run: times, shares, times of the
--- day, the number of comparisons of a sort, and the blanks of columns
+-- a line without what differs from run to run: times, also of waiting and of
+-- being preempted, which may be none, shares, times of the day, the number of
+-- comparisons of a sort, and the blanks of columns
 local function plain(line)
   return (line:gsub("%d%d:%d%d:%d%d", "CLOCK")
     :gsub("[+-]?%f[%d<][<%d.]+[nµm]*s%f[%W]", "TIME")
+    :gsub(", TIME waiting", ""):gsub(", TIME preempted", "")
     :gsub("[+-]?[%d.]+%s*%%", "SHARE"):gsub("%d%d,%d%d%d calls", "CALLS")
     :gsub("[+-]%d,%d+ calls", "CALLS"):gsub("%s+[+-]?[%d.]+%f[%s]",
       function(n) return n:find "%." and " SHARE" or n end)
