@@ -10,6 +10,10 @@ export const build = resolve(process.env.CPROF_BUILD || "build");
 export const folder = `${build}/page`;
 
 const minutes = 60000;
+
+// how long to wait for what may come late on a busy machine
+export const patience = 3 * minutes;
+
 const program = process.env.CHROMIUM || "/usr/bin/chromium";
 
 // the end of what the browser has said
@@ -32,7 +36,7 @@ export async function start() {
   try {
     browser = await puppeteer.launch({
       executablePath: program,
-      timeout: 3 * minutes,
+      timeout: patience,
       protocolTimeout: 5 * minutes,
       args: [
         "--no-sandbox",
@@ -72,7 +76,7 @@ export async function start() {
 // A page of the folder, in a window of this size.
 export async function visit(browser, name, { hash, size, theme, listen }) {
   const page = await browser.newPage();
-  page.setDefaultTimeout(3 * minutes);
+  page.setDefaultTimeout(patience);
   listen?.(page);
   await page.setViewport({ width: size[0], height: size[1] });
   await page.emulateMediaFeatures([

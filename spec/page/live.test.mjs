@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, afterEach, describe, it } from "node:test";
-import { build, drawn, start } from "./browser.mjs";
+import { build, drawn, patience, start } from "./browser.mjs";
 
 const { browser, close } = await start().catch((error) => {
   process.stderr.write(`${error.message}\n`);
@@ -87,6 +87,7 @@ async function open(url, hash = "") {
     if (["error", "warn"].includes(message.type())) faults.push(message.text());
   });
   page.on("pageerror", (error) => faults.push(String(error.stack || error)));
+  page.setDefaultTimeout(patience);
   await page.setViewport({ width: 1300, height: 800 });
   await page.goto(hash ? `${url}#${hash}` : url);
   await page.waitForSelector("nav a");
@@ -110,7 +111,8 @@ async function changed(page, ask, ...args) {
   // a page behind another one is not drawn
   await page.bringToFront();
   const before = await ask(page, ...args);
-  for (let i = 0; i < 300; i++) {
+  const end = Date.now() + patience;
+  while (Date.now() < end) {
     await new Promise((done) => setTimeout(done, 50));
     const now = await ask(page, ...args);
     if (now !== before) return now;
@@ -120,7 +122,7 @@ async function changed(page, ask, ...args) {
 
 async function until(page, test, ...args) {
   await page.bringToFront();
-  await page.waitForFunction(test, { timeout: 30000, polling: 50 }, ...args);
+  await page.waitForFunction(test, { polling: 50 }, ...args);
 }
 
 async function press(page, label) {
@@ -140,7 +142,7 @@ const state = (page) => page.$eval(".live .state", (e) => e.textContent);
 describe("the live page", () => {
   it(
     "follows the program in each view, without a fault",
-    { timeout: 60000 },
+    { timeout: 10 * patience },
     async () => {
       const { url } = await serve("a.lua", "--", "--lines", "a.lua");
       const page = await open(url);
@@ -163,7 +165,7 @@ describe("the live page", () => {
 
   it(
     "keeps choice, zoom, scroll, focus and what is typed",
-    { timeout: 60000 },
+    { timeout: 10 * patience },
     async () => {
       const { url } = await serve("b.lua", "--", "--lines", "b.lua");
       let page = await open(url, "view=functions");
@@ -239,7 +241,7 @@ describe("the live page", () => {
 
   it(
     "pauses, marks, resets, and is refreshed as often as is chosen",
-    { timeout: 60000 },
+    { timeout: 10 * patience },
     async () => {
       const { url } = await serve("c.lua", "--", "c.lua");
       const page = await open(url);
@@ -277,10 +279,13 @@ describe("the live page", () => {
       await changed(other, calls);
 
       await page.select(".live select", "30");
-      await new Promise((done) => setTimeout(done, 400));
-      const slow = await calls(page);
-      await changed(other, calls);
-      await changed(other, calls);
+      // what was on its way may still come
+      let slow;
+      for (let i = 0; i < 10 && slow !== (await calls(page)); i++) {
+        slow = await calls(page);
+        await changed(other, calls);
+        await changed(other, calls);
+      }
       assert.equal(await calls(page), slow);
       await page.select(".live select", "0.2");
       await changed(page, calls);
@@ -292,7 +297,7 @@ describe("the live page", () => {
 
   it(
     "runs the program again, and the heat moves",
-    { timeout: 60000 },
+    { timeout: 10 * patience },
     async () => {
       const { url } = await serve("d.lua", "--", "--lines", "d.lua");
       const page = await open(url, "view=source&file=d.lua");
@@ -334,7 +339,7 @@ describe("the live page", () => {
 
   it(
     "is refreshed in the page that is seen, of as many as there are",
-    { timeout: 60000 },
+    { timeout: 10 * patience },
     async () => {
       const { url } = await serve("g.lua", "--", "g.lua");
       const pages = [];
@@ -348,7 +353,7 @@ describe("the live page", () => {
     },
   );
 
-  it("says when the server is gone", { timeout: 60000 }, async () => {
+  it("says when the server is gone", { timeout: 10 * patience }, async () => {
     const { server, url } = await serve("e.lua", "--", "--quiet", "e.lua");
     const page = await open(url);
     const before = await calls(page);
@@ -361,7 +366,7 @@ describe("the live page", () => {
 
   it(
     "shows what the program has named as text",
-    { timeout: 60000 },
+    { timeout: 10 * patience },
     async () => {
       const hostile = "</script><img src=x onerror=hacked()>";
       const file = "f.lua";
