@@ -11,9 +11,9 @@
 ** of 'timers', which is never freed. On Linux, the value that the signal
 ** carries tells whether it is still for the timer in that entry: a late
 ** signal does nothing. The signal of a task clock carries its descriptor. The
-** handler calls nothing but 'tick', clock_gettime, timer_settime, sigpending
-** and, to send a signal on, pthread_kill. It keeps errno. Another thread that
-** ends the timer waits until the handler has left the entry.
+** handler calls nothing but 'tick', clock_gettime, getrusage, timer_settime,
+** sigpending and, to send a signal on, pthread_kill. It keeps errno. Another
+** thread that ends the timer waits until the handler has left the entry.
 */
 
 #define _GNU_SOURCE		/* SIGEV_THREAD_ID, syscall */
@@ -31,6 +31,10 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#if PLATFORM_INTERRUPTED
+#include <sys/resource.h>
+#endif
 
 #if !PLATFORM_TIMERS
 #include <sys/time.h>
@@ -54,7 +58,9 @@ typedef struct Timer {
   int signal;
   uintptr_t ended;	/* stack pointer of the system call that the last
 			   signal has ended; 0: it has ended none */
-  uint64_t left;	/* ns, when that signal's handler returned */
+  uint64_t left;	/* processor time in ns, when that signal's handler
+			   returned */
+  long blocked;		/* how often the thread had blocked by then */
   uintptr_t at;		/* see 'timer_at' */
 #if PLATFORM_TIMERS
   timer_t id;
@@ -317,18 +323,31 @@ static TimerWithin timer_again (const Timer *t, TimerWithin within,
 #endif
 
 
+/* How often this thread has blocked so far; 0: not known. */
+static long timer_blocked (void) {
+#if PLATFORM_INTERRUPTED
+  struct rusage use;
+  if (getrusage(RUSAGE_THREAD, &use) == 0) return use.ru_nvcsw;
+#endif
+  return 0;
+}
+
+
 /*
 ** A signal that comes while the handler runs is delivered when the handler
 ** returns. It finds the system call that the first signal has ended, and must
-** not count as having ended another one.
+** not count as having ended another one. Before that, the thread may have to
+** wait for a processor, but neither blocks nor computes.
 */
-#define TIMER_NEXT	5000u	/* ns until that second handler begins */
+#define TIMER_NEXT	10000u	/* ns of processor time until the second handler
+				   begins */
 
 static TimerWithin timer_once (Timer *t, TimerWithin within,
                                const void *context) {
   uintptr_t stack = within == TIMER_ENDS ? timer_stack(context) : 0;
-  int again = stack != 0 && stack == t->ended &&
-              platform_monotonic() - t->left < TIMER_NEXT;
+  int again = stack != 0 && stack == t->ended && t->blocked != 0 &&
+              timer_blocked() == t->blocked &&
+              platform_cpu() - t->left < TIMER_NEXT;
   t->ended = stack;
   return again ? TIMER_WAITS : within;
 }
@@ -350,7 +369,9 @@ static void timer_come (Timer *t, void *context) {
     within = timer_again(t, timer_once(t, within, context), context);
   }
   t->tick(t->ud, within);
-  if (t->ended != 0) t->left = platform_monotonic();
+  if (t->ended == 0) return;
+  t->blocked = timer_blocked();
+  t->left = platform_cpu();
 }
 
 
