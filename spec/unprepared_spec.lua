@@ -448,16 +448,33 @@ describe("cprof attach of a program that does not listen", function()
   it("prints the report, and keeps the recording", function()
     local dir <close> = command.folder()
     local out, err, ended = beside(dir, busy, "cprof attach --seconds 0.2 " ..
-      "--sample=500 $pid && cprof report --json | head -c 1; " ..
+      "--sample=500 $pid && cprof report | grep -c 'read from outside'; " ..
       "cprof attach --seconds 0.2 -o a.cprof $pid >/dev/null 2>&1; " ..
       "cprof tree a.cprof | grep -c 'read from outside'")
     assert.is_truthy(err:find("^process %d+ does not listen: it is sampled " ..
       "from outside\n"), err)
     assert.is_truthy(out:find("read from outside: ", 1, true), out .. err)
-    assert.is_truthy(out:find "1\n$", out)
+    assert.is_truthy(out:find "\n1\n1\n$", out)
     local p = assert(profiler.load(dir:file "a.cprof"))
     helper.check(p)
     assert.equal("sample", p.meta.mode)
+    assert.same(well, ended)
+  end)
+
+  it("writes a page, and keeps the recording, too", function()
+    local dir <close> = command.folder()
+    local out, err, ended = beside(dir, busy, [[
+      until cprof attach --seconds 0.5 --html -o a.html $pid >1 2>/dev/null
+        grep -q '^Next: cprof show' 1; do :; done
+      grep ^Written 1
+      head -c 15 a.html; echo; cprof report | grep -c 'read from outside'
+      cprof attach --seconds 0.2 --html $pid >/dev/null 2>&1
+      ls process-$pid-*.html | wc -l
+      cprof attach --html -o none/a.html $pid; echo $?]])
+    assert.equal("Written to a.html, as html\n<!doctype html>\n1\n1\n2\n",
+      out, err)
+    assert.equal("cprof attach: cannot write none/a.html: No such file or " ..
+      "directory\n", err:match "[^\n]*none[^\n]*\n", err)
     assert.same(well, ended)
   end)
 

@@ -287,11 +287,14 @@ describe("the figures", () => {
         if (cells.length < 6) continue;
         const [self, share, total, totalShare] = cells;
         const [place] = cells.slice(-1);
+        // the collector is defined nowhere
+        if (place.startsWith("(")) continue;
         told.set(`${cells[cells.length - 2]} ${place.match(/\d*$/)}`, [
           ...[self, share, total, totalShare],
         ]);
       }
-      assert.ok(told.size > 5, name);
+      // functions of less than 1 % have no row
+      assert.ok(told.size > 2, name);
       await open(name, "view=functions");
       const heads = await texts("thead th");
       const cells = await page.$$eval("tbody tr", (all) =>
@@ -309,7 +312,7 @@ describe("the figures", () => {
         const got = [row[x], row[x + 1], row[y], row[y + 1]];
         assert.deepEqual(got.map(tight), want, `${name} ${row[named]}`);
       }
-      assert.ok(found > 5, `${name}: ${found} of ${told.size}`);
+      assert.equal(found, told.size, name);
     }
   });
 });

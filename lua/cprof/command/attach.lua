@@ -49,6 +49,8 @@ local attach = {
       "Lua itself, of libraries and of the host." },
     { "-o FILE", "Record into FILE. (default: a temporary file, which " ..
       "commands without FILE read)", target = "output" },
+    { "--html", "Write FILE at the end, as a page for a browser. Without " ..
+      "-o, the page is named after the process and the time." },
     input.looks,
   },
 }
@@ -298,8 +300,18 @@ local function clock_wanted(parsed)
   return parsed.clock or mode_wanted(parsed) == "sample" and "cpu" or nil
 end
 
+-- the file of the page, if one is wanted
+local function page_wanted(parsed)
+  if not parsed.html then return nil end
+  return parsed.output or ("process-%d-%s.html"):format(parsed.pid,
+    os.date "%Y%m%d-%H%M%S")
+end
+
+-- the file that is recorded into, which has the name that the user gave
+local function kept(parsed) return not parsed.html and parsed.output or nil end
+
 local function target(parsed, fail)
-  if parsed.output then
+  if kept(parsed) then
     return filename.absolute(parsed.output, core.cwd() or ".")
   end
   return recordings.begin() or
@@ -312,14 +324,19 @@ local function interruptible(f)
   if not ok and not tostring(why):find "interrupted!" then error(why, 0) end
 end
 
--- Prints the report of a recording.
+-- Prints the report of a recording, and writes its page.
 local function finish_file(parsed, file, fail)
   recordings.finish(file)
   local profile = input.load(file, fail)
-  local line = summary.next(profile, parsed.output)
+  local page, why = page_wanted(parsed), nil
+  if page then why = select(2, profile:export("html", page)) end
+  local last = summary.ending(profile, { kept = page or parsed.output,
+    format = page and "html", last = not kept(parsed) })
+  if why then last = summary.next(profile) end
   input.print(summary.text(profile, { width = parsed.width,
     color = parsed.color }, format.rows()) ..
-    (line and ("\n%s\n"):format(line) or ""), fail)
+    (last and ("\n%s\n"):format(last) or ""), fail)
+  if why then fail(why) end
 end
 
 -- a name for a request that no other one has
@@ -412,7 +429,7 @@ local function from_outside(parsed, fail)
   local saved
   saved, why = program:profile():save(file)
   if not saved then
-    if not parsed.output then recordings.cancel(file) end
+    if not kept(parsed) then recordings.cancel(file) end
     fail(why)
   end
   finish_file(parsed, file, fail)
@@ -426,6 +443,9 @@ function attach.call(parsed, fail)
     if rendezvous.unable then fail(rendezvous.unable) end
     return print_list(fail)
   end
+  if parsed.html and parsed.output then
+    input.writable(parsed.output, fail)
+  end
   local program = not rendezvous.unable and listeners.find(parsed.pid)
   if not program or parsed.native then return from_outside(parsed, fail)
   elseif parsed.no_stop then
@@ -435,7 +455,7 @@ function attach.call(parsed, fail)
   local file, id = target(parsed, fail), new_id()
   local function failed(message)
     withdraw(program, "request", id)
-    if not parsed.output then recordings.cancel(file) end
+    if not kept(parsed) then recordings.cancel(file) end
     fail(message)
   end
   local begun = record(program, id, parsed, file, failed)

@@ -164,6 +164,20 @@ function input.print(text, fail)
   if not ok then fail("cannot write standard output: " .. why) end
 end
 
+---Fails if a file cannot be written. The file stays as it is.
+---@param path string
+---@param fail fun(message: string)
+function input.writable(path, fail)
+  -- opening and closing a pipe here would end it for its reader
+  if core.special(path) then return end
+  local there = io.open(path, "rb")
+  if there then there:close() end
+  local file, why = io.open(path, "ab")
+  if not file then fail("cannot write " .. why) end
+  file:close()
+  if not there then os.remove(path) end
+end
+
 ---The command's options for a library function.
 ---@param specs table<string, cprof.OptionSpec>  of the function
 ---@param parsed table

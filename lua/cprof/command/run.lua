@@ -308,14 +308,7 @@ local function check_output(parsed, fail)
     fail(("--format=%s needs times, which --count does not record"):
       format(row.name))
   end
-  -- opening and closing a pipe here would end it for its reader
-  if parsed.output == "" or core.special(parsed.output) then return end
-  local there = io.open(parsed.output, "rb")
-  if there then there:close() end
-  local file, why = io.open(parsed.output, "ab")
-  if not file then fail("cannot write " .. why) end
-  file:close()
-  if not there then os.remove(parsed.output) end
+  if parsed.output ~= "" then input.writable(parsed.output, fail) end
 end
 
 -- checks what --children needs

@@ -81,8 +81,12 @@ local lost <const> = "The recording is not kept: its folder " ..
   "(XDG_RUNTIME_DIR, TMPDIR) is missing or full,\nor others can write to " ..
   "it. -o FILE keeps it."
 
--- the last lines: where the recording is, and the next command
-local function ending(profile, facts)
+---The last lines: where the recording is, and the next command; nil: there are
+---none.
+---@param profile cprof.Profile
+---@param facts cprof.Summary
+---@return string?
+function summary.ending(profile, facts)
   local out = { facts.lost and lost or nil }
   if facts.kept and facts.format then
     out[1] = ("Written to %s, as %s"):format(terminal.quote(facts.kept),
@@ -93,7 +97,7 @@ local function ending(profile, facts)
   elseif facts.kept and not facts.format then
     out[#out + 1] = summary.next(profile, facts.kept)
   end
-  return #out > 0 and table.concat(out, "\n")
+  return out[1] and table.concat(out, "\n")
 end
 
 -- lists of the hottest lines by each heat, and the number of rows that they
@@ -192,7 +196,7 @@ function summary.say(profile, facts)
   if facts.note then height = height - 1 end
   local out = { "\n", summary.text(profile, looks, height) }
   if facts.note then out[#out + 1] = ("note: %s\n"):format(facts.note) end
-  local last = ending(profile, facts)
+  local last = summary.ending(profile, facts)
   if last then out[#out + 1] = ("\n%s\n"):format(last) end
   terminal.say(table.concat(out))
 end
