@@ -15,7 +15,10 @@ local function plain(line)
     :gsub("[+-]?[%d.]+%s*%%", "SHARE"):gsub("%d%d,%d%d%d calls", "CALLS")
     :gsub("[+-]%d,%d+ calls", "CALLS"):gsub("%s+[+-]?[%d.]+%f[%s]",
       function(n) return n:find "%." and " SHARE" or n end)
-    :gsub("%s+", " "):gsub("^ ", ""))
+    :gsub("%s+", " "):gsub("^ ", "")
+    -- a column for waiting, if there was any
+    :gsub(" waiting calls", " calls"):gsub("SHARE TIME (%d)", "SHARE %1")
+    :gsub("SHARE %- (%d)", "SHARE %1"))
 end
 
 -- the blocks of commands, as { command, lines... }
