@@ -133,6 +133,7 @@ void hot_divide (Hot *h, uint64_t now, GapParts *parts) {
 }
 
 
+#if PLATFORM_SIGNALS
 /* Calls what reads the time and the thread's clocks, which is safe. */
 void hot_killed (Hot *h) {
   Figures *f = h->recording->figures;
@@ -145,6 +146,7 @@ void hot_killed (Hot *h) {
   f->killed_waited = parts.waited;
   f->killed = now;
 }
+#endif
 
 
 uint64_t hot_gap (Hot *h, uint64_t now) {

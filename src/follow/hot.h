@@ -194,11 +194,13 @@ COLD CPROF_I void hot_preempted (Hot *h, uint64_t ticks);
 */
 COLD CPROF_I void hot_divide (Hot *h, uint64_t now, GapParts *parts);
 
+#if PLATFORM_SIGNALS
 /*
 ** In a signal handler, when the signal is about to end the program: notes when
 ** that was, and how much of the time since the last event it has waited.
 */
 CPROF_I void hot_killed (Hot *h);
+#endif
 
 /*
 ** The current time, where the time since the last event is overhead. Excludes
