@@ -158,7 +158,10 @@ describe("Ctrl-C under cprof run", function()
       end
     end
     local dir <close> = command.folder()
-    local script = dir:file("x.lua", busy .. "busy()")
+    local script = dir:file("x.lua", busy .. [[
+      repeat for i = 1, 1e6 do end
+      until require "cprof".snapshot().samples > 0
+      busy()]])
     local _, err, status = interrupted(dir, 1, "run", "--sample", "-o",
       "x.cprof", script)
     assert.equal(1, status)
