@@ -449,7 +449,8 @@ describe("cprof attach of a program that does not listen", function()
     local dir <close> = command.folder()
     local out, err, ended = beside(dir, busy, "cprof attach --seconds 0.2 " ..
       "--sample=500 $pid && cprof report | grep -c 'read from outside'; " ..
-      "cprof attach --seconds 0.2 -o a.cprof $pid >/dev/null 2>&1; " ..
+      "cprof attach --seconds 0.2 --rate=300 -o a.cprof $pid >/dev/null " ..
+      "2>&1; " ..
       "cprof tree a.cprof | grep -c 'read from outside'")
     assert.is_truthy(err:find("^process %d+ does not listen: it is sampled " ..
       "from outside\n"), err)
@@ -458,6 +459,7 @@ describe("cprof attach of a program that does not listen", function()
     local p = assert(profiler.load(dir:file "a.cprof"))
     helper.check(p)
     assert.equal("sample", p.meta.mode)
+    assert.equal(300, p.meta.rate)
     assert.same(well, ended)
   end)
 

@@ -34,6 +34,9 @@ local attach = {
     { "--sample[=RATE]", "Take RATE samples a second, which hardly slows " ..
       "the program down. (default: --sample=1000)", type = "integer",
       min = 1, max = 10000, apart = { "exact", "lines" } },
+    { "--rate N", "Take N samples a second, as --sample=N.",
+      type = "integer", min = 1, max = 10000, default = 1000,
+      apart = { "exact", "lines" } },
     { "--exact", "Record all calls, with their times.", apart = { "exact" } },
     { "--lines", "Record all calls, and hits and time of each line.",
       apart = { "lines" } },
@@ -294,6 +297,10 @@ local function mode_wanted(parsed)
   return mode_of.sample
 end
 
+local function rate_wanted(parsed)
+  return math.tointeger(tonumber(parsed.sample)) or parsed.rate
+end
+
 -- The default clock of samples is cpu: by the wall clock, waiting would be the
 -- hottest function of a server.
 local function clock_wanted(parsed)
@@ -351,7 +358,8 @@ local function record(program, id, parsed, file, fail)
     begin(program, id, {
       file = file, seconds = parsed.seconds,
       option_mode = mode_wanted(parsed), option_clock = clock_wanted(parsed),
-      option_rate = parsed.sample ~= "" and parsed.sample or nil,
+      option_rate = mode_wanted(parsed) == "sample" and rate_wanted(parsed) or
+        nil,
     }, show, fail)
     begun = true
     watch(program, id, parsed.seconds, show)
@@ -405,7 +413,7 @@ local function from_outside(parsed, fail)
   end
   local outside = require "cprof.remote.outside"
   local program, why = outside.open(parsed.pid, {
-    rate = math.tointeger(tonumber(parsed.sample)) or 1000,
+    rate = rate_wanted(parsed),
     seconds = parsed.seconds, clock = parsed.clock or "wall",
     stop = not parsed.no_stop, native = parsed.native,
   })
