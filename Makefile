@@ -14,7 +14,7 @@
 # make test-consumers  exports in the programs that they are made for; and
 #                 cprof dump of programs from Debian
 # make test-attached   a program that is attached to a thousand times
-# make test-machine    programs looked at from outside on aarch64, with a kernel
+# make test-machine    cprof attach and dump on aarch64, in a virtual machine
 # make test-hosts  servers of Debian with Lua inside, recorded
 # make test-html  the page's scripts: style, and what they compute
 # make test-browser    the page as people use it, in chromium; screenshots

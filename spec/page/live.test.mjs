@@ -279,7 +279,7 @@ describe("the live page", () => {
       await changed(other, calls);
 
       await page.select(".live select", "30");
-      // what was on its way may still come
+      // updates that are under way may still arrive
       let slow;
       for (let i = 0; i < 10 && slow !== (await calls(page)); i++) {
         slow = await calls(page);

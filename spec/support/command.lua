@@ -88,7 +88,7 @@ function command.cprof_with(before, after, ...)
   return command.shell(("%s %s %s"):format(before, line(cprof, ...), after))
 end
 
----Runs cprof where time passes only when the program lets it, see standing.lua.
+---Runs cprof with a clock that only `pass` advances; see standing.lua.
 function command.standing(...)
   return command.shell(command.standing_line(...))
 end

@@ -1,7 +1,6 @@
--- Loaded before cprof, by `lua -l standing`: the times of the program are
--- known. cprof has a clock that stands, and goes on only where the program
--- calls `pass` with nanoseconds. These are its caller's if --exclude=/^pass/
--- leaves `pass` out.
+-- Loaded before cprof (`lua -l standing`), for exact times: cprof's clock
+-- advances only when the program calls `pass` with nanoseconds. With
+-- --exclude=/^pass/, that time counts for the caller of `pass`.
 
 local path = assert(package.searchpath("spec_host", package.cpath))
 

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Looks at programs from outside on another machine, whole, with a kernel of
-# its own: emulators of single programs cannot trace or read other ones.
+# Tests cprof attach and cprof dump on aarch64, in a virtual machine with its
+# own kernel: user-mode emulators cannot trace or read other processes.
 #
 #   machine.sh SOURCES FOLDER
 #
 # Builds Lua and cprof for aarch64 in FOLDER, as platforms.sh does, fetches
 # Debian's kernel and busybox for it, and runs machine/check.lua there, under
-# qemu-system-aarch64. The last line has the sums. Ends with 1 if any failed.
+# qemu-system-aarch64. The last line counts the checks. Ends with 1 if any failed.
 set -u
-sources=$1 to=$2
+sources=$(realpath -m "$1") to=$(realpath -m "$2")
 tree=$(realpath "$(dirname "$0")/../..")
 here=$tree/spec/versions
 machine=$to/machine root=$to/machine/root
@@ -28,8 +28,7 @@ done
 
 sh "$here/platforms.sh" "$sources" "$to" aarch64 || exit 1
 
-# apt for the other machine, with lists of its own, so that this system stays
-# as it is
+# apt for arm64, with its own package lists: this system is not changed
 apt () {
   program=$1
   shift
@@ -42,7 +41,7 @@ apt () {
 
 # Fetches a package, and unpacks it.
 package () {
-  (cd "$machine" && apt apt-get download "$1" > /dev/null &&
+  (cd "$machine" && rm -f "$1"_*.deb && apt apt-get download "$1" > /dev/null &&
     dpkg-deb -x "$1"_*.deb packages && rm "$1"_*.deb)
 }
 
@@ -85,6 +84,6 @@ timeout 1800 qemu-system-aarch64 -M virt -cpu cortex-a57 -smp 2 -m 1024 \
   < /dev/null 2>&1 | tr -d '\r' > "$machine/log"
 grep -E '^(failed: |Linux )|^[0-9]+ passed, [0-9]+ failed$' "$machine/log"
 grep -q '^[1-9][0-9]* passed, 0 failed$' "$machine/log" || {
-  echo "what the machine said is in $machine/log"
+  echo "the machine's output is in $machine/log"
   exit 1
 }

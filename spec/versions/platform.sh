@@ -117,7 +117,7 @@ commands () {
   cprof tree "$file"
   expect ' burn  *.*work.lua:'
   cprof export --format=folded "$file"
-  # what is quick may have no time left, less overhead
+  # a quick function may have no time left after overhead is subtracted
   expect ';work.spin .*;burn .* [0-9][0-9]*.\?$'
   case $name in windows)
     cprof run --sample "$here/script.lua"

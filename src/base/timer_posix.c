@@ -323,7 +323,7 @@ static TimerWithin timer_again (const Timer *t, TimerWithin within,
 #endif
 
 
-/* How often this thread has blocked so far; 0: not known. */
+/* How many times this thread has blocked; 0: never, or not known. */
 static long timer_blocked (void) {
 #if PLATFORM_INTERRUPTED
   struct rusage use;
@@ -336,8 +336,8 @@ static long timer_blocked (void) {
 /*
 ** A signal that comes while the handler runs is delivered when the handler
 ** returns. It finds the system call that the first signal has ended, and must
-** not count as having ended another one. Before that, the thread may have to
-** wait for a processor, but neither blocks nor computes.
+** not count as having ended another one. In between, the thread may be
+** preempted, but it neither blocks nor uses processor time.
 */
 #define TIMER_NEXT	10000u	/* ns of processor time until the second handler
 				   begins */

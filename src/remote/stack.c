@@ -139,7 +139,7 @@ static int64_t stack_choose (RemoteMemory *m, const RemoteProto *p,
 }
 
 
-/* Is a register near the instruction that the call 'ci' was last known at? */
+/* Does a register point near the saved instruction of the call 'ci'? */
 static int stack_isnear (RemoteMemory *m, uint64_t ci,
                          const TaskRegisters *r) {
   uint64_t pc = ci != 0 ? remote_word(m, ci + INTERNALS_CI_PC) : 0;
@@ -152,8 +152,8 @@ static int stack_isnear (RemoteMemory *m, uint64_t ci,
 
 
 /*
-** Is a thread just calling the function of 'ci', or returning to it? A register
-** then still has a place in the code of the caller or callee.
+** Is the thread entering the function of 'ci', or has a call just returned to
+** it? Then a register still points into the code of the caller or callee.
 */
 static int stack_between (RemoteMemory *m, uint64_t ci,
                           const TaskRegisters *r) {
@@ -184,7 +184,7 @@ int stack_place (RemoteMemory *m, const RemoteProto *p, uint64_t ci,
     if (proven >= 0) *at = (int)proven;
     return proven >= 0;
   }
-  /* between two functions, the C stack may have a place of long ago */
+  /* during a call or return, the C stack may hold an older address */
   if (stack_between(m, ci, r) ||
       !remote_copy(m, r->word[r->stack], words, sizeof words))
     return 0;

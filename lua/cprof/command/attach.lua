@@ -34,7 +34,7 @@ local attach = {
     { "--sample[=RATE]", "Take RATE samples a second, which hardly slows " ..
       "the program down. (default: --sample=1000)", type = "integer",
       min = 1, max = 10000, apart = { "exact", "lines" } },
-    { "--rate N", "Take N samples a second, as --sample=N.",
+    { "--rate N", "Take N samples a second, like --sample=N.",
       type = "integer", min = 1, max = 10000, default = 1000,
       apart = { "exact", "lines" } },
     { "--exact", "Record all calls, with their times.", apart = { "exact" } },
@@ -52,8 +52,8 @@ local attach = {
       "Lua itself, of libraries and of the host." },
     { "-o FILE", "Record into FILE. (default: a temporary file, which " ..
       "commands without FILE read)", target = "output" },
-    { "--html", "Write FILE at the end, as a page for a browser. Without " ..
-      "-o, the page is named after the process and the time." },
+    { "--html", "At the end, write FILE as a page for a browser, not as a " ..
+      "recording. (default FILE: process-PID-TIME.html)" },
     input.looks,
   },
 }
@@ -307,22 +307,29 @@ local function clock_wanted(parsed)
   return parsed.clock or mode_wanted(parsed) == "sample" and "cpu" or nil
 end
 
--- the file of the page, if one is wanted
-local function page_wanted(parsed)
-  if not parsed.html then return nil end
-  return parsed.output or ("process-%d-%s.html"):format(parsed.pid,
+-- Names the page in `parsed.page`, if one is wanted, and checks before the
+-- recording whether it can be written at the end.
+local function plan_page(parsed, fail)
+  if not parsed.html then return end
+  if not pcall(require, "dkjson") then
+    local _, missing = pcall(require, "cprof.encoding.json")
+    fail(("--html: %s"):format(missing))
+  end
+  parsed.page = parsed.output or ("process-%d-%s.html"):format(parsed.pid,
     os.date "%Y%m%d-%H%M%S")
+  input.writable(parsed.page, fail)
 end
 
--- the file that is recorded into, which has the name that the user gave
-local function kept(parsed) return not parsed.html and parsed.output or nil end
+-- the recording's file, if the user named one
+local function kept(parsed) return not parsed.page and parsed.output or nil end
 
 local function target(parsed, fail)
   if kept(parsed) then
     return filename.absolute(parsed.output, core.cwd() or ".")
   end
   return recordings.begin() or
-    fail "there is no folder for the recording: name a file with -o FILE"
+    fail(parsed.page and "there is no folder for the recording: set TMPDIR" or
+      "there is no folder for the recording: name a file with -o FILE")
 end
 
 -- calls f until Ctrl-C comes, which does not end the recorded program
@@ -335,15 +342,15 @@ end
 local function finish_file(parsed, file, fail)
   recordings.finish(file)
   local profile = input.load(file, fail)
-  local page, why = page_wanted(parsed), nil
-  if page then why = select(2, profile:export("html", page)) end
-  local last = summary.ending(profile, { kept = page or parsed.output,
-    format = page and "html", last = not kept(parsed) })
-  if why then last = summary.next(profile) end
+  local page, ok, why = parsed.page, true, nil
+  if page then ok, why = profile:export("html", page) end
+  local last = summary.ending(profile, { kept = ok and page or kept(parsed),
+    format = ok and page and "html", last = not kept(parsed) })
   input.print(summary.text(profile, { width = parsed.width,
     color = parsed.color }, format.rows()) ..
     (last and ("\n%s\n"):format(last) or ""), fail)
-  if why then fail(why) end
+  if not ok then fail(why) end
+  if why then terminal.say(("cprof attach: %s\n"):format(why)) end
 end
 
 -- a name for a request that no other one has
@@ -451,9 +458,7 @@ function attach.call(parsed, fail)
     if rendezvous.unable then fail(rendezvous.unable) end
     return print_list(fail)
   end
-  if parsed.html and parsed.output then
-    input.writable(parsed.output, fail)
-  end
+  plan_page(parsed, fail)
   local program = not rendezvous.unable and listeners.find(parsed.pid)
   if not program or parsed.native then return from_outside(parsed, fail)
   elseif parsed.no_stop then

@@ -164,7 +164,7 @@ function input.print(text, fail)
   if not ok then fail("cannot write standard output: " .. why) end
 end
 
----Fails if a file cannot be written. The file stays as it is.
+---Fails if a file cannot be written. Does not change the file.
 ---@param path string
 ---@param fail fun(message: string)
 function input.writable(path, fail)

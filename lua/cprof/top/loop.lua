@@ -190,7 +190,7 @@ function loop.print(watched, parsed, fail)
     pass()
   end
   while true do
-    -- asked before the look, which finds what a program that ended recorded
+    -- checked first, so that one more look follows the program's end
     local ended = program and not program:running()
     look(watched)
     if m.now then

@@ -1,5 +1,6 @@
 #!/bin/busybox sh
-# The first process of the machine: runs check.lua, and turns it off.
+# The first process of the machine: runs check.lua, then turns
+# the machine off.
 /bin/busybox --install -s /bin
 export PATH=/bin TERM=dumb HOME=/tmp TMPDIR=/tmp
 mount -t proc proc /proc
