@@ -283,6 +283,11 @@ describe("a program that is sampled from outside", function()
     local cpu, left = record(program.pid, 50, { clock = "cpu" })
     assert.equal(0, cpu.samples)
     assert.is_true(left.left >= 50)
+    -- that it used no processor is known where the system counts
+    if (command.read "/proc/self/schedstat"):find "^[1-9]" then
+      assert.is_false(p.meta.preempted_unknown)
+      assert.equal(0, cpu.meta.wall_ns)
+    end
     assert.equal("done\n", (program:close()))
   end)
 

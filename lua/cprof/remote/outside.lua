@@ -134,6 +134,8 @@ local function account(self, state, now)
   local cpu, delay
   if state.thread then
     cpu, delay = core.outside_use(self.samples, state.thread)
+    -- every thread has run before, so a system that counts says more than 0
+    state.counts = state.counts or cpu and cpu > 0
   end
   local last = state.last
   if last then
@@ -340,14 +342,15 @@ end
 -- but without a processor; stopped by cprof; waiting; running where that cannot
 -- be seen, as nothing is stopped; and running where no sample came in time.
 local function times_of(self, figures)
-  local wall, cpu, delay, told = 0, 0, 0, 0
+  local wall, cpu, delay, told, counts = 0, 0, 0, 0, false
   for _, state in ipairs(self.found) do
+    counts = counts or state.counts
     wall, told = wall + state.wall, told + state.told
     cpu, delay = cpu + state.cpu, delay + state.delay
   end
   local function integer(x) return math.tointeger(x // 1) end
   wall = integer(wall * 1e9)
-  local known = told > 0 and cpu > 0
+  local known = told > 0 and counts
   if known then
     -- the time for which nothing was told is divided like the rest
     local more = wall / (told * 1e9)
