@@ -415,6 +415,22 @@ describe("cprof dump", function()
     program:close()
   end)
 
+  it("says what is wrong with the program of a core file", function()
+    for words, why in pairs {
+      ["core --exe /nonexistent"] = "--exe: cannot read /nonexistent: No " ..
+        "such file or directory",
+      ["core --exe README.md"] = "--exe: README.md is not a program (an ELF " ..
+        "file)",
+      ["1 --exe /bin/sh"] = "--exe is for core files",
+    } do
+      local out, err, status = command.shell(command.line("dump") .. " " ..
+        words)
+      assert.equal("", out)
+      assert.equal("cprof dump: " .. why .. "\n", err)
+      assert.equal(2, status)
+    end
+  end)
+
   it("says what it cannot read", function()
     local dir <close> = command.folder()
     local sleeps <close> = start(dir, "cat")

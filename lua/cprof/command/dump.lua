@@ -228,8 +228,23 @@ end
 -- }======================================================
 
 
+-- checks the program of --exe, which only a core file needs
+local function check_program(parsed, fail)
+  if not parsed.exe then return end
+  if type(parsed.pid) ~= "string" then fail "--exe is for core files" end
+  local file, why = io.open(parsed.exe, "rb")
+  if not file then fail("--exe: cannot read " .. why) end
+  local start = file:read(4)
+  file:close()
+  if start ~= "\127ELF" then
+    fail(("--exe: %s is not a program (an ELF file)"):format(
+      format.plain(parsed.exe)))
+  end
+end
+
 function dump.call(parsed, fail)
   local found, why
+  check_program(parsed, fail)
   if type(parsed.pid) == "string" then
     found, why = remote.read_core(parsed.pid, parsed.exe, parsed.locals,
       parsed.native)
