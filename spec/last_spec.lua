@@ -1,29 +1,13 @@
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
+local mostly = require "mostly"
 
 local once = [[
 local function leaf() return #string.rep("x", 100) end
 for _ = 1, 10 do leaf() end
 ]]
 local twice = once:gsub("10", "20")
-
--- until no report leaves 'leaf' out: the machine may be busy meanwhile
-local mostly = [[
-local profiler = require "cprof"
-local long local function leaf() return #(long .. long) end
-long = ("x"):rep(1000000)
-local function share()
-  local p = profiler.snapshot()
-  for _, f in ipairs(p.functions) do
-    if f.name == "leaf" then return f.total_ns / p.program_ns end
-  end
-  return 0
-end
-repeat
-  for _ = 1, 10 do leaf() end
-until share() > 0.8
-]]
 
 describe("commands without a file", function()
   -- cprof with a folder for recordings of its own

@@ -1,23 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
-
--- until no report leaves 'leaf' out: the machine may be busy meanwhile
-local script = [[
-local long local function leaf() return #(long .. long) end
-local profiler = require "cprof"
-long = ("x"):rep(1000000)
-local function share()
-  local p = profiler.snapshot()
-  for _, f in ipairs(p.functions) do
-    if f.name == "leaf" then return f.total_ns / p.program_ns end
-  end
-  return 0
-end
-repeat
-  for _ = 1, 10 do leaf() end
-until share() > 0.8
-]]
+local mostly = require "mostly"
 
 -- a recording of a script in a folder whose name is no word of an address
 local function recorded(dir)
@@ -25,7 +9,7 @@ local function recorded(dir)
   assert(os.execute(("mkdir '%s'"):format(folder)))
   local path = folder .. "/script.lua"
   local file = assert(io.open(path, "w"))
-  file:write(script)
+  file:write(mostly)
   file:close()
   local profile = dir.path .. "/x.cprof"
   local _, err, status = command.cprof("run", "--quiet", "--lines", "-o",

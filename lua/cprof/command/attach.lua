@@ -311,10 +311,7 @@ end
 -- recording whether it can be written at the end.
 local function plan_page(parsed, fail)
   if not parsed.html then return end
-  if not pcall(require, "dkjson") then
-    local _, missing = pcall(require, "cprof.encoding.json")
-    fail(("--html: %s"):format(missing))
-  end
+  input.needs_json("--html", fail)
   parsed.page = parsed.output or ("process-%d-%s.html"):format(parsed.pid,
     os.date "%Y%m%d-%H%M%S")
   input.writable(parsed.page, fail)

@@ -178,6 +178,15 @@ function input.writable(path, fail)
   if not there then os.remove(path) end
 end
 
+---Fails if the library for JSON, which an option needs, is missing.
+---@param option string
+---@param fail fun(message: string)
+function input.needs_json(option, fail)
+  if pcall(require, "dkjson") then return end
+  local _, missing = pcall(require, "cprof.encoding.json")
+  fail(("%s: %s"):format(option, missing))
+end
+
 ---The command's options for a library function.
 ---@param specs table<string, cprof.OptionSpec>  of the function
 ---@param parsed table

@@ -294,10 +294,7 @@ local function check_output(parsed, fail)
   if not parsed.format then return end
   if not parsed.output then fail "--format needs a file: -o FILE" end
   local row = export.format(parsed.format, 1)
-  if row.json and not pcall(require, "dkjson") then
-    local _, missing = pcall(require, "cprof.encoding.json")
-    fail(("--format=%s: %s"):format(row.name, missing))
-  end
+  if row.json then input.needs_json("--format=" .. row.name, fail) end
   local counted = #counted_of(parsed) > 0
   if row.branches and not counted then
     fail(("--format=%s needs --coverage"):format(row.name))
