@@ -22,7 +22,6 @@ typedef const struct CallInfo *CallAddress;
 
 #define INTERNALS_CI_FUNC	0
 #define INTERNALS_CI_PREVIOUS	16
-#define INTERNALS_CI_NEXT	24	/* CallInfo of its callee, or a free one */
 #define INTERNALS_CI_PC	32	/* the instruction after the one that runs */
 #define INTERNALS_STATE_TAG	8	/* the tag in any object header */
 #define INTERNALS_STATE_GLOBAL	24	/* global_State: shared by coroutines */

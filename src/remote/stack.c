@@ -14,6 +14,7 @@
 #define STACK_WORDS	64	/* words of the C stack that are looked at */
 #define STACK_LOOP	256	/* instructions in which a loop is looked for */
 
+#define STACK_NEXT	24	/* offset in a CallInfo: the one above it */
 #define STACK_NEAR	1024	/* bytes of code around a place in it */
 
 
@@ -157,7 +158,7 @@ static int stack_isnear (RemoteMemory *m, uint64_t ci,
 static int stack_between (RemoteMemory *m, uint64_t ci,
                           const TaskRegisters *r) {
   return stack_isnear(m, remote_word(m, ci + INTERNALS_CI_PREVIOUS), r) ||
-         stack_isnear(m, remote_word(m, ci + INTERNALS_CI_NEXT), r);
+         stack_isnear(m, remote_word(m, ci + STACK_NEXT), r);
 }
 
 
