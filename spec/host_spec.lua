@@ -75,7 +75,7 @@ describe("the reference host", function()
       assert.truthy(log:find "\n[^\n]* 60      move +9  game.lua:1\n", log)
       assert.truthy(log:find "\n[^\n]* 3,000        string.rep +1  %[C%]\n",
         log)
-      local most = log:match "\n +41 [^\n]* ([%l.]+) %+"
+      local most = log:match "\n +41 [^\n]- ([%l.]+) %+"
       assert.truthy(most, log)
       assert.truthy(most:find "^string.re%l+$" or most == "build" or
         most == "spike", log)
