@@ -84,7 +84,7 @@ static const char *const meta_clocks[] = {
 };
 static const char *const meta_internals[] = {"public", "direct", NULL};
 static const char *const meta_tickers[] = {"", "wall", "cpu", "thread",
-						 "task-clock", NULL};
+						 "task-clock", "tick", NULL};
 
 typedef enum MetaKind {
   META_INTEGER, META_FLAG, META_TICKS, META_CHOICE

@@ -33,6 +33,24 @@ typedef struct WatcherReady {
   WatchQueued queued;
 } WatcherReady;
 
+/*
+** Is the time in which the thread has run, as looks find it, as long as its
+** clock says? On a processor that is busy, a look may begin only when the
+** thread leaves the processor, so it finds the thread waiting. Each look that
+** finds it running stands for the mean time between looks, so the sum has the
+** standard deviation of a Poisson process, unless looks depend on what the
+** thread does.
+*/
+typedef struct WatcherBalance {
+  uint64_t cpu;		/* the thread's processor time at the last look; 0: not
+			   known */
+  double ran;		/* ns that its clock counted from look to look */
+  double seen;		/* ns that looks which found it running stand for */
+  double variance;	/* of 'seen' */
+} WatcherBalance;
+
+#define WATCHER_DEVIATIONS	4.0	/* standard deviations that are chance */
+
 /* is a tick expected? */
 typedef enum WatcherAsked {
   WATCHER_NONE,
@@ -47,6 +65,7 @@ struct Watcher {
   const Running *running;
   BlockedStacks stacks;
   WatcherAsked asked;
+  int ticks;		/* can the system's ticks find a thread that runs? */
   int anew;		/* does the next look only draw the time of the one
 			   after it? */
   volatile uint64_t rests;	/* since when it rests; 0: it looks */
@@ -59,6 +78,7 @@ struct Watcher {
   uint64_t since;	/* when that wait was first seen */
   uint64_t stack;	/* hash of its stack; 0: it cannot be read */
   WatcherReady ready;
+  WatcherBalance balance;
 };
 
 
@@ -158,6 +178,29 @@ static int watcher_ranuntil (const WatcherReady *r, const Watch *watch,
 
 
 /*
+** Counts a look that has found whether the thread was 'running', when its
+** processor time was 'cpu'. If the sum of looks is too far from what the
+** thread's clock says, looks are biased, and from now on the system's ticks
+** find the thread when it runs.
+*/
+static void watcher_balance (Watcher *w, uint64_t cpu, int running) {
+  WatcherBalance *b = &w->balance;
+  double mean = (double)w->mean, off;
+  if (b->cpu != 0) {
+    double ran = (double)(cpu - b->cpu);
+    b->ran += ran;
+    b->variance += ran * mean;
+    if (running) b->seen += mean;
+  }
+  b->cpu = cpu;
+  off = (b->seen - b->ran) / WATCHER_DEVIATIONS;
+  if (off * off <= b->variance + mean * mean || !w->ticks) return;
+  w->pace->counts = PACE_COUNTSTICK;
+  timer_tickon(w->pace->timer);
+}
+
+
+/*
 ** A look at the thread, at 'now', when its processor time was 'cpu'. Sets
 ** '*waited' to how long the thread has waited so far. Returns the ns until a
 ** second look that completes this one; 0: there is none. Where the timer
@@ -169,20 +212,28 @@ static uint64_t watcher_see (Watcher *w, const Watch *watch, uint64_t now,
   WatcherReady before = w->ready;
   int counts = watcher_counts(w->pace);
   w->ready.at = 0;
-  if (watcher_expects(w, now)) return 0;
+  if (watcher_expects(w, now)) {
+    w->balance.cpu = 0;
+    return 0;
+  }
   if (before.at != 0) {
-    if (__atomic_exchange_n(&w->asked, WATCHER_NONE, __ATOMIC_SEQ_CST) !=
-          WATCHER_NONE && watcher_ranuntil(&before, watch, now, cpu))
-      watcher_ask(w, now, 0, now);
+    int asked = __atomic_exchange_n(&w->asked, WATCHER_NONE, __ATOMIC_SEQ_CST)
+                != WATCHER_NONE;
+    int ran = watcher_ranuntil(&before, watch, now, cpu);
+    if (asked && ran) watcher_ask(w, now, 0, now);
+    watcher_balance(w, cpu, ran || !asked);
   }
   else if (watch_cpu(watch) != cpu) {
-    if (!counts) watcher_ask(w, now, 0, now);
+    if (counts) return 0;
+    watcher_ask(w, now, 0, now);
+    watcher_balance(w, cpu, 1);
   }
   else if (cpu != w->cpu && !watch_waits(watch))
     return counts ? 0 : watcher_ready(w, watch, now, cpu);
   else {
     watcher_wait(w, watch, now, cpu);
     if (w->cpu == cpu) *waited = now - w->since;
+    if (!counts) watcher_balance(w, cpu, 0);
   }
   return 0;
 }
@@ -195,7 +246,7 @@ static uint64_t watcher_look (void *ud, const Watch *watch) {
   if (__atomic_exchange_n(&w->anew, 0, __ATOMIC_SEQ_CST))
     return pace_rest(w->pace, 0, &w->mean);
   if (rests != 0) {
-    w->ready.at = 0;
+    w->ready.at = w->balance.cpu = 0;
     return pace_rest(w->pace, now - rests, &w->mean);
   }
   cpu = watch_cpu(watch);
@@ -221,6 +272,7 @@ void watcher_begin (Watcher **to, Pace *p, const Running *running) {
   w->pace = p;
   w->running = running;
   blocked_init(&w->stacks);
+  if (p->counts == PACE_COUNTSNOT) w->ticks = timer_ticks(p->timer);
   p->watched = 1;
   w->watch = watch_begin(watcher_look, w, pace_rest(p, 0, &w->mean));
   if (w->watch != NULL) return;
