@@ -34,7 +34,7 @@ local timers = {
   wall = { mode = "sample", timer = "wall" },
   cpu = { mode = "sample", clock = "cpu" },
   thread = { mode = "sample", timer = "thread" },
-  auto = { mode = "sample" },
+  auto = { mode = "sample", timer = "auto" },
 }
 
 local rows = {}

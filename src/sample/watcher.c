@@ -195,8 +195,9 @@ static void watcher_balance (Watcher *w, uint64_t cpu, int running) {
   b->cpu = cpu;
   off = (b->seen - b->ran) / WATCHER_DEVIATIONS;
   if (off * off <= b->variance + mean * mean || !w->ticks) return;
+  timer_tickon(w->pace->timer);  /* first: else the handler would set the
+				    timer of the wall clock */
   w->pace->counts = PACE_COUNTSTICK;
-  timer_tickon(w->pace->timer);
 }
 
 
