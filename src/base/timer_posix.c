@@ -731,7 +731,7 @@ uint64_t timer_stands (int timer) {
 
 
 /* The resolution of the coarse clock is the time between the system's ticks. */
-int timer_ticks (int timer) {
+uint64_t timer_ticks (int timer) {
   Timer *t = &timers[timer];
   struct timespec tick;
   timer_uncount(t);
@@ -739,7 +739,7 @@ int timer_ticks (int timer) {
       !timer_ofsystem(t, 1, t->carries | TIMER_LOOKS, &t->looks))
     return 0;
   t->ticks = (uint64_t)tick.tv_nsec;
-  return 1;
+  return t->ticks;
 }
 
 

@@ -236,6 +236,8 @@ void pace_adjust (Pace *p, uint64_t ns, int sure) {
   if (rate > PACE_CHEAP)
     interval = interval * 9000 / (9000 + (rate - PACE_CHEAP) * PACE_DEAR);
   if (interval < p->period) interval = p->period;
+  /* else a tick of the system's would count as several samples */
+  if (p->counts == PACE_COUNTSTICK && interval < p->tick) interval = p->tick;
   if (interval > PACE_SLOWEST) interval = PACE_SLOWEST;
   p->interval = interval;
 }

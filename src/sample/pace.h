@@ -30,6 +30,8 @@ typedef struct Pace {
   int watched;		/* does a watching thread ask for the ticks? */
   volatile PaceCounts counts;	/* if not PACE_COUNTSNOT, the watching thread
 				   asks for ticks in waits only */
+  uint64_t tick;	/* ns between the system's own ticks; 0: they find
+			   nothing here */
   volatile uint64_t mean;	/* average ns from the last tick to the next */
   volatile uint64_t due;	/* when the next tick is due, on the
 				   monotonic clock */

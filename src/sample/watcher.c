@@ -65,7 +65,6 @@ struct Watcher {
   const Running *running;
   BlockedStacks stacks;
   WatcherAsked asked;
-  int ticks;		/* can the system's ticks find a thread that runs? */
   int anew;		/* does the next look only draw the time of the one
 			   after it? */
   volatile uint64_t rests;	/* since when it rests; 0: it looks */
@@ -194,7 +193,8 @@ static void watcher_balance (Watcher *w, uint64_t cpu, int running) {
   }
   b->cpu = cpu;
   off = (b->seen - b->ran) / WATCHER_DEVIATIONS;
-  if (off * off <= b->variance + mean * mean || !w->ticks) return;
+  if (off * off <= b->variance + mean * mean || w->pace->tick == 0)
+    return;
   timer_tickon(w->pace->timer);  /* first: else the handler would set the
 				    timer of the wall clock */
   w->pace->counts = PACE_COUNTSTICK;
@@ -273,7 +273,7 @@ void watcher_begin (Watcher **to, Pace *p, const Running *running) {
   w->pace = p;
   w->running = running;
   blocked_init(&w->stacks);
-  if (p->counts == PACE_COUNTSNOT) w->ticks = timer_ticks(p->timer);
+  p->tick = p->counts == PACE_COUNTSNOT ? timer_ticks(p->timer) : 0;
   p->watched = 1;
   w->watch = watch_begin(watcher_look, w, pace_rest(p, 0, &w->mean));
   if (w->watch != NULL) return;
