@@ -66,7 +66,7 @@ describe("the cells of a recording", function()
 
   it("tell CPU time from waiting", function()
     -- few ticks, as each of them needs time to compute, and ends a wait
-    profiler.start { mode = "sample", rate = 100 }
+    profiler.start { mode = "sample", rate = 100, timer = "wall" }
     local ended = 0
     repeat
       if host.poll(20) then ended = ended + 1 end
