@@ -119,13 +119,21 @@ static int join_balance (Join *j, JoinPart *p, int *leaving,
 }
 
 
+/*
+** Between a C function and the function of Lua that has called it are only
+** frames of Lua's own that make the call: they say nothing, and are left out.
+*/
 static int join_frames (Join *j, JoinPart *p) {
   uint32_t last, i;
-  int leaving;
+  int leaving, calls = 0;  /* do the frames here make such a call? */
   if (!join_balance(j, p, &leaving, &last)) return 0;
   for (i = p->frame; i < p->frames; i++) {
-    if (!j->frame[i].interpreter) {
-      if (!join_function(j, p, i)) join_add(j, JOIN_NONE, i);
+    int interpreter = j->frame[i].interpreter;
+    if (interpreter) calls = 0;
+    if (!interpreter) {
+      if (join_function(j, p, i))
+        calls = p->call < p->calls && !(j->call[p->call].marks & JOIN_C);
+      else if (!calls) join_add(j, JOIN_NONE, i);
     }
     else if (leaving) {
       join_add(j, JOIN_NONE, i);
