@@ -749,6 +749,22 @@ describe("the reader of C stacks", function()
       { 10, 0, 20, 0, 30, 0, 31, 0, 50, 0 }, { 20, c, 50, c | last }, true))
   end)
 
+  it("leaves it out, too, where the C function has ended in a jump",
+    function()
+      local c <const>, fresh <const>, last <const> = 1, 2, 4
+      -- the C function 20 has jumped to 10
+      local calls = { 20, c, 0, fresh | last }
+      assert.same({ 0, 1, 1, 0, 2, 0, 0, 4 }, core.native_join(
+        { 10, 0, 30, 2, 40, 1, 50, 0 }, calls, true))
+      -- without a name, it is known by another call
+      assert.same({ 0, 1, 1, 0, 2, 0, 0, 4, 3, 5, 4, 0, 0, 8 },
+        core.native_join({ 10, 0, 30, 0, 40, 1, 60, 0, 70, 0, 30, 0, 40, 1,
+          50, 0 }, { 20, c, 0, fresh, 70, c, 0, fresh | last }, true))
+      -- it is about to be called
+      assert.same({ 0, 1, 1, 0, 2, 0, 0, 3 }, core.native_join(
+        { 30, 2, 40, 1, 50, 0 }, calls, true))
+    end)
+
   it("joins any stacks, or none", function()
     local up_to = helper.random(7)
     local joined = 0

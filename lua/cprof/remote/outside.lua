@@ -92,7 +92,7 @@ function outside.open(pid, options)
         local f = stacks:frame(pc, start)
         -- its library may be gone when the profile is made
         places[f.start] = found:place(f.start)
-        return f.start, f.interpreter, f.lost
+        return f.start, f.interpreter, f.calls, f.lost
       end) }, Outside)
 end
 
