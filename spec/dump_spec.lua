@@ -613,11 +613,12 @@ describe("a core file", function()
     for _, known in ipairs { true, false } do
       watched.write_core(program.pid, folder.path .. "/core", known)
       local out = command.cprof("dump", folder.path .. "/core")
-      assert.is_truthy(out:find(known and ("\nnote: the program was started " ..
-        "in %s, and its sources are looked for in the current folder: cd %s, " ..
-        "then run cprof dump again\n"):format(folder.path, folder.path) or
-        "\nnote: its sources are not in the current folder: run cprof dump " ..
-        "in the folder in which the program ran\n", 1, true), out)
+      assert.is_truthy(out:find(known and ("\nnote: the program was " ..
+        "started in %s, and its sources are looked for in the current " ..
+        "folder: cd %s, then run cprof dump again\n"):format(folder.path,
+        folder.path) or "\nnote: its sources are not in the current folder: " ..
+        "run cprof dump in the folder in which the program ran\n", 1, true),
+        out)
       out = command.shell(("cd '%s' && %s core"):format(folder.path,
         command.here "dump"))
       assert.is_truthy(out:find("io.read()", 1, true), out)

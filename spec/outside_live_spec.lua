@@ -260,8 +260,8 @@ describe("cprof serve of a process that does not record itself", function()
     until said:find "sampling has ended"
     assert.is_truthy(said:find(("cprof serve: process %d does not record " ..
       "itself: it is sampled from outside\n"):format(program.pid), 1, true))
-    assert.is_truthy(said:find("cprof serve: sampling has ended: the program " ..
-      "ended; the page stays until Ctrl-C\n", 1, true))
+    assert.is_truthy(said:find("cprof serve: sampling has ended: the " ..
+      "program ended; the page stays until Ctrl-C\n", 1, true))
     assert.is_table(stop)
   end)
 end)

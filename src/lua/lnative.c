@@ -113,8 +113,8 @@ static int lnative_interpreter (lua_State *L) {
 
 /*
 ** { beginning of a function, 1: the interpreter, 2: it calls C functions for
-** that, ... }, { code, marks of join.h, ... }, are all frames there? -> { call or 0, frame or 0, ... }; or
-** nil: they do not fit together
+** that, ... }, { code, marks of join.h, ... }, are all frames there? ->
+** { call or 0, frame or 0, ... }; or nil: they do not fit together
 */
 static int lnative_join (lua_State *L) {
   lua_Integer frames, calls, i, at = 0;

@@ -11,8 +11,8 @@ local native = {}
 ---    "[anon]"; nil: nothing is mapped there
 ---@field start integer   where the function begins
 ---@field interpreter boolean  does it run Lua's instructions?
----@field calls boolean   does it call C functions for the interpreter, as far as
----    its name says?
+---@field calls boolean   does it call C functions for the interpreter? As far
+---    as its name says
 ---@field lost boolean  are its callers not known, since a frame pointer leads
 ---    nowhere if its function has not made it?
 
