@@ -647,7 +647,10 @@ describe("what is looked at", () => {
         [f, 5, 25],
       ],
     );
-    assert.deepEqual([...trees.firstInC(tree, functions)], [-1, -1, 2, 2, -1, 5]);
+    assert.deepEqual(
+      [...trees.firstInC(tree, functions)],
+      [-1, -1, 2, 2, -1, 5],
+    );
   });
 
   it("has the calls of a line by what it calls, and callers by line", () => {
