@@ -311,11 +311,28 @@ static void signals_count (int number) {
 }
 
 
+/* When Lua ends, the handler is about to be unloaded. */
+static int signals_leave (lua_State *L) {
+  (void)L;
+  signals_set(SIGINT, SIG_IGN);
+  return 0;
+}
+
+
 /* -> : from now on, SIGINT is counted; the third one is not */
 static int signals_await (lua_State *L) {
-  (void)L;
-  sigaction(SIGINT, NULL, &signals_former);
+  static const char key = 0;
+  struct sigaction now;
+  sigaction(SIGINT, NULL, &now);
   signals_counted = 0;
+  if (now.sa_handler == signals_count) return 0;
+  signals_former = now;
+  lua_newuserdatauv(L, 1, 0);
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, signals_leave);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
   signals_set(SIGINT, signals_count);
   return 0;
 }
