@@ -344,6 +344,7 @@ build = {
     ["cprof.remote.outside"] = "lua/cprof/remote/outside.lua",
     ["cprof.remote.pace"] = "lua/cprof/remote/pace.lua",
     ["cprof.remote.process"] = "lua/cprof/remote/process.lua",
+    ["cprof.remote.started"] = "lua/cprof/remote/started.lua",
     ["cprof.remote.symbols"] = "lua/cprof/remote/symbols.lua",
     ["cprof.remote.unseen"] = "lua/cprof/remote/unseen.lua",
     ["cprof.remote.values"] = "lua/cprof/remote/values.lua",

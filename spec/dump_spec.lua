@@ -591,6 +591,43 @@ describe("a core file", function()
       "    wait +%S+/program.lua:1 "))
   end)
 
+  it("has the words that the program was started with", function()
+    local folder <close> = command.folder()
+    local program <close> = start(folder, "$SPEC_LUA -e 'io.read()' " ..
+      ("x"):rep(100))
+    await(program.pid, waits_for_input)
+    local file = folder.path .. "/core"
+    watched.write_core(program.pid, file, true)
+    local found = assert(remote.read_core(file))
+    assert.equal(assert(remote.read(program.pid)).command, found.command)
+    assert.equal(folder.path, found.folder)
+    program:go()
+    program:close()
+  end)
+
+  it("says in which folder its sources are, unless they are here", function()
+    local folder <close> = command.folder()
+    folder:file("program.lua", "io.read()\n")
+    local program <close> = start(folder, "$SPEC_LUA program.lua")
+    await(program.pid, waits_for_input)
+    for _, known in ipairs { true, false } do
+      watched.write_core(program.pid, folder.path .. "/core", known)
+      local out = command.cprof("dump", folder.path .. "/core")
+      assert.is_truthy(out:find(known and ("\nnote: the program was " ..
+        "started in %s, and its sources are looked for in the current " ..
+        "folder: cd %s, then run cprof dump again\n"):format(folder.path,
+        folder.path) or "\nnote: its sources are not in the current folder: " ..
+        "run cprof dump in the folder in which the program ran\n", 1, true),
+        out)
+      out = command.shell(("cd '%s' && %s core"):format(folder.path,
+        command.here "dump"))
+      assert.is_truthy(out:find("io.read()", 1, true), out)
+      assert.is_nil(out:find("note:", 1, true))
+    end
+    program:go()
+    program:close()
+  end)
+
   it("that is damaged is read as far as it goes, or refused", function()
     local damaged = dir.path .. "/other"
     local up_to = helper.random(1)

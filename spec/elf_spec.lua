@@ -53,6 +53,18 @@ describe("an ELF file", function()
     assert.equal("one three", names_of(elf.read(path)))
   end)
 
+  it("has names of functions of other files, which it jumps to", function()
+    local dir <close> = command.folder()
+    local undefined = ("<I4BBI2I8I8"):pack(1, 2, 0, 0, 0x10, 0)
+    local file = elf.read(dir:file("a", file_of {
+      { strtab, "\0one@V1\0two\0" },
+      { dynsym, undefined .. symbol(0x20, 8), 0 } }))
+    assert.equal("one", file.at[0x10].name)
+    -- what is behind a jump is another one
+    assert.equal("two", names_of(file))
+    assert.is_nil(elf.find(file, 0x11))
+  end)
+
   it("has names up to a sum of bytes", function()
     local dir <close> = command.folder()
     local list = {}

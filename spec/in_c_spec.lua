@@ -6,6 +6,7 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local core = require "cprof.core"
 local helper = require "helper"
+local in_c = require "cprof.annotate.in_c"
 local releases = require "releases"
 
 -- else samples do not know the lines of calls
@@ -88,6 +89,30 @@ describe("a line whose figures are all in C", function()
     -- functions rank by it, too
     local first = p:annotate(nil, { width = 120 })
     assert.is_truthy(first:match "^[^\n]*":find("code.lua:5", 1, true), first)
+  end)
+
+  it("is of those that it calls, and of those that these call", function()
+    local p = profile_of([[
+return function()
+  for _ = 1, 50 do
+    pcall(string.rep, "x", 10000)
+    string.rep("y", 10000)
+  end
+end
+]], { mode = "line", callsites = true, compensate = false })
+    local times, source
+    for of, lines in pairs(in_c.times(p)) do
+      if of:find "code%.lua$" then times, source = lines, of end
+    end
+    local own, below, count = 0, {}, 0
+    for _, node in ipairs(p.nodes) do
+      local caller = node.parent > 0 and p.functions[p.nodes[node.parent].func]
+      below[node.id] = below[node.parent] or
+        node.call_line == 3 and caller.source == source
+      if below[node.id] then own, count = own + node.self_ns, count + 1 end
+    end
+    assert.equal(2, count)
+    assert.equal(own, times[3])
   end)
 
   it("has no time per call where it calls several functions", function()

@@ -10,6 +10,7 @@ local corefile = require "cprof.remote.corefile"
 local elf = require "cprof.source.elf"
 local folded = require "cprof.report.folded"
 local helper = require "helper"
+local in_c = require "cprof.annotate.in_c"
 local json = require "dkjson"
 local name = require "cprof.source.name"
 local native = require "cprof.remote.native"
@@ -502,6 +503,44 @@ describe("cprof attach --native", function()
     finish(host)
   end)
 
+  it("has all time in C of a line, also in C frames further on", function()
+    local dir <close> = command.folder()
+    local host <close> = start(dir, "gcc -O2", "local function busy()\n" ..
+      "  local x = spin()\n  return x\nend\ncall_back(busy)\n")
+    local p = record(host.pid, 20, function(p)
+      local f = helper.named(p, "spin_inner")
+      return f and f.self_samples > 10
+    end)
+    local busy = helper.named(p, "busy")
+    assert.equal(busy.total_ns - busy.self_ns,
+      in_c.times(p)["@script.lua"][2])
+    dir:file("stop", "")
+    finish(host)
+  end)
+
+  it("has nothing between a Lua function and the C function that it calls",
+    function()
+      for _, strip in ipairs { "", " -s" } do
+        local dir <close> = command.folder()
+        local host <close> = start(dir, "gcc -O2" .. strip, "local function " ..
+          "busy()\n  local x = spin()\n  return x\nend\ncall_back(busy)\n")
+        local p = record(host.pid, 20, function(p)
+          local f = helper.named(p, "busy")
+          return f and f.total_samples > 10
+        end)
+        local called = {}
+        for _, node in ipairs(p.nodes) do
+          if node.parent > 0 and node.total_samples > node.self_samples and
+             p.functions[p.nodes[node.parent].func].name == "busy" then
+            called[name.module(p.functions[node.func]) or "Lua"] = true
+          end
+        end
+        assert.same({ Lua = true }, called)
+        dir:file("stop", "")
+        finish(host)
+      end
+    end)
+
   it("has C frames of a thread that waits, which is not stopped", function()
     local dir <close> = command.folder()
     local host <close> = start(dir, "gcc -O2")
@@ -697,6 +736,34 @@ describe("the reader of C stacks", function()
     compile.must("mkfifo %s/a", dir.path)
     assert.same({}, elf.read(dir.path .. "/a").functions)
   end)
+
+  it("leaves out what makes a call of a C function by Lua", function()
+    local c <const>, fresh <const>, last <const> = 1, 2, 4
+    -- frames: a function that the C function 20 calls; that one; two of Lua's;
+    -- its interpreter; others of the host
+    local frames = { 10, 0, 20, 0, 30, 0, 31, 0, 40, 1, 50, 0 }
+    assert.same({ 0, 1, 1, 2, 2, 0, 0, 6 }, core.native_join(frames,
+      { 20, c, 0, fresh | last }, true))
+    -- where a C function calls another one, they stay
+    assert.same({ 0, 1, 1, 2, 0, 3, 0, 4, 2, 5 }, core.native_join(
+      { 10, 0, 20, 0, 30, 0, 31, 0, 50, 0 }, { 20, c, 50, c | last }, true))
+  end)
+
+  it("leaves it out, too, where the C function has ended in a jump",
+    function()
+      local c <const>, fresh <const>, last <const> = 1, 2, 4
+      -- the C function 20 has jumped to 10
+      local calls = { 20, c, 0, fresh | last }
+      assert.same({ 0, 1, 1, 0, 2, 0, 0, 4 }, core.native_join(
+        { 10, 0, 30, 2, 40, 1, 50, 0 }, calls, true))
+      -- without a name, it is known by another call
+      assert.same({ 0, 1, 1, 0, 2, 0, 0, 4, 3, 5, 4, 0, 0, 8 },
+        core.native_join({ 10, 0, 30, 0, 40, 1, 60, 0, 70, 0, 30, 0, 40, 1,
+          50, 0 }, { 20, c, 0, fresh, 70, c, 0, fresh | last }, true))
+      -- it is about to be called
+      assert.same({ 0, 1, 1, 0, 2, 0, 0, 3 }, core.native_join(
+        { 30, 2, 40, 1, 50, 0 }, calls, true))
+    end)
 
   it("joins any stacks, or none", function()
     local up_to = helper.random(7)

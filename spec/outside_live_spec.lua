@@ -182,6 +182,21 @@ describe("cprof top of a process that does not record itself", function()
     program:close()
   end)
 
+  it("says why there are no samples of one that is not stopped", function()
+    local dir <close> = command.folder()
+    -- it never waits, not even for files
+    local program <close> = run(dir, 'io.open("begun", "w"):close()\n' ..
+      "while true do end")
+    begun(dir)
+    local out, err, status = command.cprof("top", "--no-stop", "--screens",
+      "2", "--interval", "0.1", tostring(program.pid))
+    assert.equal("", out)
+    assert.equal("cprof top: no sample was taken yet: it runs, and what is " ..
+      "read of a thread that runs may never have been so: with --no-stop, " ..
+      "only waiting is seen\n", err)
+    assert.equal(2, status)
+  end)
+
   it("is refused in one line where it cannot be sampled", function()
     local dir <close> = command.folder()
     local other <close> = watched.start(dir, "cat")
@@ -238,6 +253,15 @@ describe("cprof serve of a process that does not record itself", function()
     page:wait(function(p)
       return p.status.text == "ended: the program ended"
     end)
+    local said
+    repeat
+      core.sleep(0.01)
+      said = command.read(dir.path .. "/served")
+    until said:find "sampling has ended"
+    assert.is_truthy(said:find(("cprof serve: process %d does not record " ..
+      "itself: it is sampled from outside\n"):format(program.pid), 1, true))
+    assert.is_truthy(said:find("cprof serve: sampling has ended: the " ..
+      "program ended; the page stays until Ctrl-C\n", 1, true))
     assert.is_table(stop)
   end)
 end)

@@ -158,3 +158,40 @@ describe("a recording without a name", function()
       "^%d+.cprof %d+.cprof recordings$"))
   end)
 end)
+
+describe("Ctrl-C that a command waits for", function()
+  it("is taken once, however often it comes, but not for ever", function()
+    local dir <close> = command.folder()
+    dir:file("x.lua", [[
+      local core = require "cprof.core"
+      local function press()
+        io.popen("kill -INT " .. core.process()):close()
+      end
+      print(core.interrupted())
+      core.await_interrupt()
+      print(core.interrupted())
+      press()
+      print(core.interrupted())
+      press()
+      print(core.interrupted())
+      print(pcall(press))]])
+    local out = command.bounded(("$SPEC_LUA %s/x.lua"):format(dir.path))
+    assert.equal("false\nfalse\ntrue\ntrue\n", out:match "^.-true\ntrue\n")
+    assert.is_truthy(out:find("interrupted!", 1, true), out)
+  end)
+
+  it("is ignored while Lua ends", function()
+    local dir <close> = command.folder()
+    dir:file("x.lua", [[
+      local core = require "cprof.core"
+      -- is collected after what was made later
+      setmetatable({}, { __gc = function()
+        io.popen("kill -INT " .. core.process()):close()
+        print "over"
+      end })
+      core.await_interrupt()]])
+    local out, err, status = command.bounded(("$SPEC_LUA %s/x.lua"):format(
+      dir.path))
+    assert.same({ "over\n", "", 0 }, { out, err, status })
+  end)
+end)

@@ -498,6 +498,37 @@ describe("cprof attach of a program that does not listen", function()
     assert.same(well, ended)
   end)
 
+  it("prints the report even if Ctrl-C comes twice", function()
+    local dir <close> = command.folder()
+    local out, err, ended = beside(dir, busy, [[
+      begin >1 2>1.err
+      until_so grep recording 1.err; kill -INT $attach; kill -INT $attach
+      wait $attach; echo status $?; grep -c 'read from outside' 1]])
+    assert.equal("status 0\n1\n", out, err)
+    assert.same(well, ended)
+  end)
+
+  it("checks before it samples whether it can write its file", function()
+    local dir <close> = command.folder()
+    local out, err, ended = beside(dir, busy, [[
+      echo text >text; echo text >a.lua; ln -s nowhere link
+      cprof attach -o none/a.cprof $pid
+      cprof attach -o text $pid
+      cprof attach --seconds 0.01 -o a.cprof $pid >/dev/null 2>&1
+      cprof attach --html -o a.cprof $pid
+      cprof attach --html -o a.lua $pid
+      cprof attach --seconds 0.01 --html -o link $pid >/dev/null 2>&1
+      cat text a.lua; cprof report a.cprof | grep -c 'read from outside'
+      head -c 15 link; ls | grep -c tmp]])
+    assert.equal("text\ntext\n1\n<!doctype html>0\n", out, err)
+    assert.equal("cprof attach: cannot write none/a.cprof: No such file or " ..
+      "directory\ncprof attach: text: exists and is not a profile\n" ..
+      "cprof attach: -o a.cprof exists and is a profile: name another file\n" ..
+      "cprof attach: -o a.lua exists and is a Lua source: name another file\n",
+      err)
+    assert.same(well, ended)
+  end)
+
   it("leaves it running, however it ends itself", function()
     local dir <close> = command.folder()
     local out, err, ended = beside(dir, busy, ([[

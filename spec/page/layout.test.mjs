@@ -626,6 +626,33 @@ describe("what is looked at", () => {
     assert.deepEqual(lines({ focus: "main" }), lines({}));
   });
 
+  it("has what C functions have called in C, for the line of the first", () => {
+    // main calls C from line 1, C calls C, that one f, and f C from line 5
+    const chain = {
+      n: 6,
+      levels: Int32Array.from([0, 0, 0, 0, 0, 0]),
+      func: Int32Array.from([0, main, inC, inC, f, inC]),
+      calls: column(0, 1, 1, 1, 1, 1),
+      self: column(0, 20, 5, 25, 5, 25),
+      cost: column(0, 0, 0, 0, 0, 0),
+      line: Int32Array.from([0, 0, 1, 0, 0, 5]),
+    };
+    const { tree } = new Model(header, [chain]).scope({});
+    const inside = new Uint8Array(tree.n).fill(1);
+    const { functions } = model;
+    assert.deepEqual(
+      trees.calledFrom(tree, inside, functions).map((r) => [r.f, r.n, r.inC]),
+      [
+        [main, 1, 30],
+        [f, 5, 25],
+      ],
+    );
+    assert.deepEqual(
+      [...trees.firstInC(tree, functions)],
+      [-1, -1, 2, 2, -1, 5],
+    );
+  });
+
   it("has the calls of a line by what it calls, and callers by line", () => {
     const t = recursive();
     t.line = Int32Array.from([0, 7, 8, 8, 9, 7]);

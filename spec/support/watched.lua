@@ -95,8 +95,9 @@ function Program:__close()
   if self.pipe then os.execute("kill " .. self.pid) end
 end
 
--- Writes the core file of a process that waits, as the system would.
-function watched.write_core(pid, path)
+-- Writes the core file of a process that waits, as the system would. `vector`:
+-- with the numbers for its loader.
+function watched.write_core(pid, path, vector)
   local function note(kind, desc)
     return ("<I4I4I4z"):pack(5, #desc, kind, "CORE") .. "\0\0\0" .. desc ..
       ("\0"):rep(-#desc % 4)
@@ -123,7 +124,8 @@ function watched.write_core(pid, path)
     end
   end
   memory:close()
-  local notes = note(1, status) .. note(3, info) .. note(0x46494c45,
+  local notes = note(1, status) .. note(3, info) ..
+    (vector and note(6, command.read(of "auxv")) or "") .. note(0x46494c45,
     ("<i8i8"):pack(#files, 4096) .. table.concat(files) .. table.concat(paths))
   local segment = "<I4I4I8I8I8I8I8I8"
   local offset = 64 + (#parts + 1) * 56

@@ -151,6 +151,37 @@ static int lcallgraph_sites (lua_State *L) {
 
 
 /*
+** nodes, { function -> is it a zone? }, { function -> is it of C? },
+** { function -> key, or 0 } -> { key, line, function of C, ns, ... }: what C
+** functions took that a line has called, or C functions that it has called
+*/
+static int lcallgraph_inc (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  size_t functions = lnodes_functions(nodes);
+  const uint32_t *of[3];
+  lua_Integer at = 0;
+  uint32_t i;
+  Callgraph g;
+  Arena *a;
+  for (i = 0; i < 3; i++) luaL_checktype(L, (int)i + 2, LUA_TTABLE);
+  a = lmemory_arena(L);
+  for (i = 0; i < 3; i++)
+    of[i] = lmemory_integers(L, (int)i + 2, functions, &a->memory);
+  callgraph_inc(&g, &a->memory, nodes, of[0], of[1], of[2]);
+  lua_createtable(L, (int)g.edges.count * 4, 0);
+  for (i = 1; i < g.edges.count; i++) {
+    const SumEdge *e = callgraph_edge(&g, i);
+    ltable_put(L, &at, e->caller);
+    ltable_put(L, &at, e->line);
+    ltable_put(L, &at, (lua_Integer)e->callee + 1);
+    ltable_put(L, &at, e->self);
+  }
+  arena_free(a);
+  return 1;
+}
+
+
+/*
 ** Flags: which nodes have a function of those at 'arg', { function ->
 ** boolean }, at the level of recursion at 'arg + 1' (0: any)? 'level' begins
 ** with 0.
@@ -197,6 +228,7 @@ static int lcallgraph_attribute (lua_State *L) {
 static const luaL_Reg lcallgraph_list[] = {
   {"sum", lcallgraph_sum},
   {"sites", lcallgraph_sites},
+  {"in_c", lcallgraph_inc},
   {"attribute", lcallgraph_attribute},
   {NULL, NULL}
 };

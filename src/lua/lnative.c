@@ -112,9 +112,9 @@ static int lnative_interpreter (lua_State *L) {
 
 
 /*
-** { beginning of a function, 1: the interpreter, ... }, { code, marks of
-** join.h, ... }, are all frames there? -> { call or 0, frame or 0, ... }; or
-** nil: they do not fit together
+** { beginning of a function, 1: the interpreter, 2: it calls C functions for
+** that, ... }, { code, marks of join.h, ... }, are all frames there? ->
+** { call or 0, frame or 0, ... }; or nil: they do not fit together
 */
 static int lnative_join (lua_State *L) {
   lua_Integer frames, calls, i, at = 0;
@@ -135,7 +135,8 @@ static int lnative_join (lua_State *L) {
                                         sizeof *item));
   for (i = 0; i < frames; i++) {
     frame[i].start = (uint64_t)ltable_at(L, 1, 2 * i + 1);
-    frame[i].interpreter = ltable_at(L, 1, 2 * i + 2) != 0;
+    frame[i].interpreter = ltable_at(L, 1, 2 * i + 2) == 1;
+    frame[i].calls = ltable_at(L, 1, 2 * i + 2) == 2;
   }
   for (i = 0; i < calls; i++) {
     call[i].code = (uint64_t)ltable_at(L, 2, 2 * i + 1);

@@ -130,25 +130,37 @@ static int outside_begin (lua_State *L) {
 ** C frames
 ** ======================================================= */
 
+static uint64_t outside_key (const NativeFrame *f) {
+  return f->start != 0 ? f->start : f->pc;
+}
+
+
+static OutsideFrame *outside_slot (Outside *o, uint64_t key) {
+  return &o->kept[(key ^ key >> 12) % OUTSIDE_KEPT];
+}
+
+
 /*
 ** Asks what a C frame is. The function gets its place, and the beginning of
 ** its function or 0, and returns that beginning, and booleans: does it run
-** Lua's instructions; are its callers not known?
+** Lua's instructions; does it call C functions for Lua; are its callers not
+** known?
 */
 static const OutsideFrame *outside_ask (lua_State *L, Outside *o,
                                         const NativeFrame *f) {
-  uint64_t key = f->start != 0 ? f->start : f->pc;
-  OutsideFrame *to = &o->kept[(key ^ key >> 12) % OUTSIDE_KEPT];
+  uint64_t key = outside_key(f);
+  OutsideFrame *to = outside_slot(o, key);
   if (to->key == key) return to;
   lua_getiuservalue(L, 1, OUTSIDE_ASK);
   lua_pushinteger(L, (lua_Integer)f->pc);
   lua_pushinteger(L, (lua_Integer)f->start);
-  lua_call(L, 2, 3);
+  lua_call(L, 2, 4);
   to->key = 0;
-  to->as.start = (uint64_t)luaL_checkinteger(L, -3);
-  to->as.interpreter = lua_toboolean(L, -2);
+  to->as.start = (uint64_t)luaL_checkinteger(L, -4);
+  to->as.interpreter = lua_toboolean(L, -3);
+  to->as.calls = lua_toboolean(L, -2);
   to->lost = lua_toboolean(L, -1);
-  lua_pop(L, 3);
+  lua_pop(L, 4);
   to->func = known_native(&o->known, to->as.start);
   if (to->func == 0) luaL_error(L, "cprof: out of memory");
   to->key = key;
@@ -186,6 +198,11 @@ static void outside_join (lua_State *L, Outside *o) {
   }
   o->joined = join_stacks(o->call, o->stack.count, o->frame, frames, whole,
                           o->item);
+  for (i = 0; i < frames; i++) {
+    uint64_t key = outside_key(&s->frame[i]);
+    OutsideFrame *to = outside_slot(o, key);
+    if (o->frame[i].calls && to->key == key) to->as.calls = 1;
+  }
 }
 
 

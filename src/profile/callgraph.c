@@ -241,6 +241,29 @@ void callgraph_sites (Callgraph *g, const Memory *m, const Nodes *nodes,
   g->groups = sums.groups;
 }
 
+
+void callgraph_inc (Callgraph *g, const Memory *m, const Nodes *nodes,
+                    const uint32_t *zone, const uint32_t *c,
+                    const uint32_t *key) {
+  uint32_t *owner = memory_new(m, uint32_t, nodes->count), i;
+  /* of a C function: the one of C that a function of Lua has called */
+  uint32_t *first = memory_new(m, uint32_t, nodes->count);
+  callgraph_init(g, m);
+  for (i = 0; i < nodes->count; i++) {
+    const ProfileNode *n = &nodes->list[i];
+    uint32_t caller, by;
+    owner[i] = nodes_owner(nodes->list, zone, owner, i);
+    if (i == 0 || !c[n->func]) continue;
+    caller = owner[n->parent];
+    first[i] = caller != 0 && c[nodes->list[caller].func] ? first[caller] : i;
+    n = &nodes->list[first[i]];
+    by = key[nodes->list[owner[n->parent]].func];
+    if (n->call_line == 0 || by == 0) continue;
+    by = edge_get(g, by, nodes->list[i].func, n->call_line);
+    graph_add(&callgraph_edge(g, by)->self, nodes->list[i].self);
+  }
+}
+
 /* }====================================================== */
 
 

@@ -71,6 +71,17 @@ CPROF_I void callgraph_sites (Callgraph *g, const Memory *m,
                               const uint32_t *key);
 
 /*
+** Sums up what C functions took, by the line that called them. An edge goes
+** from 'key[func]' of the calling function to the C function. What another C
+** function has called counts for the line that called that one: C functions
+** have no lines. Zones and keys are those of 'callgraph_sites'; there are no
+** rows. All memory comes from an arena.
+*/
+CPROF_I void callgraph_inc (Callgraph *g, const Memory *m,
+                            const Nodes *nodes, const uint32_t *zone,
+                            const uint32_t *c, const uint32_t *key);
+
+/*
 ** Sums over all nodes that 'is' marks and that are anywhere below a node
 ** that 'above' marks: what these took on behalf of the others. Recursion is
 ** counted once.

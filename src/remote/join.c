@@ -9,10 +9,11 @@
 
 typedef struct Join {
   const JoinCall *call;
-  const JoinFrame *frame;
+  JoinFrame *frame;
   uint32_t calls, frames;
   JoinItem *item;
   uint32_t count;
+  int learned;		/* was the field 'calls' of a frame set? */
 } Join;
 
 /* the calls of a thread of Lua, and the frames that run them */
@@ -119,19 +120,61 @@ static int join_balance (Join *j, JoinPart *p, int *leaving,
 }
 
 
+/*
+** The C function at 'p->call' has no frame, as it ended in a jump: takes away
+** the frames of Lua's own that called it. What it jumped to is further in, and
+** stays.
+*/
+static void join_drop (Join *j, const JoinPart *p) {
+  if (p->call == p->calls || !(j->call[p->call].marks & JOIN_C)) return;
+  while (j->count > 1) {
+    const JoinItem *x = &j->item[j->count - 1];
+    if (x->call != JOIN_NONE || x->frame == JOIN_NONE || x[-1].call !=
+        JOIN_NONE || !j->frame[x->frame].calls)
+      return;
+    j->count--;
+  }
+}
+
+
+/* Notes that the function of a frame calls C functions for the interpreter. */
+static void join_calls (Join *j, uint32_t frame) {
+  uint32_t i;
+  if (j->frame[frame].calls) return;
+  for (i = 0; i < j->frames; i++)
+    if (j->frame[i].start == j->frame[frame].start) j->frame[i].calls = 1;
+  j->learned = 1;
+}
+
+
+/*
+** Between a C function and the function of Lua that has called it are only
+** frames of Lua's own that make the call: they say nothing, and are left out.
+*/
 static int join_frames (Join *j, JoinPart *p) {
   uint32_t last, i;
-  int leaving;
+  int leaving, calls = 0;  /* do the frames here make such a call? */
   if (!join_balance(j, p, &leaving, &last)) return 0;
   for (i = p->frame; i < p->frames; i++) {
-    if (!j->frame[i].interpreter) {
-      if (!join_function(j, p, i)) join_add(j, JOIN_NONE, i);
+    JoinFrame *f = &j->frame[i];
+    if (!f->interpreter) {
+      if (join_function(j, p, i)) {
+        calls = p->call < p->calls && !(j->call[p->call].marks & JOIN_C);
+        if (i + 1 < p->frames && !f[1].interpreter) join_calls(j, i + 1);
+      }
+      else if (calls) join_calls(j, i);
+      else join_add(j, JOIN_NONE, i);
+      continue;
     }
-    else if (leaving) {
+    calls = 0;
+    if (leaving) {
       join_add(j, JOIN_NONE, i);
       leaving = 0;
     }
-    else join_group(j, p);
+    else {
+      join_drop(j, p);
+      join_group(j, p);
+    }
     while (i == last && p->call < p->calls)
       join_add(j, p->call++, JOIN_NONE);
   }
@@ -139,31 +182,40 @@ static int join_frames (Join *j, JoinPart *p) {
 }
 
 
-uint32_t join_stacks (const JoinCall *call, uint32_t calls,
-                      const JoinFrame *frame, uint32_t frames, int whole,
-                      JoinItem *item) {
-  Join j;
+static uint32_t join_all (Join *j, int whole) {
   JoinPart p;
   int said = whole;
+  j->count = 0;
+  p.call = p.frame = 0;
+  while (p.call < j->calls) {
+    if (!join_bounds(j, &p, whole) || !join_frames(j, &p)) return 0;
+    p.frame = p.frames;
+    if (p.frame == j->frames && !said) {
+      join_add(j, JOIN_NONE, JOIN_NONE);
+      said = 1;
+    }
+    while (p.call < p.calls) join_add(j, p.call++, JOIN_NONE);
+  }
+  while (p.frame < j->frames) join_add(j, JOIN_NONE, p.frame++);
+  if (!said) join_add(j, JOIN_NONE, JOIN_NONE);
+  return j->count;
+}
+
+
+uint32_t join_stacks (const JoinCall *call, uint32_t calls,
+                      JoinFrame *frame, uint32_t frames, int whole,
+                      JoinItem *item) {
+  Join j;
+  uint32_t n;
   j.call = call;
   j.calls = calls;
   j.frame = frame;
   j.frames = frames;
   j.item = item;
-  j.count = 0;
-  p.call = p.frame = 0;
-  while (p.call < calls) {
-    if (!join_bounds(&j, &p, whole) || !join_frames(&j, &p)) return 0;
-    p.frame = p.frames;
-    if (p.frame == frames && !said) {
-      join_add(&j, JOIN_NONE, JOIN_NONE);
-      said = 1;
-    }
-    while (p.call < p.calls) join_add(&j, p.call++, JOIN_NONE);
-  }
-  while (p.frame < frames) join_add(&j, JOIN_NONE, p.frame++);
-  if (!said) join_add(&j, JOIN_NONE, JOIN_NONE);
-  return j.count;
+  j.learned = 0;
+  n = join_all(&j, whole);
+  /* what was found in outer frames may say something of inner ones */
+  return j.learned && n > 0 ? join_all(&j, whole) : n;
 }
 
 #endif

@@ -30,6 +30,7 @@ typedef struct JoinCall {
 typedef struct JoinFrame {
   uint64_t start;	/* beginning of the function */
   int interpreter;	/* does it run Lua's instructions? */
+  int calls;		/* does it call C functions for the interpreter? */
 } JoinFrame;
 
 /*
@@ -43,11 +44,13 @@ typedef struct JoinItem {
 /*
 ** Joins calls and frames, both innermost first. 'whole': are these all frames
 ** of the thread? Sets up to 'calls' + 'frames' + 1 items, and returns their
-** number; 0: they do not fit together.
+** number; 0: they do not fit together. Frames that call C functions for the
+** interpreter are left out; where it is found which ones these are, it sets
+** their 'calls'.
 */
 CPROF_I uint32_t join_stacks (const JoinCall *call, uint32_t calls,
-                              const JoinFrame *frame, uint32_t frames,
-                              int whole, JoinItem *item);
+                              JoinFrame *frame, uint32_t frames, int whole,
+                              JoinItem *item);
 
 #endif
 

@@ -288,7 +288,68 @@ static int signals_interruptible (lua_State *L) {
 }
 
 
+/* {======================================================
+** Ctrl-C that a command waits for
+** ======================================================= */
+
+#define SIGNALS_TAKEN	2	/* how many are taken for one */
+
+static volatile sig_atomic_t signals_counted;
+static struct sigaction signals_former;	/* what SIGINT did before */
+
+/*
+** Counts SIGINT. Whoever presses Ctrl-C again does not want to wait any more:
+** then it does what it did before. Calls sigaction and raise.
+*/
+static void signals_count (int number) {
+  if (signals_counted < SIGNALS_TAKEN) {
+    signals_counted++;
+    return;
+  }
+  sigaction(number, &signals_former, NULL);
+  raise(number);
+}
+
+
+/* When Lua ends, the handler is about to be unloaded. */
+static int signals_leave (lua_State *L) {
+  (void)L;
+  signals_set(SIGINT, SIG_IGN);
+  return 0;
+}
+
+
+/* -> : from now on, SIGINT is counted; the third one is not */
+static int signals_await (lua_State *L) {
+  static const char key = 0;
+  struct sigaction now;
+  sigaction(SIGINT, NULL, &now);
+  signals_counted = 0;
+  if (now.sa_handler == signals_count) return 0;
+  signals_former = now;
+  lua_newuserdatauv(L, 1, 0);
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, signals_leave);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
+  signals_set(SIGINT, signals_count);
+  return 0;
+}
+
+
+/* -> boolean: has SIGINT come since it is counted? */
+static int signals_came (lua_State *L) {
+  lua_pushboolean(L, signals_counted > 0);
+  return 1;
+}
+
+/* }====================================================== */
+
+
 static const luaL_Reg signals_list[] = {
+  {"await_interrupt", signals_await},
+  {"interrupted", signals_came},
   {"interruptible", signals_interruptible},
   {"onkill", signals_onkill},
   {NULL, NULL}

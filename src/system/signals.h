@@ -1,7 +1,8 @@
 /*
 ** Signals that end the program, for the command. Ctrl-C raises an error in the
-** program, as in the standalone interpreter. Before a signal kills the process,
-** another process reports what is in the recording's file.
+** program, as in the standalone interpreter; a command that samples another
+** program asks whether it came. Before a signal kills the process, another
+** process reports what is in the recording's file.
 */
 
 #ifndef signals_h

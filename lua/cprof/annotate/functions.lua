@@ -180,15 +180,14 @@ end
 
 -- by title: the time of C functions that is not from calls by a known line
 local function of_no_line(view)
-  local rows, edges = graph.functions(view.profile)
-  local left = {}
+  local rows, left = (graph.functions(view.profile)), {}
   for _, row in ipairs(rows) do left[row.title] = row.self end
-  for _, edge in ipairs(edges) do
-    if edge.line > 0 and edge.callee.func.kind == "C" and
-       functions.has_lines(view.profile, edge.caller) then
-      left[edge.callee.title] = left[edge.callee.title] - edge.self
-    end
-  end
+  in_c.each(view.profile, function(f)
+    return functions.has_lines(view.profile, { func = f, title = f.title }) and
+      f.title or nil
+  end, function(_, _, callee, ns)
+    left[callee.title] = left[callee.title] - ns
+  end)
   return left
 end
 

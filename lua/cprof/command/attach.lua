@@ -2,6 +2,7 @@
 
 local core = require "cprof.core"
 local filename = require "cprof.system.filename"
+local files = require "cprof.system.files"
 local format = require "cprof.text.format"
 local input = require "cprof.command.input"
 local listeners = require "cprof.command.listeners"
@@ -217,11 +218,12 @@ local function explain(program, asked, show, fail)
     (reason[2]:find " $" and another(program) or ""))
 end
 
+-- true: the recording has begun; false: Ctrl-C came first
 local function begin(program, id, fields, show, fail)
   local asked, why = request(program, "request", id, fields)
   if not asked then return fail(why) end
   local answer = await(program, asked, function()
-    return answer_of(program, id)
+    return answer_of(program, id) or core.interrupted()
   end, function()
     explain(program, asked, show, function(message)
       show()
@@ -229,13 +231,15 @@ local function begin(program, id, fields, show, fail)
     end)
   end)
   show()
+  if answer == true then return false end
   if not answer then fail(("process %d has ended"):format(program.pid)) end
   if answer.why then
     fail(("process %d: %s"):format(program.pid, answer.why))
   end
+  return true
 end
 
--- shows progress for this time, or until the program ends
+-- Shows progress for this time, or until the program ends, or Ctrl-C comes.
 local function watch(program, id, seconds, show)
   local what = ("recording process %d (%s)"):format(program.pid,
     format.plain(program.script))
@@ -244,7 +248,10 @@ local function watch(program, id, seconds, show)
     local passed = core.seconds() - began
     local answer = answer_of(program, id)
     if answer and answer.state == "stopped" then return end
-    if passed >= seconds or not listeners.lives(program) then return end
+    if passed >= seconds or not listeners.lives(program) or
+       core.interrupted() then
+      return
+    end
     show(what, (": %.0f of %g s"):format(passed // 1, seconds))
     core.sleep(math.min(look, seconds - passed))
   end
@@ -314,6 +321,7 @@ local function plan_page(parsed, fail)
   input.needs_json("--html", fail)
   parsed.page = parsed.output or ("process-%d-%s.html"):format(parsed.pid,
     os.date "%Y%m%d-%H%M%S")
+  input.spare(parsed.page, fail)
   input.writable(parsed.page, fail)
 end
 
@@ -327,12 +335,6 @@ local function target(parsed, fail)
   return recordings.begin() or
     fail(parsed.page and "there is no folder for the recording: set TMPDIR" or
       "there is no folder for the recording: name a file with -o FILE")
-end
-
--- calls f until Ctrl-C comes, which does not end the recorded program
-local function interruptible(f)
-  local ok, why = pcall(f)
-  if not ok and not tostring(why):find "interrupted!" then error(why, 0) end
 end
 
 -- Prints the report of a recording, and writes its page.
@@ -350,6 +352,16 @@ local function finish_file(parsed, file, fail)
   if why then terminal.say(("cprof attach: %s\n"):format(why)) end
 end
 
+-- Fails if what was sampled could not be saved in the file that the user named.
+local function check_file(parsed, fail)
+  local path = kept(parsed)
+  if not path then return end
+  input.writable(path, fail)
+  if files.size(path) > 0 and not files.is_profile(path) then
+    fail(("%s: exists and is not a profile"):format(format.plain(path)))
+  end
+end
+
 -- a name for a request that no other one has
 local function new_id()
   return ("%d-%.0f"):format(core.process(), core.seconds() * 1e6)
@@ -357,17 +369,14 @@ end
 
 local function record(program, id, parsed, file, fail)
   local show = shower()
-  local begun = false
-  interruptible(function()
-    begin(program, id, {
-      file = file, seconds = parsed.seconds,
-      option_mode = mode_wanted(parsed), option_clock = clock_wanted(parsed),
-      option_rate = mode_wanted(parsed) == "sample" and rate_wanted(parsed) or
-        nil,
-    }, show, fail)
-    begun = true
-    watch(program, id, parsed.seconds, show)
-  end)
+  core.await_interrupt()
+  local begun = begin(program, id, {
+    file = file, seconds = parsed.seconds,
+    option_mode = mode_wanted(parsed), option_clock = clock_wanted(parsed),
+    option_rate = mode_wanted(parsed) == "sample" and rate_wanted(parsed) or
+      nil,
+  }, show, fail)
+  if begun then watch(program, id, parsed.seconds, show) end
   -- the program may have begun when Ctrl-C came
   begun = begun or answer_of(program, id) ~= nil
   local stays = begun and finish(program, id, show)
@@ -411,6 +420,7 @@ end
 -- not 0.
 local function from_outside(parsed, fail)
   check_outside(parsed, fail)
+  check_file(parsed, fail)
   if parsed.no_stop and parsed.clock == "cpu" then
     fail("--no-stop cannot be combined with --clock=cpu: it samples only " ..
       "waiting, which has no CPU time")
@@ -425,25 +435,25 @@ local function from_outside(parsed, fail)
     fail(((parsed.native and "process %d" or unprepared .. ", and") ..
       " cannot be sampled from outside: %s"):format(parsed.pid, why))
   end
+  local file = target(parsed, fail)
+  local function failed(message)
+    if not kept(parsed) then recordings.cancel(file) end
+    fail(message)
+  end
   terminal.say(((parsed.native and "process %d" or unprepared) ..
     ": it is sampled from outside\n"):format(parsed.pid))
-  local show, forbidden = shower(), nil
+  local show = shower()
   local what = ("recording process %d (%s)"):format(parsed.pid,
     format.plain(program.command))
-  interruptible(function()
-    forbidden = select(2, program:record(function(passed)
-      show(what, (": %.0f of %g s"):format(passed // 1, parsed.seconds))
-    end))
-  end)
+  core.await_interrupt()
+  local _, forbidden = program:record(function(passed)
+    show(what, (": %.0f of %g s"):format(passed // 1, parsed.seconds))
+  end, core.interrupted)
   show()
-  if forbidden then fail(forbidden) end
-  local file = target(parsed, fail)
+  if forbidden then failed(forbidden) end
   local saved
   saved, why = program:profile():save(file)
-  if not saved then
-    if not kept(parsed) then recordings.cancel(file) end
-    fail(why)
-  end
+  if not saved then failed(why) end
   finish_file(parsed, file, fail)
 end
 

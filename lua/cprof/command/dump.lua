@@ -1,9 +1,12 @@
 -- cprof dump: prints what a running program is doing, without preparation.
 
+local core = require "cprof.core"
 local escape = require "cprof.encoding.escape"
+local filename = require "cprof.system.filename"
 local format = require "cprof.text.format"
 local input = require "cprof.command.input"
 local remote = require "cprof.remote"
+local terminal = require "cprof.system.terminal"
 local text = require "cprof.source.text"
 local values = require "cprof.remote.values"
 
@@ -155,6 +158,39 @@ local function add_state(out, state, number, many, width, paint)
   end
 end
 
+-- Does a source have a path from the folder of the program? Returns also
+-- whether such a source can be read here.
+local function relative_sources(found)
+  local any, read = false, false
+  for _, state in ipairs(found.states) do
+    for _, thread in ipairs(state.threads) do
+      for _, frame in ipairs(thread.frames) do
+        local path = frame.source and filename.of_source(frame.source)
+        if path and not filename.is_absolute(path) then
+          any, read = true, read or text.lines(frame.source) ~= false
+        end
+      end
+    end
+  end
+  return any, read
+end
+
+-- Says where the sources of a core file's program are, unless that is here.
+local function add_hint(out, found)
+  local any, read = relative_sources(found)
+  local here, folder = core.cwd(), found.folder
+  -- the shell's name of this folder may go through links
+  local same = folder == here or folder and folder == os.getenv "PWD"
+  if not any or same or not folder and read then return end
+  out[#out + 1] = ""
+  out[#out + 1] = folder and
+    ("note: the program was started in %s, and its sources are looked for " ..
+      "in the current folder: cd %s, then run cprof dump again"):format(
+      format.plain(folder), terminal.quote(folder)) or
+    "note: its sources are not in the current folder: run cprof dump in the " ..
+      "folder in which the program ran"
+end
+
 local function as_text(found, parsed)
   local width = parsed.width or format.columns()
   local paint = format.paint(format.wants_color(parsed.color or "auto"))
@@ -166,6 +202,7 @@ local function as_text(found, parsed)
   for i, state in ipairs(found.states) do
     add_state(out, state, i, #found.states > 1, width, paint)
   end
+  if found.core then add_hint(out, found) end
   return table.concat(out, "\n") .. "\n"
 end
 

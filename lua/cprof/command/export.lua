@@ -5,7 +5,6 @@ local export = require "cprof.export"
 local format = require "cprof.text.format"
 local measure = require "cprof.count.measure"
 local recorded = require "cprof.count.lines"
-local files = require "cprof.system.files"
 local input = require "cprof.command.input"
 local output = require "cprof.export.output"
 local period = require "cprof.command.period"
@@ -100,17 +99,6 @@ local function say(notes, name)
   end
 end
 
--- Fails if the file is a profile or a Lua source, so that a slip cannot replace
--- what cprof reads.
-local function spare(path, fail)
-  local what = files.is_profile(path) and "a profile" or
-    path:find "%.lua$" and files.start(path, 1) and "a Lua source"
-  if what then
-    fail(("-o %s exists and is %s: name another file"):format(
-      terminal.quote(path), what))
-  end
-end
-
 ---Writes a profile, and prints notes on what the export changes.
 ---@param profile cprof.Profile
 ---@param row cprof.Format
@@ -119,7 +107,7 @@ end
 ---@param fail fun(message: string)
 ---@param before? cprof.Profile  to compare with
 function command.write(profile, row, target, o, fail, before)
-  if type(target) == "string" then spare(target, fail) end
+  if type(target) == "string" then input.spare(target, fail) end
   local produce, notes = export.prepare(profile, row, o, function(message)
     fail(input.worded(message))
   end, before)

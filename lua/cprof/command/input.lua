@@ -4,6 +4,7 @@ local core = require "cprof.core"
 local cprof = require "cprof"
 local files = require "cprof.system.files"
 local format = require "cprof.text.format"
+local output = require "cprof.export.output"
 local page = require "cprof.report.page"
 local recordings = require "cprof.system.recordings"
 local terminal = require "cprof.system.terminal"
@@ -164,18 +165,42 @@ function input.print(text, fail)
   if not ok then fail("cannot write standard output: " .. why) end
 end
 
----Fails if a file cannot be written. Does not change the file.
+---Fails if the file is a profile or a Lua source, so that a slip cannot replace
+---what cprof reads.
+---@param path string  of -o
+---@param fail fun(message: string)
+function input.spare(path, fail)
+  local what = files.is_profile(path) and "a profile" or
+    path:find "%.lua$" and files.start(path, 1) and "a Lua source"
+  if what then
+    fail(("-o %s exists and is %s: name another file"):format(
+      terminal.quote(path), what))
+  end
+end
+
+-- the number of the error of a path that leads to no file
+local none <const> = 2
+
+---Fails if a file cannot be written, or a new one made. Does not change it.
 ---@param path string
 ---@param fail fun(message: string)
 function input.writable(path, fail)
   -- opening and closing a pipe here would end it for its reader
   if core.special(path) then return end
-  local there = io.open(path, "rb")
-  if there then there:close() end
-  local file, why = io.open(path, "ab")
+  local file, why, code = io.open(path, "r+b")
+  if not file and code == none then
+    -- a link to no file would be taken for a file that was made here
+    local beside = output.aside(path)
+    file, why = io.open(beside, "wb")
+    if file then
+      file:close()
+      os.remove(beside)
+      return
+    end
+    why = path .. why:sub(#beside + 1)
+  end
   if not file then fail("cannot write " .. why) end
   file:close()
-  if not there then os.remove(path) end
 end
 
 ---Fails if the library for JSON, which an option needs, is missing.

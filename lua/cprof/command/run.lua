@@ -305,7 +305,10 @@ local function check_output(parsed, fail)
     fail(("--format=%s needs times, which --count does not record"):
       format(row.name))
   end
-  if parsed.output ~= "" then input.writable(parsed.output, fail) end
+  if parsed.output ~= "" then
+    input.spare(parsed.output, fail)
+    input.writable(parsed.output, fail)
+  end
 end
 
 -- checks what --children needs

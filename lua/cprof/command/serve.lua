@@ -85,6 +85,10 @@ function serve.call(parsed, fail)
   end
   local session = open(parsed, outside and outside.command or path, fail)
   say(session.url)
+  if outside then
+    say(("process %d does not record itself: it is sampled from outside")
+      :format(outside.pid))
+  end
   local started, why
   if parsed.program then
     core.share_signals()

@@ -70,8 +70,10 @@ local function to_file(path, produce, limit)
   return true
 end
 
--- an unused name in the folder of `path`
-local function aside(path)
+---An unused name in the folder of a file.
+---@param path string
+---@return string
+function output.aside(path)
   local n = 0
   while true do
     local unique = ("%s.%x-%s-%d.tmp"):format(path, os.time(),
@@ -89,7 +91,7 @@ local function replace(path, produce)
   local file, why = open(path, "r+b")
   if file then file:close()
   elseif not why:find "^No such file" then return nil, why end
-  local temporary = aside(path)
+  local temporary = output.aside(path)
   local ok, message, raised = to_file(temporary, produce, core.filelimit())
   if ok then
     ok, message = core.rename(temporary, path)

@@ -10,6 +10,7 @@ local follow = {}
 ---@class cprof.FollowStatus
 ---@field state "waiting"|"running"|"ended"|"killed"
 ---@field text? string
+---@field why? string  why there may never be a sample
 
 ---@class cprof.Follower
 ---@field path? string      nil: the program has not begun to record
@@ -109,9 +110,10 @@ local function load_samples(self)
   local figures = outside:figures()
   self.final = outside.ended ~= nil
   if figures.runs + figures.waits == 0 then
-    self.status = { state = outside.ended and "ended" or "waiting",
-      text = outside.ended and "no sample was taken: " .. outside.ended or
-        "no sample was taken yet" }
+    local why = outside:why_none()
+    self.status = { state = outside.ended and "ended" or "waiting", why = why,
+      text = ("no sample was taken%s%s"):format(outside.ended and ": " ..
+        outside.ended or " yet", why and ": " .. why or "") }
     return nil
   end
   self.profile = outside:profile()

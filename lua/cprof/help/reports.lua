@@ -7,7 +7,7 @@ return {
 | self | time in the function itself, without its callees |
 | total | time in the function and its callees; recursion counted once |
 | % | share of the program's time: the wall time without profiler overhead, and without the time in which other programs had the processor |
-| in C | of a line: self time of the C functions that it calls, which have no lines; % is then the share of self and in C |
+| in C | of a line: self time of the C functions that it calls, and of those that these call; they have no lines; % is then the share of self and in C |
 | waiting | the part of the time in the first column in which the program waited (slept, read, polled); shown from 1 % of all time on |
 | calls | how often the function was called, exactly |
 | max | with `distribution`: total time of the longest call, where it is more than twice the mean, or with `sort = "max"` |

@@ -5,7 +5,7 @@ import { count, fixed, precise } from "./format.js";
 import { Model } from "./model.js";
 import { momentsOf } from "./moments.js";
 import { both, few, least } from "./samples.js";
-import { calledFrom, perFunction, Tree } from "./tree.js";
+import { calledFrom, firstInC, perFunction, Tree } from "./tree.js";
 
 const second = 1e9;
 
@@ -82,11 +82,11 @@ function linesOf(tree, own, functions, measures) {
   for (const { f, n, total, inC } of calledFrom(tree, inside, functions)) {
     Object.assign(at(f, n), { total, inC });
   }
-  for (let i = 1; i < tree.n; i++) {
-    if (!tree.line[i] || functions[tree.func[i]].kind !== "C") continue;
-    const row = at(tree.func[tree.parent[i]], tree.line[i]);
+  firstInC(tree, functions).forEach((c, i) => {
+    if (c < 0 || !tree.line[c]) return;
+    const row = at(tree.func[tree.parent[c]], tree.line[c]);
     for (const key of measures) row[key] += tree.memory[key][i];
-  }
+  });
   return [...rows.values()].sort((a, b) => a.n - b.n || a.f - b.f);
 }
 

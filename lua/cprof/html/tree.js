@@ -425,10 +425,25 @@ export function perFunction(tree, functions) {
   return out;
 }
 
+// For each node of a C function: the first of the C functions that lead to it,
+// which a line may have called; -1: it is none of C.
+export function firstInC(tree, functions) {
+  const kind = (i) => functions[tree.func[i]].kind;
+  const out = new Int32Array(tree.n).fill(-1);
+  for (let i = 1; i < tree.n; i++) {
+    if (kind(i) !== "C") continue;
+    let p = tree.parent[i];
+    while (p > 0 && kind(p) === "zone") p = tree.parent[p];
+    out[i] = out[p] < 0 ? i : out[p];
+  }
+  return out;
+}
+
 // Calls of nodes that are `inside`, added up by a key, which keyOf(node,
 // caller) gives; undefined: the call does not count. Rows of { key, node,
 // caller, calls, total, totalCost, inC }; node is the first one, caller its
-// caller. Recursion counts once. Calls from a zone count for its function.
+// caller. Recursion counts once. Calls from a zone count for its function, and
+// what C functions have called counts in C.
 export function callsBy(tree, inside, functions, keyOf) {
   const rows = new Map();
   const open = new Map();
@@ -447,10 +462,14 @@ export function callsBy(tree, inside, functions, keyOf) {
     return [keyOf(i, p), p];
   };
   const figures = { calls: 0, total: 0, totalCost: 0, inC: 0 };
+  const first = firstInC(tree, functions);
   walk(
     tree,
     (i) => {
       const [key, caller] = at(i);
+      const called = first[i] >= 0 && first[i] !== i && inside[i];
+      const above = called && rows.get(at(first[i])[0]);
+      if (above) above.inC += tree.self[i];
       if (key === undefined) return;
       const row = rows.get(key) || { key, node: i, caller, ...figures };
       rows.set(key, row);

@@ -2,6 +2,7 @@
 
 local core = require "cprof.core"
 local files = require "cprof.system.files"
+local started = require "cprof.remote.started"
 
 local corefile = {}
 
@@ -12,9 +13,11 @@ local corefile = {}
 ---@field threads { id: integer, stack: integer, registers: string }[]
 ---@field pid integer
 ---@field command string
+---@field folder string?  in which it was started, as its environment says
 
 local load <const>, note <const> = 1, 4
-local prstatus <const>, prpsinfo <const>, mapped <const> = 1, 3, 0x46494c45
+local prstatus <const>, prpsinfo <const>, vector <const> = 1, 3, 6
+local mapped <const> = 0x46494c45
 local core_type <const> = 4
 
 -- where the registers are in the status of a thread; how many there are, and
@@ -41,6 +44,7 @@ local readers = {
     out.pid = ("<i4"):unpack(desc, 25)
     out.command = ("z"):unpack(desc:sub(57, 136) .. "\0"):match "^(.-) *$"
   end,
+  [vector] = function(out, desc) out.vector = desc end,
   [mapped] = function(out, desc)
     local count, page = ("<i8i8"):unpack(desc)
     local text = 17 + count * 24
@@ -163,11 +167,17 @@ function corefile.open(path, exe)
   local out = { mappings = {}, files = {}, threads = {}, pid = 0,
     command = "?" }
   local ok, segments = pcall(parse, file, out)
+  -- the system keeps only the first bytes of the command, and gdb less
+  local known, command, folder = pcall(started.of, file, ok and segments or {},
+    out.vector or "")
   file:close()
+  if known then
+    out.command, out.folder = command or out.command, folder
+  end
   if not ok then
-    local known = tostring(segments):match "(not a core file .*)$" or
+    local what = tostring(segments):match "(not a core file .*)$" or
       tostring(segments):match "(a core file of another machine)$"
-    return nil, ("%s: %s"):format(path, known or "damaged")
+    return nil, ("%s: %s"):format(path, what or "damaged")
   end
   out.memory, why = core.remote_core(path, segments,
     mapped_files(path, out, segments, exe))

@@ -55,6 +55,8 @@ remote.wrapped = "coroutine.wrap function"
 ---@field command string
 ---@field states cprof.RemoteState[]
 ---@field core string?   the file that it was read from
+---@field folder string?  of a core file: in which the program was started, as
+---    its environment says
 ---@field stopped number? for how many seconds threads were stopped; nil: none
 
 -- how often a process is read again that has changed meanwhile, from which
@@ -503,7 +505,7 @@ function remote.read_core(path, exe, locals, c_frames)
   if stacks then join(states, stacks) end
   text.forget()
   return { pid = file.pid, command = file.command, core = path,
-    states = described(states, found) }
+    folder = file.folder, states = described(states, found) }
 end
 
 -- }======================================================

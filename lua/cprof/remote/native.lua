@@ -11,6 +11,8 @@ local native = {}
 ---    "[anon]"; nil: nothing is mapped there
 ---@field start integer   where the function begins
 ---@field interpreter boolean  does it run Lua's instructions?
+---@field calls boolean   does it call C functions for the interpreter? As far
+---    as its name says
 ---@field lost boolean  are its callers not known, since a frame pointer leads
 ---    nowhere if its function has not made it?
 
@@ -22,9 +24,11 @@ Reader.__index = Reader
 -- marks of a call, as in src/remote/join.h
 local c <const>, fresh <const>, last <const>, main <const> = 1, 2, 4, 8
 
--- the function of Lua that runs instructions, and functions of which any file
--- with Lua in it has one
+-- the function of Lua that runs instructions; those that call C functions for
+-- it; and functions of which any file with Lua in it has one
 local interpreter <const> = "luaV_execute"
+local calling <const> = { luaD_precall = true, precallC = true,
+  luaD_call = true, luaD_callnoyield = true, ccall = true }
 local of_lua <const> = { "lua_newstate", "lua_callk", "lua_pcallk" }
 
 -- Where the file of a mapping begins in memory; 0: nowhere.
@@ -93,7 +97,8 @@ end
 function Reader:frame(pc, start)
   local path, given, begins = self.symbols:find(pc)
   local f = { name = given, module = path, start = start,
-    interpreter = whole(given) == interpreter }
+    interpreter = whole(given) == interpreter,
+    calls = calling[whole(given)] or false }
   if path and not f.interpreter and start ~= 0 then
     f.interpreter = unnamed(self, path, pc) == start
   end
@@ -183,7 +188,8 @@ function native.join(chain, frames, ended)
   local calls, of, all = flat(chain)
   local starts = {}
   for i, f in ipairs(frames) do
-    starts[2 * i - 1], starts[2 * i] = f.start, f.interpreter and 1 or 0
+    starts[2 * i - 1] = f.start
+    starts[2 * i] = f.interpreter and 1 or f.calls and 2 or 0
   end
   local joined = core.native_join(starts, calls, all and not ended)
   if not joined then return false end

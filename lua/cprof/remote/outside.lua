@@ -92,7 +92,7 @@ function outside.open(pid, options)
         local f = stacks:frame(pc, start)
         -- its library may be gone when the profile is made
         places[f.start] = found:place(f.start)
-        return f.start, f.interpreter, f.lost
+        return f.start, f.interpreter, f.calls, f.lost
       end) }, Outside)
 end
 
@@ -299,11 +299,11 @@ function Outside:step(now)
   self.next = self.pace.next
 end
 
-local function record(self, tell)
+local function record(self, tell, interrupted)
   self:begin()
   local now, told = self.first, 0
   local over = now + self.options.seconds
-  while now < over do
+  while now < over and not (interrupted and interrupted()) do
     local why = self:step(now)
     if why then return nil, why end
     if self.ended then break end
@@ -318,13 +318,15 @@ local function record(self, tell)
 end
 
 ---Samples until the time is over, the program has ended or has no state of Lua
----any more, or `tell` raises an error. Returns why that was before the time.
+---any more, `interrupted` returns true, or `tell` raises an error. Returns why
+---that was before the time.
 ---@param tell fun(seconds: number)  called from time to time
+---@param interrupted? fun(): boolean  called before each look
 ---@return string? ended
 ---@return string? forbidden  why it cannot go on; nothing was recorded then
-function Outside:record(tell)
+function Outside:record(tell, interrupted)
   core.outside_hurry(self.samples, true)
-  local ok, ended, forbidden = pcall(record, self, tell)
+  local ok, ended, forbidden = pcall(record, self, tell, interrupted)
   core.outside_hurry(self.samples, false)
   core.remote_go(self.memory)
   if not ok then error(ended, 0) end
@@ -464,6 +466,16 @@ end
 ---How many samples there are, among other figures.
 ---@return { runs: integer, waits: integer }
 function Outside:figures() return core.outside_figures(self.samples) end
+
+---Why there may never be a sample; nil: there may be one soon.
+---@return string?
+function Outside:why_none()
+  local figures = self:figures()
+  if not self.options.stop and figures.dropped > 0 and figures.waits == 0 then
+    return "it runs, and what is read of a thread that runs may never have " ..
+      "been so: with --no-stop, only waiting is seen"
+  end
+end
 
 ---What was recorded so far.
 ---@return cprof.Profile

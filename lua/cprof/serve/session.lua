@@ -22,8 +22,8 @@ local session = {}
 ---@field private again? number  when a page asked to run the program again;
 ---    nil: no page waits for that
 ---@field private beat number    when the next sign of life is due
----@field private told boolean?  whether the user was told that the program
----    ended
+---@field private told boolean?  whether the user was told that the program, or
+---    sampling it, ended
 local Session = {}
 Session.__index = Session
 
@@ -190,11 +190,21 @@ local function watch_program(self, now)
     "Ctrl-C"):format(self.follower.program.status))
 end
 
+-- Tells the user once that the program is not sampled any more.
+local function watch_sampling(self)
+  local ended = self.follower.outside.ended
+  if not ended or self.told then return end
+  self.told = true
+  self.say(("sampling has ended: %s; the page stays until Ctrl-C"):format(
+    ended))
+end
+
 ---Serves until an error ends it, such as that of Ctrl-C.
 function Session:run()
   while true do
     local follower, now = self.follower, core.seconds()
     if follower.program then watch_program(self, now) end
+    if follower.outside then watch_sampling(self) end
     local interval = wanted(self)
     if interval and now >= follower.due then
       follower:look(interval, function() self:load() end)

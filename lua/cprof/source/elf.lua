@@ -62,10 +62,11 @@ local function text_at(strings, at)
   return strings:sub(at + 1, at + most_name):match "^[^\0]*"
 end
 
--- A function's name, without what compilers add when they change what it takes.
+-- A function's name, without what compilers add when they change what it takes,
+-- and without its version.
 local function named(strings, at)
   return (text_at(strings, at):gsub("%.constprop%.%d+", "")
-    :gsub("%.isra%.%d+", ""):gsub("%.lto_priv%.%d+", ""))
+    :gsub("%.isra%.%d+", ""):gsub("%.lto_priv%.%d+", ""):gsub("@.*", ""))
 end
 
 -- Adds the functions of a table of symbols. Those that are there stay.
@@ -78,14 +79,15 @@ local function add(out, symbols, strings)
       out.room = out.room - #source
       if out.room < 0 then return end
       source = source ~= "" and source or nil
-    elseif is_function[info & 15] and index ~= 0 and not out.at[value] then
+    elseif is_function[info & 15] and value ~= 0 and not out.at[value] then
       local name = named(strings, word)
       out.room = out.room - #name - more
       if out.room < 0 then return end
       if name ~= "" then
         out.at[value] = { address = value, size = size, name = name,
           source = info >> 4 == 0 and source or nil }
-        table.insert(out.functions, out.at[value])
+        -- an address that stands for a function of another file: it is a jump
+        if index ~= 0 then table.insert(out.functions, out.at[value]) end
       end
     end
   end

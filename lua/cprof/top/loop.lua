@@ -175,7 +175,7 @@ end
 function loop.print(watched, parsed, fail)
   local m, left = watched.model, parsed.screens or math.huge
   local width, follower = terminal.width(io.stdout), watched.follower
-  local program = follower.program
+  local program, said = follower.program, false
   local function pass()
     repeat
       local till = math.min(follower:sample(), follower.due)
@@ -200,13 +200,22 @@ function loop.print(watched, parsed, fail)
       if ok then ok, why = io.stdout:flush() end
       if not ok then fail("cannot write standard output: " .. why) end
       left = left - 1
+    elseif m.status.why then
+      -- there may never be a screen
+      if not said then
+        terminal.say(("cprof top: %s\n"):format(m.status.text))
+      end
+      said, left = true, left - 1
     end
     local over = follower:settled() and follower.final
     if left < 1 or over and not (parsed.screens and m.now) then break end
     if ended and not m.now then break end
     pass()
   end
-  if follower.outside and not m.now then fail(m.status.text) end
+  if follower.outside and not m.now then
+    if said and not follower:settled() then return 2 end
+    fail(m.status.text)
+  end
   program = follower.program
   if not program then return 0 end
   if program:running() then
