@@ -136,8 +136,8 @@ typedef struct cprof_Options {
   const char *timer;		/* mode "sample": "thread" (default) begins a
 				   thread, and lets system calls go on;
 				   "auto": and opens a task-clock event where
-				   that is allowed; "wall": signals may end
-				   system calls early */
+				   it may; "wall": signals may end system
+				   calls early */
   const char *recursion;	/* "full", "fold" */
   const char *trace;		/* mode "trace": path of the file to write */
   const char *file;		/* path of a profile to record into; "%p" in
