@@ -44,8 +44,8 @@ local start = {}
 ---    nodes
 ---@field clock? "wall"|"cpu"
 ---@field timer? "wall"|"thread"|"auto"  mode "sample": who interrupts the
----    program. wall: a timer of the wall clock, also while it waits; thread, the
----    default: a thread of cprof's own, which lets system calls go on; auto:
+---    program. wall: a timer of the wall clock, also while it waits; thread
+---    (default): a thread of cprof's own, which lets system calls go on; auto:
 ---    events of the system's task clock while it runs, and such a thread while
 ---    it waits; where the system does not allow one of these, the one before it
 ---@field recursion? "auto"|"full"|"fold"  fold: a function that is on the call
