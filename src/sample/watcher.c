@@ -134,7 +134,8 @@ static int watcher_expects (const Watcher *w, uint64_t now) {
 
 /* Does the timer count the time in which the thread runs? */
 static int watcher_counts (Pace *p) {
-  if (p->counts && !timer_iscounting(p->timer)) p->counts = 0;
+  if (p->counts && !timer_iscounting(p->timer))
+    p->counts = PACE_COUNTSNOT;
   return p->counts;
 }
 
