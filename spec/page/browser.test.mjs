@@ -446,11 +446,11 @@ describe("the functions", () => {
 describe("the flame graph", () => {
   it("zooms by click, wheel and keys", async () => {
     await open("luacheck", "view=flame");
-    const whole = await pixels("canvas");
-    const box = await (await page.$("canvas")).boundingBox();
+    const whole = await pixels("canvas.icicle");
+    const box = await (await page.$("canvas.icicle")).boundingBox();
     await page.mouse.click(box.x + 200, box.y + 19 * 17 + 8);
     await drawn();
-    const zoomed = await pixels("canvas");
+    const zoomed = await pixels("canvas.icicle");
     assert.notEqual(zoomed, whole);
     assert.ok((await texts(".crumbs button")).length > 5);
     assert.ok((await state()).function);
@@ -458,13 +458,13 @@ describe("the flame graph", () => {
     assert.equal((await texts(".crumbs button")).length, 1);
     await press("Escape");
     await page.mouse.move(box.x + 600, box.y + 100);
-    const before = await pixels("canvas");
+    const before = await pixels("canvas.icicle");
     await page.mouse.wheel({ deltaY: -400 });
     await drawn();
-    assert.notEqual(await pixels("canvas"), before);
-    await page.focus("canvas");
+    assert.notEqual(await pixels("canvas.icicle"), before);
+    await page.focus("canvas.icicle");
     await choose("button", "Zoom out");
-    await page.focus("canvas");
+    await page.focus("canvas.icicle");
     for (let i = 0; i < 17; i++) await press("ArrowDown");
     await press("Enter");
     assert.ok((await texts(".crumbs button")).length > 5);
@@ -476,7 +476,7 @@ describe("the flame graph", () => {
 
   it("tells the figures of what is pointed at", async () => {
     await open("luacheck", "view=flame");
-    const box = await (await page.$("canvas")).boundingBox();
+    const box = await (await page.$("canvas.icicle")).boundingBox();
     await page.mouse.move(box.x + 100, box.y + 19 * 16 + 8);
     await drawn();
     const tip = await text(".tip");
@@ -487,10 +487,10 @@ describe("the flame graph", () => {
 
   it("marks what is searched, with its share", async () => {
     await open("luacheck", "view=flame");
-    const before = await pixels("canvas");
+    const before = await pixels("canvas.icicle");
     await page.type("input[type=search]", "parser");
     await drawn();
-    assert.notEqual(await pixels("canvas"), before);
+    assert.notEqual(await pixels("canvas.icicle"), before);
     const share = (await text(".controls [role=status]")).match(/, ([\d.]+) %/);
     assert.ok(Number(share[1]) > 5 && Number(share[1]) < 100);
     assert.equal(await page.$eval("input", (e) => e.value), "parser");
@@ -498,13 +498,13 @@ describe("the flame graph", () => {
 
   it("is turned, weighed by calls, and has recursion merged", async () => {
     await open("luacheck", "view=flame");
-    const seen = new Set([await pixels("canvas")]);
+    const seen = new Set([await pixels("canvas.icicle")]);
     await choose("button", "Flame");
-    seen.add(await pixels("canvas"));
+    seen.add(await pixels("canvas.icicle"));
     await choose("button", "Calls");
-    seen.add(await pixels("canvas"));
+    seen.add(await pixels("canvas.icicle"));
     await choose("button", "Merge recursion");
-    seen.add(await pixels("canvas"));
+    seen.add(await pixels("canvas.icicle"));
     assert.equal(seen.size, 4);
   });
 
@@ -516,9 +516,9 @@ describe("the flame graph", () => {
       list.map((e) => getComputedStyle(e).backgroundColor),
     );
     assert.equal(new Set(swatches).size, swatches.length);
-    const byFile = await pixels("canvas");
+    const byFile = await pixels("canvas.icicle");
     await choose("button", "By heat");
-    assert.notEqual(await pixels("canvas"), byFile);
+    assert.notEqual(await pixels("canvas.icicle"), byFile);
     await open("luacheck", "view=functions");
     const self = await text("tbody td");
     await open("luacheck", "view=flame&color=heat");
@@ -535,7 +535,7 @@ describe("the flame graph", () => {
     await click("tbody tr td");
     await choose("nav a", "Flame graph");
     await choose("button", "Sandwich");
-    assert.equal((await page.$$("canvas")).length, 2);
+    assert.equal((await page.$$("canvas.icicle")).length, 2);
     await shot("luacheck-sandwich");
     assert.deepEqual(faults, []);
   });
@@ -604,9 +604,213 @@ describe("the flame graph", () => {
     // a library as one box for each call from elsewhere
     await open("luacheck", `view=flame&search=${file}`);
     await choose(".controls a", "As one box");
-    const box = await (await page.$("canvas")).boundingBox();
+    const box = await (await page.$("canvas.icicle")).boundingBox();
     assert.ok(box.height > 100);
     assert.match(await text(".limit"), /^As one box: /);
+    assert.deepEqual(faults, []);
+  });
+
+  it("is inverted: below each function by its self figure, its callers", async () => {
+    await open("luacheck", "view=functions");
+    const hottest = await text("tbody a.name");
+    const self = await text("tbody td");
+    const below = await text("tbody td:nth-child(2)");
+    await open("luacheck", "view=flame");
+    await choose("button", "Inverted");
+    assert.equal((await state()).shape, "inverted");
+    await click("summary");
+    const cells = await texts(".astable tbody tr:nth-child(2) td");
+    assert.equal(cells[0], below);
+    assert.equal(cells[1], self);
+    assert.equal(cells[3].trim(), hottest);
+    await click(".astable tbody tr:nth-child(2) td");
+    assert.deepEqual((await texts(".crumbs button"))[1], hottest);
+    const box = await (await page.$("canvas.icicle")).boundingBox();
+    await page.mouse.move(box.x + 20, box.y + 19 * 2 + 8);
+    await drawn();
+    const tip = await text(".tip");
+    assert.ok(tip.includes(` self of ${hottest} on this path, `), tip);
+    await shot("luacheck-inverted");
+    // a search counts all of the tree
+    const said = () => text(".controls [role=status]");
+    await page.type("input[type=search]", "parser");
+    await drawn();
+    const matches = await said();
+    await choose("button", "Icicle");
+    assert.equal(await said(), matches);
+    assert.deepEqual(faults, []);
+  });
+
+  it("counts matches on both sides of a sandwich", async () => {
+    await open("luacheck", "view=functions&search=skip_token");
+    await click("tbody tr td");
+    await choose("nav a", "Flame graph");
+    await choose("button", "Sandwich");
+    const search = async (what) => {
+      await page.$eval("input[type=search]", (e) => (e.value = ""));
+      await page.type("input[type=search]", what);
+      await drawn();
+      return text(".controls [role=status]");
+    };
+    assert.match(
+      await search("/parse_|lexer/"),
+      /^\d+ callers match, [\d.]+ % of the width; \d+ callees? match(es)?, [\d.]+ % of the width$/,
+    );
+    // the function itself is on neither side
+    assert.equal(
+      await search(`/^${await text(".strip .name")} [(]/`),
+      "0 callers match, 0.0 % of the width; 0 callees match, 0.0 % of the width",
+    );
+    assert.deepEqual(faults, []);
+  });
+
+  it("has the stack of a node, to be copied", async () => {
+    await open("luacheck", "view=flame");
+    await page.evaluate(() => {
+      const writeText = async (copied) => Object.assign(window, { copied });
+      Object.defineProperty(navigator, "clipboard", { value: { writeText } });
+    });
+    const copied = () =>
+      page.evaluate(() => /** @type {any} */ (window).copied.split("\n"));
+    await press("c");
+    assert.equal(await text(".tools [role=status]"), "Choose a node first.");
+    await page.focus("canvas.icicle");
+    for (let i = 0; i < 17; i++) await press("ArrowDown");
+    await press("Enter", "c");
+    const lines = await copied();
+    assert.equal(lines.pop(), "");
+    const names = (await texts(".crumbs button")).slice(-6);
+    assert.ok(lines.length > 10);
+    assert.equal(
+      await text(".tools [role=status]"),
+      `Copied ${lines.length} functions.`,
+    );
+    // callers first, each with its place
+    lines.slice(-6).forEach((line, i) => {
+      assert.ok(line.startsWith(names[i].replace("…", "")), line);
+      assert.match(line, / \((.*:\d+|\[C\]|main chunk)\)$/);
+    });
+    // an inverted graph has the callers below; the stack is the same way round
+    await choose("button", "Inverted");
+    await page.focus("canvas.icicle");
+    await press("ArrowDown");
+    const callee = await text("#app > p[role=status]");
+    await press("ArrowDown");
+    await choose(".tools button", "Copy stack");
+    const inverted = await copied();
+    assert.equal(inverted.length, 3);
+    assert.ok(callee.startsWith(inverted[1]), callee);
+    assert.deepEqual(faults, []);
+  });
+
+  it("is saved as SVG and as PNG", async () => {
+    const saved = async (name, hash, ending) => {
+      await open(name, hash);
+      await page.evaluate(() => {
+        const make = URL.createObjectURL;
+        /** @type {any} */
+        const all = window;
+        URL.createObjectURL = (blob) => {
+          all.blob = blob;
+          return make.call(URL, blob);
+        };
+        HTMLAnchorElement.prototype.click = function () {
+          all.file = this.download;
+        };
+      });
+      await choose("button", `Save as ${ending.toUpperCase()}`);
+      await page.waitForFunction(() => "blob" in window && "file" in window);
+      const file = await page.evaluate(() => /** @type {any} */ (window).file);
+      assert.ok(file.endsWith(`.${ending}`), file);
+      assert.match(file, /^[\w.-]+$/);
+      return file;
+    };
+    assert.equal(
+      await saved("luacheck", "view=flame&shape=flame", "svg"),
+      "luacheck.svg",
+    );
+    const read = () =>
+      page.evaluate(async () => {
+        const svg = await /** @type {any} */ (window).blob.text();
+        const all = new DOMParser().parseFromString(svg, "image/svg+xml");
+        return {
+          tags: [
+            ...new Set([...all.querySelectorAll("*")].map((e) => e.tagName)),
+          ],
+          names: [...all.querySelectorAll("text")].map((e) => e.textContent),
+          tips: [...all.querySelectorAll("g title")].map((e) => e.textContent),
+        };
+      });
+    const { tags, names, tips } = await read();
+    assert.deepEqual(tags, ["svg", "title", "rect", "g", "text"]);
+    assert.ok(names.includes("(root)") && names.length > 20);
+    assert.ok(tips.some((s) => /lua:\d+\)\ntotal .*self/.test(s)));
+    // names are text there, too
+    await saved("hostile", "view=flame", "svg");
+    const hostile = await read();
+    assert.deepEqual(hostile.tags.sort(), tags.sort());
+    assert.ok(hostile.tips.some((s) => s.includes("<b>bold</b>")));
+    await saved("luacheck", "view=flame", "png");
+    const bytes = await page.evaluate(async () => [
+      ...new Uint8Array(
+        await /** @type {any} */ (window).blob.arrayBuffer(),
+      ).subarray(0, 4),
+    ]);
+    assert.deepEqual(bytes, [0x89, 0x50, 0x4e, 0x47]);
+    assert.deepEqual(faults, []);
+  });
+
+  it("has a small picture of all, and keys, that zoom and move it", async () => {
+    await open("luacheck", "view=flame");
+    const range = async (change) => {
+      await page.waitForFunction(
+        (old) =>
+          /zoom=0%2F\d+%2F[\d.]+-[\d.]+/.test(location.hash) &&
+          location.hash !== old,
+        {},
+        change,
+      );
+      const { zoom } = await state();
+      return zoom.split("/")[2].split("-").map(Number);
+    };
+    const hash = () => page.evaluate(() => location.hash);
+    const box = await (await page.$("canvas.overmap")).boundingBox();
+    const at = (part) => box.x + part * box.width;
+    const drag = async (from, to) => {
+      await page.mouse.move(at(from), box.y + 5);
+      await page.mouse.down();
+      await page.mouse.move(at((from + to) / 2), box.y + 5);
+      await page.mouse.move(at(to), box.y + 5);
+      await page.mouse.up();
+      await drawn();
+    };
+    const near = (list, wanted) =>
+      list.forEach((x, i) =>
+        assert.ok(Math.abs(x - wanted[i]) < 0.005, `${list}`),
+      );
+    let old = await hash();
+    await drag(0.5, 0.75);
+    near(await range(old), [0.5, 0.75]);
+    old = await hash();
+    await drag(0.6, 0.4);
+    near(await range(old), [0.3, 0.55]);
+    // a click elsewhere: that place in the middle
+    old = await hash();
+    await page.mouse.click(at(0.8), box.y + 5);
+    near(await range(old), [0.675, 0.925]);
+    old = await hash();
+    await page.mouse.move(0, 0);
+    await press("w");
+    near(await range(old), [0.8 - 0.125 / 1.5, 0.8 + 0.125 / 1.5]);
+    old = await hash();
+    await press("s");
+    near(await range(old), [0.675, 0.925]);
+    old = await hash();
+    await press("a", "a");
+    near(await range(old), [0.675 - 0.0625, 0.925 - 0.0625]);
+    old = await hash();
+    await press("d");
+    near(await range(old), [0.675 - 0.03125, 0.925 - 0.03125]);
     assert.deepEqual(faults, []);
   });
 
@@ -1134,10 +1338,10 @@ describe("samples", () => {
 
   it("weigh a flame graph, which tells those of a node", async () => {
     await open("sampled", "view=flame");
-    const before = await pixels("canvas");
+    const before = await pixels("canvas.icicle");
     await choose("button", "Samples");
-    assert.notEqual(await pixels("canvas"), before);
-    const box = await (await page.$("canvas")).boundingBox();
+    assert.notEqual(await pixels("canvas.icicle"), before);
+    const box = await (await page.$("canvas.icicle")).boundingBox();
     await page.mouse.move(box.x + 100, box.y + 19 * 3 + 8);
     await drawn();
     const tip = await text(".tip");
@@ -1368,9 +1572,9 @@ describe("memory", () => {
     await choose("nav a", "Call graph");
     assert.match(await text(".centre p"), /self [\d.]+ [KMG]?B/);
     await choose("nav a", "Flame graph");
-    const bytes = await pixels("canvas");
+    const bytes = await pixels("canvas.icicle");
     await choose(".tabs button", "In use");
-    assert.notEqual(await pixels("canvas"), bytes);
+    assert.notEqual(await pixels("canvas.icicle"), bytes);
     assert.equal(await text(".choice [aria-pressed=true]"), "In use");
     await choose(".tabs button", "Allocated");
     await choose("button", "Sandwich");
@@ -1464,11 +1668,115 @@ describe("a trace", () => {
       list.map((e) => [e.value, e.textContent]),
     );
     assert.ok(names.length > 1);
-    const other = names.find(([tid]) => tid !== "1")[0];
+    const other = names.find(([tid]) => tid !== "" && tid !== "1")[0];
     await page.select("select", other);
     await drawn();
     assert.equal((await state()).thread, other);
     assert.notEqual(await pixels("canvas.icicle"), whole);
+    assert.deepEqual(faults, []);
+  });
+});
+
+describe("the lanes of a trace", () => {
+  const figures = async () =>
+    new Map(
+      await page.$$eval("tbody tr", (rows) =>
+        rows.map((tr) => {
+          const cells = [...tr.cells].map((td) => td.textContent);
+          return /** @type {[any, any]} */ ([cells[6], cells]);
+        }),
+      ),
+    );
+  // the sum of what is in view is made a little later
+  const counted = async (change) => {
+    const told = () => text("main p[role=status]");
+    const old = await told();
+    await change();
+    await page.waitForFunction(
+      (was) =>
+        document.querySelector("main p[role=status]").textContent !== was,
+      {},
+      old,
+    );
+    return told();
+  };
+
+  it("are coroutines, with waits, and show the same time", async () => {
+    await open("trace", "view=trace");
+    assert.equal((await page.$$("canvas.icicle")).length, 2);
+    const whole = await pixels("canvas.icicle");
+    const told = await text("main p[role=status]");
+    assert.match(told, /^From 0 to .*: 1,\d+ calls of 7 functions\.$/);
+    // zooming in one lane is zooming in all
+    await page.type("input[type=search]", "coroutine.yield");
+    await page.$eval("input", (e) => e.blur());
+    const near = await counted(() => press("n"));
+    assert.match(
+      await text("#app > p[role=status]"),
+      /^coroutine\.yield .*; suspended$/,
+    );
+    await drawn();
+    assert.notEqual(await pixels("canvas.icicle"), whole);
+    assert.equal((await state()).lane, "2");
+    const seen = await text(".controls .rest > .aside");
+    await page.reload();
+    await page.waitForSelector("canvas.icicle");
+    await drawn();
+    assert.equal(await text(".controls .rest > .aside"), seen);
+    assert.equal(await text("main p[role=status]"), near);
+    await shot("trace-lanes");
+    assert.deepEqual(faults, []);
+  });
+
+  it("have the figures of what is seen", async () => {
+    await open("trace", "view=trace");
+    const all = await figures();
+    assert.equal(all.get("work")[5], "40");
+    assert.equal(all.get("coroutine.yield")[0], "suspended");
+    assert.equal(all.get("coroutine.wrap function")[5], "20");
+    // one call of work by the main function, with the 50 calls in it
+    await page.focus("canvas.icicle");
+    await counted(() => press("ArrowDown", "ArrowDown", "ArrowRight", "Enter"));
+    const one = await figures();
+    assert.equal(one.get("work")[5], "1");
+    assert.equal(one.get("leaf")[5], "50");
+    assert.ok(Number(one.get("leaf")[1]) <= 100);
+    assert.deepEqual(faults, []);
+  });
+
+  it("are searched, and steered by keys", async () => {
+    await open("trace", "view=trace&search=work");
+    const said = await text(".controls [role=status]");
+    assert.match(said, /^40 calls match; n and p go/);
+    const at = async (key) => {
+      await press(key);
+      const text_ = await text("#app > p[role=status]");
+      assert.match(text_, /^work /);
+      return text_.match(/after (.*): took/)[1];
+    };
+    const first = await at("n");
+    const next = await at("n");
+    assert.notEqual(next, first);
+    assert.equal(await at("p"), first);
+    await press("Escape", "Escape");
+    const seen = () => text(".controls .rest > .aside");
+    await choose("button", "Zoom out");
+    const whole = await seen();
+    await press("w", "w");
+    const near = await seen();
+    assert.notEqual(near, whole);
+    await press("d");
+    assert.notEqual(await seen(), near);
+    await press("a", "s", "s");
+    assert.equal(await seen(), whole);
+    // from lane to lane by the keyboard
+    await page.focus("canvas.icicle");
+    await press("Tab");
+    const focus = () =>
+      page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+    assert.match(await focus(), /^Coroutine 2: calls/);
+    await press("ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp");
+    assert.match(await focus(), /^Coroutine 1: calls/);
     assert.deepEqual(faults, []);
   });
 });
@@ -1488,7 +1796,7 @@ describe("the address", () => {
   it("has the zoom of the flame graph", async () => {
     await open("luacheck", "view=flame");
     const whole = await crumbs();
-    const box = await (await page.$("canvas")).boundingBox();
+    const box = await (await page.$("canvas.icicle")).boundingBox();
     await page.mouse.click(box.x + 200, box.y + 19 * 17 + 8);
     await drawn();
     const deep = await crumbs();
@@ -1734,12 +2042,12 @@ describe("a million nodes", () => {
       const begun = performance.now();
       await open(name, "view=flame");
       const opened = performance.now() - begun;
-      const box = await (await page.$("canvas")).boundingBox();
+      const box = await (await page.$("canvas.icicle")).boundingBox();
       await page.mouse.move(box.x + 700, box.y + 60);
       const frames = await page.evaluate(
         () =>
           new Promise((done) => {
-            const canvas = document.querySelector("canvas");
+            const canvas = document.querySelector("canvas.icicle");
             const times = [];
             const { left, top } = canvas.getBoundingClientRect();
             let n = 0;

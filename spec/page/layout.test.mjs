@@ -128,6 +128,47 @@ describe("figures as bytes", () => {
 });
 
 describe("a tree", () => {
+  it("is inverted: callers below their callees, figures at the end of paths", () => {
+    const t = trees.inverted(recursive());
+    const paths = [...t.func].map((_, i) => {
+      const path = [];
+      for (let k = i; k >= 0; k = t.parent[k]) path.unshift(t.func[k]);
+      return `${path.join(" ")}: ${t.self[i]} ${t.calls[i]}`;
+    });
+    assert.deepEqual(paths.sort(), [
+      "0 1 2 1: 5 3",
+      "0 1 2: 0 0",
+      "0 1: 10 1",
+      "0 2 1: 20 1",
+      "0 2: 0 0",
+      "0 3 1 2 1: 4 1",
+      "0 3 1 2: 0 0",
+      "0 3 1: 0 0",
+      "0 3: 60 2",
+      "0: 1 1",
+    ]);
+    assert.equal(t.total[0], 100);
+    assert.equal(t.inverted, true);
+  });
+
+  it("is inverted without callers of what has next to nothing", () => {
+    const large = random(20000, 40);
+    const t = trees.inverted(large);
+    assert.equal(t.total[0], large.total[0]);
+    assert.equal(t.below()[0], large.below()[0]);
+    const { self } = trees.perFunction(large, 40);
+    for (let i = 1; i < t.n; i++) {
+      if (t.parent[i] === 0) assert.equal(t.total[i], self[t.func[i]]);
+    }
+    const whole = large.total[0];
+    const calls = large.below()[0];
+    for (let i = 1; i < t.n; i++) {
+      const p = t.parent[i];
+      const enough = t.total[p] >= whole / 1e4 || t.below()[p] >= calls / 1e4;
+      assert.ok(enough, `${i}`);
+    }
+  });
+
   it("has callers before callees, and their times in theirs", () => {
     const t = recursive();
     assert.deepEqual([...t.parent], [-1, 0, 1, 2, 3, 0]);
@@ -399,6 +440,35 @@ describe("a trace", () => {
     const add = (node) => seen.push(node);
     trees.visible(l, 55, 95, 0.1, 9, add, () => {});
     assert.deepEqual(seen.sort(), [0, 4, 5]);
+  });
+
+  it("is summed up by function within a range", () => {
+    const whole = trees.within([l], 0, 100, 3);
+    assert.deepEqual([...whole.calls], [0, 2, 3]);
+    assert.deepEqual([...whole.self], [0, 30, 31]);
+    assert.deepEqual([...whole.total], [0, 41, 31]);
+    const part = trees.within([l, l], 25, 75, 3);
+    assert.deepEqual([...part.calls], [0, 4, 6]);
+    assert.deepEqual([...part.self], [0, 40, 22]);
+    assert.deepEqual([...part.total], [0, 52, 22]);
+    assert.deepEqual([...part.longest], [0, 40, 20]);
+  });
+
+  it("counts the time of recursion once, and calls of no length", () => {
+    const nested = trees.timed(
+      trees.fromColumns({
+        n: 4,
+        levels: Int32Array.from([0, 0, 0, 2]),
+        func: Int32Array.from([root, a, a, b]),
+        calls: Float64Array.from([0, 10, 10, 5]),
+        self: Float64Array.from([100, 40, 10, 0]),
+      }),
+    );
+    const { calls, self, total } = trees.within([nested], 0, 100, 3);
+    assert.deepEqual([...calls], [0, 2, 1]);
+    assert.deepEqual([...self], [0, 40, 0]);
+    assert.deepEqual([...total], [0, 40, 0]);
+    assert.deepEqual([...trees.within([nested], 30, 40, 3).calls], [0, 1, 0]);
   });
 });
 
