@@ -317,6 +317,41 @@ describe("the figures", () => {
   });
 });
 
+describe("an editor", () => {
+  const link = (selector) =>
+    page.$eval(selector, (a) => a.getAttribute("href"));
+
+  it("opens the chosen line or function", async () => {
+    await open("editor", "view=source&file=build/page/trace.lua&line=2");
+    const address = /^vscode:\/\/file\/.*\/build\/page\/trace\.lua:(\d+)$/;
+    assert.equal((await link("main a.editor")).match(address)[1], "2");
+    await press("ArrowDown");
+    assert.equal((await link("main a.editor")).match(address)[1], "3");
+    // the key follows the link
+    await page.evaluate(() =>
+      addEventListener("click", (event) => {
+        const { href } = /** @type {any} */ (event.target);
+        Object.assign(window, { opened: href });
+        event.preventDefault();
+      }),
+    );
+    await press("o");
+    const opened = () =>
+      page.evaluate(() => /** @type {any} */ (window).opened);
+    assert.equal((await opened()).match(address)[1], "3");
+    await choose("nav a", "Functions");
+    await open("editor", "view=functions");
+    await click("tbody tr td");
+    const { function: title } = await state();
+    const [, line] = title.match(/:(\d+)\)$/) || [];
+    assert.equal((await link(".strip a.editor")).match(address)[1], line);
+    await open("trace", "view=functions");
+    await click("tbody tr td");
+    assert.equal(await page.$("a.editor"), null);
+    assert.deepEqual(faults, []);
+  });
+});
+
 describe("a slow line", () => {
   it("is one click away", async () => {
     await open("luacheck");

@@ -246,6 +246,12 @@ assert(os.execute(("%s lua/cprof/bin/cprof run --quiet -o '%s/trace.cprof' " ..
   "'%s/trace.html' '--trace=%s/trace.json' '%s/trace.cprof' 2>&1"):format(
   arg[-1], folder, folder, path, arg[-1], folder, folder, folder)))
 
+-- a page with links to an editor
+assert(os.execute(("%s lua/cprof/bin/cprof run --quiet --lines -o " ..
+  "'%s/editor.cprof' '%s' && %s lua/cprof/bin/cprof html --editor=vscode -o " ..
+  "'%s/editor.html' '%s/editor.cprof' 2>&1"):format(
+  arg[-1], folder, path, arg[-1], folder, folder)))
+
 -- two runs of one program, of which one is sampled
 assert(os.execute(("%s lua/cprof/bin/cprof html -o '%s/sampled-diff.html' " ..
   "--diff '%s/called.cprof' '%s/sampled.cprof' 2>&1"):format(arg[-1], folder,

