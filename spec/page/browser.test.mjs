@@ -1816,6 +1816,111 @@ describe("the lanes of a trace", () => {
   });
 });
 
+describe("the drawn call graph", () => {
+  const boxes = () =>
+    page.$$eval(".drawn a", (list) =>
+      list.map((a) => {
+        const { x, y, width, height } = a
+          .querySelector("rect")
+          .getBoundingClientRect();
+        const [name, told] = [...a.querySelectorAll("text")].map(
+          (e) => e.textContent,
+        );
+        return {
+          ...{ name, told, x, y, width, height },
+          label: a.getAttribute("aria-label"),
+        };
+      }),
+    );
+  const apart = (list) => {
+    for (const a of list) {
+      for (const b of list) {
+        if (a === b) continue;
+        const over =
+          Math.abs(a.x - b.x) < a.width && Math.abs(a.y - b.y) < a.height;
+        assert.ok(!over, `${a.name} is over ${b.name}`);
+      }
+    }
+  };
+
+  it("has callers above their callees, with their figures", async () => {
+    await open("game", "view=callgraph");
+    await choose("button", "Drawn");
+    const list = await boxes();
+    apart(list);
+    const of = (name) => list.find((one) => one.name === name);
+    assert.ok(
+      of("update").y < of("burn").y && of("particles").y < of("burn").y,
+    );
+    const [, share] = of("burn").told.match(/^([\d.]+) %, self/);
+    assert.match(of("burn").label, /^burn \(.*: self .*total .*calls/);
+    const lines = await page.$$eval(".drawn path title", (all) =>
+      all.map((e) => e.textContent),
+    );
+    assert.ok(
+      lines.some((s) => /^update calls burn: .* %\), 300 calls$/.test(s)),
+      lines.join("\n"),
+    );
+    // a click chooses a function; the table has the same figures
+    await page.evaluate(() => {
+      const all = [...document.querySelectorAll(".drawn a")];
+      const burn = all.find((a) => a.textContent.includes("burn"));
+      burn.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    });
+    await drawn();
+    assert.equal(await text(".strip .name"), "burn");
+    assert.ok((await text(".strip")).includes(`total`));
+    assert.ok((await text(".strip")).includes(`(${share} %)`));
+    await shot("game-drawn");
+    await choose("button", "Tables");
+    assert.equal(await text(".centre h1"), "burn");
+    assert.deepEqual(faults, []);
+  });
+
+  it("is of a large program or around a function, also on a phone", async () => {
+    for (const [size, theme] of [
+      [[1400, 900], "light"],
+      [[390, 844], "dark"],
+    ]) {
+      await open("luacheck", "view=callgraph&graph=drawn", size, theme);
+      const all = await boxes();
+      assert.equal(all.length, 40);
+      apart(all);
+      assert.match(await text("main p.aside"), /^The 40 functions .* of \d+\./);
+      await shot(`luacheck-drawn-${theme}`);
+      await press("ArrowDown");
+      const focus = () =>
+        page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+      const seen = [await focus()];
+      for (let i = 0; i < 6; i++) {
+        await press("ArrowDown");
+        seen.push(await focus());
+      }
+      assert.ok(new Set(seen).size > 4, seen.join("\n"));
+      await press("ArrowUp");
+      const at = await focus();
+      assert.ok(all.some(({ label }) => label === at));
+      await press("Enter");
+      const name = await text(".strip .name");
+      assert.ok(at.startsWith(name), `${at}: ${name}`);
+      const around = await boxes();
+      apart(around);
+      assert.ok(around.length > 1 && around.length <= 40);
+      assert.match(
+        await text("main p.aside"),
+        /^\d+ functions around .*, of \d+\./,
+      );
+      const wide = await page.evaluate(
+        () => document.documentElement.scrollWidth,
+      );
+      assert.ok(wide <= size[0], `${wide}`);
+      await choose("button", "Whole program");
+      assert.equal((await boxes()).length, 40);
+      assert.deepEqual(faults, []);
+    }
+  });
+});
+
 describe("the address", () => {
   const crumbs = async () => (await texts(".crumbs button")).join(" › ");
   const back = async () => {

@@ -34,6 +34,7 @@ const {
   time,
 } = await from("format");
 const { matcher } = await from("search");
+const layers = await from("layers");
 const { between, falls, nearest, peaks, ticks } = await from("axis");
 const { beside, coverage, hot, hottest } = await from("lines");
 const { both, interval, least, uncertain } = await from("samples");
@@ -469,6 +470,87 @@ describe("a trace", () => {
     assert.deepEqual([...self], [0, 40, 0]);
     assert.deepEqual([...total], [0, 40, 0]);
     assert.deepEqual([...trees.within([nested], 30, 40, 3).calls], [0, 1, 0]);
+  });
+});
+
+describe("a drawn call graph", () => {
+  const edge = (from, to, total = 1) => ({ from, to, calls: 1, total });
+
+  it("has the calls of one function by another, recursion once", () => {
+    const rows = trees.calledBetween(recursive(), 9);
+    const found = Object.fromEntries(
+      rows.map(({ from, to, calls, total }) => [
+        `${from} ${to}`,
+        [calls, total],
+      ]),
+    );
+    assert.deepEqual(found, {
+      [`${root} ${a}`]: [1, 39],
+      [`${a} ${b}`]: [1, 29],
+      [`${b} ${a}`]: [3, 9],
+      [`${a} ${c}`]: [1, 4],
+      [`${root} ${c}`]: [2, 60],
+    });
+  });
+
+  it("has callers above callees, and turns what closes a circle", () => {
+    const edges = [edge(1, 2, 9), edge(2, 3, 8), edge(3, 1, 1), edge(1, 3, 2)];
+    const { at, lines, rows } = layers.layered([1, 2, 3], edges);
+    assert.deepEqual(
+      lines.filter(({ back }) => back).map((l) => l.edge),
+      [edges[2]],
+    );
+    const y = (f) => at.get(f).y;
+    assert.ok(y(1) < y(2) && y(2) < y(3));
+    assert.deepEqual(rows, [[1], [2], [3]]);
+    // a line begins at the caller, also if it goes up
+    for (const { edge: e, points } of lines) {
+      assert.equal(points[0].y, y(e.from));
+      assert.equal(points[points.length - 1].y, y(e.to));
+    }
+  });
+
+  it("has nodes apart, and lines that pass between them", () => {
+    const edges = [];
+    for (let i = 1; i < 40; i++) edges.push(edge((i * 7) % i, i, 50 - i));
+    for (let i = 3; i < 40; i += 4) edges.push(edge(0, i, 1));
+    const nodes = [...Array(40).keys()];
+    const { at, lines, width, height } = layers.layered(nodes, edges);
+    const { box } = layers;
+    const list = [...at.values()];
+    list.forEach((p, i) => {
+      assert.ok(p.x >= box.width / 2 - 1e-6);
+      assert.ok(p.x <= width - box.width / 2 + 1e-6 && p.y < height);
+      for (const q of list.slice(i + 1)) {
+        assert.ok(p.y !== q.y || Math.abs(p.x - q.x) >= box.width);
+      }
+    });
+    for (const { points } of lines) {
+      for (const p of points.slice(1, -1)) {
+        const over = list.some(
+          (q) => q.y === p.y && Math.abs(q.x - p.x) < box.width / 2,
+        );
+        assert.ok(!over);
+      }
+    }
+  });
+
+  it("has positions near the wanted ones, in order and apart", () => {
+    assert.deepEqual(layers.spaced([0, 10, 50], [0, 5, 5]), [0, 10, 50]);
+    assert.deepEqual(layers.spaced([10, 10], [0, 6]), [7, 13]);
+    assert.deepEqual(layers.spaced([30, 10, 0], [0, 10, 10]).length, 3);
+    const [x, y, z] = layers.spaced([30, 10, 0], [0, 10, 10]);
+    assert.ok(y - x >= 10 - 1e-9 && z - y >= 10 - 1e-9);
+  });
+
+  it("is of the largest functions, or of those around one", () => {
+    const totals = [100, 90, 80, 0, 70];
+    assert.deepEqual(layers.picked([], totals, 3), [0, 1, 2]);
+    assert.deepEqual(layers.picked([], totals, 9), [0, 1, 2, 4]);
+    const edges = [edge(0, 1, 5), edge(1, 2, 4), edge(0, 4, 9), edge(2, 3, 1)];
+    // a caller's other callees are not around it
+    assert.deepEqual(layers.picked(edges, totals, 9, 1), [1, 0, 2, 3]);
+    assert.deepEqual(layers.picked(edges, totals, 3, 1), [1, 0, 2]);
   });
 });
 

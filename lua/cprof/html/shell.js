@@ -124,6 +124,10 @@ const keys = [
   ["↑ ↓", "go to the previous or next row, node or line"],
   ["Enter", "choose a row; zoom in on a flame graph node"],
   ["← →", "flame graph: go to a sibling; call graph: go back or forward"],
+  [
+    "← ↑ ↓ →",
+    "drawn call graph: go to a caller, a callee or a function beside",
+  ],
   ["→ ←", "call tree: open or close a row, or go into it or out of it"],
   ["e", "call tree: open the hottest path from the row on"],
   ["+ −", "zoom the flame graph"],

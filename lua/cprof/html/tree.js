@@ -541,6 +541,40 @@ export function callsBy(tree, inside, functions, keyOf) {
   return [...rows.values()];
 }
 
+// The calls of one function by another: rows of { from, to, calls, total }.
+// Recursion counts once.
+export function calledBetween(tree, functions) {
+  const rows = new Map();
+  const { func, parent } = tree;
+  const row = (i) => {
+    if (parent[i] < 0) return undefined;
+    const [from, to] = [func[parent[i]], func[i]];
+    const key = from * functions + to;
+    const known = rows.get(key) || { from, to, calls: 0, total: 0, open: 0 };
+    rows.set(key, known);
+    return known;
+  };
+  walk(
+    tree,
+    (i) => {
+      const of = row(i);
+      if (!of) return;
+      of.calls += tree.calls[i];
+      if (of.open++ === 0) of.total += tree.total[i];
+    },
+    (i) => {
+      const of = row(i);
+      if (of) of.open--;
+    },
+  );
+  return [...rows.values()].map(({ from, to, calls, total }) => ({
+    from,
+    to,
+    calls,
+    total,
+  }));
+}
+
 // The calls made from each line, of nodes that are `inside`: rows of { f, n,
 // calls, total, totalCost, inC }; f is the calling function, n its line.
 export function calledFrom(tree, inside, functions) {
