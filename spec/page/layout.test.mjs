@@ -1241,6 +1241,53 @@ describe("a live recording", () => {
     assert.deepEqual([...r.page().tree.calls], [0, 3, 500, 1]);
   });
 
+  it("has figures of the last seconds, as far back as it is known", () => {
+    const r = new Recording();
+    const whole = first();
+    r.apply({ ...told(2, 0, [[0, -1, 0, 0, 0]], []), from: 0 }, 1000);
+    assert.equal(r.known(5000), 0);
+    r.window(3, 1000);
+    assert.deepEqual([...r.page().tree.calls], [0]);
+    // the same recording, with messages 10 s apart
+    r.apply({ ...told(1, 0, [[0, -1, 0, 0, 0]], []), epoch: "3" }, 1000);
+    assert.equal(r.past.length, 0);
+    Object.assign(r, { epoch: "1", version: 2, at: 1000 });
+    r.content = whole.content;
+    r.nodes = whole.nodes;
+    r.functions = whole.functions;
+    r.sources = whole.sources;
+    assert.ok(r.apply(second, 11000));
+    const third = told(4, 3, [[3, 1, 3, 5, 90]], [], {
+      whole: 420,
+      lines: [0, 2, 1, 1, 3, 0, 0, 0, 0, 0],
+    });
+    assert.ok(r.apply(third, 21000));
+    assert.equal(r.known(21000), 10);
+    const seen = (seconds, now) => {
+      r.window(seconds, now);
+      const { header, tree: t } = r.page();
+      return [[...t.calls], header.whole, header.sources[0].lines.hits];
+    };
+    assert.deepEqual(seen(5, 21000), [[0, 0, 0, 4], 20, [1]]);
+    assert.deepEqual(seen(12, 21000), [[0, 0, 200, 5], 120, [2, 1]]);
+    assert.deepEqual(seen(5, 30000), [[0, 0, 0, 0], 0, []]);
+    assert.deepEqual(seen(0, 30000), [[0, 3, 500, 5], 420, [7, 1]]);
+    // what is too old is forgotten
+    assert.ok(r.apply(told(5, 4, [[3, 1, 3, 6, 90]], []), 400000));
+    assert.equal(r.past.length, 1);
+  });
+
+  it("says that another recording has begun", () => {
+    const r = new Recording();
+    const from = (version, started_at) =>
+      told(version, 0, [[0, -1, 0, 0, 0]], [], { meta: { started_at } });
+    r.apply({ ...from(1, 500), from: 0 });
+    r.apply({ ...from(1, 500), from: 0, epoch: "2" });
+    assert.equal(r.anew, false);
+    r.apply({ ...from(1, 502), from: 0, epoch: "3" });
+    assert.equal(r.anew, true);
+  });
+
   it("grows as far as there are nodes", () => {
     const r = first();
     const list = [];
