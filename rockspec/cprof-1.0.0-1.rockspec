@@ -444,6 +444,7 @@ build = {
       ["cprof.html.callgraph"] = "lua/cprof/html/callgraph.js",
       ["cprof.html.calltree"] = "lua/cprof/html/calltree.js",
       ["cprof.html.colors"] = "lua/cprof/html/colors.js",
+      ["cprof.html.compare"] = "lua/cprof/html/compare.js",
       ["cprof.html.controls"] = "lua/cprof/html/controls.js",
       ["cprof.html.coverage"] = "lua/cprof/html/coverage.js",
       ["cprof.html.decode"] = "lua/cprof/html/decode.js",

@@ -209,6 +209,13 @@ describe("every view", () => {
           assert.deepEqual(await faint(), [], `${name} ${view} ${theme}`);
         }
       }
+      await open("trace", "view=trace&search=work", [1400, 900], theme);
+      assert.deepEqual(await faint(), [], `trace ${theme}`);
+      await open("after", "", [1400, 900], theme);
+      const input = await page.$("input[type=file]");
+      await input.uploadFile(`${folder}/before.html`);
+      await page.waitForSelector(".view-diff");
+      assert.deepEqual(await faint(), [], `compared ${theme}`);
     }
   });
 
@@ -1812,6 +1819,73 @@ describe("the lanes of a trace", () => {
     assert.match(await focus(), /^Coroutine 2: calls/);
     await press("ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp");
     assert.match(await focus(), /^Coroutine 1: calls/);
+    assert.deepEqual(faults, []);
+  });
+});
+
+describe("another page", () => {
+  const rows = () =>
+    page.$$eval("tbody tr", (list) => list.map((tr) => tr.innerText));
+  const upload = async (name) => {
+    const input = await page.$("input[type=file]");
+    await input.uploadFile(`${folder}/${name}`);
+  };
+
+  it("is compared with, as the earlier profile", async () => {
+    await open("diff", "view=diff");
+    const told = await rows();
+    const summary = await text("main h1, main .lead, main dl");
+    assert.ok(told.length > 2);
+    await open("after", "view=functions");
+    assert.ok(!(await texts("nav a")).includes("Changes"));
+    await upload("before.html");
+    await page.waitForSelector(".view-diff");
+    await drawn();
+    assert.deepEqual(await rows(), told);
+    assert.equal(await text("main h1, main .lead, main dl"), summary);
+    assert.equal(await text(".strip .limit"), "Compared with before.html×");
+    await shot("compared");
+    // what is gone is in the views, too
+    await choose("nav a", "Functions");
+    await click(".limit button");
+    assert.equal(await page.$(".limit"), null);
+    assert.ok(!(await texts("nav a")).includes("Changes"));
+    assert.deepEqual(faults, []);
+  });
+
+  it("is dropped on this one", async () => {
+    await open("after", "", [390, 844], "dark");
+    const content = readFileSync(`${folder}/before.html`, "utf8");
+    const drop = (name, s) =>
+      page.evaluate(
+        (file, body) => {
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File([body], file));
+          const more = { dataTransfer, bubbles: true, cancelable: true };
+          document.body.dispatchEvent(new DragEvent("dragover", more));
+          document.body.dispatchEvent(new DragEvent("drop", more));
+        },
+        name,
+        s,
+      );
+    await drop("notes.html", "<p>no page of cprof</p>");
+    await page.waitForSelector("#app > .wrong:not([hidden])");
+    assert.equal(
+      await text("#app > .wrong"),
+      "notes.html cannot be compared: it is not a page of cprof html.",
+    );
+    await drop("before.html", content);
+    await page.waitForSelector(".view-diff");
+    await drawn();
+    assert.ok(await page.$eval("#app > .wrong", (e) => e.hidden));
+    const wide = await page.evaluate(
+      () => document.documentElement.scrollWidth,
+    );
+    assert.ok(wide <= 390, `${wide}`);
+    await shot("compared-phone");
+    await drop("count.html", readFileSync(`${folder}/count.html`, "utf8"));
+    await page.waitForSelector("#app > .wrong:not([hidden])");
+    assert.match(await text("#app > .wrong"), /instructions\.$/);
     assert.deepEqual(faults, []);
   });
 });

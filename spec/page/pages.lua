@@ -230,6 +230,12 @@ local after = edited("after", [[
 assert(os.execute(("%s lua/cprof/bin/cprof html -o '%s/diff.html' --diff " ..
   "'%s' '%s' 2>&1"):format(arg[-1], folder, before, after)))
 
+-- the same two, each as a page, of which one is dropped on the other
+for _, name in ipairs { "before", "after" } do
+  assert(assert(profiler.load(("%s/%s.cprof"):format(folder, name))):html(
+    ("%s/%s.html"):format(folder, name)))
+end
+
 -- a trace of two coroutines, for the calls on a time axis
 local path = folder .. "/trace.lua"
 local file = assert(io.open(path, "w"))

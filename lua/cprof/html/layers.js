@@ -120,8 +120,8 @@ const mean = (list) => list.reduce((a, b) => a + b, 0) / list.length;
 /**
  * Lays out a call graph.
  * @param {number[]} nodes  functions
- * @param {{ from: number, to: number, total: number }[]} edges  between them;
- *   not from a function to itself
+ * @param {any[]} edges  rows of { from, to, total } between them; not from a
+ *   function to itself
  * @returns {any} `at`, the middle of each node by function; `lines`, { edge,
  *   points, back } from caller to callee; `rows`, functions by layer; width and
  *   height

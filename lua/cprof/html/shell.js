@@ -3,6 +3,7 @@
 
 import { callgraph } from "./callgraph.js";
 import { calltree } from "./calltree.js";
+import { compared, read } from "./compare.js";
 import { coverage } from "./coverage.js";
 import { diff } from "./diff.js";
 import { choice, fill, h, refill } from "./dom.js";
@@ -210,6 +211,8 @@ export class Shell {
     this.root = root;
     // all that was recorded
     this.all = model;
+    // the same without a page that it is compared with
+    this.alone = model;
     this.bar = bar;
     this.prepare();
   }
@@ -313,14 +316,70 @@ export class Shell {
     this.strip = h("div", { class: "strip" });
     this.main = h("main", { id: "main", tabindex: "-1" });
     this.status = h("p", { class: "aside", role: "status" });
+    this.wrong = h("p", { class: "wrong", role: "alert", hidden: true });
+    this.file = h("input", {
+      type: "file",
+      accept: ".html,text/html",
+      hidden: true,
+      "aria-label": "The page of an earlier profile",
+      onchange: () => this.compare(this.file.files[0]),
+    });
     this.help = this.makeHelp();
-    fill(this.root, this.header, this.strip, this.main, this.status, this.help);
+    fill(
+      this.root,
+      this.header,
+      this.strip,
+      this.wrong,
+      this.main,
+      this.status,
+      this.file,
+      this.help,
+    );
+    this.takeFiles();
     state.listen(() => this.update());
     state.start();
     addEventListener("keydown", (event) => this.keydown(event));
     addEventListener("resize", () => this.view?.resize?.());
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
+    this.update();
+  }
+
+  // Files that are dropped on the page are what it is compared with.
+  takeFiles() {
+    if (this.bar) return;
+    const files = (event) => event.dataTransfer?.types.includes("Files");
+    addEventListener("dragover", (event) => {
+      if (!files(event)) return;
+      event.preventDefault();
+      document.body.classList.add("dropping");
+    });
+    addEventListener("dragleave", (event) => {
+      if (!event.relatedTarget) document.body.classList.remove("dropping");
+    });
+    addEventListener("drop", (event) => {
+      if (!files(event)) return;
+      event.preventDefault();
+      document.body.classList.remove("dropping");
+      this.compare(event.dataTransfer?.files[0]);
+    });
+  }
+
+  // Compares with the page in a file, which has the earlier profile.
+  async compare(file) {
+    if (!file) return;
+    this.wrong.hidden = true;
+    this.file.value = "";
+    try {
+      const was = await read(await file.text());
+      this.all = compared(this.alone, was, file.name);
+    } catch (error) {
+      this.wrong.hidden = false;
+      const why = error instanceof Error ? error.message : String(error);
+      this.wrong.textContent = `${file.name} cannot be compared: ${why}.`;
+      return;
+    }
+    this.set({ view: "diff", range: undefined, against: undefined });
     this.update();
   }
 
@@ -401,6 +460,19 @@ export class Shell {
         h("strong", { class: "mark" }, "cprof"),
         h("span", { class: "program", title: program }, program),
         h("span", { class: "space" }),
+        !this.bar &&
+          h(
+            "button",
+            {
+              class: "quiet",
+              type: "button",
+              title:
+                "Compare with an earlier profile: choose its page, or drop " +
+                "it on this one",
+              onclick: () => this.file.click(),
+            },
+            "Compare",
+          ),
         h(
           "button",
           {
@@ -473,7 +545,7 @@ export class Shell {
         out.push([`${title} ${name}`, removed(this.state, key, term)]);
       }
     }
-    return out.map(([text, change]) =>
+    const labels = out.map(([text, change]) =>
       h(
         "span",
         { class: "limit" },
@@ -481,6 +553,27 @@ export class Shell {
         h("a", { href: this.link(change), "aria-label": `Undo ${text}` }, "×"),
       ),
     );
+    const { dropped } = this.all.before || {};
+    if (dropped) {
+      const text = `Compared with ${dropped}`;
+      const undo = () => {
+        this.all = this.alone;
+        this.update();
+      };
+      labels.push(
+        h(
+          "span",
+          { class: "limit" },
+          text,
+          h(
+            "button",
+            { type: "button", onclick: undo, "aria-label": `Undo ${text}` },
+            "×",
+          ),
+        ),
+      );
+    }
+    return labels;
   }
 
   // Formats a figure, or "<" and its upper bound if only that is known.
