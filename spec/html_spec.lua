@@ -873,8 +873,8 @@ describe("cprof html", function()
       editor_of("'--editor=my:{line}?{file}'").address)
     -- a page that is given to others has no paths
     assert.is_nil(editor_of())
-    for _, wrong in ipairs { "notepad", "javascript:{file}", "JavaScript:{file}",
-      "http://example.org/" } do
+    for _, wrong in ipairs { "notepad", "javascript:{file}",
+      "JavaScript:{file}", "http://example.org/" } do
       local _, err, status = within(dir, "html x.cprof",
         ("'--editor=%s'"):format(wrong))
       assert.equal(2, status, wrong)

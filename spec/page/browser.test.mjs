@@ -667,6 +667,7 @@ describe("the flame graph", () => {
     assert.equal(cells[3].trim(), hottest);
     await click(".astable tbody tr:nth-child(2) td");
     assert.deepEqual((await texts(".crumbs button"))[1], hottest);
+    await page.evaluate(() => scrollTo(0, 0));
     const box = await (await page.$("canvas.icicle")).boundingBox();
     await page.mouse.move(box.x + 20, box.y + 19 * 2 + 8);
     await drawn();
@@ -1869,23 +1870,23 @@ describe("another page", () => {
         s,
       );
     await drop("notes.html", "<p>no page of cprof</p>");
-    await page.waitForSelector("#app > .wrong:not([hidden])");
+    await page.waitForSelector("#app > .refused:not([hidden])");
     assert.equal(
-      await text("#app > .wrong"),
+      await text("#app > .refused"),
       "notes.html cannot be compared: it is not a page of cprof html.",
     );
     await drop("before.html", content);
     await page.waitForSelector(".view-diff");
     await drawn();
-    assert.ok(await page.$eval("#app > .wrong", (e) => e.hidden));
+    assert.ok(await page.$eval("#app > .refused", (e) => e.hidden));
     const wide = await page.evaluate(
       () => document.documentElement.scrollWidth,
     );
     assert.ok(wide <= 390, `${wide}`);
     await shot("compared-phone");
     await drop("count.html", readFileSync(`${folder}/count.html`, "utf8"));
-    await page.waitForSelector("#app > .wrong:not([hidden])");
-    assert.match(await text("#app > .wrong"), /instructions\.$/);
+    await page.waitForSelector("#app > .refused:not([hidden])");
+    assert.match(await text("#app > .refused"), /instructions\.$/);
     assert.deepEqual(faults, []);
   });
 });

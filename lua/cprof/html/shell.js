@@ -316,7 +316,7 @@ export class Shell {
     this.strip = h("div", { class: "strip" });
     this.main = h("main", { id: "main", tabindex: "-1" });
     this.status = h("p", { class: "aside", role: "status" });
-    this.wrong = h("p", { class: "wrong", role: "alert", hidden: true });
+    this.wrong = h("p", { class: "refused", role: "alert", hidden: true });
     this.file = h("input", {
       type: "file",
       accept: ".html,text/html",
