@@ -857,6 +857,32 @@ describe("cprof html", function()
     end
   end)
 
+  it("has links to an editor, for --editor", function()
+    local dir <close> = command.folder()
+    saved(dir, "x.cprof", lined)
+    local function editor_of(...)
+      local _, err, status = within(dir, "html x.cprof", ...)
+      assert.equal(0, status, err)
+      return page.data(command.read(dir:file "x.html")).editor
+    end
+    local editor = editor_of "--editor=vscode"
+    assert.equal("vscode://file{file}:{line}", editor.address)
+    assert.equal(core.cwd() .. "/spec/html_spec.lua",
+      editor.files["spec/html_spec.lua"])
+    assert.equal("my:{line}?{file}",
+      editor_of("'--editor=my:{line}?{file}'").address)
+    -- a page that is given to others has no paths
+    assert.is_nil(editor_of())
+    for _, wrong in ipairs { "notepad", "javascript:{file}",
+      "JavaScript:{file}", "http://example.org/" } do
+      local _, err, status = within(dir, "html x.cprof",
+        ("'--editor=%s'"):format(wrong))
+      assert.equal(2, status, wrong)
+      assert.is_truthy(err:find("^cprof html: option '%-%-editor': '"), err)
+      assert.equal(1, count(err, "\n"), err)
+    end
+  end)
+
   it("is done by cprof run --html at the end", function()
     local dir <close> = command.folder()
     write(dir:file "p.lua", "for i = 1, 3 do string.rep('x', i) end")

@@ -209,6 +209,13 @@ describe("every view", () => {
           assert.deepEqual(await faint(), [], `${name} ${view} ${theme}`);
         }
       }
+      await open("trace", "view=trace&search=work", [1400, 900], theme);
+      assert.deepEqual(await faint(), [], `trace ${theme}`);
+      await open("after", "", [1400, 900], theme);
+      const input = await page.$("input[type=file]");
+      await input.uploadFile(`${folder}/before.html`);
+      await page.waitForSelector(".view-diff");
+      assert.deepEqual(await faint(), [], `compared ${theme}`);
     }
   });
 
@@ -314,6 +321,41 @@ describe("the figures", () => {
       }
       assert.ok(2 * found > told.size, `${name}: ${found} of ${told.size}`);
     }
+  });
+});
+
+describe("an editor", () => {
+  const link = (selector) =>
+    page.$eval(selector, (a) => a.getAttribute("href"));
+
+  it("opens the chosen line or function", async () => {
+    await open("editor", "view=source&file=build/page/trace.lua&line=2");
+    const address = /^vscode:\/\/file\/.*\/build\/page\/trace\.lua:(\d+)$/;
+    assert.equal((await link("main a.editor")).match(address)[1], "2");
+    await press("ArrowDown");
+    assert.equal((await link("main a.editor")).match(address)[1], "3");
+    // the key follows the link
+    await page.evaluate(() =>
+      addEventListener("click", (event) => {
+        const { href } = /** @type {any} */ (event.target);
+        Object.assign(window, { opened: href });
+        event.preventDefault();
+      }),
+    );
+    await press("o");
+    const opened = () =>
+      page.evaluate(() => /** @type {any} */ (window).opened);
+    assert.equal((await opened()).match(address)[1], "3");
+    await choose("nav a", "Functions");
+    await open("editor", "view=functions");
+    await click("tbody tr td");
+    const { function: title } = await state();
+    const [, line] = title.match(/:(\d+)\)$/) || [];
+    assert.equal((await link(".strip a.editor")).match(address)[1], line);
+    await open("trace", "view=functions");
+    await click("tbody tr td");
+    assert.equal(await page.$("a.editor"), null);
+    assert.deepEqual(faults, []);
   });
 });
 
@@ -446,11 +488,11 @@ describe("the functions", () => {
 describe("the flame graph", () => {
   it("zooms by click, wheel and keys", async () => {
     await open("luacheck", "view=flame");
-    const whole = await pixels("canvas");
-    const box = await (await page.$("canvas")).boundingBox();
+    const whole = await pixels("canvas.icicle");
+    const box = await (await page.$("canvas.icicle")).boundingBox();
     await page.mouse.click(box.x + 200, box.y + 19 * 17 + 8);
     await drawn();
-    const zoomed = await pixels("canvas");
+    const zoomed = await pixels("canvas.icicle");
     assert.notEqual(zoomed, whole);
     assert.ok((await texts(".crumbs button")).length > 5);
     assert.ok((await state()).function);
@@ -458,13 +500,13 @@ describe("the flame graph", () => {
     assert.equal((await texts(".crumbs button")).length, 1);
     await press("Escape");
     await page.mouse.move(box.x + 600, box.y + 100);
-    const before = await pixels("canvas");
+    const before = await pixels("canvas.icicle");
     await page.mouse.wheel({ deltaY: -400 });
     await drawn();
-    assert.notEqual(await pixels("canvas"), before);
-    await page.focus("canvas");
+    assert.notEqual(await pixels("canvas.icicle"), before);
+    await page.focus("canvas.icicle");
     await choose("button", "Zoom out");
-    await page.focus("canvas");
+    await page.focus("canvas.icicle");
     for (let i = 0; i < 17; i++) await press("ArrowDown");
     await press("Enter");
     assert.ok((await texts(".crumbs button")).length > 5);
@@ -476,7 +518,7 @@ describe("the flame graph", () => {
 
   it("tells the figures of what is pointed at", async () => {
     await open("luacheck", "view=flame");
-    const box = await (await page.$("canvas")).boundingBox();
+    const box = await (await page.$("canvas.icicle")).boundingBox();
     await page.mouse.move(box.x + 100, box.y + 19 * 16 + 8);
     await drawn();
     const tip = await text(".tip");
@@ -487,10 +529,10 @@ describe("the flame graph", () => {
 
   it("marks what is searched, with its share", async () => {
     await open("luacheck", "view=flame");
-    const before = await pixels("canvas");
+    const before = await pixels("canvas.icicle");
     await page.type("input[type=search]", "parser");
     await drawn();
-    assert.notEqual(await pixels("canvas"), before);
+    assert.notEqual(await pixels("canvas.icicle"), before);
     const share = (await text(".controls [role=status]")).match(/, ([\d.]+) %/);
     assert.ok(Number(share[1]) > 5 && Number(share[1]) < 100);
     assert.equal(await page.$eval("input", (e) => e.value), "parser");
@@ -498,13 +540,13 @@ describe("the flame graph", () => {
 
   it("is turned, weighed by calls, and has recursion merged", async () => {
     await open("luacheck", "view=flame");
-    const seen = new Set([await pixels("canvas")]);
+    const seen = new Set([await pixels("canvas.icicle")]);
     await choose("button", "Flame");
-    seen.add(await pixels("canvas"));
+    seen.add(await pixels("canvas.icicle"));
     await choose("button", "Calls");
-    seen.add(await pixels("canvas"));
+    seen.add(await pixels("canvas.icicle"));
     await choose("button", "Merge recursion");
-    seen.add(await pixels("canvas"));
+    seen.add(await pixels("canvas.icicle"));
     assert.equal(seen.size, 4);
   });
 
@@ -516,9 +558,9 @@ describe("the flame graph", () => {
       list.map((e) => getComputedStyle(e).backgroundColor),
     );
     assert.equal(new Set(swatches).size, swatches.length);
-    const byFile = await pixels("canvas");
+    const byFile = await pixels("canvas.icicle");
     await choose("button", "By heat");
-    assert.notEqual(await pixels("canvas"), byFile);
+    assert.notEqual(await pixels("canvas.icicle"), byFile);
     await open("luacheck", "view=functions");
     const self = await text("tbody td");
     await open("luacheck", "view=flame&color=heat");
@@ -535,7 +577,7 @@ describe("the flame graph", () => {
     await click("tbody tr td");
     await choose("nav a", "Flame graph");
     await choose("button", "Sandwich");
-    assert.equal((await page.$$("canvas")).length, 2);
+    assert.equal((await page.$$("canvas.icicle")).length, 2);
     await shot("luacheck-sandwich");
     assert.deepEqual(faults, []);
   });
@@ -604,9 +646,214 @@ describe("the flame graph", () => {
     // a library as one box for each call from elsewhere
     await open("luacheck", `view=flame&search=${file}`);
     await choose(".controls a", "As one box");
-    const box = await (await page.$("canvas")).boundingBox();
+    const box = await (await page.$("canvas.icicle")).boundingBox();
     assert.ok(box.height > 100);
     assert.match(await text(".limit"), /^As one box: /);
+    assert.deepEqual(faults, []);
+  });
+
+  it("is inverted: below each function by its self figure, its callers", async () => {
+    await open("luacheck", "view=functions");
+    const hottest = await text("tbody a.name");
+    const self = await text("tbody td");
+    const below = await text("tbody td:nth-child(2)");
+    await open("luacheck", "view=flame");
+    await choose("button", "Inverted");
+    assert.equal((await state()).shape, "inverted");
+    await click("summary");
+    const cells = await texts(".astable tbody tr:nth-child(2) td");
+    assert.equal(cells[0], below);
+    assert.equal(cells[1], self);
+    assert.equal(cells[3].trim(), hottest);
+    await click(".astable tbody tr:nth-child(2) td");
+    assert.deepEqual((await texts(".crumbs button"))[1], hottest);
+    await page.evaluate(() => scrollTo(0, 0));
+    const box = await (await page.$("canvas.icicle")).boundingBox();
+    await page.mouse.move(box.x + 20, box.y + 19 * 2 + 8);
+    await drawn();
+    const tip = await text(".tip");
+    assert.ok(tip.includes(` self of ${hottest} on this path, `), tip);
+    await shot("luacheck-inverted");
+    // a search counts all of the tree
+    const said = () => text(".controls [role=status]");
+    await page.type("input[type=search]", "parser");
+    await drawn();
+    const matches = await said();
+    await choose("button", "Icicle");
+    assert.equal(await said(), matches);
+    assert.deepEqual(faults, []);
+  });
+
+  it("counts matches on both sides of a sandwich", async () => {
+    await open("luacheck", "view=functions&search=skip_token");
+    await click("tbody tr td");
+    await choose("nav a", "Flame graph");
+    await choose("button", "Sandwich");
+    const search = async (what) => {
+      await page.$eval("input[type=search]", (e) => (e.value = ""));
+      await page.type("input[type=search]", what);
+      await drawn();
+      return text(".controls [role=status]");
+    };
+    assert.match(
+      await search("/parse_|lexer/"),
+      /^\d+ callers match, [\d.]+ % of the width; \d+ callees? match(es)?, [\d.]+ % of the width$/,
+    );
+    // the function itself is on neither side
+    assert.equal(
+      await search(`/^${await text(".strip .name")} [(]/`),
+      "0 callers match, 0.0 % of the width; 0 callees match, 0.0 % of the width",
+    );
+    assert.deepEqual(faults, []);
+  });
+
+  it("has the stack of a node, to be copied", async () => {
+    await open("luacheck", "view=flame");
+    await page.evaluate(() => {
+      const writeText = async (copied) => Object.assign(window, { copied });
+      Object.defineProperty(navigator, "clipboard", { value: { writeText } });
+    });
+    const copied = () =>
+      page.evaluate(() => /** @type {any} */ (window).copied.split("\n"));
+    await press("c");
+    assert.equal(await text(".tools [role=status]"), "Choose a node first.");
+    await page.focus("canvas.icicle");
+    for (let i = 0; i < 17; i++) await press("ArrowDown");
+    await press("Enter", "c");
+    const lines = await copied();
+    assert.equal(lines.pop(), "");
+    const names = (await texts(".crumbs button")).slice(-6);
+    assert.ok(lines.length > 10);
+    assert.equal(
+      await text(".tools [role=status]"),
+      `Copied ${lines.length} functions.`,
+    );
+    // callers first, each with its place
+    lines.slice(-6).forEach((line, i) => {
+      assert.ok(line.startsWith(names[i].replace("…", "")), line);
+      assert.match(line, / \((.*:\d+|\[C\]|main chunk)\)$/);
+    });
+    // an inverted graph has the callers below; the stack is the same way round
+    await choose("button", "Inverted");
+    await page.focus("canvas.icicle");
+    await press("ArrowDown");
+    const callee = await text("#app > p[role=status]");
+    await press("ArrowDown");
+    await choose(".tools button", "Copy stack");
+    const inverted = await copied();
+    assert.equal(inverted.length, 3);
+    assert.ok(callee.startsWith(inverted[1]), callee);
+    assert.deepEqual(faults, []);
+  });
+
+  it("is saved as SVG and as PNG", async () => {
+    const saved = async (name, hash, ending) => {
+      await open(name, hash);
+      await page.evaluate(() => {
+        const make = URL.createObjectURL;
+        /** @type {any} */
+        const all = window;
+        URL.createObjectURL = (blob) => {
+          all.blob = blob;
+          return make.call(URL, blob);
+        };
+        HTMLAnchorElement.prototype.click = function () {
+          all.file = this.download;
+        };
+      });
+      await choose("button", `Save as ${ending.toUpperCase()}`);
+      await page.waitForFunction(() => "blob" in window && "file" in window);
+      const file = await page.evaluate(() => /** @type {any} */ (window).file);
+      assert.ok(file.endsWith(`.${ending}`), file);
+      assert.match(file, /^[\w.-]+$/);
+      return file;
+    };
+    assert.equal(
+      await saved("luacheck", "view=flame&shape=flame", "svg"),
+      "luacheck.svg",
+    );
+    const read = () =>
+      page.evaluate(async () => {
+        const svg = await /** @type {any} */ (window).blob.text();
+        const all = new DOMParser().parseFromString(svg, "image/svg+xml");
+        return {
+          tags: [
+            ...new Set([...all.querySelectorAll("*")].map((e) => e.tagName)),
+          ],
+          names: [...all.querySelectorAll("text")].map((e) => e.textContent),
+          tips: [...all.querySelectorAll("g title")].map((e) => e.textContent),
+        };
+      });
+    const { tags, names, tips } = await read();
+    assert.deepEqual(tags, ["svg", "title", "rect", "g", "text"]);
+    assert.ok(names.includes("(root)") && names.length > 20);
+    assert.ok(tips.some((s) => /lua:\d+\)\ntotal .*self/.test(s)));
+    // names are text there, too
+    await saved("hostile", "view=flame", "svg");
+    const hostile = await read();
+    assert.deepEqual(hostile.tags.sort(), tags.sort());
+    assert.ok(hostile.tips.some((s) => s.includes("<b>bold</b>")));
+    await saved("luacheck", "view=flame", "png");
+    const bytes = await page.evaluate(async () => [
+      ...new Uint8Array(
+        await /** @type {any} */ (window).blob.arrayBuffer(),
+      ).subarray(0, 4),
+    ]);
+    assert.deepEqual(bytes, [0x89, 0x50, 0x4e, 0x47]);
+    assert.deepEqual(faults, []);
+  });
+
+  it("has a small picture of all, and keys, that zoom and move it", async () => {
+    await open("luacheck", "view=flame");
+    const range = async (change) => {
+      await page.waitForFunction(
+        (old) =>
+          /zoom=0%2F\d+%2F[\d.]+-[\d.]+/.test(location.hash) &&
+          location.hash !== old,
+        {},
+        change,
+      );
+      const { zoom } = await state();
+      return zoom.split("/")[2].split("-").map(Number);
+    };
+    const hash = () => page.evaluate(() => location.hash);
+    const box = await (await page.$("canvas.overmap")).boundingBox();
+    const at = (part) => box.x + part * box.width;
+    const drag = async (from, to) => {
+      await page.mouse.move(at(from), box.y + 5);
+      await page.mouse.down();
+      await page.mouse.move(at((from + to) / 2), box.y + 5);
+      await page.mouse.move(at(to), box.y + 5);
+      await page.mouse.up();
+      await drawn();
+    };
+    const near = (list, wanted) =>
+      list.forEach((x, i) =>
+        assert.ok(Math.abs(x - wanted[i]) < 0.005, `${list}`),
+      );
+    let old = await hash();
+    await drag(0.5, 0.75);
+    near(await range(old), [0.5, 0.75]);
+    old = await hash();
+    await drag(0.6, 0.4);
+    near(await range(old), [0.3, 0.55]);
+    // a click elsewhere: that place in the middle
+    old = await hash();
+    await page.mouse.click(at(0.8), box.y + 5);
+    near(await range(old), [0.675, 0.925]);
+    old = await hash();
+    await page.mouse.move(0, 0);
+    await press("w");
+    near(await range(old), [0.8 - 0.125 / 1.5, 0.8 + 0.125 / 1.5]);
+    old = await hash();
+    await press("s");
+    near(await range(old), [0.675, 0.925]);
+    old = await hash();
+    await press("a", "a");
+    near(await range(old), [0.675 - 0.0625, 0.925 - 0.0625]);
+    old = await hash();
+    await press("d");
+    near(await range(old), [0.675 - 0.03125, 0.925 - 0.03125]);
     assert.deepEqual(faults, []);
   });
 
@@ -1134,10 +1381,10 @@ describe("samples", () => {
 
   it("weigh a flame graph, which tells those of a node", async () => {
     await open("sampled", "view=flame");
-    const before = await pixels("canvas");
+    const before = await pixels("canvas.icicle");
     await choose("button", "Samples");
-    assert.notEqual(await pixels("canvas"), before);
-    const box = await (await page.$("canvas")).boundingBox();
+    assert.notEqual(await pixels("canvas.icicle"), before);
+    const box = await (await page.$("canvas.icicle")).boundingBox();
     await page.mouse.move(box.x + 100, box.y + 19 * 3 + 8);
     await drawn();
     const tip = await text(".tip");
@@ -1368,9 +1615,9 @@ describe("memory", () => {
     await choose("nav a", "Call graph");
     assert.match(await text(".centre p"), /self [\d.]+ [KMG]?B/);
     await choose("nav a", "Flame graph");
-    const bytes = await pixels("canvas");
+    const bytes = await pixels("canvas.icicle");
     await choose(".tabs button", "In use");
-    assert.notEqual(await pixels("canvas"), bytes);
+    assert.notEqual(await pixels("canvas.icicle"), bytes);
     assert.equal(await text(".choice [aria-pressed=true]"), "In use");
     await choose(".tabs button", "Allocated");
     await choose("button", "Sandwich");
@@ -1464,12 +1711,288 @@ describe("a trace", () => {
       list.map((e) => [e.value, e.textContent]),
     );
     assert.ok(names.length > 1);
-    const other = names.find(([tid]) => tid !== "1")[0];
+    const other = names.find(([tid]) => tid !== "" && tid !== "1")[0];
     await page.select("select", other);
     await drawn();
     assert.equal((await state()).thread, other);
     assert.notEqual(await pixels("canvas.icicle"), whole);
     assert.deepEqual(faults, []);
+  });
+});
+
+describe("the lanes of a trace", () => {
+  const figures = async () =>
+    new Map(
+      await page.$$eval("tbody tr", (rows) =>
+        rows.map((tr) => {
+          const cells = [...tr.cells].map((td) => td.textContent);
+          return /** @type {[any, any]} */ ([cells[6], cells]);
+        }),
+      ),
+    );
+  // the sum of what is in view is made a little later
+  const counted = async (change) => {
+    const told = () => text("main p[role=status]");
+    const old = await told();
+    await change();
+    await page.waitForFunction(
+      (was) =>
+        document.querySelector("main p[role=status]").textContent !== was,
+      {},
+      old,
+    );
+    return told();
+  };
+
+  it("are coroutines, with waits, and show the same time", async () => {
+    await open("trace", "view=trace");
+    assert.equal((await page.$$("canvas.icicle")).length, 2);
+    const whole = await pixels("canvas.icicle");
+    const told = await text("main p[role=status]");
+    assert.match(told, /^From 0 to .*: 1,\d+ calls of 7 functions\.$/);
+    // zooming in one lane is zooming in all
+    await page.type("input[type=search]", "coroutine.yield");
+    await page.$eval("input", (e) => e.blur());
+    const near = await counted(() => press("n"));
+    assert.match(
+      await text("#app > p[role=status]"),
+      /^coroutine\.yield .*; suspended$/,
+    );
+    await drawn();
+    assert.notEqual(await pixels("canvas.icicle"), whole);
+    assert.equal((await state()).lane, "2");
+    const seen = await text(".controls .rest > .aside");
+    await page.reload();
+    await page.waitForSelector("canvas.icicle");
+    await drawn();
+    assert.equal(await text(".controls .rest > .aside"), seen);
+    assert.equal(await text("main p[role=status]"), near);
+    await shot("trace-lanes");
+    assert.deepEqual(faults, []);
+  });
+
+  it("have the figures of what is seen", async () => {
+    await open("trace", "view=trace");
+    const all = await figures();
+    assert.equal(all.get("work")[5], "40");
+    assert.equal(all.get("coroutine.yield")[0], "suspended");
+    assert.equal(all.get("coroutine.wrap function")[5], "20");
+    // one call of work by the main function, with the 50 calls in it
+    await page.focus("canvas.icicle");
+    await counted(() => press("ArrowDown", "ArrowDown", "ArrowRight", "Enter"));
+    const one = await figures();
+    assert.equal(one.get("work")[5], "1");
+    assert.equal(one.get("leaf")[5], "50");
+    assert.ok(Number(one.get("leaf")[1]) <= 100);
+    assert.deepEqual(faults, []);
+  });
+
+  it("are searched, and steered by keys", async () => {
+    await open("trace", "view=trace&search=work");
+    const said = await text(".controls [role=status]");
+    assert.match(said, /^40 calls match; n and p go/);
+    const at = async (key) => {
+      await press(key);
+      const text_ = await text("#app > p[role=status]");
+      assert.match(text_, /^work /);
+      return text_.match(/after (.*): took/)[1];
+    };
+    const first = await at("n");
+    const next = await at("n");
+    assert.notEqual(next, first);
+    assert.equal(await at("p"), first);
+    await press("Escape", "Escape");
+    const seen = () => text(".controls .rest > .aside");
+    await choose("button", "Zoom out");
+    const whole = await seen();
+    await press("w", "w");
+    const near = await seen();
+    assert.notEqual(near, whole);
+    await press("d");
+    assert.notEqual(await seen(), near);
+    await press("a", "s", "s");
+    assert.equal(await seen(), whole);
+    // from lane to lane by the keyboard
+    await page.focus("canvas.icicle");
+    await press("Tab");
+    const focus = () =>
+      page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+    assert.match(await focus(), /^Coroutine 2: calls/);
+    await press("ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp");
+    assert.match(await focus(), /^Coroutine 1: calls/);
+    assert.deepEqual(faults, []);
+  });
+});
+
+describe("another page", () => {
+  const rows = () =>
+    page.$$eval("tbody tr", (list) => list.map((tr) => tr.innerText));
+  const upload = async (name) => {
+    const input = await page.$("input[type=file]");
+    await input.uploadFile(`${folder}/${name}`);
+  };
+
+  it("is compared with, as the earlier profile", async () => {
+    await open("diff", "view=diff");
+    const told = await rows();
+    const summary = await text("main h1, main .lead, main dl");
+    assert.ok(told.length > 2);
+    await open("after", "view=functions");
+    assert.ok(!(await texts("nav a")).includes("Changes"));
+    await upload("before.html");
+    await page.waitForSelector(".view-diff");
+    await drawn();
+    assert.deepEqual(await rows(), told);
+    assert.equal(await text("main h1, main .lead, main dl"), summary);
+    assert.equal(await text(".strip .limit"), "Compared with before.html×");
+    await shot("compared");
+    // what is gone is in the views, too
+    await choose("nav a", "Functions");
+    await click(".limit button");
+    assert.equal(await page.$(".limit"), null);
+    assert.ok(!(await texts("nav a")).includes("Changes"));
+    assert.deepEqual(faults, []);
+  });
+
+  it("is dropped on this one", async () => {
+    await open("after", "", [390, 844], "dark");
+    const content = readFileSync(`${folder}/before.html`, "utf8");
+    const drop = (name, s) =>
+      page.evaluate(
+        (file, body) => {
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File([body], file));
+          const more = { dataTransfer, bubbles: true, cancelable: true };
+          document.body.dispatchEvent(new DragEvent("dragover", more));
+          document.body.dispatchEvent(new DragEvent("drop", more));
+        },
+        name,
+        s,
+      );
+    await drop("notes.html", "<p>no page of cprof</p>");
+    await page.waitForSelector("#app > .refused:not([hidden])");
+    assert.equal(
+      await text("#app > .refused"),
+      "notes.html cannot be compared: it is not a page of cprof html.",
+    );
+    await drop("before.html", content);
+    await page.waitForSelector(".view-diff");
+    await drawn();
+    assert.ok(await page.$eval("#app > .refused", (e) => e.hidden));
+    const wide = await page.evaluate(
+      () => document.documentElement.scrollWidth,
+    );
+    assert.ok(wide <= 390, `${wide}`);
+    await shot("compared-phone");
+    await drop("count.html", readFileSync(`${folder}/count.html`, "utf8"));
+    await page.waitForSelector("#app > .refused:not([hidden])");
+    assert.match(await text("#app > .refused"), /instructions\.$/);
+    assert.deepEqual(faults, []);
+  });
+});
+
+describe("the drawn call graph", () => {
+  const boxes = () =>
+    page.$$eval(".drawn a", (list) =>
+      list.map((a) => {
+        const { x, y, width, height } = a
+          .querySelector("rect")
+          .getBoundingClientRect();
+        const [name, told] = [...a.querySelectorAll("text")].map(
+          (e) => e.textContent,
+        );
+        return {
+          ...{ name, told, x, y, width, height },
+          label: a.getAttribute("aria-label"),
+        };
+      }),
+    );
+  const apart = (list) => {
+    for (const a of list) {
+      for (const b of list) {
+        if (a === b) continue;
+        const over =
+          Math.abs(a.x - b.x) < a.width && Math.abs(a.y - b.y) < a.height;
+        assert.ok(!over, `${a.name} is over ${b.name}`);
+      }
+    }
+  };
+
+  it("has callers above their callees, with their figures", async () => {
+    await open("game", "view=callgraph");
+    await choose("button", "Drawn");
+    const list = await boxes();
+    apart(list);
+    const of = (name) => list.find((one) => one.name === name);
+    assert.ok(
+      of("update").y < of("burn").y && of("particles").y < of("burn").y,
+    );
+    const [, share] = of("burn").told.match(/^([\d.]+) %, self/);
+    assert.match(of("burn").label, /^burn \(.*: self .*total .*calls/);
+    const lines = await page.$$eval(".drawn path title", (all) =>
+      all.map((e) => e.textContent),
+    );
+    assert.ok(
+      lines.some((s) => /^update calls burn: .* %\), 300 calls$/.test(s)),
+      lines.join("\n"),
+    );
+    // a click chooses a function; the table has the same figures
+    await page.evaluate(() => {
+      const all = [...document.querySelectorAll(".drawn a")];
+      const burn = all.find((a) => a.textContent.includes("burn"));
+      burn.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    });
+    await drawn();
+    assert.equal(await text(".strip .name"), "burn");
+    assert.ok((await text(".strip")).includes(`total`));
+    assert.ok((await text(".strip")).includes(`(${share} %)`));
+    await shot("game-drawn");
+    await choose("button", "Tables");
+    assert.equal(await text(".centre h1"), "burn");
+    assert.deepEqual(faults, []);
+  });
+
+  it("is of a large program or around a function, also on a phone", async () => {
+    for (const [size, theme] of [
+      [[1400, 900], "light"],
+      [[390, 844], "dark"],
+    ]) {
+      await open("luacheck", "view=callgraph&graph=drawn", size, theme);
+      const all = await boxes();
+      assert.equal(all.length, 40);
+      apart(all);
+      assert.match(await text("main p.aside"), /^The 40 functions .* of \d+\./);
+      await shot(`luacheck-drawn-${theme}`);
+      await press("ArrowDown");
+      const focus = () =>
+        page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+      const seen = [await focus()];
+      for (let i = 0; i < 6; i++) {
+        await press("ArrowDown");
+        seen.push(await focus());
+      }
+      assert.ok(new Set(seen).size > 4, seen.join("\n"));
+      await press("ArrowUp");
+      const at = await focus();
+      assert.ok(all.some(({ label }) => label === at));
+      await press("Enter");
+      const name = await text(".strip .name");
+      assert.ok(at.startsWith(name), `${at}: ${name}`);
+      const around = await boxes();
+      apart(around);
+      assert.ok(around.length > 1 && around.length <= 40);
+      assert.match(
+        await text("main p.aside"),
+        /^\d+ functions around .*, of \d+\./,
+      );
+      const wide = await page.evaluate(
+        () => document.documentElement.scrollWidth,
+      );
+      assert.ok(wide <= size[0], `${wide}`);
+      await choose("button", "Whole program");
+      assert.equal((await boxes()).length, 40);
+      assert.deepEqual(faults, []);
+    }
   });
 });
 
@@ -1488,7 +2011,7 @@ describe("the address", () => {
   it("has the zoom of the flame graph", async () => {
     await open("luacheck", "view=flame");
     const whole = await crumbs();
-    const box = await (await page.$("canvas")).boundingBox();
+    const box = await (await page.$("canvas.icicle")).boundingBox();
     await page.mouse.click(box.x + 200, box.y + 19 * 17 + 8);
     await drawn();
     const deep = await crumbs();
@@ -1734,12 +2257,12 @@ describe("a million nodes", () => {
       const begun = performance.now();
       await open(name, "view=flame");
       const opened = performance.now() - begun;
-      const box = await (await page.$("canvas")).boundingBox();
+      const box = await (await page.$("canvas.icicle")).boundingBox();
       await page.mouse.move(box.x + 700, box.y + 60);
       const frames = await page.evaluate(
         () =>
           new Promise((done) => {
-            const canvas = document.querySelector("canvas");
+            const canvas = document.querySelector("canvas.icicle");
             const times = [];
             const { left, top } = canvas.getBoundingClientRect();
             let n = 0;

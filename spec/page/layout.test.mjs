@@ -34,6 +34,7 @@ const {
   time,
 } = await from("format");
 const { matcher } = await from("search");
+const layers = await from("layers");
 const { between, falls, nearest, peaks, ticks } = await from("axis");
 const { beside, coverage, hot, hottest } = await from("lines");
 const { both, interval, least, uncertain } = await from("samples");
@@ -128,6 +129,47 @@ describe("figures as bytes", () => {
 });
 
 describe("a tree", () => {
+  it("is inverted: callers below their callees, figures at the end of paths", () => {
+    const t = trees.inverted(recursive());
+    const paths = [...t.func].map((_, i) => {
+      const path = [];
+      for (let k = i; k >= 0; k = t.parent[k]) path.unshift(t.func[k]);
+      return `${path.join(" ")}: ${t.self[i]} ${t.calls[i]}`;
+    });
+    assert.deepEqual(paths.sort(), [
+      "0 1 2 1: 5 3",
+      "0 1 2: 0 0",
+      "0 1: 10 1",
+      "0 2 1: 20 1",
+      "0 2: 0 0",
+      "0 3 1 2 1: 4 1",
+      "0 3 1 2: 0 0",
+      "0 3 1: 0 0",
+      "0 3: 60 2",
+      "0: 1 1",
+    ]);
+    assert.equal(t.total[0], 100);
+    assert.equal(t.inverted, true);
+  });
+
+  it("is inverted without callers of what has next to nothing", () => {
+    const large = random(20000, 40);
+    const t = trees.inverted(large);
+    assert.equal(t.total[0], large.total[0]);
+    assert.equal(t.below()[0], large.below()[0]);
+    const { self } = trees.perFunction(large, 40);
+    for (let i = 1; i < t.n; i++) {
+      if (t.parent[i] === 0) assert.equal(t.total[i], self[t.func[i]]);
+    }
+    const whole = large.total[0];
+    const calls = large.below()[0];
+    for (let i = 1; i < t.n; i++) {
+      const p = t.parent[i];
+      const enough = t.total[p] >= whole / 1e4 || t.below()[p] >= calls / 1e4;
+      assert.ok(enough, `${i}`);
+    }
+  });
+
   it("has callers before callees, and their times in theirs", () => {
     const t = recursive();
     assert.deepEqual([...t.parent], [-1, 0, 1, 2, 3, 0]);
@@ -399,6 +441,116 @@ describe("a trace", () => {
     const add = (node) => seen.push(node);
     trees.visible(l, 55, 95, 0.1, 9, add, () => {});
     assert.deepEqual(seen.sort(), [0, 4, 5]);
+  });
+
+  it("is summed up by function within a range", () => {
+    const whole = trees.within([l], 0, 100, 3);
+    assert.deepEqual([...whole.calls], [0, 2, 3]);
+    assert.deepEqual([...whole.self], [0, 30, 31]);
+    assert.deepEqual([...whole.total], [0, 41, 31]);
+    const part = trees.within([l, l], 25, 75, 3);
+    assert.deepEqual([...part.calls], [0, 4, 6]);
+    assert.deepEqual([...part.self], [0, 40, 22]);
+    assert.deepEqual([...part.total], [0, 52, 22]);
+    assert.deepEqual([...part.longest], [0, 40, 20]);
+  });
+
+  it("counts the time of recursion once, and calls of no length", () => {
+    const nested = trees.timed(
+      trees.fromColumns({
+        n: 4,
+        levels: Int32Array.from([0, 0, 0, 2]),
+        func: Int32Array.from([root, a, a, b]),
+        calls: Float64Array.from([0, 10, 10, 5]),
+        self: Float64Array.from([100, 40, 10, 0]),
+      }),
+    );
+    const { calls, self, total } = trees.within([nested], 0, 100, 3);
+    assert.deepEqual([...calls], [0, 2, 1]);
+    assert.deepEqual([...self], [0, 40, 0]);
+    assert.deepEqual([...total], [0, 40, 0]);
+    assert.deepEqual([...trees.within([nested], 30, 40, 3).calls], [0, 1, 0]);
+  });
+});
+
+describe("a drawn call graph", () => {
+  const edge = (from, to, total = 1) => ({ from, to, calls: 1, total });
+
+  it("has the calls of one function by another, recursion once", () => {
+    const rows = trees.calledBetween(recursive(), 9);
+    const found = Object.fromEntries(
+      rows.map(({ from, to, calls, total }) => [
+        `${from} ${to}`,
+        [calls, total],
+      ]),
+    );
+    assert.deepEqual(found, {
+      [`${root} ${a}`]: [1, 39],
+      [`${a} ${b}`]: [1, 29],
+      [`${b} ${a}`]: [3, 9],
+      [`${a} ${c}`]: [1, 4],
+      [`${root} ${c}`]: [2, 60],
+    });
+  });
+
+  it("has callers above callees, and turns what closes a circle", () => {
+    const edges = [edge(1, 2, 9), edge(2, 3, 8), edge(3, 1, 1), edge(1, 3, 2)];
+    const { at, lines, rows } = layers.layered([1, 2, 3], edges);
+    assert.deepEqual(
+      lines.filter(({ back }) => back).map((l) => l.edge),
+      [edges[2]],
+    );
+    const y = (f) => at.get(f).y;
+    assert.ok(y(1) < y(2) && y(2) < y(3));
+    assert.deepEqual(rows, [[1], [2], [3]]);
+    // a line begins at the caller, also if it goes up
+    for (const { edge: e, points } of lines) {
+      assert.equal(points[0].y, y(e.from));
+      assert.equal(points[points.length - 1].y, y(e.to));
+    }
+  });
+
+  it("has nodes apart, and lines that pass between them", () => {
+    const edges = [];
+    for (let i = 1; i < 40; i++) edges.push(edge((i * 7) % i, i, 50 - i));
+    for (let i = 3; i < 40; i += 4) edges.push(edge(0, i, 1));
+    const nodes = [...Array(40).keys()];
+    const { at, lines, width, height } = layers.layered(nodes, edges);
+    const { box } = layers;
+    const list = [...at.values()];
+    list.forEach((p, i) => {
+      assert.ok(p.x >= box.width / 2 - 1e-6);
+      assert.ok(p.x <= width - box.width / 2 + 1e-6 && p.y < height);
+      for (const q of list.slice(i + 1)) {
+        assert.ok(p.y !== q.y || Math.abs(p.x - q.x) >= box.width);
+      }
+    });
+    for (const { points } of lines) {
+      for (const p of points.slice(1, -1)) {
+        const over = list.some(
+          (q) => q.y === p.y && Math.abs(q.x - p.x) < box.width / 2,
+        );
+        assert.ok(!over);
+      }
+    }
+  });
+
+  it("has positions near the wanted ones, in order and apart", () => {
+    assert.deepEqual(layers.spaced([0, 10, 50], [0, 5, 5]), [0, 10, 50]);
+    assert.deepEqual(layers.spaced([10, 10], [0, 6]), [7, 13]);
+    assert.deepEqual(layers.spaced([30, 10, 0], [0, 10, 10]).length, 3);
+    const [x, y, z] = layers.spaced([30, 10, 0], [0, 10, 10]);
+    assert.ok(y - x >= 10 - 1e-9 && z - y >= 10 - 1e-9);
+  });
+
+  it("is of the largest functions, or of those around one", () => {
+    const totals = [100, 90, 80, 0, 70];
+    assert.deepEqual(layers.picked([], totals, 3), [0, 1, 2]);
+    assert.deepEqual(layers.picked([], totals, 9), [0, 1, 2, 4]);
+    const edges = [edge(0, 1, 5), edge(1, 2, 4), edge(0, 4, 9), edge(2, 3, 1)];
+    // a caller's other callees are not around it
+    assert.deepEqual(layers.picked(edges, totals, 9, 1), [1, 0, 2, 3]);
+    assert.deepEqual(layers.picked(edges, totals, 3, 1), [1, 0, 2]);
   });
 });
 
@@ -1087,6 +1239,53 @@ describe("a live recording", () => {
     assert.deepEqual(header.sources[0].lines.inC, [2]);
     r.unmark();
     assert.deepEqual([...r.page().tree.calls], [0, 3, 500, 1]);
+  });
+
+  it("has figures of the last seconds, as far back as it is known", () => {
+    const r = new Recording();
+    const whole = first();
+    r.apply({ ...told(2, 0, [[0, -1, 0, 0, 0]], []), from: 0 }, 1000);
+    assert.equal(r.known(5000), 0);
+    r.window(3, 1000);
+    assert.deepEqual([...r.page().tree.calls], [0]);
+    // the same recording, with messages 10 s apart
+    r.apply({ ...told(1, 0, [[0, -1, 0, 0, 0]], []), epoch: "3" }, 1000);
+    assert.equal(r.past.length, 0);
+    Object.assign(r, { epoch: "1", version: 2, at: 1000 });
+    r.content = whole.content;
+    r.nodes = whole.nodes;
+    r.functions = whole.functions;
+    r.sources = whole.sources;
+    assert.ok(r.apply(second, 11000));
+    const third = told(4, 3, [[3, 1, 3, 5, 90]], [], {
+      whole: 420,
+      lines: [0, 2, 1, 1, 3, 0, 0, 0, 0, 0],
+    });
+    assert.ok(r.apply(third, 21000));
+    assert.equal(r.known(21000), 10);
+    const seen = (seconds, now) => {
+      r.window(seconds, now);
+      const { header, tree: t } = r.page();
+      return [[...t.calls], header.whole, header.sources[0].lines.hits];
+    };
+    assert.deepEqual(seen(5, 21000), [[0, 0, 0, 4], 20, [1]]);
+    assert.deepEqual(seen(12, 21000), [[0, 0, 200, 5], 120, [2, 1]]);
+    assert.deepEqual(seen(5, 30000), [[0, 0, 0, 0], 0, []]);
+    assert.deepEqual(seen(0, 30000), [[0, 3, 500, 5], 420, [7, 1]]);
+    // what is too old is forgotten
+    assert.ok(r.apply(told(5, 4, [[3, 1, 3, 6, 90]], []), 400000));
+    assert.equal(r.past.length, 1);
+  });
+
+  it("says that another recording has begun", () => {
+    const r = new Recording();
+    const from = (version, started_at) =>
+      told(version, 0, [[0, -1, 0, 0, 0]], [], { meta: { started_at } });
+    r.apply({ ...from(1, 500), from: 0 });
+    r.apply({ ...from(1, 500), from: 0, epoch: "2" });
+    assert.equal(r.anew, false);
+    r.apply({ ...from(1, 502), from: 0, epoch: "3" });
+    assert.equal(r.anew, true);
   });
 
   it("grows as far as there are nodes", () => {

@@ -230,6 +230,12 @@ local after = edited("after", [[
 assert(os.execute(("%s lua/cprof/bin/cprof html -o '%s/diff.html' --diff " ..
   "'%s' '%s' 2>&1"):format(arg[-1], folder, before, after)))
 
+-- the same two, each as a page, of which one is dropped on the other
+for _, name in ipairs { "before", "after" } do
+  assert(assert(profiler.load(("%s/%s.cprof"):format(folder, name))):html(
+    ("%s/%s.html"):format(folder, name)))
+end
+
 -- a trace of two coroutines, for the calls on a time axis
 local path = folder .. "/trace.lua"
 local file = assert(io.open(path, "w"))
@@ -245,6 +251,12 @@ assert(os.execute(("%s lua/cprof/bin/cprof run --quiet -o '%s/trace.cprof' " ..
   "'--trace=%s/trace.json' '%s' && %s lua/cprof/bin/cprof html -o " ..
   "'%s/trace.html' '--trace=%s/trace.json' '%s/trace.cprof' 2>&1"):format(
   arg[-1], folder, folder, path, arg[-1], folder, folder, folder)))
+
+-- a page with links to an editor
+assert(os.execute(("%s lua/cprof/bin/cprof run --quiet --lines -o " ..
+  "'%s/editor.cprof' '%s' && %s lua/cprof/bin/cprof html --editor=vscode -o " ..
+  "'%s/editor.html' '%s/editor.cprof' 2>&1"):format(
+  arg[-1], folder, path, arg[-1], folder, folder)))
 
 -- two runs of one program, of which one is sampled
 assert(os.execute(("%s lua/cprof/bin/cprof html -o '%s/sampled-diff.html' " ..

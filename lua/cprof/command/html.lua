@@ -1,6 +1,7 @@
 -- cprof html: a profile as a page to look at in a browser.
 
 local core = require "cprof.core"
+local editor = require "cprof.html.editor"
 local export = require "cprof.export"
 local exporting = require "cprof.command.export"
 local files = require "cprof.system.files"
@@ -26,6 +27,9 @@ local html = {
       "none)" },
     { "--trace FILE", "Add the calls of a trace, which cprof run " ..
       "--trace=FILE.json wrote, on a time axis." },
+    { "--editor EDITOR", ("Link functions and lines to an editor: %s, or an " ..
+      "address such as 'myeditor://{file}:{line}'. The page then has the " ..
+      "paths of the files. (default: no links)"):format(editor.names()) },
     exporting.min_percent(export.format("html", 1).limit),
     { "--root FUNCTION", "Show only this function and what it calls." },
     period.options,
@@ -65,6 +69,11 @@ function html.call(parsed, fail)
   local target = parsed.output or default_name(parsed.file, fail)
   local before = parsed.diff and input.load(parsed.diff, fail)
   local profile = period.of(input.load(parsed.file, fail), parsed, fail)
+  if parsed.editor then
+    local why
+    profile.editor, why = editor.template(parsed.editor)
+    if why then fail("option '--editor': " .. why) end
+  end
   if parsed.trace then trace(profile, parsed.trace, fail) end
   exporting.write(profile, row, target ~= "-" and target or io.stdout,
     input.given(prune.specs, parsed), fail, before)

@@ -18,7 +18,10 @@ prints an address to open in a browser. It shows the page of `cprof html` (`cpro
 | From here, Since the start | shows figures from now on, on this page; shows all figures again |
 | Reset | figures begin at 0, on all pages; the recording keeps everything |
 | Run again, Restart | starts the program again, as it is now; first ends it (SIGTERM) if it still runs |
+| figures | of all, or of the last 5 seconds to 5 minutes, as `cprof top` has them; as far back as the page has been open |
 | every | how often this page is refreshed |
+
+Beside the buttons, the page says if the program has ended, with its exit status, and when it was begun again.
 
 To see how edits change the heat of lines, start with `--lines`, edit, press *Run again*.
 

@@ -1,7 +1,9 @@
-// One function: who calls it above, what it calls below.
+// One function: who calls it above, what it calls below; or a picture of the
+// functions around it, or of all.
 
 import { bound } from "./bound.js";
-import { fill, h, refill } from "./dom.js";
+import { choice, fill, h, refill } from "./dom.js";
+import { Drawn } from "./drawn.js";
 import { count } from "./format.js";
 import { field, matcher } from "./search.js";
 import { durations } from "./slowest.js";
@@ -43,6 +45,11 @@ function columns(app, what, of, samples) {
   return out;
 }
 
+const shapes = [
+  [undefined, "Tables", "Callers and callees of a function"],
+  ["drawn", "Drawn", "Functions as boxes, callers above their callees"],
+];
+
 // Another figure of a function's callers or callees, by function.
 function beside(tree, f, figures) {
   const near = figures && neighbours(tree, f.id, figures);
@@ -52,7 +59,7 @@ function beside(tree, f, figures) {
 
 // The hottest functions, to choose one from. Returns the function that redraws
 // them.
-function start(app, root) {
+function start(app, root, shape) {
   const box = h("div", { class: "list" });
   let text;
   const draw = () => {
@@ -84,6 +91,7 @@ function start(app, root) {
   draw();
   fill(
     root,
+    shape,
     h(
       "p",
       { class: "lead" },
@@ -105,7 +113,10 @@ function start(app, root) {
 export function callgraph(app, root) {
   let tables = [];
   let begun;
+  /** @type {Drawn | undefined} the picture, if it is shown */
+  let drawn;
   const made = new Map();
+  const shape = h("div", { class: "controls" });
 
   // a section and its table, which are reused by later draws
   function section(title) {
@@ -138,9 +149,34 @@ export function callgraph(app, root) {
     const f = app.chosen;
     const { scope, model } = app;
     tables = [];
+    refill(
+      shape,
+      choice("Shape", shapes, app.state.graph, (graph) => app.set({ graph })),
+      app.state.graph === "drawn" &&
+        f &&
+        h(
+          "button",
+          {
+            type: "button",
+            title: "Clear the choice (Esc)",
+            onclick: () => app.choose(undefined),
+          },
+          "Whole program",
+        ),
+    );
+    if (app.state.graph === "drawn" && scope.tree) {
+      begun = undefined;
+      if (!drawn) {
+        drawn = new Drawn(app);
+        fill(root, shape, drawn.element);
+      }
+      drawn.draw();
+      return;
+    }
+    drawn = undefined;
     if (!f) {
       if (begun) begun();
-      else begun = start(app, root);
+      else begun = start(app, root, shape);
       return;
     }
     begun = undefined;
@@ -183,6 +219,7 @@ export function callgraph(app, root) {
     }
     refill(
       root,
+      shape,
       table("Called by", "caller", rows("callers"), "Nothing calls it."),
       h(
         "section",
@@ -208,7 +245,9 @@ export function callgraph(app, root) {
           .querySelector("section.centre ~ section tr[tabindex='0']")
           ?.focus();
     },
+    resize: () => drawn?.paint(),
     key: (event) => {
+      if (drawn) return drawn.key(event);
       if (event.key === "ArrowLeft") history.back();
       else if (event.key === "ArrowRight") history.forward();
       else {

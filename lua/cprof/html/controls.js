@@ -2,6 +2,9 @@
 
 import { h, refill } from "./dom.js";
 
+// seconds that figures can be of
+const windows = [5, 10, 30, 60, 300];
+
 const rates = [0.2, 0.5, 1, 2, 5, 10, 30];
 
 const states = {
@@ -12,9 +15,17 @@ const states = {
 };
 
 const text = (seconds) =>
-  seconds < 1 ? `${seconds * 1000} ms` : `${seconds} s`;
+  seconds < 1
+    ? `${seconds * 1000} ms`
+    : seconds < 60
+      ? `${seconds} s`
+      : `${seconds / 60} min`;
 
-// does: pause(on), mark(on), reset(), run(), rate(seconds)
+// The seconds that a text names; undefined: all.
+export const windowOf = (name) =>
+  windows.find((seconds) => String(seconds) === name);
+
+// does: pause(on), mark(on), window(seconds), reset(), run(), rate(seconds)
 export class Controls {
   constructor(does, interval) {
     this.does = does;
@@ -33,6 +44,15 @@ export class Controls {
           h("option", { value: s, selected: s === interval }, text(s)),
         ),
     );
+    this.window = h(
+      "select",
+      {
+        "aria-label": "Time that the figures are of",
+        onchange: () => does.window(windowOf(this.window.value)),
+      },
+      h("option", { value: "" }, "of all"),
+      windows.map((s) => h("option", { value: s }, `of the last ${text(s)}`)),
+    );
     this.element = h(
       "div",
       { class: "live", role: "toolbar", "aria-label": "Recording" },
@@ -42,6 +62,7 @@ export class Controls {
         "span",
         { class: "actions" },
         this.buttons,
+        h("label", {}, "figures ", this.window),
         h("label", {}, "every ", this.rate),
       ),
     );
@@ -50,7 +71,9 @@ export class Controls {
   // Updates the state with `change` and draws it.
   show(change) {
     Object.assign(this.state, change);
-    const { recording, lost, paused, marked } = this.state;
+    const { recording, lost, paused, marked, window, known } = this.state;
+    this.window.value = window ? String(window) : "";
+    const begun = recording?.anew && recording.content?.meta.started_at;
     const status = recording?.status || { state: "waiting" };
     const kind = lost ? "lost" : paused ? "paused" : status.state;
     this.element.dataset.state = kind;
@@ -62,6 +85,19 @@ export class Controls {
       h("span", { class: "lamp", "aria-hidden": "true" }),
       told,
       paused && ", paused here",
+      begun &&
+        h(
+          "span",
+          { class: "limit" },
+          `begun again at ${new Date(begun * 1000).toLocaleTimeString()}`,
+        ),
+      window &&
+        h(
+          "span",
+          { class: "limit" },
+          `the last ${text(window)}` +
+            (known < window ? `, ${Math.floor(known)} s so far` : ""),
+        ),
       marked && h("span", { class: "limit" }, "since the mark"),
       recording?.sinceReset && h("span", { class: "limit" }, "since the reset"),
     );

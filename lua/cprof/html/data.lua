@@ -7,6 +7,7 @@
 local bound = require "cprof.count.bound"
 local changes = require "cprof.html.changes"
 local coverage = require "cprof.coverage"
+local editor = require "cprof.html.editor"
 local escape = require "cprof.encoding.escape"
 local files = require "cprof.html.covered"
 local format = require "cprof.text.format"
@@ -374,6 +375,8 @@ function data.of(p, whole, before)
   out.trace = trace_of(whole, rows, more, trees)
   out.axis = moments.of(p, whole, index, numbers(whole, rows, more), trees)
   out.before = before and changes.of(before, whole, rows, trees)
+  out.editor = whole.editor and
+    editor.of(whole.editor, rows, whole.meta.folder, plain)
   out.functions = columns_of(rows, number)
   out.functions.memory = memory.functions(from, rows)
   return out, trees

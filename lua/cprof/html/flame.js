@@ -6,6 +6,8 @@ import { kinds } from "./filters.js";
 import { Icicle } from "./icicle.js";
 import { labelOf } from "./labels.js";
 import { legend } from "./legend.js";
+import { Overmap } from "./overmap.js";
+import { copied, png, save, svg } from "./picture.js";
 import { matcher, searched } from "./search.js";
 import { named, Table } from "./table.js";
 import * as trees from "./tree.js";
@@ -14,6 +16,11 @@ import { Zoom } from "./zoom.js";
 const shapes = [
   [undefined, "Icicle", "Root at the top"],
   ["flame", "Flame", "Root at the bottom"],
+  [
+    "inverted",
+    "Inverted",
+    "Each function by its self figure, its callers below it",
+  ],
   [
     "sandwich",
     "Sandwich",
@@ -47,6 +54,30 @@ export function flame(app, root) {
   const box = h("div", { class: "graphs" });
   const colors = h("div", {});
   const crumbs = h("p", { class: "crumbs", "aria-label": "Path" });
+  const button = (text, title, onclick) =>
+    h("button", { type: "button", class: "quiet", title, onclick }, text);
+  const copying = button(
+    "Copy stack",
+    "Copy the functions from the root to the node (c)",
+    () => copy(),
+  );
+  const told = h("span", { role: "status" });
+  const tools = h(
+    "p",
+    { class: "aside tools" },
+    copying,
+    button("Save as SVG", "All rows of what the graph shows", () =>
+      save(
+        file("svg"),
+        svg(active(), `${model.meta.program} · cprof`),
+        "image/svg+xml",
+      ),
+    ),
+    button("Save as PNG", "The graph as it is on the screen", async () =>
+      save(file("png"), await png(active())),
+    ),
+    told,
+  );
   const table = h("div", {});
   const listing = h(
     "details",
@@ -61,12 +92,44 @@ export function flame(app, root) {
   let graphs = [];
   let drawn;
   let rows;
+  // the graph that was used last
+  let used;
   let colored = app.state.color;
-  fill(root, search.element, colors, box, crumbs, listing);
+  fill(root, search.element, colors, box, crumbs, tools, listing);
 
   const zoom = new Zoom(app, "zoom");
   // the address has the zoom of the last graph
   const last = () => graphs[graphs.length - 1];
+
+  // the graph that has the focus, or the last one
+  const active = () =>
+    graphs.find((g) => g.canvas === document.activeElement) ||
+    graphs.find((g) => g === used) ||
+    last();
+
+  const file = (ending) => {
+    const [, name] = model.meta.program.match(/([^\\/ ]+)(?: |$)/) || [];
+    return `${(name || "profile").replace(/[^\w.-]/g, "_")}.${ending}`;
+  };
+
+  // Copies the functions from the root to the node of the cursor, each on a
+  // line, callers first.
+  async function copy() {
+    const g = active();
+    const { tree } = g.layout;
+    const lines = [];
+    for (let i = g.cursor; i >= 0; i = tree.parent[i]) {
+      const f = model.functions[tree.func[i]];
+      if (f.kind !== "root") lines.push(f.title);
+    }
+    if (!tree.inverted) lines.reverse();
+    const done = lines.length > 0 && (await copied(lines.join("\n") + "\n"));
+    told.textContent = done
+      ? `Copied ${plural(lines.length, "function")}.`
+      : lines.length === 0
+        ? "Choose a node first."
+        : "The browser does not allow copying.";
+  }
 
   function choose(node, graph) {
     const f = model.functions[graph.layout.tree.func[node]];
@@ -85,16 +148,23 @@ export function flame(app, root) {
     };
     const made = new Icicle(app, {
       ...options,
-      choose: (node) => choose(node, made),
+      choose: (node) => {
+        used = made;
+        choose(node, made);
+      },
       user: (moved) => {
+        used = made;
         if (made === last()) zoom.changed(made, moved);
       },
+      painted: () => map.draw(),
       zoomed: () => {
+        told.textContent = "";
         draw_crumbs();
         draw_table();
       },
     });
-    box.append(made.element);
+    const map = new Overmap(made);
+    box.append(map.canvas, made.element);
     made.show(layout());
     made.refigure = () => made.refresh(layout());
     graphs.push(made);
@@ -105,7 +175,8 @@ export function flame(app, root) {
   const room = (share) => () =>
     Math.max(
       160,
-      (innerHeight - box.getBoundingClientRect().top - scrollY - 90) * share,
+      (innerHeight - box.getBoundingClientRect().top - scrollY - 120) * share -
+        46,
     );
 
   function shape() {
@@ -127,6 +198,7 @@ export function flame(app, root) {
     drawn = key;
     for (const g of graphs) g.close();
     graphs = [];
+    used = undefined;
     fill(box);
     const tree = treeOf(app);
     if (!tree) {
@@ -137,9 +209,15 @@ export function flame(app, root) {
     } else if (state.shape === "sandwich") sandwich();
     else {
       const up = state.shape === "flame";
+      const inverted = state.shape === "inverted";
       const label =
-        "Flame graph. Arrow keys go from node to node, Enter zooms in. A table follows.";
-      graph(() => treeOf(app), { up, label, height: room(1) });
+        `${inverted ? "Inverted flame graph" : "Flame graph"}. Arrow keys ` +
+        "go from node to node, Enter zooms in. A table follows.";
+      const make = () => {
+        const all = treeOf(app);
+        return inverted ? trees.inverted(all) : all;
+      };
+      graph(make, { up, label, height: room(1) });
     }
     if (graphs.length > 0) zoom.apply(last(), true);
   }
@@ -228,12 +306,37 @@ export function flame(app, root) {
     const wanted = wantedOf(app);
     for (const g of graphs) g.highlight(wanted);
     said.textContent = "";
-    if (wanted && graphs[0]) {
-      const l = graphs[0].layout;
-      const n = wanted.reduce((sum, w) => sum + w, 0);
-      const share = app.share(trees.weightOf(l, wanted), l.weight[0]);
-      said.textContent = `${plural(n, "function matches", "functions match")}, ${share} % of the width`;
+    if (!wanted || !graphs[0]) return;
+    if (graphs.length > 1) {
+      said.textContent = ["caller", "callee"]
+        .map((what, i) => matched(graphs[i].layout, wanted, what))
+        .join("; ");
+      return;
     }
+    // small nodes of an inverted tree do not have all of their callers
+    const tree = treeOf(app);
+    const by_calls = app.state.by === "calls";
+    const weight = by_calls ? tree.below() : tree.total;
+    const n = wanted.reduce((sum, w) => sum + w, 0);
+    const share = app.share(
+      trees.weightOf({ tree, weight }, wanted),
+      weight[0],
+    );
+    said.textContent = `${plural(n, "function matches", "functions match")}, ${share} % of the width`;
+  }
+
+  // how many functions of one side of a sandwich match, and their share
+  function matched(l, wanted, what) {
+    const others = wanted.slice();
+    others[app.chosen.id] = 0;
+    const found = new Set(l.tree.func.filter((f) => others[f]));
+    const share = app.drawnShare(
+      trees.weightOf(l, others),
+      l.weight[0],
+      app.scope.samples?.[app.chosen.id],
+    );
+    const matches = plural(found.size, `${what} matches`, `${what}s match`);
+    return `${matches}, ${share} % of the width`;
   }
 
   function draw_crumbs() {
@@ -274,11 +377,19 @@ export function flame(app, root) {
         cell: (i) => app.drawnShare(weight[i], weight[0]),
       },
       {
-        title: "total",
+        title: tree.inverted ? "self" : "total",
         cell: (i) =>
           by_calls ? count(weight[i]) : app.amount(weight[i], most(i)[1]),
       },
-      { title: "self", cell: (i) => app.amount(tree.self[i], most(i)[0]) },
+      // an inverted tree has figures of paths only
+      ...(tree.inverted
+        ? []
+        : [
+            {
+              title: "self",
+              cell: (i) => app.amount(tree.self[i], most(i)[0]),
+            },
+          ]),
       {
         title: model.counted,
         cell: (i) =>
@@ -296,7 +407,9 @@ export function flame(app, root) {
       },
     ];
     const options = {
-      caption: "The node that fills the width, and what it calls",
+      caption: tree.inverted
+        ? "The node that fills the width, and what calls it"
+        : "The node that fills the width, and what it calls",
       limit: 40,
       choose: (i) => g.zoom(i),
       key: (i) => model.functions[tree.func[i]].title,
@@ -314,6 +427,7 @@ export function flame(app, root) {
     shape();
     draw_controls();
     refill(colors, graphs.length > 0 && legend(app));
+    tools.hidden = graphs.length === 0;
     if (colored !== app.state.color) graphs.forEach((g) => g.resize());
     colored = app.state.color;
     mark();
@@ -340,6 +454,11 @@ export function flame(app, root) {
       graphs.forEach((g) => g.resize());
     },
     key: (event) => {
+      if (graphs.length > 0 && active().steer(event)) return true;
+      if (graphs.length > 0 && event.key === "c") {
+        copy();
+        return true;
+      }
       const g = graphs.find((one) => one.canvas === document.activeElement);
       if (g) return g.key(event);
       if (graphs[0] && event.key.startsWith("Arrow")) {

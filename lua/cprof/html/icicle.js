@@ -34,13 +34,16 @@ export class Icicle {
   height = 0;
   ratio = 1;
   letter = 1;
+  /** @type {number | undefined} where the pointer is; undefined: not here */
+  px;
   /** Is zooming a part of choosing a node? */
   picking = false;
   /** @type {any} draws it again with new figures, if its owner sets it */
   refigure;
 
   // options: label; up: the root is at the bottom; height(): the height at
-  // most; fit: no higher than the rows from the first that is seen;
+  // most; fit: no higher than the rows from the first that is seen; low: no
+  // higher than its rows;
   // least: rows without a node of this share need no height;
   // color(theme): a function from node to colour; detail(node): more lines
   // for the tip; name(node): its label; still: no zooming; choose(node),
@@ -155,7 +158,7 @@ export class Icicle {
       Math.max(3, this.rows) * rowHeight - (options.fit ? this.scroll : 0);
     const height = Math.min(
       options.height?.() ?? 400,
-      Math.max(needed, options.fit ? 0 : 120),
+      Math.max(needed, options.fit || options.low ? 0 : 120),
     );
     const ratio = devicePixelRatio || 1;
     this.width = width;
@@ -382,10 +385,22 @@ export class Icicle {
     const [selfMost, totalMost] = tree.most(node, app.model.most);
     const total = app.amount(tree.total[node], totalMost);
     if (tree.inverted) {
-      out.push(
-        `${total} of the chosen function on this path, ` +
-          `${app.drawnShare(weight[node], weight[0], app.scope.samples?.[tree.func[0]])} %`,
-      );
+      const whole = app.model.functions[tree.func[0]].kind === "root";
+      const samples = whole
+        ? app.scope.counted
+        : app.scope.samples?.[tree.func[0]];
+      const share = app.drawnShare(weight[node], weight[0], samples);
+      let top = node;
+      while (whole && tree.parent[top] > 0) top = tree.parent[top];
+      const { name } = app.model.functions[tree.func[top]];
+      const what = !whole
+        ? " of the chosen function on this path"
+        : top === 0
+          ? " self of all functions"
+          : top === node
+            ? " self"
+            : ` self of ${name} on this path`;
+      out.push(`${total}${what}, ${share} %`);
       return out;
     }
     out.push(
@@ -454,10 +469,14 @@ export class Icicle {
         this.point(-1);
         return;
       }
+      this.px = event.offsetX;
       const node = this.at(event.offsetX, event.offsetY);
       this.point(node, event.offsetX, event.offsetY);
     });
-    canvas.addEventListener("pointerleave", () => this.point(-1));
+    canvas.addEventListener("pointerleave", () => {
+      this.px = undefined;
+      this.point(-1);
+    });
     canvas.addEventListener("click", (event) => {
       from = undefined;
       if (dragged) return;
@@ -487,6 +506,17 @@ export class Icicle {
     if (!this.options.still) this.zoom(node);
     this.picking = false;
     this.options.choose?.(node);
+  }
+
+  // Handles a key that moves the graph, whether it has the focus or not: w and
+  // s zoom where the pointer is, a and d move to the left and to the right.
+  steer(event) {
+    const by = { a: -1 / 8, d: 1 / 8 }[event.key];
+    const factor = { w: 1.5, s: 1 / 1.5 }[event.key];
+    if (!this.layout || (!by && !factor)) return false;
+    if (by) this.slide(by * this.width, 0);
+    else this.magnify(factor, this.px ?? this.width / 2);
+    return true;
   }
 
   // Handles a key; true: the key was for the graph.

@@ -1,10 +1,11 @@
 // The page of a recording that still grows. A server sends its changes.
 
-import { Controls } from "./controls.js";
+import { Controls, windowOf } from "./controls.js";
 import { fill, h } from "./dom.js";
 import { Model } from "./model.js";
 import { Recording } from "./recording.js";
 import { Shell } from "./shell.js";
+import * as state from "./state.js";
 
 /** @type {any} */
 const app = document.getElementById("app");
@@ -21,8 +22,21 @@ let shell;
 const address = (path, more) =>
   path + "?" + new URLSearchParams({ token, ...more }).toString();
 
+// the seconds that figures are of; undefined: all
+const wanted = () => windowOf(state.get().window);
+
+// when the figures are of: a program that has ended does nothing any more
+const now = () =>
+  paused || recording.status?.state !== "running"
+    ? recording.at
+    : performance.now();
+
 function show() {
-  controls.show({ recording, paused, marked });
+  const window = wanted();
+  if (window) marked = false;
+  if (!marked) recording.window(window, now());
+  const known = recording.known(now());
+  controls.show({ recording, paused, marked, window, known });
   if (!recording.content) {
     if (!shell) waiting();
     return;
@@ -48,7 +62,7 @@ function receive(event) {
   const message = JSON.parse(event.data);
   if (message.from === 0) marked = false;
   // a message that does not follow the last one: ask for everything again
-  if (!recording.apply(message)) return connect(true);
+  if (!recording.apply(message, performance.now())) return connect(true);
   controls.show({ lost: false });
   show();
 }
@@ -94,9 +108,14 @@ const controls = new Controls(
     },
     mark(on) {
       marked = on;
-      if (on) recording.mark();
-      else recording.unmark();
+      if (on) {
+        state.set({ window: undefined }, true);
+        recording.mark();
+      } else recording.unmark();
       show();
+    },
+    window(seconds) {
+      state.set({ window: seconds });
     },
     reset: () => post("reset"),
     run: () => post("run"),
@@ -107,6 +126,19 @@ const controls = new Controls(
   },
   interval,
 );
+
+let shown = wanted();
+state.listen(() => {
+  if (wanted() === shown) return;
+  shown = wanted();
+  show();
+});
+
+// without news, what a window has gets less, too
+setInterval(() => {
+  const idle = performance.now() - recording.at > 1500 * interval;
+  if (wanted() && idle && !paused && !document.hidden) show();
+}, 1000);
 
 document.addEventListener("visibilitychange", () => connect(false));
 waiting();

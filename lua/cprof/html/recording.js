@@ -36,6 +36,11 @@ const times = [
   "instructions",
 ];
 
+// How far the past goes back, in ms, and how many figures of nodes it has at
+// most.
+const longest = 310e3;
+const largest = 3e6;
+
 const less = (now, old) => Math.max(0, now - (old ?? 0));
 
 // Call-tree nodes, in columns that grow.
@@ -59,8 +64,9 @@ class Nodes {
     this.line = grown(Int32Array, this.line);
   }
 
-  // Adds new nodes and new figures. An id is sent as its distance from the
-  // previous one, a caller as its distance from the node.
+  // Adds new nodes and new figures; returns the figures that these replace. An
+  // id is sent as its distance from the previous one, a caller as its distance
+  // from the node.
   apply({ sizes: [n, ...sizes], bytes }) {
     const all = bytesOf(bytes);
     let at = 0;
@@ -70,9 +76,15 @@ class Nodes {
       return figures(column, n, new Float64Array(n));
     });
     let id = -1;
+    /** @type {any} */
+    const old = { ids, calls: [], self: [], cost: [] };
     for (let i = 0; i < n; i++) {
       id += ids[i];
+      ids[i] = id;
       if (id >= this.parent.length) this.room(2 * id);
+      old.calls[i] = this.calls[id];
+      old.self[i] = this.self[id];
+      old.cost[i] = this.cost[id];
       this.parent[id] = up[i] === 0 ? -1 : id - up[i];
       this.func[id] = func[i];
       this.calls[id] = calls[i];
@@ -81,6 +93,7 @@ class Nodes {
       this.line[id] = line[i];
       if (id >= this.n) this.n = id + 1;
     }
+    return old;
   }
 
   tree(mark) {
@@ -112,6 +125,12 @@ export class Recording {
   sources = [];
   /** @type {any} figures at the mark; undefined: no mark is set */
   marked;
+  /** @type {any[]} what each message replaced, the latest last */
+  past = [];
+  /** When the last message came, in ms. */
+  at = 0;
+  /** Was the recording begun anew while the page was open? */
+  anew = false;
 
   constructor() {
     this.begin();
@@ -123,13 +142,19 @@ export class Recording {
     this.functions = [];
     this.sources = [];
     this.marked = undefined;
+    this.past = [];
   }
 
-  // Adds a message of the server; false: it belongs to another recording, or
-  // one before it is missing.
-  apply(message) {
-    if (message.from === 0) this.begin();
-    else if (message.epoch !== this.epoch || message.from > this.version) {
+  // Adds a message of the server, which came at `now`, in ms; false: it belongs
+  // to another recording, or one before it is missing.
+  apply(message, now = 0) {
+    this.at = now;
+    if (message.from === 0) {
+      const before = this.content?.meta.started_at;
+      this.begin();
+      const after = message.content?.meta.started_at;
+      if (before && after) this.anew ||= before !== after;
+    } else if (message.epoch !== this.epoch || message.from > this.version) {
       return false;
     }
     this.epoch = message.epoch;
@@ -143,11 +168,18 @@ export class Recording {
   }
 
   add(content) {
+    const { meta, whole, samples } = this.content || {};
+    const known = this.content !== undefined;
     this.content = content;
-    this.nodes.apply(content.nodes);
+    /** @type {any} */
+    const old = { at: this.at, meta, whole, samples: samples?.n };
+    old.nodes = this.nodes.apply(content.nodes);
+    old.functions = [];
+    old.lines = [];
     for (const [id, ...values] of content.functions) {
       const f = {};
       fields.forEach((field, i) => (f[field] = values[i]));
+      old.functions.push([id, this.functions[id]]);
       this.functions[id] = f;
     }
     for (const [id, changes] of content.sources) {
@@ -159,8 +191,57 @@ export class Recording {
       const [source, n, f] = lines.slice(i, i + 3);
       const line = { n, f };
       counts.forEach((key, k) => (line[key] = lines[i + 3 + k]));
-      this.sources[source].lines.set(`${n} ${f}`, line);
+      const { lines: all } = this.sources[source];
+      const key = `${n} ${f}`;
+      old.lines.push([source, key, all.get(key)]);
+      all.set(key, line);
     }
+    if (known) this.past.push(old);
+    this.forget();
+  }
+
+  // Drops what is too old, or too much.
+  forget() {
+    const size = (entry) => entry.nodes.ids.length;
+    let all = this.past.reduce((sum, entry) => sum + size(entry), 0);
+    while (
+      this.past.length > 0 &&
+      (this.past[0].at < this.at - longest || all > largest)
+    ) {
+      all -= size(this.past.shift());
+    }
+  }
+
+  // Sets the mark to so many seconds before `now`, in ms, or as far back as is
+  // known; undefined: no mark is set.
+  window(seconds, now) {
+    this.marked = undefined;
+    if (!seconds || !this.content) return;
+    this.mark();
+    const { marked } = this;
+    for (let i = this.past.length - 1; i >= 0; i--) {
+      const old = this.past[i];
+      if (old.at <= now - 1000 * seconds) break;
+      const { ids } = old.nodes;
+      for (const key of ["calls", "self", "cost"]) {
+        ids.forEach((id, k) => (marked[key][id] = old.nodes[key][k]));
+      }
+      for (const [id, f] of old.functions) marked.functions[id] = f;
+      for (const [source, key, line] of old.lines) {
+        if (line) marked.lines[source].set(key, line);
+        else marked.lines[source].delete(key);
+      }
+      Object.assign(marked, {
+        meta: old.meta,
+        whole: old.whole,
+        samples: old.samples,
+      });
+    }
+  }
+
+  // The seconds that windows can have at most by now.
+  known(now) {
+    return this.past.length > 0 ? (now - this.past[0].at) / 1000 : 0;
   }
 
   // Sets the mark: figures count from now on.

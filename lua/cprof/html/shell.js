@@ -3,9 +3,11 @@
 
 import { callgraph } from "./callgraph.js";
 import { calltree } from "./calltree.js";
+import { compared, read } from "./compare.js";
 import { coverage } from "./coverage.js";
 import { diff } from "./diff.js";
 import { choice, fill, h, refill } from "./dom.js";
+import { opener } from "./editor.js";
 import { bytes, count, figure, fixed, percent, plural } from "./format.js";
 import { added, kinds, removed, terms } from "./filters.js";
 import { flame } from "./flame.js";
@@ -123,12 +125,20 @@ const keys = [
   ["↑ ↓", "go to the previous or next row, node or line"],
   ["Enter", "choose a row; zoom in on a flame graph node"],
   ["← →", "flame graph: go to a sibling; call graph: go back or forward"],
+  [
+    "← ↑ ↓ →",
+    "drawn call graph: go to a caller, a callee or a function beside",
+  ],
   ["→ ←", "call tree: open or close a row, or go into it or out of it"],
   ["e", "call tree: open the hottest path from the row on"],
   ["+ −", "zoom the flame graph"],
+  ["w s", "zoom the flame graph or the trace where the pointer is"],
+  ["a d", "move the flame graph or the trace to the left or the right"],
+  ["c", "flame graph: copy the stack of the chosen node"],
   ["← ↑ ↓ →", "heatmap: go to another cell; with Shift, choose a range"],
   ["b", "heatmap: compare with the range; choose another one"],
   ["n p", "go to the next or previous hot line, or row that was searched for"],
+  ["o", "open the line or the function in the editor of --editor"],
   ["Esc", "zoom out, or clear the choice"],
   ["t", "switch between light and dark"],
   ["?", "list these keys"],
@@ -201,6 +211,8 @@ export class Shell {
     this.root = root;
     // all that was recorded
     this.all = model;
+    // the same without a page that it is compared with
+    this.alone = model;
     this.bar = bar;
     this.prepare();
   }
@@ -304,14 +316,70 @@ export class Shell {
     this.strip = h("div", { class: "strip" });
     this.main = h("main", { id: "main", tabindex: "-1" });
     this.status = h("p", { class: "aside", role: "status" });
+    this.wrong = h("p", { class: "refused", role: "alert", hidden: true });
+    this.file = h("input", {
+      type: "file",
+      accept: ".html,text/html",
+      hidden: true,
+      "aria-label": "The page of an earlier profile",
+      onchange: () => this.compare(this.file.files[0]),
+    });
     this.help = this.makeHelp();
-    fill(this.root, this.header, this.strip, this.main, this.status, this.help);
+    fill(
+      this.root,
+      this.header,
+      this.strip,
+      this.wrong,
+      this.main,
+      this.status,
+      this.file,
+      this.help,
+    );
+    this.takeFiles();
     state.listen(() => this.update());
     state.start();
     addEventListener("keydown", (event) => this.keydown(event));
     addEventListener("resize", () => this.view?.resize?.());
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
+    this.update();
+  }
+
+  // Files that are dropped on the page are what it is compared with.
+  takeFiles() {
+    if (this.bar) return;
+    const files = (event) => event.dataTransfer?.types.includes("Files");
+    addEventListener("dragover", (event) => {
+      if (!files(event)) return;
+      event.preventDefault();
+      document.body.classList.add("dropping");
+    });
+    addEventListener("dragleave", (event) => {
+      if (!event.relatedTarget) document.body.classList.remove("dropping");
+    });
+    addEventListener("drop", (event) => {
+      if (!files(event)) return;
+      event.preventDefault();
+      document.body.classList.remove("dropping");
+      this.compare(event.dataTransfer?.files[0]);
+    });
+  }
+
+  // Compares with the page in a file, which has the earlier profile.
+  async compare(file) {
+    if (!file) return;
+    this.wrong.hidden = true;
+    this.file.value = "";
+    try {
+      const was = await read(await file.text());
+      this.all = compared(this.alone, was, file.name);
+    } catch (error) {
+      this.wrong.hidden = false;
+      const why = error instanceof Error ? error.message : String(error);
+      this.wrong.textContent = `${file.name} cannot be compared: ${why}.`;
+      return;
+    }
+    this.set({ view: "diff", range: undefined, against: undefined });
     this.update();
   }
 
@@ -392,6 +460,19 @@ export class Shell {
         h("strong", { class: "mark" }, "cprof"),
         h("span", { class: "program", title: program }, program),
         h("span", { class: "space" }),
+        !this.bar &&
+          h(
+            "button",
+            {
+              class: "quiet",
+              type: "button",
+              title:
+                "Compare with an earlier profile: choose its page, or drop " +
+                "it on this one",
+              onclick: () => this.file.click(),
+            },
+            "Compare",
+          ),
         h(
           "button",
           {
@@ -464,7 +545,7 @@ export class Shell {
         out.push([`${title} ${name}`, removed(this.state, key, term)]);
       }
     }
-    return out.map(([text, change]) =>
+    const labels = out.map(([text, change]) =>
       h(
         "span",
         { class: "limit" },
@@ -472,6 +553,27 @@ export class Shell {
         h("a", { href: this.link(change), "aria-label": `Undo ${text}` }, "×"),
       ),
     );
+    const { dropped } = this.all.before || {};
+    if (dropped) {
+      const text = `Compared with ${dropped}`;
+      const undo = () => {
+        this.all = this.alone;
+        this.update();
+      };
+      labels.push(
+        h(
+          "span",
+          { class: "limit" },
+          text,
+          h(
+            "button",
+            { type: "button", onclick: undo, "aria-label": `Undo ${text}` },
+            "×",
+          ),
+        ),
+      );
+    }
+    return labels;
   }
 
   // Formats a figure, or "<" and its upper bound if only that is known.
@@ -564,6 +666,7 @@ export class Shell {
         go("flame", "Flame"),
         go("callgraph", "Callers and callees"),
         f.source >= 0 && go("source", "Source"),
+        f.place && opener(this, f.place, f.line),
         this.scope.tree && this.filters(f.title, "this"),
         h(
           "a",
@@ -648,7 +751,14 @@ export class Shell {
       this.set({ view: this.views[number - 1].key });
     } else if (event.key === "?") this.help.showModal();
     else if (event.key === "t") this.switchTheme();
-    else if (event.key === "/") {
+    else if (event.key === "o") {
+      /** @type {any} */
+      const link =
+        this.main.querySelector("a.editor") ||
+        this.strip.querySelector("a.editor");
+      if (!link) return;
+      link.click();
+    } else if (event.key === "/") {
       const search = this.main.querySelector("input[type=search]");
       if (search) search.focus();
       else this.set({ view: "functions" });

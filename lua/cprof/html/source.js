@@ -1,6 +1,7 @@
 // Sources with heat and figures beside each line.
 
 import { bar, choice, fill, h, refill, toggle } from "./dom.js";
+import { opener } from "./editor.js";
 import { bytes, count, plural, short } from "./format.js";
 import { kinds } from "./filters.js";
 import { beside, coverage, hot, hottest } from "./lines.js";
@@ -724,6 +725,12 @@ export function source(app, root) {
             ? "self" + (current.spent > current.self ? " and in C" : "")
             : measures[kind].of) +
           covered,
+      ),
+      opener(
+        app,
+        current.place,
+        Number(app.state.line) ||
+          (app.chosen?.source === current.id ? app.chosen.line : 1),
       ),
       h("span", { class: "space" }),
       h("span", { class: "legend" }),

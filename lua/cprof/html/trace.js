@@ -1,14 +1,30 @@
-// Trace: calls on a time axis, one coroutine at a time.
+// Trace: calls on a time axis, each coroutine in a lane of its own, and what
+// the functions took in the time that is seen.
 
 import { between } from "./axis.js";
-import { fill, h } from "./dom.js";
-import { count, instant, plural, time } from "./format.js";
+import { byFile } from "./colors.js";
+import { bar, fill, h } from "./dom.js";
+import { count, instant, percent, plural, time } from "./format.js";
 import { Icicle } from "./icicle.js";
+import { labelOf } from "./labels.js";
+import { Overmap } from "./overmap.js";
 import { matcher, searched } from "./search.js";
-import { fromColumns, timed } from "./tree.js";
+import { named, placed, Table } from "./table.js";
+import { fromColumns, timed, within } from "./tree.js";
 import { Zoom } from "./zoom.js";
 
 const axisHeight = 20;
+const rowHeight = 19;
+// lanes that are shown at most, and rows of each at least
+const most = 20;
+const rows = 6;
+
+// What calls of these functions do: nothing of their own runs then.
+const waiting = {
+  "coroutine.yield": "suspended",
+  "coroutine.resume": "another coroutine runs",
+  "coroutine.wrap function": "another coroutine runs",
+};
 
 // the time axis above the graph
 class Axis {
@@ -61,43 +77,55 @@ function facts(data) {
   );
 }
 
+// The pattern of the time in which a coroutine waits.
+function hatched(theme) {
+  const size = 6;
+  const canvas = h("canvas", { width: size, height: size });
+  const c = canvas.getContext("2d");
+  c.fillStyle = theme.pale;
+  c.fillRect(0, 0, size, size);
+  c.strokeStyle = theme.rest;
+  c.lineWidth = 1.5;
+  for (const x of [-size, 0, size]) {
+    c.moveTo(x, size);
+    c.lineTo(x + size, 0);
+  }
+  c.stroke();
+  return c.createPattern(canvas, "repeat");
+}
+
 export function trace(app, root) {
   const { model } = app;
   const data = model.header.trace;
   const axis = new Axis(app);
   const layouts = new Map();
   const seen = h("span", { class: "aside" });
+  const said = h("span", { class: "aside", role: "status" });
   const search = searched(app.state.search, (text) =>
     app.set({ search: text || undefined }, true),
   );
-  const zoom = new Zoom(app, "call");
-  const graph = new Icicle(app, {
-    label:
-      "Calls in chronological order. Arrow keys go to the caller, to the " +
-      "first call inside, and to the call before or after; Enter zooms in.",
-    height: () =>
-      Math.max(160, innerHeight - graph.element.offsetTop - scrollY - 60),
-    detail,
-    choose: (node) => {
-      const f = model.functions[graph.layout.tree.func[node]];
-      app.choose(f.kind === "root" ? undefined : f, zoom.change(graph));
-    },
-    user: (moved) => zoom.changed(graph, moved),
-    painted: (icicle) => {
-      axis.draw(icicle);
-      const { x0, x1 } = icicle;
-      const step = (x1 - x0) / 100;
-      seen.textContent =
-        `${instant(x0, step)} to ${instant(x1, step)}, ` +
-        `${time(x1 - x0)} in all`;
-    },
-  });
+  const zoom = new Zoom(app, "call", ({ tid }) => ({
+    lane: tid === lanes[0].tid ? undefined : String(tid),
+  }));
+  const box = h("div", { class: "lanes" });
+  const summary = h("p", { class: "aside", role: "status" });
+  const table = new Table([], { caption: "" });
+  const waits = model.functions.map((f) =>
+    f.kind === "C" ? waiting[f.name] : undefined,
+  );
+  /** @type {any[]} */
+  let lanes = [];
+  /** @type {any} the lane that was used last */
+  let used;
+  /** @type {any} */
+  let pending;
 
   // the time of a call, and how much of it was in calls that are shown
-  function detail(node) {
-    const { layout } = graph;
-    const { start, weight, first, child } = layout;
-    if (node === 0) return [`all: ${time(weight[0])}`];
+  function detail(lane, node) {
+    const { start, weight, first, child, tree } = lane.layout;
+    if (node === 0) {
+      return [`coroutine ${lane.tid}: ${plural(tree.n - 1, "call")}`];
+    }
     let inside = 0;
     for (let i = first[node]; i < first[node + 1]; i++) {
       inside += weight[child[i]];
@@ -106,14 +134,20 @@ export function trace(app, root) {
     return [
       `after ${instant(start[node], Math.max(1, weight[node] / 10))}: ` +
         `took ${time(weight[node])}`,
+      waits[tree.func[node]],
       calls > 0 &&
         `${time(inside)} in the ${plural(calls, "call")} shown inside`,
     ].filter(Boolean);
   }
 
-  const wanted = () =>
-    data.threads.find((t) => String(t.tid) === app.state.thread) ||
-    data.threads.reduce((a, b) => (b.n > a.n ? b : a));
+  // the threads that a state asks for, in the order of their lanes
+  function wanted() {
+    const one = data.threads.find((t) => String(t.tid) === app.state.thread);
+    if (one) return [one];
+    if (data.threads.length <= most) return data.threads;
+    const least = data.threads.map((t) => t.n).sort((a, b) => b - a)[most - 1];
+    return data.threads.filter((t) => t.n >= least).slice(0, most);
+  }
 
   function layoutOf({ tree }) {
     if (!layouts.has(tree)) {
@@ -122,18 +156,171 @@ export function trace(app, root) {
     return layouts.get(tree);
   }
 
-  function threads(current) {
+  // the height of each lane at most
+  function room() {
+    const top = box.getBoundingClientRect().top + scrollY;
+    const free = Math.max(160, innerHeight - top - 60);
+    return Math.max(rows * rowHeight, free / lanes.length);
+  }
+
+  function lane(thread) {
+    const several = data.threads.length > 1;
+    const name = `Coroutine ${thread.tid}`;
+    const made = Object.assign(
+      new Icicle(app, {
+        label:
+          `${several ? `${name}: calls` : "Calls"} in chronological order. ` +
+          "Arrow keys go to the caller, to the first call inside, and to " +
+          "the call before or after; Enter zooms in; w, s, a and d zoom and " +
+          "move.",
+        height: room,
+        low: lanes.length > 1,
+        detail: (node) => detail(made, node),
+        name: (node) => {
+          const f = model.functions[made.layout.tree.func[node]];
+          if (node > 0 || !several) return labelOf(f);
+          return `${name.toLowerCase()}, ${plural(thread.n, "call")}`;
+        },
+        color: (theme) => {
+          const colors = byFile(model.functions, theme, model.hues);
+          const wait = hatched(theme);
+          const { func } = made.layout.tree;
+          return (node) => (waits[func[node]] ? wait : colors[func[node]]);
+        },
+        choose: (node) => {
+          const f = model.functions[made.layout.tree.func[node]];
+          app.choose(f.kind === "root" ? undefined : f, zoom.change(made));
+        },
+        zoomed: () => spread(made),
+        user: (moved) => {
+          spread(made);
+          zoom.changed(made, moved);
+        },
+        painted: () => made === lanes[0] && painted(made),
+      }),
+      { tid: thread.tid },
+    );
+    return made;
+  }
+
+  // All lanes show the same time as one.
+  function spread(from) {
+    used = from;
+    for (const other of lanes) {
+      if (other === from) continue;
+      other.base = 0;
+      other.move(...from.goal);
+    }
+    clearTimeout(pending);
+    pending = setTimeout(count_up, 100);
+  }
+
+  function painted(first) {
+    axis.draw(first);
+    first.map.draw();
+    const { x0, x1 } = first;
+    const step = (x1 - x0) / 100;
+    seen.textContent =
+      `${instant(x0, step)} to ${instant(x1, step)}, ` +
+      `${time(x1 - x0)} in all`;
+  }
+
+  // What each function took in the time that is seen.
+  function count_up() {
+    const [x0, x1] = lanes[0].goal;
+    const found = within(
+      lanes.map((one) => one.layout),
+      x0,
+      x1,
+      model.functions.length,
+    );
+    const list = model.functions.filter((f) => found.calls[f.id] > 0);
+    const own = (f) => (waits[f.id] ? 0 : found.self[f.id]);
+    list.sort(
+      (a, b) => own(b) - own(a) || found.total[b.id] - found.total[a.id],
+    );
+    const span = x1 - x0;
+    table.change(
+      [
+        {
+          title: "self",
+          hint: "Time in which a call ran, without its callees",
+          cell: (f) => (waits[f.id] ? waits[f.id] : time(found.self[f.id])),
+        },
+        {
+          title: "%",
+          class: "percent",
+          hint: "Share of the time that is seen",
+          cell: (f) => (waits[f.id] ? "" : percent(found.self[f.id], span)),
+        },
+        {
+          title: "",
+          class: "bars",
+          cell: (f) => (own(f) > 0 ? bar(own(f) / span, "self") : ""),
+        },
+        {
+          title: "total",
+          hint: "With callees, and with the time in which it waited",
+          cell: (f) => time(found.total[f.id]),
+        },
+        {
+          title: "longest",
+          hint: "The longest call, also where it is not seen",
+          class: "extra",
+          cell: (f) => time(found.longest[f.id]),
+        },
+        { title: "calls", cell: (f) => count(found.calls[f.id]) },
+        { title: "function", left: true, cell: (f) => named(app, f) },
+        {
+          title: "defined",
+          left: true,
+          class: "extra",
+          cell: (f) => placed(f),
+        },
+      ],
+      {
+        caption: "Functions in the time that is seen",
+        limit: 20,
+        none: "No call is seen.",
+        key: (f) => f.title,
+        choose: (f) => app.choose(f),
+        row: (f) => ({ "aria-selected": app.chosen === f ? "true" : null }),
+      },
+    );
+    table.show(list);
+    const calls = found.calls.reduce((a, b) => a + b, 0);
+    const step = span / 100;
+    summary.textContent =
+      `From ${instant(x0, step)} to ${instant(x1, step)}: ` +
+      `${plural(calls, "call")} of ${plural(list.length, "function")}` +
+      (data.least > 0 ? `, without calls below ${time(data.least)}.` : ".");
+  }
+
+  function threads() {
     if (data.threads.length < 2) return [];
+    const one = data.threads.find((t) => String(t.tid) === app.state.thread);
     const select = h(
       "select",
       {
-        "aria-label": "Coroutine",
-        onchange: () => app.set({ thread: select.value }),
+        "aria-label": "Coroutines",
+        onchange: () =>
+          app.set({
+            thread: select.value || undefined,
+            call: undefined,
+            lane: undefined,
+          }),
       },
+      h(
+        "option",
+        { value: "", selected: !one },
+        data.threads.length > most
+          ? `the ${most} coroutines with the most calls`
+          : `all ${data.threads.length} coroutines`,
+      ),
       data.threads.map(({ tid, n }) =>
         h(
           "option",
-          { value: tid, selected: tid === current.tid },
+          { value: tid, selected: tid === one?.tid },
           `coroutine ${tid}, ${plural(n, "call")}`,
         ),
       ),
@@ -141,36 +328,96 @@ export function trace(app, root) {
     return [select];
   }
 
+  // Marks what is searched. n and p go from match to match.
+  function mark() {
+    const passes = matcher(app.state.search);
+    const found =
+      passes && Uint8Array.from(model.functions, (f) => (passes(f) ? 1 : 0));
+    for (const one of lanes) one.highlight(found);
+    const matches = found ? matching().length : 0;
+    said.textContent = found
+      ? `${plural(matches, "call matches", "calls match")}` +
+        (matches > 0 ? "; n and p go to the next and the previous one" : "")
+      : "";
+  }
+
+  // the calls that match, in the order of time
+  function matching() {
+    const out = [];
+    for (const one of lanes) {
+      const { tree, start } = one.layout;
+      for (let i = 1; i < tree.n; i++) {
+        if (one.wanted?.[tree.func[i]]) out.push({ one, i, at: start[i] });
+      }
+    }
+    return out.sort((a, b) => a.at - b.at || a.i - b.i);
+  }
+
+  function step(by) {
+    const list = matching();
+    if (list.length === 0) return;
+    const { layout, cursor } = used;
+    const now = list.findIndex(({ one, i }) => one === used && i === cursor);
+    const at = layout.start[cursor];
+    const after = list.findIndex((e) => e.at >= at);
+    const from = now >= 0 ? now : by > 0 ? after - 1 : after;
+    const next = (from + by + list.length) % list.length;
+    const { one, i } = list[after < 0 && now < 0 ? 0 : next];
+    one.canvas.focus();
+    one.zoom(i);
+    app.say(one.lines(i).join("; "));
+  }
+
   let shown;
   function update() {
-    const current = wanted();
+    const list = wanted();
+    const key = list.map((t) => t.tid).join();
+    const fresh = shown !== key;
+    if (fresh) {
+      shown = key;
+      for (const one of lanes) one.close();
+      lanes = list.map(() => undefined);
+      lanes = list.map(lane);
+      used = lanes[0];
+      lanes[0].map = new Overmap(lanes[0]);
+      fill(box, lanes[0].map.canvas, axis.canvas);
+      box.append(...lanes.map((one) => one.element));
+      lanes.forEach((one, i) => one.show(layoutOf(list[i])));
+    }
     fill(
       search.rest,
-      ...threads(current),
-      h("button", { type: "button", onclick: () => graph.zoom(0) }, "Zoom out"),
+      ...threads(),
+      h(
+        "button",
+        { type: "button", onclick: () => lanes[0].zoom(0) },
+        "Zoom out",
+      ),
       seen,
+      said,
     );
-    if (shown !== current) {
-      shown = current;
-      graph.show(layoutOf(current));
-      zoom.apply(graph, true);
-    } else zoom.apply(graph);
-    const passes = matcher(app.state.search);
-    graph.highlight(
-      passes && Uint8Array.from(model.functions, (f) => (passes(f) ? 1 : 0)),
-    );
+    const zoomed =
+      lanes.find((one) => String(one.tid) === app.state.lane) || lanes[0];
+    zoom.apply(zoomed, fresh);
+    if (fresh) spread(zoomed);
+    mark();
   }
 
   fill(
     root,
     facts(data),
     search.element,
-    axis.canvas,
-    graph.element,
+    box,
+    h("h2", {}, "In the time that is seen"),
+    summary,
+    table.element,
     h(
       "p",
       { class: "aside" },
-      "Profiler overhead is excluded. " +
+      (data.threads.length > 1
+        ? "Where a call is hatched, its coroutine is suspended, or another " +
+          "one runs. "
+        : "") +
+        "Profiler overhead is excluded. " +
         (data.least > 0
           ? `${count(data.calls - data.shown)} calls that took less than ` +
             `${time(data.least)} are left out.`
@@ -178,20 +425,43 @@ export function trace(app, root) {
     ),
   );
   update();
+  count_up();
+
+  function key(event) {
+    if (used.steer(event)) return true;
+    if (app.state.search && (event.key === "n" || event.key === "p")) {
+      step(event.key === "n" ? 1 : -1);
+      return true;
+    }
+    if (table.body.contains(document.activeElement)) return table.key(event);
+    const at = lanes.findIndex((one) => one.canvas === document.activeElement);
+    const graph = lanes[at];
+    if (!graph) {
+      if (event.key.startsWith("Arrow")) {
+        used.canvas.focus();
+        return used.key(event);
+      }
+      return event.key === "Escape" && used.out();
+    }
+    used = graph;
+    if (event.key === "ArrowUp" && graph.cursor === 0 && at > 0) {
+      lanes[at - 1].canvas.focus();
+      return true;
+    }
+    return graph.key(event);
+  }
+
   return {
     update,
-    resize: () => graph.resize(),
-    key: (event) => {
-      if (graph.key(event)) return true;
-      if (event.key.startsWith("Arrow")) {
-        graph.canvas.focus();
-        return graph.key(event);
-      }
-      return event.key === "Escape" && graph.out();
+    resize: () => {
+      lanes.forEach((one) => one.resize());
+      count_up();
     },
+    key,
     close: () => {
+      clearTimeout(pending);
       zoom.close();
-      graph.close();
+      lanes.forEach((one) => one.close());
     },
   };
 }

@@ -240,6 +240,57 @@ export function callers(tree, func, counts = tree.calls) {
   return made;
 }
 
+// A node of less than this share of all figures is not divided by callers.
+const divided = 1e-4;
+
+// The inverted tree of all functions: below the root, each function with its
+// own figures, and below it its callers. Figures are at the end of each path.
+export function inverted(tree) {
+  const { n, parent, func, calls, self, cost } = tree;
+  const out = new Builder();
+  const root = out.child(-1, func[0]);
+  out.take(root, tree, 0);
+  const sum = (list) => list.reduce((all, x) => all + x, 0);
+  const least = [self, calls].map((own) => sum(own) * divided);
+  const used = [];
+  for (let i = 1; i < n; i++) if (calls[i] > 0 || self[i] > 0) used.push(i);
+  // paths that continue: the nodes whose figures they are of, and where they
+  // have come to
+  const todo = [{ node: root, from: used, at: used }];
+  for (let k = 0; k < todo.length; k++) {
+    const { node, from, at } = todo[k];
+    // its memory is needed no longer
+    todo[k] = todo[0];
+    const next = new Map();
+    for (let j = 0; j < at.length; j++) {
+      const i = from[j];
+      // the first step is to the function itself
+      const to = k === 0 ? at[j] : parent[at[j]];
+      if (to <= 0) {
+        out.add(node, calls[i], self[i], cost?.[i]);
+        continue;
+      }
+      const of = next.get(func[to]) || { from: [], at: [], self: 0, calls: 0 };
+      next.set(func[to], of);
+      of.from.push(i);
+      of.at.push(to);
+      of.self += self[i];
+      of.calls += calls[i];
+    }
+    for (const [f, of] of next) {
+      const child = out.child(node, f);
+      if (of.self >= least[0] || of.calls >= least[1]) {
+        todo.push({ node: child, from: of.from, at: of.at });
+      } else {
+        for (const i of of.from) out.add(child, calls[i], self[i], cost?.[i]);
+      }
+    }
+  }
+  const made = out.tree();
+  made.inverted = true;
+  return made;
+}
+
 // The tree of wanted functions and what they call, below the root; without
 // nodes if none of them is in the tree.
 export function focused(tree, wanted) {
@@ -490,6 +541,40 @@ export function callsBy(tree, inside, functions, keyOf) {
   return [...rows.values()];
 }
 
+// The calls of one function by another: rows of { from, to, calls, total }.
+// Recursion counts once.
+export function calledBetween(tree, functions) {
+  const rows = new Map();
+  const { func, parent } = tree;
+  const row = (i) => {
+    if (parent[i] < 0) return undefined;
+    const [from, to] = [func[parent[i]], func[i]];
+    const key = from * functions + to;
+    const known = rows.get(key) || { from, to, calls: 0, total: 0, open: 0 };
+    rows.set(key, known);
+    return known;
+  };
+  walk(
+    tree,
+    (i) => {
+      const of = row(i);
+      if (!of) return;
+      of.calls += tree.calls[i];
+      if (of.open++ === 0) of.total += tree.total[i];
+    },
+    (i) => {
+      const of = row(i);
+      if (of) of.open--;
+    },
+  );
+  return [...rows.values()].map(({ from, to, calls, total }) => ({
+    from,
+    to,
+    calls,
+    total,
+  }));
+}
+
 // The calls made from each line, of nodes that are `inside`: rows of { f, n,
 // calls, total, totalCost, inC }; f is the calling function, n its line.
 export function calledFrom(tree, inside, functions) {
@@ -660,6 +745,45 @@ export function timed(tree) {
   const child = new Int32Array(Math.max(0, n - 1));
   for (let i = 1; i < n; i++) child[at[parent[i]]++] = i;
   return { tree, weight: self, first, child, start, timed: true };
+}
+
+// What functions took between x0 and x1, in layouts of timed(): calls that are
+// there, at least in part, their self and total time in that range, and the
+// whole time of the longest one.
+export function within(layouts, x0, x1, functions) {
+  const column = () => new Float64Array(functions);
+  const [calls, self, total, longest] = [0, 0, 0, 0].map(column);
+  for (const { tree, start, weight } of layouts) {
+    const { n, parent, func } = tree;
+    const open = new Int32Array(functions);
+    /** @type {number[]} */
+    const path = [];
+    for (let i = 1; i < n; i++) {
+      for (let at = path.pop(); at !== undefined; at = path.pop()) {
+        if (at === parent[i]) {
+          path.push(at);
+          break;
+        }
+        open[func[at]]--;
+      }
+      const f = func[i];
+      const inside =
+        Math.min(x1, start[i] + weight[i]) - Math.max(x0, start[i]);
+      // calls without a duration are where they begin
+      const seen =
+        inside > 0 || (weight[i] === 0 && start[i] >= x0 && start[i] <= x1);
+      if (seen) {
+        calls[f]++;
+        self[f] += inside;
+        if (parent[i] > 0) self[func[parent[i]]] -= inside;
+        if (open[f] === 0) total[f] += inside;
+        longest[f] = Math.max(longest[f], weight[i]);
+      }
+      path.push(i);
+      open[f]++;
+    }
+  }
+  return { calls, self, total, longest };
 }
 
 // Calls visit(node, depth, x, width) for all nodes between x0 and x1 that are

@@ -10,10 +10,11 @@ export class Zoom {
   /** @type {any} */
   waiting;
 
-  // key: its name in the address
-  constructor(app, key) {
+  // key: its name in the address; more(graph): what else the address has then
+  constructor(app, key, more) {
     this.app = app;
     this.key = key;
+    this.more = more;
   }
 
   text(graph) {
@@ -33,7 +34,7 @@ export class Zoom {
   change(graph) {
     clearTimeout(this.waiting);
     this.shown = this.text(graph);
-    return { [this.key]: this.shown };
+    return { [this.key]: this.shown, ...this.more?.(graph) };
   }
 
   // The graph was zoomed; moved: without a new entry in the history.

@@ -7,18 +7,27 @@ local link = {}
 -- What a terminal of VS Code or its kin opens, with the line.
 local with_line <const> = "vscode://file%s:%d"
 
+---The absolute path of a source, as addresses have it; nil: it is no file.
+---@param source string   as Lua has it
+---@param folder? string  from which the path goes, if it is relative
+---@return string?
+function link.path(source, folder)
+  local path = filename.of_source(source)
+  path = path and path ~= "" and filename.absolute(path, folder)
+  if not path or path:sub(1, 1) ~= "/" then return nil end
+  return (path:gsub("[^%w/._~-]", function(c)
+    return ("%%%02X"):format(c:byte())
+  end))
+end
+
 ---The address of a line of a source; nil: the source is no file.
 ---@param source string   as Lua has it
 ---@param line integer    0: no line
 ---@param folder? string  from which the path goes, if it is relative
 ---@return string?
 function link.address(source, line, folder)
-  local path = filename.of_source(source)
-  path = path and path ~= "" and filename.absolute(path, folder)
-  if not path or path:sub(1, 1) ~= "/" then return nil end
-  path = path:gsub("[^%w/._~-]", function(c)
-    return ("%%%02X"):format(c:byte())
-  end)
+  local path = link.path(source, folder)
+  if not path then return nil end
   if os.getenv "TERM_PROGRAM" == "vscode" and line > 0 then
     return with_line:format(path, line)
   end
