@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
 local helper = require "helper"
 local profiler = require "cprof"
 local core = require "cprof.core"
@@ -153,6 +154,32 @@ describe("what recording costs", function()
       above = above + (costs.lua_caller + costs.lua_callee > 0 and 1 or 0)
     end
     assert.is_true(above > 16, above)
+  end)
+
+  it("is measured though the program is interrupted before that", function()
+    local dir <close> = command.folder()
+    local shim = dir.path .. "/stepping.so"
+    assert(os.execute(("cc -O1 -shared -fPIC -I$SPEC_INCLUDE -o %s " ..
+      "spec/support/stepping.c"):format(shim)))
+    local out, err, status = command.shell(("LD_PRELOAD=%s $SPEC_LUA %s %s")
+      :format(shim, dir:file("program.lua", [[
+        local profiler = require "cprof"
+        local step = assert(package.loadlib(arg[1], "luaopen_stepping"))
+        local function costs(n)
+          step(n)
+          return profiler.calibrate { clock = "cpu" }
+        end
+        local usual = costs(0)
+        -- what calls are compared with is measured in the first readings
+        for n = 1, 1000, 3 do
+          local got = costs(n)
+          for _, name in ipairs { "c_caller", "c_callee", "resume" } do
+            local far = math.abs(got[name] - usual[name])
+            if far > 10000 then print(n, name, got[name]) end
+          end
+        end
+        print(usual.c_caller > 0)]]), shim))
+    assert.same({ "true\n", "", 0 }, { out, err, status })
   end)
 
   it("is measured again at the end", function()

@@ -26,7 +26,8 @@
 #define ROUNDS_MOST	256
 #define TURNS		100	/* turns of a loop in a run */
 #define SPIN_NS		100	/* time that the C function takes */
-#define READINGS	1000	/* readings of the clock, to time one of them */
+#define READINGS	200	/* readings of the clock, to time one of them */
+#define TRIES		5	/* of which the median counts */
 #define PACE		4	/* pieces of work, before and after a run */
 #define FAR		100	/* lines that RUN_FAR has before its loop */
 #define DEEP		1500	/* new nodes; 5.4.0 allows 1,950 nested calls */
@@ -163,6 +164,12 @@ static void series_add (const Calibration *c, Series *s, uint64_t took,
   int64_t ticks = (int64_t)(took - less);
   if (c->round >= 0 && ticks > SERIES_NONE && ticks <= INT32_MAX)
     s->ticks[c->round] = (int32_t)ticks;
+}
+
+
+/* Adds ticks that are of no round. An interruption may have made them many. */
+static void series_try (Series *s, uint64_t took) {
+  s->ticks[s->count++] = took < INT32_MAX ? (int32_t)took : INT32_MAX;
 }
 
 
@@ -562,18 +569,28 @@ static int calibrate_open (Calibration *c, lua_State *L) {
 
 /* SPIN_NS in ticks, roughly, as the clock's rate is not known yet. */
 static uint64_t calibrate_spinticks (const Calibration *c) {
-  uint64_t ns = platform_monotonic(), ticks = hot_now(c->r->hot);
-  while (platform_monotonic() - ns < 100 * SPIN_NS) ;
-  return (hot_now(c->r->hot) - ticks) / 100;
+  Series tries;
+  for (tries.count = 0; tries.count < TRIES; ) {
+    uint64_t begun = hot_now(c->r->hot), ns = platform_monotonic();
+    while (platform_monotonic() - ns < 100 * SPIN_NS) ;
+    series_try(&tries, hot_now(c->r->hot) - begun);
+  }
+  series_sort(&tries);
+  return (uint64_t)series_median(&tries) / 100;
 }
 
 
 /* The ticks that a reading of the clock takes. */
 static uint64_t calibrate_reading (const Calibration *c) {
-  uint64_t begun = hot_now(c->r->hot);
+  Series tries;
   int i;
-  for (i = 1; i < READINGS; i++) hot_now(c->r->hot);
-  return (hot_now(c->r->hot) - begun) / READINGS;
+  for (tries.count = 0; tries.count < TRIES; ) {
+    uint64_t begun = hot_now(c->r->hot);
+    for (i = 1; i < READINGS; i++) hot_now(c->r->hot);
+    series_try(&tries, hot_now(c->r->hot) - begun);
+  }
+  series_sort(&tries);
+  return (uint64_t)series_median(&tries) / READINGS;
 }
 
 
