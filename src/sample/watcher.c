@@ -133,8 +133,8 @@ static int watcher_expects (const Watcher *w, uint64_t now) {
 
 
 /* Does the timer count the time in which the thread runs? */
-static int watcher_counts (Pace *p) {
-  if (p->counts && !timer_iscounting(p->timer))
+static PaceCounts watcher_counts (Pace *p) {
+  if (p->counts != PACE_COUNTSNOT && !timer_iscounting(p->timer))
     p->counts = PACE_COUNTSNOT;
   return p->counts;
 }
@@ -212,7 +212,7 @@ static void watcher_balance (Watcher *w, uint64_t cpu, int running) {
 static uint64_t watcher_see (Watcher *w, const Watch *watch, uint64_t now,
                              uint64_t cpu, uint64_t *waited) {
   WatcherReady before = w->ready;
-  int counts = watcher_counts(w->pace);
+  PaceCounts counts = watcher_counts(w->pace);
   w->ready.at = 0;
   if (watcher_expects(w, now)) {
     w->balance.cpu = 0;
@@ -324,7 +324,7 @@ int watcher_tick (Watcher *w, WatcherTick *t) {
   if (!watcher_asks(w)) return 1;
   if (__atomic_exchange_n(&w->asked, WATCHER_NONE, __ATOMIC_SEQ_CST) ==
       WATCHER_NONE)
-    return w->pace->counts;
+    return w->pace->counts != PACE_COUNTSNOT;
   t->ns = w->stands;
   t->stack = w->unknown;
   return 1;
