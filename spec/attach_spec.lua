@@ -765,7 +765,7 @@ describe("cprof attach", function()
       "cprof attach: process %d+ does not listen, and cannot be " ..
         "sampled from outside: ",
       "cprof attach: there is no process 99999999\n",
-      "cprof attach: PID must be the number of a process, got 'x'",
+      "cprof attach: PID must be a process ID, got 'x'",
       "cprof attach: option '%-%-seconds' must be a number above 0 and " ..
         "at most 100000000, got '0'",
       "cprof attach: option '[^']+' can not be used together",

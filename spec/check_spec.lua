@@ -60,7 +60,7 @@ describe("cprof check", function()
         ": 12 calls, at most 10 (+2); ", 1, true), out)
       assert.is_truthy(out:find "over budget: all: %d+ calls, at most %d+ " ..
         "%(%+2%)", out)
-      -- less is not more
+      -- fewer calls than in the budget pass
       assert.equal(0, (select(3, check(budget, (save(dir, "c.cprof", 9))))))
     end)
 
@@ -114,7 +114,7 @@ describe("cprof check", function()
       { '{"version": [1]}',
         "its version must be 1, got an object or a list" },
       { '{"version": 1, "limits": {"calls": {}}}',
-        "'calls' must be an integer from 0, got an object or a list" },
+        "'calls' must be an integer of at least 0, got an object or a list" },
       { "{}", "its version must be 1, got nil" },
       { '{"version": 2}', "its version must be 1, got 2" },
       { '{"version": 1}', "it has no limits" },
@@ -124,9 +124,9 @@ describe("cprof check", function()
         "limits: unknown limit 'time'; valid limits: allocs, calls, hits, " ..
           "nodes" },
       { '{"version": 1, "limits": {"calls": -1}}',
-        "limits: 'calls' must be an integer from 0, got -1" },
+        "limits: 'calls' must be an integer of at least 0, got -1" },
       { '{"version": 1, "functions": {"f": {"calls": "3"}}}',
-        "function 'f': 'calls' must be an integer from 0, got 3" },
+        "function 'f': 'calls' must be an integer of at least 0, got 3" },
       { '{"version": 1, "functions": {"f": 3}}',
         "function 'f' must be an object" },
       { '{"version": 1, "functions": {"f": {"optional": true}}}',

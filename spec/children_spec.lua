@@ -216,7 +216,7 @@ describe("cprof run --children", function()
     assert.equal("--both cannot be combined with --children\n",
       refused(at, "--both", "-e", ""))
     assert.equal("--children cannot pass on a pattern that has a comma " ..
-      "behind a backslash, or a space or a backslash at its ends\n",
+      "after a backslash, or a space or a backslash at its beginning or end\n",
       refused(at, "--include=a\\", "-e", ""))
     assert.equal("--children: the name of a folder cannot have a %, got " ..
       "'%n'\n", refused("--children=%n", "-e", ""))

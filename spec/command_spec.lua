@@ -120,7 +120,8 @@ describe("the cprof command", function()
           "it\n"):format(call, call), "run", call },
       { "cprof: unknown option '--frob'", "--frob" },
       { "cprof report: unknown option '--frob'", "report", "--frob", call },
-      { "cprof report: option '--limit' must be an integer from 1, got 'x'",
+      { "cprof report: option '--limit' must be an integer of at least 1, " ..
+        "got 'x'",
         "report", "--limit", "x", call },
       { "'--min-percent' must be a number from 0 to 100, got '101'",
         "tree", "--min-percent=101", call },
@@ -128,7 +129,8 @@ describe("the cprof command", function()
         "--sort=size", call },
       { "'--filter' must be a text, or a Lua pattern between slashes " ..
         "('(' without ')'), got '/(/'", "report", "--filter=/(/", call },
-      { "'--width' must be an integer from 40", "report", "--width=3", call },
+      { "'--width' must be an integer of at least 40", "report", "--width=3",
+        call },
       { "cprof report: /nowhere/x: No such file", "report", "/nowhere/x" },
       { "cprof report: " .. text .. ": ", "report", text },
       { "cprof tree: " .. dir.path, "tree", dir.path },

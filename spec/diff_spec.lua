@@ -318,7 +318,7 @@ describe("cprof diff", function()
     local of = rows((diff(dir, p, q)))
     assert.is_nil(of.one[8]:find "~", of.one[8])
     assert.equal("-", of.other[8]:sub(1, 1))
-    -- those that cannot be told from no change come last
+    -- functions that may not have changed come last
     local marked = false
     for _, name in ipairs(of) do
       local unsure = of[name][7]:find "^~" and of[name][8]:find "^~"

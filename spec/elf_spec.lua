@@ -1,4 +1,4 @@
--- ELF files, which may have anything in them, or be none.
+-- The reader of ELF files, given files with any contents.
 
 local _ENV = require("helper").env(_ENV)
 

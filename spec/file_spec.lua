@@ -385,7 +385,7 @@ describe("a file that is being written", function()
     assert.equal("mine\n", output)
   end)
 
-  it("has the number of the process in its name for %p", function()
+  it("has the process ID in its name for %p", function()
     profiler.start { file = path .. ".%p" }
     profiler.stop()
     local name = path .. "." .. profiler.snapshot().meta.pid

@@ -53,7 +53,7 @@ local function runs(bin, set, lua)
     output)
 end
 
--- for man, and for the shells
+-- what `make install` installs for man, and for shells
 local shared = { "share/man/man1/cprof.1",
   "share/bash-completion/completions/cprof",
   "share/zsh/site-functions/_cprof",

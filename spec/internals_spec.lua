@@ -71,7 +71,7 @@ describe("the room that reads Lua's structures", function()
     assert.equal("direct\n", asks "wrong")
     for name, value in header:gmatch "\n#define (INTERNALS_%u+_%u+)\t(%d+)" do
       for _, wrong in ipairs { value + 8, value == "0" and 24 or value - 8 } do
-        -- the collector's count is proved when it is asked for
+        -- the offset of the collector's count is proved only when it is needed
         local global = name:find "_GLOBAL_"
         assert.equal(not global and "public\n" or
           _VERSION == "Lua 5.4" and "direct, no count\n" or "direct\n",

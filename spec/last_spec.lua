@@ -31,7 +31,7 @@ describe("commands without a file", function()
       { "export", "--format=folded" } } do
       local out
       out, err, status = cprof(table.unpack(words))
-      -- what does not begin with the name of the program is told to be its
+      -- output that does not begin with the program's name has a note with it
       local told = err:match("^note: this is the last recording, of " ..
         "(%S+), begun at %d%d:%d%d:%d%d\n$")
       local headed = out:find("cprof: ", 1, true) == 1

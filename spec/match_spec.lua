@@ -39,7 +39,8 @@ local function edit(before, after, from, to)
   return places(dir, out), places(dir, how), out
 end
 
--- the same by lines alone, of functions that are not the chunk
+-- pairs of lines: those of functions, without the main chunk, that match after
+-- an edit
 local function lines_of(before, after)
   local dir <close> = command.folder()
   local a = edited.run(dir, "x.lua", before)

@@ -166,7 +166,8 @@ describe("a damaged file", function()
     local dir <close> = command.folder()
     local path = dir:file "x.cprof"
     local first, second = require "spec_host".nameless()
-    -- names of locals do not last
+    -- C functions that are only in local variables have no names when recording
+    -- ends, so they are named by their place
     helper.record(function() first() second() end, { file = path })
     assert(profiler.load(path))
     local s, count = command.read(path):gsub("%.so%+0x(%x)", ".so+0y%1")

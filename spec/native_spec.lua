@@ -613,9 +613,9 @@ coroutine.wrap(function() return (pcall(outer)) end)()
     end
   end)
 
-  it("names functions of memory that is no file's", function()
+  it("names functions in memory without a file", function()
     local dir <close> = command.folder()
-    -- as those of a compiler at run time
+    -- such as those that a compiler makes at run time
     dir:file("host.c", [[
 #include <stdio.h>
 #include <string.h>
@@ -781,7 +781,7 @@ describe("the reader of C stacks", function()
       local items = core.native_join(frames, calls, up_to(2) == 0)
       local call, frame = 0, 0
       for i = 1, #(items or {}), 2 do
-        -- each call once and in its order, and so each frame
+        -- each call comes once and in its order, and so does each frame
         if items[i] ~= 0 then
           assert.equal(call + 1, items[i])
           call = items[i]

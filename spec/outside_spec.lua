@@ -393,7 +393,7 @@ describe("a program's hook", function()
     assert.equal(hook, after)
   end)
 
-  -- calls f within cprof's own code, as a finalizer or a signal does
+  -- calls f while cprof's own code runs, as a finalizer or a signal would
   local function within(p, f)
     local there, called = debug.gethook(), false
     for _ = 1, 1000 do

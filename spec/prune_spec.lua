@@ -341,11 +341,11 @@ describe("a million nodes", function()
         for name, size in pairs(of) do
           assert.is_true(size > 100 and size < 30000000, name .. size)
         end
-        -- what no limit has cut
+        -- files that no limit has made smaller
         if n == 1000000 then
           assert.is_true(of.speedscope + of.json > 10000000)
         end
-        -- a sanitizer's own memory is none of ours
+        -- a sanitizer's own memory does not count
         if n == 1000000 then assert.is_true(peak < 5, peak) end
       end)
   end

@@ -287,7 +287,8 @@ describe("a report", function()
       { { mode = "pie" }, "report: option 'mode' must be one of " ..
         '"summary", "self", "total", "callgraph", "tree", "flame", "file", ' ..
         '"frames", got "pie"' },
-      { { limit = 0 }, "report: option 'limit' must be an integer from 1" },
+      { { limit = 0 }, "report: option 'limit' must be an integer of at " ..
+        "least 1" },
       { { min_percent = 101 },
         "report: option 'min_percent' must be a number" },
       { { filter = "/[/" }, "report: option 'filter' must be a text, or a " ..
@@ -298,7 +299,8 @@ describe("a report", function()
       { { colour = "x" }, "report: unknown option \"colour\"; valid " ..
         "options: color, depth, filter, format, height, hyperlinks, limit, " ..
         "measure, min_percent, mode, root, sort, width" },
-      { { height = 5 }, "report: option 'height' must be an integer from 10" },
+      { { height = 5 }, "report: option 'height' must be an integer of at " ..
+        "least 10" },
       { { format = "html" }, "report: option 'format' must be one of " },
       { { depth = 2 }, "report: option 'depth' needs mode = \"tree\" " ..
         "or \"flame\"" },

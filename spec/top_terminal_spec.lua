@@ -119,7 +119,7 @@ local function recorded(path)
   return false
 end
 
--- records in the background, and gives the number of the process
+-- records in the background, and gives the process ID
 local function record(t)
   local dir = t.folder
   command.shell(("cd %s; %s >/dev/null 2>&1 & echo $! >pid"):format(

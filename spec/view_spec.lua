@@ -285,17 +285,21 @@ describe("a view's cursor", function()
       assert.is_truthy(got:find("spec/view_spec.lua:%d+: "), got)
       assert.equal(message, (got:gsub("^.-:%d+: ", "")))
     end
-    says('view:move: must be an integer, got "x"',
+    says('view:move: the argument must be an integer, got "x"',
       function() view:move "x" end)
-    says("view:lines: the height must be an integer from 1, got 0 (a number)",
+    says("view:lines: the height must be an integer of at least 1, got 0 " ..
+      "(a number)",
       function() view:lines(0) end)
-    says('view:mode: must be "self", "total", "callgraph" or "tree", ' ..
+    says('view:mode: the mode must be "self", "total", "callgraph" or "tree", ' ..
       'got "flat"', function() view:mode "flat" end)
-    says('view:average: must be 0, 1, 2 or "all", got 3 (a number)',
+    says('view:average: the argument must be 0, 1, 2 or "all", got 3 ' ..
+      "(a number)",
       function() view:average(3) end)
-    says('view:recursion: must be "merged" or "spread", got 1 (a number)',
+    says('view:recursion: the argument must be "merged" or "spread", ' ..
+      "got 1 (a number)",
       function() view:recursion(1) end)
-    says("view:at_frame: must be an integer, got 1.5 (a number)",
+    says("view:at_frame: the argument must be an integer, got 1.5 " ..
+      "(a number)",
       function() view:at_frame(1.5) end)
     -- integers that are floats are meant
     view:cursor(2.0)
@@ -711,7 +715,8 @@ describe("a view of frames", function()
     local ok, message = pcall(function() view:series "nobody" end)
     assert.is_false(ok)
     assert.is_truthy(message:find('^spec/view_spec.lua:%d+: view:series: ' ..
-      'must be the name or title of a zone of the profile, as lines show ' ..
+      'the zone must be the name or title of a zone of the profile, as ' ..
+      'lines show ' ..
       'it, got "nobody"$'), message)
     assert.has_error(function() view:series(1) end)
   end)
@@ -803,8 +808,8 @@ describe("attribute", function()
 
   it("says which zone is unknown", function()
     local view = profiler.view(frames(2, {}))
-    local must = "view:attribute: must be the name or title of a zone of " ..
-      "the profile, as lines show it, got "
+    local must = "view:attribute: the zone must be the name or title of a zone " ..
+      "of the profile, as lines show it, got "
     local function says(unknown, zone, ancestor)
       local ok, message = pcall(function() view:attribute(zone, ancestor) end)
       assert.is_false(ok)

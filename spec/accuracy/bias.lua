@@ -1,7 +1,7 @@
--- A: the same work, inlined and in a function that is called once a turn.
--- What the call itself costs the machine is the caller's, so that a
--- coroutine, which calls yield, has that of yield. The work is
--- statements without branches, so that it takes as long at both places.
+-- Experiment A: a piece of work, once inlined and once in a function that is
+-- called in each turn of a loop. What a call costs Lua belongs to the caller,
+-- so the cost of yield belongs to the coroutine that calls it. The work has no
+-- branches, so that it takes as long in both places.
 
 local spin = require "accuracy_spin"
 local trial = require "trial"

@@ -34,7 +34,8 @@ local function show(experiment, what, figures)
   print(("%-2s %-34s %s"):format(experiment, what, figures))
 end
 
--- 'figure' is that of each way; which figures are 'near' the truth
+-- Shows the figure of each way of compensating. `near` says whether a figure is
+-- near the truth: those that are not compensated must not be.
 local function judge(experiment, what, figure, near, format)
   local text = {}
   for i, how in ipairs(ways) do text[i] = format:format(figure[how]) end

@@ -40,8 +40,8 @@ local function reported(p)
   return of
 end
 
----Of each way to look at it, the sum of min(p, q), and how many samples
----there were.
+---By way of compensating: how far the recorded shares p and the sampled shares q
+---agree, as the sum of min(p, q); and the number of samples.
 return function()
   local shares = {}
   for how, p in pairs(trial.record(function() program(500) end)) do

@@ -14,7 +14,7 @@ local function read(path)
   return s
 end
 
--- kinds of blocks with so many bytes of each node
+-- by kind of block: bytes for each node, if the block has an item per node
 local of_nodes <const> = { 64, nil, nil, 8, nil, nil, 48 }
 
 -- as small as chunks are in the fuzzer

@@ -30,7 +30,7 @@ static int released;	/* may the handler that is held up go on? */
 static int idle;	/* how often the first thread has looked around */
 static int looks;	/* does the first thread ask which state it runs? */
 static int ended;	/* is the second thread done? */
-static int ticks[2];	/* readings of the clock in handlers of each */
+static int ticks[2];	/* by thread: readings of the clock in its handlers */
 static sem_t held;
 
 #define get(v)	__atomic_load_n(&(v), __ATOMIC_SEQ_CST)

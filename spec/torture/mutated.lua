@@ -1,7 +1,7 @@
 -- Files of profiles that were damaged: what is refused is refused when it is
 -- loaded, and nothing that reads the rest raises, crashes, or takes memory
 -- or time without bounds. Each file that loads is read in a few ways, which
--- take turns; one in so many in all ways.
+-- take turns; some are read in all ways.
 --
 --   lua mutated.lua FOLDER SEED SCALE
 --
@@ -163,7 +163,7 @@ local function header(s)
   return put(s, at, ("<I4"):pack(flags[math.random(#flags)]))
 end
 
--- fields of `meta`, of which a file has some in words
+-- fields of `meta`; a file has some of them as strings
 local fields <const> = { "mode", "clock", "internals", "wall_ns", "paused_ns",
   "overhead_ns", "clamped_ns", "costs_ns", "uncompensated", "started_at",
   "pid", "runs", "memory", "live_interval", "memory_interval",

@@ -396,8 +396,8 @@ function run.run(parsed, words, at, fail, forget, given)
   warn(options)
   local passed = parsed.children and variables.text(options)
   if parsed.children and not passed then
-    fail("--children cannot pass on a pattern that has a comma behind a " ..
-      "backslash, or a space or a backslash at its ends")
+    fail("--children cannot pass on a pattern that has a comma after a " ..
+      "backslash, or a space or a backslash at its beginning or end")
   end
   parsed.strayed = strayed(parsed, words, zero, name)
   local last = ending.plan(parsed, name, fail)

@@ -43,8 +43,8 @@ function pace.new(rate, now, random)
     early = tolerance / times, looks = 0, stops = 0, stopped = 0 }, Pace)
 end
 
----Sets when the next look is due: whatever happened before, so that looks are
----never in step with the program.
+---Sets when the next look is due. It does not depend on earlier looks, so looks
+---are never in step with the program.
 ---@param now number
 function Pace:plan(now)
   local allowed = self.began + self.stopped / highest - ahead
