@@ -70,7 +70,7 @@ describe("the C API", function()
     assert.equal(1, S:control "stop")
     assert.is_true(tonumber(S:run "return figures()") > 3)
     assert.truthy(S:report {}:find("update", 1, true))
-    -- not where it was never loaded
+    -- a state in which cprof was never loaded
     local bare = host.state()
     bare:run(sandbox)
     local failed, message = bare:start()

@@ -4,7 +4,8 @@ local command = require "command"
 local helper = require "helper"
 local profiler = require "cprof"
 
--- a program with so many calls of leaf, which ends with a status
+-- a program with as many calls of leaf as its first argument says; the second
+-- one is its exit status
 local child = [[
   local function leaf() end
   for _ = 1, tonumber(arg[1]) do leaf() end

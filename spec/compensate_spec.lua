@@ -26,7 +26,7 @@ local function costs_of(p, ns)
   return costs
 end
 
--- what the profiler took out of nodes, and what it has
+-- the overhead that was taken out of nodes, and that of the profiler's own node
 local function taken(p)
   local raw, self = 0, 0
   for _, node in ipairs(p.nodes) do

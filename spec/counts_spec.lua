@@ -129,7 +129,7 @@ local function expected(source, f)
   return out
 end
 
--- the same from a profile
+-- the counts of a source in a profile
 local function counted(p, source)
   local out = { hits = {}, instructions = {} }
   for number, line in ipairs(p.lines[source] or {}) do

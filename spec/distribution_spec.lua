@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -194,7 +194,7 @@ describe("durations of calls", function()
       local p = record(work, { recursion = recursion })
       helper.check(p)
       assert.same({ 4, 40 }, ended(p, inner))
-      -- what is to be closed is closed after the call has ended
+      -- __close metamethods run after the call has ended
       assert.same({ 4, 40 }, ended(p, outer))
       assert.same({ 4, 41 }, ended(p, try))
     end

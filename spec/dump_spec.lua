@@ -1,5 +1,5 @@
--- What a program runs, read from outside: the programs here know it
--- themselves, and do not know of cprof.
+-- What a program runs, read from outside. The programs of these specs say
+-- themselves what they run, and know nothing of cprof.
 
 local _ENV = require("helper").env(_ENV)
 

@@ -234,7 +234,7 @@ describe("deep recursion", function()
     assert.is_true(f.total_ns <= p.nodes[1].total_ns)
   end)
 
-  -- Lua tells nothing of the call that finds no room any more
+  -- Lua has no event for the call that finds no room on the stack
   it("that overflows Lua's stack takes no longer, with a handler", function()
     if helper.slow then return end
     for _, options in ipairs { { max_nodes = 2000000, recursion = "full" }, {},

@@ -26,7 +26,7 @@ local function work()
   leaf()
 end
 
--- a text that is longer than what is gathered before it is written
+-- an export that is longer than the writer's buffer
 local function long() work() for i = 1, 3000 do
   profiler.enter("z", i)
   profiler.leave "z"

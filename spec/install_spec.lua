@@ -65,7 +65,8 @@ local function said(output)
     output:match "\n([^\n]*does not find[^\n]*\n.*)" or ""
 end
 
--- whatever is linked, it is with what the C library may have apart
+-- each command that links has the libraries that some systems keep apart from
+-- the C library
 local function links_all(output)
   local linux = select(2, shell "uname") == "Linux\n"
   local count = 0

@@ -22,7 +22,7 @@ describe("the room that reads Lua's structures", function()
 
   teardown(function() os.execute(("rm -r '%s'"):format(dir.path)) end)
 
-  -- a program that believes in this header
+  -- compiles a program with this text as the header
   local function program(name, text, flags)
     dir:file("internals/internals.h", text)
     local _, err, status = command.shell((
@@ -33,7 +33,7 @@ describe("the room that reads Lua's structures", function()
     assert.equal(0, status, err)
   end
 
-  -- how it asks Lua
+  -- how such a program reads Lua: "direct" or "public"
   local function asks(name, before, ...)
     local out, err, status = command.shell(("export LD_PRELOAD=; " ..
       "%s '%s/%s' %s"):format(before or direct, dir.path, name,
@@ -42,7 +42,7 @@ describe("the room that reads Lua's structures", function()
     return out
   end
 
-  -- whose header has other values, by name
+  -- how a program reads Lua if a constant of its header has another value
   local function asks_wrong(name, value)
     return asks("wrong", direct, name, ("%d"):format(value))
   end

@@ -88,7 +88,7 @@ describe("Ctrl-C under cprof run", function()
         assert.same({ "2", "4", "7" }, shown, err)
       end
     end
-    -- others are as they always were
+    -- an error that the program catches itself has no traceback
     script = dir:file("y.lua", busy .. "print(pcall(busy))")
     local out, err = interrupted(dir, 1, "run", "--quiet", script)
     assert.is_truthy(out:find "^false\t[^\n]*interrupted!\n$", out .. err)

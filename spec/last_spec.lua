@@ -176,7 +176,7 @@ describe("commands without a file", function()
       assert.is_truthy(out:find("leaf", 1, true), err)
       assert.is_truthy(err:find("^" .. note .. "$"), err)
     end
-    -- there is one before that here, but not there
+    -- b has an earlier recording in its folder, a has none
     local out, err = b.cprof "diff"
     assert.is_truthy(out:find "before: b%.lua.-after: b%.lua", out .. err)
     err = select(2, a.cprof "diff")

@@ -18,7 +18,7 @@ local ways = {
   raw = { compensate = false, mode = "line" },
 }
 
--- what there is of each kind, in a process of its own
+-- the sum of profiles, added up by the command
 local function merge(dir, ...)
   local words = { "merge", "-o", dir:file "sum.cprof" }
   for i, p in ipairs { ... } do

@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -378,7 +378,7 @@ describe("the last seconds of a recording", function()
       { on_slow = { x = 1 } })
     for _, wrong in ipairs { { x = 0 }, { x = "1" }, { 1 }, {} } do
       fails("start: option 'on_slow' must be a table { [name] = seconds, a " ..
-        "above 0 }, got a table", start,
+        "number above 0 }, got a table", start,
         { mode = "sample", on_slow = wrong })
     end
     for _, mode in ipairs { "call", "line", "trace", "count" } do

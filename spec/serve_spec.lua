@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -434,7 +434,8 @@ local busy = [[
   os.exit(tonumber((...)))
 ]]
 
--- naps of 0.05 s for what comes soon, unless a machine has no time
+-- how often a spec waits for 0.05 s before it gives up; more than any but a
+-- very busy machine needs
 local patience <const> = 4000
 
 -- A server in a folder of its own, with what it prints.

@@ -35,7 +35,7 @@ local function record(n, timer)
   return ended, p
 end
 
--- The header says what asked for the samples, and how often waits ended early.
+-- The header says what triggered the samples, and how often waits ended early.
 local function check(p, ended)
   local text, meta = p:report(), p.meta
   assert.equal(ended, meta.interrupted)

@@ -25,8 +25,7 @@ local function work(i)
   profiler.leave "job"
 end
 
--- Where nothing is taken out, no time is zero, whatever an event is thought to
--- cost.
+-- Without compensation, no time is zero, whatever events are assumed to cost.
 local function frames(count, options)
   options = options or {}
   if options.compensate == nil then options.compensate = false end
@@ -101,8 +100,8 @@ local function check_graph(view, what)
   end
 end
 
--- How often there is, in what a view gives, what JSON has no words for, or a
--- table within itself.
+-- How often a view's data has a value that JSON cannot hold, or a table within
+-- itself.
 local function odd_parts(t, above, found)
   if getmetatable(t) or above[t] then
     found[#found + 1] = "a table"
@@ -306,7 +305,7 @@ describe("a view's cursor", function()
     assert.equal("integer", math.type(view:cursor()))
     view:at_frame(0.0)
     assert.equal("integer", math.type(view:at_frame()))
-    -- and all is as it was
+    -- after these errors, the view is as before
     assert.equal("total", view:mode())
     assert.equal(1, view:average())
     assert.equal("merged", view:recursion())
@@ -411,7 +410,7 @@ describe("a view's call graph", function()
     for _ = 1, 20 do view:parent() end
     assert.equal("callgraph", view:mode())
     assert.equal("(host)", (under(view)))
-    -- from a list, of the line under the cursor
+    -- in a list, `parent` shows the caller of the function under the cursor
     view:mode "total"
     on(view, "deep"):parent()
     assert.equal("job", (under(view)))
@@ -738,7 +737,8 @@ describe("a view of frames", function()
 end)
 
 describe("attribute", function()
-  -- by walking over nodes: those of `name` below one of `above`
+  -- expected figures, by walking over nodes: those of `name` below one of
+  -- `above`
   local function walk(p, nodes, name, above)
     local self_ns, total_ns, calls = 0, 0, 0
     for id, node in ipairs(nodes) do
@@ -841,7 +841,8 @@ describe("a live view", function()
     on(view, "first")
     for _ = 1, 5 do second() profiler.frame() end
     view:select()
-    -- of the frame that was drawn, where `first` was called
+    -- `select` still shows the frame that was drawn, in which `first` was
+    -- called
     assert.equal("frame 5", view:titles().of)
     assert.equal(5, #view:graph().numbers)
     view:parent()

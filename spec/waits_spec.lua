@@ -21,9 +21,9 @@ local waiting = [[
   work()
   host.sleep(%s, "ready")]]
 
--- Runs lines of a shell, where $pid is a program that is recorded into
--- x.cprof, once that has waited for a second, which begins when the system
--- says that it waits. What the program said.
+-- Runs lines of a shell beside a program, $pid, that is recorded into x.cprof:
+-- they begin when the system has said for a second that it waits. Returns what
+-- the program printed.
 local function beside(dir, options, seconds, lines)
   local script = dir:file("x.lua", waiting:format(seconds))
   command.bounded(([[cd %s

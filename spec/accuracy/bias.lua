@@ -13,8 +13,8 @@ local function statements(n)
   return ("x = i * 3 + i "):rep(n)
 end
 
--- 'make' makes a function of the work, 'call' is how it is called. No two
--- functions begin on the same line: they are found by it.
+-- 'make' makes a function of the work, 'call' says how it is called. No two
+-- functions begin on the same line, so profiles tell them apart.
 local kinds = {
   { name = "Lua helper", call = "work(i)",
     make = "local function work(i) local x = 0 %s return x end" },
@@ -56,8 +56,8 @@ local function inlined(kind, own, rest)
   return assert(load(code))()
 end
 
--- shares in percent; of each round, so that all its times are of about the
--- same moment, and the median of these
+-- Shares in percent: one for each round, whose times are measured at about the
+-- same moment; then their median.
 local function point(kind, shares)
   local out = { kind = kind }
   for what, list in pairs(shares) do out[what] = trial.median(list) end

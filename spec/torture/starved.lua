@@ -64,7 +64,7 @@ local recording <const> = [[
       end
     end
   end
-  -- what fails from there on is asked for by the program, too
+  -- if all requests fail from then on, the program's own ones do, too
   assert(not hooked or ok or LUA and not ONCE, "the hook raised: " ..
     tostring(result))
   assert(not ok or result == bare, result)
