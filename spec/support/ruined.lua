@@ -201,8 +201,7 @@ local function ask_all(object, arguments)
   end
 end
 
--- the formats in which a profile can be exported, after all its methods were
--- called
+-- Calls all methods of a profile. Returns the formats in which it was exported.
 local function ask(p)
   local written = ""
   for _, format in next, formats do

@@ -1,7 +1,7 @@
 /*
 ** Tasks: what coroutines did, added up by kind. A kind is a function that runs
-** as a coroutine, and where the coroutine was made. Room depends on the number
-** of kinds and of call paths, not of coroutines.
+** as a coroutine, and where the coroutine was made. The memory that tasks take
+** depends on the number of kinds and of call paths, not of coroutines.
 */
 
 #ifndef tasks_h

@@ -131,7 +131,7 @@ end
 ---@field to integer
 ---@field functions table<integer, integer>  function of the range -> its own
 
----What a range is a part of; nil: it is no range.
+---What a range is a part of; nil: it is not a range.
 ---@param p cprof.Profile
 ---@return cprof.Origin?
 function range.origin(p) return origins[p] end

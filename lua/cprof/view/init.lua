@@ -89,7 +89,7 @@ local function show_zone(self, zone)
   self.at = listed(self).own or 1
 end
 
--- `n` as an integer; raises an error if it is none
+-- `n` as an integer; raises an error if it is not one
 local function integer(who, n)
   return options.integer(n) or
     misuse(who, "the argument must be an integer", n, LEVEL + 1)
