@@ -177,8 +177,8 @@ describe("what pages are told", function()
   local function left() leaf() end
   local function right() leaf() end
 
-  -- Records while `body` runs; it calls look() to load what was recorded so far.
-  -- With a real clock, figures change whenever its rate is measured again.
+  -- Records while `body` runs; it calls look() to load what was recorded so
+  -- far. With a real clock, figures change whenever its rate is measured again.
   local function watched(options, body, real)
     local path = os.tmpname()
     local f = feed.new "x"

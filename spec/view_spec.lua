@@ -289,8 +289,8 @@ describe("a view's cursor", function()
     says("view:lines: the height must be an integer of at least 1, got 0 " ..
       "(a number)",
       function() view:lines(0) end)
-    says('view:mode: the mode must be "self", "total", "callgraph" or "tree", ' ..
-      'got "flat"', function() view:mode "flat" end)
+    says('view:mode: the mode must be "self", "total", "callgraph" or ' ..
+      '"tree", got "flat"', function() view:mode "flat" end)
     says('view:average: the argument must be 0, 1, 2 or "all", got 3 ' ..
       "(a number)",
       function() view:average(3) end)
@@ -808,8 +808,8 @@ describe("attribute", function()
 
   it("says which zone is unknown", function()
     local view = profiler.view(frames(2, {}))
-    local must = "view:attribute: the zone must be the name or title of a zone " ..
-      "of the profile, as lines show it, got "
+    local must = "view:attribute: the zone must be the name or title of a " ..
+      "zone of the profile, as lines show it, got "
     local function says(unknown, zone, ancestor)
       local ok, message = pcall(function() view:attribute(zone, ancestor) end)
       assert.is_false(ok)

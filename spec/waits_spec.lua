@@ -181,8 +181,8 @@ describe("a recording that a signal ends", function()
     } do
       local dir <close> = command.folder()
       local signal, options = how[1], { table.unpack(how, 2) }
-      -- The first Ctrl-C raises an error after the wait, the second one ends the
-      -- program: it must not come before the first one is pending.
+      -- The first Ctrl-C raises an error after the wait, the second one ends
+      -- the program: it must not come before the first one is pending.
       local kill = ("kill -%s $pid; "):format(signal)
       if signal == "INT" then
         kill = kill .. "until grep -q '^ShdPnd:.*[014589cd]$' " ..

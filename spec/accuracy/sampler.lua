@@ -40,8 +40,8 @@ local function reported(p)
   return of
 end
 
----By way of compensating: how far the recorded shares p and the sampled shares q
----agree, as the sum of min(p, q); and the number of samples.
+---By way of compensating: how far the recorded shares p and the sampled shares
+---q agree, as the sum of min(p, q); and the number of samples.
 return function()
   local shares = {}
   for how, p in pairs(trial.record(function() program(500) end)) do

@@ -457,8 +457,8 @@ targets.traces = {
   end,
 }
 
--- Small inputs: keys of a terminal, moments, names of a server, queued requests,
--- points of a heap
+-- Small inputs: keys of a terminal, moments, names of a server, queued
+-- requests, points of a heap
 
 local heap = require "cprof.count.heap"
 local keys = require "cprof.top.keys"

@@ -73,7 +73,8 @@ local function scattered(pick)
 end
 
 -- Name, damage, expected reason. Where only a few bytes change, they may be
--- unused, or counters whose values cannot be checked: then no reason is expected.
+-- unused, or counters whose values cannot be checked: then no reason is
+-- expected.
 local kinds = {
   { "another profile", shell "cat OTHER >FILE", reason },
   { "a copied profile", shell "cp OTHER FILE", reason },

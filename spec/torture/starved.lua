@@ -103,8 +103,9 @@ local saving <const> = [[
     "complete")
 ]]
 
--- If a request of Lua's own fails, the metatable of the buffers of its auxiliary
--- library may stay incomplete; from then on, buffers raise this error.
+-- If a request of Lua's own fails, the metatable of the buffers of its
+-- auxiliary library may stay incomplete; from then on, buffers raise this
+-- error.
 local LUAS_OWN <const> = "(C temporary)' got a non-closable value"
 
 local function look(where, which, result, status, left)

@@ -63,9 +63,9 @@ run.options = {
   { "--keep-last SECONDS", "With --sample, keep only the last SECONDS, and " ..
     "write them into FILE at the end; with %t or %n in FILE, also when the " ..
     "program calls dump_recent. (default: all)", of = specs },
-  { "--on-slow NAME=TIME", "With --keep-last, also write them when a zone " ..
-    "NAME of the program takes longer than TIME (200ms, 1.5s), at most " ..
-    "once a minute.", read = budget, must = "NAME=TIME (handle=200ms)",
+  { "--on-slow NAME=TIME", "With --keep-last, also write the last seconds " ..
+    "when a zone NAME of the program takes longer than TIME (200ms, 1.5s), " ..
+    "at most once a minute.", read = budget, must = "NAME=TIME (handle=200ms)",
     many = true },
   { "--memory[=live|all]", "Count allocations by function and line. live: " ..
     "also estimate the bytes in use, from samples; all: count them exactly. " ..

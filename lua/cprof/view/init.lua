@@ -347,8 +347,8 @@ function View:attribute(zone, ancestor)
   end
   local sum, unknown = numbers(self):attribute(zone, ancestor)
   if sum == nil then
-    misuse("attribute", "the zone must be the name or title of a zone of the " ..
-      "profile, as lines show it", unknown)
+    misuse("attribute", "the zone must be the name or title of a zone of " ..
+      "the profile, as lines show it", unknown)
   elseif not sum then
     return nil, "the call-tree nodes of this frame were not kept"
   end
