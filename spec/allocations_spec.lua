@@ -96,7 +96,7 @@ describe("allocations", function()
     assert.equal(300, (kind(made, "userdata")))
     -- 100 bytes and what Lua has in front of them
     assert.equal(300 * 132, (select(2, kind(made, "userdata"))))
-    -- these allocate nothing else but one upvalue
+    -- tables and closures allocate only one upvalue besides
     assert.equal(100, helper.find(p, tables).self_allocs)
     assert.equal(201, helper.find(p, closures).self_allocs)
   end)

@@ -420,7 +420,7 @@ describe("mode count", function()
       assert.same(hits_of(f, n), counted(p, "=counted").hits)
       assert.equal(n, helper.find(p, f).calls)
     end
-    -- and both add up
+    -- the counts of both processes add up
     local list = {}
     for _, process in ipairs { parent, child } do
       list[#list + 1] = assert(profiler.load(dir:file("run." .. process)))

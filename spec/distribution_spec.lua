@@ -53,7 +53,7 @@ describe("durations of calls", function()
         -- the middle of the step that has the call of 50 µs, of 90 µs
         assert.equal((49152 + 52429) // 2, f.p50_ns)
         assert.equal((85197 + 91751) // 2, f.p90_ns)
-        -- that of 99 µs has a middle beyond the longest call
+        -- the step of the call of 99 µs has a middle beyond the longest call
         assert.equal(100 * us, f.p99_ns)
         assert.equal(100, counted(f))
         for _, step in ipairs(f.durations) do
@@ -630,12 +630,13 @@ describe("durations of calls in files", function()
       return profiler.load(dir:file("y.cprof", live:sub(1, at - 1) ..
         bytes .. live:sub(at + #bytes)))
     end
-    -- what it took, when it ended, its parts
+    -- fields of a slow call: what it took, when it ended, and its parts
     for field = 0, 4 do
       local _, why = changed(field, ("I8"):pack(1 << 62))
       assert.equal("damaged: durations of calls", why:match ": (.*)$")
     end
-    -- its node may be one that the header of a live file does not know yet
+    -- the node of a slow call may be one that the header of a live file does
+    -- not know yet
     assert(changed(5, ("I4"):pack(0xffffffff)))
     assert(profiler.load(dir:file("y.cprof", live)))
   end)

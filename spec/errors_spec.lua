@@ -133,7 +133,8 @@ describe("errors", function()
     local tree, p = helper.shape(work)
     helper.check(p)
     if releases.closes_twice() then
-      -- then each of the two that fail runs where the error was caught, too
+      -- in these releases, each __close that fails runs again where the error
+      -- is caught
       assert.equal(2, helper.named(p, "leaves").calls +
         helper.named(p, "both").calls)
       assert.is_truthy(tree:find("\n  __close 2\n", 1, true), tree)

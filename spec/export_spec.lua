@@ -422,7 +422,7 @@ describe("callgrind", function()
     local lines = lined.lines["@spec/export_spec.lua"]
     local at = debug.getinfo(leaf, "S").linedefined
     assert.equal(lines[at].self_ns, own.leaf.lines[at])
-    -- its zones have part of its time
+    -- zones of `work` have a part of its time
     at = debug.getinfo(work, "S").linedefined
     local count = 0
     for _ in pairs(own.work.lines) do count = count + 1 end

@@ -459,7 +459,7 @@ describe("averages", function()
         if row.func == f then of[which] = row.calls end
       end
     end
-    -- it was called in the first half only
+    -- `deep` was called in the first half only
     assert.is_true(of[1] < of[2] and of[2] < 4)
   end)
 

@@ -265,7 +265,7 @@ describe("the identity of functions", function()
   end
 
   it("costs no dump of each closure that is made for a call", function()
-    -- which would take some thirty times as long
+    -- with a dump of each closure, it would take some thirty times as long
     local r = ratio(fresh, same)
     assert.is_true(r < 15, r)
   end)

@@ -180,7 +180,7 @@ describe("an installed cprof", function()
 
   it("is not needed to run the command of a checkout that was built",
     function()
-      -- its first line says lua5.4
+      -- the first line of the command says lua5.4
       runs("lua/cprof/bin", "",
         interpreter.version ~= "5.4" and "$SPEC_LUA" or nil)
     end)

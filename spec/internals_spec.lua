@@ -62,7 +62,7 @@ describe("the room that reads Lua's structures", function()
   it("is used neither, nor crashes, where an offset is wrong", function()
     local count, text = 0, header:gsub(
       "\n#define (INTERNALS_[%u_]+)\t(%w+)", function(name, value)
-        -- these two are sizes of arrays
+        -- INTERNALS_STATE and INTERNALS_PROTO are sizes of arrays
         return name ~= "INTERNALS_STATE" and name ~= "INTERNALS_PROTO" and
           ('\n#define %s\tlayout("%s", %s)'):format(name, name, value) or nil
       end)

@@ -77,7 +77,7 @@ describe("Ctrl-C under cprof run", function()
       local _, err, status = interrupted(dir, 1, "run", "--quiet", how,
         script)
       assert.equal(1, status)
-      -- it may not have returned from what made the file
+      -- the program may not have returned yet from the call that made the file
       assert.is_truthy(err:find("interrupted!\nstack traceback:\n\t" ..
         ".-in function <[^\n]*x.lua:2>\n"), err)
       if direct then

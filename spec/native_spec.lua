@@ -369,7 +369,7 @@ describe("a core file", function()
     local dumped = assert(remote.read_core(path, nil, false, true))
     assert.is_true(#lines(found) > 20)
     assert.same(lines(found), lines(dumped))
-    -- a program that was built anew is not taken for that one
+    -- a program that was built anew is not taken for the one in the core file
     finish(host)
     os.rename(dir.path .. "/host", dir.path .. "/old")
     compile.must("cp /bin/true %s/host", dir.path)
@@ -378,7 +378,7 @@ describe("a core file", function()
     dumped = assert(remote.read_core(path, dir.path .. "/old", false,
       true))
     assert.same(lines(found), lines(dumped))
-    -- nor is one of which the core file has not got the beginning
+    -- nor is a file whose beginning the core file does not have
     local others = 0
     local late = dir:file("late", (without_beginnings(command.read(path),
       dir.path .. "/host")))

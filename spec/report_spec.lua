@@ -143,7 +143,7 @@ describe("a report", function()
       color = "never" }
     local count, share = s:match "\n… (%d+) more functions, (%S+) %% self\n$"
     assert.is_truthy(count, s)
-    -- but the root and the profiler itself
+    -- without the root and profiler overhead
     assert.equal(#p.functions - 2, tonumber(count) + 2)
     assert.is_true(tonumber(share) > 90 and tonumber(share) <= 100)
     s = p:report { mode = "total", min_percent = 1, limit = 1000,

@@ -442,7 +442,7 @@ describe("a range of recordings", function()
 
   it("skips files by their names", function()
     local dir <close> = folder()
-    -- it would be refused if it were read
+    -- this file would be refused if it were read
     dir:file("x-20200101T000000Z.cprof", "no profile")
     local out, err, status = command.cprof("report", dir.path, "--since=1h")
     assert.equal(0, status, err)

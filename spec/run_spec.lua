@@ -327,7 +327,7 @@ describe("cprof run", function()
     assert.is_truthy(err:find("leaf (", 1, true), err)
     assert.is_nil(err:find("lua/cprof", 1, true), err)
     assert.is_nil(err:find("cprof.", 1, true), err)
-    -- nor a next step where there is nothing to see
+    -- no next step is suggested where there is nothing to see
     assert.is_nil(err:find("Next:", 1, true), err)
     local out = command.cprof "report"
     assert.is_nil(out:find("Next:", 1, true), out)
