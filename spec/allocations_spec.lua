@@ -13,15 +13,16 @@ local path = os.tmpname()
 
 teardown(function() os.remove(path) end)
 
--- A collection shrinks the stack of who runs, which then grows again.
+-- Without collections: each would shrink the stack of the running coroutine,
+-- which then allocates again.
 local function record(f, options)
   options = options or {}
   options.memory = true
   return helper.undisturbed(f, options)
 end
 
--- what is known to allocate so much; tables and closures are kept, so that
--- nothing depends on when garbage is collected
+-- Functions that allocate a known amount. Tables and closures are kept, so that
+-- nothing depends on when garbage is collected.
 local kept = {}
 
 local function tables(n)
@@ -95,7 +96,7 @@ describe("allocations", function()
     assert.equal(300, (kind(made, "userdata")))
     -- 100 bytes and what Lua has in front of them
     assert.equal(300 * 132, (select(2, kind(made, "userdata"))))
-    -- these allocate nothing else but one upvalue
+    -- tables and closures allocate only one upvalue besides
     assert.equal(100, helper.find(p, tables).self_allocs)
     assert.equal(201, helper.find(p, closures).self_allocs)
   end)
@@ -462,7 +463,7 @@ describe("an allocator of someone else", function()
     local p = profiler.snapshot()
     assert.equal(10, helper.find(p, tables).self_allocs)
     assert.is_false(p.meta.allocator_lost)
-    -- it passes on what it is asked for, and counts when it is needed again
+    -- cprof's allocator only passes on requests, until recording starts again
     tables(10)
     profiler.start { memory = true }
     tables(20)
@@ -701,7 +702,7 @@ describe("the heap over time", function()
     assert.same({ { ns = 1, bytes = 10 }, { ns = 5, bytes = 20 } },
       heap.points(("1 10 0 7 2 %s 5 20 %s 4"):format(huge, huge)))
     assert.is_nil(heap.points(huge))
-    -- nothing is computed of them that overflows
+    -- no figure that is computed from them overflows
     assert.same({ { ns = 1, bytes = 2 } },
       heap.points "1 2 9223372036854775807 3")
     assert.is_nil(heap.points(nil))

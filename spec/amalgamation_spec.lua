@@ -120,7 +120,7 @@ describe("the amalgamation", function()
         until [ -e ready ]; do sleep 0.02; done
         kill -INT $(ps -o pid= --ppid $pid); wait $pid]], dir, program, how)
       assert.equal(1, status, output)
-      -- it may come before the file is closed
+      -- the signal may come before the file is closed, in a C function
       output = output:gsub("\n\t%[C%]: in [^\n]*", "", 1)
       assert.is_truthy(output:find("interrupted here\nstack traceback:\n\t" ..
         "[^\n]*stuck.lua:1>\n"), output)
@@ -195,7 +195,7 @@ describe("the amalgamation", function()
       "odd 6 in (root)\n"
     local ways = {}
     for how in pairs(compilers) do ways[#ways + 1] = "leaving_" .. how end
-    -- what a compiler has to do that is neither GCC nor Clang
+    -- as with a compiler that is neither GCC nor Clang
     for how, compiler in pairs(compilers) do
       folder:compile(compiler:gsub("c99", "c11") .. " -DOTHER_COMPILER",
         "spec/support/leaving_host.c", "other_" .. how)

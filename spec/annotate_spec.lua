@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -60,7 +60,7 @@ local p = driven.compensate(1000, 100, function()
   step(20)
 end, { mode = "line", lines = { "ai.lua", "util.lua" } })
 
--- what is 100 %
+-- the time that counts as 100 %
 local whole = p.nodes[1].total_ns - p.meta.overhead_ns
 
 teardown(function() os.execute("rm -r " .. dir) end)
@@ -73,7 +73,7 @@ end
 
 local titles = { "hits", "self", "self %", "calls", "total", "per call" }
 
--- what stands in these columns of a terminal
+-- the text in these columns of a terminal
 local function part(line, from, to)
   local out, at = {}, 0
   for _, c in utf8.codes(line) do
@@ -230,7 +230,7 @@ end
       heads[#heads + 1] = name
     end
     assert.same({ "util.spin" }, heads)
-    -- nine tenths of the time are there
+    -- these functions have nine tenths of the time
     assert.is_truthy(s:find "^util%.spin %([^ ]+util%.lua:2%) +%S+ self, ")
     assert.equal("210,000", cells(s, 4)[1])
     assert.is_nil(cells(s, 7), "its lines alone")
@@ -270,7 +270,7 @@ end
     local count, lines = shown(24)
     assert.is_true(count > 1 and lines < 24)
     assert.is_true(shown(1000) >= count)
-    -- who asks for a number gets it, also of cold ones
+    -- with a limit, functions with little time are shown, too
     local s = q:annotate(nil, { height = 10, limit = 3 })
     assert.equal(3, select(2, s:gsub(" self[^,\n]*, %S+ %%, ", "")))
   end)
@@ -357,7 +357,7 @@ end
     assert.equal("", shade(util, 3))
     assert.equal(hottest, shade(ai, 12, { heat = "total" }))
     assert.equal(hottest, shade(ai, 11, { heat = "hits" }))
-    -- its hottest line is nothing beside that of the other file
+    -- its hottest line takes next to nothing, compared with the other file's
     assert.equal("", shade(ai, 12, { relative = "project" }))
   end)
 
@@ -369,7 +369,7 @@ end
       assert.is_nil(cells(s, 9))
       assert.is_truthy(s:find(
         "^path %(.-ai.lua:5%) .* self, %S+ %%, 20 calls\n"))
-      -- figures are shares of the same as elsewhere
+      -- shares are of the program's time, as in other reports
       assert.equal(format.percent(p.lines["@" .. ai][6].self_ns, whole),
         (cells(s, 6)[3]:gsub("<", "")))
     end
@@ -432,7 +432,7 @@ end
         assert.equal(width - ends.line - 2,
           format.width(cells(s, 2).content))
       end
-      -- nothing is called in it
+      -- its lines call nothing
       assert.is_nil(columns_of(annotate(util, { width = 200 })).calls)
     end)
 
@@ -655,7 +655,7 @@ describe("columns of a line", function()
       for at = 1, #line + 1 do
         local before = line:sub(1, at - 1)
         local begins = not valid or at > #line or line:byte(at) & 0xc0 ~= 0x80
-        -- the part of a line that is no UTF-8 may be some
+        -- after a line of invalid UTF-8 is cut, what is left may be valid
         if begins and valid == (utf8.len(before) ~= nil) then
           local shown = source.printable(before)
           assert.equal(format.width(shown) + 1, columns and columns[at] or at)

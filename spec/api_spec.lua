@@ -70,7 +70,7 @@ describe("the C API", function()
     assert.equal(1, S:control "stop")
     assert.is_true(tonumber(S:run "return figures()") > 3)
     assert.truthy(S:report {}:find("update", 1, true))
-    -- not where it was never loaded
+    -- a state in which cprof was never loaded
     local bare = host.state()
     bare:run(sandbox)
     local failed, message = bare:start()
@@ -166,7 +166,7 @@ describe("the C API", function()
     end
     S:start()
     for _, case in ipairs {
-      { { limit = -2 }, "'limit' must be an integer from 1" },
+      { { limit = -2 }, "'limit' must be an integer of at least 1" },
       { { min_percent = 101 }, "'min_percent' must be a number from 0 to" },
       { { width = -1 }, "'width' must be an integer of at least 40" },
       { { sort = "size" }, "'sort' must be one of" },
@@ -305,8 +305,8 @@ describe("the C API", function()
       1, true), text)
     text, status = S:view("self", 0, -1)
     assert.equal(2, status)
-    assert.truthy(text:find("the height must be an integer from 1, got -1",
-      1, true), text)
+    assert.truthy(text:find("the height must be an integer of at least 1, " ..
+      "got -1", 1, true), text)
     text, status = S:view("upside down", 0, 0)
     assert.equal(2, status)
     assert.truthy(text:find("upside down", 1, true))

@@ -243,7 +243,7 @@ describe("a program that listens", function()
     assert.equal("", err)
     assert.is_truthy(command.read(dir:file "listening"):find "%d+%.listen")
     assert.equal("", (command.shell(("ls %s/cprof-*/"):format(q(dir.path)))))
-    -- what it was recording is whole
+    -- its recording until then is complete
     local p = assert(profiler.load(profiles(dir)[1]))
     assert.is_falsy(p.meta.live)
     assert.is_true(helper.named(p, "work").calls > 10)
@@ -287,8 +287,8 @@ describe("a program that listens", function()
         local ok, why = require "cprof".listen()
         if not ok then return why end
         local function work() for i = 1, 1000 do math.abs(i) end end
-        -- A signal that comes before both listen is not for both. The core
-        -- counts one that has only begun to.
+        -- A signal that comes too early is not for both states: the core also
+        -- counts a state that has only begun to listen.
         local core = require "cprof.core"
         local mine <close> = io.open("listen", "a")
         mine:write "x" mine:flush()
@@ -618,7 +618,7 @@ describe("cprof attach", function()
         local p = assert(profiler.load(dir:file(file)), out .. err)
         assert.is_true(helper.named(p, "work").calls > 10)
       end
-      -- the list has what listens itself
+      -- the list has only programs that listen themselves
       assert.equal(again == "" and "0" or "1", out:match "^%d")
     end
   end)
@@ -632,7 +632,8 @@ describe("cprof attach", function()
       if not message "stop".id then return end
     ]]
     for look, what in pairs {
-      -- longer than attach lets pass without a word, and less than it waits
+      -- longer than attach waits before it says something, shorter than it
+      -- waits in all
       [ [[local now = ...
         since = since or now
         if now - since > 0.7 then
@@ -765,7 +766,7 @@ describe("cprof attach", function()
       "cprof attach: process %d+ does not listen, and cannot be " ..
         "sampled from outside: ",
       "cprof attach: there is no process 99999999\n",
-      "cprof attach: PID must be the number of a process, got 'x'",
+      "cprof attach: PID must be a process ID, got 'x'",
       "cprof attach: option '%-%-seconds' must be a number above 0 and " ..
         "at most 100000000, got '0'",
       "cprof attach: option '[^']+' can not be used together",

@@ -2,7 +2,7 @@ local _ENV = require("helper").env(_ENV)
 
 local helper = require "helper"
 
--- The benchmarks are run by hand. Here is seen that those which need a
+-- The benchmarks are run by hand. These specs check that those which need a
 -- certain number of nodes still get it.
 
 describe("the benchmark", function()

@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -23,8 +23,8 @@ local function often()
 end
 local function work() busy(2000) often() end
 
--- a profile where every event takes 1000 ns, nothing else takes time, and
--- every event is thought to cost so much
+-- a profile where every event takes 1000 ns and nothing else takes time, and
+-- the measured cost of every event is `ns`
 local function recorded(ns, options, run)
   local p = driven.compensate(1000, 100, run or work, options)
   local costs = {}

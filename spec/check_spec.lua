@@ -60,7 +60,7 @@ describe("cprof check", function()
         ": 12 calls, at most 10 (+2); ", 1, true), out)
       assert.is_truthy(out:find "over budget: all: %d+ calls, at most %d+ " ..
         "%(%+2%)", out)
-      -- less is not more
+      -- fewer calls than in the budget pass
       assert.equal(0, (select(3, check(budget, (save(dir, "c.cprof", 9))))))
     end)
 
@@ -83,7 +83,7 @@ describe("cprof check", function()
     assert.equal(1, status { version = 1,
       limits = { nodes = #p.nodes - 1 } })
     assert.equal(1, status { version = 1, limits = { hits = 10 } })
-    -- what must not be called need not be there
+    -- a function that must not be called need not be in the profile
     local out, _, done = check(dir:file("budget.json",
       '{"version": 1, "functions": {"no_more": {"calls": 0}}}'), path)
     assert.is_truthy(out:find("note: no_more was not called", 1, true))
@@ -114,7 +114,7 @@ describe("cprof check", function()
       { '{"version": [1]}',
         "its version must be 1, got an object or a list" },
       { '{"version": 1, "limits": {"calls": {}}}',
-        "'calls' must be an integer from 0, got an object or a list" },
+        "'calls' must be an integer of at least 0, got an object or a list" },
       { "{}", "its version must be 1, got nil" },
       { '{"version": 2}', "its version must be 1, got 2" },
       { '{"version": 1}', "it has no limits" },
@@ -124,9 +124,9 @@ describe("cprof check", function()
         "limits: unknown limit 'time'; valid limits: allocs, calls, hits, " ..
           "nodes" },
       { '{"version": 1, "limits": {"calls": -1}}',
-        "limits: 'calls' must be an integer from 0, got -1" },
+        "limits: 'calls' must be an integer of at least 0, got -1" },
       { '{"version": 1, "functions": {"f": {"calls": "3"}}}',
-        "function 'f': 'calls' must be an integer from 0, got 3" },
+        "function 'f': 'calls' must be an integer of at least 0, got 3" },
       { '{"version": 1, "functions": {"f": 3}}',
         "function 'f' must be an object" },
       { '{"version": 1, "functions": {"f": {"optional": true}}}',
@@ -203,7 +203,7 @@ describe("cprof check", function()
       assert.equal(("cprof check: none of the functions of %s is in %s, so " ..
         "there is nothing to check\n"):format(budget, path), err)
     end
-    -- what limits all does not make up for functions that are gone
+    -- limits of the whole do not make up for functions that are missing
     local _, _, status = check(dir:file("budget.json", json.encode {
       version = 1, limits = { calls = 1000 },
       functions = { nowhere = { calls = 1 } } }), path)
@@ -321,7 +321,7 @@ describe("a budget of a program that was edited", function()
     return { version = 1, functions = out }
   end
 
-  -- all but what makes of several functions one title
+  -- all edits but those after which several functions share a title
   local function edits()
     local out = {}
     for _, case in ipairs(edited.edits()) do
@@ -367,7 +367,7 @@ describe("a budget of a program that was edited", function()
       local path = record(dir, "x.lua", text, "b.cprof")
       local out, err, status = check(budget, path)
       if what == "rename" then
-        -- there is nothing but a name to know it by
+        -- its name is all that it can be recognized by
         assert.equal(1, status, out)
         assert.equal(1, select(2, out:gsub("not found: ", "")), out)
       else

@@ -4,7 +4,8 @@ local command = require "command"
 local helper = require "helper"
 local profiler = require "cprof"
 
--- a program with so many calls of leaf, which ends with a status
+-- a program with as many calls of leaf as its first argument says; the second
+-- one is its exit status
 local child = [[
   local function leaf() end
   for _ = 1, tonumber(arg[1]) do leaf() end
@@ -216,7 +217,7 @@ describe("cprof run --children", function()
     assert.equal("--both cannot be combined with --children\n",
       refused(at, "--both", "-e", ""))
     assert.equal("--children cannot pass on a pattern that has a comma " ..
-      "behind a backslash, or a space or a backslash at its ends\n",
+      "after a backslash, or a space or a backslash at its beginning or end\n",
       refused(at, "--include=a\\", "-e", ""))
     assert.equal("--children: the name of a folder cannot have a %, got " ..
       "'%n'\n", refused("--children=%n", "-e", ""))

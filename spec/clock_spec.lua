@@ -128,7 +128,7 @@ describe("a system's clock that jumps forward", function()
         assert.equal(jumps, n, text)
         assert.equal(20 * jumps, far)
         assert.equal(jumps > 0, text:find("\nnote: the processor's and " ..
-          "the system's clock diverged " .. jumps .. " time" ..
+          "the system's clocks diverged " .. jumps .. " time" ..
           (jumps == 1 and "" or "s") .. ", by " .. 20 * jumps ..
           ".0s in all; times are from the processor's clock\n", 1, true) ~= nil,
           text)

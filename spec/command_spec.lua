@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -11,7 +11,7 @@ local names = { "run", "report", "annotate", "tree", "flame", "callgraph",
   "show", "slow", "tasks", "frames", "heatmap", "diff", "merge", "html",
   "export", "check", "calibrate" }
 
--- what takes time, where tables do
+-- takes time where each new table does
 local function leaf(n) for _ = 1, n do local _ = {} end end
 local function work() for i = 1, 50 do leaf(i) end end
 
@@ -49,7 +49,7 @@ describe("the cprof command", function()
       for line in out:gmatch "[^\n]+" do
         assert.is_true(utf8.len(line) <= 79, line)
       end
-      -- only the files are missing, where there are any
+      -- the example of a command only lacks its files; calibrate needs none
       if name == "calibrate" then break end
       local _, why = command.shell((example:gsub("^cprof",
         "$SPEC_LUA lua/cprof/bin/cprof"):gsub(" %S+(%.%w+)", " /nowhere/x%1")))
@@ -120,7 +120,8 @@ describe("the cprof command", function()
           "it\n"):format(call, call), "run", call },
       { "cprof: unknown option '--frob'", "--frob" },
       { "cprof report: unknown option '--frob'", "report", "--frob", call },
-      { "cprof report: option '--limit' must be an integer from 1, got 'x'",
+      { "cprof report: option '--limit' must be an integer of at least 1, " ..
+        "got 'x'",
         "report", "--limit", "x", call },
       { "'--min-percent' must be a number from 0 to 100, got '101'",
         "tree", "--min-percent=101", call },
@@ -128,7 +129,8 @@ describe("the cprof command", function()
         "--sort=size", call },
       { "'--filter' must be a text, or a Lua pattern between slashes " ..
         "('(' without ')'), got '/(/'", "report", "--filter=/(/", call },
-      { "'--width' must be an integer from 40", "report", "--width=3", call },
+      { "'--width' must be an integer of at least 40", "report", "--width=3",
+        call },
       { "cprof report: /nowhere/x: No such file", "report", "/nowhere/x" },
       { "cprof report: " .. text .. ": ", "report", text },
       { "cprof tree: " .. dir.path, "tree", dir.path },
@@ -350,7 +352,7 @@ describe("the cprof command", function()
       assert.equal(narrow(report), out)
       assert.is_nil(out:find "[\x80-\xff]")
     end
-    -- what is UTF-8 stays
+    -- valid UTF-8 stays as it is
     assert.equal(report, (command.cprof("report", "--width=60", "--limit=2",
       path)))
   end)
@@ -401,7 +403,7 @@ describe("the cprof command", function()
       end
       local known = 0
       for name in pairs(assert(profiler.calibrate())) do
-        -- what is of lines only is measured with them
+        -- costs of lines are measured only with --lines
         if options[1] or not (name == "line" or name == "step" or
            name == "instruction" or name == "least") then
           known = known + 1

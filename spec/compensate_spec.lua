@@ -27,7 +27,7 @@ local function costs_of(p, ns)
   return costs
 end
 
--- what the profiler took out of nodes, and what it has
+-- the overhead that was taken out of nodes, and that of the profiler's own node
 local function taken(p)
   local raw, self = 0, 0
   for _, node in ipairs(p.nodes) do
@@ -208,8 +208,8 @@ describe("what recording costs", function()
       end
     end)
     local costs = p.meta.costs_ns
-    -- these cost ten times as much, but 'usual' may be measured while the
-    -- machine is several times slower
+    -- new functions cost ten times as much, but `usual` may be measured while
+    -- the machine is several times slower
     assert.is_true(costs.lua_callee > (helper.slow and 1.2 or 1.5) * usual)
     assert.is_true(costs.lua_callee > 1.5 * costs.lua_caller)
   end)
@@ -234,7 +234,8 @@ describe("what recording costs", function()
       -- 40 instructions in a turn, the two of the loop, and a few
       local instructions = cost("instruction", lines(0, long), 2000)
       assert.is_true(math.abs(instructions - 2000 * 4.1) < 200)
-      -- the same two lines, 50 instructions further on, which are steps, too
+      -- two equal lines, once near the function's beginning and once 50
+      -- instructions further on: finding the line takes as many steps more
       local near = cost("step", lines(0, "x = i"), 2000)
       local far = cost("step", lines(50, "x = i"), 2000)
       assert.is_true(math.abs(far - near - 2 * 2000 * 5) < 200)

@@ -57,7 +57,7 @@ describe("negative numbers", function()
   it("are values of options", function()
     local _, err, status = command.cprof("report", "--limit", "-5", "x")
     assert.equal(2, status)
-    assert.is_truthy(err:find(
-      "option '--limit' must be an integer from 1, got '-5'", 1, true), err)
+    assert.is_truthy(err:find("option '--limit' must be an integer of at " ..
+      "least 1, got '-5'", 1, true), err)
   end)
 end)

@@ -129,7 +129,7 @@ local function expected(source, f)
   return out
 end
 
--- the same from a profile
+-- the counts of a source in a profile
 local function counted(p, source)
   local out = { hits = {}, instructions = {} }
   for number, line in ipairs(p.lines[source] or {}) do
@@ -420,7 +420,7 @@ describe("mode count", function()
       assert.same(hits_of(f, n), counted(p, "=counted").hits)
       assert.equal(n, helper.find(p, f).calls)
     end
-    -- and both add up
+    -- the counts of both processes add up
     local list = {}
     for _, process in ipairs { parent, child } do
       list[#list + 1] = assert(profiler.load(dir:file("run." .. process)))

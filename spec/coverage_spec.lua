@@ -14,8 +14,8 @@ describe("token maps", function()
       assert(map, path .. ": " .. tostring(why))
       for _, p in ipairs(map.prototypes) do
         assert(#p.token == #p.code, path)
-        -- what a token is said to be on is the line that Lua knows, but
-        -- for operators and calls, which begin before
+        -- the line of a token is the one that Lua knows, except for operators
+        -- and calls, which begin earlier
         for _, token in ipairs(p.token) do
           assert(map.tokens.line[token] or map.tokens.n == 0, path)
         end
@@ -77,11 +77,11 @@ return x]]
     assert.equal(3, count_of(p, code, 'one("left"'))
     assert.equal(0, count_of(p, code, "one(7)"))
     assert.equal(1, count_of(p, code, "#t"))
-    -- that was computed by the compiler
+    -- the compiler has computed 2 * 3
     assert.is_nil(count_of(p, code, "* 3"))
   end)
 
-  -- the text of each that ran so often
+  -- the texts of all expressions that ran n times
   local function texts(code, n)
     local out, lines = {}, {}
     for line in code:gmatch "[^\n]*" do lines[#lines + 1] = line end
@@ -124,7 +124,7 @@ f(1, 2) f(nil, 2) f(nil, 3)]]
     assert.same({ "{}" }, texts("local a = ... or 1\na = a or {}", 0))
     assert.same({ "error", '("bad"))' },
       texts('local a = ...\nif a then error(("bad")) end', 0))
-    -- but not where these have another count
+    -- not if the brackets have another count than what is in them
     local code = "local a = 1\nprint(a or 2)"
     assert.same({ "2" }, texts(code, 0))
   end)

@@ -4,8 +4,8 @@ local compile = require "compile"
 local helper = require "helper"
 local releases = require "releases"
 
--- Runs on top of a recursion; tells the levels of Lua's stack that were passed,
--- again and again, to find functions.
+-- Runs on top of a deep recursion. Prints how many levels of Lua's stack were
+-- visited in order to find functions.
 local program = [[
   local profiler = require "cprof"
   local options = { mode = %q, recursion = %q }
@@ -68,7 +68,7 @@ local program = [[
     end
   end
   down(depth)
-  -- what is on the way back is placed, too
+  -- calls on the way back up have the right place, too
   local function up(n)
     if n == 0 then profiler.pause() return profiler.resume() end
     return (up(n - 1))

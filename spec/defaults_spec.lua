@@ -70,7 +70,7 @@ describe("the help of each command", function()
       [{ "tree", path }] = "--depth", [{ "callgraph", path }] = "",
       [{ "flame", path }] = "--depth",
       [{ "show", path, "all" }] = "", [{ "diff", path, other }] = "",
-      -- who gives it one has functions beyond the screen
+      -- with a limit, functions that do not fit on the screen are shown, too
       [{ "annotate", path }] = "--limit",
     } do
       local plain, err, status = command.cprof(table.unpack(words))

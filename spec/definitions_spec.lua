@@ -107,7 +107,8 @@ local function permutations(n)
   return out
 end
 
--- first some in that order, then what is left of each
+-- Calls the functions 1, 2, 4, 8, ... times in all: first some of them in this
+-- order, then each as often as is left.
 local function call(fs, order)
   local left = {}
   for i = 1, #fs do left[i] = 1 << i - 1 end

@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -86,7 +86,7 @@ describe("cprof diff", function()
         table.move(of.fresh, 1, 7, 1, {}))
       assert.equal("added", of.fresh.what)
       assert.same({ "often", "old", "fresh" }, { of[1], of[2], of[3] })
-      -- it took exactly the same time
+      -- a function whose figures did not change has no row
       assert.is_nil(of.same)
     end)
 
@@ -199,7 +199,7 @@ describe("cprof diff", function()
     local dir <close> = command.folder()
     local text = "local function f() return 1 end %s\n" ..
       "local function g() return #'x' .. #'y' end g()\n"
-    -- what did not change at all has no row
+    -- a function that did not change at all has no row
     local a = edited.run(dir, "x.lua", text:format "f()")
     text = text:format "f() f()"
     local function was(b, name)
@@ -318,7 +318,7 @@ describe("cprof diff", function()
     local of = rows((diff(dir, p, q)))
     assert.is_nil(of.one[8]:find "~", of.one[8])
     assert.equal("-", of.other[8]:sub(1, 1))
-    -- those that cannot be told from no change come last
+    -- functions that may not have changed come last
     local marked = false
     for _, name in ipairs(of) do
       local unsure = of[name][7]:find "^~" and of[name][8]:find "^~"

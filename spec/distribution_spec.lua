@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -53,7 +53,7 @@ describe("durations of calls", function()
         -- the middle of the step that has the call of 50 µs, of 90 µs
         assert.equal((49152 + 52429) // 2, f.p50_ns)
         assert.equal((85197 + 91751) // 2, f.p90_ns)
-        -- that of 99 µs has a middle beyond the longest call
+        -- the step of the call of 99 µs has a middle beyond the longest call
         assert.equal(100 * us, f.p99_ns)
         assert.equal(100, counted(f))
         for _, step in ipairs(f.durations) do
@@ -194,7 +194,7 @@ describe("durations of calls", function()
       local p = record(work, { recursion = recursion })
       helper.check(p)
       assert.same({ 4, 40 }, ended(p, inner))
-      -- what is to be closed is closed after the call has ended
+      -- __close metamethods run after the call has ended
       assert.same({ 4, 40 }, ended(p, outer))
       assert.same({ 4, 41 }, ended(p, try))
     end
@@ -630,12 +630,13 @@ describe("durations of calls in files", function()
       return profiler.load(dir:file("y.cprof", live:sub(1, at - 1) ..
         bytes .. live:sub(at + #bytes)))
     end
-    -- what it took, when it ended, its parts
+    -- fields of a slow call: what it took, when it ended, and its parts
     for field = 0, 4 do
       local _, why = changed(field, ("I8"):pack(1 << 62))
       assert.equal("damaged: durations of calls", why:match ": (.*)$")
     end
-    -- its node may be one that the header of a live file does not know yet
+    -- the node of a slow call may be one that the header of a live file does
+    -- not know yet
     assert(changed(5, ("I4"):pack(0xffffffff)))
     assert(profiler.load(dir:file("y.cprof", live)))
   end)
@@ -914,7 +915,7 @@ describe("durations of calls in a budget", function()
     local out, _, status = command.cprof("check", "--budget", file,
       "--baseline", two, one)
     assert.equal(1, status)
-    assert.is_truthy(out:find "not found: uneven [^\n]* in both runs\n", out)
+    assert.is_truthy(out:find "not found: uneven [^\n]* runs, or both\n", out)
     out, _, status = command.cprof("check", "--budget", file, "--baseline",
       one, two)
     assert.equal(1, status)

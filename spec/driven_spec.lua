@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 -- What this makes is garbage when it has returned. Lua 5.5 frees a long string

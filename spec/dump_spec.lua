@@ -1,5 +1,5 @@
--- What a program runs, read from outside: the programs here know it
--- themselves, and do not know of cprof.
+-- What a program runs, read from outside. The programs of these specs say
+-- themselves what they run, and know nothing of cprof.
 
 local _ENV = require("helper").env(_ENV)
 
@@ -243,7 +243,7 @@ describe("a program that was not prepared", function()
       local thread = found.states[1].threads[2]
       return thread and #thread.frames > 0 and thread.frames[1].name == "busy"
     end
-    -- it begins the function a moment before the loop
+    -- the program enters the function a moment before the loop
     while await(program.pid, computes).states[1].threads[2].frames[1].line < 3
     do end
     for _ = 1, helper.many(300) + 1 do

@@ -1,4 +1,4 @@
--- ELF files, which may have anything in them, or be none.
+-- The reader of ELF files, given files with any contents.
 
 local _ENV = require("helper").env(_ENV)
 
@@ -106,7 +106,7 @@ describe("an ELF file", function()
       "objcopy --add-gnu-debuglink=a.debug a && rm a.debug && " ..
       "mkfifo a.debug", dir.path)
     for _, name in ipairs { "pipe", "a.debug" } do
-      -- who opens it lets this end
+      -- opening the pipe lets this command end
       compile.must("cd %s && { (echo >%s; echo >written) >out 2>&1 & } && " ..
         "echo $! >pid", dir.path, name)
       elf.read(dir.path .. "/" .. (name == "pipe" and name or "a"))

@@ -133,7 +133,8 @@ describe("errors", function()
     local tree, p = helper.shape(work)
     helper.check(p)
     if releases.closes_twice() then
-      -- then each of the two that fail runs where the error was caught, too
+      -- in these releases, each __close that fails runs again where the error
+      -- is caught
       assert.equal(2, helper.named(p, "leaves").calls +
         helper.named(p, "both").calls)
       assert.is_truthy(tree:find("\n  __close 2\n", 1, true), tree)
@@ -234,7 +235,7 @@ describe("deep recursion", function()
     assert.is_true(f.total_ns <= p.nodes[1].total_ns)
   end)
 
-  -- Lua tells nothing of the call that finds no room any more
+  -- Lua has no event for the call that finds no room on the stack
   it("that overflows Lua's stack takes no longer, with a handler", function()
     if helper.slow then return end
     for _, options in ipairs { { max_nodes = 2000000, recursion = "full" }, {},

@@ -26,7 +26,7 @@ local function work()
   leaf()
 end
 
--- a text that is longer than what is gathered before it is written
+-- an export that is longer than the writer's buffer
 local function long() work() for i = 1, 3000 do
   profiler.enter("z", i)
   profiler.leave "z"
@@ -422,7 +422,7 @@ describe("callgrind", function()
     local lines = lined.lines["@spec/export_spec.lua"]
     local at = debug.getinfo(leaf, "S").linedefined
     assert.equal(lines[at].self_ns, own.leaf.lines[at])
-    -- its zones have part of its time
+    -- zones of `work` have a part of its time
     at = debug.getinfo(work, "S").linedefined
     local count = 0
     for _ in pairs(own.work.lines) do count = count + 1 end

@@ -329,7 +329,7 @@ describe("a file that is being written", function()
           host.sleep(0.1)
           first = load()
         until first or os.time() > deadline
-        -- its start may have taken long
+        -- starting the program may have taken long
         repeat
           host.sleep(0.5)
           p = load()
@@ -340,14 +340,14 @@ describe("a file that is being written", function()
         helper.check(p)
         local f = helper.named(p, %q)
         local since = p.meta.since_last_event_ns
-        -- all that passed since then is its own
+        -- the function that runs has all the time since the last event
         assert(since > first.meta.since_last_event_ns)
         assert(f.self_ns > since // 2 and since > p.meta.wall_ns // 2)
         assert(f.self_ns > p.program_ns // 2)
         local report = p:report { color = "never" }
         assert(report:find "\nnote: still being recorded; " and
           report:find "last event was %%S+ ago")
-        -- but not when nobody writes it any more
+        -- this ends when the program that writes the file has ended
         local last = profiler.load(arg[1])
         assert(not last.meta.live and not last.meta.since_last_event_ns)
         assert(helper.named(last, f.name).self_ns < since)
@@ -367,7 +367,7 @@ describe("a file that is being written", function()
     assert.is_truthy(output:find(("false\t.*start: %s: process %d writes " ..
       "to it\tfalse"):format(path:gsub("%p", "%%%0"), pid)), output)
     leaf(2)
-    -- nor by another state of the same process
+    -- another state of this process cannot record into the file either
     local state = host.state()
     output = state:run(([[
       local ok, why = pcall(require "cprof".start, { file = %q })
@@ -377,7 +377,7 @@ describe("a file that is being written", function()
     state:close()
     profiler.stop()
     assert.equal(2, helper.find(assert(profiler.load(path)), leaf).calls)
-    -- who has stopped does not write any more
+    -- a recording that has stopped keeps no other program from the file
     output = shell("", [[
       require "cprof".start { file = arg[1] }
       require "cprof".stop()
@@ -385,7 +385,7 @@ describe("a file that is being written", function()
     assert.equal("mine\n", output)
   end)
 
-  it("has the number of the process in its name for %p", function()
+  it("has the process ID in its name for %p", function()
     profiler.start { file = path .. ".%p" }
     profiler.stop()
     local name = path .. "." .. profiler.snapshot().meta.pid
@@ -712,7 +712,7 @@ describe("what is not a profile", function()
     return read(path)
   end
 
-  -- by someone who knows how files are made
+  -- with a valid checksum
   local function with(s, at, bytes)
     return host.sealed(s:sub(1, at) .. bytes .. s:sub(at + #bytes + 1))
   end
@@ -824,7 +824,7 @@ describe("what is not a profile", function()
       record { mode = mode, callsites = true }
       local s = read(path)
       for i = 1, math.max(helper.many(300), 20) do
-        -- where there is something, more often than where there is not
+        -- more often in the used part of the file than in the rest
         local at = math.random(i % 2 == 0 and 300 or #s) - 1
         if i % 3 == 0 then at = s:find("[^%z]", math.random(#s)) or at end
         write(path, with(s, at, string.char(math.random(0, 255))))

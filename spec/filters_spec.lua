@@ -91,7 +91,8 @@ describe("a filter", function()
       profiler.start(options)
       local tried = -left
       assert(profiler.stop())
-      -- the last of these that is in a filter: others load modules
+      -- Finds the last call that is made from within a filter: later ones are
+      -- made where modules are loaded.
       repeat
         results, left = {}, tried
         profiler.start(options)

@@ -408,7 +408,7 @@ describe("finalizers", function()
 end)
 
 describe("the collector", function()
-  -- how it is set, without which a mode cannot be asked for
+  -- The collector's settings; its mode is known only by setting another one.
   local function settings()
     local running = collectgarbage "isrunning"
     local mode = collectgarbage "incremental"
@@ -541,7 +541,7 @@ describe("the collector", function()
       assert(profiler.stop())
       assert(explicit >= 5)
       assert(cycles <= explicit + 1, cycles .. " " .. explicit)
-      -- and comes when it would have come
+      -- the collector then runs again by itself
       local before = cycles
       for i = 1, 3000000 do live[i % 1000] = { i } end
       assert(cycles > before)

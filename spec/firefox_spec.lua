@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -127,7 +127,7 @@ describe("an export for Firefox's profiler", function()
     near(100, from, "the wait begins")
     near(500, to, "the wait ends")
     near(400, sum, "the wait")
-    -- its clock knows nothing of waits
+    -- this clock does not know about waits
     assert.is_nil(d.threads[1].samples.threadCPUDelta)
   end)
 

@@ -20,7 +20,7 @@ local program = [[
   end
   print "the others work"]]
 
--- the program's output where `how` begins it
+-- the program's output; `how` starts the program
 local function run(how)
   local dir <close> = command.folder()
   local out, err = command.shell(("%s $SPEC_LUA '%s' '%s'"):format(how,
@@ -28,7 +28,7 @@ local function run(how)
   return out .. err
 end
 
--- signals that are blocked stay so in what is executed
+-- blocked signals stay blocked in a program that is executed
 local blocking = "perl -e 'use POSIX; my $s = POSIX::SigSet->new; " ..
   "%s; sigprocmask(SIG_BLOCK, $s); exec @ARGV'"
 

@@ -19,7 +19,8 @@ local start = [[
     return profiler.load((path:gsub("%%p", tostring(process))))
   end
 
-  -- sound, of this process, with so many calls of leaf, and how it ended
+  -- Checks the profile of a process: its sums, the number of calls of leaf, and
+  -- why recording ended.
   local function expect(process, n, ended)
     local p = assert(load_of(process))
     helper.check(p)
@@ -459,7 +460,7 @@ describe("the child of a fork", function()
       os.execute("chmod a-w " .. folder)
       local child, process = host.fork()
       if child then
-        -- for whom nothing is forbidden, the file is there already
+        -- root may write anywhere, so a folder is in the place of the file
         os.execute(("mkdir %s/sub-%d 2>/dev/null"):format(folder,
           host.process()))
         calls(3)

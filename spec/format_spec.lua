@@ -96,7 +96,7 @@ describe("columns", function()
       [35] = "/usr/…/5.1/luacheck/lexer.lua:98",
       [31] = "/usr/…/luacheck/lexer.lua:98", [20] = "/usr/…/lexer.lua:98",
       [19] = "/usr/…/lexer.lua:98", [18] = "…/lexer.lua:98",
-      -- of the file's own name, the line is what matters
+      -- if the file's name is cut, its line number stays
       [12] = "…exer.lua:98",
     } do
       assert.equal(s, format.cutpath(path, width))

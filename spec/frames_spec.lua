@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -353,7 +353,7 @@ describe("averages", function()
         end
         local self, self2 = way(of "self_ns")
         local total, total2 = way(of "total_ns")
-        -- overhead is what the others leave, each of which is rounded
+        -- overhead is what all other nodes leave, and each of these is rounded
         local rough = row.func.id == p.overhead and #p.functions or 1
         assert.near(self, row.self_ns, rough)
         assert.near(total, row.total_ns, rough)
@@ -376,7 +376,7 @@ describe("averages", function()
       for id, node in ipairs(nodes) do
         local self = way(function(f) return kept[f.number][id].self_ns end)
         local calls = way(function(f) return kept[f.number][id].calls end)
-        -- overhead is what the others leave, each of which is rounded
+        -- overhead is what all other nodes leave, and each of these is rounded
         local rough = node.func == p.overhead and #nodes or 1
         assert.near(self, node.self_ns, rough)
         assert.near(calls, node.calls / 1000, 0.001 + calls * 1e-3)
@@ -459,18 +459,19 @@ describe("averages", function()
         if row.func == f then of[which] = row.calls end
       end
     end
-    -- it was called in the first half only
+    -- `deep` was called in the first half only
     assert.is_true(of[1] < of[2] and of[2] < 4)
   end)
 
   it("say which ones there are", function()
     assert.has_error(function() p.frames:averages(3) end,
-      'frames:averages: must be "all", 1 or 2, got 3 (a number)')
+      'frames:averages: the argument must be "all", 1 or 2, got 3 (a number)')
     assert.has_error(function() p.frames:at(-1) end,
-      "frames:at: must be an integer from 0, got -1 (a number)")
+      "frames:at: the number must be an integer of at least 0, got -1 " ..
+      "(a number)")
     assert.same(p.frames:at(1), p.frames:at(1.0))
     assert.has_error(function() p.frames:percentiles(5) end,
-      "frames:percentiles: must be a function of this profile")
+      "frames:percentiles: the function must be one of this profile")
   end)
 end)
 
@@ -519,9 +520,10 @@ describe("percentiles", function()
     local p, other = frames(3, {}), frames(3, {})
     assert.has_error(function()
       p.frames:percentiles(other.functions[1])
-    end, "frames:percentiles: must be a function of this profile")
+    end, "frames:percentiles: the function must be one of this profile")
     assert.has_error(function() p.frames:percentiles(nil, "calls") end,
-      'frames:percentiles: must be "self_ns" or "total_ns", got "calls"')
+      'frames:percentiles: the field must be "self_ns" or "total_ns", ' ..
+      'got "calls"')
   end)
 end)
 
@@ -643,7 +645,7 @@ describe("slow_frames", function()
       end, { mode = mode, history = 100, slow_frames = {
         budget_ms = budget / 1e6, keep = 100 } })
       local costs = {}
-      -- whatever is thought to be overhead
+      -- whatever costs are assumed
       for _, ns in ipairs { -1, 0, 10, 100, 1000, 1e6 } do
         if ns >= 0 then
           for name in pairs(p.meta.costs_ns) do costs[name] = ns end
@@ -703,7 +705,7 @@ describe("the end of a frame", function()
 
   it("asks for no memory once it is warm", function()
     local result, status, asked, left = host.memory(code .. [[
-      -- a host's clock knows no waits, of which the first asks for memory
+      -- by the host's clock, there are no waits; the first one asks for memory
       local zones = package.loadlib(package.searchpath("spec_host",
         package.cpath), "luaopen_spec_zones")()
       zones.clock(true)
@@ -759,7 +761,7 @@ describe("the end of a frame", function()
     assert.equal(1000 + helper.many(1000000), tonumber(ended))
   end)
 
-  -- how long that takes is seen by make bench
+  -- `make bench` measures how long that takes
   it("looks at the functions that ran since the last one", function()
     local all = {}
     for i = 1, 1000 do all[i] = load("return " .. i, "=f" .. i) end

@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -8,7 +8,7 @@ local profiler = require "cprof"
 
 local ms <const> = 1000000
 
--- of each gap, so much may be computing or not
+-- ns of each gap that may count as the wrong kind of time
 local noise <const> = 3000
 
 local pass <const> = driven.pass
@@ -119,7 +119,7 @@ describe("a gap between events", function()
   end)
 
   it("is not hidden by a look at the clocks that comes after it", function()
-    -- some events look at the clocks, which ones is drawn by lot
+    -- only some events read the clocks, which are drawn by lot
     for reading = 2220, 2320 do
       local p = driven.parts(function()
         driven.rob(reading, 8 * ms)

@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -154,8 +154,8 @@ describe("the time of the garbage collector", function()
   end)
 
   with("leaves the heap as large as it is without", function()
-    -- A few bytes can move a minor collection, and the peak by a tenth with
-    -- it, either way: so of generational heaps, the median counts.
+    -- In generational mode, a few bytes can move a minor collection, and thus
+    -- change the peak by a tenth: the median of several heaps is compared.
     for _, kind in ipairs { "incremental", "generational" } do
       local gc, bare = both(([[
         local peaks = {}
@@ -332,8 +332,8 @@ describe("the time of the garbage collector", function()
     if not usable then
       assert.has_error(function() profiler.start { gc = true } end,
         "start: option 'gc' needs " .. (releases.without_internals() and
-        "to read Lua's own structures, which is not possible here, or " ..
-        "switched off by CPROF_INTERNALS=0" or "Lua 5.4: " ..
+        "to read Lua's own structures, which is not possible here or " ..
+        "is switched off by CPROF_INTERNALS=0" or "Lua 5.4: " ..
         "cprof cannot control the collector of " .. _VERSION))
     end
   end)

@@ -61,7 +61,7 @@ end
 
 local function line_of(f, n) return debug.getinfo(f, "S").linedefined + n end
 
--- samples are far apart: six deviations of the sum of so many
+-- Is a sum of samples within six standard deviations of the true one?
 local function near(wanted, got, interval, what)
   local within = 6 * math.sqrt(wanted * interval) + interval
   assert.is_true(math.abs(got - wanted) <= within,

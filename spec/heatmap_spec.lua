@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -192,8 +192,8 @@ describe("what stands out", function()
     assert.same({ 1, 3 }, { #some, more })
   end)
 
-  -- Rounds of 60 ms, of which `step` has 20 and two times 4; but for `at`, in
-  -- which `stall` runs.
+  -- Rounds of 60 ms: `step` takes 20 ms once and 4 ms twice; in round `at`,
+  -- `stall` runs instead.
   local function step(n) spin(n) end
   local function stall() spin(60) end
   local function rounds(n, at)

@@ -243,7 +243,7 @@ describe("other hooks", function()
     coroutine.resume(co)
     local during = select("#", debug.gethook(co))
     profiler.stop()
-    -- of one that is there, there is a mask, too
+    -- if a hook is set, its mask is known, too
     assert.equal(1, during)
     assert.equal(1, select("#", debug.gethook(co)))
   end)

@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -18,7 +18,7 @@ local function work()
   down(5)
 end
 
--- what takes time, where tables do
+-- takes time where each new table does
 local function tables(n) for _ = 1, n do local _ = { n } end end
 
 local function text(p, options)
@@ -566,7 +566,7 @@ describe("cprof html", function()
     return dir:file(name)
   end
 
-  -- as in that folder
+  -- runs a command of cprof in that folder
   local function within(dir, ...)
     return command.shell(("cd '%s' && $SPEC_LUA '%s/lua/cprof/bin/cprof' %s")
       :format(dir.path, core.cwd(), table.concat({ ... }, " ")))

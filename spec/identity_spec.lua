@@ -82,7 +82,7 @@ describe("the identity of functions", function()
       calls[#calls + 1] = count
     end
     assert.same({ "2", "1" }, calls)
-    -- and closures made while recording, by a chunk that is seen to run
+    -- closures made while recording, by a chunk whose call was recorded
     local chunk = load("return function() end, function() end", "=twins")
     local function later()
       for _ = 1, 3 do
@@ -265,7 +265,7 @@ describe("the identity of functions", function()
   end
 
   it("costs no dump of each closure that is made for a call", function()
-    -- which would take some thirty times as long
+    -- with a dump of each closure, it would take some thirty times as long
     local r = ratio(fresh, same)
     assert.is_true(r < 15, r)
   end)
@@ -308,7 +308,7 @@ describe("the identity of functions", function()
 end)
 
 describe("many functions on one line", function()
-  -- `n` of them, all with code of their own but the last two
+  -- a text of `n` functions, all with code of their own but the last two
   local function text(n)
     local rows = {}
     for i = 1, n do

@@ -53,7 +53,7 @@ local function runs(bin, set, lua)
     output)
 end
 
--- for man, and for the shells
+-- what `make install` installs for man, and for shells
 local shared = { "share/man/man1/cprof.1",
   "share/bash-completion/completions/cprof",
   "share/zsh/site-functions/_cprof",
@@ -65,7 +65,8 @@ local function said(output)
     output:match "\n([^\n]*does not find[^\n]*\n.*)" or ""
 end
 
--- whatever is linked, it is with what the C library may have apart
+-- each command that links has the libraries that some systems keep apart from
+-- the C library
 local function links_all(output)
   local linux = select(2, shell "uname") == "Linux\n"
   local count = 0
@@ -179,7 +180,7 @@ describe("an installed cprof", function()
 
   it("is not needed to run the command of a checkout that was built",
     function()
-      -- its first line says lua5.4
+      -- the first line of the command says lua5.4
       runs("lua/cprof/bin", "",
         interpreter.version ~= "5.4" and "$SPEC_LUA" or nil)
     end)

@@ -22,7 +22,7 @@ describe("the room that reads Lua's structures", function()
 
   teardown(function() os.execute(("rm -r '%s'"):format(dir.path)) end)
 
-  -- a program that believes in this header
+  -- compiles a program with this text as the header
   local function program(name, text, flags)
     dir:file("internals/internals.h", text)
     local _, err, status = command.shell((
@@ -33,7 +33,7 @@ describe("the room that reads Lua's structures", function()
     assert.equal(0, status, err)
   end
 
-  -- how it asks Lua
+  -- how such a program reads Lua: "direct" or "public"
   local function asks(name, before, ...)
     local out, err, status = command.shell(("export LD_PRELOAD=; " ..
       "%s '%s/%s' %s"):format(before or direct, dir.path, name,
@@ -42,7 +42,7 @@ describe("the room that reads Lua's structures", function()
     return out
   end
 
-  -- whose header has other values, by name
+  -- how a program reads Lua if a constant of its header has another value
   local function asks_wrong(name, value)
     return asks("wrong", direct, name, ("%d"):format(value))
   end
@@ -62,7 +62,7 @@ describe("the room that reads Lua's structures", function()
   it("is used neither, nor crashes, where an offset is wrong", function()
     local count, text = 0, header:gsub(
       "\n#define (INTERNALS_[%u_]+)\t(%w+)", function(name, value)
-        -- these two are sizes of arrays
+        -- INTERNALS_STATE and INTERNALS_PROTO are sizes of arrays
         return name ~= "INTERNALS_STATE" and name ~= "INTERNALS_PROTO" and
           ('\n#define %s\tlayout("%s", %s)'):format(name, name, value) or nil
       end)
@@ -71,7 +71,7 @@ describe("the room that reads Lua's structures", function()
     assert.equal("direct\n", asks "wrong")
     for name, value in header:gmatch "\n#define (INTERNALS_%u+_%u+)\t(%d+)" do
       for _, wrong in ipairs { value + 8, value == "0" and 24 or value - 8 } do
-        -- the collector's count is proved when it is asked for
+        -- the offset of the collector's count is proved only when it is needed
         local global = name:find "_GLOBAL_"
         assert.equal(not global and "public\n" or
           _VERSION == "Lua 5.4" and "direct, no count\n" or "direct\n",

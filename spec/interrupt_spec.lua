@@ -77,7 +77,7 @@ describe("Ctrl-C under cprof run", function()
       local _, err, status = interrupted(dir, 1, "run", "--quiet", how,
         script)
       assert.equal(1, status)
-      -- it may not have returned from what made the file
+      -- the program may not have returned yet from the call that made the file
       assert.is_truthy(err:find("interrupted!\nstack traceback:\n\t" ..
         ".-in function <[^\n]*x.lua:2>\n"), err)
       if direct then
@@ -88,7 +88,7 @@ describe("Ctrl-C under cprof run", function()
         assert.same({ "2", "4", "7" }, shown, err)
       end
     end
-    -- others are as they always were
+    -- an error that the program catches itself has no traceback
     script = dir:file("y.lua", busy .. "print(pcall(busy))")
     local out, err = interrupted(dir, 1, "run", "--quiet", script)
     assert.is_truthy(out:find "^false\t[^\n]*interrupted!\n$", out .. err)

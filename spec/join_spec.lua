@@ -347,7 +347,8 @@ describe("cprof run --both", function()
       assert.equal(100, helper.named(p, "leaf").calls)
       assert.equal(tiny.self_ns, tiny.self_raw_ns)
       assert.is_true(p.time_samples > 0)
-      -- exact mode charges it with what its calls cost
+      -- in mode call alone, `tiny` would be charged with what its calls cost
+      -- Lua
       assert.is_true(tiny.self_ns < 0.5 * p.program_ns)
       assert.is_true(helper.named(p, "leaf").self_ns > 0.2 * p.program_ns)
     end)

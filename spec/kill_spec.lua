@@ -28,7 +28,7 @@ local function work(i)
   end
 end
 
--- says what will have been done by the time that it says more
+-- announces the work that will be done before the next announcement
 local function doomed(options)
   return function(announce)
     options.file = path

@@ -31,7 +31,7 @@ describe("commands without a file", function()
       { "export", "--format=folded" } } do
       local out
       out, err, status = cprof(table.unpack(words))
-      -- what does not begin with the name of the program is told to be its
+      -- output that does not begin with the program's name has a note with it
       local told = err:match("^note: this is the last recording, of " ..
         "(%S+), begun at %d%d:%d%d:%d%d\n$")
       local headed = out:find("cprof: ", 1, true) == 1
@@ -176,7 +176,7 @@ describe("commands without a file", function()
       assert.is_truthy(out:find("leaf", 1, true), err)
       assert.is_truthy(err:find("^" .. note .. "$"), err)
     end
-    -- there is one before that here, but not there
+    -- b has an earlier recording in its folder, a has none
     local out, err = b.cprof "diff"
     assert.is_truthy(out:find "before: b%.lua.-after: b%.lua", out .. err)
     err = select(2, a.cprof "diff")

@@ -296,7 +296,7 @@ describe("line mode", function()
     check_sums(p)
     local lines = p.lines["=game.lua"]
     assert.same({ 7000, 30000 }, { lines[2].self_ns, lines[4].self_ns })
-    -- both calls of the first one
+    -- both calls that the outermost call makes
     assert.same({ 6, 26000 }, { lines[4].calls, lines[4].total_ns })
     assert.same({ 1, 37000 }, { lines[7].calls, lines[7].total_ns })
   end)

@@ -3,7 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local mostly = require "mostly"
 
--- a recording of a script in a folder whose name is no word of an address
+-- a recording of a script in a folder whose name must be escaped in addresses
 local function recorded(dir)
   local folder = dir.path .. "/a b#é"
   assert(os.execute(("mkdir '%s'"):format(folder)))

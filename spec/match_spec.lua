@@ -39,7 +39,8 @@ local function edit(before, after, from, to)
   return places(dir, out), places(dir, how), out
 end
 
--- the same by lines alone, of functions that are not the chunk
+-- pairs of lines: those of functions, without the main chunk, that match after
+-- an edit
 local function lines_of(before, after)
   local dir <close> = command.folder()
   local a = edited.run(dir, "x.lua", before)
@@ -184,12 +185,13 @@ describe("functions of two profiles", function()
       "t[2] = function() return 1 end\n" ..
       "t[3] = function() return _VERSION end\n" ..
       "t[1]() t[2]() t[3]()"
-    -- those that are alike keep their order; the last one comes first
+    -- functions with equal code keep their order; the one that was last is now
+    -- first
     assert.same({ [2] = 3, [3] = 4, [4] = 2 }, lines_of(text,
       "local t = {}\nt[3] = function() return _VERSION end\n" ..
       "t[1] = function() return 1 end\nt[2] = function() return 1 end\n" ..
       "t[1]() t[2]() t[3]()"))
-    -- where one is new, the nearest lines decide
+    -- where a function is new, the nearest lines decide
     assert.same({ [2] = 3, [3] = 4, [4] = 5 }, lines_of(text, "\n" .. text ..
       "\n\n\nt[4] = function() return 4 end t[4]()"))
   end)

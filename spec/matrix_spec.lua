@@ -14,7 +14,7 @@ local recorded = require "cprof.count.lines".recorded
 
 local measures = { alloc = true, allocs = true, live = true, peak = true }
 
--- may allocations be in the place of times?
+-- why an option cannot have this value for a profile; nil: it can
 local function unmeasured(p, option, value)
   if (value == "cpu" or value == "wait") and not p.meta.waiting_ns then
     return ("option '%s' must not be \"%s\" for a profile without waiting " ..

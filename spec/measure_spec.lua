@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -7,7 +7,7 @@ local command = require "command"
 local helper = require "helper"
 
 local ms <const> = 1000000
--- of each gap, so much may be computing or not
+-- ns of each gap that may count as the wrong kind of time
 local noise <const> = 3000
 
 local function compute() driven.pass(20 * ms) end

@@ -18,7 +18,7 @@ local ways = {
   raw = { compensate = false, mode = "line" },
 }
 
--- what there is of each kind, in a process of its own
+-- the sum of profiles, added up by the command
 local function merge(dir, ...)
   local words = { "merge", "-o", dir:file "sum.cprof" }
   for i, p in ipairs { ... } do
@@ -56,7 +56,7 @@ local function sums(p, out)
   return out
 end
 
--- and of each line, by source and number
+-- what a profile says of each line, by source and number
 local function line_sums(p, out)
   out = out or {}
   for source, lines in pairs(p.lines) do
@@ -359,14 +359,14 @@ describe("the sum of profiles of a program that was edited", function()
     local text = sum:annotate(select(2, source(sum, "(older text)")))
     assert.is_truthy(text:find("return #list + total\n", 1, true), text)
     assert.is_nil(text:find("note:", 1, true), text)
-    -- a third one of either text finds its own
+    -- a third profile of either text is added to the source with that text
     local again = merge(dir, sum, p, q)
     assert.equal(from[6].hits * 2,
       source(again, "(older text)")[6].hits)
     assert.equal(to[8].hits * 2, source(again, "x.lua")[8].hits)
     assert.equal((from[3].hits + to[5].hits) * 2,
       source(again, "x.lua")[5].hits)
-    -- and one of a third text another one
+    -- a profile with a third text makes another source of an older text
     local r = edited.run(dir, "x.lua", "\n" .. edited.text, options)
     again = merge(dir, sum, r)
     assert.equal(from[3].hits + to[5].hits + source(r, "x.lua")[4].hits,
@@ -404,7 +404,7 @@ describe("the sum of profiles of a program that was edited", function()
     local _, key = source(sum, "new/x.lua")
     assert.is_nil(source(sum, "old/x.lua"))
     assert.equal(2 * source(p, "x.lua")[3].hits, sum.lines[key][4].hits)
-    -- the same text is the same source
+    -- equal texts at different places are one source
     local same = edited.run(dir, "other/x.lua", edited.text, options)
     sum = merge(dir, p, same)
     assert.equal(2 * source(p, "x.lua")[13].hits,

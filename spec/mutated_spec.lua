@@ -81,7 +81,7 @@ describe("a damaged file", function()
       local path = dir:file "x.cprof"
       helper.record(function() end, { mode = mode, file = path })
       local s = command.read(path)
-      -- the owner, which becomes that of overhead
+      -- the function that the block belongs to becomes that of overhead
       s = put(s, block(s, kind) - 64 + 4, ("I4"):pack(1))
       local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""
       assert.is_truthy(why:find("damaged: function of ", 1, true), why)
@@ -123,7 +123,7 @@ describe("a damaged file", function()
       local s = command.read(path)
       local form = ("I4I4"):pack(7, 0) .. "%s%s"
       local at = s:find(form:format("program", program), 1, true)
-      -- a number, for what takes one
+      -- digits, for fields that are numbers
       local digits = ("12"):rep(#program):sub(1, 2)
       digits = ("0"):rep(#program - #digits) .. digits
       for _, key in ipairs { "wall_ns", "measure",
@@ -166,7 +166,8 @@ describe("a damaged file", function()
     local dir <close> = command.folder()
     local path = dir:file "x.cprof"
     local first, second = require "spec_host".nameless()
-    -- names of locals do not last
+    -- C functions that are only in local variables have no names when recording
+    -- ends, so they are named by their place
     helper.record(function() first() second() end, { file = path })
     assert(profiler.load(path))
     local s, count = command.read(path):gsub("%.so%+0x(%x)", ".so+0y%1")

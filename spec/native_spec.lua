@@ -369,7 +369,7 @@ describe("a core file", function()
     local dumped = assert(remote.read_core(path, nil, false, true))
     assert.is_true(#lines(found) > 20)
     assert.same(lines(found), lines(dumped))
-    -- a program that was built anew is not taken for that one
+    -- a program that was built anew is not taken for the one in the core file
     finish(host)
     os.rename(dir.path .. "/host", dir.path .. "/old")
     compile.must("cp /bin/true %s/host", dir.path)
@@ -378,7 +378,7 @@ describe("a core file", function()
     dumped = assert(remote.read_core(path, dir.path .. "/old", false,
       true))
     assert.same(lines(found), lines(dumped))
-    -- nor is one of which the core file has not got the beginning
+    -- nor is a file whose beginning the core file does not have
     local others = 0
     local late = dir:file("late", (without_beginnings(command.read(path),
       dir.path .. "/host")))
@@ -613,9 +613,9 @@ coroutine.wrap(function() return (pcall(outer)) end)()
     end
   end)
 
-  it("names functions of memory that is no file's", function()
+  it("names functions in memory without a file", function()
     local dir <close> = command.folder()
-    -- as those of a compiler at run time
+    -- such as those that a compiler makes at run time
     dir:file("host.c", [[
 #include <stdio.h>
 #include <string.h>
@@ -781,7 +781,7 @@ describe("the reader of C stacks", function()
       local items = core.native_join(frames, calls, up_to(2) == 0)
       local call, frame = 0, 0
       for i = 1, #(items or {}), 2 do
-        -- each call once and in its order, and so each frame
+        -- each call comes once and in its order, and so does each frame
         if items[i] ~= 0 then
           assert.equal(call + 1, items[i])
           call = items[i]

@@ -158,7 +158,7 @@ describe("the options of start", function()
     local decode = require "cprof.encoding.json".decode
     assert.same({ exclude = '"\\255\\233"' },
       decode(table.concat(json)).meta.options)
-    -- those that are as they always are go without saying
+    -- options with their default values are not listed
     p = helper.record(other, { callsites = false, mode = "line" })
     assert.is_nil(p.meta.options)
     assert.same({ lines = '"x"' }, helper.record(other,

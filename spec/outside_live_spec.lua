@@ -210,7 +210,7 @@ describe("cprof top of a process that does not record itself", function()
       says(("process %d does not record into a file, and cannot be sampled " ..
         "from outside: process %d has no Lua 5.4 or 5.5 state"):format(
         other.pid, other.pid), tostring(other.pid))
-      local only = "--%s needs the number of a process that does not record " ..
+      local only = "--%s needs the ID of a process that does not record " ..
         "itself: only such a process is sampled from outside"
       says(only:format "rate", "--rate", "9", "--", "x.lua")
       local path = dir:file("x.cprof", "")

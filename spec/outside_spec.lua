@@ -285,8 +285,9 @@ describe("a program's hook", function()
         for name, ask in pairs(asked) do
           pieces = 0
           local seen_of_it = check("", 1, function() ask(p) end)
-          -- until the hook is away, and once it is back: so it is for
-          -- each call of the program's own function
+          -- a few instructions run before the hook is removed and after it is
+          -- set again: at the start, at the end, and around each call of the
+          -- program's functions
           local calls = name == "sums" and #p.functions or pieces
           local most = 60 + 40 * calls
           assert.is_true(seen_of_it < most, name .. " " .. seen_of_it)
@@ -310,8 +311,8 @@ describe("a program's hook", function()
     assert.equal(table.concat(expected), table.concat(out))
   end)
 
-  -- raises an error within cprof's own code, between the functions that the
-  -- program calls, which have a few instructions before the hook is away
+  -- Raises an error in cprof's own code where the hook is not removed yet: in a
+  -- few instructions around calls of the program's functions.
   local function late()
     local info = debug.getinfo(2, "Sn")
     if info.source:find("cprof/", 1, true) then error "too late" end
@@ -326,7 +327,7 @@ describe("a program's hook", function()
       if not ok then failed = failed + 1 end
       profiler.stop()
     end
-    -- those that come in the first or last instructions of it
+    -- only errors in its first or last instructions make it fail
     assert.is_true(failed < 40, failed)
   end)
 
@@ -393,7 +394,7 @@ describe("a program's hook", function()
     assert.equal(hook, after)
   end)
 
-  -- calls f within cprof's own code, as a finalizer or a signal does
+  -- calls f while cprof's own code runs, as a finalizer or a signal would
   local function within(p, f)
     local there, called = debug.gethook(), false
     for _ = 1, 1000 do

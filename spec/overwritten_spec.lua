@@ -114,8 +114,8 @@ local function run(script, file, line, name)
     file, command.quote(line), command.quote(name)))
 end
 
--- Another function stands in all nodes while samples come that find what the
--- ones before have found, and the right one after that.
+-- While samples come that should find the nodes of earlier ones, all nodes have
+-- another function; afterwards, they have the right one again.
 local moment = [[
 local blocks = require "blocks"
 local profiler = require "cprof"

@@ -54,7 +54,7 @@ describe("the pace of looks from outside", function()
     for _, stop in ipairs {
       always(0.002), always(longest),
       function(n) return n % 100 == 0 and longest or 0.00004 end,
-      -- it was quiet at first
+      -- stops that are short at first, then long
       function(n) return n < 3000 and 0.00001 or longest end,
     } do
       for _, seconds in ipairs { 2, 10, 100 } do

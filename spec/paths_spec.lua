@@ -109,7 +109,7 @@ describe("paths", function()
       "require('near')() os.execute('kill -9 $PPID')")
     within(dir.path, "", "run", "--quiet", "--lines", "-o", lines, "-e",
       "require('near')()")
-    -- of the same name, with other functions
+    -- a file of the same name with other functions
     other:file("near.lua", (module:gsub("called", "wrong")))
     local out, err = within(other.path, "", "report", "--mode=self",
       "--min-percent=0", path)

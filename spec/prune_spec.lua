@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -21,7 +21,7 @@ local function calls_of(p)
   return n
 end
 
--- what takes time, where tables do
+-- takes time where each new table does
 local function spin(n) for _ = 1, n do local _ = {} end end
 
 -- a profile in which nothing else takes time
@@ -331,7 +331,7 @@ describe("a million nodes", function()
         -- the program waits, so that profiles also have CPU and waiting
         local of, peak = sizes(([[
           local p = require "manystates"(%d, { mode = "line" }, function()
-            -- its child ends when it waits for it
+            -- the child ends when this process waits for it
             os.execute("until grep -q '^State:.S' /proc/$PPID/status; do " ..
               ":; done; sleep 0.01")
           end)
@@ -341,11 +341,11 @@ describe("a million nodes", function()
         for name, size in pairs(of) do
           assert.is_true(size > 100 and size < 30000000, name .. size)
         end
-        -- what no limit has cut
+        -- files that no limit has made smaller
         if n == 1000000 then
           assert.is_true(of.speedscope + of.json > 10000000)
         end
-        -- a sanitizer's own memory is none of ours
+        -- a sanitizer's own memory does not count
         if n == 1000000 then assert.is_true(peak < 5, peak) end
       end)
   end
@@ -363,7 +363,7 @@ describe("a million nodes", function()
     for name, size in pairs(of) do
       assert.is_true(size < 3000000, name .. size)
     end
-    -- what no limit has cut
+    -- a file that no limit has made smaller
     if n == 1000000 then assert.is_true(of.speedscope > 1000000) end
     assert.is_truthy(of.folded and of.pprof and of.callgrind and of.json)
   end)

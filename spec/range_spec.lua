@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -43,8 +43,8 @@ describe("a range of a profile", function()
     local q = part(p, 0.0502, 0.0506)
     assert.equal(0, q.samples)
     local s = q:report { width = 200 }
-    assert.is_truthy(s:find("\nno samples in this range: what ran or " ..
-      "waited is known from the next sample\n", 1, true), s)
+    assert.is_truthy(s:find("\nno samples in this range; its figures " ..
+      "come from the next sample\n", 1, true), s)
     assert.is_truthy(s:find "\n *400µs +%- +400µs +%- +spin ", s)
     driven.start {}
     s = driven.stop():report()
@@ -301,7 +301,7 @@ describe("a damaged time axis", function()
     for what, case in pairs {
       -- an AxisChunk: number, from, used, bytes
       ["time of a sample"] = { axis + 16, ("I4"):pack(1 << 31) },
-      -- behind the last time that there is; its samples would begin again at 0
+      -- later than the largest time, so that times would wrap around to 0
       ["time of a"] = { axis, ("I8i8"):pack(1, -1) },
       ["place of a sample"] = { places + 8, ("I4"):pack(1 << 20) },
       ["size of a block"] = { block(s, 11) + 8, ("I4"):pack(1 << 30) },

@@ -55,7 +55,7 @@ describe("the README", function()
     assert.equal(4, #blocks)
     for i, session in ipairs(blocks) do
       if i == 3 then dir:file(script, edited) end
-      -- what holds a program up for long may be the largest difference
+      -- on a busy machine, another function may have changed most
       local words = session[1]:gsub("^cprof", ""):gsub("%-%-limit 1$",
         "--limit 40")
       local out, err, status = command.shell(([[

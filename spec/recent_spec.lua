@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -70,7 +70,7 @@ describe("the last seconds of a recording", function()
       { p.meta.reason, p.meta.range })
     assert.is_truthy(p:report():find("\nreason: a stall\\27[0m\n", 1, true))
     assert.equal(all.meta.started_at, p.meta.started_at)
-    -- the recording goes on, and has no part of it
+    -- recording goes on, and does not include the time of the dump
     assert.same({ 700, 700e6 }, { all.samples, all.program_ns })
   end)
 
@@ -378,7 +378,7 @@ describe("the last seconds of a recording", function()
       { on_slow = { x = 1 } })
     for _, wrong in ipairs { { x = 0 }, { x = "1" }, { 1 }, {} } do
       fails("start: option 'on_slow' must be a table { [name] = seconds, a " ..
-        "positive number }, got a table", start,
+        "number above 0 }, got a table", start,
         { mode = "sample", on_slow = wrong })
     end
     for _, mode in ipairs { "call", "line", "trace", "count" } do
@@ -389,8 +389,8 @@ describe("the last seconds of a recording", function()
       "got 0 (a number)", start, { mode = "sample", keep_last = 0 })
     fails("start: with option 'keep_last', 'file' needs %t or %n in its " ..
       'name, got "x"', start, { mode = "sample", keep_last = 1, file = "x" })
-    fails("start: options 'keep_last' and 'every' cannot be combined: one " ..
-      "writes a file when it is asked for, the other all the time", start,
+    fails("start: options 'keep_last' and 'every' cannot be combined: " ..
+      "'keep_last' writes a file on request, 'every' all the time", start,
       { mode = "sample", keep_last = 1, file = "x%n", every = 1 })
   end)
 end)

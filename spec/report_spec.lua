@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -143,7 +143,7 @@ describe("a report", function()
       color = "never" }
     local count, share = s:match "\n… (%d+) more functions, (%S+) %% self\n$"
     assert.is_truthy(count, s)
-    -- but the root and the profiler itself
+    -- without the root and profiler overhead
     assert.equal(#p.functions - 2, tonumber(count) + 2)
     assert.is_true(tonumber(share) > 90 and tonumber(share) <= 100)
     s = p:report { mode = "total", min_percent = 1, limit = 1000,
@@ -287,7 +287,8 @@ describe("a report", function()
       { { mode = "pie" }, "report: option 'mode' must be one of " ..
         '"summary", "self", "total", "callgraph", "tree", "flame", "file", ' ..
         '"frames", got "pie"' },
-      { { limit = 0 }, "report: option 'limit' must be an integer from 1" },
+      { { limit = 0 }, "report: option 'limit' must be an integer of at " ..
+        "least 1" },
       { { min_percent = 101 },
         "report: option 'min_percent' must be a number" },
       { { filter = "/[/" }, "report: option 'filter' must be a text, or a " ..
@@ -298,7 +299,8 @@ describe("a report", function()
       { { colour = "x" }, "report: unknown option \"colour\"; valid " ..
         "options: color, depth, filter, format, height, hyperlinks, limit, " ..
         "measure, min_percent, mode, root, sort, width" },
-      { { height = 5 }, "report: option 'height' must be an integer from 10" },
+      { { height = 5 }, "report: option 'height' must be an integer of at " ..
+        "least 10" },
       { { format = "html" }, "report: option 'format' must be one of " },
       { { depth = 2 }, "report: option 'depth' needs mode = \"tree\" " ..
         "or \"flame\"" },

@@ -187,8 +187,8 @@ for _, path in ipairs(files "lua/cprof/*.lua lua/cprof/*/*.lua") do
   modules[module_of(path)] = path
 end
 
--- What a module requires, at once or later. Wherever a module's name is in
--- quotes, it is loaded by it, but "cprof" is a word, too.
+-- What a module requires, at once or later: all modules whose names it has in
+-- quotes, except "cprof", which is also an ordinary word.
 local function required(path)
   local text, out = "\n" .. command.read(path), {}
   for line in text:gmatch "[^\n]+" do

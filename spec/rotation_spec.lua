@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -302,7 +302,7 @@ describe("a continuous recording", function()
     next_file(dir, load_one)
     local first = n
     for _ = 1, 2 do next_file(dir, load_one) end
-    -- those of the present file may be there
+    -- only texts of the present file may still be known
     _, known = debug.getupvalue(texts.once, 1)
     for i = 1, first do
       assert.is_nil(known["local function f() end\n f() -- " .. i])
@@ -442,7 +442,7 @@ describe("a range of recordings", function()
 
   it("skips files by their names", function()
     local dir <close> = folder()
-    -- it would be refused if it were read
+    -- this file would be refused if it were read
     dir:file("x-20200101T000000Z.cprof", "no profile")
     local out, err, status = command.cprof("report", dir.path, "--since=1h")
     assert.equal(0, status, err)

@@ -3,7 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local helper = require "helper"
 
--- what programs may do to what all share
+-- what programs may do to globals that all code shares
 local harm = {
   ["every global"] = "local G = _G for k in next, G do G[k] = nil end",
   ["the libraries themselves"] = [[
@@ -201,7 +201,8 @@ describe("a program that records itself and ruins", function()
 end)
 
 describe("what a program has made of basic types", function()
-  -- a program, after which all is as it has made it
+  -- Runs code, with `whole()` to check that the program's metatables of basic
+  -- types are still those that it has set.
   local function kept(code)
     return (helper.run([[
       local profiler = require "cprof"
@@ -268,7 +269,7 @@ end)
 describe("a report that fails", function()
   it("leaves the recording, and its name on standard error", function()
     local dir <close> = command.folder()
-    -- who does this asks for it, but loses no more than the report
+    -- the report fails, as the program has replaced it; nothing else is lost
     local script = dir:file("x.lua", work ..
       "require('cprof.report').make = function() error 'no report' end")
     local file = dir:file "run.cprof"

@@ -173,7 +173,7 @@ describe("cprof run", function()
       local script = dir:file("x.lua",
         "local function f() error 'boom' end\nf()\n")
       local _, err = command.cprof("run", "--quiet", script)
-      -- the interpreter, which comes first, may be in a folder of that name
+      -- a message begins with the interpreter's path, which may have "cprof"
       assert.is_nil(err:find("^[^\n]-: .-cprof"), err)
       assert.is_truthy(err:find("in upvalue 'f'", 1, true) or
         err:find("in local 'f'", 1, true), err)
@@ -327,7 +327,7 @@ describe("cprof run", function()
     assert.is_truthy(err:find("leaf (", 1, true), err)
     assert.is_nil(err:find("lua/cprof", 1, true), err)
     assert.is_nil(err:find("cprof.", 1, true), err)
-    -- nor a next step where there is nothing to see
+    -- no next step is suggested where there is nothing to see
     assert.is_nil(err:find("Next:", 1, true), err)
     local out = command.cprof "report"
     assert.is_nil(out:find("Next:", 1, true), out)

@@ -510,7 +510,7 @@ describe("a program that is sampled", function()
     for _, hook in ipairs { { "c" }, { "r" }, { "l" }, { "", 1 }, { "", 7 },
                             { "", 1000 }, { "crl", 100 } } do
       local bare = events(table.unpack(hook))
-      -- events that each sample adds
+      -- number of hook events that each sample adds
       local more = hook[1]:find "l" and releases.tells_twice() and 2 or 0
       profiler.start { mode = "sample", rate = 10000 }
       for _ = 1, 5 do
@@ -721,7 +721,7 @@ describe("a program that is sampled", function()
       local helper = require "helper"
       local host = require "spec_host"
       local path = arg[1]
-      -- until it was sampled
+      -- each runs until it was sampled
       local ours, theirs
       function ours()
         repeat
@@ -808,7 +808,7 @@ describe("a program that is sampled", function()
     local path <const> = os.tmpname()
     local p
     for i = 0, slow and 3 or 10 do
-      -- is killed some time after it has so many samples
+      -- a program that is killed some time after it has this many samples
       local function doomed(announce)
         profiler.start { mode = "sample", rate = 10000, file = path }
         repeat
@@ -1026,7 +1026,8 @@ end
         end
       end
       assert.equal(row.self_samples, all)
-      -- nothing where the function begins, where no time is, either
+      -- lines without time, such as that where the function begins, have no
+      -- samples
       assert.is_nil(sums[1])
       assert.equal(300, all)
       assert.equal(200, sums[6])
@@ -1149,7 +1150,7 @@ describe("a rate far below what was asked", function()
     end
     assert.is_truthy(told(profile(10000000)):find(
       "50 samples a second of 1,000 (each took 200µs); ", 1, true))
-    -- of few samples, none can say that
+    -- few samples do not tell how long each takes
     local short = profile(10000000)
     short.samples, short.time_samples, short.measure.samples = 5, 5, 5
     assert.is_nil(told(short):find("each took", 1, true))

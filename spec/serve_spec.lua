@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -177,8 +177,8 @@ describe("what pages are told", function()
   local function left() leaf() end
   local function right() leaf() end
 
-  -- Records while `body` runs; look() loads what there is. With a real clock,
-  -- figures change where its rate is measured again.
+  -- Records while `body` runs; it calls look() to load what was recorded so
+  -- far. With a real clock, figures change whenever its rate is measured again.
   local function watched(options, body, real)
     local path = os.tmpname()
     local f = feed.new "x"
@@ -268,7 +268,7 @@ describe("what pages are told", function()
 
   it("is the same where figures are what they were before", function()
     local steady, f = client.page(), feed.new "x"
-    -- as where the rate of the clock is measured again
+    -- figures differ a little, as after the clock's rate was measured again
     local function recorded(ns)
       return driven.record(ns, function() left() end)
     end
@@ -434,7 +434,8 @@ local busy = [[
   os.exit(tonumber((...)))
 ]]
 
--- naps of 0.05 s for what comes soon, unless a machine has no time
+-- how often a spec waits for 0.05 s before it gives up; more than any but a
+-- very busy machine needs
 local patience <const> = 4000
 
 -- A server in a folder of its own, with what it prints.
@@ -746,7 +747,7 @@ describe("cprof serve", function()
     local slowly = large(slow)
     slow:wait(ended)
     assert.same(fast.page:known(), slow.page:known())
-    -- what it has missed came at once
+    -- the slow page got all that it had missed in one message
     assert.equal(1, slow.page.seen - slowly)
     assert.is_true(fast.page.seen - seen > 2)
     assert.equal(0, idle.page.seen)

@@ -64,7 +64,7 @@ local kinds = {
   end },
 }
 
--- what is written of a function: self, self %, total, total %
+-- the figures of a function as reports print them: self, self %, total, total %
 local function written(f, whole)
   local m = measure.new(measure.row "wall", whole)
   return { (m:amount(f.self_ns, f.self_most_ns)), m:share(f.self_ns),
@@ -252,7 +252,7 @@ for _, kind in ipairs(kinds) do
       local own = 0
       for i, g in ipairs(of.functions) do
         own = own + g.self_ns
-        -- overhead has no time there
+        -- the export's row for overhead has no time
         if g.kind ~= "root" and i ~= p.overhead then
           assert.equal(p.functions[i].self_most_ns, g.self_most_ns)
           assert.equal(p.functions[i].total_most_ns, g.total_most_ns)

@@ -51,7 +51,7 @@ describe("a signal that kills a program under cprof run", function()
       local _, err, status = killed(dir,
         "TERM $pid; sleep 0.005; kill -HUP $pid; sleep 0.005; kill -INT", "",
         "run", script)
-      -- of two that are pending, the system chooses
+      -- if both signals are pending, the system chooses the first one
       assert.is_true(status == 143 or status == 129, status)
       assert.equal(1, select(2, err:gsub("\nNext: cprof show", "")), err)
     end
@@ -102,7 +102,7 @@ describe("a signal that kills a program under cprof run", function()
         ]] .. code)
       local function status_of(line)
         os.remove(dir:file "gone")
-        -- nobody else has the reader's end, as a shell may for a moment
+        -- no other process, such as the shell, keeps the reader's end open
         local _, err = command.shell(("cd %s; rm -f pipe; mkfifo pipe; " ..
           "{ %s; echo $? >status; } >pipe & exec 3<pipe; exec 3<&-; " ..
           ": >gone; wait"):format(command.quote(dir.path), line))

@@ -227,7 +227,7 @@ describe("what samples find a function doing", function()
     sample(called.zeros)
     local p = profiler.snapshot()
     assert.equal("kernel", most(p))
-    -- the share is at least half
+    -- one part has at least half of the time
     for _, options in ipairs { {}, { mode = "self" },
       { format = "markdown" } } do
       local text = p:report(options)

@@ -79,7 +79,7 @@ all()
       assert.is_truthy(s:find "  game%.lua → all → half\n", s)
       assert.is_truthy(s:find "\n[^\n]*    leaf\n", s)
       assert.is_truthy(s:find "\n[^\n]*    other\n", s)
-      -- what has time of its own stands alone
+      -- a function with self time is not joined with its caller in one line
       s = steady.report([[
 local function leaf() pass(900) end
 local function outer() pass(100) leaf() end
@@ -115,14 +115,14 @@ outer()
       walk(6)
     end, { max_nodes = 2000000, recursion = "full", c_functions = false })
     assert.is_true(#p.nodes > 1000000)
-    -- beside what it takes only to add them up
+    -- the time of a report, compared with that of adding up alone
     local function seconds(f)
       local before = os.clock()
       f()
       return os.clock() - before
     end
     local function add_up() p:sums(function(f) return f.title end, true) end
-    -- what others do on the machine only adds to a time
+    -- other programs can only make a time longer, so the least one counts
     local function ratio(f)
       local least = math.huge
       for _ = 1, 20 do

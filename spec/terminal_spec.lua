@@ -44,7 +44,7 @@ describe("progress", function()
 end)
 
 describe("a command that reads big files", function()
-  -- the file of a profile, and as many bytes of nothing behind it
+  -- a profile's file with twice the size: zeros follow
   local dir = command.folder()
   local path = dir:file "big.cprof"
   setup(function()

@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -100,7 +100,7 @@ local function cursor(m)
   end
 end
 
--- moves the cursor to the line that has this
+-- moves the cursor to the line with this name
 local function to(m, name)
   press(m, "g", "/")
   for c in name:gmatch "." do m:key(c) end
@@ -208,7 +208,7 @@ describe("cprof top's measures", function()
       assert.is_truthy(draw(m).lines[3]:text():find(
         "waiting time  since the start", 1, true))
       assert.is_truthy(line_of(m, "sleeper"))
-      -- nothing waits from here on
+      -- after the mark, nothing waits
       press(m, "r")
       run(work, 1)
       look()
@@ -274,7 +274,7 @@ describe("cprof top's periods", function()
         look(1)
       end
       press(m, "w")
-      -- of the ten looks since then
+      -- calls in the ten refreshes of this period
       assert.equal(11 + 12 + 13 + 14 + 15 + 16 + 17 + 18 + 19 + 20,
         calls(m, "twig"))
       press(m, "[")
@@ -607,7 +607,7 @@ describe("top on a narrow screen", function()
 end)
 
 describe("cprof top of samples", function()
-  -- looks when there are so many more samples
+  -- runs until there are n more samples
   local function sample(n, look)
     local m = look(0)
     local most = (m or 0) + n

@@ -119,7 +119,7 @@ local function recorded(path)
   return false
 end
 
--- records in the background, and gives the number of the process
+-- records in the background, and gives the process ID
 local function record(t)
   local dir = t.folder
   command.shell(("cd %s; %s >/dev/null 2>&1 & echo $! >pid"):format(
@@ -387,7 +387,7 @@ describe("cprof top elsewhere", function()
   it("prints a screen per interval, until the program ends", function()
     local dir <close> = command.folder()
     dir:file("busy.lua", busy)
-    -- it ends when there were three screens, and what it says each second
+    -- ends top after three screens, once it has shown what the program says
     local _, _, status = command.bounded(([[cd %s
       %s >out 2>err & top=$!
       until [ "$(grep -c '^cprof top: ' out)" -ge 3 ] && grep -q 'said 1' err

@@ -363,7 +363,7 @@ describe("a trace", function()
     local seen, nothing = {}, {}
     for n = 999930, 999980 do
       profiler.start { mode = "trace", trace = function() end }
-      -- which has a stack of its own
+      -- a coroutine has a stack of its own
       local ok = coroutine.resume(coroutine.create(function()
         f(table.unpack(nothing, 1, n))
       end))

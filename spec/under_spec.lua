@@ -1,4 +1,4 @@
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
@@ -277,8 +277,8 @@ describe("the option under", function()
       assert.is_false(ok)
       return message
     end
-    assert.is_truthy(why { under = "creator" }:find('option \'under\' must ' ..
-      'not be "creator" without tasks = true', 1, true))
+    assert.is_truthy(why { under = "creator" }:find('under = "creator" ' ..
+      "needs tasks = true", 1, true))
     assert.is_truthy(why { under = "creator", mode = "sample" }:find(
       "option 'under'", 1, true))
     assert.is_truthy(why { under = "maker" }:find(

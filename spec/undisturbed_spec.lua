@@ -35,7 +35,7 @@ local function record(n, timer)
   return ended, p
 end
 
--- The header says what asked for the samples, and how often waits ended early.
+-- The header says what triggered the samples, and how often waits ended early.
 local function check(p, ended)
   local text, meta = p:report(), p.meta
   assert.equal(ended, meta.interrupted)
@@ -91,15 +91,15 @@ describe("an idle server", function()
       early = host.poll(ms)
       if early then ended = ended + 1 end
     end
-    -- a wait is interrupted once, as its call path is new; no other one is,
-    -- unless a busy machine has held up a signal until it began
+    -- the first wait of a call path is interrupted; a later one is only if a
+    -- busy machine has delayed a signal until that wait began
     repeat wait(50) until ended > 0 and not early
     repeat
       tries = tries + 1
       wait(2000)
     until not early or tries == 4
     assert.is_false(early)
-    -- who takes the samples may have had no processor so far
+    -- the thread that takes the samples may have had no processor so far
     for _ = 1, 600 do
       if (poll_of(profiler.snapshot()).self_samples or 0) > 20 then break end
       wait(100)

@@ -47,7 +47,7 @@ local function start(dir, code, lua)
     (command.read(dir.path .. "/pid")))), pipe = pipe, dir = dir }, Program)
 end
 
--- Lets it end; returns what it has written, and how it ended.
+-- Lets the program end. Returns what it has written, and how it ended.
 function Program:close()
   self.dir:file("stop", "")
   local _, how, status = self.pipe:close()
@@ -56,7 +56,7 @@ function Program:close()
     command.read(self.dir.path .. "/err"), how, status
 end
 
--- Ends it where a spec has failed.
+-- Ends the program where a spec has failed.
 function Program:__close()
   if self.pipe then os.execute("kill -9 " .. self.pid) end
 end
@@ -126,7 +126,7 @@ describe("a program that is sampled from outside", function()
       end)
       begun()
       co()]])
-    -- it says that it is ready a moment before
+    -- the program says that it is ready a moment before it calls `hot`
     repeat local first = record(program.pid, 1) until helper.named(first, "hot")
     local p, figures = record(program.pid, 200)
     assert.is_true(p.samples >= 200)
@@ -175,7 +175,7 @@ describe("a program that is sampled from outside", function()
     assert.equal(before.late + 1, after.late)
     assert.equal(before.stops, after.stops)
     assert.equal(before.runs, after.runs)
-    -- it was due before the program was there: it had a processor since
+    -- This look was due long ago, but not late: it may come until `now + 1e6`.
     repeat
       found, stopped = look(1e-9, now + 1e6)
     until found ~= "it does not stop"  -- in time, as the system is busy
@@ -272,7 +272,7 @@ describe("a program that is sampled from outside", function()
       begun()
       wait()
       print "done"]])
-    -- it is ready a moment before it waits
+    -- the program says that it is ready a moment before it waits
     local p, figures
     repeat p, figures = record(program.pid, 50) until figures.stops == 0
     assert.equal(p.samples, figures.waits)
@@ -283,7 +283,7 @@ describe("a program that is sampled from outside", function()
     local cpu, left = record(program.pid, 50, { clock = "cpu" })
     assert.equal(0, cpu.samples)
     assert.is_true(left.left >= 50)
-    -- that it used no processor is known where the system counts
+    -- where the system counts, it is known that the program used no processor
     if (command.read "/proc/self/schedstat"):find "^[1-9]" then
       assert.is_false(p.meta.preempted_unknown)
       assert.equal(0, cpu.meta.wall_ns)
@@ -325,7 +325,7 @@ describe("a program that is sampled from outside", function()
             { reads and 1 or 0, 0 }
           local well = result == expected[1] and errno == expected[2] and
             (reads or ns >= 3e6)
-          -- the one that the system does not begin again
+          -- the system does not restart epoll_wait after a stop
           local may = call == "epoll_wait" and errno == interrupted
           if not well and not may then print(call, result, errno, ns) end
           work()
@@ -349,7 +349,7 @@ describe("a program that is sampled from outside", function()
         begun()
         local result, errno = waiting.%s
         print(result, errno)]]):format(call))
-      -- it is ready a moment before it waits
+      -- the program says that it is ready a moment before it waits
       local p, figures
       repeat p, figures = record(program.pid, 50) until figures.stops == 0
       for _ = 1, 20 do
@@ -372,7 +372,7 @@ describe("a program that is sampled from outside", function()
       begun()
       repeat work() os.execute "sleep 0.01" until over()
       print "done"]])
-    -- it runs now and then, however long its child takes
+    -- the program runs now and then, however long its child takes
     local p, figures = record(program.pid, 100, { stop = false }, function(p)
       return p.meta.paused_ns > 0
     end)

@@ -5,7 +5,7 @@ local _ENV = require("helper").env(_ENV)
 
 local unseen = require "cprof.remote.unseen"
 
--- what so many looks are that found it running, and waiting
+-- the looks at a program: those that found it running, and waiting
 local function looks(runs, waits)
   return { runs = runs, all = runs + waits, ran = runs * 1e6,
     whole = (runs + waits) * 1e6 }

@@ -25,8 +25,7 @@ local function work(i)
   profiler.leave "job"
 end
 
--- Where nothing is taken out, no time is zero, whatever an event is thought to
--- cost.
+-- Without compensation, no time is zero, whatever events are assumed to cost.
 local function frames(count, options)
   options = options or {}
   if options.compensate == nil then options.compensate = false end
@@ -101,8 +100,8 @@ local function check_graph(view, what)
   end
 end
 
--- How often there is, in what a view gives, what JSON has no words for, or a
--- table within itself.
+-- How often a view's data has a value that JSON cannot hold, or a table within
+-- itself.
 local function odd_parts(t, above, found)
   if getmetatable(t) or above[t] then
     found[#found + 1] = "a table"
@@ -285,24 +284,28 @@ describe("a view's cursor", function()
       assert.is_truthy(got:find("spec/view_spec.lua:%d+: "), got)
       assert.equal(message, (got:gsub("^.-:%d+: ", "")))
     end
-    says('view:move: must be an integer, got "x"',
+    says('view:move: the argument must be an integer, got "x"',
       function() view:move "x" end)
-    says("view:lines: the height must be an integer from 1, got 0 (a number)",
+    says("view:lines: the height must be an integer of at least 1, got 0 " ..
+      "(a number)",
       function() view:lines(0) end)
-    says('view:mode: must be "self", "total", "callgraph" or "tree", ' ..
-      'got "flat"', function() view:mode "flat" end)
-    says('view:average: must be 0, 1, 2 or "all", got 3 (a number)',
+    says('view:mode: the mode must be "self", "total", "callgraph" or ' ..
+      '"tree", got "flat"', function() view:mode "flat" end)
+    says('view:average: the argument must be 0, 1, 2 or "all", got 3 ' ..
+      "(a number)",
       function() view:average(3) end)
-    says('view:recursion: must be "merged" or "spread", got 1 (a number)',
+    says('view:recursion: the argument must be "merged" or "spread", ' ..
+      "got 1 (a number)",
       function() view:recursion(1) end)
-    says("view:at_frame: must be an integer, got 1.5 (a number)",
+    says("view:at_frame: the argument must be an integer, got 1.5 " ..
+      "(a number)",
       function() view:at_frame(1.5) end)
     -- integers that are floats are meant
     view:cursor(2.0)
     assert.equal("integer", math.type(view:cursor()))
     view:at_frame(0.0)
     assert.equal("integer", math.type(view:at_frame()))
-    -- and all is as it was
+    -- after these errors, the view is as before
     assert.equal("total", view:mode())
     assert.equal(1, view:average())
     assert.equal("merged", view:recursion())
@@ -407,7 +410,7 @@ describe("a view's call graph", function()
     for _ = 1, 20 do view:parent() end
     assert.equal("callgraph", view:mode())
     assert.equal("(host)", (under(view)))
-    -- from a list, of the line under the cursor
+    -- in a list, `parent` shows the caller of the function under the cursor
     view:mode "total"
     on(view, "deep"):parent()
     assert.equal("job", (under(view)))
@@ -711,7 +714,8 @@ describe("a view of frames", function()
     local ok, message = pcall(function() view:series "nobody" end)
     assert.is_false(ok)
     assert.is_truthy(message:find('^spec/view_spec.lua:%d+: view:series: ' ..
-      'must be the name or title of a zone of the profile, as lines show ' ..
+      'the zone must be the name or title of a zone of the profile, as ' ..
+      'lines show ' ..
       'it, got "nobody"$'), message)
     assert.has_error(function() view:series(1) end)
   end)
@@ -733,7 +737,8 @@ describe("a view of frames", function()
 end)
 
 describe("attribute", function()
-  -- by walking over nodes: those of `name` below one of `above`
+  -- expected figures, by walking over nodes: those of `name` below one of
+  -- `above`
   local function walk(p, nodes, name, above)
     local self_ns, total_ns, calls = 0, 0, 0
     for id, node in ipairs(nodes) do
@@ -803,8 +808,8 @@ describe("attribute", function()
 
   it("says which zone is unknown", function()
     local view = profiler.view(frames(2, {}))
-    local must = "view:attribute: must be the name or title of a zone of " ..
-      "the profile, as lines show it, got "
+    local must = "view:attribute: the zone must be the name or title of a " ..
+      "zone of the profile, as lines show it, got "
     local function says(unknown, zone, ancestor)
       local ok, message = pcall(function() view:attribute(zone, ancestor) end)
       assert.is_false(ok)
@@ -836,7 +841,8 @@ describe("a live view", function()
     on(view, "first")
     for _ = 1, 5 do second() profiler.frame() end
     view:select()
-    -- of the frame that was drawn, where `first` was called
+    -- `select` still shows the frame that was drawn, in which `first` was
+    -- called
     assert.equal("frame 5", view:titles().of)
     assert.equal(5, #view:graph().numbers)
     view:parent()

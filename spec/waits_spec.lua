@@ -21,9 +21,9 @@ local waiting = [[
   work()
   host.sleep(%s, "ready")]]
 
--- Runs lines of a shell, where $pid is a program that is recorded into
--- x.cprof, once that has waited for a second, which begins when the system
--- says that it waits. What the program said.
+-- Runs lines of a shell beside a program, $pid, that is recorded into x.cprof:
+-- they begin when the system has said for a second that it waits. Returns what
+-- the program printed.
 local function beside(dir, options, seconds, lines)
   local script = dir:file("x.lua", waiting:format(seconds))
   command.bounded(([[cd %s
@@ -70,7 +70,7 @@ describe("a sampled program that waits in C", function()
       cprof report x.cprof >live.txt
       cprof top --screens 1 x.cprof >live.top]])
     local p = load(dir, "x.cprof")
-    -- of a program that was killed, nothing is known of the wait
+    -- the program was killed, so its file does not tell that it waited
     assert.equal(0, self_of(p, row))
     assert.equal("the program ended without stopping it", p.meta.ended)
     local json = command.read(dir:file "live.json")
@@ -88,7 +88,7 @@ describe("a sampled program that waits in C", function()
       if line:find(row, 1, true) then waited = waited + ns end
     end
     assert.is_true(waited > long, waited .. " of " .. whole)
-    -- what ran before has what it has without the wait
+    -- the rest of the time is that of the final profile, which has no wait
     local worked = whole - waited
     assert.is_true(math.abs(worked - p.program_ns) < p.program_ns // 10,
       worked .. " and " .. p.program_ns)
@@ -181,8 +181,8 @@ describe("a recording that a signal ends", function()
     } do
       local dir <close> = command.folder()
       local signal, options = how[1], { table.unpack(how, 2) }
-      -- the first Ctrl-C is an error when the wait is over; a second one is
-      -- none before that has come
+      -- The first Ctrl-C raises an error after the wait, the second one ends
+      -- the program: it must not come before the first one is pending.
       local kill = ("kill -%s $pid; "):format(signal)
       if signal == "INT" then
         kill = kill .. "until grep -q '^ShdPnd:.*[014589cd]$' " ..

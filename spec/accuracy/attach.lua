@@ -90,7 +90,7 @@ local function run(how)
   return { truth = truth, got = got, margin = margin, unseen = unseen }
 end
 
----The share of short work in each way, of each round.
+---By way of recording: the share of short work in each round.
 ---@return { name: string, truth: number, got: number, margin: number,
 ---    unseen: number }[]
 return function()

@@ -1,7 +1,7 @@
--- A: the same work, inlined and in a function that is called once a turn.
--- What the call itself costs the machine is the caller's, so that a
--- coroutine, which calls yield, has that of yield. The work is
--- statements without branches, so that it takes as long at both places.
+-- Experiment A: a piece of work, once inlined and once in a function that is
+-- called in each turn of a loop. What a call costs Lua belongs to the caller,
+-- so the cost of yield belongs to the coroutine that calls it. The work has no
+-- branches, so that it takes as long in both places.
 
 local spin = require "accuracy_spin"
 local trial = require "trial"
@@ -13,8 +13,8 @@ local function statements(n)
   return ("x = i * 3 + i "):rep(n)
 end
 
--- 'make' makes a function of the work, 'call' is how it is called. No two
--- functions begin on the same line: they are found by it.
+-- 'make' makes a function of the work, 'call' says how it is called. No two
+-- functions begin on the same line, so profiles tell them apart.
 local kinds = {
   { name = "Lua helper", call = "work(i)",
     make = "local function work(i) local x = 0 %s return x end" },
@@ -56,8 +56,8 @@ local function inlined(kind, own, rest)
   return assert(load(code))()
 end
 
--- shares in percent; of each round, so that all its times are of about the
--- same moment, and the median of these
+-- Shares in percent: one for each round, whose times are measured at about the
+-- same moment; then their median.
 local function point(kind, shares)
   local out = { kind = kind }
   for what, list in pairs(shares) do out[what] = trial.median(list) end

@@ -18,7 +18,8 @@ local ways = {
   { name = "sample", options = '{ mode = "sample" }', turns = 3000 },
 }
 
--- Calls, lines and C functions have most events, some, and few for their time.
+-- For their time, calls have the most events, lines fewer, and C functions the
+-- fewest.
 local program <const> = [[
   local profiler = require "cprof"
   local function leaf(x) return x + 1 end

@@ -132,8 +132,8 @@ end
 
 local cause = {}
 
----Of each function, and each way to look at it: reported change of its
----total / true change.
+---By function and by way of compensating: the reported change of its total,
+---divided by the true one.
 function cause.changes()
   local out = {}
   local function once() program(8) end

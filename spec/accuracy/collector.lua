@@ -1,7 +1,7 @@
--- J: the garbage collector's share with gc = true. The truth is what it is
--- in the same program, unprofiled, that stops the collector, and has it run
--- and takes its time when the heap has grown as much as it would wait for.
--- All is processor time, which others on the machine do not disturb.
+-- J: the garbage collector's share with gc = true. The truth is its share in an
+-- unprofiled run of the program, which stops the collector, and runs and times
+-- it itself whenever the heap has grown as far as the collector would let it.
+-- All times are processor time, which other programs do not disturb.
 
 local profiler = require "cprof"
 local trial = require "trial"
@@ -10,13 +10,14 @@ local rounds <const> = tonumber(os.getenv "CPROF_ROUNDS") or 12
 local tables <const> = 400000
 local clock <const> = os.clock
 
--- how far the heap grows before a collection, and what makes one
+-- by kind: how far the heap grows before a collection, and what runs one
 local kinds <const> = {
   { name = "incremental", growth = 2, how = "collect" },
   { name = "generational", growth = 1.2, how = "step" },
 }
 
--- `check` is called now and then, while tables come and go; so many stay
+-- `check` is called now and then, while tables are made and dropped; `live` of
+-- them stay in use
 local function program(live)
   local kept = {}
   for i = 1, live do kept[i] = { i } end
@@ -33,7 +34,7 @@ end
 -- in the place of the check where the collector runs by itself
 local function idle() end
 
--- the collector's share of the program, in %, which runs it by itself
+-- the share of the collector, in %, in a program that runs the collector itself
 local function share(f, kind)
   collectgarbage()
   collectgarbage "stop"

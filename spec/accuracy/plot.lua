@@ -1,4 +1,4 @@
--- The plot of experiment A: how far what is reported is from what is true.
+-- The plot of experiment A: how far reported shares are from true ones.
 
 local colours = { raw = "#c44", compensated = "#26a" }
 

@@ -34,7 +34,8 @@ local function show(experiment, what, figures)
   print(("%-2s %-34s %s"):format(experiment, what, figures))
 end
 
--- 'figure' is that of each way; which figures are 'near' the truth
+-- Shows the figure of each way of compensating. `near` says whether a figure is
+-- near the truth: those that are not compensated must not be.
 local function judge(experiment, what, figure, near, format)
   local text = {}
   for i, how in ipairs(ways) do text[i] = format:format(figure[how]) end
@@ -53,7 +54,7 @@ local function between(low, high)
   return function(x) return x >= low and x <= high end
 end
 
--- of each way, the largest of what `of` gives of each row
+-- by way of compensating: the largest value that `of` gives for a row
 local function worst(rows, of)
   local out = {}
   for _, how in ipairs(ways) do
@@ -76,7 +77,7 @@ for i, name in ipairs(names) do
 end
 print("costs, ns: " .. table.concat(names, ", ") .. "\n")
 
--- A
+-- experiment A
 local points = bias()
 local kinds, of_kind = {}, {}
 for _, point in ipairs(points) do
@@ -94,12 +95,12 @@ for _, kind in ipairs(kinds) do
     worst(of_kind[kind], off).compensated, worst(of_kind[kind], off).raw))
 end
 
--- B
+-- experiment B
 local b = leaf()
 note("B", "ns per call", 0, b)
 judge("B", "leaf in C, mean error of a call, ns", b, below(5), "%+.1f")
 
--- C
+-- experiment C
 local function print_rows(rows)
   for _, row in ipairs(rows) do
     print(("     %-32s %.2f; as recorded %.2f; of %.0f ns an event, " ..
@@ -135,7 +136,7 @@ hard = wall(hard, "call")
 for _, row in ipairs(hard) do note("C, calls", row.name, 1, row) end
 print_rows(hard)
 
--- E
+-- experiment E
 local changes = cause.changes()
 local least, most = {}, {}
 for i, row in ipairs(changes) do
@@ -151,19 +152,19 @@ show("E", "reported change / true change",
     least.doubled, most.doubled))
 if most.raw <= 1.1 or least.doubled >= 0.9 then idle[#idle + 1] = "E" end
 
--- F
+-- experiment F
 local agreement, samples = sampler()
 note("F", "agreement", 1, agreement)
 judge("F", ("agreement, %d samples"):format(samples), agreement,
   between(0.97, 1), "%.3f")
 
--- G
+-- experiment G
 local trees, hottest, spread = cause.runs()
 show("G", "20 runs: trees, hottest functions",
   ("%d, %d"):format(trees, hottest))
 show("", "  spread of shares, in points", ("%.2f"):format(spread))
 
--- H
+-- experiment H
 local h = lines.share()
 note("H", "share of C", h.truth, h)
 judge("H", ("mode line, C has %.1f %%, in points"):format(h.truth),
@@ -182,13 +183,13 @@ for _, what in ipairs {
     ("%.1f; as recorded %.1f"):format(largest.compensated, largest.raw))
 end
 
--- the whole in mode "line"
+-- whole programs in mode "line"
 local lined = wall(programs, "line")
 print "   time / unprofiled in mode line:"
 for _, row in ipairs(lined) do note("C, lines", row.name, 1, row) end
 print_rows(lined)
 
--- I
+-- experiment I
 local parts, inside, of, each, short = samples_of()
 local furthest = 0
 for _, part in ipairs(parts) do
@@ -205,7 +206,7 @@ show("", "  shares within their interval", ("%d of %d; %d samples a run")
   :format(inside, of, each))
 show("", "  work of 1 ms between waits, sampled / true", ("%.2f"):format(short))
 
--- J
+-- experiment J
 if core.drives() then
   local shares, off_by, slower = collector(), 0, 0
   for _, row in ipairs(shares) do
@@ -222,7 +223,7 @@ if core.drives() then
   end
 end
 
--- K
+-- experiment K
 local furthest_off, ratios, slowest = 0, {}, 0
 local found = busy.rows()
 for _, row in ipairs(found) do
@@ -251,7 +252,7 @@ for _, row in ipairs(found) do
     loaded.preempted / loaded.wall * 100))
 end
 
--- L
+-- experiment L
 local found_outside, within = attached(), 0
 for _, row in ipairs(found_outside) do
   tsv[#tsv + 1] = ("L\t%s\t%.3f\t\t%.3f\t"):format(row.name, row.truth,
@@ -270,7 +271,7 @@ for _, row in ipairs(found_outside) do
     row.name, row.got, row.margin, row.truth, row.unseen))
 end
 
--- D
+-- experiment D
 show("D", "self times add up to wall time",
   ("%d of %d profiles"):format(trial.conserved - trial.lost,
     trial.conserved))

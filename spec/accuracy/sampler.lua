@@ -3,8 +3,8 @@
 local spin = require "accuracy_spin"
 local trial = require "trial"
 
--- functions in C that take from 80 ns to 1.7 us, the shorter the oftener,
--- called by functions in Lua, by which they are told apart
+-- C functions that take from 80 ns to 1.7 us, the shorter ones more often. Each
+-- is called by a Lua function of its own, which tells it apart.
 local work, functions = spin.work, {}
 
 for i = 1, 10 do
@@ -23,7 +23,7 @@ local function program(turns)
   end
 end
 
--- of each C call, by the function that made it
+-- the shares of the C calls, by the Lua function that makes them
 local function reported(p)
   local of, whole = {}, trial.whole(p)
   local rest = 1
@@ -40,8 +40,8 @@ local function reported(p)
   return of
 end
 
----Of each way to look at it, the sum of min(p, q), and how many samples
----there were.
+---By way of compensating: how far the recorded shares p and the sampled shares
+---q agree, as the sum of min(p, q); and the number of samples.
 return function()
   local shares = {}
   for how, p in pairs(trial.record(function() program(500) end)) do

@@ -51,7 +51,7 @@ local parts = {
   end },
 }
 
--- so many turns of each that a part takes about as long as it is to
+-- the number of turns of a part that take about as long as it is to take
 local function fit(part, aim)
   local n = 100
   part[1](n)
@@ -66,7 +66,7 @@ local function fit(part, aim)
   end
 end
 
--- of the program, which runs its parts in turn, each in a function
+-- makes the program, which runs its parts in turn, each in a function
 local function program(weights)
   local list = {}
   for i, part in ipairs(parts) do

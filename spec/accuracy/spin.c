@@ -23,8 +23,8 @@ static uint64_t reading;	/* ticks that it takes to read the clock */
 
 
 /*
-** ticks -> : takes so many, or a few more, which are counted; also those
-** that the processor takes to see that the loop has come to its end
+** ticks -> : takes that many ticks, or a few more. All of them are counted,
+** also those that pass until the processor sees that the loop has ended
 */
 static int accuracy_spin (lua_State *L) {
   uint64_t begun = platform_ticks(), took;
@@ -116,7 +116,7 @@ static int accuracy_sample (lua_State *L) {
 }
 
 
-/* number, ticks -> : takes so many, at a place of this number */
+/* number, ticks -> : takes that many ticks, while 'place' has this number */
 static int accuracy_work (lua_State *L) {
   uint64_t ticks = (uint64_t)lua_tointegerx(L, 2, NULL), begun;
   sig_atomic_t before = place;

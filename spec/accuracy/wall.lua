@@ -1,9 +1,9 @@
--- C: what is left of the wall time, against that of the program alone.
+-- C: the wall time without overhead, against that of the unprofiled program.
 
 local trial = require "trial"
 
----Rows: name and, of each way to look at it, the ratio; how long the
----program takes for each event, and what is left of an event's cost, in ns.
+---Rows: name and, by way of compensating, the ratio; how long the program takes
+---for each event, and what is left of an event's cost, in ns.
 return function(programs, mode)
   local rows = {}
   for _, w in ipairs(programs) do

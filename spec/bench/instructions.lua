@@ -15,11 +15,12 @@
 --   instructions.lua keep RUN OUT HELD MACHINE
 --     Writes HELD anew.
 
--- a lost tenth; addresses, and thus what caches hold, change from run to run
+-- More instructions than this count as worse. Addresses, and thus what caches
+-- hold, change from run to run.
 local MORE <const> = 1.1
 
 local modes <const> = { "call", "line", "count" }
--- what the modes that have more events are measured on
+-- the workloads for modes with more events
 local some <const> = {
   ["flat calls"] = true, ["tail calls"] = true, ["coroutine switches"] = true,
 }
@@ -42,7 +43,7 @@ local function run()
   local function count(mode, w)
     collectgarbage()
     collectgarbage "stop"
-    -- gc: steps of the collector come where they did not before
+    -- option gc would make the collector's steps come at other moments
     profiler.start { mode = mode, gc = false }
     w.run()
     hooks.part()
@@ -94,7 +95,7 @@ local function rows_of(said, out)
   return assert(rows[1] and rows, "no workload was run: see " .. said)
 end
 
--- the figures by key, and the machine that they are of
+-- the figures of the file, by key, and the machine that they are of
 local function held_in(path)
   local file, held, machine = io.open(path), {}, nil
   for line in file and file:lines() or function() end do

@@ -38,7 +38,7 @@ local ways = {
 }
 if core.drives() then table.insert(ways, 2, { name = "gc", gc = true }) end
 
--- in mode sample, not each block is looked at, nor the collector
+-- mode sample neither counts all blocks nor times the collector
 local function possible(way, mode)
   return mode ~= "sample" or not (way.gc or way.memory_interval)
 end

@@ -56,7 +56,7 @@ for _, way in ipairs(ways) do
   way.ns = way.times[6]
 end
 
--- the last second of two
+-- writes the last one of two seconds
 local function written()
   profiler.start { mode = "sample", keep_last = 1 }
   local times, before = {}, hooks.now()

@@ -106,7 +106,7 @@ for _, w in ipairs(workloads) do
   if wanted(w) then
     local t = measure(w, calls)
     local states = #profiler.snapshot().nodes
-    -- a real program is judged by its own run time
+    -- the ratio of a real program is cprof / floor
     local r = hold("call", w.name, t, w.real and of_floor or over_floor)
     print(("%-23s %8.2f %7.2f %7.2f %7.2f %7.2f %8.2fx %6.2f %7d")
       :format(w.name, t.bare / 1e6, t.empty / 1e6, t.floor / 1e6,
@@ -150,8 +150,8 @@ for _, w in ipairs(workloads.lines) do
   end
 end
 
--- Samples are few, and so is what they cost: many runs are one recording,
--- and compared in processor time.
+-- Samples cost little. So one recording has many runs, and processor times are
+-- compared.
 local rates <const> = { 100, 1000, 10000 }
 
 local function spent(f, n)

@@ -1,5 +1,5 @@
--- How many system calls of the program end early because of samples, by
--- what asks for the samples, and how many signals the program gets.
+-- How many system calls of the program end early because of samples, by what
+-- triggers the samples, and how many signals the program gets.
 
 local hooks = require "bench_hooks"
 local profiler = require "cprof"
@@ -8,7 +8,8 @@ local waits = require "bench_waits"
 
 local count <const>, ms <const> = 300, 3
 
--- LuaSocket waits on after a signal: a return too early is all that shows
+-- LuaSocket resumes a wait after a signal, so only a wait that is too short is
+-- seen
 function waits.LuaSocket(n)
   local before = hooks.now()
   socket.sleep(n / 1000)

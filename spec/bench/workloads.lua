@@ -166,8 +166,8 @@ add("luacheck over Penlight", lint,
   { rounds = 9, real = true,
     some = { "luacheck/core_utils", "luacheck/utils" } })
 
--- Another: ldoc, the whole command, makes pages about the same sources. It
--- reads them with a lexer and a parser of its own.
+-- A real program: ldoc, the whole command, makes pages about the sources of
+-- Penlight. It reads them with a lexer and a parser of its own.
 -- luacheck: push ignore 121 122
 local function document()
   local sources = package.searchpath("pl.utils", package.path):match "^(.*)/"
@@ -187,7 +187,8 @@ end
 
 add("ldoc over Penlight", document, { rounds = 9, real = true })
 
--- What line mode is measured on: the same, and a loop without calls.
+-- What mode "line" is measured on: a loop without calls, and workloads from
+-- above.
 workloads.lines = {
   { name = "arithmetic loop", run = function()
     local x = 0

@@ -6,7 +6,7 @@ local text = require "cprof.source.text"
 
 -- { time, calls } by file:function, and the totals
 local function annotate(path, options)
-  -- not waiting, which only some recordings have
+  -- without the event for waiting, which only some recordings have
   local file <close> = assert(io.open(path))
   local time, calls = file:read("a"):match "\nevents: (%S+) (%S+)"
   local output = consumers.run("callgrind_annotate --auto=no " ..
@@ -129,7 +129,7 @@ describe("callgrind_annotate", function()
     end
     local lines = text.split(p.sources[source].text)
     for n, line in ipairs(p.lines[source]) do
-      -- what a function has on no line stands where it begins
+      -- figures of a function that have no line are on its first line
       if line[figure_of] > 0 and not first[n] then
         local figures = table.concat(shown[lines[n]] or {}, " ")
         assert.is_truthy((" " .. figures .. " "):find(

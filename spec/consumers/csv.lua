@@ -25,7 +25,7 @@ describe("CSV", function()
       local count = 0
       local f = {}
       for key, value in pairs(p.functions[i]) do f[key] = value end
-      -- these are for cprof alone
+      -- fields for cprof alone
       f.fingerprint, f.layout, f.nth, f.place = nil, nil, nil, nil
       if f.kind == "root" then
         f.total_ns, f.total_most_ns = p.measure.whole, p.measure.whole

@@ -17,7 +17,7 @@ local function expected(p, own, all)
   return consumers.figures(p, named, own, all)
 end
 
--- the figures of a thread, in units of which Firefox's are `unit`
+-- the figures of a thread; one unit of Firefox's is `unit` of ours
 local function shown(thread, unit)
   local out = {}
   for _, f in ipairs(thread.functions) do

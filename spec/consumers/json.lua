@@ -3,7 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local consumers = require "consumers"
 local json = require "dkjson"
 
--- what node makes of an export: rows, by what comes first in them
+-- what a script for node finds in an export: rows, by their first field
 local function sums(format, path)
   local output = consumers.run("node spec/support/sums.js %s '%s'", format,
     path)
@@ -19,7 +19,7 @@ describe("trace events", function()
   it("nest, and add up to the figures of reports", function()
     local p = consumers.profile()
     local got = sums("chrome", consumers.export(p, "chrome", "chrome.json"))
-    -- what has no time is in no slice
+    -- nodes without time have no slice
     local calls = {}
     for _, node in ipairs(p.nodes) do
       local title = p.functions[node.func].title

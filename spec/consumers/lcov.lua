@@ -53,7 +53,7 @@ describe("lcov", function()
       :gsub("%p", "%%%0") .. "\n(.-)end_of_record")
     local _, words = ("\n" .. source.text):gsub("%f[%w_]function%f[^%w_]%s*" ..
       "[%w_.:]*%s*%(", "")
-    -- the main chunk is one, too
+    -- functions of the text, and the main chunk
     assert.equal(words + 1, tonumber(record:match "FNF:(%d+)"))
     local _, hit = record:gsub("FNDA:[1-9]", "")
     assert.equal(hit, tonumber(record:match "FNH:(%d+)"))

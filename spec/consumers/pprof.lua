@@ -25,13 +25,13 @@ local function top(path, what)
   return rows, output
 end
 
--- the path of what a file is when it is not compressed
+-- the path of an uncompressed copy of a file
 local function plain(path)
   consumers.run("gzip -dc '%s' > '%s.plain'", path, path)
   return path .. ".plain"
 end
 
--- what stands in the line where the figures are
+-- the first line of a title: pprof prints it beside the figures
 local function shown(title) return title:match "^[^\n]*" end
 
 describe("go tool pprof, of mode count,", function()
@@ -231,7 +231,7 @@ describe("protoc", function()
     local output = consumers.run("protoc --proto_path=spec/support " ..
       "--decode=perftools.profiles.Profile profile.proto < '%s'",
       plain(path))
-    -- fields that are not known have numbers
+    -- protoc would print unknown fields as numbers
     assert.is_nil(output:match "%f[^\n\0] *%d+[: ]")
     local _, functions = output:gsub("\nfunction {", "")
     local used = {}

@@ -8,8 +8,8 @@ local json = require "dkjson"
 local manystates = require "manystates"
 local page = require "page"
 
--- what p is in each format: by name the file, its size, and the time of the
--- processor; and that of all, and of one on average
+-- Exports p in each format. Returns, by format, the path, the size and the
+-- processor time; and the processor time of all formats, and its mean.
 local function exports(p)
   local paths, sizes, times, all, count = {}, {}, {}, 0, 0
   for _, row in ipairs(export.formats) do

@@ -40,7 +40,7 @@ describe("speedscope", function()
     local output = consumers.run("'%s/.bin/ajv' validate --strict=false " ..
       "-s '%s' -d '%s'", consumers.npm, schema, path)
     assert.is_truthy(output:find "speedscope.json valid", output)
-    -- and would say if it did not
+    -- with a wrong unit, the schema does not hold
     local broken = path:gsub("%.json$", "-broken.json")
     consumers.run("sed 's/\"nanoseconds\"/\"fortnights\"/' '%s' > '%s'",
       path, broken)
@@ -119,7 +119,7 @@ describe("speedscope", function()
       local _, whole = consumers.speedscope(file)
       assert.equal(deep.measure.whole, whole)
     end
-    -- and would not read it as it is
+    -- without folding, speedscope cannot read it
     local unfolded = consumers.path "unfolded.speedscope"
     assert(deep:export("speedscope", unfolded,
       { fold = false, min_percent = 0 }))

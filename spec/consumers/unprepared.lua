@@ -106,7 +106,7 @@ local function calls(out, dir)
     :gsub(dir.path:gsub("%p", "%%%0") .. "/", ""):gsub("  +", "  "))
 end
 
--- What dump prints as soon as that has a text.
+-- Waits until dump prints the text `sought`. Returns all that it prints.
 local function await(host, sought)
   while true do
     local out = command.cprof("dump", tostring(host.pid))

@@ -14,10 +14,10 @@ local function read(path)
   return s
 end
 
--- kinds of blocks with so many bytes of each node
+-- by kind of block: bytes for each node, if the block has an item per node
 local of_nodes <const> = { 64, nil, nil, 8, nil, nil, 48 }
 
--- as small as chunks are in the fuzzer
+-- cuts blocks into chunks as small as those of the fuzzer
 local function recut(kind, block, out, owner, nodes)
   local size = of_nodes[kind] << shift
   for at = 65, #block, size do

@@ -89,7 +89,8 @@ end
 -- }======================================================
 
 
--- An error of ours begins with what was called, and no place in cprof.
+-- Is a message clear? It begins with what was called, and names no place in
+-- cprof.
 local function clear(why, begins)
   why = tostring(why):gsub("^[^\n]-texts%.lua:%d+: ", "", 1)
   return why:find(begins or "") == 1 and not why:find "%.lua:%d+:" and
@@ -232,7 +233,7 @@ targets.http = {
   try = function(s, n)
     local request, status = http.parse(s)
     assert(request or not status or status >= 400 and status <= 505)
-    -- it is the same one however it comes
+    -- however the request is cut into pieces, it is read alike
     if request then
       for i = 1, math.min(#s - 1, 50) do
         local early, other = http.parse(s:sub(1, math.random(#s - 1)))
@@ -456,8 +457,8 @@ targets.traces = {
   end,
 }
 
--- What is small: keys of a terminal, moments, names of a server, requests
--- that wait, points of a heap
+-- Small inputs: keys of a terminal, moments, names of a server, queued
+-- requests, points of a heap
 
 local heap = require "cprof.count.heap"
 local keys = require "cprof.top.keys"

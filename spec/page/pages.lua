@@ -200,8 +200,8 @@ if core.internals() == "direct" then
   file:close()
 end
 
--- A program before and after an edit. What changes in `other` is its own
--- loop, which has no overhead.
+-- A program before or after an edit. In `other`, the edit changes a loop
+-- without calls, so its time has no overhead.
 local function edited(name, text)
   local chunk = assert(load(text, "@edited.lua"))
   local path = ("%s/%s.cprof"):format(folder, name)

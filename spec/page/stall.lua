@@ -2,7 +2,7 @@
 -- its time, which have the same figures: lua5.4 stall.lua FOLDER. A sample is a
 -- millisecond, whatever the machine does.
 
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local folder = assert(arg[1], "name a folder")

@@ -2,7 +2,7 @@
 -- what is said takes time, and what commands print of it: lua5.4 tails.lua
 -- FOLDER
 
--- before cprof
+-- must be loaded before cprof
 local driven = require "driven"
 
 local folder = assert(arg[1], "name a folder")

@@ -127,7 +127,7 @@ function programs.dumped()
   end
 end
 
--- the same text, again and again, whose functions change places
+-- one text, loaded again and again, whose functions change places
 function programs.places()
   local text = "local a, b = function() return 1 end, function() return 2 end"
   for i = 1, 3000 do

@@ -53,7 +53,7 @@ static int host_collect (lua_State *L) {
 }
 
 
-/* f: f() */
+/* f: calls it from C */
 static int host_call (lua_State *L) {
   lua_settop(L, 1);
   lua_call(L, 0, 0);
@@ -838,8 +838,8 @@ static int host_errno (lua_State *L) {
 
 
 /*
-** mask, count: as soon as another hook is set, by a signal, it sets these
-** for it, as 'lua_sethook' does that was interrupted halfway
+** mask, count: waits until a signal has set another hook, then sets mask and
+** count for it, as a call of 'lua_sethook' does that the signal interrupted
 */
 static int host_tear (lua_State *L) {
   lua_Hook before = lua_gethook(L);

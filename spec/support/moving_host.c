@@ -24,13 +24,15 @@
 
 
 static pthread_t first;
-static int holds;	/* does the test hold up a handler of that thread? */
-static int hold;	/* is the next handler of that thread held up? */
+static int holds;	/* does the test hold up a handler of the first
+			   thread? */
+static int hold;	/* is the next handler of the first thread held up? */
 static int released;	/* may the handler that is held up go on? */
-static int idle;	/* how often the first thread has looked around */
-static int looks;	/* does the first thread ask which state it runs? */
+static int idle;	/* turns of the first thread's loop */
+static int looks;	/* does the first thread ask in its loop which state
+			   it runs? */
 static int ended;	/* is the second thread done? */
-static int ticks[2];	/* readings of the clock in handlers of each */
+static int ticks[2];	/* by thread: readings of the clock in its handlers */
 static sem_t held;
 
 #define get(v)	__atomic_load_n(&(v), __ATOMIC_SEQ_CST)
@@ -111,7 +113,7 @@ static int second_ticks (lua_State *L) {
 }
 
 
-/* -> how often the first thread has looked around since its handler went on */
+/* -> turns of the first thread's loop since its handler went on */
 static int first_goes (lua_State *L) {
   int before = get(idle);
   set(released, 1);

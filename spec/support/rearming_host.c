@@ -1,9 +1,8 @@
 /*
-** A second signal comes while the hook of a first one is set again, where a
-** hook of the program's own has replaced it: says how often that hook was
-** called afterwards. By the linker's --wrap, the signal comes between the moment
-** when it is found that the hook is the program's, and that in which it is
-** saved.
+** A program's hook has replaced the hook of a first signal. A second signal comes
+** while that hook is set again: after it was found that the program has a hook,
+** and before that hook is saved (by the linker's --wrap). Prints how often the
+** program's hook was called afterwards.
 */
 
 #define _POSIX_C_SOURCE 200112L

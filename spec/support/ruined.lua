@@ -9,7 +9,7 @@
 local profiler = require "cprof"
 local drives = require "cprof.core".drives()
 
--- what is left when all else is ruined
+-- the globals of this program itself, which it does not ruin
 local _ENV <const> = {
   G = _G, next = next, pcall = pcall, error = error, type = type,
   coroutine = { wrap = coroutine.wrap, yield = coroutine.yield },
@@ -201,11 +201,11 @@ local function ask_all(object, arguments)
   end
 end
 
--- what a profile gives
+-- Calls all methods of a profile. Returns the formats in which it was exported.
 local function ask(p)
   local written = ""
   for _, format in next, formats do
-    -- some have no use for some profiles
+    -- some formats refuse some profiles
     if pcall(p.export, p, format, folder .. "/out." .. format) then
       written = written .. " " .. format
     end
@@ -246,7 +246,7 @@ local function once(options, run)
     rest()
   end
   profiler.report()
-  -- the file that is the last one may have been begun meanwhile
+  -- in recordings with several files, the last file may have begun only now
   if run then work() end
   profiler.stop()
   local p = profiler.snapshot()
@@ -268,7 +268,7 @@ for i = 1, #ways do
   local ok, found, same, state, ended, written =
     pcall(once, way[2], way[3])
   if not ok then pcall(profiler.stop) end
-  -- the clock decides what the last of several files has
+  -- the clock decides what the last one of several files has
   local fine = not ended and state and (way[1] == "files" or
     way[3] and (found or 0) ~= 0 or found == 101 and same == 101)
   if ok then found = fine and "good" .. written or ended or "wrong" end

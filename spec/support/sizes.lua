@@ -26,14 +26,14 @@ sizes.closure = of(function() return function() return sizes end end)
 
 local long <const> = 200
 
----What a long string has but for its bytes.
+---Bytes of a long string besides its characters.
 sizes.string = of(function() return ("x"):rep(long) end) - long
 
 local two = of(function(i) return { i, i } end) - sizes.table
 local four = of(function(i) return { i, i, i, i } end) - sizes.table
 local slot = (four - two) // 2
 
----The array of a table.
+---Bytes of the array of a table.
 ---@param n integer  its slots
 ---@return integer
 function sizes.array(n) return n * slot + two - 2 * slot end

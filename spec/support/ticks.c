@@ -26,7 +26,8 @@ static struct {
 			   0: none */
   int tables;		/* does time go by at each new table? */
   uint64_t apart;	/* ns that go by at each new table */
-  int drawn;		/* do ticks come when they are due, or each time? */
+  int drawn;		/* 1: ticks come when they are due; 0: with each step
+			   of time */
   uint64_t due;
   uint64_t time;
   uint64_t since;	/* what the monotonic clock reads, in ns */

@@ -24,8 +24,8 @@ end
 ---Is tmux installed?
 function tmux.there() return os.execute "tmux -V >/dev/null 2>&1" end
 
----Waits until the screen has something; gives the screen. Gives up after some
----minutes, which are long even on a machine that has no time.
+---Waits until the screen matches a pattern, and returns the screen. Gives up
+---after some minutes, which is long even on a busy machine.
 function Terminal:wait(pattern, seconds)
   local last
   for _ = 1, (seconds or 200) * 10 do

@@ -90,7 +90,7 @@ function Program:close()
   return how, status
 end
 
--- Ends the program where a spec has failed.
+-- Ends the program if it still runs, as where a spec has failed.
 function Program:__close()
   if self.pipe then os.execute("kill " .. self.pid) end
 end

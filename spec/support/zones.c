@@ -30,7 +30,7 @@ static int zones_within (lua_State *L) {
 }
 
 
-/* f, g: f in outer and inner, then g in outer */
+/* f, g: calls f in the zones outer and inner, then g in outer */
 static int zones_nested (lua_State *L) {
   CPROF_REGION(L, outer) {
     CPROF_REGION(L, inner) {

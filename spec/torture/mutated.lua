@@ -1,7 +1,7 @@
 -- Files of profiles that were damaged: what is refused is refused when it is
 -- loaded, and nothing that reads the rest raises, crashes, or takes memory
 -- or time without bounds. Each file that loads is read in a few ways, which
--- take turns; one in so many in all ways.
+-- take turns; some are read in all ways.
 --
 --   lua mutated.lua FOLDER SEED SCALE
 --
@@ -29,7 +29,7 @@ local KILOBYTES <const> = 400000
 
 local function nothing() end
 
--- as recorded, and as saved
+-- files as recorded, and as saved
 local function seeds()
   local out, file = {}, torture.path "seed.cprof"
   for _, way in ipairs(torture.ways()) do
@@ -56,10 +56,10 @@ local HEADER <const> = ("<I4"):unpack(all[1].text, 17)
 local FIRST <const>, UNIT <const> = 4096, 64
 local JOURNAL <const> = 3
 
--- bytes of what a block has so many of
+-- by kind of block: bytes of an item
 local sizes = { 64, 32, 1, 8, 8, 40, 48, 96 }
 
--- from where to where there is something
+-- the used parts of a file, as lists of their beginning, length, and room
 local function parts(s)
   local out, at = { { 0, HEADER } }, FIRST
   while at + UNIT <= #s do
@@ -130,7 +130,7 @@ local function cut(s)
   return s:sub(1, place(s, 1))
 end
 
--- the same, but for a header that knows how long it is
+-- the file with its length put right in the header
 local function resized(s)
   s = s:sub(1, #s // UNIT * UNIT)
   return #s < HEADER and s or put(s, 52, ("<I4"):pack(#s // UNIT))
@@ -142,7 +142,7 @@ local function spliced(s, other)
   return resized(s:sub(1, at) .. other:sub(from + 1))
 end
 
--- a block of one file in the place of one of the other, or of none
+-- replaces a block by one of another file, or inserts that before it
 local function block(s, other)
   local mine, theirs = parts(s), parts(other)
   local a, b = mine[math.random(2, #mine)], theirs[math.random(2, #theirs)]
@@ -151,11 +151,11 @@ local function block(s, other)
   return resized(s:sub(1, a[1]) .. new .. s:sub(upto + 1))
 end
 
--- where the header has what choices there were: mode, clock, counted,
--- foldat, given, direct
+-- offsets of fields of the header that say how the file was recorded: mode,
+-- clock, counted, foldat, given, direct
 local choices <const> = { 36, 40, 56, 60, 64, 68 }
 
--- what is said of the whole profile is not what the rest is of
+-- a header that may not fit the rest of the file
 local function header(s)
   local at = choices[math.random(#choices)]
   if math.random(2) == 1 then at = math.random(8, HEADER // 4 - 1) * 4 end
@@ -163,7 +163,7 @@ local function header(s)
   return put(s, at, ("<I4"):pack(flags[math.random(#flags)]))
 end
 
--- fields of `meta`, of which a file has some in words
+-- fields of `meta`; a file has some of them as strings
 local fields <const> = { "mode", "clock", "internals", "wall_ns", "paused_ns",
   "overhead_ns", "clamped_ns", "costs_ns", "uncompensated", "started_at",
   "pid", "runs", "memory", "live_interval", "memory_interval",
@@ -212,7 +212,7 @@ local function mutated(s, other)
     if #text < UNIT then break end
     s = text
   end
-  -- half of them by someone who knows how files are made
+  -- half of them get a valid checksum
   return math.random(2) == 1 and host.sealed(s) or s, kind[1]
 end
 
@@ -235,7 +235,7 @@ local function loads(file)
   return p
 end
 
--- what is done with a profile, and another one
+-- functions that read a profile, and are given another one, too
 local readers = {}
 
 local function reader(f) readers[#readers + 1] = f end
@@ -270,7 +270,7 @@ reader(function(p)
   loads(saved)
 end)
 
--- what becomes of two profiles is read, too
+-- profiles that are made of two are read, too
 local function made(make, use)
   reader(function(p, other)
     local sum, why = make(p, other)
@@ -292,7 +292,7 @@ made(sum, function(p)
 end)
 made(join.profiles, function(p) data.of(p, p) end)
 
--- sums of what is as large as figures may be
+-- sums of figures that are as large as they may be
 made(function(p) return merge.sum { p, p, p } end, function(p)
   p:report { mode = "callgraph" }
   assert(p:save(saved))

@@ -72,7 +72,9 @@ local function scattered(pick)
   end
 end
 
--- a few bytes may have been free, or be counters of which nothing is known
+-- Name, damage, expected reason. Where only a few bytes change, they may be
+-- unused, or counters whose values cannot be checked: then no reason is
+-- expected.
 local kinds = {
   { "another profile", shell "cat OTHER >FILE", reason },
   { "a copied profile", shell "cp OTHER FILE", reason },

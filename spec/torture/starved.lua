@@ -64,7 +64,7 @@ local recording <const> = [[
       end
     end
   end
-  -- what fails from there on is asked for by the program, too
+  -- if all requests fail from then on, the program's own ones do, too
   assert(not hooked or ok or LUA and not ONCE, "the hook raised: " ..
     tostring(result))
   assert(not ok or result == bare, result)
@@ -103,8 +103,9 @@ local saving <const> = [[
     "complete")
 ]]
 
--- Where a request of its own fails, Lua keeps the metatable of the buffers
--- of its library half-made: from there on, these raise this.
+-- If a request of Lua's own fails, the metatable of the buffers of its
+-- auxiliary library may stay incomplete; from then on, buffers raise this
+-- error.
 local LUAS_OWN <const> = "(C temporary)' got a non-closable value"
 
 local function look(where, which, result, status, left)

@@ -47,7 +47,7 @@ static void step (Behind *b, long long now) {
   if (now - b->last < STEP_APART || random_number(STEP_EVERY) != 0) return;
   b->ns += random_number(STEP_APART);
   b->last = now;
-  /* none of them goes below 0 */
+  /* a step by an hour must not lead below 0 */
   if (far || now < 2 * HOUR || random_number(STEP_FAR) != 0) return;
   b->ns += HOUR;
   far = 1;

@@ -1,8 +1,8 @@
 -- Runs a file of Lua's own test suite while it is recorded, and checks what
 -- was recorded: lua suite.lua FILE [NAME=VALUE...], options of start.
--- Without options, nothing is recorded; with "finalizer" neither, but there
--- is an object with a finalizer, which makes another. It writes a line with
--- "suite: well", or what is wrong.
+-- Without options, nothing is recorded. With "finalizer", nothing is recorded
+-- either, but an object's finalizer makes a new object of its kind, again and
+-- again. Writes a line with "suite: well", or what is wrong.
 
 local file = arg[1]
 local finalizer = arg[2] == "finalizer"

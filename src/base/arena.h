@@ -1,6 +1,6 @@
 /*
-** An arena: memory that is freed all at once, and does not run out. Where
-** there is none left, it calls a function that does not return.
+** An arena: memory that is freed all at once. Where no memory is left, it calls
+** a function that does not return, so its users never get NULL.
 */
 
 #ifndef arena_h

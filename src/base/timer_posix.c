@@ -672,7 +672,8 @@ static void timer_send (Timer *t, uint64_t running) {
   t->running = running;
   if (syscall(SYS_rt_tgsigqueueinfo, platform_process(), t->to, t->signal,
               &info) != 0)
-    (void)timer_set(t, 1);  /* what a sandbox allows */
+    (void)timer_set(t, 1);  /* where a sandbox forbids that call, the timer
+                               itself can tick */
 }
 #endif
 
@@ -802,7 +803,8 @@ static int timer_fill (Timer *t, const char **why) {
   __atomic_store_n(&t->carries, ++timer_number * TIMER_MOST +
                    (uintptr_t)timer_index(t), __ATOMIC_SEQ_CST);
   if (timer_make(t, t->cpu)) {
-    if (timer_set(t, 0)) return 1;  /* a sandbox may forbid only this */
+    if (timer_set(t, 0)) return 1;  /* a sandbox may allow to make a timer,
+                                       but not to set it */
     timer_destroy(t);
   }
   timer_close(t);

@@ -21,7 +21,7 @@
 #include "record/life.h"
 
 
-#define ROUNDS_LEAST	7	/* rounds at least, however long they take */
+#define ROUNDS_LEAST	7	/* fewest rounds, however long they take */
 #define WALL_MOST	10	/* most wall time, in units of processor time */
 #define ROUNDS_MOST	256
 #define TURNS		100	/* turns of a loop in a run */
@@ -439,8 +439,8 @@ static void calibrate_switches (Calibration *c) {
 
 
 /*
-** The first call in a coroutine: what is left of the cost of making a coroutine
-** and resuming it once, without its calls and the switch.
+** The first call in a coroutine: the cost of making a coroutine and resuming it
+** once, less that of the calls and of the switch.
 */
 static void calibrate_coroutines (Calibration *c) {
   Costs *k = &c->costs;

@@ -246,7 +246,7 @@ double frames_decay (const Frames *f, uint64_t ticks, int average) {
 /*
 ** Adds the 'n' figures of the last frame to 'sum' and to the moving averages
 ** 'moving'. '*at' is the value of 'averaged' when these were last updated,
-** 'now' the k of this frame.
+** 'now' the share of each moving average that is left after this frame.
 */
 static void average_add (const Frames *f, double *sum, double *moving,
                          uint64_t *at, const double *figure, int n,
@@ -254,7 +254,7 @@ static void average_add (const Frames *f, double *sum, double *moving,
   int i, k;
   for (k = 0; k < n; k++) sum[k] += figure[k];
   for (i = 0; i < AVERAGES; i++) {
-    /* the product of the k of the missed frames */
+    /* the share that is left after the frames that were missed */
     double old = *at == f->averaged ? 1 : frames_decay(f, f->averaged - *at, i);
     for (k = 0; k < n; k++, moving++)
       *moving = now[i] * old * *moving + (1 - now[i]) * figure[k];

@@ -85,7 +85,7 @@ typedef struct Loops {
   Chunks worst;		/* of WorstFrame, LOOP_WORST for each loop */
   Chunks nodes;		/* of FrameNode */
   Chunks states;	/* of LoopState */
-  uint64_t marked;	/* frames that had a mark so far */
+  uint64_t marked;	/* number of LoopMarks written so far */
 } Loops;
 
 /* where the chunks come from; NULL: memory */

@@ -119,7 +119,7 @@ typedef struct Tree {
   Chunks places;	/* of NodePlace, of each node; none if it was read from
 			   a file */
   int damaged;		/* was a node found with a callee it cannot have? */
-  Chunks buckets;	/* linear hashing: grows by one, without a pause */
+  Chunks buckets;	/* linear hashing: grows by one bucket at a time */
   uint32_t level;	/* there are 2^level + split buckets */
   uint32_t split;
   uint32_t hashed;	/* nodes in the hash */

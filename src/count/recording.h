@@ -90,7 +90,7 @@ typedef enum Mode {
   MODE_SAMPLE		/* the calls of a node are samples */
 } Mode;
 
-/* what asks for samples */
+/* what triggers samples */
 typedef enum Ticker {
   TICKER_UNKNOWN,	/* there are none, or several recordings were added up */
   TICKER_WALL,		/* a timer of wall time */

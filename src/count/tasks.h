@@ -1,7 +1,7 @@
 /*
 ** Tasks: what coroutines did, added up by kind. A kind is a function that runs
-** as a coroutine, and where the coroutine was made. Room depends on the number
-** of kinds and of call paths, not of coroutines.
+** as a coroutine, and where the coroutine was made. The memory that tasks take
+** depends on the number of kinds and of call paths, not of coroutines.
 */
 
 #ifndef tasks_h
@@ -18,7 +18,7 @@
 typedef struct TaskKind {
   uint32_t func;	/* its body; 0: it has not begun to run yet */
   uint32_t maker;	/* the function that made it */
-  uint32_t outer;	/* the nearest caller of that from another source */
+  uint32_t outer;	/* the nearest caller of 'maker' from another source */
   uint32_t line;	/* line of 'maker' in which it was made */
   uint32_t outer_line;	/* line of 'outer' in which it called */
   uint32_t unused;

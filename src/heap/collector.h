@@ -22,9 +22,9 @@ typedef struct Collector {
   int64_t before;	/* the debt at the last request */
   int64_t change;	/* bytes by which that request was to change it */
   int64_t held;		/* bytes that the debt is lowered by; 0: it is not */
-  int64_t due;		/* debt at which a step is due, or a try to hold;
-			   INT64_MIN: a try is due at once */
-  int64_t quiet;	/* bytes until the next try to hold it */
+  int64_t due;		/* debt at which a step, or the next attempt to hold
+			   the collector off, is due; INT64_MIN: at once */
+  int64_t quiet;	/* bytes until the next attempt to hold it off */
   lua_State *asked;	/* coroutine in which an event was requested */
   uint64_t gone;	/* number of events when the running coroutine's memory
 			   was freed, plus one */

@@ -357,8 +357,8 @@ typedef struct ApiReport {
 
 
 /*
-** ApiReport, text ->
-** Not called by entry_pcall: the writer is the host's own code.
+** ApiReport, text -> : writes the text. It is not called by entry_pcall, as the
+** writer is the host's own code.
 */
 static int api_write (lua_State *L) {
   const ApiReport *a = cast(const ApiReport *, lua_touserdata(L, 1));

@@ -11,7 +11,7 @@
 
 #if PLATFORM_WATCH
 
-/* The value at 'arg'; raises an error if it is none. */
+/* The value at 'arg'; raises an error if it is not one. */
 CPROF_I Native *lnative_check (lua_State *L, int arg);
 
 #endif

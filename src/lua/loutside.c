@@ -404,8 +404,8 @@ typedef struct Stopping {
 
 /*
 ** Was the thread ready, but without a processor, when it was to be looked at?
-** That time is none of the program's. Where cprof itself has taken the
-** processor from it, it ran.
+** Such time does not count for the program. If it was cprof that took the
+** processor from the thread, the thread counts as running.
 */
 static int outside_ready (const Looked *x, const Stopping *s) {
   uint64_t got, waited, due = x->due != 0 ? x->due : s->asked;

@@ -169,8 +169,8 @@ static uint64_t lremote_global (lua_State *L, RemoteMemory *m) {
 
 
 /*
-** process, { from, to, from, to, ... } -> { address, layout, ... }; and what
-** did not fit, of a state that is none of ours
+** process, { from, to, from, to, ... } -> { address, layout, ... }; and, if
+** something like a state fits no layout, what did not fit
 */
 static int lremote_states (lua_State *L) {
   RemoteProcess *p = lremote_get(L);

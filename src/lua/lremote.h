@@ -11,7 +11,7 @@
 
 #if PLATFORM_WATCH
 
-/* The process at 'arg'; raises an error if it is none. */
+/* The process at 'arg'; raises an error if it is not one. */
 CPROF_I RemoteProcess *lremote_check (lua_State *L, int arg);
 
 #endif

@@ -128,7 +128,7 @@ void lslow_frame (lua_State *L, const char *name, uint32_t loop) {
   SlowMark *m = &c->frame[loop];
   uint64_t budget = c->frame_ns;
   Recorder *r;
-  if (*name != '\0' && c->zone_ns > 0 &&  /* it may have a budget of its own */
+  if (*name != '\0' && c->zone_ns > 0 &&  /* its name may have a budget */
       (budget == 0 || c->zone_ns < budget))
     budget = c->zone_ns;
   r = slow_recorder(L, budget);

@@ -11,8 +11,8 @@
 
 
 /*
-** Takes from the options at index 1 the function 'slow', and the budgets: that
-** of zones, of which it is the least one, and that of frames.
+** Takes from the options at index 1 the function 'slow', and two budgets: the
+** smallest one of all zones, and that of frames.
 */
 CPROF_I void lslow_options (lua_State *L);
 

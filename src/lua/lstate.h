@@ -23,7 +23,7 @@ typedef struct SlowMark {
 
 typedef struct SlowCalls {
   uint64_t zone_ns, frame_ns;	/* budgets; 0: there is none */
-  uint64_t own;		/* ticks in which the Lua part was told of slow zones
+  uint64_t own;		/* ticks that the Lua part took to handle slow zones
 			   and frames */
   SlowMark frame[LOOPS_MOST];	/* by loop: the frame that runs */
 } SlowCalls;

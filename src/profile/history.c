@@ -327,7 +327,10 @@ static void averages_take (const Taking *t) {
 ** Making a history
 ** ======================================================= */
 
-/* Frame 'i' of the history: last first, then slow ones. NULL: no more. */
+/*
+** Frame 'i' of the history: first the last frames, newest first, then the slow
+** ones. NULL: there are no more.
+*/
 static const HostFrame *take_frame (const Frames *f, uint32_t i) {
   uint32_t kept = f->recorded < f->size ? (uint32_t)f->recorded : f->size;
   if (i == 0) return f->recorded > 0 ? &f->last : NULL;  /* with its nodes */

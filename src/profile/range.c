@@ -273,7 +273,7 @@ static double odd_excess (const Odd *o, uint32_t func) {
 }
 
 
-/* Sets '*to' by the sums, and clears these. */
+/* Sets '*to' from the sums of a stretch, and clears them. */
 static void odd_find (Odd *o, RangeOdd *to) {
   double most = 0;
   uint32_t depth = UINT32_MAX, i;

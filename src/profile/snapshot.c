@@ -109,8 +109,8 @@ static Weights samples_weigh (Snapshot *s, const Recording *r) {
 
 
 /*
-** How much of 'ns' the program waited, as far as nodes can be charged: the
-** amount is known, but if no sample found it waiting, the place is not.
+** How much of 'ns' the program waited, as far as it can be charged to nodes: if
+** no sample found the program waiting, it is not known where it waited.
 */
 static int64_t samples_waited (const Snapshot *s, const Recording *r,
                                int64_t ns, const Weights *all) {

@@ -58,7 +58,7 @@ typedef struct Listener {
   int number;
   const void *box;	/* the userdata whose collection ends listening */
   Running running;
-  volatile sig_atomic_t asked;	/* what has come and waits for the hook */
+  volatile sig_atomic_t asked;	/* the request that waits for the hook */
   ListenHook hooks[LISTEN_HOOKS];
   int oldest;	/* index; replaced next, as some may wait for ever */
 #if PLATFORM_TIMERS

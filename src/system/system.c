@@ -13,8 +13,10 @@
 #include "heap/nogc.h"
 
 
-/* file descriptor, default 1 -> columns and rows of that terminal; nil: it is
-   none */
+/*
+** file descriptor, default 1 -> columns and rows of that terminal; nil: it is
+** not a terminal
+*/
 static int system_columns (lua_State *L) {
   int columns, rows;
   int fd = (int)luaL_optinteger(L, 1, 1);

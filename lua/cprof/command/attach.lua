@@ -29,7 +29,7 @@ local attach = {
   example = "cprof attach --seconds 5 4711",
   options = {
     { "PID?", "The process.", read = process,
-      must = "the number of a process" },
+      must = "a process ID" },
     { "--seconds N", "Record for N seconds; Ctrl-C ends it earlier.",
       type = "number", above = 0, max = 1e8, default = 10 },
     { "--sample[=RATE]", "Take RATE samples a second, which hardly slows " ..

@@ -23,7 +23,7 @@ local fields = { version = true, limits = true, functions = true,
 
 local function is_count(value)
   return math.type(value) == "integer" and value >= 0 or
-    nil, "an integer from 0"
+    nil, "an integer of at least 0"
 end
 
 local function is_ratio(value)

@@ -10,7 +10,7 @@ local terminal = require "cprof.system.terminal"
 local text = require "cprof.source.text"
 local values = require "cprof.remote.values"
 
--- the number of a process, or the name of a core file
+-- a process ID, or the name of a core file
 local function target(s)
   local n = math.tointeger(tonumber(s))
   return s ~= "" and (n or s) or nil
@@ -28,7 +28,7 @@ local dump = {
   example = "cprof dump 4711",
   options = {
     { "PID", "The process, or a core file.", read = target,
-      must = "the number of a process, or a file" },
+      must = "a process ID, or a file" },
     { "--exe FILE", "The program that left the core file, for names of C " ..
       "functions (default: the path in the core file)." },
     { "--locals", "Also print the variables of Lua functions, with their " ..

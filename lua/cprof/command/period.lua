@@ -8,7 +8,7 @@ local units <const> = { us = 1e3, ms = 1e6, s = 1e9, m = 60e9, h = 3600e9 }
 
 local must <const> = "a time since the recording began (1.2s, 300ms, 2m5s)"
 
----A time as ns; nil: it is none. A mere number is in seconds.
+---A time as ns; nil: it is not a time. A mere number is in seconds.
 ---@param word string
 ---@return integer?
 function period.read(word)
@@ -26,7 +26,7 @@ end
 ---@field [1]? integer  ns; nil: from the beginning
 ---@field [2]? integer  ns; nil: until the end
 
----A range A..B as two times; nil: it is none.
+---A range A..B as two times; nil: it is not a range.
 ---@param word string
 ---@return cprof.Period?
 function period.both(word)

@@ -19,7 +19,7 @@ local function earlier(a, b)
   return a.path < b.path
 end
 
--- the number of the process that started this one
+-- the ID of the process that started this one
 local function parent_of(meta)
   -- a forked child has what its parent's recording began with
   return meta.process ~= meta.pid and meta.process or meta.parent

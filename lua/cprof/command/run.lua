@@ -63,9 +63,9 @@ run.options = {
   { "--keep-last SECONDS", "With --sample, keep only the last SECONDS, and " ..
     "write them into FILE at the end; with %t or %n in FILE, also when the " ..
     "program calls dump_recent. (default: all)", of = specs },
-  { "--on-slow NAME=TIME", "With --keep-last, also write them when a zone " ..
-    "NAME of the program takes longer than TIME (200ms, 1.5s), at most " ..
-    "once a minute.", read = budget, must = "NAME=TIME (handle=200ms)",
+  { "--on-slow NAME=TIME", "With --keep-last, also write the last seconds " ..
+    "when a zone NAME of the program takes longer than TIME (200ms, 1.5s), " ..
+    "at most once a minute.", read = budget, must = "NAME=TIME (handle=200ms)",
     many = true },
   { "--memory[=live|all]", "Count allocations by function and line. live: " ..
     "also estimate the bytes in use, from samples; all: count them exactly. " ..
@@ -396,8 +396,8 @@ function run.run(parsed, words, at, fail, forget, given)
   warn(options)
   local passed = parsed.children and variables.text(options)
   if parsed.children and not passed then
-    fail("--children cannot pass on a pattern that has a comma behind a " ..
-      "backslash, or a space or a backslash at its ends")
+    fail("--children cannot pass on a pattern that has a comma after a " ..
+      "backslash, or a space or a backslash at its beginning or end")
   end
   parsed.strayed = strayed(parsed, words, zero, name)
   local last = ending.plan(parsed, name, fail)

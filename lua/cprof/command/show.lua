@@ -62,7 +62,7 @@ local function neighbours(view, title, list, what)
   end
 end
 
--- parts of a function's time that are a smaller share of it have no names
+-- only parts of at least 1/500 of a function's time are named
 local least <const> = 500
 
 local function head(view)

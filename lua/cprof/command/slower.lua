@@ -50,8 +50,8 @@ local function hold_row(report, row, was, entry)
   local title = format.plain(row.title)
   if not (was and was.durations and row.durations) then
     report.missing = report.missing + 1
-    report.out[#report.out + 1] = ("not found: %s: its durations are not " ..
-      "known in both runs"):format(title)
+    report.out[#report.out + 1] = ("not found: %s: its durations are " ..
+      "missing from one of the runs, or both"):format(title)
     return
   end
   for _, key in ipairs(budget.ratios(entry)) do

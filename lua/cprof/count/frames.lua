@@ -259,8 +259,8 @@ end
 local function check_back(who, back)
   local n = options.integer(back)
   if not n or n < 0 then
-    error(("frames:%s: must be an integer from 0, got %s"):format(who,
-      options.shown(back)), 3)
+    error(("frames:%s: the number must be an integer of at least 0, got %s")
+      :format(who, options.shown(back)), 3)
   end
 end
 
@@ -299,8 +299,8 @@ local figures = { all = 0, 1, 2 }
 local function check_average(who, average)
   local figure = figures[average]
   if not figure then
-    error(('frames:%s: must be "all", 1 or 2, got %s'):format(who,
-      options.shown(average)), 3)
+    error(('frames:%s: the argument must be "all", 1 or 2, got %s')
+      :format(who, options.shown(average)), 3)
   end
   return figure
 end
@@ -424,10 +424,10 @@ function Frames:percentiles(func, field)
   local offset = offsets[field or "self_ns"]
   if func and (type(func) ~= "table" or
      self.profile.functions[func.id] ~= func) then
-    error("frames:percentiles: must be a function of this profile", 2)
+    error("frames:percentiles: the function must be one of this profile", 2)
   elseif not offset then
-    error(('frames:percentiles: must be "self_ns" or "total_ns", got %s')
-      :format(options.shown(field)), 2)
+    error(('frames:percentiles: the field must be "self_ns" or ' ..
+      '"total_ns", got %s'):format(options.shown(field)), 2)
   end
   if not func then return of_all(self) end
   if not self.history then return nil end

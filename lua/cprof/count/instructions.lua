@@ -1,5 +1,5 @@
 -- Counters of instructions, in the format of the recorder: how often each ran
--- and where the function continued. See src/identity/instruction.h.
+-- and where the function continued. See src/identity/line.h.
 
 local lists = require "cprof.text.lists"
 

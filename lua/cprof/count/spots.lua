@@ -1,5 +1,5 @@
--- Names the C functions that have the machine instructions at which samples
--- found a program's functions, by the symbol tables of files.
+-- Names the C functions in which samples found the processor, by the symbol
+-- tables of files.
 
 local elf = require "cprof.source.elf"
 local order = require "cprof.text.order"
@@ -37,8 +37,8 @@ local special <const> = {
     unknown = true },
 }
 
--- A function's name, without what compilers add to its parts, and as programs
--- call it: the C library has one for each kind of processor.
+-- A function's name, without what compilers add to its parts, and without the
+-- marks of variants: the C library has one for each kind of processor.
 local function plain(given)
   given = given:match "^[^.]+" or given
   return given:match "^__(%l+)_avx" or given:match "^__(%l+)_sse" or

@@ -116,7 +116,7 @@ local function by_spots(p, title)
         spent.unknown)
     end
   end
-  if #out > 0 then add("unknown, as no sample told it", left, true) end
+  if #out > 0 then add("unknown, as no sample shows it", left, true) end
   return out
 end
 

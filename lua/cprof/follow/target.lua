@@ -1,5 +1,5 @@
 -- Finds the file that a command is to follow. Its user names a file or the
--- number of a process; without a name, it is the last recording.
+-- ID of a process; without a name, it is the last recording.
 
 local core = require "cprof.core"
 local cprof = require "cprof"
@@ -10,7 +10,7 @@ local target = {}
 
 ---The argument FILE of the commands that follow a recording.
 target.argument = { "FILE?", "A profile that is being recorded, or the " ..
-  "number of a process. On Linux, a process that does not record itself is " ..
+  "ID of a process. On Linux, a process that does not record itself is " ..
   "sampled from outside. Without FILE: the last recording." }
 
 ---Options for programs that are sampled from outside.
@@ -62,7 +62,7 @@ local only_outside = { "rate", "seconds", "no_stop" }
 local function check_options(parsed, fail)
   for _, name in ipairs(only_outside) do
     if parsed[name] then
-      fail(("--%s needs the number of a process that does not record " ..
+      fail(("--%s needs the ID of a process that does not record " ..
         "itself: only such a process is sampled from outside"):format(
         (name:gsub("_", "-"))))
     end

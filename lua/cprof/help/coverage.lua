@@ -14,7 +14,7 @@ cprof export --format=cobertura -o coverage.xml run.cprof
 
 For a busted suite, name busted as the script, as above: `.busted` is read as usual. Processes that it starts are not recorded; record them with `-o %p.cprof` and add them up with `cprof merge`.
 
-A line ran when it was hit. A function ran when it was called. A branch is a test with two ways, each of which counts as one:
+A line ran when it was hit. A function ran when it was called. A test can go two ways, each of which counts as a branch:
 
 | test | its ways |
 |---|---|
@@ -24,7 +24,7 @@ A line ran when it was hit. A function ran when it was called. A branch is a tes
 | `and`, `or` | the right side was needed; the left side decided |
 | comparison | as a value: it was true; it was false |
 
-A test is not a branch if both ways lead to the same place (`if x then end`). Constants that the compiler computes (`2 * 3`) have no instructions, so they are not reported. Unreachable code (behind `do return end`) counts as lines that never ran, but has no branches. A line with only `break` or `goto` may run without an instruction of its own, since Lua redirects jumps straight to their target. So it does not count as a line that never ran.
+A test has no branches if both ways lead to the same place (`if x then end`). Constants that the compiler computes (`2 * 3`) have no instructions, so they are not reported. Unreachable code (behind `do return end`) counts as lines that never ran, but has no branches. A line with only `break` or `goto` may run without an instruction of its own, since Lua redirects jumps straight to their target. So it does not count as a line that never ran.
 
 Mode `"count"` (`cprof run --count`, `start { mode = "count" }`) counts every instruction, has no clock, and costs about as much as mode `"line"`. It counts the instructions that Lua's own count hook sees. The hook does not see the first instruction of a variadic function (`VARARGPREP`), nor instructions that Lua executes together with the one before: the jump after a test, and the call and the loop instruction of a generic `for`. Reports sort by instructions. `cprof annotate --expressions` shades the parts of each line, and prints their counts underneath where these differ; parts that never ran are marked `^^^ never`. Instructions of C functions, and of functions that `include` and `exclude` leave out, are not counted. Zones have instructions, too; calls of `frame` do nothing.
 

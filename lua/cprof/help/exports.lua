@@ -6,13 +6,13 @@ return {
 local ok, message = profile:export("pprof", "cprof.pb.gz")
 ```
 
-writes the profile in a format that other programs read, as `cprof export --format=pprof -o cprof.pb.gz` does. The target may be a path, a function, a file, or anything else with a method `write`; all but a path get the text in pieces. Text for a path is written aside, then renamed, so no file is ever half written. Misuse (an unknown format, `"lcov"` without lines) raises an error. Failures outside (no such folder, disk full) return `nil` and a message.
+writes the profile in a format that other programs read, as `cprof export --format=pprof -o cprof.pb.gz` does. The target may be a path, a function, a file, or anything else with a method `write`; all but a path get the text in pieces. Text for a path goes to a temporary file, which is then renamed, so no file is ever half written. Misuse (an unknown format, `"lcov"` without lines) raises an error. Failures outside (no such folder, disk full) return `nil` and a message.
 
 | format | what is in it | who reads it |
 |---|---|---|
 | `folded` | a line for each call-tree node with self time | `flamegraph.pl`, and most programs that draw flame graphs |
 | `speedscope` | call-tree nodes with self time, as JSON | speedscope |
-| `firefox` | mode `"sample"`: each sample when it was taken, with CPU time, as long as no option changes call paths or the measure; other modes: nodes with self time, one after the other, and in a thread of their own what is known of the time. Markers for frames (at their `start_ns`), slow calls and collections (with `distribution`), waits, pauses, and times in which others had the processor; the size of the heap | [profiler.firefox.com](https://profiler.firefox.com), where files stay on your machine unless you upload them |
+| `firefox` | mode `"sample"`: each sample when it was taken, with CPU time, as long as no option changes call paths or the measure; other modes: nodes with self time, one after the other, and a second thread for events whose time is known. Markers for frames (at their `start_ns`), slow calls and collections (with `distribution`), waits, pauses, and times in which others had the processor; the size of the heap | [profiler.firefox.com](https://profiler.firefox.com), where files stay on your machine unless you upload them |
 | `chrome` | the tree as nested slices, one for all calls of a node | Perfetto, `chrome://tracing` |
 | `cpuprofile` | nodes, and time by line | Chrome's developer tools, VS Code, speedscope |
 | `pprof` | calls and time of each node; in modes `"line"` and `"sample"` by line; compressed where lua-zlib is installed | `go tool pprof`, Pyroscope, Parca |

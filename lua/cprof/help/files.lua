@@ -10,7 +10,7 @@ print(profile:report())
 assert(profile:save "copy.cprof")
 ```
 
-- `profile:save(path)` writes a profile that was recorded in memory. A file is replaced only when all is written. Frames are not kept in files.
+- `profile:save(path)` writes a profile that was recorded in memory. A file is replaced only when all is written. Of frames, it keeps what [Frames](#frames) says.
 - Names are found when recording stops or the Lua state is closed. If the program was killed before, functions that were fields of tables when recording started have their usual names; others are named by their definitions, if sources can be read, or by their first calls.
 - The report of a file that is still being recorded includes the time since its last event.
 - The child of a fork does not write to the file of its parent. With `%p` in the name, it has a file of its own.
@@ -20,7 +20,7 @@ assert(profile:save "copy.cprof")
 
 ## Continuous recordings
 
-`start { every = 60, keep = 60, file = "run-%p-%t.cprof" }` begins another file each minute and keeps the last hour, in a program that runs for weeks. Each file is a whole profile, and each event is in one file. The file changes at the first event after the time is over; a new one takes some milliseconds. `CPROF_OPTIONS` can ask for it, too: `every=60,keep=60,file=run-%p-%t.cprof`. `cprof push --watch DIR`, beside the program, sends each file to a server when it is complete.
+`start { every = 60, keep = 60, file = "run-%p-%t.cprof" }` begins another file each minute and keeps the last hour, in a program that runs for weeks. Each file is a whole profile, and each event is in one file. The next file begins at the first event after the time is over; to begin one takes some milliseconds. `CPROF_OPTIONS` can ask for it, too: `every=60,keep=60,file=run-%p-%t.cprof`. `cprof push --watch DIR`, beside the program, sends each file to a server when it is complete.
 
     cprof report runs/ --since 10m
     cprof report runs/ --since 2026-11-22T06:00:00Z --until 2026-11-22T07:00:00Z

@@ -36,6 +36,6 @@ A tail call replaces its caller, as it does in Lua. If `main` calls `a`, and `a`
 | `color` | `"auto"` | `"always"`, `"never"`; `auto` heeds `NO_COLOR` |
 | `hyperlinks` | `"auto"` | `"always"`, `"never"`: places of sources in tables are links to the files (OSC 8), in a terminal of VS Code to the lines; `auto`: on terminals that are known to open links |
 
-`cprof tree`, `cprof flame` and `cprof callgraph` are separate commands; `cprof show FUNCTION` is about one function. Frames are not kept in files, so only the library can report them.
+`cprof tree`, `cprof flame` and `cprof callgraph` are separate commands, and so is `cprof frames`; `cprof show FUNCTION` is about one function.
 ]],
 }

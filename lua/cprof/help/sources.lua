@@ -6,7 +6,7 @@ Annotated sources need mode `"line"` (`cprof run --lines script.lua`), `"sample"
 
 | column | what it is |
 |---|---|
-| hits | how often Lua's line hook met the line: a loop once before it and once after each turn; a loop on one line once for each turn |
+| hits | how often Lua's line hook reported the line: a loop once before it and once after each turn; a loop on one line once for each turn |
 | self | time on the line itself |
 | in C | in lists of lines: the time of C functions that the line calls, which have no lines |
 | calls, total | calls made from the line, and their time; recursion counted once |

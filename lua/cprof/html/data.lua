@@ -133,7 +133,7 @@ function data.line(line, c)
     cost(line.self, line.self_raw), cost(line.total, line.total_raw) }
 end
 
----Has a line any figures?
+---Does a line have any figures?
 ---@param line cprof.Line
 ---@return boolean
 function data.any(line)

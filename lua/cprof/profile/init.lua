@@ -260,8 +260,8 @@ local function calls_of(p, rows)
   return out
 end
 
--- The integer that a number or a string is; nil: it is none, is below 0, or is
--- so large that sums of it might overflow.
+-- The integer that a number or a string stands for; nil: it stands for none, is
+-- below 0, or is so large that sums of it might overflow.
 local function count_of(value)
   local n = math.tointeger(tonumber(value))
   return n and n >= 0 and n < 1 << 53 and n or nil

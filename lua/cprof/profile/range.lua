@@ -33,8 +33,8 @@ function range.missing(p)
   elseif meta.outside_dropped then
     return "no time axis: samples that are read from outside a program are " ..
       "added up at once, without their times; cprof run --sample keeps " ..
-      "them, and cprof attach does of a program that was started with " ..
-      "lua -l cprof.auto"
+      "them, and so does cprof attach if the program was started with " ..
+      "lua5.4 -l cprof.auto"
   end
   return "no time axis was recorded"
 end
@@ -131,7 +131,7 @@ end
 ---@field to integer
 ---@field functions table<integer, integer>  function of the range -> its own
 
----What a range is a part of; nil: it is no range.
+---What a range is a part of; nil: it is not a range.
 ---@param p cprof.Profile
 ---@return cprof.Origin?
 function range.origin(p) return origins[p] end

@@ -43,8 +43,8 @@ function recent.take(o, level)
     error(("start: option '%s' needs option 'file', to name the files"):format(
       o.on_slow and "on_slow" or "slow_frames"), level + 1)
   elseif o.every then
-    error("start: options 'keep_last' and 'every' cannot be combined: one " ..
-      "writes a file when it is asked for, the other all the time", level + 1)
+    error("start: options 'keep_last' and 'every' cannot be combined: " ..
+      "'keep_last' writes a file on request, 'every' all the time", level + 1)
   elseif o.file and not o.file:find "%%[tn]" then
     error(("start: with option 'keep_last', 'file' needs %%t or %%n in its " ..
       "name, got %q"):format(o.file), level + 1)

@@ -186,7 +186,7 @@ end
 local function check_count(o)
   if core.internals() ~= "direct" then
     error('start: mode "count" needs to read Lua\'s own structures, which ' ..
-      "is not possible here, or switched off by CPROF_INTERNALS=0", 6)
+      "is not possible here or is switched off by CPROF_INTERNALS=0", 6)
   elseif o.clock == "cpu" then
     error('start: mode "count" has no clock; leave out option \'clock\'', 6)
   end
@@ -223,7 +223,7 @@ local function check_gc()
       "collector of %s"):format(_VERSION), 6)
   else
     error("start: option 'gc' needs to read Lua's own structures, which is " ..
-      "not possible here, or switched off by CPROF_INTERNALS=0", 6)
+      "not possible here or is switched off by CPROF_INTERNALS=0", 6)
   end
 end
 
@@ -239,8 +239,8 @@ local function check_start(opts)
   if o.gc then check_gc() end
   if o.under == "resumer" then o.under = nil end
   if o.under and not o.tasks then
-    error('start: option \'under\' must not be "creator" without tasks = ' ..
-      'true, which knows where coroutines are made', 5)
+    error('start: under = "creator" needs tasks = true, which records where ' ..
+      "coroutines are made", 5)
   end
   if opts and opts.memory_interval and o.memory ~= "live" and
      not (o.memory and o.mode == "sample") then

@@ -65,7 +65,7 @@ local function stands_for(text, options)
 end
 
 ---The text that `options` reads; nil: there is none, as a value has a comma
----behind a backslash, or spaces or a backslash at its ends.
+---after a backslash, or spaces or a backslash at its beginning or end.
 ---@param options table
 ---@return string?
 function variables.text(options)

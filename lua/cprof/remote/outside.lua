@@ -224,8 +224,8 @@ local function sample(self, state, due)
     if state.root ~= state.address then state.root = state.address end
   elseif found == "forbidden" then
     return ("process %d could not be stopped for a moment: another program " ..
-      "debugs it, or the system forbids it (ptrace); --no-stop reads it " ..
-      "without"):format(self.pid)
+      "debugs it, or the system forbids it (ptrace); --no-stop " ..
+      "samples it without stopping it"):format(self.pid)
   elseif not no_sample[found] then
     state.misfit = state.misfit or { since = due }
     state.misfit.why = found

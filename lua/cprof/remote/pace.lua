@@ -1,7 +1,7 @@
 -- When a program that is read from outside is looked at: at random moments, as
--- often as was asked for, unless stops cost it too much. A look that comes late
--- does not count: cprof had no processor meanwhile, and often gets one just as
--- the program stops to compute, so short work would be missed.
+-- often as requested, unless stops cost it too much. A look that comes late
+-- does not count: cprof had no processor until then, and often gets one just as
+-- the program stops computing, so short work would be missed.
 
 ---@class cprof.Pace
 ---@field next number      when the next look is due, in seconds
@@ -19,10 +19,10 @@ Pace.__index = Pace
 
 local pace = {}
 
--- The largest share of its time for which the program is stopped: if all stops
--- were of usual length; and by their real lengths, which may be far longer, as
--- others have cprof's processor. At once, it may be stopped for the latter
--- share of this many seconds.
+-- The largest shares of its time for which the program is stopped: if all stops
+-- had the usual length; and with their real lengths, which may be far longer,
+-- as others have cprof's processor. The latter share may be used up for this
+-- many seconds ahead.
 local share <const>, highest <const>, ahead <const> = 0.02, 0.05, 1
 
 -- The first stop counts as at most this many seconds: alone, it does not tell
@@ -43,8 +43,8 @@ function pace.new(rate, now, random)
     early = tolerance / times, looks = 0, stops = 0, stopped = 0 }, Pace)
 end
 
----Sets when the next look is due: whatever happened before, so that looks are
----never in step with the program.
+---Sets when the next look is due. It does not depend on earlier looks, so looks
+---are never in step with the program.
 ---@param now number
 function Pace:plan(now)
   local allowed = self.began + self.stopped / highest - ahead

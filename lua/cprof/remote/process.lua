@@ -191,11 +191,11 @@ local function rule(pid)
   local scope = yama and tonumber(yama)
   if scope == 1 then
     return "/proc/sys/kernel/yama/ptrace_scope is 1, so only its parent, or " ..
-      "a process that it names with prctl(PR_SET_PTRACER), may: use " ..
-      "sudo, or " .. prepared
+      "a process that it names with prctl(PR_SET_PTRACER), may read " ..
+      "it: use sudo, or " .. prepared
   elseif scope and scope > 1 then
-    local who = scope == 2 and "only root may: use sudo, or " or
-      "nobody may: "
+    local who = scope == 2 and "only root may read it: use sudo, or " or
+      "nobody may read it: "
     return ("/proc/sys/kernel/yama/ptrace_scope is %d, so %s"):format(scope,
       who .. prepared)
   end

@@ -12,7 +12,8 @@ local symbols = {}
 local Symbols = {}
 Symbols.__index = Symbols
 
--- The file that has an address, what it has there, and the address there.
+-- The file that is mapped at an address, its functions, and the address as its
+-- linker gave it. nil: no file is mapped there.
 local function where(self, address)
   local m = process.mapping(self.mappings, address)
   if not m or m.path:sub(1, 1) ~= "/" then return nil end
@@ -36,7 +37,7 @@ end
 ---@param mappings cprof.Mapping[]
 function Symbols:map(mappings) self.mappings = mappings end
 
--- A place in memory that is no file's, as in "[vdso]+0x123".
+-- A place in memory without a file, as in "[vdso]+0x123".
 local function without_file(self, address)
   local m = process.mapping(self.mappings, address)
   if not m then return "" end

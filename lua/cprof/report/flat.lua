@@ -50,7 +50,7 @@ local function columns_of(view, by)
     columns.of { by, rank = 2 }, columns.of { by .. " %", heat = true },
     columns.of { other, rank = 7 }, columns.of { other .. " %", rank = 5 },
     { title = "waiting", optional = true, rank = 6, cell = function(_, row)
-      -- the part of the first column; a little of it is not shown
+      -- the part of the first column that was waiting; not shown if it is small
       local n = view.page.measure.name == "time" and row[by .. "_wait"] or 0
       return n * 100 > view.whole and format.time(n) or ""
     end },
@@ -62,9 +62,10 @@ local function columns_of(view, by)
   }
 end
 
--- the most functions of which a report says what their time is made of, the
--- least share in percent of all time that they have, and the least share in
--- percent of theirs, and number, of the parts
+-- How many functions get a line about what their time is made of, and the least
+-- share of all time, in percent, that they need; the least share of a
+-- function's own time, in percent, that a part needs to be named, and how many
+-- parts are.
 local functions_shown <const>, share_shown <const> = 5, 3
 local part_shown <const>, parts_shown <const> = 10, 3
 

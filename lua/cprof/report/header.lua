@@ -70,7 +70,7 @@ local function uncertain(profile, page)
       format.time(meta.clock_backwards_ns))
   end
   if meta.clock_jumps > 0 then
-    page:note("the processor's and the system's clock diverged %s, by %s " ..
+    page:note("the processor's and the system's clocks diverged %s, by %s " ..
       "in all; times are from the %s clock", plural(meta.clock_jumps, "time"),
       format.time(meta.clock_jumps_ns), meta.clock == "tsc" and
       "processor's" or "system's")
@@ -276,8 +276,7 @@ function header.certainty(profile)
   if n < sampled.few then
     local what = profile.measure.asks
     if n == 0 and header.known(profile) then
-      return "no samples in this range: what ran or waited is known from " ..
-        "the next sample"
+      return "no samples in this range; its figures come from the next sample"
     elseif n == 0 then return ("no samples: %s is not known"):format(what)
     end
     return ("%s: too few to tell %s"):format(plural(n, "sample"),
@@ -316,7 +315,7 @@ local function times(profile)
   return #parts == 0 and all or all .. ": " .. table.concat(parts, ", ")
 end
 
--- what asked for the samples, and how often the program was interrupted
+-- what triggered the samples, and how often the program was interrupted
 local function asked_by(meta)
   if meta.mode ~= "sample" or not meta.timer then return "" end
   return (" (timer: %s, %s)"):format(meta.timer,
@@ -374,8 +373,8 @@ local function outside(profile, page)
       plural(meta.outside_waits, "look"))
   end
   if stops == 0 and dropped > 0 then
-    page:note("it was not stopped, so only waiting was seen: what runs is " ..
-      "missing")
+    page:note("the program was not stopped, so only waiting was sampled: " ..
+      "the time in which it ran is missing")
   end
 end
 

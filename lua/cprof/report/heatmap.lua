@@ -9,7 +9,7 @@ local range = require "cprof.profile.range"
 
 local heatmap = {}
 
--- columns of labels of rows, and of a picture without a width
+-- columns of a row's label; columns of the picture if the output has no width
 local margin <const>, usual <const> = 8, 100
 
 -- Cells by their share: idle, up to an eighth, up to two, and so on.

@@ -189,8 +189,8 @@ function environment.require(name)
   if module == nil then
     module = load_module(name)
     if module == nil then module = true end
-    -- Other libraries are not told to Lua, so that the program can load them
-    -- with its own globals.
+    -- Other libraries are not entered in package.loaded, so that the program
+    -- can load them with its own globals.
     if find(name, "^cprof") and are_ours() and
        rawget(loaded, name) == nil then
       rawset(loaded, name, module)

@@ -71,7 +71,7 @@ for i, field in ipairs(data.fields) do
     field == "totalCost"
 end
 
--- Have two rows the same fields? Without `exact`, estimates are not compared.
+-- Do two rows have equal fields? Without `exact`, estimates are not compared.
 local function same(a, b, exact)
   for i = 1, #b do
     if a[i] ~= b[i] and (exact or not estimates[i]) then return false end

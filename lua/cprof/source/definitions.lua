@@ -32,8 +32,8 @@ Reader.__index = Reader
 -- Lua's limit of nesting, and of targets of one assignment
 local deepest <const> = 200
 
--- A key in square brackets, as it follows the name of a table in a name; nil:
--- it is computed.
+-- A key as it follows the name of its table in a name: ".key", or in square
+-- brackets. nil: it is computed.
 local function index_of(kind, text)
   if kind == "string" then
     local plain = text:match "^[\"']([%a_][%w_]*)[\"']$"

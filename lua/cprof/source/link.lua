@@ -34,11 +34,11 @@ function link.address(source, line, folder)
   return "file://" .. path
 end
 
--- variables that only terminals with links set
+-- variables that only terminals that open links set
 local told = { "VTE_VERSION", "KONSOLE_VERSION", "WT_SESSION", "DOMTERM",
   "KITTY_WINDOW_ID", "WEZTERM_PANE" }
 
--- and what others set these to
+-- values by which other such terminals are known, by variable
 local known = { TERM_PROGRAM = { "vscode", "iTerm.app", "WezTerm", "ghostty",
   "Hyper", "rio" },
   TERM = { "xterm-kitty", "alacritty", "foot", "foot-extra", "contour",

@@ -6,7 +6,7 @@ local format = {}
 
 -- A figure with three digits in the largest unit in which it is 1 or more. A
 -- value that would round up to 1000 is 1 of the next unit. nil: it is less than
--- 1000 of the smallest unit's part.
+-- 1 of the smallest unit, and less than `least`.
 local function scaled(n, units, least)
   for i, unit in ipairs(units) do
     local value = n / unit[1]

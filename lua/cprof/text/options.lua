@@ -85,9 +85,11 @@ local function range(what, spec)
     return ("%s above %s%s"):format(what, spec.above, spec.max and
       (" and at most %.0f"):format(spec.max) or "")
   end
-  local min = spec.min and (" from %s"):format(spec.min) or ""
-  local max = spec.max and (" to %s"):format(spec.max) or ""
-  return what .. min .. max
+  if not spec.max then
+    return spec.min and ("%s of at least %s"):format(what, spec.min) or what
+  end
+  return ("%s%s to %s"):format(what, spec.min and (" from %s"):format(spec.min)
+    or "", spec.max)
 end
 
 local function outside(value, spec)
@@ -149,8 +151,8 @@ function checks.history(value)
 end
 
 function checks.slow_frames(value)
-  local must = "a table { budget_ms = a positive number, " ..
-    "keep = an integer from 1 }"
+  local must = "a table { budget_ms = a number above 0, " ..
+    "keep = an integer of at least 1 }"
   if type(value) ~= "table" then return must end
   for key in pairs(value) do
     if key ~= "budget_ms" and key ~= "keep" then return must end
@@ -166,7 +168,7 @@ end
 
 -- seconds, by name
 function checks.budgets(value)
-  local must = "a table { [name] = seconds, a positive number }"
+  local must = "a table { [name] = seconds, a number above 0 }"
   if type(value) ~= "table" or next(value) == nil then return must end
   local out = {}
   for key, seconds in pairs(value) do

@@ -19,7 +19,7 @@ function frame.body(m)
   return math.max(m.height - frame.above - (m.plain and 0 or below), 0)
 end
 
----Has the view no cursor?
+---Is it a view without a cursor?
 ---@param m cprof.TopModel
 ---@return boolean
 function frame.still(m)

@@ -369,7 +369,7 @@ end
 function actions.slower(self) pace(self, 1) end
 function actions.faster(self) pace(self, -1) end
 
--- A test of a line: has it the text, ignoring case, or does it match the
+-- A test of a line: does it contain the text, ignoring case, or match the
 -- /pattern/? nil and why: the pattern is not valid.
 local function test_of(text)
   local pattern, why = patterns.new(text)

@@ -197,7 +197,7 @@ function Figures:find(zone)
   return levels[level]
 end
 
----Has the row any figures?
+---Does the row have any figures?
 ---@param row cprof.ViewRow
 ---@return boolean
 function figures.any(row)

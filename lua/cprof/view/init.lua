@@ -89,10 +89,10 @@ local function show_zone(self, zone)
   self.at = listed(self).own or 1
 end
 
--- `n` as an integer; raises an error if it is none
+-- `n` as an integer; raises an error if it is not one
 local function integer(who, n)
   return options.integer(n) or
-    misuse(who, "must be an integer", n, LEVEL + 1)
+    misuse(who, "the argument must be an integer", n, LEVEL + 1)
 end
 
 ---The lines of the view: all, or at most `height`, with the cursor's line among
@@ -102,7 +102,7 @@ end
 function View:lines(height)
   local most = options.integer(height)
   if height ~= nil and not (most and most >= 1) then
-    misuse("lines", "the height must be an integer from 1", height)
+    misuse("lines", "the height must be an integer of at least 1", height)
   end
   local list = listed(self)
   local many = math.min(most or list.count, list.count)
@@ -127,7 +127,8 @@ end
 function View:mode(mode)
   if mode == nil then return self.shown_mode end
   if not lists.modes[mode] then
-    misuse("mode", 'must be "self", "total", "callgraph" or "tree"', mode)
+    misuse("mode", 'the mode must be "self", "total", "callgraph" or "tree"',
+      mode)
   end
   if mode ~= self.shown_mode then self.at, self.top = 1, 1 end
   show(self, mode)
@@ -241,7 +242,7 @@ end
 function View:average(which)
   if which == nil then return self.place.which end
   if which ~= 0 and which ~= 1 and which ~= 2 and which ~= "all" then
-    misuse("average", 'must be 0, 1, 2 or "all"', which)
+    misuse("average", 'the argument must be 0, 1, 2 or "all"', which)
   end
   self.place.which = which == "all" and which or math.tointeger(which)
   forget_figures(self)
@@ -255,7 +256,7 @@ end
 function View:recursion(how)
   if how ~= nil then
     if how ~= "merged" and how ~= "spread" then
-      misuse("recursion", 'must be "merged" or "spread"', how)
+      misuse("recursion", 'the argument must be "merged" or "spread"', how)
     end
     self.place.spread = how == "spread"
     forget_figures(self)
@@ -318,7 +319,7 @@ function View:series(zone)
     of[i] = zone and (f.title == zone or f.name == zone) or nil
   end
   if zone and not next(of) then
-    misuse("series", "must be the name or title of a zone of the " ..
+    misuse("series", "the zone must be the name or title of a zone of the " ..
       "profile, as lines show it", zone)
   end
   if not p.frames then
@@ -346,8 +347,8 @@ function View:attribute(zone, ancestor)
   end
   local sum, unknown = numbers(self):attribute(zone, ancestor)
   if sum == nil then
-    misuse("attribute", "must be the name or title of a zone of the " ..
-      "profile, as lines show it", unknown)
+    misuse("attribute", "the zone must be the name or title of a zone of " ..
+      "the profile, as lines show it", unknown)
   elseif not sum then
     return nil, "the call-tree nodes of this frame were not kept"
   end
