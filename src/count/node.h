@@ -136,7 +136,7 @@ typedef struct Tree {
   int memory;		/* are allocations counted? If so: */
   Chunks allocated;	/* NodeAllocated of each node */
   Chunks kinds;		/* KindsAllocated of each function */
-  int calltimes;	/* are durations of calls counted? If so: */
+  int distribution;	/* are durations of calls counted? If so: */
   Chunks durations;	/* Durations of each function */
   Chunks nested;	/* Nested of each function */
 } Tree;

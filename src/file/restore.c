@@ -404,7 +404,7 @@ static void restore_newslowest (const Restoring *c, Durations *d) {
 static int restore_durations (Restoring *c) {
   Tree *t = &c->r->tree;
   uint32_t i;
-  if (!c->h->calltimes) return 1;
+  if (!c->h->distribution) return 1;
   c->to = &t->durations;
   if (!restore_each(c, BLOCK_DURATIONS, restore_chunk)) return 0;
   t->durations.count = t->durations.chunks << DURATIONS_SHIFT;
@@ -413,7 +413,7 @@ static int restore_durations (Restoring *c) {
       return reader_fail(c->l, "durations of a function");
   for (i = 0; c->h->state != FORMAT_ENDED && i < t->durations.count; i++)
     restore_newslowest(c, tree_durations(t, i));
-  t->calltimes = 1;
+  t->distribution = 1;
   return 1;
 }
 

@@ -95,9 +95,9 @@ void recorder_choose (Recorder *r) {
             (h->frames ? HOW_FRAMES : 0) |
             (h->callsites ? HOW_CALLSITES : 0) |
             (h->counting.on ? HOW_COUNT : 0) |
-            (h->calltimes ? HOW_TIMES : 0);
+            (h->distribution ? HOW_DISTRIBUTION : 0);
   int fast = how == HOW_FOLD || how == HOW_FRAMES ||
-             (how & ~(HOW_LINES | HOW_TIMES)) == 0;
+             (how & ~(HOW_LINES | HOW_DISTRIBUTION)) == 0;
   if (h->direct) how |= HOW_DIRECT;
   h->how = fast && h->clock == CLOCK_TICKS && !h->somelines && !h->trace
          ? how : how | HOW_SLOW;

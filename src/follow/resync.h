@@ -10,19 +10,6 @@
 #include "follow/recorder.h"
 
 
-/* Makes 's' the current stack. */
-CPROF_I void resync_current (Recorder *r, Stack *s);
-
-/* Makes room for a frame on the current stack. 0: out of memory. */
-CPROF_I int resync_room (Hot *h);
-
-/*
-** Moves the frames of 's' to nodes below that of the frame 'under' (NULL: the
-** root), as 's' was resumed from there; or below 'maker' of 's'. 0: out of
-** memory.
-*/
-CPROF_I int resync_rebase (Recorder *r, Stack *s, const Frame *under);
-
 /*
 ** Makes the frames of 's' those of the functions that really run there, from
 ** the bottom up to 'level', where level 0 is the running function. Frames

@@ -223,7 +223,7 @@ static void core_modeoptions (lua_State *L, Options *o) {
   o->watched = ltable_flag(L, 1, "watched");
   o->counted = ltable_flag(L, 1, "counted");
   o->callsites = ltable_flag(L, 1, "callsites");
-  o->calltimes = ltable_flag(L, 1, "distribution");
+  o->distribution = ltable_flag(L, 1, "distribution");
   o->tasks = ltable_flag(L, 1, "tasks");
   o->foldat = (uint32_t)core_integer(L, "fold_at");
   if (ltable_flag(L, 1, "lines_of")) o->include_lines = core_includelines;
