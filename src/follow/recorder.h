@@ -9,7 +9,6 @@
 
 #include "count/frames.h"
 #include "follow/hooks.h"
-#include "follow/hookswap.h"
 #include "follow/hot.h"
 #include "follow/options.h"
 #include "follow/running.h"

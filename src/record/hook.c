@@ -820,7 +820,7 @@ const Hooks *hook_functions (void) {
       {HOW_FRAMES, hook_frames}, {0, hook_calls}
     },
     hook_chained, hook_counting, hook_pending, interval_event,
-    samplehook_alone, samplehook_chained
+    samplehook_alone, {SAMPLEHOOKS(SAMPLEHOOK_LIST)}
   };
   return &functions;
 }
