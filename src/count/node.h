@@ -197,6 +197,14 @@ static inline Node *tree_node (const Tree *t, uint32_t id) {
   return chunk + (id & ((1u << NODES_SHIFT) - 1));
 }
 
+/* The ticks of all nodes. */
+static inline uint64_t tree_ticks (const Tree *t) {
+  uint64_t ticks = 0;
+  uint32_t i;
+  for (i = 0; i < t->nodes.count; i++) ticks += tree_node(t, i)->self;
+  return ticks;
+}
+
 /* The place of a node, in the tree of a recorder. */
 static inline NodePlace *tree_place (const Tree *t, uint32_t id) {
   return cast(NodePlace *, chunks_at(&t->places, id));

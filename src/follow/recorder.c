@@ -249,12 +249,9 @@ int recorder_adds (const Recorder *r) {
   const Recording *x = &r->recording;
   const Figures *f = x->figures;
   uint64_t sum = f->begun + f->paused + hot_pending(r->hot);
-  uint32_t i;
   if (!r->exact) return 1;
-  if (x->mode == MODE_SAMPLE) sum += f->sampled + x->tree.overhead->self;
-  else
-    for (i = 0; i < x->tree.nodes.count; i++)
-      sum += tree_node(&x->tree, i)->self;
+  sum += x->mode == MODE_SAMPLE ? f->sampled + x->tree.overhead->self
+                                : tree_ticks(&x->tree);
   return sum == r->hot->last + f->backwards_ticks;
 }
 
