@@ -11,16 +11,22 @@
 ** Texts, functions, sources
 ** ======================================================= */
 
-static int restore_texts (Restoring *c) {
+/* Calls 'f' for each record of a kind. 0: 'f' has failed. */
+static int restore_records (Restoring *c, uint32_t kind,
+                            int (*f) (Restoring *c, const FileRecord *r)) {
   RecordCursor at = {NULL, NULL};
   const FileRecord *r;
-  while ((r = reader_next(c->l, &at, RECORD_TEXT)) != NULL) {
-    uint32_t *id = cast(uint32_t *, chunks_add(&c->l->texts));
-    if (id == NULL) return reader_nomemory(c->l);
-    *id = text_add(&c->r->functions.text, record_data(r), r->size);
-    if (*id == TEXT_FAILED) return reader_nomemory(c->l);
-  }
+  while ((r = reader_next(c->l, &at, kind)) != NULL)
+    if (!f(c, r)) return 0;
   return 1;
+}
+
+
+static int restore_text (Restoring *c, const FileRecord *r) {
+  uint32_t *id = cast(uint32_t *, chunks_add(&c->l->texts));
+  if (id == NULL) return reader_nomemory(c->l);
+  *id = text_add(&c->r->functions.text, record_data(r), r->size);
+  return *id != TEXT_FAILED || reader_nomemory(c->l);
 }
 
 
@@ -45,9 +51,14 @@ static int restore_checkplace (Restoring *c, const Function *f) {
 }
 
 
-static int restore_function (Restoring *c, const FunctionRecord *r) {
+static int restore_function (Restoring *c, const FileRecord *record) {
   Functions *fs = &c->r->functions;
-  Function *f = cast(Function *, chunks_add(&fs->list));
+  FunctionRecord fixed, *r = &fixed;
+  Function *f;
+  if (record->size != sizeof fixed)
+    return reader_fail(c->l, "size of a function");
+  memcpy(&fixed, record_data(record), sizeof fixed);
+  f = cast(Function *, chunks_add(&fs->list));
   if (f == NULL) return reader_nomemory(c->l);
   f->id = fs->list.count - 1;
   f->key = (uintptr_t)r->key;
@@ -70,19 +81,6 @@ static int restore_function (Restoring *c, const FunctionRecord *r) {
       f->how == TEXT_FAILED || f->tag == TEXT_FAILED)
     return reader_fail(c->l, "text of a function");
   return restore_checkplace(c, f);
-}
-
-
-static int restore_functions (Restoring *c) {
-  RecordCursor at = {NULL, NULL};
-  const FileRecord *r;
-  while ((r = reader_next(c->l, &at, RECORD_FUNCTION)) != NULL) {
-    FunctionRecord f;
-    if (r->size != sizeof f) return reader_fail(c->l, "size of a function");
-    memcpy(&f, record_data(r), sizeof f);
-    if (!restore_function(c, &f)) return 0;
-  }
-  return 1;
 }
 
 
@@ -159,23 +157,22 @@ static int restore_content (Restoring *c, const FileRecord *r) {
 }
 
 
-static int restore_sources (Restoring *c) {
+/* Makes room for the source of each text. */
+static int restore_room (Restoring *c) {
   uint32_t texts = c->r->functions.text.strings.count;
-  RecordCursor at = {NULL, NULL}, contents = {NULL, NULL};
-  const FileRecord *r;
   c->source = memory_newzeroed(c->r->functions.memory, uint32_t, texts);
   if (c->source == NULL) return reader_nomemory(c->l);
   c->texts = texts;
-  while ((r = reader_next(c->l, &at, RECORD_SOURCE)) != NULL)
-    if (!restore_source(c, r)) return 0;
-  while ((r = reader_next(c->l, &contents, RECORD_CONTENT)) != NULL)
-    if (!restore_content(c, r)) return 0;
   return 1;
 }
 
 
 int restore_code (Restoring *c) {
-  return restore_texts(c) && restore_functions(c) && restore_sources(c);
+  return restore_records(c, RECORD_TEXT, restore_text) &&
+         restore_records(c, RECORD_FUNCTION, restore_function) &&
+         restore_room(c) &&
+         restore_records(c, RECORD_SOURCE, restore_source) &&
+         restore_records(c, RECORD_CONTENT, restore_content);
 }
 
 /* }====================================================== */
