@@ -1,7 +1,10 @@
 /*
-** Resync: finds out what runs where no events told: at the start, in
-** coroutines that are older than the recording, and after errors. Functions
-** that are found in this way get a node, but no call is counted.
+** Resync: finds out what runs where no events told. 'resync_stack' reads what
+** runs in a coroutine: at the start, or where that is older than the recording.
+** 'resync_unwind' finds the function of an event that does not fit the frame on
+** top: after an error, that is a frame below; else an event was missed, and
+** the coroutine is read. Functions that are found by reading get a node, but
+** no call is counted.
 */
 
 #ifndef resync_h
