@@ -16,7 +16,8 @@
 /*
 ** Makes the frames of 's' those of the functions that really run there, from
 ** the bottom up to 'level', where level 0 is the running function. Frames
-** that are right stay, with their zones. 0: out of memory.
+** that are right stay, with their zones. 'under' as in 'shadow_rebase'. 0: out
+** of memory.
 */
 CPROF_I int resync_stack (Recorder *r, lua_State *running, Stack *s, int level,
                           const Frame *under);
