@@ -151,6 +151,41 @@ describe("samples of allocations", function()
       helper.find(sample(consume), produce).total_bytes, 4096, "coroutine")
   end)
 
+  known("know coroutines with any hook of the program's, also after many " ..
+    "that failed", function()
+      local long = ("x"):rep(10000)
+      local function hook() end
+      -- in 'error', a sample sets its hook, and no event follows
+      local function fail()
+        debug.sethook(hook, "c")
+        error(long)
+      end
+      local found = {}
+      local function hooked(mask, count)
+        debug.sethook(hook, mask, count)
+        tables(100)
+        local f, m, n = debug.gethook()
+        found[#found + 1] = ("%s %s %d"):format(f == hook, m, n)
+      end
+      local failed, wanted = {}, {}
+      local p = sample(function()
+        for i = 1, 40 do
+          failed[i] = coroutine.create(fail)
+          assert(not coroutine.resume(failed[i]))
+        end
+        for _, mask in ipairs { "", "c", "r", "l", "cr", "cl", "rl", "crl" } do
+          for count = mask == "" and 1000 or 0, 3000, 1000 do
+            assert(coroutine.resume(coroutine.create(hooked), mask, count))
+            wanted[#wanted + 1] = ("true %s %d"):format(mask, count)
+          end
+        end
+      end, { memory_interval = 64 })
+      assert.same(wanted, found)
+      local exact = #wanted * 100 * 128
+      local bytes = helper.find(p, tables).self_bytes
+      assert.is_true(bytes > exact * 0.5, bytes)
+    end)
+
   it("charge no time to who allocates", function()
     local function spin(n)
       local s = 0

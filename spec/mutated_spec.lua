@@ -102,7 +102,7 @@ describe("a damaged file", function()
     helper.record(function() end, { memory = "live", memory_interval = 7,
       file = path })
     local s = command.read(path)
-    -- memory, allocator_lost, gc, waits, calltimes, live: see FormatHeader
+    -- memory, allocator_lost, gc, waits, distribution, live: see FormatHeader
     local live = s:find(("I4I8"):pack(0, 7), 1, true)
     assert.is_true(live and live < 4096)
     local at = live - 4 * 4

@@ -539,7 +539,7 @@ static void calibrate_options (Options *to, const Options *o) {
   to->callsites = o->callsites;
   to->foldat = o->foldat == 0 ? 0 : UINT32_MAX;
   to->timed = 1;
-  to->calltimes = o->calltimes;
+  to->distribution = o->distribution;
   to->tasks = o->tasks;
   to->history = 1;
   to->max_nodes = 1u << 20;
@@ -665,7 +665,7 @@ static int calibrate (const Memory *m, const Options *o, unsigned ns,
 static unsigned calibrations_key (const Options *o) {
   unsigned lines = o->mode != MODE_LINE ? 0 : o->include_lines == NULL ? 1 : 2;
   return lines << 5 | (o->cpu ? 1u : 0) | (o->callsites ? 2u : 0) |
-         (o->foldat == 0 ? 4u : 0) | (o->calltimes ? 8u : 0) |
+         (o->foldat == 0 ? 4u : 0) | (o->distribution ? 8u : 0) |
          (o->tasks ? 16u : 0);
 }
 

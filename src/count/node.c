@@ -224,7 +224,7 @@ static Node *tree_add (Tree *t, Node *parent, uint32_t func, uint32_t line) {
   p.func = func;
   p.call_line = line;
   if (t->memory && !tree_addmemory(t, func)) return NULL;
-  if (t->calltimes && !tree_adddurations(t, func)) return NULL;
+  if (t->distribution && !tree_adddurations(t, func)) return NULL;
   if (!tree_addplace(t, &p)) return NULL;
   n = cast(Node *, chunks_add(&t->nodes));
   if (n == NULL) return NULL;
@@ -232,7 +232,7 @@ static Node *tree_add (Tree *t, Node *parent, uint32_t func, uint32_t line) {
   n->parent = p.parent;
   n->func = func;
   n->call_line = line;
-  if (t->calltimes && parent != NULL)
+  if (t->distribution && parent != NULL)
     n->nested = tree_isnested(t, parent, func);
   if (parent != NULL) tree_link(t, parent, id, func);
   chunks_publish(&t->nodes);

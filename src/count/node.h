@@ -136,7 +136,7 @@ typedef struct Tree {
   int memory;		/* are allocations counted? If so: */
   Chunks allocated;	/* NodeAllocated of each node */
   Chunks kinds;		/* KindsAllocated of each function */
-  int calltimes;	/* are durations of calls counted? If so: */
+  int distribution;	/* are durations of calls counted? If so: */
   Chunks durations;	/* Durations of each function */
   Chunks nested;	/* Nested of each function */
 } Tree;
@@ -195,6 +195,14 @@ static inline Durations *tree_durations (const Tree *t, uint32_t func) {
 static inline Node *tree_node (const Tree *t, uint32_t id) {
   Node *chunk = (Node *)(void *)t->nodes.chunk[id >> NODES_SHIFT];
   return chunk + (id & ((1u << NODES_SHIFT) - 1));
+}
+
+/* The ticks of all nodes. */
+static inline uint64_t tree_ticks (const Tree *t) {
+  uint64_t ticks = 0;
+  uint32_t i;
+  for (i = 0; i < t->nodes.count; i++) ticks += tree_node(t, i)->self;
+  return ticks;
 }
 
 /* The place of a node, in the tree of a recorder. */

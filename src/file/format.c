@@ -17,7 +17,7 @@ void format_fill (FormatHeader *h, const Recording *r) {
   h->foldat = r->tree.foldat;
   h->direct = r->direct != 0;
   h->memory = r->tree.memory != 0;
-  h->calltimes = r->tree.calltimes != 0;
+  h->distribution = r->tree.distribution != 0;
   h->istasks = r->tasks.on != 0;
   h->step = r->axis.step;
   h->mean = r->axis.mean;

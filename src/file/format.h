@@ -73,7 +73,7 @@ typedef struct FormatHeader {
   uint32_t gc;		/* was the collector driven? */
   uint32_t waits;	/* number of complete waits, of which the first one
 			   is not used */
-  uint32_t calltimes;	/* are durations of calls counted? */
+  uint32_t distribution;	/* are durations of calls counted? */
   uint64_t live;	/* as in Recording */
   uint64_t memory_interval;	/* as in Recording */
   uint32_t places;	/* number of complete places of samples, of which the

@@ -117,6 +117,19 @@ void attach_take (Recorder *r, Stack *s) {
 }
 
 
+Stack *attach_inherited (Recorder *r, lua_State *running, lua_State *co,
+                         const Stack *from) {
+  Stack *s = threads_stack(r, running, co);
+  if (s == NULL) return NULL;
+  s->hook = from->hook;
+  s->mask = from->mask;
+  s->count = from->count;
+  s->lines = (lua_gethookmask(co) & LUA_MASKLINE) != 0;
+  s->stale = 1;
+  return s;
+}
+
+
 void attach_restore (Recorder *r, lua_State *L) {
   Stack *s;
   if (r == NULL || r->state != STATE_RUNNING || recorder_samples(r)) {

@@ -15,6 +15,13 @@ CPROF_I int attach_is (const Recorder *r, lua_State *L);
 /* Sets our hook in the coroutine of 's', and saves the program's in 's'. */
 CPROF_I void attach_take (Recorder *r, Stack *s);
 
+/*
+** Makes the stack of 'co', which has inherited its hook, and the program's,
+** from the coroutine of 'from'. NULL: out of memory.
+*/
+CPROF_I Stack *attach_inherited (Recorder *r, lua_State *running,
+                                 lua_State *co, const Stack *from);
+
 /* Restores the program's hook of L. */
 CPROF_I void attach_release (Recorder *r, lua_State *L);
 

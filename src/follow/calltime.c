@@ -47,7 +47,7 @@ void calltime_slow (const Hot *h, const Stack *s, const Frame *f,
 
 void calltime_ended (const Hot *h, const Stack *s, Frame *from, Frame *top) {
   uint64_t now;
-  if (!h->calltimes) return;
+  if (!h->distribution) return;
   now = s->left != 0 ? s->left : calltime_now(h);
   for (now -= s->suspended; top > from; top--) {
     uint64_t begun = top->as.begun;
@@ -62,7 +62,7 @@ void calltime_ended (const Hot *h, const Stack *s, Frame *from, Frame *top) {
 
 
 void calltime_suspend (const Hot *h, Stack *s) {
-  if (!h->calltimes || s->left != 0) return;
+  if (!h->distribution || s->left != 0) return;
   s->left = calltime_now(h);
   s->left_parts = calltime_parts(h);
 }

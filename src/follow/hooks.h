@@ -6,6 +6,7 @@
 #ifndef hooks_h
 #define hooks_h
 
+#include "follow/hookswap.h"
 #include "follow/hot.h"
 #include "follow/stack.h"
 
@@ -21,8 +22,9 @@ typedef struct Hooks {
   lua_Hook counting;	/* event function in mode "count" */
   lua_Hook pending;	/* one-shot: the collector wants to make a step */
   lua_Hook elapsed;	/* one-shot: an interval is over */
-  /* one-shot, of samples: where the program has no hook, or has one */
-  lua_Hook sample, samplechained;	/* see hookswap.h */
+  /* one-shot, of samples: where the program has no hook, or has one; see
+     hookswap.h */
+  lua_Hook sample, samplechained[HOOKSWAP_MOST];
 } Hooks;
 
 /* Is 'f' a hook of exact recording? */

@@ -5,125 +5,122 @@
 #include "follow/hookswap.h"
 
 
-static SavedHook *hookswap_find (HookSwap *x, const lua_State *L) {
-  SavedHook *saved = x->list, *end = x->list + HOOKSWAP_MOST;
-  while (saved < end && saved->L != L) saved++;
-  return saved < end ? saved : NULL;
+/* Which of our hooks in the place of the program's is 'f'? Below 0: none. */
+static int hookswap_number (const HookSwap *x, lua_Hook f) {
+  int i = HOOKSWAP_MOST;
+  while (--i >= 0 && x->chained[i] != f) ;
+  return i;
+}
+
+
+int hookswap_is (const HookSwap *x, lua_Hook f) {
+  return f == x->alone || hookswap_number(x, f) >= 0;
 }
 
 
 /*
-** Saves 'f', the program's hook of L, which may be NULL. 0: it cannot be
-** saved now.
+** Saves a hook of the program's. Returns its number; below 0: there is no room
+** for another one. A signal handler that interrupts this sees a free entry.
 */
-static int hookswap_keep (HookSwap *x, lua_State *L, lua_Hook f) {
-  SavedHook *saved = hookswap_find(x, L);
-  int mask = lua_gethookmask(L);
-  /* a signal has interrupted lua_sethook */
-  if ((f == NULL) != (mask == 0)) return 0;
-  if (f == NULL) {
-    if (saved != NULL) saved->L = NULL;
-    return 1;
-  }
-  /* without Lua's structures, its instruction count would start again */
-  if (mask & LUA_MASKCOUNT && x->at == NULL) return 0;
-  if (saved == NULL) saved = hookswap_find(x, NULL);
-  if (saved == NULL) return 0;
-  savedhook_save(saved, L);
-  x->last = *saved;
-  return 1;
+static int hookswap_keep (HookSwap *x, OwnHook own) {
+  int i;
+  if (own.mask & LUA_MASKCOUNT) own.count = 0;
+  for (i = 0; i < HOOKSWAP_MOST && x->own[i].hook != NULL; i++)
+    if (x->own[i].hook == own.hook && x->own[i].mask == own.mask &&
+        x->own[i].count == own.count)
+      return i;
+  if (i == HOOKSWAP_MOST) return -1;
+  x->own[i].mask = own.mask;
+  x->own[i].count = own.count;
+  platform_fence();
+  x->own[i].hook = own.hook;
+  return i;
+}
+
+
+/* Sets a hook. Lua's count of instructions goes on from where it was. */
+static void hookswap_sethook (const HookSwap *x, lua_State *L, lua_Hook f,
+                              int mask, int count, int counts) {
+  int left = counts ? internals_count(L, x->at) : 0;
+  lua_sethook(L, f, mask, count);
+  if (counts) internals_setcount(L, x->at, left);
+}
+
+
+/* Does the program count instructions, so that Lua's count must go on? */
+static int hookswap_counts (const HookSwap *x, OwnHook own) {
+  return own.mask & LUA_MASKCOUNT && x->at != NULL;
 }
 
 
 /*
-** Sets our hook in the place of the program's, for the events of both. If the
-** program counts instructions, Lua's counter goes on from where it was.
+** Sets our hook in L in the place of the program's, for the events of both; or
+** does not, where that cannot be saved.
 */
-static void hookswap_replace (const HookSwap *x, lua_State *L, int mask) {
-  int count = lua_gethookcount(L), left;
-  if (!(mask & LUA_MASKCOUNT))
-    lua_sethook(L, x->chained, HOOKSWAP_MASK | mask, 1);
-  else {
-    left = internals_count(L, x->at);
-    lua_sethook(L, x->chained, HOOKSWAP_MASK | mask, count);
-    internals_setcount(L, x->at, left);
-  }
-}
-
-
-static int hookswap_counts (const HookSwap *x, const SavedHook *saved) {
-  return saved->mask & LUA_MASKCOUNT && x->at != NULL;
-}
-
-
-/*
-** If a signal interrupted lua_sethook while the program's hook was saved, the
-** call has since set the rest, the mask or count, on our hook: takes these.
-*/
-static void hookswap_correct (SavedHook *saved, lua_State *L) {
-  int mask = lua_gethookmask(L), count = lua_gethookcount(L);
-  if (mask == (HOOKSWAP_MASK | saved->mask) &&
-      count == (saved->mask & LUA_MASKCOUNT ? saved->count : 1))
-    return;
-  saved->mask = mask;
-  saved->count = count;
-}
-
-
-/*
-** Sets our hook 'f' once more. It may not work: the signal that set it may
-** have interrupted the program removing or replacing its hook, or Lua
-** clearing a function's flag that there is one ('trap').
-*/
-static void hookswap_again (HookSwap *x, lua_State *L, lua_Hook f) {
-  SavedHook *saved = hookswap_find(x, L);
-  int mask = lua_gethookmask(L), left;
-  if (mask == 0) {
-    if (saved != NULL) saved->L = NULL;
+static void hookswap_replace (HookSwap *x, lua_State *L, OwnHook own) {
+  int counts = hookswap_counts(x, own), i;
+  if (own.hook == NULL) {
     lua_sethook(L, x->alone, HOOKSWAP_MASK, 1);
     return;
   }
-  if (saved != NULL) hookswap_correct(saved, L);
-  else if (f == x->chained) saved = &x->last;
-  if (saved == NULL || !(saved->mask & LUA_MASKCOUNT))
-    lua_sethook(L, f, HOOKSWAP_MASK | mask, 1);
-  else if (x->at != NULL) {
-    left = internals_count(L, x->at);
-    lua_sethook(L, f, HOOKSWAP_MASK | mask, lua_gethookcount(L));
-    internals_setcount(L, x->at, left);
-  }
+  /* without Lua's structures, its instruction count would start again */
+  if (own.mask & LUA_MASKCOUNT && !counts) return;
+  i = hookswap_keep(x, own);
+  if (i >= 0)
+    hookswap_sethook(x, L, x->chained[i], HOOKSWAP_MASK | own.mask,
+                     counts ? own.count : 1, counts);
 }
 
 
+/*
+** The program's hook that ours, number 'i', replaces in L. If a signal
+** interrupted lua_sethook when ours was set, the call has since set the rest,
+** the mask or count, on our hook: takes these.
+*/
+static OwnHook hookswap_own (const HookSwap *x, lua_State *L, int i) {
+  OwnHook own = x->own[i];
+  int mask = lua_gethookmask(L), count = lua_gethookcount(L);
+  int kept = mask == (HOOKSWAP_MASK | own.mask);
+  if (kept && own.mask & LUA_MASKCOUNT) own.count = count;
+  else if (!kept || count != 1) {
+    own.mask = mask;
+    own.count = count;
+  }
+  return own;
+}
+
+
+/*
+** Where our hook is set once more, that of L may not work: the signal that set
+** it may have interrupted the program removing or replacing its hook, or Lua
+** clearing a function's flag that there is one ('trap').
+*/
 int hookswap_set (HookSwap *x, lua_State *L, int again) {
+  OwnHook own = ZEROS;
   lua_Hook f = lua_gethook(L);
-  if (hookswap_is(x, f)) {
-    if (again || lua_gethookmask(L) == 0) hookswap_again(x, L, f);
+  int mask = lua_gethookmask(L), i = hookswap_number(x, f);
+  if (i >= 0 || f == x->alone) {
+    if (i >= 0 && mask != 0) own = hookswap_own(x, L, i);
+    if (again || mask == 0) hookswap_replace(x, L, own);
     return 0;
   }
-  if (!hookswap_keep(x, L, f)) return 1;
-  if (f == NULL) lua_sethook(L, x->alone, HOOKSWAP_MASK, 1);
-  else hookswap_replace(x, L, lua_gethookmask(L));
+  own.hook = f;
+  own.mask = mask;
+  own.count = lua_gethookcount(L);
+  /* else a signal has interrupted lua_sethook */
+  if ((f == NULL) == (mask == 0)) hookswap_replace(x, L, own);
   return 1;
 }
 
 
 lua_Hook hookswap_restore (HookSwap *x, lua_State *L, const lua_Debug *ar) {
-  SavedHook *saved = hookswap_find(x, L), own;
+  OwnHook own = ZEROS;
   int event = ar == NULL ? -1
             : ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
-  int left;
-  if (saved == NULL && lua_gethook(L) == x->chained) saved = &x->last;
-  if (saved == NULL || saved->hook == NULL) {
-    lua_sethook(L, NULL, 0, 0);
-    return NULL;
-  }
-  own = *saved;
-  saved->L = NULL;
-  hookswap_correct(&own, L);
-  left = hookswap_counts(x, &own) ? internals_count(L, x->at) : 0;
-  savedhook_set(&own, L);
-  if (hookswap_counts(x, &own)) internals_setcount(L, x->at, left);
+  int i = hookswap_number(x, lua_gethook(L));
+  if (i >= 0) own = hookswap_own(x, L, i);
+  hookswap_sethook(x, L, own.hook, own.mask, own.count,
+                   hookswap_counts(x, own));
   return event >= 0 && own.mask & (1 << event) ? own.hook : NULL;
 }
 

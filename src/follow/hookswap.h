@@ -1,6 +1,9 @@
 /*
 ** Replaces the program's hook by the one-shot hook of a sample, and restores it
-** afterwards.
+** afterwards. There are several such hooks: which one a coroutine has tells
+** what it had before. So nothing is kept for a coroutine, which may fail or be
+** collected before its hook is restored; and a new coroutine, which inherits
+** our hook, gets the program's back, too.
 */
 
 #ifndef hookswap_h
@@ -8,32 +11,39 @@
 
 #include <signal.h>
 
-#include "base/savedhook.h"
 #include "internals/internals.h"
 
 
 #define HOOKSWAP_MASK	(LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT)
-#define HOOKSWAP_MOST	32	/* hooks that can be saved at a time */
+
+/* different hooks of the program's, by function and mask: debug.sethook sets
+   one function, for any of 15 masks */
+#define HOOKSWAP_MOST	16
+
+/* a hook of the program's */
+typedef struct OwnHook {
+  lua_Hook hook;	/* NULL: none */
+  int mask;
+  int count;		/* 0 in HookSwap, where the mask asks for count events:
+			   the coroutine keeps its count */
+} OwnHook;
 
 typedef struct HookSwap {
   lua_Hook alone;	/* our hook, where the program has none */
-  lua_Hook chained;	/* our hook, where the program has one, too */
+  const lua_Hook *chained;	/* our hooks, where it has own[0], own[1], ... */
+  OwnHook own[HOOKSWAP_MOST];
   const InternalsState *at;	/* NULL: Lua's structures are not read */
-  SavedHook list[HOOKSWAP_MOST];
-  SavedHook last;	/* the one saved last: new coroutines inherit ours, and
-			   have no entry */
   volatile sig_atomic_t busy;	/* nesting depth; signals set no hook above 0 */
   volatile sig_atomic_t later;	/* a signal to raise again when 'busy' is 0;
 				   0: none */
 } HookSwap;
 
-static inline int hookswap_is (const HookSwap *x, lua_Hook f) {
-  return f == x->alone || f == x->chained;
-}
+/* Is 'f' one of our hooks? */
+CPROF_I int hookswap_is (const HookSwap *x, lua_Hook f);
 
 /*
-** Sets our hook in L, and saves the program's, unless that cannot be saved
-** now. May be called in a signal handler, if L is a coroutine that runs. 0:
+** Sets our hook in L, and saves the program's, unless that cannot be saved.
+** May be called in a signal handler, if L is a coroutine that runs. 0:
 ** L has our hook already; with 'again', it is set once more, as Lua or the
 ** program may be in the middle of replacing it.
 */

@@ -59,7 +59,7 @@ typedef struct Cache {
 #define HOW_CALLSITES	8
 #define HOW_DIRECT	16	/* Lua's structures are read */
 #define HOW_COUNT	64	/* instructions are counted */
-#define HOW_TIMES	128	/* durations of calls are counted */
+#define HOW_DISTRIBUTION	128	/* durations of calls are counted */
 #define HOW_SLOW	32	/* no fast event function can be used */
 
 /* in mode count: the function whose instructions are counted at present */
@@ -104,7 +104,7 @@ typedef struct Hot {
   int recounts;		/* does Lua's instruction count start again at times? */
   int direct;		/* are Lua's structures read? */
   int trace;
-  int calltimes;	/* are durations of calls counted? see calltime.h */
+  int distribution;	/* are durations of calls counted? see calltime.h */
   uint64_t suspended;	/* 'suspended' of the current stack */
   DurationParts away;	/* 'away' of the current stack */
   uint64_t eventcost;	/* mean overhead of an event, in ticks shifted left by

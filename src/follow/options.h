@@ -39,11 +39,11 @@ typedef struct Options {
   uint64_t memory_interval;	/* mode sample: mean bytes between two samples
 				   of allocations */
   int gc;		/* is the collector driven? */
-  int calltimes;	/* are durations of calls counted? */
+  int distribution;	/* are durations of calls counted? */
   int tasks;		/* are tasks counted? see count/tasks.h */
   int creator;		/* with tasks: are coroutines below the function that
 			   made them, not below the one that resumes them? */
-  double mean_ns, leaf_ns;	/* for 'calltimes' and 'tasks': cost of an
+  double mean_ns, leaf_ns;	/* for 'distribution' and 'tasks': cost of an
 				   event, and the extra cost of a callee;
 				   mode line: 0 */
   uint32_t max_nodes;

@@ -95,9 +95,9 @@ void recorder_choose (Recorder *r) {
             (h->frames ? HOW_FRAMES : 0) |
             (h->callsites ? HOW_CALLSITES : 0) |
             (h->counting.on ? HOW_COUNT : 0) |
-            (h->calltimes ? HOW_TIMES : 0);
+            (h->distribution ? HOW_DISTRIBUTION : 0);
   int fast = how == HOW_FOLD || how == HOW_FRAMES ||
-             (how & ~(HOW_LINES | HOW_TIMES)) == 0;
+             (how & ~(HOW_LINES | HOW_DISTRIBUTION)) == 0;
   if (h->direct) how |= HOW_DIRECT;
   h->how = fast && h->clock == CLOCK_TICKS && !h->somelines && !h->trace
          ? how : how | HOW_SLOW;
@@ -249,12 +249,9 @@ int recorder_adds (const Recorder *r) {
   const Recording *x = &r->recording;
   const Figures *f = x->figures;
   uint64_t sum = f->begun + f->paused + hot_pending(r->hot);
-  uint32_t i;
   if (!r->exact) return 1;
-  if (x->mode == MODE_SAMPLE) sum += f->sampled + x->tree.overhead->self;
-  else
-    for (i = 0; i < x->tree.nodes.count; i++)
-      sum += tree_node(&x->tree, i)->self;
+  sum += x->mode == MODE_SAMPLE ? f->sampled + x->tree.overhead->self
+                                : tree_ticks(&x->tree);
   return sum == r->hot->last + f->backwards_ticks;
 }
 

@@ -9,7 +9,6 @@
 
 #include "count/frames.h"
 #include "follow/hooks.h"
-#include "follow/hookswap.h"
 #include "follow/hot.h"
 #include "follow/options.h"
 #include "follow/running.h"
@@ -36,51 +35,64 @@ typedef struct Part {
 } Part;
 
 typedef struct Recorder {
-  Hot *hot;
-  Recording recording;
+  /* the state that is recorded */
   lua_State *main;
   const void *registry;	/* identifies the state: all its coroutines share it */
   const void *shared;	/* its global_State, where Lua's structures are read */
-  State state;
-  unsigned generation;	/* the process's generation, see platform.h */
-  int started;		/* is there a recording? */
+  void *core;		/* the Core of lua/lstate.h; freed with the recorder */
+  const lua_CFunction *internal;	/* the profiler's own C functions */
+  uint32_t internals;			/* number of 'internal' */
+  const Hooks *hooks;	/* the functions that are set as hooks */
+  Running following;	/* see current.h; without a main thread: not begun */
+
+  /* the recording */
+  Hot *hot;
+  Recording recording;
   Options options;
-  Cache *cache;
+  State state;
+  int started;		/* is there a recording? */
+  unsigned generation;	/* the process's generation, see platform.h */
   Store *store;		/* NULL: memory */
+  Cache *cache;
+  uint64_t collection;	/* the collection during which 'cache' is valid */
+  Callback callback;
+  Part *parts;
+  char why[128];	/* why it ended, if the text is not a constant */
+
+  /* which coroutines run */
   Stacks stacks;
   Stack *current;	/* its top is in 'hot' */
-  Frames frames;
-  double event_ns;	/* mean overhead of an event; 0: not known */
-  uint32_t frame_func;	/* zone of the work at the end of a host frame */
   lua_State *resuming;	/* the coroutine that is about to run */
   uint64_t resuming_at;	/* number of events so far when 'resuming' was set */
   Stack *resumed;	/* stack of the coroutine that was resumed last, or
 			   NULL; another coroutine may have it by now */
+  lua_State *closing;	/* the coroutine that is being closed, or NULL */
   uint64_t tasked;	/* 'calltime_now' at the last switch; 0: there was none */
   uint64_t task_waited;	/* 'waited' of Hot at that time */
-  lua_State *closing;	/* the coroutine that is being closed, or NULL */
-  uint64_t paused_at;	/* ticks */
+  uint32_t serial;	/* serial of the last opened zone; never 0 */
+
+  /* frames of the host */
+  Frames frames;
+  uint32_t frame_func;	/* zone of the work at the end of a host frame */
+  double event_ns;	/* mean overhead of an event; 0: not known */
+
+  /* time */
   Gap gap;
+  uint64_t paused_at;	/* ticks */
+  int own_pause;	/* is the pause for the profiler's own work? */
   int exact;		/* must times add up? 0 until recording has begun */
+
+  /* allocations, and the garbage collector */
   struct Allocations *allocations;	/* NULL: they are not counted */
   int muted;		/* nesting depth of recorder_mute */
   int *mutes;		/* copy of 'muted' for the allocator; or NULL */
-  Callback callback;
   int nogc;		/* is the garbage collector held off? */
   uint64_t nogc_cycle;	/* the collection during which it began, see
 			   collection.h */
-  int own_pause;	/* is the pause for the profiler's own work? */
-  uint64_t collection;	/* the collection during which the caches are valid */
-  uint32_t serial;	/* serial of the last opened zone; never 0 */
-  char why[128];	/* why it ended, if the text is not a constant */
-  const lua_CFunction *internal;	/* the profiler's own C functions */
-  uint32_t internals;			/* number of 'internal' */
-  void *core;		/* the Core of lua/lstate.h; freed with the recorder */
+
+  /* samples */
   void *sampler;	/* see sample.c; NULL: nothing was sampled yet */
   HookSwap *hookswap;	/* the sampler's; NULL: nothing was sampled yet */
-  const Hooks *hooks;	/* the functions that are set as hooks */
-  Part *parts;
-  Running following;	/* see current.h; without a main thread: not begun */
 } Recorder;
 
 

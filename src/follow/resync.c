@@ -7,70 +7,9 @@
 #include <string.h>
 
 #include "follow/callee.h"
-#include "follow/calltime.h"
 #include "follow/instructions.h"
+#include "follow/shadow.h"
 #include "follow/walk.h"
-
-
-void resync_current (Recorder *r, Stack *s) {
-  Hot *h = r->hot;
-  r->current = s;
-  h->L = s->L;
-  h->top = s->top;
-  h->limit = s->limit;
-  h->counting.ci = NULL;
-  *h->running = s->top->node;
-  calltime_resume(h, s);
-  h->suspended = s->suspended;
-  h->away = s->away;
-}
-
-
-int resync_room (Hot *h) {
-  Recorder *r = h->recorder;
-  Stack *s = r->current;
-  if (h->top < h->limit) return 1;
-  s->top = h->top;
-  if (!stack_grow(s, &r->recording.memory)) return 0;
-  h->top = s->top;
-  h->limit = s->limit;
-  h->counting.ci = NULL;
-  return 1;
-}
-
-
-/*
-** Sets the line that excluded functions at the bottom of 's' are charged to:
-** that of the resumer. The function that made a coroutine is elsewhere by now,
-** or has ended.
-*/
-static void resync_baseline (Recorder *r, Stack *s, const Frame *under) {
-  s->base->line = under && s->maker == NULL && r->hot->lines
-                ? under->line : hot_nowhere(r->hot);
-}
-
-
-int resync_rebase (Recorder *r, Stack *s, const Frame *under) {
-  Tree *t = &r->recording.tree;
-  Node *n = s->maker ? s->maker : under ? under->node : t->root;
-  Frame *f;
-  resync_baseline(r, s, under);
-  if (s->base->node == n) return 1;
-  s->base->node = n;
-  s->frame = 0;  /* the host's frame has not touched these nodes */
-  for (f = s->base + 1; f <= s->top; f++) {
-    if (!(f->is.flags & FRAME_EXCLUDED)) {
-      uint32_t line = f->node ? tree_place(t, tree_id(t, f->node))->call_line
-                              : f->as.moving.call_line;
-      n = tree_enter(t, n, f->is.func, line);
-      if (n == NULL) return 0;
-      if (f->node) n->event = f->node->event;
-    }
-    if (f->node == NULL) f->as.begun = 0;  /* 'moving' was in its place */
-    f->node = n;
-  }
-  return 1;
-}
 
 
 uint32_t resync_line (lua_State *at, lua_Debug *ar) {
@@ -213,7 +152,7 @@ static int stack_match (Recorder *r, lua_State *running, Walk *w, Stack *s,
     f++;
     i--;
   }
-  calltime_ended(r->hot, s, f, s->top);
+  shadow_drop(r->hot, s, f, s->top);
   s->top = f;
   return i;
 }
@@ -259,7 +198,7 @@ static int stack_matchnear (Recorder *r, lua_State *running, Walk *w,
     f = resync_findframe(r, running, w, s, s->top, i);
   if (f == NULL) return stack_match(r, running, w, s, level);
   while (f < s->top && f[1].is.flags & FRAME_ZONE) f++;
-  calltime_ended(r->hot, s, f, s->top);
+  shadow_drop(r->hot, s, f, s->top);
   s->top = f;
   return i - 1;
 }
@@ -272,7 +211,7 @@ static int resync_frames (Recorder *r, lua_State *running, Walk *w, Stack *s,
         ? stack_matchnear(r, running, w, s, level)
         : stack_match(r, running, w, s, level);
   s->stale = 0;
-  if (w->failed || !resync_rebase(r, s, under)) return 0;
+  if (w->failed || !shadow_rebase(r, s, under)) return 0;
   if (s->cut && instructions_frame(s) == s->base && i >= level &&
       !resync_cut(r, w, s, i--))
     return 0;
@@ -287,7 +226,7 @@ int resync_stack (Recorder *r, lua_State *running, Stack *s, int level,
   Walk w;
   int ok;
   stack_uncount(s);
-  resync_baseline(r, s, under);
+  shadow_baseline(r, s, under);
   resync_begin(&w, r, s);
   ok = resync_frames(r, running, &w, s, level, under);
   walk_end(&w);
@@ -324,7 +263,7 @@ static Frame *resync_whole (Hot *h, lua_State *L, int level) {
   s->top = s->base;
   if (!resync_stack(r, L, s, level, s->resumer ? s->resumer->top : NULL))
     return NULL;
-  resync_current(r, s);
+  shadow_enter(r, s);
   return h->top;
 }
 
@@ -353,15 +292,14 @@ static Frame *resync_near (Hot *h, lua_State *L, int level) {
   while (f == NULL && ++i < level + NEAR)
     f = resync_findframe(r, L, &w, s, h->top, i);
   if (f != NULL) {
-    calltime_ended(h, s, f, h->top);
-    if (h->fold) stack_deactivate(f, h->top);
+    shadow_drop(h, s, f, h->top);
     s->top = f;
     ok = resync_addnear(h, L, &w, i, level);
   }
   walk_end(&w);
   if (!ok) return NULL;
   if (f == NULL) return resync_whole(h, L, level);
-  resync_current(r, s);
+  shadow_enter(r, s);
   return h->top;
 }
 
@@ -374,12 +312,7 @@ static Frame *resync_pop (Hot *h, CallAddress ci, int replaced) {
   const Stack *s = h->recorder->current;
   Frame *f = h->top;
   while (f > s->base && f->ci != ci) f--;
-  if (f->ci != ci) return NULL;
-  calltime_ended(h, s, f, h->top);
-  if (h->fold) stack_deactivate(f, h->top);
-  else stack_unreturned(f + replaced, h->top);
-  *h->running = f->node;
-  return h->top = f;
+  return f->ci == ci ? shadow_unwind(h, f, replaced) : NULL;
 }
 
 

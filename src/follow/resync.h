@@ -1,7 +1,10 @@
 /*
-** Resync: finds out what runs where no events told: at the start, in
-** coroutines that are older than the recording, and after errors. Functions
-** that are found in this way get a node, but no call is counted.
+** Resync: finds out what runs where no events told. 'resync_stack' reads what
+** runs in a coroutine: at the start, or where that is older than the recording.
+** 'resync_unwind' finds the function of an event that does not fit the frame on
+** top: after an error, that is a frame below; else an event was missed, and
+** the coroutine is read. Functions that are found by reading get a node, but
+** no call is counted.
 */
 
 #ifndef resync_h
@@ -10,23 +13,11 @@
 #include "follow/recorder.h"
 
 
-/* Makes 's' the current stack. */
-CPROF_I void resync_current (Recorder *r, Stack *s);
-
-/* Makes room for a frame on the current stack. 0: out of memory. */
-CPROF_I int resync_room (Hot *h);
-
-/*
-** Moves the frames of 's' to nodes below that of the frame 'under' (NULL: the
-** root), as 's' was resumed from there; or below 'maker' of 's'. 0: out of
-** memory.
-*/
-CPROF_I int resync_rebase (Recorder *r, Stack *s, const Frame *under);
-
 /*
 ** Makes the frames of 's' those of the functions that really run there, from
 ** the bottom up to 'level', where level 0 is the running function. Frames
-** that are right stay, with their zones. 0: out of memory.
+** that are right stay, with their zones. 'under' as in 'shadow_rebase'. 0: out
+** of memory.
 */
 CPROF_I int resync_stack (Recorder *r, lua_State *running, Stack *s, int level,
                           const Frame *under);

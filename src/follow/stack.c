@@ -27,9 +27,9 @@ static Stack *stacks_at (const Stacks *s, uint32_t id) {
 }
 
 
-int stacks_init (Stacks *s, const Memory *m, int timed) {
+int stacks_init (Stacks *s, const Memory *m, int distribution) {
   memset(s, 0, sizeof *s);
-  s->timed = timed;
+  s->distribution = distribution;
   chunks_init(&s->list, m, sizeof(Stack), STACKS_SHIFT);
   index_init(&s->bystate, &s->list, offsetof(Stack, next), stack_hashof);
   s->sweepat = SWEEP_FIRST;
@@ -38,13 +38,13 @@ int stacks_init (Stacks *s, const Memory *m, int timed) {
 
 
 /* the bytes of a frame, and of its parts */
-static size_t stack_each (int timed) {
-  return sizeof(Frame) + (timed ? sizeof(DurationParts) : 0);
+static size_t stack_each (int distribution) {
+  return sizeof(Frame) + (distribution ? sizeof(DurationParts) : 0);
 }
 
 
 static size_t stack_bytes (const Stack *s) {
-  return (size_t)(s->limit - s->base + 1) * stack_each(s->timed);
+  return (size_t)(s->limit - s->base + 1) * stack_each(s->distribution);
 }
 
 
@@ -97,9 +97,9 @@ Stack *stacks_add (Stacks *s, lua_State *L) {
   s->live++;
   stack->number = ++s->number;
   if (stack->base == NULL) {
-    stack->timed = s->timed;
+    stack->distribution = s->distribution;
     stack->base = cast(Frame *, memory_resize(s->list.memory, NULL, 0,
-                                  FRAMES_FIRST * stack_each(s->timed)));
+                                  FRAMES_FIRST * stack_each(s->distribution)));
     if (stack->base == NULL) {
       stacks_remove(s, stack);
       return NULL;
@@ -121,7 +121,7 @@ void stacks_remove (Stacks *s, Stack *stack) {
   clear.id = stack->id;
   clear.base = stack->base;
   clear.limit = stack->limit;
-  clear.timed = stack->timed;
+  clear.distribution = stack->distribution;
   clear.next = s->free;
   *stack = clear;
   s->free = stack->id;
@@ -144,7 +144,7 @@ int stack_grow (Stack *s, const Memory *m) {
   s->base = base;
   s->top = base + top;
   s->limit = base + room * 2 - 1;
-  for (i = 0; s->timed && i < room; i++)
+  for (i = 0; s->distribution && i < room; i++)
     *stack_parts(s->limit, base + i) = *stack_parts(base + room - 1, base + i);
   return 1;
 }

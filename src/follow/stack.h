@@ -63,7 +63,7 @@ typedef struct Stack {
   uint32_t number;	/* number of the coroutine, from 1 */
   uint32_t traced;	/* in mode trace: number of frames */
   uint32_t depth;	/* in mode trace: number of traced frames */
-  int timed;		/* are durations of calls counted? If so, DurationParts
+  int distribution;	/* are durations of calls counted? If so, DurationParts
 			   follow the frames, see 'stack_parts' */
   uint64_t left;	/* 'calltime_now' when it was suspended; 0: it runs */
   uint64_t suspended;	/* ticks in which it was suspended */
@@ -92,12 +92,12 @@ typedef struct Stacks {
   uint32_t free;	/* the first free one, or 0 */
   uint32_t number;	/* number of the coroutine that was added last */
   uint32_t sweepat;	/* live stacks at which to look for dead coroutines */
-  int timed;		/* are durations of calls counted? */
+  int distribution;		/* are durations of calls counted? */
 } Stacks;
 
 
 /* 0: out of memory */
-CPROF_I int stacks_init (Stacks *s, const Memory *m, int timed);
+CPROF_I int stacks_init (Stacks *s, const Memory *m, int distribution);
 CPROF_I void stacks_free (Stacks *s);
 
 CPROF_I Stack *stacks_find (const Stacks *s, const lua_State *L);
@@ -130,7 +130,8 @@ static inline DurationParts *stack_parts (Frame *limit, const Frame *f) {
 /* Makes '*to' the frame '*from' of 's', with its parts. */
 static inline void stack_copy (const Stack *s, Frame *to, const Frame *from) {
   *to = *from;
-  if (s->timed) *stack_parts(s->limit, to) = *stack_parts(s->limit, from);
+  if (s->distribution)
+    *stack_parts(s->limit, to) = *stack_parts(s->limit, from);
 }
 
 /* Where recursion folds: frames above 'from' are no longer active. */

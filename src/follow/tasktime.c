@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "follow/attach.h"
 #include "follow/calltime.h"
 #include "follow/threads.h"
 
@@ -31,20 +32,11 @@ static uint64_t tasktime_since (uint64_t now, uint64_t then) {
 
 #define MAKER_LEVELS	16	/* calls to look at for the maker's caller */
 
-/* The frame of the function at 'ci' below 'from'; NULL: it is not recorded. */
-static const Frame *maker_frame (const Stack *s, const Frame *from,
-                                 CallAddress ci) {
-  const Frame *f = from;
-  while (f > s->base && (f->ci != ci || f->is.flags & FRAME_ZONE)) f--;
-  return f > s->base && !(f->is.flags & FRAME_EXCLUDED) ? f : NULL;
-}
-
-
 /*
 ** Who has called the function of 'f', and from which line; and the next caller
 ** from another source: a library that makes coroutines was called from there.
 */
-static void maker_find (const Recorder *r, lua_State *L, const Frame *f,
+static void maker_find (const Recorder *r, lua_State *L, Frame *f,
                         TaskKind *kind) {
   const Functions *fs = &r->recording.functions;
   const Stack *s = r->current;
@@ -52,9 +44,11 @@ static void maker_find (const Recorder *r, lua_State *L, const Frame *f,
   lua_Debug ar;
   int i;
   for (i = 1; i < MAKER_LEVELS && lua_getstack(L, i, &ar); i++) {
-    const Frame *at = maker_frame(s, f, ar.i_ci);
-    const Function *fn = at ? functions_at(fs, at->is.func) : NULL;
-    if (fn == NULL || fn->line < 0 || fn->source == source) continue;
+    const Frame *at = stack_function(s, f, ar.i_ci);
+    const Function *fn = functions_at(fs, at->is.func);
+    if (at == s->base || at->is.flags & FRAME_EXCLUDED || fn->line < 0 ||
+        fn->source == source)
+      continue;
     lua_getinfo(L, "l", &ar);
     if (ar.currentline <= 0) continue;
     if (source != 0) {
@@ -142,15 +136,9 @@ static void tasktime_maker (const Recorder *r, Stack *s, const Frame *f) {
 
 /* The coroutine inherited its hook from L. */
 static int tasktime_made (Recorder *r, lua_State *L, lua_State *co,
-                          const Frame *f) {
-  const Stack *maker = r->current;
-  Stack *s = threads_stack(r, L, co);
+                          Frame *f) {
+  Stack *s = attach_inherited(r, L, co, r->current);
   if (s == NULL) return 0;
-  s->hook = maker->hook;
-  s->mask = maker->mask;
-  s->count = maker->count;
-  s->lines = (lua_gethookmask(co) & LUA_MASKLINE) != 0;
-  s->stale = 1;
   memset(&s->kind, 0, sizeof s->kind);
   if (r->options.creator) tasktime_maker(r, s, f);
   maker_find(r, L, f, &s->kind);
@@ -164,12 +152,17 @@ static uint64_t tasktime_suspended (const Hot *h) {
 }
 
 
-static void tasktime_stop (Recorder *r, Stack *s, TaskEnd how) {
-  Tasks *t = tasktime_tasks(r);
+/* If 's' is suspended: adds the time until 'now' to its pause. */
+static void tasktime_paused (Recorder *r, const Stack *s, uint64_t now) {
   if (s->pause != 0)
-    tasks_pauseat(t, s->pause)->ticks +=
-      tasktime_since(tasktime_suspended(r->hot), s->halted);
-  tasks_ended(t, s->task, how);
+    tasks_pauseat(tasktime_tasks(r), s->pause)->ticks +=
+      tasktime_since(now, s->halted);
+}
+
+
+static void tasktime_stop (Recorder *r, Stack *s, TaskEnd how) {
+  tasktime_paused(r, s, tasktime_suspended(r->hot));
+  tasks_ended(tasktime_tasks(r), s->task, how);
   s->task = s->pause = 0;
   s->sliced = 0;
 }
@@ -192,7 +185,7 @@ void tasktime_called (Recorder *r, lua_State *L) {
 }
 
 
-int tasktime_returned (Recorder *r, lua_State *L, const Frame *f) {
+int tasktime_returned (Recorder *r, lua_State *L, Frame *f) {
   unsigned marks = functions_at(&r->recording.functions, f->is.func)->marks;
   lua_State *co;
   Stack *s;
@@ -270,8 +263,7 @@ static int tasktime_pause (Recorder *r, Stack *s) {
 int tasktime_leave (Recorder *r, lua_State *running, Stack *s) {
   if (!tasktime_tasks(r)->on || s->task == 0) return 1;
   if (s->sliced != 0) tasktime_slice(r, s, calltime_now(r->hot));
-  if (threads_alive(r, running, s) && lua_status(s->L) == LUA_YIELD)
-    return tasktime_pause(r, s);
+  if (threads_suspended(r, running, s)) return tasktime_pause(r, s);
   tasktime_stop(r, s, r->closing == s->L ? TASK_CLOSED
                     : s->top == s->base ? TASK_RETURNED : TASK_FAILED);
   if (r->closing == s->L) r->closing = NULL;
@@ -286,9 +278,7 @@ int tasktime_enter (Recorder *r, lua_State *L) {
   if ((s->task == 0 || s->kind.func == 0) && !tasktime_body(r, L, s))
     return 0;
   if (s->task == 0) return 1;
-  if (s->pause != 0)
-    tasks_pauseat(t, s->pause)->ticks +=
-      tasktime_since(tasktime_suspended(r->hot), s->halted);
+  tasktime_paused(r, s, tasktime_suspended(r->hot));
   s->pause = 0;
   if (r->closing == s->L) return 1;
   s->sliced = calltime_now(r->hot);
@@ -326,8 +316,7 @@ int tasktime_begin (Recorder *r, lua_State *L) {
     if (s->task == TASK_FORGOTTEN) ok = tasktime_set(r, s, 0);
     if (s->task == 0 || stack_of(r->current, s->L)) continue;
     if (s->sliced != 0) ok = ok && tasktime_leave(r, L, s);
-    else if (ok && s->pause == 0 && threads_alive(r, L, s) &&
-             lua_status(s->L) == LUA_YIELD)
+    else if (ok && s->pause == 0 && threads_suspended(r, L, s))
       ok = tasktime_pause(r, s);
   }
   for (s = current; ok && s != NULL; s = s->resumer) {
@@ -341,10 +330,9 @@ int tasktime_begin (Recorder *r, lua_State *L) {
 
 /* A host may close a coroutine without an event. */
 void tasktime_settle (Recorder *r, lua_State *L) {
-  Tasks *t = tasktime_tasks(r);
   uint64_t now = tasktime_suspended(r->hot);
   Stack *s = NULL;
-  if (!t->on) return;
+  if (!tasktime_tasks(r)->on) return;
   tasktime_charge(r);
   threads_sweep(r, L);
   while ((s = stacks_next(&r->stacks, s)) != NULL) {
@@ -353,7 +341,7 @@ void tasktime_settle (Recorder *r, lua_State *L) {
       tasktime_stop(r, s, TASK_CLOSED);
       continue;
     }
-    tasks_pauseat(t, s->pause)->ticks += tasktime_since(now, s->halted);
+    tasktime_paused(r, s, now);
     s->halted = now;
   }
 }

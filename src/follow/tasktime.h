@@ -20,7 +20,7 @@ CPROF_I void tasktime_called (Recorder *r, lua_State *L);
 ** To be called when the function of frame 'f' of L returns, if it makes or
 ** closes coroutines. 0: out of memory.
 */
-CPROF_I int tasktime_returned (Recorder *r, lua_State *L, const Frame *f);
+CPROF_I int tasktime_returned (Recorder *r, lua_State *L, Frame *f);
 
 /* Charges the time up to the last event to the current coroutine. */
 CPROF_I void tasktime_charge (Recorder *r);

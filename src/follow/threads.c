@@ -29,6 +29,12 @@ int threads_alive (const Recorder *r, lua_State *running, const Stack *s) {
 }
 
 
+int threads_suspended (const Recorder *r, lua_State *running,
+                       const Stack *s) {
+  return threads_alive(r, running, s) && lua_status(s->L) == LUA_YIELD;
+}
+
+
 static int threads_store (lua_State *L) {
   lua_State *thread = lua_tothread(L, 1);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &THREADS);

@@ -25,4 +25,8 @@ CPROF_I void threads_sweep (Recorder *r, lua_State *running);
 CPROF_I int threads_alive (const Recorder *r, lua_State *running,
                             const Stack *s);
 
+/* Is the coroutine of this stack suspended? If not, it runs or has ended. */
+CPROF_I int threads_suspended (const Recorder *r, lua_State *running,
+                               const Stack *s);
+
 #endif

@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "follow/attach.h"
-#include "follow/calltime.h"
-#include "follow/resync.h"
+#include "follow/shadow.h"
 #include "heap/nogc.h"
 #include "record/calltrace.h"
 #include "record/control.h"
@@ -94,7 +93,7 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   if (h->frames != NULL && !frames_touch(h->frames, n))
     return czone_nomemory(h, L);
   if (unlikely(f == h->limit)) {
-    if (!resync_room(h)) return czone_nomemory(h, L);
+    if (!shadow_room(h)) return czone_nomemory(h, L);
     f = h->top;
   }
   mark = recorder_serial(h->recorder);
@@ -107,7 +106,7 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   f->is.flags = FRAME_ZONE | mark << FRAME_SERIAL;
   f->line = f[-1].line;
   f->as.begun = 0;
-  if (h->calltimes) calltime_enter(h, h->limit, f);
+  if (h->distribution) calltime_enter(h, h->limit, f);
   h->top = f;
   *h->running = n;
   if (unlikely(h->trace | h->deferred)) czone_entered(h, L, f);
@@ -150,11 +149,10 @@ static void czone_close (Recorder *r, lua_State *L, uint32_t mark) {
   s = stacks_find(&r->stacks, L);
   f = s ? czone_frame(s, s->top, mark) : NULL;
   if (f == NULL) return;  /* an error has closed it */
-  calltime_ended(r->hot, s, f - 1, s->top);
-  if (s->counted) stack_deactivate(f - 1, s->top);
+  shadow_drop(r->hot, s, f - 1, s->top);
   if (r->hot->trace) calltrace_leave(r, L, f - 1);
   s->top = f - 1;
-  if (r->state == STATE_RUNNING) resync_current(r, s);
+  if (r->state == STATE_RUNNING) shadow_enter(r, s);
 }
 
 
@@ -176,7 +174,7 @@ void cprof_leave (lua_State *L, uint32_t mark) {
   }
   hot_charge(h, hot_now(h));
   f = h->top;
-  if (h->calltimes) calltime_return(h);
+  if (h->distribution) calltime_return(h);
   if (h->fold) stack_deactivate(f - 1, f);
   h->top = f - 1;
   *h->running = f[-1].node;

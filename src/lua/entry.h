@@ -10,7 +10,7 @@
 
 #include <lauxlib.h>
 
-#include "follow/hookswap.h"
+#include "base/savedhook.h"
 
 
 typedef struct Entry {

@@ -119,7 +119,7 @@ static const MetaField meta_fields[] = {
   {"unmatched", META_ALL, META_INTEGER, NULL, AT(figures.unmatched)},
   {"fold_at", META_ALL, META_INTEGER, NULL, AT(foldat)},
   {"memory", META_ALL, META_FLAG, NULL, AT(memory)},
-  {"distribution", META_ALL, META_FLAG, NULL, AT(calltimes)},
+  {"distribution", META_ALL, META_FLAG, NULL, AT(distribution)},
   {"tasks", META_ALL, META_FLAG, NULL, AT(istasks)},
   {"memory_interval", META_SAMPLED, META_INTEGER, NULL, AT(memory_interval)},
   {"memory_samples", META_SAMPLED, META_INTEGER, NULL,

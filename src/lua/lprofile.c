@@ -171,7 +171,7 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
     ltable_setinteger(L, "marks", f->marks & FUNCTION_COROUTINES);
     snapshot_pushcode(L, f);
     snapshot_pushinstructions(L, r, f, s);
-    if (r->tree.calltimes && s->scale.factor != 0)
+    if (r->tree.distribution && s->scale.factor != 0)
       snapshot_pushdurations(L, r, f, s);
     if (r->tree.memory) snapshot_pushkinds(L, tree_kinds(&r->tree, i));
     lua_rawseti(L, -2, s->func[i]);

@@ -155,7 +155,7 @@ static int save_durations (lua_State *L, Saving *s) {
   size_t size;
   const char *histogram;
   void *to;
-  if (mapped_header(s->file)->calltimes == 0) return 1;
+  if (mapped_header(s->file)->distribution == 0) return 1;
   to = chunks_add(&s->durations);
   histogram = save_string(L, "histogram", &size);
   if (to != NULL && size == sizeof(Durations)) memcpy(to, histogram, size);

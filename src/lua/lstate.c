@@ -3,9 +3,11 @@
 */
 
 #include "lua/lstate.h"
-#include "record/life.h"
 
 #include <stdlib.h>
+
+#include "heap/nogc.h"
+#include "record/life.h"
 
 
 /* its address: a key in the registry */
@@ -27,6 +29,11 @@ Recorder *lstate_recorder (lua_State *L) {
   Recorder *r = recorder_get(L);
   if (r == NULL) luaL_error(L, "cprof: " RECORDER_CLOSED);
   return r;
+}
+
+
+void lstate_settle (const Recorder *r, lua_State *L) {
+  if (r != NULL) nogc_settle(r->hot, L);
 }
 
 

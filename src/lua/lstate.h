@@ -44,6 +44,9 @@ CPROF_I Core *lstate_get (lua_State *L);
 */
 CPROF_I Recorder *lstate_recorder (lua_State *L);
 
+/* Runs a deferred collection, in which a finalizer may do anything. */
+CPROF_I void lstate_settle (const Recorder *r, lua_State *L);
+
 /*
 ** Keeps the Lua part, which is on top; and pushes it (0: it is not loaded). So
 ** hosts find it whatever a script does to package.loaded.

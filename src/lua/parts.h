@@ -15,6 +15,7 @@ CPROF_I void entry_open (lua_State *L);
 CPROF_I void laxis_open (lua_State *L);
 CPROF_I void lcallees_open (lua_State *L);
 CPROF_I void lcallgraph_open (lua_State *L);
+CPROF_I void lcore_open (lua_State *L);
 CPROF_I void lfile_open (lua_State *L);
 CPROF_I void lhistory_open (lua_State *L);
 CPROF_I void lhook_open (lua_State *L);
@@ -27,6 +28,7 @@ CPROF_I void lprofile_open (lua_State *L);
 CPROF_I void lrebuild_open (lua_State *L);
 CPROF_I void lremote_open (lua_State *L);
 CPROF_I void lsave_open (lua_State *L);
+CPROF_I void lzone_open (lua_State *L);
 CPROF_I void texts_open (lua_State *L);
 
 /*

@@ -223,7 +223,7 @@ static int possible_durations (const Recording *r, Scale scale) {
   const Tree *t = &r->tree;
   uint32_t i;
   int k;
-  for (i = 0; t->calltimes && i < t->durations.count; i++)
+  for (i = 0; t->distribution && i < t->durations.count; i++)
     for (k = 0; k < DURATIONS_SLOWEST; k++)
       if (!possible_slow(r, scale, &tree_durations(t, i)->slowest[k]))
         return 0;

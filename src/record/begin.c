@@ -88,10 +88,10 @@ static const Pages *begin_pages (const Store *s, Mode mode) {
 
 
 /* To be called once the clock runs. */
-static void begin_calltimes (Recorder *r, const Options *o) {
+static void begin_distribution (Recorder *r, const Options *o) {
   Hot *h = r->hot;
   double rate;
-  h->calltimes = o->calltimes;
+  h->distribution = o->distribution;
   h->suspended = 0;
   memset(&h->away, 0, sizeof h->away);
   h->scale = clock_scale(&r->recording.clock, 0);
@@ -150,7 +150,7 @@ static void begin_counters (Recorder *r, const Options *o) {
   x->memory_interval = o->memory && o->mode == MODE_SAMPLE
                      ? o->memory_interval : 0;
   x->tree.memory = o->memory;
-  x->tree.calltimes = o->calltimes;
+  x->tree.distribution = o->distribution;
   if (r->store != NULL) {
     x->tree.nodes.pages = r->store->nodes;
     x->tree.allocated.pages = r->store->allocated;
@@ -189,12 +189,13 @@ int begin_recording (Recorder *r, lua_State *L, const Options *o) {
   begin_counters(r, o);
   frames_init(&r->frames, &x->tree, &x->loops, o->history, o->full, o->slow);
   r->cache = memory_new(&x->memory, Cache, 1);
-  if (r->cache == NULL || !stacks_init(&r->stacks, &x->memory, o->calltimes) ||
+  if (r->cache == NULL ||
+      !stacks_init(&r->stacks, &x->memory, o->distribution) ||
       !begin_functions(r, L, o))
     return 0;
   begin_clock(r);
   begin_hot(r, o);
-  begin_calltimes(r, o);
+  begin_distribution(r, o);
   begin_axis(r);
   interval_begin(r);
   if (!begin_clear(r)) return 0;

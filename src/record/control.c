@@ -5,8 +5,8 @@
 #include "record/control.h"
 
 #include "follow/attach.h"
-#include "follow/calltime.h"
 #include "follow/resync.h"
+#include "follow/shadow.h"
 #include "follow/tasktime.h"
 #include "follow/threads.h"
 #include "heap/allocations.h"
@@ -78,7 +78,7 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
   }
   control_hookall(r, L);
   hot_enter(r->hot);
-  resync_current(r, s);
+  shadow_enter(r, s);
   r->hot->gap = gap_begin(&r->gap, &r->recording.clock);
   hot_settime(r->hot, hot_now(r->hot));
   r->recording.figures->divided = gap_known(&r->gap);
@@ -181,7 +181,7 @@ static int reset_findnodes (Recorder *r, Stack *s) {
   Stack *below = s->resumer;
   Frame *f;
   if (below != NULL && !reset_findnodes(r, below)) return 0;
-  if (!resync_rebase(r, s, below ? below->top : NULL)) return 0;
+  if (!shadow_rebase(r, s, below ? below->top : NULL)) return 0;
   if (r->hot->fold) stack_count(s);
   for (f = s->base; f <= s->top; f++) f->as.entered = 0;
   if (r->hot->trace) stack_retrace(s);
@@ -191,7 +191,7 @@ static int reset_findnodes (Recorder *r, Stack *s) {
 
 static int reset_stacks (Recorder *r) {
   if (!reset_findnodes(r, r->current)) return recorder_nomemory(r);
-  resync_current(r, r->current);
+  shadow_enter(r, r->current);
   return 1;
 }
 

@@ -5,10 +5,8 @@
 #include "record/coroutine.h"
 
 #include "follow/attach.h"
-#include "follow/calltime.h"
 #include "follow/resync.h"
 #include "follow/tasktime.h"
-#include "follow/threads.h"
 #include "record/calltrace.h"
 
 
@@ -21,22 +19,16 @@ static int coroutine_waits (Recorder *r, lua_State *running, const Stack *s) {
 }
 
 
-int coroutine_suspended (const Recorder *r, lua_State *running,
-                         const Stack *s) {
-  return threads_alive(r, running, s) && lua_status(s->L) == LUA_YIELD;
-}
-
-
 /* Reports that 's' was left if an error or a close, without event, ended it. */
 static void coroutine_trace (Recorder *r, lua_State *running, Stack *s) {
-  if (s->traced > 0 && !coroutine_suspended(r, running, s))
+  if (s->traced > 0 && !threads_suspended(r, running, s))
     calltrace_end(r, running, s);
 }
 
 
 /* Counts the calls in 's' if an error, without event, has ended them. */
 static void coroutine_end (Recorder *r, lua_State *running, Stack *s) {
-  if (s->top > s->base && !coroutine_suspended(r, running, s))
+  if (s->top > s->base && !threads_suspended(r, running, s))
     calltime_ended(r->hot, s, s->base, s->top);
 }
 
@@ -49,7 +41,7 @@ static void coroutine_end (Recorder *r, lua_State *running, Stack *s) {
 static Stack *coroutine_leave (Recorder *r, lua_State *running, Stack *s) {
   Stack *resumer = s->resumer;
   if (!tasktime_leave(r, running, s)) recorder_nomemory(r);
-  if (r->hot->calltimes) coroutine_end(r, running, s);
+  if (r->hot->distribution) coroutine_end(r, running, s);
   calltime_suspend(r->hot, s);
   s->resumer = NULL;
   stack_uncount(s);
@@ -60,20 +52,6 @@ static Stack *coroutine_leave (Recorder *r, lua_State *running, Stack *s) {
 }
 
 
-/* Makes the stack of L, a coroutine that inherited its hook. */
-static Stack *coroutine_new (Recorder *r, lua_State *L,
-                             const Stack *resumer) {
-  Stack *s = threads_stack(r, L, L);
-  if (s == NULL) return NULL;
-  s->hook = resumer->hook;
-  s->mask = resumer->mask;
-  s->count = resumer->count;
-  s->lines = (lua_gethookmask(L) & LUA_MASKLINE) != 0;
-  s->stale = 1;
-  return s;
-}
-
-
 /* The stack of L, which 'resumer' has just resumed. */
 static Stack *coroutine_resume (Recorder *r, lua_State *L, int level,
                                 Stack *resumer) {
@@ -81,7 +59,7 @@ static Stack *coroutine_resume (Recorder *r, lua_State *L, int level,
   lua_Debug caller;
   int begins = level == 1 && !lua_getstack(L, 1, &caller);
   if (s == NULL || (begins && !threads_alive(r, L, s)))
-    s = coroutine_new(r, L, resumer);
+    s = attach_inherited(r, L, L, resumer);
   if (s == NULL) return NULL;
   s->resumer = resumer;
   if (begins) {
@@ -90,7 +68,7 @@ static Stack *coroutine_resume (Recorder *r, lua_State *L, int level,
   }
   if (s->stale)
     return resync_stack(r, L, s, level, resumer->top) ? s : NULL;
-  return resync_rebase(r, s, resumer->top) ? s : NULL;
+  return shadow_rebase(r, s, resumer->top) ? s : NULL;
 }
 
 
@@ -116,7 +94,7 @@ int coroutine_switch (Recorder *r, lua_State *L, int level, int announced) {
   if (h->fold) stack_count(s);
   if (h->trace && s->traced != (uint32_t)(s->top - s->base))
     stack_retrace(s);
-  resync_current(r, s);
+  shadow_enter(r, s);
   return tasktime_enter(r, L) && recorder_touch(r, s);
 }
 
@@ -136,7 +114,7 @@ static int coroutine_retake (Recorder *r, lua_State *L) {
   attach_take(r, s);
   if (!resync_stack(r, L, s, 0, s->resumer ? s->resumer->top : NULL))
     return 0;
-  resync_current(r, s);
+  shadow_enter(r, s);
   return 1;
 }
 

@@ -6,8 +6,8 @@
 #ifndef coroutine_h
 #define coroutine_h
 
-#include "follow/calltime.h"
-#include "follow/resync.h"
+#include "follow/shadow.h"
+#include "follow/threads.h"
 
 
 /*
@@ -26,10 +26,6 @@ CPROF_I int coroutine_switch (Recorder *r, lua_State *L, int level,
 CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int announced,
                               uint64_t *now);
 
-/* Is the coroutine of 's' suspended? If not, it has ended. */
-CPROF_I int coroutine_suspended (const Recorder *r, lua_State *running,
-                                 const Stack *s);
-
 /*
 ** A shortcut for the two usual switches, at a return event in L: L was about
 ** to be resumed, or has resumed the current coroutine. Returns the stack of L
@@ -47,7 +43,7 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
   to = s->resumer;
   if (to != NULL && to->L == L) {
     if (h->top == s->base) return NULL;  /* it has ended */
-    if (h->calltimes && !coroutine_suspended(r, to->L, s)) return NULL;
+    if (h->distribution && !threads_suspended(r, to->L, s)) return NULL;
   }
   else {
     to = r->resumed;
@@ -60,27 +56,27 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
 }
 
 /*
-** Makes 'to' the current stack, and drops the function that returns. 'times':
-** are durations of calls counted?
+** Makes 'to' the current stack, and drops the function that returns.
+** 'distribution': are durations of calls counted?
 */
-static INLINE void coroutine_go (Hot *h, Stack *to, int times) {
+static INLINE void coroutine_go (Hot *h, Stack *to, int distribution) {
   Recorder *r = h->recorder;
   Stack *s = r->current;
   s->top = h->top;
   if (s->resumer == to) {
     s->resumer = NULL;
-    if (times) calltime_suspend(h, s);
+    if (distribution) calltime_suspend(h, s);
   }
   else {
     to->resumer = s;
-    if (times) calltime_resume(h, to);
+    if (distribution) calltime_resume(h, to);
     if (h->lines) to->base->line = h->top->line;
   }
   r->current = to;
   h->L = to->L;
   h->limit = to->limit;
   h->top = to->top;
-  if (times) {
+  if (distribution) {
     h->suspended = to->suspended;
     h->away = to->away;
     calltime_return(h);

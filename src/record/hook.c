@@ -10,9 +10,9 @@
 
 #include "follow/attach.h"
 #include "follow/callee.h"
-#include "follow/calltime.h"
 #include "follow/instructions.h"
 #include "follow/resync.h"
+#include "follow/shadow.h"
 #include "follow/tasktime.h"
 #include "heap/allocations.h"
 #include "heap/nogc.h"
@@ -58,11 +58,7 @@ static NOINLINE void hook_popany (Hot *h, lua_State *L, CallAddress ci) {
     recorder_nomemory(h->recorder);
     return;
   }
-  calltime_ended(h, s, f - 1, h->top);
-  if (h->fold) stack_deactivate(f - 1, h->top);
-  else stack_unreturned(f, h->top);
-  h->top = f - 1;
-  *h->running = h->top->node;
+  shadow_unwind(h, f - 1, 1);
   hook_settle(h, L);
 }
 
@@ -80,10 +76,7 @@ static INLINE int hook_caught (Hot *h, CallAddress ci) {
     f--;
   }
   if (f->is.flags & (FRAME_ZONE | FRAME_TASKS)) return 0;
-  calltime_ended(h, h->recorder->current, f - 1, h->top);
-  stack_unreturned(f, h->top);
-  h->top = f - 1;
-  *h->running = h->top->node;
+  shadow_unwind(h, f - 1, 1);
   return 1;
 }
 
@@ -211,7 +204,7 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
     entry = &c->entry;
   }
   if (unlikely(f == h->limit)) {
-    if (!resync_room(h)) {
+    if (!shadow_room(h)) {
       recorder_nomemory(h->recorder);
       return;
     }
@@ -224,7 +217,7 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   f->is = is;
   if (how & HOW_LINES) f->line = entry != NULL ? *entry : f[-1].line;
   if (how & HOW_COUNT) f->as.at = 0;
-  if (how & HOW_TIMES) calltime_enter(h, h->limit, f);
+  if (how & HOW_DISTRIBUTION) calltime_enter(h, h->limit, f);
   h->top = f;
   if (unlikely(is.flags & ~FRAME_EXCLUDED)) hook_doflags(h, L, ar);
 }
@@ -252,7 +245,7 @@ static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
     f[1].line = c->entry;
   }
   if (how & HOW_COUNT) f[1].as.at = 0;
-  if (how & HOW_TIMES) calltime_enter(h, h->limit, f + 1);
+  if (how & HOW_DISTRIBUTION) calltime_enter(h, h->limit, f + 1);
   n = callee_quick(h, f->node, key);
   if (unlikely(n == NULL)) return 0;
   f[1].node = n;
@@ -287,7 +280,7 @@ static INLINE int hook_replace (Hot *h, const lua_Debug *ar, int how) {
   if (how & HOW_LINES) line = line_number(f[-1].line);
   n = callee_quick(h, f[-1].node, node_key(c->is.func, line));
   if (n == NULL || n->as.full.tails == UINT32_MAX) return 0;
-  if (how & HOW_TIMES) {
+  if (how & HOW_DISTRIBUTION) {
     calltime_return(h);
     calltime_enter(h, h->limit, f);
   }
@@ -308,7 +301,7 @@ static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
   Frame *f = h->top;
   if (likely(f->ci == ar->i_ci &&
              !(f->is.flags & (FRAME_ZONE | FRAME_TASKS)))) {
-    if (how & HOW_TIMES) calltime_return(h);
+    if (how & HOW_DISTRIBUTION) calltime_return(h);
     if (how & HOW_FOLD) stack_deactivate(f - 1, f);
     h->top = f - 1;
     *h->running = f[-1].node;
@@ -640,7 +633,7 @@ static INLINE int hook_charge (Hot *h, uint64_t *now, int line, int how) {
 
 
 /* Does this way of recording have fast paths of calls and switches? */
-#define IS_FAST(way)	(((way) & ~(HOW_LINES | HOW_TIMES)) == HOW_DIRECT)
+#define IS_FAST(way)	(((way) & ~(HOW_LINES | HOW_DISTRIBUTION)) == HOW_DIRECT)
 
 /*
 ** Makes an event function for a way of recording. About half of all events are
@@ -681,7 +674,7 @@ static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
   uint64_t now; \
   if (to == NULL || !hook_charge(h, &now, 0, way)) hook_slow(L, ar); \
   else { \
-    coroutine_go(h, to, (way) & HOW_TIMES); \
+    coroutine_go(h, to, (way) & HOW_DISTRIBUTION); \
     if (unlikely(--h->countdown == 0)) hook_schedule(h, L); \
   } \
 } \
@@ -710,10 +703,10 @@ EVENT_FUNCTION(hook_callsdirect, HOW_DIRECT)
 EVENT_FUNCTION(hook_foldeddirect, HOW_DIRECT | HOW_FOLD)
 EVENT_FUNCTION(hook_linesdirect, HOW_DIRECT | HOW_LINES)
 EVENT_FUNCTION(hook_framesdirect, HOW_DIRECT | HOW_FRAMES)
-EVENT_FUNCTION(hook_times, HOW_TIMES)
-EVENT_FUNCTION(hook_linetimes, HOW_LINES | HOW_TIMES)
-EVENT_FUNCTION(hook_timesdirect, HOW_DIRECT | HOW_TIMES)
-EVENT_FUNCTION(hook_linetimesdirect, HOW_DIRECT | HOW_LINES | HOW_TIMES)
+EVENT_FUNCTION(hook_times, HOW_DISTRIBUTION)
+EVENT_FUNCTION(hook_linetimes, HOW_LINES | HOW_DISTRIBUTION)
+EVENT_FUNCTION(hook_timesdirect, HOW_DIRECT | HOW_DISTRIBUTION)
+EVENT_FUNCTION(hook_linetimesdirect, HOW_DIRECT | HOW_LINES | HOW_DISTRIBUTION)
 
 
 /*
@@ -819,14 +812,15 @@ const Hooks *hook_functions (void) {
       {HOW_DIRECT | HOW_LINES, hook_linesdirect},
       {HOW_DIRECT | HOW_FOLD, hook_foldeddirect},
       {HOW_DIRECT | HOW_FRAMES, hook_framesdirect},
-      {HOW_DIRECT | HOW_TIMES, hook_timesdirect},
-      {HOW_DIRECT | HOW_LINES | HOW_TIMES, hook_linetimesdirect},
-      {HOW_TIMES, hook_times}, {HOW_LINES | HOW_TIMES, hook_linetimes},
+      {HOW_DIRECT | HOW_DISTRIBUTION, hook_timesdirect},
+      {HOW_DIRECT | HOW_LINES | HOW_DISTRIBUTION, hook_linetimesdirect},
+      {HOW_DISTRIBUTION, hook_times},
+      {HOW_LINES | HOW_DISTRIBUTION, hook_linetimes},
       {HOW_LINES, hook_lines}, {HOW_FOLD, hook_folded},
       {HOW_FRAMES, hook_frames}, {0, hook_calls}
     },
     hook_chained, hook_counting, hook_pending, interval_event,
-    samplehook_alone, samplehook_chained
+    samplehook_alone, {SAMPLEHOOKS(SAMPLEHOOK_LIST)}
   };
   return &functions;
 }

@@ -52,6 +52,9 @@ void samplehook_alone (lua_State *L, lua_Debug *ar) {
 }
 
 
-void samplehook_chained (lua_State *L, lua_Debug *ar) {
-  samplehook_event(L, ar);
+#define SAMPLEHOOK_DEFINE(i) \
+void samplehook_chained##i (lua_State *L, lua_Debug *ar) { \
+  samplehook_event(L, ar); \
 }
+
+SAMPLEHOOKS(SAMPLEHOOK_DEFINE)

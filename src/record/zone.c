@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "follow/calltime.h"
 #include "follow/resync.h"
+#include "follow/shadow.h"
 #include "follow/threads.h"
 #include "record/calltrace.h"
 #include "record/control.h"
@@ -38,13 +38,13 @@ static Stack *zone_stack (Recorder *r, lua_State *L) {
   if (under.node == NULL) under.node = r->recording.tree.root;
   under.line = hot_nowhere(h);
   if (!resync_stack(r, L, s, 0, &under)) return NULL;
-  if (recorded) resync_current(r, s);
+  if (recorded) shadow_enter(r, s);
   return s;
 }
 
 
 static void zone_finish (Recorder *r, lua_State *L, Stack *s) {
-  if (r->state == STATE_RUNNING && r->hot->L == L) resync_current(r, s);
+  if (r->state == STATE_RUNNING && r->hot->L == L) shadow_enter(r, s);
 }
 
 
@@ -72,8 +72,7 @@ static void zone_cut (Recorder *r, lua_State *L, Stack *s, Frame *f) {
     calltrace_leave(r, L, f - 1);
     s->traced++;  /* the one on top stays */
   }
-  calltime_ended(r->hot, s, f - 1, s->top - 1);
-  if (s->counted) stack_deactivate(f - 1, s->top - 1);
+  shadow_drop(r->hot, s, f - 1, s->top - 1);
   f[-1].line = s->top[-1].line;  /* the current line, which the zones had */
   stack_copy(s, f, s->top);
   f->node = f[-1].node;
@@ -108,7 +107,7 @@ ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
   *serial = recorder_serial(r);
   f->is.flags = FRAME_ZONE | *serial << FRAME_SERIAL;
   if (r->state == STATE_RUNNING) n->calls++;
-  if (r->hot->calltimes && r->state == STATE_RUNNING && s == r->current)
+  if (r->hot->distribution && r->state == STATE_RUNNING && s == r->current)
     calltime_enter(r->hot, s->limit, f);
   if (s->counted) node_activate(n);
   s->top = f + 1;

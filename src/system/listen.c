@@ -7,6 +7,7 @@
 #include "system/listen.h"
 
 #include "base/release.h"
+#include "base/savedhook.h"
 #include "follow/attach.h"
 #include "follow/hookswap.h"
 #include "follow/running.h"

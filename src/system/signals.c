@@ -6,8 +6,8 @@
 
 #include "system/signals.h"
 
+#include "base/savedhook.h"
 #include "follow/attach.h"
-#include "follow/hookswap.h"
 #include "record/current.h"
 #include "record/hook.h"
 #include "record/samplehook.h"

@@ -1,0 +1,139 @@
+/*
+** See restoring.h: what the program did since the last event that is in its
+** file, which may be a long time. While it runs, that is the time until now.
+*/
+
+#include "file/restoring.h"
+
+
+/* The node that ran last in the writer; NULL: none, or not known. */
+static Node *since_running (const Restoring *c) {
+  uint64_t at = c->h->running - c->h->base;
+  const Chunks *nodes = &c->r->tree.nodes;
+  uint32_t i;
+  if (c->h->running <= c->h->base || at >= c->l->size) return NULL;
+  for (i = 0; i < nodes->chunks; i++) {
+    uint64_t from = (uint64_t)(nodes->chunk[i] - c->l->bytes);
+    uint64_t within = at - from;
+    uint32_t id = (i << NODES_SHIFT) + (uint32_t)(within / sizeof(Node));
+    if (at < from || within >= sizeof(Node) << NODES_SHIFT) continue;
+    return id < nodes->count ? tree_node(&c->r->tree, id) : NULL;
+  }
+  return NULL;
+}
+
+
+/* When the last event was, in ticks: the sum of all times and pauses. */
+static uint64_t since_lastevent (const Restoring *c) {
+  const Tree *t = &c->r->tree;
+  const Figures *f = &c->r->own_figures;
+  return f->begun + f->paused +
+         (c->r->mode == MODE_SAMPLE ? f->sampled + t->overhead->self
+                                    : tree_ticks(t));
+}
+
+
+/*
+** If the time since the last sample is longer than SINCE_GAPS times the mean
+** from sample to sample, no Lua code has run in it.
+*/
+#define SINCE_GAPS	10
+
+/*
+** Does the time since the last sample belong to NODE_WAITING? If several
+** samples have failed to come, a C function runs. No sample may have found it
+** yet, so the nodes that have samples get nothing of that time.
+*/
+static int since_iswaiting (const Restoring *c, uint64_t since) {
+  const Tree *t = &c->r->tree;
+  uint64_t samples = 0, sampled = c->r->own_figures.sampled;
+  uint32_t i;
+  if (t->nodes.count <= NODE_WAITING ||
+      !functions_waiting(&c->r->functions, tree_node(t, NODE_WAITING)->func))
+    return 0;
+  for (i = 0; i < t->nodes.count; i++) samples += tree_node(t, i)->calls;
+  return samples > 0 && since / SINCE_GAPS > sampled / samples;
+}
+
+
+/*
+** Charges the time since the last event, of which the thread waited 'waited'.
+** 0: out of memory.
+*/
+static int since_chargeto (const Restoring *c, Node *running, uint64_t since,
+                           uint64_t waited) {
+  Wait w = ZEROS;
+  if (c->r->mode != MODE_SAMPLE) {
+    running->self += since;
+    w.ticks = waited;
+    w.node = running->id;
+    return waited == 0 || waits_add(&c->r->waits, &w) ||
+           reader_nomemory(c->l);
+  }
+  if (since_iswaiting(c, since)) {
+    c->r->waiting = since;
+    c->r->waiting_waited = waited;
+  }
+  else c->r->own_figures.waited += waited;
+  c->r->own_figures.sampled += since;
+  return 1;
+}
+
+
+#define SINCE_MOST	1000000000000000u	/* ns: some days */
+
+static int since_toolong (Scale scale, uint64_t ticks) {
+  return ticks >> scale.shift >= SINCE_MOST / scale.factor;
+}
+
+
+/*
+** Charges the time since the last event to the node that runs. In a live file,
+** that is the time until now; in the file of a program that a signal ended,
+** the time until then. Only of such a program is it known how much of it was
+** waiting, and not always. 0: out of memory.
+*/
+static int since_charge (Restoring *c) {
+  const Tree *t = &c->r->tree;
+  Figures *f = &c->r->own_figures;
+  uint64_t last, now;
+  Node *running = since_running(c);
+  if (c->h->state != FORMAT_LIVE || (!c->l->live && c->h->until == 0) ||
+      running == NULL || running == t->overhead ||
+      c->r->clock.kind > CLOCK_MONO)
+    return 1;
+  last = since_lastevent(c);
+  now = c->h->until != 0 ? c->h->until : clock_read(&c->r->clock);
+  if (c->h->until != 0 && f->killed != 0) {
+    c->l->divided = 1;
+    now = f->killed;
+  }
+  if (now <= last || since_toolong(c->r->clock.scale, now - last)) return 1;
+  c->l->since = now - last;
+  if (!c->l->divided) f->killed_waited = 0;
+  if (f->killed_waited > now - last) f->killed_waited = now - last;
+  return since_chargeto(c, running, now - last, f->killed_waited);
+}
+
+
+/*
+** In mode count, instructions since the last call or return are not in a node
+** yet. They are charged to the node that runs, or ran when the program ended.
+*/
+static void since_count (Restoring *c) {
+  const Functions *fs = &c->r->functions;
+  Node *running = since_running(c);
+  uint64_t counted = 0, charged;
+  uint32_t i;
+  if (c->r->mode != MODE_COUNT || running == NULL) return;
+  for (i = 0; i < fs->list.count; i++)
+    counted += instructions_sum(&functions_at(fs, i)->instructions);
+  charged = tree_ticks(&c->r->tree);
+  if (counted > charged) running->self += counted - charged;
+}
+
+int restore_since (Restoring *c) {
+  if (!since_charge(c)) return 0;
+  since_count(c);
+  return 1;
+}
