@@ -86,30 +86,9 @@ CPROF_I int timer_iscounting (int timer);
 ** for; 0: the tick is not one for the system's work.
 */
 CPROF_I uint64_t timer_system (int timer);
-
-/*
-** Prepares this thread's timer for 'timer_tickon'. Returns the ns between the
-** system's own ticks; 0: that is not possible.
-*/
-CPROF_I uint64_t timer_ticks (int timer);
-
-/*
-** From now on, a tick comes whenever the system's own tick, 100 to 1000 times a
-** second, finds that the timer's thread runs. 'timer_next' switches these ticks
-** off (0) and on. May be called in another thread, while the timer does not end
-** or move.
-*/
-CPROF_I void timer_tickon (int timer);
-
-/*
-** In a tick: the ns of processor time that it stands for, where the system's
-** own tick has caused it; else 0.
-*/
-CPROF_I uint64_t timer_stands (int timer);
 #else
 #define timer_counts(timer,on)	((void)(timer), (void)(on), 0)
 #define timer_system(timer)	((void)(timer), 0u)
-#define timer_stands(timer)	((void)(timer), 0u)
 #endif
 
 /*

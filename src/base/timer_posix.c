@@ -71,15 +71,12 @@ typedef struct Timer {
 #endif
 #if PLATFORM_WATCH
   int counts;		/* see 'timer_counts' */
-  uint64_t ticks;	/* ns between the system's own ticks, where 'looks'
-			   exists for 'timer_tickon'; else 0 */
-  volatile int ticked;	/* was 'timer_tickon' called? */
   volatile sig_atomic_t on;	/* do its ticks come? */
   TaskClock clock;
   timer_t looks;	/* its signals come when the system's tick has found
 			   that the thread runs */
   uint64_t system;	/* 'taskclock_system' at the last such signal */
-  uint64_t stands;	/* see 'timer_stands' */
+  uint64_t stands;	/* see 'timer_system' */
 #endif
 } Timer;
 
@@ -402,29 +399,17 @@ static void timer_signal (int sig, const siginfo_t *info, void *context) {
 static int timer_arm (timer_t id, uint64_t ns);
 
 /*
-** What a signal of the system's tick stands for. With a task clock, this is the
-** system's work for the thread since the last such signal. That is the
-** difference of two clocks, which may be less than before.
-*/
-static uint64_t timer_worth (Timer *t) {
-  uint64_t system, before = t->system;
-  if (!t->counts) return t->ticks;
-  system = taskclock_system();
-  if (system <= before) return 0;
-  t->system = system;
-  return system - before;
-}
-
-
-/*
-** Called when the system's tick has found that the thread runs. If a system
-** call has begun to wait since, it was just now.
+** Called when the system's tick has found that the thread runs. If the system
+** was working for the thread, this is a tick for that work since the last such
+** signal. The work is the difference of two clocks, which may be less than
+** before.
 */
 static void timer_looked (Timer *t, void *context) {
+  uint64_t system = taskclock_system();
   if (!t->on) return;
-  t->stands = timer_worth(t);
-  if (t->stands > 0) {
-    if (!t->counts) t->running = platform_monotonic();
+  if (system > t->system) {
+    t->stands = system - t->system;
+    t->system = system;
     timer_come(t, context);
     t->stands = 0;
   }
@@ -688,12 +673,11 @@ static void timer_destroy (const Timer *t) {
 ** the system.
 */
 static void timer_uncount (Timer *t) {
-  int looks = t->counts || t->ticks > 0;
-  if (t->counts) taskclock_close(&t->clock);
-  t->counts = t->ticked = 0;
-  t->ticks = 0;
+  if (!t->counts) return;
+  t->counts = 0;
   t->on = 0;
-  if (looks && timer_isours(t)) timer_delete(t->looks);
+  taskclock_close(&t->clock);
+  if (timer_isours(t)) timer_delete(t->looks);
 }
 
 
@@ -717,46 +701,12 @@ int timer_counts (int timer, int on) {
 
 int timer_iscounting (int timer) {
   const Timer *t = &timers[timer];
-  return t->ticked || (t->counts && taskclock_isopen(&t->clock));
+  return t->counts && taskclock_isopen(&t->clock);
 }
 
 
 uint64_t timer_system (int timer) {
-  return timers[timer].counts ? timers[timer].stands : 0;
-}
-
-
-uint64_t timer_stands (int timer) {
   return timers[timer].stands;
-}
-
-
-/* The resolution of the coarse clock is the time between the system's ticks. */
-uint64_t timer_ticks (int timer) {
-  Timer *t = &timers[timer];
-  struct timespec tick;
-  timer_uncount(t);
-  if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || tick.tv_sec > 0 ||
-      !timer_ofsystem(t, 1, t->carries | TIMER_LOOKS, &t->looks))
-    return 0;
-  t->ticks = (uint64_t)tick.tv_nsec;
-  return t->ticks;
-}
-
-
-/* In place of 'timer_set', for a timer whose ticks are the system's. */
-static void timer_setlooks (Timer *t, int on) {
-  if (on == t->on) return;
-  t->on = on;
-  (void)timer_arm(t->looks, (uint64_t)on);
-}
-
-
-void timer_tickon (int timer) {
-  Timer *t = &timers[timer];
-  if (!timer_isours(t) || t->ticks == 0) return;
-  t->ticked = 1;
-  timer_setlooks(t, 1);
 }
 
 
@@ -765,9 +715,10 @@ static void timer_count (Timer *t, uint64_t ns) {
   int on = ns > 0;
   if (on) taskclock_next(&t->clock, ns);
   if (on == t->on) return;
+  t->on = on;
   t->system = taskclock_system();
   taskclock_run(&t->clock, on);
-  timer_setlooks(t, on);
+  (void)timer_arm(t->looks, (uint64_t)on);
 }
 
 #endif
@@ -858,9 +809,8 @@ void timer_next (int timer, uint64_t ns) {
   Timer *t = &timers[timer];
   if (!timer_isours(t)) return;
 #if PLATFORM_WATCH
-  if (t->counts || t->ticked) {
-    if (t->counts) timer_count(t, ns);
-    else timer_setlooks(t, ns > 0);
+  if (t->counts) {
+    timer_count(t, ns);
     return;
   }
 #endif

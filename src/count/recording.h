@@ -96,9 +96,7 @@ typedef enum Ticker {
   TICKER_WALL,		/* a timer of wall time */
   TICKER_CPU,		/* a timer of the thread's processor time */
   TICKER_THREAD,	/* another thread */
-  TICKER_TASK,		/* the thread's task clock; another thread for waits */
-  TICKER_TICK		/* the system's own ticks; another thread for waits, and
-			   at first for all */
+  TICKER_TASK		/* the thread's task clock; another thread for waits */
 } Ticker;
 
 /* figures of the whole recording, which may lie in a file */

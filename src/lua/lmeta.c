@@ -84,7 +84,7 @@ static const char *const meta_clocks[] = {
 };
 static const char *const meta_internals[] = {"public", "direct", NULL};
 static const char *const meta_tickers[] = {"", "wall", "cpu", "thread",
-						 "task-clock", "tick", NULL};
+						 "task-clock", NULL};
 
 typedef enum MetaKind {
   META_INTEGER, META_FLAG, META_TICKS, META_CHOICE

@@ -319,7 +319,7 @@ static int possible_figures (const Recording *r, Scale scale) {
          possible_ticks(scale, f->backwards_ticks) &&
          f->preempted <= f->paused && f->divided <= GAP_WAITED &&
          (r->events == 0 || f->unmatched <= r->events) &&
-         f->ticker <= TICKER_TICK;
+         f->ticker <= TICKER_TASK;
 }
 
 /* }====================================================== */

@@ -24,11 +24,12 @@
 #endif
 #define PACE_SIGNAL	5000u	/* ns that a signal costs outside its handler,
 				   as measured in a virtual machine */
-#define PACE_COUNTS	12000u	/* ns that a signal of a task clock costs in
-				   addition */
-#define PACE_WAITS	4u	/* where the timer finds a thread that runs,
-				   looks are for waits alone, so the mean
-				   between them is 4 times as long */
+#define PACE_COUNTS	12000u	/* ns that a signal costs in addition where
+				   the timer counts the time in which the
+				   thread runs */
+#define PACE_WAITS	4u	/* where the timer counts that time, looks
+				   are for waits alone, so the mean between
+				   them is 4 times as long */
 #define PACE_LATE	50000u	/* most ns that a signal takes to reach a thread
 			   that runs */
 #define PACE_USUAL	4000u	/* ns of a sample, assumed at first */
@@ -230,14 +231,11 @@ void pace_adjust (Pace *p, uint64_t ns, int sure) {
   if (ns > p->cost * 4) ns = p->cost * 4;  /* it may have been interrupted */
   p->cost = (p->cost * 7 + ns) / 8;
   if (deep > p->cost * 4) p->cost = deep;  /* its stack was deep */
-  interval = p->cost + PACE_SIGNAL;
-  if (p->counts == PACE_COUNTSTASK) interval += PACE_COUNTS;
+  interval = p->cost + PACE_SIGNAL + (p->counts ? PACE_COUNTS : 0);
   interval *= PACE_SHARE;
   if (rate > PACE_CHEAP)
     interval = interval * 9000 / (9000 + (rate - PACE_CHEAP) * PACE_DEAR);
   if (interval < p->period) interval = p->period;
-  /* else a tick of the system's would count as several samples */
-  if (p->counts == PACE_COUNTSTICK && interval < p->tick) interval = p->tick;
   if (interval > PACE_SLOWEST) interval = PACE_SLOWEST;
   p->interval = interval;
 }

@@ -17,21 +17,12 @@
 #include "base/timer.h"
 
 
-/* how the timer finds a watched thread that runs, without the watching thread */
-typedef enum PaceCounts {
-  PACE_COUNTSNOT,	/* it does not: the watching thread asks for all ticks */
-  PACE_COUNTSTASK,	/* by the thread's task clock */
-  PACE_COUNTSTICK	/* by the system's own ticks, see 'timer_tickon' */
-} PaceCounts;
-
 typedef struct Pace {
   int timer;		/* its number, see timer.h; below 0: none */
   int cpu;		/* do ticks count processor time, not wall time? */
   int watched;		/* does a watching thread ask for the ticks? */
-  volatile PaceCounts counts;	/* if not PACE_COUNTSNOT, the watching thread
-				   asks for ticks in waits only */
-  uint64_t tick;	/* ns between the system's own ticks; 0: they find
-			   nothing here */
+  volatile int counts;	/* does it ask for ticks in waits only, as the timer
+			   counts the time in which the thread runs? */
   volatile uint64_t mean;	/* average ns from the last tick to the next */
   volatile uint64_t due;	/* when the next tick is due, on the
 				   monotonic clock */

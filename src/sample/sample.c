@@ -125,8 +125,8 @@ static int sample_weigh (Sampler *s, uint64_t ns, int waits,
   t->due = own ? ns : p->due;
   t->ns = asked->ns > 0 ? asked->ns : p->mean;
   t->waits = waits && !own;
-  if (!own || timer_stands(p->timer) == 0) return 1;
-  t->ns = timer_stands(p->timer);
+  if (!own || timer_system(p->timer) == 0) return 1;
+  t->ns = timer_system(p->timer);
   return !pace_toomany(p, &t->ns);
 }
 
@@ -194,12 +194,12 @@ lua_State *sample_interrupt (Recorder *r, int number) {
 /* }====================================================== */
 
 
-/* Notes in the recording what makes the ticks. */
-static void sample_setticker (const Sampler *s) {
-  static const Ticker watched[] = {TICKER_THREAD, TICKER_TASK, TICKER_TICK};
+/* Notes in the recording which timer makes the ticks. */
+static void sample_setticker (Sampler *s) {
   const Recorder *r = s->recorder;
   r->recording.figures->ticker = r->options.cpu ? TICKER_CPU
-                               : s->pace.watched ? watched[s->pace.counts]
+                               : s->pace.counts ? TICKER_TASK
+                               : s->pace.watched ? TICKER_THREAD
                                                  : TICKER_WALL;
 }
 
@@ -215,15 +215,11 @@ static void sample_setticker (const Sampler *s) {
 static void sample_watch (Sampler *s) {
   const Options *o = &s->recorder->options;
   Pace *p = &s->pace;
-  p->watched = 0;
-  p->counts = PACE_COUNTSNOT;
+  p->watched = p->counts = 0;
   if (!o->cpu && o->watched && s->unwinder.at != NULL) {
-    if (o->counted && timer_counts(p->timer, 1)) p->counts = PACE_COUNTSTASK;
+    p->counts = o->counted && timer_counts(p->timer, 1);
     watcher_begin(&s->watcher, p, &s->running);
-    if (p->counts && !p->watched) {
-      (void)timer_counts(p->timer, 0);
-      p->counts = PACE_COUNTSNOT;
-    }
+    if (p->counts && !p->watched) p->counts = timer_counts(p->timer, 0);
   }
   if (s->paused) watcher_rest(s->watcher);
   sample_setticker(s);
@@ -286,8 +282,8 @@ void sample_enter (Recorder *r) {
 ** ======================================================= */
 
 /*
-** Adds the ticks that came, the system calls that they have ended, and what
-** makes the ticks, to the recording's figures. These may be in a mapped file, so the handler must not
+** Adds the ticks that came, and the system calls that they have ended, to the
+** recording's figures. These may be in a mapped file, so the handler must not
 ** do it: if the file was truncated, the write raises SIGBUS, which the handler
 ** blocks, and a blocked SIGBUS ends the program.
 */
@@ -298,7 +294,6 @@ static void sample_countsignals (Sampler *s) {
   f->interrupted += ended - s->ended_counted;
   s->signals_counted = signals;
   s->ended_counted = ended;
-  sample_setticker(s);
 }
 
 

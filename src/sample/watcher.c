@@ -33,24 +33,6 @@ typedef struct WatcherReady {
   WatchQueued queued;
 } WatcherReady;
 
-/*
-** Is the time in which the thread has run, as looks find it, as long as its
-** clock says? On a processor that is busy, a look may begin only when the
-** thread leaves the processor, so it finds the thread waiting. Each look that
-** finds it running stands for the mean time between looks, so the sum has the
-** standard deviation of a Poisson process, unless looks depend on what the
-** thread does.
-*/
-typedef struct WatcherBalance {
-  uint64_t cpu;		/* the thread's processor time at the last look; 0: not
-			   known */
-  double ran;		/* ns that its clock counted from look to look */
-  double seen;		/* ns that looks which found it running stand for */
-  double variance;	/* of 'seen' */
-} WatcherBalance;
-
-#define WATCHER_DEVIATIONS	4.0	/* standard deviations that are chance */
-
 /* is a tick expected? */
 typedef enum WatcherAsked {
   WATCHER_NONE,
@@ -77,7 +59,6 @@ struct Watcher {
   uint64_t since;	/* when that wait was first seen */
   uint64_t stack;	/* hash of its stack; 0: it cannot be read */
   WatcherReady ready;
-  WatcherBalance balance;
 };
 
 
@@ -133,9 +114,8 @@ static int watcher_expects (const Watcher *w, uint64_t now) {
 
 
 /* Does the timer count the time in which the thread runs? */
-static PaceCounts watcher_counts (Pace *p) {
-  if (p->counts != PACE_COUNTSNOT && !timer_iscounting(p->timer))
-    p->counts = PACE_COUNTSNOT;
+static int watcher_counts (Pace *p) {
+  if (p->counts && !timer_iscounting(p->timer)) p->counts = 0;
   return p->counts;
 }
 
@@ -178,31 +158,6 @@ static int watcher_ranuntil (const WatcherReady *r, const Watch *watch,
 
 
 /*
-** Counts a look that has found whether the thread was 'running', when its
-** processor time was 'cpu'. If the sum of looks is too far from what the
-** thread's clock says, looks are biased, and from now on the system's ticks
-** find the thread when it runs.
-*/
-static void watcher_balance (Watcher *w, uint64_t cpu, int running) {
-  WatcherBalance *b = &w->balance;
-  double mean = (double)w->mean, off;
-  if (b->cpu != 0) {
-    double ran = (double)(cpu - b->cpu);
-    b->ran += ran;
-    b->variance += ran * mean;
-    if (running) b->seen += mean;
-  }
-  b->cpu = cpu;
-  off = (b->seen - b->ran) / WATCHER_DEVIATIONS;
-  if (off * off <= b->variance + mean * mean || w->pace->tick == 0)
-    return;
-  timer_tickon(w->pace->timer);  /* first: else the handler would set the
-				    timer of the wall clock */
-  w->pace->counts = PACE_COUNTSTICK;
-}
-
-
-/*
 ** A look at the thread, at 'now', when its processor time was 'cpu'. Sets
 ** '*waited' to how long the thread has waited so far. Returns the ns until a
 ** second look that completes this one; 0: there is none. Where the timer
@@ -212,30 +167,22 @@ static void watcher_balance (Watcher *w, uint64_t cpu, int running) {
 static uint64_t watcher_see (Watcher *w, const Watch *watch, uint64_t now,
                              uint64_t cpu, uint64_t *waited) {
   WatcherReady before = w->ready;
-  PaceCounts counts = watcher_counts(w->pace);
+  int counts = watcher_counts(w->pace);
   w->ready.at = 0;
-  if (watcher_expects(w, now)) {
-    w->balance.cpu = 0;
-    return 0;
-  }
+  if (watcher_expects(w, now)) return 0;
   if (before.at != 0) {
-    int asked = __atomic_exchange_n(&w->asked, WATCHER_NONE, __ATOMIC_SEQ_CST)
-                != WATCHER_NONE;
-    int ran = watcher_ranuntil(&before, watch, now, cpu);
-    if (asked && ran) watcher_ask(w, now, 0, now);
-    watcher_balance(w, cpu, ran || !asked);
+    if (__atomic_exchange_n(&w->asked, WATCHER_NONE, __ATOMIC_SEQ_CST) !=
+          WATCHER_NONE && watcher_ranuntil(&before, watch, now, cpu))
+      watcher_ask(w, now, 0, now);
   }
   else if (watch_cpu(watch) != cpu) {
-    if (counts) return 0;
-    watcher_ask(w, now, 0, now);
-    watcher_balance(w, cpu, 1);
+    if (!counts) watcher_ask(w, now, 0, now);
   }
   else if (cpu != w->cpu && !watch_waits(watch))
     return counts ? 0 : watcher_ready(w, watch, now, cpu);
   else {
     watcher_wait(w, watch, now, cpu);
     if (w->cpu == cpu) *waited = now - w->since;
-    if (!counts) watcher_balance(w, cpu, 0);
   }
   return 0;
 }
@@ -248,7 +195,7 @@ static uint64_t watcher_look (void *ud, const Watch *watch) {
   if (__atomic_exchange_n(&w->anew, 0, __ATOMIC_SEQ_CST))
     return pace_rest(w->pace, 0, &w->mean);
   if (rests != 0) {
-    w->ready.at = w->balance.cpu = 0;
+    w->ready.at = 0;
     return pace_rest(w->pace, now - rests, &w->mean);
   }
   cpu = watch_cpu(watch);
@@ -274,7 +221,6 @@ void watcher_begin (Watcher **to, Pace *p, const Running *running) {
   w->pace = p;
   w->running = running;
   blocked_init(&w->stacks);
-  p->tick = p->counts == PACE_COUNTSNOT ? timer_ticks(p->timer) : 0;
   p->watched = 1;
   w->watch = watch_begin(watcher_look, w, pace_rest(p, 0, &w->mean));
   if (w->watch != NULL) return;
@@ -324,7 +270,7 @@ int watcher_tick (Watcher *w, WatcherTick *t) {
   if (!watcher_asks(w)) return 1;
   if (__atomic_exchange_n(&w->asked, WATCHER_NONE, __ATOMIC_SEQ_CST) ==
       WATCHER_NONE)
-    return w->pace->counts != PACE_COUNTSNOT;
+    return w->pace->counts;
   t->ns = w->stands;
   t->stack = w->unknown;
   return 1;

@@ -92,10 +92,10 @@ run.options = {
   { "--exclude PATTERN", "Skip functions with PATTERN in their title or " ..
     "path.", type = "pattern", many = true },
   { "--clock", "wall: elapsed time; cpu: CPU time.", of = specs },
-  { "--timer", "With --sample, what triggers samples. thread: a thread of " ..
-    "cprof; auto: task-clock events of the system, where it allows them, " ..
-    "else thread. These two let the program's system calls go on. wall: a " ..
-    "timer, whose signals can end system calls early.",
+  { "--timer", "With --sample, what triggers samples. wall: a timer, whose " ..
+    "signals can end system calls early. thread: a thread of cprof; auto: " ..
+    "task-clock events of the system, where it allows them, else thread. " ..
+    "These two let the program's system calls go on.",
     of = specs },
   { "--recursion", "full: each level is a call-tree node; fold: all levels " ..
     "are one node; auto: fold beyond 100,000 nodes.", of = specs },

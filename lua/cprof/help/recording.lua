@@ -12,7 +12,7 @@ return {
 | `c_functions` | `true` | `false`: the time of C functions is charged to their callers |
 | `callsites` | `false` | `true`: calls from different lines are different call-tree nodes |
 | `clock` | `"wall"` | `"cpu"`: the CPU time of the thread |
-| `timer` | `"thread"` | mode `"sample"` with the wall clock: what triggers samples. `"thread"`: a thread of cprof's own, where that is possible, else as `"wall"`. `"auto"`: events of the system's task clock, where it allows them, else as `"thread"`. These two let waits go on ([Sampling](#sampling)). `"wall"`: a timer, whose signals may end waits early |
+| `timer` | `"wall"` | mode `"sample"` with the wall clock: what triggers samples. `"wall"`: a timer, whose signals may end waits early. `"thread"`: a thread of cprof's own, where that is possible, else as `"wall"`; `"auto"`: events of the system's task clock, where it allows them, else as `"thread"`. These two let waits go on ([Sampling](#sampling)) |
 | `recursion` | `"auto"` | `"full"`: each level of a recursion has its own node; `"fold"`: a function that is already on the path gets no second node there; `"auto"`: full up to 100,000 nodes, then folded |
 | `max_nodes` | `1000000` | the most call-tree nodes; beyond them, functions keep their exact calls and self times, but not their callers, and the report says so; also limits the number of functions |
 | `memory` | `false` | `true`: counts allocations by node, function and kind, and in modes `"line"` and `"count"` by line; mode `"sample"` estimates them, also by line; `"live"`: also how much of it is in use, now and at the peak |

@@ -74,8 +74,8 @@ local within = later "cprof.count.within"
 ---@field clock_jumps integer  times that the clock and another one diverged
 ---@field clock_jumps_ns integer  by how much they diverged in all
 ---@field timer string?       mode "sample": what asked for samples: a timer of
----    "wall" or "cpu" time, a "thread" of cprof's; while it runs, the
----    system's "tick" or the "task-clock", and such a thread for waits
+---    "wall" or "cpu" time, a "thread" of cprof's, or the "task-clock" and, for
+---    waits, such a thread
 ---@field signals integer?     mode "sample": signals that the program got for
 ---    samples
 ---@field interrupted integer?  mode "sample": system calls that these signals

@@ -44,10 +44,10 @@ local start = {}
 ---    nodes
 ---@field clock? "wall"|"cpu"
 ---@field timer? "wall"|"thread"|"auto"  mode "sample": who interrupts the
----    program. wall: a timer of the wall clock, also while it waits; thread
----    (default): a thread of cprof's own, which lets system calls go on; auto:
----    events of the system's task clock while it runs, and such a thread while
----    it waits; where the system does not allow one of these, the one before it
+---    program. wall: a timer of the wall clock, also while it waits; thread: a
+---    thread of cprof's own, which lets system calls go on; auto: events of the
+---    system's task clock while it runs, and such a thread while it waits;
+---    where the system does not allow one of these, the one before it
 ---@field recursion? "auto"|"full"|"fold"  fold: a function that is on the call
 ---    path already gets that node again; auto: from 100,000 nodes on
 ---@field max_nodes? integer    most call-tree nodes
@@ -89,7 +89,7 @@ start.options = {
   callsites = { type = "boolean", default = false, shapes = true },
   clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
   timer = { type = "string", values = { "wall", "thread", "auto" },
-            default = "thread" },
+            default = "wall" },
   recursion = { type = "string", values = { "auto", "full", "fold" },
                 default = "auto", shapes = true },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,

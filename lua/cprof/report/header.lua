@@ -117,8 +117,7 @@ local function gaps(profile, page)
   if (meta.interrupted or 0) > 0 then
     page:note("samples ended %s of the program early, with EINTR%s",
       plural(meta.interrupted, "system call"), meta.timer == "wall" and
-        '; timer = "thread" (--timer=thread) ends hardly any, where it ' ..
-        "is possible" or "")
+        '; with timer = "auto" (--timer=auto), hardly any do' or "")
   end
   if meta.axis_begins_ns then
     page:note("ranges of time begin at %s: the times of earlier samples " ..
