@@ -60,11 +60,11 @@ CPROF_I void timer_next (int timer, uint64_t ns);
 #if PLATFORM_WATCH
 /*
 ** Makes a tick come now. May be called in another thread, while the timer does
-** not end or move. 'running': when the timer's thread was last seen to run, in
-** ns of the monotonic clock; 0: it was not. A system call that has begun since
+** not end or move. 'cpu': the processor time of the timer's thread, in ns, when
+** it was last seen to run; 0: it was not. A system call that has begun since
 ** then begins again, rather than fail, where that is possible.
 */
-CPROF_I void timer_now (int timer, uint64_t running);
+CPROF_I void timer_now (int timer, uint64_t cpu);
 
 /*
 ** If 'on', the timer of this thread counts the time for which the thread runs

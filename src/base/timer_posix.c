@@ -65,7 +65,7 @@ typedef struct Timer {
 #if PLATFORM_TIMERS
   timer_t id;
   pid_t to;		/* the thread, as the system numbers it */
-  volatile uint64_t running;	/* see 'timer_now' */
+  volatile uint64_t ran;	/* 'cpu' of 'timer_now' */
 #else
   pthread_t to;
 #endif
@@ -257,8 +257,9 @@ static int timer_aftercall (uintptr_t at) {
 */
 #if PLATFORM_TIMERS && defined(__x86_64__) && defined(__LP64__)
 
-#define TIMER_JUSTNOW	4000000u	/* ns; on a busy machine, a signal may come as
-				   late as a time slice */
+#define TIMER_JUSTNOW	50000u	/* ns of processor time. After more, a handler
+				   of the program may have blocked the signal,
+				   and the call has failed for the program's */
 #define TIMER_CALL	7	/* bytes: 'mov $number, %eax' and 'syscall' */
 
 static int timer_waits (long number, const greg_t *registers) {
@@ -297,10 +298,10 @@ static TimerWithin timer_again (const Timer *t, TimerWithin within,
   greg_t *registers = cast(ucontext_t *, context)->uc_mcontext.gregs;
   greg_t *pc = &registers[REG_RIP];
   const unsigned char *code = (const unsigned char *)(uintptr_t)*pc;
-  uint64_t running = t->running;
+  uint64_t ran = t->ran;
   int32_t number;
-  if (within != TIMER_ENDS || running == 0 ||
-      platform_monotonic() - running > TIMER_JUSTNOW ||
+  if (within != TIMER_ENDS || ran == 0 ||
+      platform_cpu() - ran > TIMER_JUSTNOW ||
       !timer_samepage(code, TIMER_CALL + 1) || code[-TIMER_CALL] != 0xB8 ||
       code[-TIMER_CALL - 1] == 0x41)  /* that is another register */
     return within;
@@ -631,7 +632,7 @@ static int timer_ofsystem (const Timer *t, int cpu, uintptr_t value,
 
 static int timer_make (Timer *t, int cpu) {
   t->to = (pid_t)syscall(SYS_gettid);
-  t->running = 0;
+  t->ran = 0;
   return timer_ofsystem(t, cpu, t->carries, &t->id);
 }
 
@@ -648,13 +649,13 @@ static int timer_set (const Timer *t, uint64_t ns) {
 }
 
 #if PLATFORM_WATCH
-static void timer_send (Timer *t, uint64_t running) {
+static void timer_send (Timer *t, uint64_t cpu) {
   siginfo_t info;
   memset(&info, 0, sizeof info);
   info.si_signo = t->signal;
   info.si_code = SI_TIMER;
   info.si_value.sival_ptr = (void *)t->carries;
-  t->running = running;
+  t->ran = cpu;
   if (syscall(SYS_rt_tgsigqueueinfo, platform_process(), t->to, t->signal,
               &info) != 0)
     (void)timer_set(t, 1);  /* where a sandbox forbids that call, the timer
@@ -819,8 +820,8 @@ void timer_next (int timer, uint64_t ns) {
 
 
 #if PLATFORM_WATCH
-void timer_now (int timer, uint64_t running) {
-  if (timer_isours(&timers[timer])) timer_send(&timers[timer], running);
+void timer_now (int timer, uint64_t cpu) {
+  if (timer_isours(&timers[timer])) timer_send(&timers[timer], cpu);
 }
 #endif
 

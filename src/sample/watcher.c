@@ -74,12 +74,12 @@ static void watcher_expect (Watcher *w, WatcherAsked asked, uint64_t now,
 
 /*
 ** Asks for a tick, at the look at 'now', whose sample is to tell the node of
-** 'stack'; 0: of none. For 'running', see 'timer_now'.
+** 'stack'; 0: of none. For 'cpu', see 'timer_now'.
 */
 static void watcher_ask (Watcher *w, uint64_t now, uint64_t stack,
-                         uint64_t running) {
+                         uint64_t cpu) {
   watcher_expect(w, WATCHER_ASKED, now, stack);
-  timer_now(w->pace->timer, running);
+  timer_now(w->pace->timer, cpu);
 }
 
 
@@ -173,10 +173,10 @@ static uint64_t watcher_see (Watcher *w, const Watch *watch, uint64_t now,
   if (before.at != 0) {
     if (__atomic_exchange_n(&w->asked, WATCHER_NONE, __ATOMIC_SEQ_CST) !=
           WATCHER_NONE && watcher_ranuntil(&before, watch, now, cpu))
-      watcher_ask(w, now, 0, now);
+      watcher_ask(w, now, 0, cpu);
   }
   else if (watch_cpu(watch) != cpu) {
-    if (!counts) watcher_ask(w, now, 0, now);
+    if (!counts) watcher_ask(w, now, 0, cpu);
   }
   else if (cpu != w->cpu && !watch_waits(watch))
     return counts ? 0 : watcher_ready(w, watch, now, cpu);
