@@ -113,8 +113,8 @@ $(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform_posix.o
 	$(CC) $(FLAGS) -fvisibility=default $(SHARED) -o $@ $^ $(LIBS)
 
 # functions of timers and clocks that specs replace: see ticks.c
-WRAPPED		= timer_begin timer_counts timer_ishere timer_next timer_end \
-		  timer_lost watcher_begin \
+WRAPPED		= timer_begin timer_at timer_system timer_counts timer_ishere \
+		  timer_next timer_end timer_lost watcher_begin \
 		  platform_monotonic platform_cpu platform_delay \
 		  platform_delayopen platform_delayclose clock_start
 

@@ -83,7 +83,21 @@ void __wrap_timer_next (int timer, uint64_t ns) {
 }
 
 
+uintptr_t __real_timer_at (int timer);
+uintptr_t __wrap_timer_at (int timer);
+uintptr_t __wrap_timer_at (int timer) {
+  return timer == TICKS_TIMER ? TIMER_UNKNOWN : __real_timer_at(timer);
+}
+
+
 #if PLATFORM_WATCH
+uint64_t __real_timer_system (int timer);
+uint64_t __wrap_timer_system (int timer);
+uint64_t __wrap_timer_system (int timer) {
+  return timer == TICKS_TIMER ? 0 : __real_timer_system(timer);
+}
+
+
 int __real_timer_counts (int timer, int on);
 int __wrap_timer_counts (int timer, int on);
 int __wrap_timer_counts (int timer, int on) {
