@@ -72,6 +72,20 @@ describe("a sampled program that works and polls by turns", function()
     assert.is_true(poll_of(p).self_wait_ns > p.meta.waiting_ns * 0.9)
   end)
 
+  it("has those fail that its own signals have ended", function()
+    if not watched then return end
+    local ended, all = 0, 0
+    profiler.start { mode = "sample", timer = "thread" }
+    while all < 60 do
+      local own = host.alarmedpoll(1000)
+      if own ~= nil then all = all + 1 end
+      if own then ended = ended + 1 end
+    end
+    profiler.stop()
+    -- one begins again if a look comes in the last 50 us of a handler of 10 ms
+    assert.is_true(ended > 52, ended)
+  end)
+
   it("says how many a timer has ended", function()
     local ended, p = record(100, "wall")
     assert.equal("wall", p.meta.timer)

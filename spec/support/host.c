@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -709,6 +710,43 @@ static int host_poll (lua_State *L) {
 }
 
 
+#define HOST_ALARM	5000	/* microseconds until it comes */
+#define HOST_HANDLER	10	/* ms for which its handler computes */
+
+static volatile sig_atomic_t host_polls, host_alarmed;
+
+static void host_handlealarm (int number) {
+  (void)number;
+  host_alarmed = host_polls;
+  host_compute(HOST_HANDLER);
+}
+
+
+/*
+** ms -> did this wait end early, with EINTR, for a signal whose handler blocks
+** all others for a while? nil: the signal came before the wait.
+*/
+static int host_alarmedpoll (lua_State *L) {
+  struct itimerval alarm;
+  struct sigaction a, before;
+  int status;
+  memset(&a, 0, sizeof a);
+  memset(&alarm, 0, sizeof alarm);
+  a.sa_handler = host_handlealarm;
+  sigfillset(&a.sa_mask);
+  alarm.it_value.tv_usec = HOST_ALARM;
+  host_polls = host_alarmed = 0;
+  sigaction(SIGALRM, &a, &before);
+  setitimer(ITIMER_REAL, &alarm, NULL);
+  host_polls = 1;
+  status = poll(NULL, 0, (int)luaL_checkinteger(L, 1));
+  if (host_alarmed) lua_pushboolean(L, status < 0 && errno == EINTR);
+  else lua_pushnil(L);
+  sigaction(SIGALRM, &before, NULL);
+  return 1;
+}
+
+
 /* path, size: cuts a file */
 static int host_truncate (lua_State *L) {
   int status = truncate(luaL_checkstring(L, 1),
@@ -967,7 +1005,8 @@ int luaopen_spec_host (lua_State *L) {
     {"process", host_process}, {"signal", host_signal},
     {"kill", host_kill}, {"handle", host_handle},
     {"truncate", host_truncate}, {"exit", host_exit}, {"sleep", host_sleep},
-    {"poll", host_poll}, {"starved", host_starved},
+    {"poll", host_poll}, {"alarmedpoll", host_alarmedpoll},
+    {"starved", host_starved},
     {"interrupt", host_interrupt},
     {"nameless", host_nameless}, {"wrap", host_wrap},
     {"unwrap", host_unwrap}, {"replace", host_replace},
