@@ -254,7 +254,7 @@ export function diff(app, root) {
         {
           title: shares ? "points" : "change",
           hint: shares
-            ? "Percentage points: the share after less the share before"
+            ? "Percentage points: the share after minus the share before"
             : undefined,
           cell: (row) =>
             h(

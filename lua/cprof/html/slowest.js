@@ -82,13 +82,13 @@ const columns = [
   },
   part(
     "preempted",
-    "Time in which other programs had the processor; not part of took",
+    'Time in which other programs had the processor; not part of "took"',
     "preempted",
     disturbed,
   ),
   part(
     "overhead",
-    "The profiler's own time; not part of took",
+    'The time of the profiler itself; not part of "took"',
     "overhead",
     disturbed,
   ),

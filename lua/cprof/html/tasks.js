@@ -37,7 +37,7 @@ const columns = [
   figure("suspended", "From a yield to the next resume", "suspended", time),
   figure("made", "Coroutines of this kind", "made", count),
   figure("alive", "Coroutines that have not ended", "alive", count),
-  figure("errors", "Coroutines that an error ended", "failed", count),
+  figure("errors", "Coroutines that ended with an error", "failed", count),
   figure("resumes", undefined, "resumes", count),
   figure("samples", "Samples that found them running", "samples", count),
   slice("p50", "Half of the slices took no longer"),

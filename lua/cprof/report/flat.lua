@@ -63,7 +63,7 @@ local function columns_of(view, by)
 end
 
 -- How many functions get a line about what their time is made of, and the least
--- share of all time, in percent, that they need; the least share of a
+-- share of all time, in percent, that they need without waiting; the least share of a
 -- function's own time, in percent, that a part needs to be named, and how many
 -- parts are.
 local functions_shown <const>, share_shown <const> = 5, 3
@@ -81,7 +81,10 @@ local function made_of(p, row)
         format.percent(part.ns, sum))
     end
   end
-  return out[1] and "of it: " .. table.concat(out, ", ")
+  if not out[1] then return nil end
+  local waited = row.self_wait or 0
+  return (waited * 100 > row.self and ("of the %s without waiting: "):format(
+    format.time(row.self - waited)) or "of it: ") .. table.concat(out, ", ")
 end
 
 -- The rows; those with the most time have a line below them about what that is
@@ -92,7 +95,7 @@ local function with_parts(view, rows)
   select.sort(sorted, "self")
   for i = 1, math.min(#sorted, functions_shown) do
     local row = sorted[i]
-    if row.self * 100 >= view.whole * share_shown then
+    if (row.self - (row.self_wait or 0)) * 100 >= view.whole * share_shown then
       below[row] = made_of(view.profile, row)
       count = count + (below[row] and 1 or 0)
     end
