@@ -54,21 +54,22 @@ static int hookswap_counts (const HookSwap *x, OwnHook own) {
 
 
 /*
-** Sets our hook in L in the place of the program's, for the events of both; or
-** does not, where that cannot be saved.
+** Sets our hook in L in the place of the program's, for the events of both. 0:
+** it does not, as the program's cannot be saved.
 */
-static void hookswap_replace (HookSwap *x, lua_State *L, OwnHook own) {
+static int hookswap_replace (HookSwap *x, lua_State *L, OwnHook own) {
   int counts = hookswap_counts(x, own), i;
   if (own.hook == NULL) {
     lua_sethook(L, x->alone, HOOKSWAP_MASK, 1);
-    return;
+    return 1;
   }
   /* without Lua's structures, its instruction count would start again */
-  if (own.mask & LUA_MASKCOUNT && !counts) return;
+  if (own.mask & LUA_MASKCOUNT && !counts) return 0;
   i = hookswap_keep(x, own);
-  if (i >= 0)
-    hookswap_sethook(x, L, x->chained[i], HOOKSWAP_MASK | own.mask,
-                     counts ? own.count : 1, counts);
+  if (i < 0) return 0;
+  hookswap_sethook(x, L, x->chained[i], HOOKSWAP_MASK | own.mask,
+                   counts ? own.count : 1, counts);
+  return 1;
 }
 
 
@@ -107,9 +108,8 @@ int hookswap_set (HookSwap *x, lua_State *L, int again) {
   own.hook = f;
   own.mask = mask;
   own.count = lua_gethookcount(L);
-  /* else a signal has interrupted lua_sethook */
-  if ((f == NULL) == (mask == 0)) hookswap_replace(x, L, own);
-  return 1;
+  if ((f == NULL) != (mask == 0)) return -1;  /* in the middle of lua_sethook */
+  return hookswap_replace(x, L, own) ? 1 : -1;
 }
 
 

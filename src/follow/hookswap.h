@@ -42,10 +42,10 @@ typedef struct HookSwap {
 CPROF_I int hookswap_is (const HookSwap *x, lua_Hook f);
 
 /*
-** Sets our hook in L, and saves the program's, unless that cannot be saved.
-** May be called in a signal handler, if L is a coroutine that runs. 0:
-** L has our hook already; with 'again', it is set once more, as Lua or the
-** program may be in the middle of replacing it.
+** Sets our hook in L, and saves the program's. May be called in a signal
+** handler, if L is a coroutine that runs. 0: L has our hook already; with
+** 'again', it is set once more, as Lua or the program may be in the middle of
+** replacing it. Below 0: it is not set, as the program's cannot be saved.
 */
 CPROF_I int hookswap_set (HookSwap *x, lua_State *L, int again);
 

@@ -146,6 +146,7 @@ static void sample_arm (Sampler *s, uint64_t ns, int waits) {
     return;
   }
   armed = sample_hook(s, pace_stuck(&s->pace));
+  if (armed < 0) return;  /* else its time would be charged to what runs next */
   if (armed) s->unknown = t.waits ? asked.stack : 0;
   t.armed = armed || s->pace.weight == 0;
   pace_tick(&s->pace, &t);
