@@ -231,6 +231,15 @@ if only == "" then
     tsv[#tsv + 1] = ("sample at a depth\t%d\t\t\t\t\t%d\t\t"):format(row.depth,
       row.ns // 1)
   end
+
+  print(("\n%-27s %6s %12s %11s"):format("stops of cprof attach", "stops",
+    "median, us", "longest, us"))
+  for _, row in ipairs(require "stops") do
+    print(("%-27s %6d %12.1f %11.1f"):format(row.name, row.stops,
+      row.median / 1e3, row.worst / 1e3))
+    tsv[#tsv + 1] = ("stop of attach\t%s\t\t\t\t\t%d\t\t"):format(row.name,
+      row.median)
+  end
 end
 
 -- a file instead of memory
