@@ -62,10 +62,10 @@ local function columns_of(view, by)
   }
 end
 
--- How many functions get a line about what their time is made of, and the least
+-- How many functions get a line about what their time is made of; the least
 -- share of all time, in percent, that they need without waiting; the least
--- share of a function's own time, in percent, that a part needs to be named, and
--- how many parts are.
+-- share of a function's own time, in percent, that a part needs to be named;
+-- and how many parts are.
 local functions_shown <const>, share_shown <const> = 5, 3
 local part_shown <const>, parts_shown <const> = 10, 3
 
