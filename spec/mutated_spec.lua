@@ -4,6 +4,7 @@ local command = require "command"
 local core = require "cprof.core"
 local helper = require "helper"
 local host = require "spec_host"
+local instructions = require "cprof.count.instructions"
 local merge = require "cprof.profile.merge"
 local profiler = require "cprof"
 
@@ -151,6 +152,27 @@ describe("a damaged file", function()
       assert.equal(2, which)
       assert(assert(merge.sum { p }):save(path))
       assert(profiler.load(path))
+    end)
+
+  it("cannot be added up where sums of instructions would exceed that",
+    function()
+      if core.internals() ~= "direct" then return end
+      local p = helper.record(function() end, { mode = "count" })
+      local changed = 0
+      for _, f in ipairs(p.functions) do
+        if f.counters then
+          local c = instructions.read(f.counters)
+          c.step[c.n] = math.maxinteger // 2 - 99
+          f.counters = instructions.write(c)
+          changed = changed + 1
+        end
+        if changed == 1 then break end
+      end
+      assert.equal(1, changed)
+      local sum, why, which = merge.sum { p, p }
+      assert.is_nil(sum)
+      assert.is_truthy(why:find("exceed 4611686018427387903", 1, true), why)
+      assert.equal(2, which)
     end)
 
   it("is refused where a line calls the overhead", function()

@@ -85,6 +85,21 @@ function instructions.write(c)
   return table.concat(out)
 end
 
+---Sums of counters, of which a file has limits.
+---@param counters string      as the recorder gives them
+---@return integer counts
+---@return integer moves       `step` and `jump` together
+---@return integer most        the largest `skip`
+function instructions.sums(counters)
+  local counts, moves, most = 0, 0, 0
+  for at = 1, #counters, SIZE do
+    local count, step, skip, jump = unpack(byte_form, counters, at)
+    counts, moves = counts + count, moves + step + jump
+    most = math.max(most, skip)
+  end
+  return counts, moves, most
+end
+
 local allocated_form <const> = "=I8I8I8I8i8i8"
 local ALLOCATED <const> = string.packsize(allocated_form)
 

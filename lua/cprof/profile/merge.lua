@@ -226,6 +226,14 @@ local function largest(p)
     end
     out = math.max(out, sum)
   end
+  local counts, moves = 0, 0
+  for _, f in ipairs(p.functions) do
+    if f.counters then
+      local count, move, most_skips = instructions.sums(f.counters)
+      counts, moves = counts + count, moves + move
+      out = math.max(out, counts, moves, most_skips)
+    end
+  end
   for _, key in ipairs(summed) do out = math.max(out, p.meta[key] or 0) end
   local kinds = p.meta.memory and allocations.sum(p).kinds or {}
   for _, kind in pairs(kinds) do
