@@ -470,6 +470,20 @@ local function chains(p)
   return out
 end
 
+-- a host in which `busy` calls a C function that computes
+local function spinning(dir)
+  return start(dir, "gcc -O2", "local function busy()\n" ..
+    "  local x = spin()\n  return x\nend\ncall_back(busy)\n")
+end
+
+-- its profile, once `enough` accepts how many samples have found that function
+local function record_spinning(host, count, enough)
+  return record(host.pid, count, function(p)
+    local f = helper.named(p, "spin_inner")
+    return f and enough(f.self_samples, p)
+  end)
+end
+
 describe("cprof attach --native", function()
   local in_spin = { "main ([host])", "host_run ([host])",
     "host_turn ([host])", "lua_pcallk", "(main chunk)", "call_back ([C])",
@@ -477,11 +491,9 @@ describe("cprof attach --native", function()
 
   it("has C frames between calls of Lua, also in files", function()
     local dir <close> = command.folder()
-    local host <close> = start(dir, "gcc -O2", "local function busy()\n" ..
-      "  local x = spin()\n  return x\nend\ncall_back(busy)\n")
-    local p = record(host.pid, 100, function(p)
-      local f = helper.named(p, "spin_inner")
-      return f and f.self_samples > math.max(50, p.samples // 2)
+    local host <close> = spinning(dir)
+    local p = record_spinning(host, 100, function(samples, all)
+      return samples > math.max(50, all.samples // 2)
     end)
     -- the main chunk is named by its file
     in_spin[5] = "script.lua (main chunk)"
@@ -505,11 +517,9 @@ describe("cprof attach --native", function()
 
   it("has all time in C of a line, also in C frames further on", function()
     local dir <close> = command.folder()
-    local host <close> = start(dir, "gcc -O2", "local function busy()\n" ..
-      "  local x = spin()\n  return x\nend\ncall_back(busy)\n")
-    local p = record(host.pid, 20, function(p)
-      local f = helper.named(p, "spin_inner")
-      return f and f.self_samples > 10
+    local host <close> = spinning(dir)
+    local p = record_spinning(host, 20, function(samples)
+      return samples > 10
     end)
     local busy = helper.named(p, "busy")
     assert.equal(busy.total_ns - busy.self_ns,

@@ -567,30 +567,43 @@ static int calibrate_open (Calibration *c, lua_State *L) {
 }
 
 
-/* SPIN_NS in ticks, roughly, as the clock's rate is not known yet. */
-static uint64_t calibrate_spinticks (const Calibration *c) {
+typedef void (*CalibrateWork) (const Calibration *c);
+
+/* The ticks that 'f' takes: the median, as a try may be interrupted. */
+static uint64_t calibrate_try (const Calibration *c, CalibrateWork f) {
   Series tries;
   for (tries.count = 0; tries.count < TRIES; ) {
-    uint64_t begun = hot_now(c->r->hot), ns = platform_monotonic();
-    while (platform_monotonic() - ns < 100 * SPIN_NS) ;
+    uint64_t begun = hot_now(c->r->hot);
+    f(c);
     series_try(&tries, hot_now(c->r->hot) - begun);
   }
   series_sort(&tries);
-  return (uint64_t)series_median(&tries) / 100;
+  return (uint64_t)series_median(&tries);
+}
+
+
+static void calibrate_wait (const Calibration *c) {
+  uint64_t ns = platform_monotonic();
+  (void)c;
+  while (platform_monotonic() - ns < 100 * SPIN_NS) ;
+}
+
+
+/* SPIN_NS in ticks, roughly, as the clock's rate is not known yet. */
+static uint64_t calibrate_spinticks (const Calibration *c) {
+  return calibrate_try(c, calibrate_wait) / 100;
+}
+
+
+static void calibrate_read (const Calibration *c) {
+  int i;
+  for (i = 1; i < READINGS; i++) hot_now(c->r->hot);
 }
 
 
 /* The ticks that a reading of the clock takes. */
 static uint64_t calibrate_reading (const Calibration *c) {
-  Series tries;
-  int i;
-  for (tries.count = 0; tries.count < TRIES; ) {
-    uint64_t begun = hot_now(c->r->hot);
-    for (i = 1; i < READINGS; i++) hot_now(c->r->hot);
-    series_try(&tries, hot_now(c->r->hot) - begun);
-  }
-  series_sort(&tries);
-  return (uint64_t)series_median(&tries) / READINGS;
+  return calibrate_try(c, calibrate_read) / READINGS;
 }
 
 

@@ -633,7 +633,8 @@ static INLINE int hook_charge (Hot *h, uint64_t *now, int line, int how) {
 
 
 /* Does this way of recording have fast paths of calls and switches? */
-#define IS_FAST(way)	(((way) & ~(HOW_LINES | HOW_DISTRIBUTION)) == HOW_DIRECT)
+#define IS_FAST(way) \
+	(((way) & ~(HOW_LINES | HOW_DISTRIBUTION)) == HOW_DIRECT)
 
 /*
 ** Makes an event function for a way of recording. About half of all events are

@@ -85,7 +85,8 @@ function instructions.write(c)
   return table.concat(out)
 end
 
----Sums of counters, of which a file has limits.
+---Adds up the counters of a function's instructions. These sums are limited in
+---a file, see sum_instructions in src/profile/possible.c.
 ---@param counters string      as the recorder gives them
 ---@return integer counts
 ---@return integer moves       `step` and `jump` together

@@ -69,6 +69,9 @@ end
 local functions_shown <const>, share_shown <const> = 5, 3
 local part_shown <const>, parts_shown <const> = 10, 3
 
+-- the time that a row's function was at work itself
+local function at_work(row) return row.self - (row.self_wait or 0) end
+
 -- What stands out in a function's own time, besides the instructions of Lua
 -- code, and what is not known; nil: nothing.
 local function made_of(p, row)
@@ -82,9 +85,10 @@ local function made_of(p, row)
     end
   end
   if not out[1] then return nil end
-  local waited = row.self_wait or 0
-  return (waited * 100 > row.self and ("of the %s without waiting: "):format(
-    format.time(row.self - waited)) or "of it: ") .. table.concat(out, ", ")
+  local works = at_work(row)
+  return ((row.self - works) * 100 > row.self and
+    ("of the %s without waiting: "):format(format.time(works)) or "of it: ") ..
+    table.concat(out, ", ")
 end
 
 -- The rows; those with the most time have a line below them about what that is
@@ -95,7 +99,7 @@ local function with_parts(view, rows)
   select.sort(sorted, "self")
   for i = 1, math.min(#sorted, functions_shown) do
     local row = sorted[i]
-    if (row.self - (row.self_wait or 0)) * 100 >= view.whole * share_shown then
+    if at_work(row) * 100 >= view.whole * share_shown then
       below[row] = made_of(view.profile, row)
       count = count + (below[row] and 1 or 0)
     end
