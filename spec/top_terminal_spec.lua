@@ -312,6 +312,23 @@ describe("cprof top leaves the terminal as it was", function()
 end)
 
 describe("cprof top and its program", function()
+  it("do not end before the process does", function()
+    local follow = require "cprof.follow"
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    command.cprof("run", "--quiet", "-o", path, "-e", "print(1)")
+    local program = { recording = function() return path end }
+    function program.running() return not program.status end
+    local follower = follow.new { program = program, share = 1 }
+    assert(follower:load())
+    assert.same({ state = "running", text = "running, no longer recording" },
+      follower.status)
+    program.status = 3
+    assert(follower:load())
+    assert.same({ state = "ended", text = "ended, exit status 3" },
+      follower.status)
+  end)
+
   it("share standard input, unless that is the terminal", function()
     within(80, 60, function(t)  -- notes may follow what it prints
       t.folder:file("reads.lua", [[

@@ -1,6 +1,7 @@
 -- What a browser does with a live page, without the browser: requests, and
 -- events, which are put together as the page does.
 
+local core = require "cprof.core"
 local json = require "dkjson"
 local pages = require "page"
 
@@ -8,6 +9,9 @@ local client = {}
 
 -- seconds after which a server counts as stuck, however busy the machine is
 local patience <const> = 120
+
+-- seconds after which what is waited for is taken never to come
+local hangs <const> = 300
 
 -- Needs LuaSocket. The system keeps little of what is not read yet.
 local function connect(port)
@@ -154,10 +158,12 @@ end
 
 ---Reads messages until `test` accepts the page.
 function Stream:wait(test)
+  local deadline = core.seconds() + hangs
   repeat
     local page = assert(self:next(), "no more messages")
-  until test(page)
-  return self.page
+    if test(page) then return page end
+  until core.seconds() > deadline
+  error("no message is as expected", 2)
 end
 
 return client

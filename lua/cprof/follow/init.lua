@@ -65,6 +65,9 @@ local function status_of(self, meta, running)
   elseif meta.ended == by_itself or meta.ended == "a signal ended the program"
   then
     return { state = "killed" }
+  elseif program then
+    return { state = "running", text = "running, no longer recording" ..
+      (meta.ended and ": " .. meta.ended or "") }
   end
   return { state = "ended", text = meta.ended and "ended: " .. meta.ended }
 end
