@@ -742,6 +742,9 @@ static int host_alarmedpoll (lua_State *L) {
   status = poll(NULL, 0, (int)luaL_checkinteger(L, 1));
   if (host_alarmed) lua_pushboolean(L, status < 0 && errno == EINTR);
   else lua_pushnil(L);
+  /* the wait may have ended before the alarm */
+  memset(&alarm, 0, sizeof alarm);
+  setitimer(ITIMER_REAL, &alarm, NULL);
   sigaction(SIGALRM, &before, NULL);
   return 1;
 }
