@@ -80,7 +80,9 @@ function Choice:function_filter(title_of)
   return function(raw, f)
     local source, title = raw.source, title_of(raw, f)
     local place = name.place(source)
-    if not (internal.has(source) or title:find "^cprof[./]") then
+    -- nobody would choose a C function by its address
+    if not (internal.has(source) or title:find "^cprof[./]" or
+       title:find "%+0x%x+ %(%[C%]%)$") then
       keep(self.titles, title)
     end
     if self.exclude and matches(self, "exclude", source, place, title) then
