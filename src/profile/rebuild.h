@@ -23,7 +23,6 @@ typedef struct Merge {
 } Merge;
 
 #define MERGE_ROOT	1u	/* id of the first node that is entered */
-#define MERGE_OVERHEAD	2u	/* id of the second node that is entered */
 
 /* Begins a tree without nodes. */
 CPROF_I void merge_init (Merge *m, const Memory *memory);

@@ -256,7 +256,7 @@ static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
 }
 
 
-/* Is 'f' the frame of the function at 'ci', or the base, below all functions? */
+/* Is 'f' the frame of the function at 'ci', or the base below all functions? */
 static INLINE int hook_isunder (const Frame *f, CallAddress ci) {
   return f->ci == ci || (f->ci == NULL && internals_isbase(ci));
 }

@@ -9,8 +9,6 @@
 #include "follow/recorder.h"
 
 
-#define SAMPLE_RATE_MOST	10000	/* samples a second */
-
 /*
 ** Begins to sample the recorder's state, which this thread runs, or goes on
 ** after a pause. 0: it cannot, and '*why' says why.
