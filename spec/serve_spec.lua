@@ -755,6 +755,52 @@ describe("cprof serve", function()
     assert.equal(0, idle.page.seen)
   end)
 
+  it("gives its profile to Firefox's profiler, if that is offered", function()
+    local site <const> = "https://profiler.firefox.com"
+    local s <close> = served("--firefox", "--", "--quiet", "-o", "x.cprof",
+      "busy.lua", "0")
+    local url = waiting(function()
+      return s.read "err":match "for Firefox's profiler: (%S+)\n"
+    end)
+    local target = url:match("^" .. site:gsub("%p", "%%%0") .. "/from%-url/(.+)")
+      :gsub("%%(%x%x)", function(c) return string.char(tonumber(c, 16)) end)
+    local path, token = target:match("^http://127%.0%.0%.1:" .. s.port ..
+      "(/firefox%.json%?token=(%x+))$")
+    assert.not_equal(s.token, token)
+    local function ask(method, of, origin)
+      return client.request(method, of, s.port, { Origin = origin })
+    end
+    local function offered(head)
+      return head:lower():find("access-control-allow-origin: " .. site .. "\r",
+        1, true)
+    end
+    s.dir:file("stop", "")
+    local page <close> = s:page()
+    page:wait(function(p) return p.status.state == "ended" end)
+    local status, head, body = ask("GET", path, site)
+    assert.equal(200, status)
+    assert.is_truthy(offered(head))
+    assert.equal(command.cprof("export", "--format=firefox", s.dir:file "x.cprof"),
+      body)
+    status, head, body = ask("OPTIONS", path, site)
+    assert.equal(204, status)
+    assert.equal("", body)
+    assert.is_truthy(offered(head))
+    for _, case in ipairs {
+      { 403, path }, { 403, path, "https://example.com" },
+      { 403, path, site .. ".example.com" },
+      { 403, "/firefox.json?token=" .. s.token, site },
+      { 403, "/firefox.json", site }, { 403, "/?token=" .. token, site },
+      { 403, "/?token=" .. token }, { 403, "/?token=" .. s.token, site },
+      { 404, "/firefox.json?token=" .. s.token },
+    } do
+      status, head = ask("GET", case[2], case[3])
+      assert.equal(case[1], status, case[2])
+      assert.is_nil(offered(head))
+    end
+    assert.equal(403, (ask("POST", "/run?token=" .. token, site)))
+  end)
+
   it("begins where a page has left off", function()
     local s <close> = served("--", "--quiet", "--lines", "busy.lua", "0")
     local page <close> = s:page()

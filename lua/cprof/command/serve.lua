@@ -34,6 +34,8 @@ local serve = {
       default = "127.0.0.1:0" },
     { "--interval SECONDS", "Refresh the page at this interval until it is " ..
       "changed there.", type = "number", above = 0, max = 3600, default = 1 },
+    { "--firefox", "Also offer the profile to profiler.firefox.com: print " ..
+      "an address that opens it there, as it is then." },
     target.sampling[1], target.sampling[2], target.sampling[3],
   },
 }
@@ -72,6 +74,7 @@ local function open(parsed, name, fail)
     host = parsed.listen.host, port = parsed.listen.port,
     interval = parsed.interval, words = parsed.program, say = say,
     title = parsed.program and table.concat(parsed.program, " ") or name,
+    firefox = parsed.firefox,
   }
   if not opened then fail(why) end
   return opened
@@ -85,6 +88,7 @@ function serve.call(parsed, fail)
   end
   local session = open(parsed, outside and outside.command or path, fail)
   say(session.url)
+  if session.firefox then say("for Firefox's profiler: " .. session.firefox) end
   if outside then
     say(("process %d does not record itself: it is sampled from outside")
       :format(outside.pid))

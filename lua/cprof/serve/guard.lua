@@ -1,7 +1,8 @@
 -- Decides which requests are answered: only those that know the token, come
 -- from pages of this server, and use its own address. Pages of other sites may
 -- know the address, but not the token. A host name that somebody else lets
--- point to this machine is not an address of this server.
+-- point to this machine is not an address of this server. The one exception is
+-- the profile for Firefox's profiler, if the user offers it.
 
 local guard = {}
 
@@ -10,14 +11,17 @@ local guard = {}
 ---@field any_address? boolean       whether it may use any numeric address
 ---@field port string
 ---@field token string
+---@field offer? string  the token with which Firefox's profiler may read the
+---    profile; nil: it may not
 
 local wildcards <const> = { ["0.0.0.0"] = true, ["::"] = true }
 
 ---@param host string   the address to listen at, as the user gave it
 ---@param port integer
 ---@param token string
+---@param offer? string
 ---@return cprof.Guard
-function guard.new(host, port, token)
+function guard.new(host, port, token, offer)
   local hosts = {}
   local shown = host:find(":", 1, true) and "[" .. host .. "]" or host
   for _, name in ipairs { shown, "localhost", "127.0.0.1", "[::1]" } do
@@ -25,7 +29,7 @@ function guard.new(host, port, token)
     if port == 80 then hosts[name:lower()] = true end
   end
   return { hosts = hosts, token = token, port = tostring(port),
-    any_address = wildcards[host] }
+    any_address = wildcards[host], offer = offer }
 end
 
 -- is the address that a request uses one of this server?
@@ -71,6 +75,19 @@ function guard.refuse(of, request)
     return 403, "The address lacks the right token: open the address that " ..
       "cprof serve has printed.\n"
   end
+end
+
+---The only other site whose pages may read something, if the user offers it.
+guard.firefox = "https://profiler.firefox.com"
+
+---Is this a request by Firefox's profiler for the profile that the user offers?
+---@param of cprof.Guard
+---@param request cprof.HttpRequest
+---@return boolean
+function guard.offered(of, request)
+  return of.offer ~= nil and request.path == "/firefox.json" and
+    request.headers.origin == guard.firefox and known(of, request.host) and
+    request.query.token == of.offer
 end
 
 ---A token that nobody can guess.

@@ -2,6 +2,7 @@
 -- program, if cprof serve has started it.
 
 local core = require "cprof.core"
+local export = require "cprof.export"
 local feed = require "cprof.serve.feed"
 local guard = require "cprof.serve.guard"
 local http = require "cprof.serve.http"
@@ -19,6 +20,9 @@ local session = {}
 ---@field words? string[]     words for cprof run that start the program; nil:
 ---    cprof serve has not started it
 ---@field say fun(text: string)  shows a message to the user
+---@field url string        the address of the page
+---@field firefox? string   the address of Firefox's profiler, with the profile;
+---    nil: it is not offered
 ---@field private again? number  when a page asked to run the program again;
 ---    nil: no page waits for that
 ---@field private beat number    when the next sign of life is due
@@ -87,7 +91,33 @@ routes["/run"] = { POST = function(self, c, _, now)
   c:answer(http.answer(204), now)
 end }
 
+-- Answers Firefox's profiler. A browser asks first whether a page from the
+-- internet may read from this machine.
+local function offer(self, c, request, now)
+  local headers = { "Access-Control-Allow-Origin: " .. guard.firefox,
+    "Vary: Origin" }
+  if request.method == "OPTIONS" then
+    headers[3] = "Access-Control-Allow-Methods: GET"
+    headers[4] = "Access-Control-Allow-Private-Network: true"
+    return c:answer(http.answer(204, nil, nil, headers), now)
+  end
+  self:load()
+  local profile, parts = self.feed.profile, {}
+  local why = not profile and "nothing was recorded yet" or
+    export.unfit(profile, export.format("firefox", 1))
+  if why then
+    return c:answer(http.answer(409, nil, why:format "firefox" .. "\n",
+      headers), now)
+  end
+  profile:export("firefox", function(part) parts[#parts + 1] = part end)
+  c:answer(http.answer(200, "application/json", table.concat(parts), headers),
+    now)
+end
+
 local function handle(self, c, request, now)
+  if guard.offered(self.guard, request) then
+    return offer(self, c, request, now)
+  end
   local status, why = guard.refuse(self.guard, request)
   if status then return c:answer(http.answer(status, nil, why), now) end
   local route = routes[request.path]
@@ -103,12 +133,20 @@ end
 -- }======================================================
 
 
+-- the address at which Firefox's profiler shows what it reads from another one
+local function firefox_url(url)
+  return guard.firefox .. "/from-url/" .. url:gsub("[^%w._-]", function(c)
+    return ("%%%02X"):format(c:byte())
+  end)
+end
+
 ---@param of { host: string, port: integer, interval: number, title: string,
----  words: string[]?, say: fun(text: string) }
+---  words: string[]?, say: fun(text: string), firefox: boolean? }
 ---@return cprof.Session?
 ---@return string? why
 function session.open(of)
   local token, why = guard.token()
+  local offered = of.firefox and guard.token() or nil
   if not token then return nil, why end
   local self = setmetatable({ words = of.words, say = of.say, beat = 0,
     feed = feed.new(of.title, of.words ~= nil) }, Session)
@@ -116,10 +154,12 @@ function session.open(of)
     handle(self, ...)
   end)
   if not self.server then return nil, why end
-  self.guard = guard.new(of.host, self.server.port, token)
+  self.guard = guard.new(of.host, self.server.port, token, offered)
   self.page = page.live(of.interval)
   local host = of.host:find(":", 1, true) and "[" .. of.host .. "]" or of.host
   self.url = ("http://%s:%d/?token=%s"):format(host, self.server.port, token)
+  self.firefox = offered and firefox_url(("http://%s:%d/firefox.json?token=%s")
+    :format(host, self.server.port, offered))
   return self
 end
 
