@@ -762,7 +762,7 @@ describe("cprof serve", function()
     local url = waiting(function()
       return s.read "err":match "for Firefox's profiler: (%S+)\n"
     end)
-    local target = url:match("^" .. site:gsub("%p", "%%%0") .. "/from%-url/(.+)")
+    local target = url:match("^" .. site .. "/from%-url/(.+)")
       :gsub("%%(%x%x)", function(c) return string.char(tonumber(c, 16)) end)
     local path, token = target:match("^http://127%.0%.0%.1:" .. s.port ..
       "(/firefox%.json%?token=(%x+))$")
@@ -780,8 +780,8 @@ describe("cprof serve", function()
     local status, head, body = ask("GET", path, site)
     assert.equal(200, status)
     assert.is_truthy(offered(head))
-    assert.equal(command.cprof("export", "--format=firefox", s.dir:file "x.cprof"),
-      body)
+    assert.equal(command.cprof("export", "--format=firefox",
+      s.dir:file "x.cprof"), body)
     status, head, body = ask("OPTIONS", path, site)
     assert.equal(204, status)
     assert.equal("", body)
