@@ -45,6 +45,8 @@ All views show the same chosen function. *Only this* and *Without this* limit al
 
 To compare with an earlier profile, drop its page on this one, or choose it with the button *Compare*: the view Changes then has both, as with `--diff`. Functions are the same if their names and files are. A label takes the comparison away; it is not in the address.
 
+**Profiles of other tools**, as of LuaJIT, Luau or a Lua in a browser, can be looked at on any page: drop the file there, or choose it with the button *Open*. Overview, functions, flame graph, call tree and call graph then show what it has, until a link in its label leads back. The page reads folded stacks (`main;work 12`, also those of `luau --profile`), pprof, compressed or not, and `.cpuprofile`, of up to 256 MB. Folded stacks don't tell their unit, so the page has a choice for it; pprof's sample types are measures. The file stays in the browser; a reload forgets it.
+
 With `--editor=vscode` (`cursor`, `idea`, `textmate`, `vscodium`, `zed`, or an address such as `myeditor://{file}:{line}`), the chosen function and line have a link that opens them in that editor, as does the key `o`. The page then has the paths of the files on this machine.
 
 If the file would get larger than 12 MB, nodes with the least time are added up as `(below N %)`; the overview says so, and functions keep their exact figures. The data is compressed if lua-zlib is installed. JSON needs the library dkjson, as in exports. If lines were recorded, the page contains the text of the sources: keep that in mind before you share it.

@@ -4,11 +4,10 @@
 import { bound } from "./bound.js";
 import { choice, fill, h, refill } from "./dom.js";
 import { Drawn } from "./drawn.js";
-import { count } from "./format.js";
 import { field, matcher } from "./search.js";
 import { durations } from "./slowest.js";
 import { spent } from "./spent.js";
-import { amount, figureOf, named, placed, Table } from "./table.js";
+import { amount, counting, figureOf, named, placed, Table } from "./table.js";
 import { neighbours } from "./tree.js";
 
 function columns(app, what, of, samples) {
@@ -20,14 +19,9 @@ function columns(app, what, of, samples) {
     get: (row) =>
       row.most > 0 || row.self ? [row.total, row.most] : undefined,
   });
+  const { model } = app;
   out.push(
-    {
-      title: app.model.counted,
-      cell: (row) => {
-        const n = app.model.sampled ? row.samples : row.calls;
-        return n === undefined ? "" : count(n);
-      },
-    },
+    ...counting(model, (row) => (model.sampled ? row.samples : row.calls)),
     {
       title: what,
       left: true,

@@ -11,9 +11,9 @@ import {
   written,
 } from "./branches.js";
 import { choice, fill, h, refill, toggle } from "./dom.js";
-import { count, plural } from "./format.js";
+import { plural } from "./format.js";
 import { matcher, searched } from "./search.js";
-import { amount, classOf, named, ordered, placed } from "./table.js";
+import { amount, classOf, counting, named, ordered, placed } from "./table.js";
 import { isNative, merged, only } from "./tree.js";
 
 const rowHeight = 24;
@@ -235,13 +235,11 @@ export function calltree(app, root) {
     const self = figures("self", "Without its callees", "extra");
     return ordered([
       ...(app.state.inverted ? [...self, ...total] : [...total, ...self]),
-      {
+      ...counting(app.model, (row) => row.calls, {
         key: "calls",
-        title: app.model.counted,
         class: "extra",
         value: (row) => row.calls,
-        cell: (row) => count(row.calls),
-      },
+      }),
       {
         key: "name",
         title: "function",

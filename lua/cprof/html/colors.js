@@ -103,6 +103,8 @@ export function byFile(functions, theme, known = new Map()) {
   return functions.map((f) => {
     if (f.kind === "root" || f.kind === "internal") return theme.root;
     if (f.kind === "native") return theme.native;
+    // of another tool's file, which does not tell where it is
+    if (!f.place && !f.kind) return theme.hue(hues[hash(f.name) % hues.length]);
     if (!f.place) return f.kind === "zone" ? theme.hue(310) : theme.grey;
     const n = known.get(f.place);
     const kind = n < hues.length ? theme.hue : theme.other;

@@ -75,7 +75,7 @@ export class Drawn {
         ? `${plural(shown.length, "function")} around ${chosen.name}, of `
         : `The ${plural(shown.length, "function")} with the largest totals, of `) +
       `${count(known)}. Callers are above their callees; a line is as wide as ` +
-      "its share of the time, and dashed where it goes back up.";
+      "its share of the total, and dashed where it goes back up.";
     this.paint();
   }
 

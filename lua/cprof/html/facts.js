@@ -90,11 +90,13 @@ export function times(app) {
 function sampling(model, scope, put) {
   const { n, rate, asked, least } = model.samples;
   put("samples", count(model.sampled ? scope.counted : n));
-  put(
-    "samples a second",
-    count(rate),
-    asked && `${count(asked)} a second were requested`,
-  );
+  if (rate !== undefined) {
+    put(
+      "samples a second",
+      count(rate),
+      asked && `${count(asked)} a second were requested`,
+    );
+  }
   put(
     "smallest share",
     `${precise(least)} %`,
@@ -135,11 +137,9 @@ export function facts(app) {
   const out = [];
   const put = (title, value, hint) =>
     out.push(h("div", { title: hint }, h("dt", {}, title), h("dd", {}, value)));
-  if (model.unit !== "ns") {
-    put(
-      model.unit,
-      count(model.scope({ ...app.state, measure: undefined }).whole),
-    );
+  if (model.foreign || model.unit !== "ns") {
+    const { whole } = model.scope({ ...app.state, measure: undefined });
+    put(model.title.toLowerCase(), app.time(whole));
   }
   if (!model.sampled) put("calls", count(scope.counted));
   if (model.samples) sampling(model, scope, put);
@@ -156,12 +156,19 @@ export function facts(app) {
   return h("dl", { class: "facts" }, out);
 }
 
+// What another tool's file lacks: the beginning of a sentence.
+export const lacks = ({ foreign }) => `This file (${foreign.format}) has no`;
+
 // How and when it was recorded.
 export function made({ model, scope }) {
-  const { meta } = model;
+  const { meta, foreign } = model;
+  const nodes = () => plural(scope.tree.n, "call-tree node");
+  if (foreign) {
+    return h("p", { class: "aside made" }, `${foreign.format} · ${nodes()}`);
+  }
   const out = [`mode ${meta.mode}`];
   if (model.unit === "ns") out.push(`clock ${meta.clock}`);
-  if (scope.tree) out.push(plural(scope.tree.n, "call-tree node"));
+  if (scope.tree) out.push(nodes());
   out.push(meta.lua_version, `cprof ${meta.cprof_version}`);
   if (meta.started_at > 0) {
     const at = new Date(meta.started_at * 1000);

@@ -9,7 +9,7 @@ import { legend } from "./legend.js";
 import { Overmap } from "./overmap.js";
 import { copied, png, save, svg } from "./picture.js";
 import { matcher, searched } from "./search.js";
-import { named, Table } from "./table.js";
+import { counting, named, Table } from "./table.js";
 import * as trees from "./tree.js";
 import { Zoom } from "./zoom.js";
 
@@ -259,15 +259,16 @@ export function flame(app, root) {
       choice("Shape", shapes, state.shape, (value) =>
         app.set({ shape: value }),
       ),
-      choice(
-        "Width",
-        [
-          [undefined, app.measure?.title || model.title],
-          ["calls", model.sampled ? "Samples" : "Calls"],
-        ],
-        state.by,
-        (by) => app.set({ by }),
-      ),
+      model.counted &&
+        choice(
+          "Width",
+          [
+            [undefined, app.measure?.title || model.title],
+            ["calls", model.sampled ? "Samples" : "Calls"],
+          ],
+          state.by,
+          (by) => app.set({ by }),
+        ),
       choice(
         "Colours",
         [
@@ -390,13 +391,10 @@ export function flame(app, root) {
               cell: (i) => app.amount(tree.self[i], most(i)[0]),
             },
           ]),
-      {
-        title: model.counted,
-        cell: (i) =>
-          count(
-            (model.sampled || tree.inverted ? tree.below() : tree.calls)[i],
-          ),
-      },
+      ...counting(
+        model,
+        (i) => (model.sampled || tree.inverted ? tree.below() : tree.calls)[i],
+      ),
       {
         title: "node",
         left: true,

@@ -5,7 +5,7 @@ import { choice, fill, h, refill, toggle } from "./dom.js";
 import { count, figure, plural } from "./format.js";
 import { measures } from "./measures.js";
 import { matcher, searched } from "./search.js";
-import { amount, figureOf, named, placed, Table } from "./table.js";
+import { amount, counting, figureOf, named, placed, Table } from "./table.js";
 import { levels } from "./tree.js";
 
 const deepest = 1000;
@@ -76,7 +76,8 @@ function limits({ self, total, cost, totalCost }, model) {
 function files(rows, { scope, model }, own) {
   const out = new Map();
   for (const row of rows) {
-    const place = row.f.place || (row.f.kind === "C" ? "[C]" : row.f.kind);
+    const place =
+      row.f.place || (row.f.kind === "C" ? "[C]" : row.f.kind || "(no file)");
     const file = out.get(place) || {
       place,
       name: place,
@@ -132,13 +133,13 @@ function columnsOf(app, state) {
   }
   const { sampled, counted } = app.model;
   const single = !grouped && state.recursion !== "spread";
-  out.push({
-    key: "calls",
-    title: counted,
-    value: value("calls"),
-    cell: (row) => count(row.calls),
-  });
-  if (sampled && single) {
+  out.push(
+    ...counting(app.model, (row) => row.calls, {
+      key: "calls",
+      value: value("calls"),
+    }),
+  );
+  if (sampled && counted && single) {
     out.push({
       key: "samples",
       title: "with callees",

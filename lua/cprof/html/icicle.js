@@ -408,7 +408,7 @@ export class Icicle {
         `(${app.share(tree.total[node], tree.total[0], tree.below()[0])} %), ` +
         `self ${app.amount(tree.self[node], selfMost)}`,
     );
-    if (app.model.sampled) {
+    if (app.model.counted === "samples") {
       const all = tree.below()[node];
       out.push(`here: ${app.toldCounts(tree.calls[node], all)}`);
     } else if (tree.calls[node] > 0) {

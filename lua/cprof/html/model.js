@@ -123,7 +123,10 @@ export class Model {
   load(header, tree) {
     this.header = header;
     this.unit = header.unit;
-    this.title = header.unit === "ns" ? "Time" : "Instructions";
+    // what is known of another tool's file; see foreign.js
+    this.foreign = header.foreign;
+    this.title =
+      header.title || (header.unit === "ns" ? "Time" : "Instructions");
     this.meta = header.meta;
     this.whole = header.whole;
     this.functions = rows(header);
@@ -142,9 +145,12 @@ export class Model {
     this.tree = tree;
     // the samples that times come from; undefined: times were measured
     this.samples = header.samples;
-    this.sampled = this.samples !== undefined && !this.samples.joined;
-    // what functions and nodes count
+    this.sampled = header.counted
+      ? header.counted !== "calls"
+      : this.samples !== undefined && !this.samples.joined;
+    // what functions and nodes count; undefined: nothing
     this.counted = this.sampled ? "samples" : "calls";
+    if (header.counted === "none") this.counted = undefined;
     this.byTitle = new Map(this.functions.map((f) => [f.title, f]));
     this.scopes = new Map();
     this.made = new Map();

@@ -2,7 +2,7 @@
 // graph.
 
 import { h, refill } from "./dom.js";
-import { facts, made, times } from "./facts.js";
+import { facts, lacks, made, times } from "./facts.js";
 import { count, percent, plural } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { labelOf } from "./labels.js";
@@ -10,7 +10,7 @@ import { legend } from "./legend.js";
 import { hottest } from "./lines.js";
 import { ofLines } from "./measures.js";
 import { named as rangeName, written } from "./ranged.js";
-import { amount, figureOf, named, placed, Table } from "./table.js";
+import { amount, counting, figureOf, named, placed, Table } from "./table.js";
 import { forked, isNative, layout, merged } from "./tree.js";
 
 const many = 12;
@@ -30,7 +30,7 @@ export function functions(app) {
     table.change(
       [
         ...amount(app, { title: "self", get: self, bar: "self" }),
-        { title: model.counted, cell: (f) => count(scope.calls[f.id]) },
+        ...counting(model, (f) => scope.calls[f.id]),
         { title: "function", left: true, cell: (f) => named(app, f) },
         {
           title: "defined",
@@ -77,9 +77,13 @@ function lines(app) {
         : h(
             "p",
             { class: "aside" },
-            "No lines were recorded. To record them, use ",
-            h("code", {}, "cprof run --lines"),
-            ".",
+            app.model.foreign
+              ? `${lacks(app.model)} figures of lines.`
+              : [
+                  "No lines were recorded. To record them, use ",
+                  h("code", {}, "cprof run --lines"),
+                  ".",
+                ],
           );
     refill(element, h("h2", {}, "Hottest lines"), content);
   };
@@ -258,7 +262,7 @@ export function overview(app, root) {
     hot.draw();
     refill(
       root,
-      model.unit === "ns" && times(app),
+      model.unit === "ns" && !model.foreign && times(app),
       facts(app),
       model.samples && h("p", { class: "aside" }, model.samples.told),
       notes.length > 0 &&

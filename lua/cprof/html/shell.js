@@ -11,6 +11,7 @@ import { opener } from "./editor.js";
 import { bytes, count, figure, fixed, percent, plural } from "./format.js";
 import { added, kinds, removed, terms } from "./filters.js";
 import { flame } from "./flame.js";
+import { Foreign, recognised } from "./foreign.js";
 import { frames } from "./frames.js";
 import { functions } from "./functions.js";
 import { heatmap } from "./heatmap.js";
@@ -20,7 +21,7 @@ import { named, ranged } from "./ranged.js";
 import { few, interval } from "./samples.js";
 import { slowest } from "./slowest.js";
 import { source } from "./source.js";
-import { figureOf } from "./table.js";
+import { at, figureOf } from "./table.js";
 import { span } from "./model.js";
 import * as state from "./state.js";
 import { tasks } from "./tasks.js";
@@ -209,12 +210,24 @@ export class Shell {
   // bar: an optional element of the head, kept when the head is redrawn
   constructor(root, model, bar) {
     this.root = root;
-    // all that was recorded
-    this.all = model;
-    // the same without a page that it is compared with
+    // all that was recorded, maybe beside a page that it is compared with
+    this.own = model;
+    // the same without such a page
     this.alone = model;
+    // other tools' profiles, by the names of their files
+    this.files = new Map();
     this.bar = bar;
     this.prepare();
+  }
+
+  // The profile of another tool that the state selects.
+  get foreign() {
+    return this.files.get(this.state.opened);
+  }
+
+  // All of what is shown.
+  get all() {
+    return this.foreign?.model(this.state.unit) || this.own;
   }
 
   // What is shown: all, or a range of time; maybe beside another range.
@@ -227,6 +240,7 @@ export class Shell {
     this.kind = kindOf(this.model);
     this.time = figure(this.model.unit);
     this.views = this.known();
+    document.title = `${this.model.meta.program} · cprof`;
   }
 
   // The views that the model has something for.
@@ -306,8 +320,6 @@ export class Shell {
   }
 
   start() {
-    const { program } = this.model.meta;
-    document.title = `${program} · cprof`;
     dark.addEventListener("change", () => {
       dress();
       this.redraw();
@@ -319,10 +331,9 @@ export class Shell {
     this.wrong = h("p", { class: "refused", role: "alert", hidden: true });
     this.file = h("input", {
       type: "file",
-      accept: ".html,text/html",
       hidden: true,
-      "aria-label": "The page of an earlier profile",
-      onchange: () => this.compare(this.file.files[0]),
+      "aria-label": "A page of cprof, or a profile of another tool",
+      onchange: () => this.open(this.file.files[0]),
     });
     this.help = this.makeHelp();
     fill(
@@ -342,10 +353,15 @@ export class Shell {
     addEventListener("resize", () => this.view?.resize?.());
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
+    const { opened } = this.state;
+    if (opened) {
+      this.refuse(`${opened} has to be opened again: pages keep no files.`);
+      this.set({ ...this.forgotten(), view: this.state.view }, true);
+    }
     this.update();
   }
 
-  // Files that are dropped on the page are what it is compared with.
+  // Files can be dropped on the page.
   takeFiles() {
     if (this.bar) return;
     const files = (event) => event.dataTransfer?.types.includes("Files");
@@ -361,25 +377,64 @@ export class Shell {
       if (!files(event)) return;
       event.preventDefault();
       document.body.classList.remove("dropping");
-      this.compare(event.dataTransfer?.files[0]);
+      this.open(event.dataTransfer?.files[0]);
     });
   }
 
-  // Compares with the page in a file, which has the earlier profile.
-  async compare(file) {
+  // Lets the user choose a file of these types; "": of any.
+  pick(types) {
+    this.file.accept = types;
+    this.file.click();
+  }
+
+  refuse(text) {
+    this.wrong.hidden = false;
+    this.wrong.textContent = text;
+  }
+
+  // The change of the state that forgets what belongs to a profile.
+  forgotten() {
+    const keys = Object.keys(this.state).filter((key) => key !== "theme");
+    return Object.fromEntries(keys.map((key) => [key, undefined]));
+  }
+
+  // Compares with the page in a file, which has the earlier profile; or shows
+  // the profile of another tool. What is shown stays if the file is neither.
+  async open(file) {
     if (!file) return;
     this.wrong.hidden = true;
     this.file.value = "";
+    let verb = "opened";
     try {
-      const was = await read(await file.text());
-      this.all = compared(this.alone, was, file.name);
+      const { page, profile } = await recognised(file);
+      if (page) verb = "compared";
+      if (page) await this.compare(page, file.name);
+      else this.show(profile, file.name);
     } catch (error) {
-      this.wrong.hidden = false;
       const why = error instanceof Error ? error.message : String(error);
-      this.wrong.textContent = `${file.name} cannot be compared: ${why}.`;
-      return;
+      this.refuse(
+        `${file.name} cannot be ${verb}: ${why}.` +
+          (verb === "opened"
+            ? " Pages of cprof can be opened, to compare with, and folded " +
+              "stacks, pprof and .cpuprofile files."
+            : ""),
+      );
     }
-    this.set({ view: "diff", range: undefined, against: undefined });
+  }
+
+  async compare(page, name) {
+    this.own = compared(this.alone, await read(page), name);
+    const forgets = this.foreign ? this.forgotten() : {};
+    const range = { range: undefined, against: undefined };
+    this.set({ ...forgets, ...range, view: "diff" });
+    this.update();
+  }
+
+  // Shows the profile of another tool in place of the page's own.
+  show(profile, name) {
+    const from = this.foreign?.from || this.link({});
+    this.files.set(name, new Foreign(profile, name, from));
+    this.set({ ...this.forgotten(), opened: name });
     this.update();
   }
 
@@ -469,9 +524,22 @@ export class Shell {
               title:
                 "Compare with an earlier profile: choose its page, or drop " +
                 "it on this one",
-              onclick: () => this.file.click(),
+              onclick: () => this.pick(".html,text/html"),
             },
             "Compare",
+          ),
+        !this.bar &&
+          h(
+            "button",
+            {
+              class: "quiet",
+              type: "button",
+              title:
+                "Show a profile of another tool here: choose folded stacks, " +
+                "a pprof or .cpuprofile file, or drop it on the page",
+              onclick: () => this.pick(""),
+            },
+            "Open",
           ),
         h(
           "button",
@@ -507,6 +575,15 @@ export class Shell {
   // a choice between time and other measures
   measured(row) {
     const { model } = this;
+    const { units, unit: own } = model.foreign || {};
+    if (units && !row.timed) {
+      return choice(
+        "Unit",
+        units.map((unit) => [unit, unit, "The file does not tell its unit"]),
+        own,
+        (unit) => this.set({ unit }),
+      );
+    }
     if (model.measures.length === 0 || row.timed || this.scope.frames)
       return [];
     const options = [
@@ -553,11 +630,26 @@ export class Shell {
         h("a", { href: this.link(change), "aria-label": `Undo ${text}` }, "×"),
       ),
     );
+    if (this.foreign) {
+      const { program } = this.alone.meta;
+      labels.push(
+        h(
+          "span",
+          { class: "limit opened" },
+          `Opened from ${this.foreign.name}`,
+          h(
+            "a",
+            { class: "back", href: this.foreign.from },
+            `Back to ${program}`,
+          ),
+        ),
+      );
+    }
     const { dropped } = this.all.before || {};
     if (dropped) {
       const text = `Compared with ${dropped}`;
       const undo = () => {
-        this.all = this.alone;
+        this.own = this.alone;
         this.update();
       };
       labels.push(
@@ -625,7 +717,9 @@ export class Shell {
       const [n, most] = figureOf(this, f, key);
       return `${key} ${this.amount(n, most)} (${this.share(n)} %)`;
     });
-    out.push(this.toldCounts(scope.calls[f.id], scope.samples?.[f.id]));
+    if (this.model.counted) {
+      out.push(this.toldCounts(scope.calls[f.id], scope.samples?.[f.id]));
+    }
     if (!scope.measure && this.model.memory) {
       const own = this.model.allocated(this.state, "bytes");
       if (own?.[f.id] > 0) out.push(`self allocated ${bytes(own[f.id])}`);
@@ -656,7 +750,7 @@ export class Shell {
       h(
         "span",
         { class: "place" },
-        f.place ? `${f.place}:${f.line}` : f.kind === "C" ? "[C]" : f.kind,
+        f.place ? at(f.place, f.line) : f.kind === "C" ? "[C]" : f.kind,
       ),
       this.told(f).map((text) => h("span", { class: "told" }, text)),
       h("span", { class: "space" }),

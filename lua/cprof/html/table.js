@@ -2,7 +2,7 @@
 // only the first rows are shown.
 
 import { bar, h, refill } from "./dom.js";
-import { plural, tail } from "./format.js";
+import { count, plural, tail } from "./format.js";
 
 const step = 200;
 
@@ -159,6 +159,17 @@ export class Table {
   }
 }
 
+// The column of calls or samples, if the profile has them.
+/** @returns {Column[]} */
+export function counting(model, get, more = {}) {
+  if (!model.counted) return [];
+  const cell = (row) => {
+    const n = get(row);
+    return n === undefined ? "" : count(n);
+  };
+  return [{ title: model.counted, cell, ...more }];
+}
+
 // The columns of a figure: the figure, its share, and a bar. `get` returns a
 // row's [figure, upper bound], or undefined. `of`: the figure that is 100 %;
 // `samples`: the number of samples behind that.
@@ -222,14 +233,17 @@ export function named(app, f, view) {
   ];
 }
 
+// A file and, if it is known, a line.
+export const at = (place, line) => (line ? `${place}:${line}` : place);
+
 // Where a function is defined; brief: without the folder.
 export function placed(f, brief) {
   if (f.place) {
     const place = brief ? f.place.slice(f.place.lastIndexOf("/") + 1) : f.place;
     return h(
       "span",
-      { class: "place", title: `${f.place}:${f.line}` },
-      `${brief ? place : tail(place, 48)}:${f.line}`,
+      { class: "place", title: at(f.place, f.line) },
+      at(brief ? place : tail(place, 48), f.line),
     );
   }
   return h("span", { class: "place" }, f.kind === "C" ? "[C]" : f.kind);

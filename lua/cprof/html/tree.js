@@ -430,7 +430,7 @@ export function both(before, after) {
 
 // Calls enter(node) and leave(node) for all nodes, depth first. The order of
 // columns need not be depth first.
-function walk(tree, enter, leave) {
+export function walk(tree, enter, leave) {
   const order = layout(tree, tree.self);
   /** @type {any[]} */
   const stack = [0];
