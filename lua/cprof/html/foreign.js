@@ -52,8 +52,8 @@ async function unpacked(file) {
   }
 }
 
-// Reads a profile. Where a file has not the parts that the format has, the
-// script's own message would not tell a user anything.
+// Reads a profile. Where a file lacks what its format has, the message of the
+// script's error would not tell a user anything.
 function parsed(read, content) {
   try {
     return { profile: read(content) };
@@ -111,12 +111,14 @@ function scaled(unit) {
 
 const worded = (title) => {
   const words = title.replaceAll("_", " ");
-  return words === "cpu" ? "CPU" : words[0]?.toUpperCase() + words.slice(1);
+  return words === "cpu"
+    ? "CPU"
+    : words.charAt(0).toUpperCase() + words.slice(1);
 };
 
 // Measures besides the main one, as a page's data have them.
 function besides({ stacks, types }, others, functions, tree) {
-  /** @type {{ measures: string[], words: any, memory: any }} */
+  /** @type {any} */
   const out = { measures: [], words: {}, memory: {} };
   for (const k of others) {
     const { title, unit } = types[k];
@@ -176,7 +178,6 @@ export class Foreign {
     const counts = types.findIndex(
       ({ title }, k) => k !== main && ["calls", "samples"].includes(title),
     );
-    const others = types.map((_, k) => k);
     const { title, unit } = types[main];
     const own = units?.includes(chosen) ? chosen : unit;
     const [shown, scale] = scaled(own);
@@ -184,7 +185,7 @@ export class Foreign {
     tree.memory = {};
     const { memory, ...more } = besides(
       profile,
-      others.filter((k) => k !== main && k !== counts && any(k)),
+      [...types.keys()].filter((k) => k !== main && k !== counts && any(k)),
       stacks.functions.length,
       tree,
     );

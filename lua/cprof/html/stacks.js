@@ -38,10 +38,7 @@ export class Stacks {
     this.child(-1, this.add({ name: "(root)", kind: "root" }));
   }
 
-  /**
-   * The number of a function, which is known by its title.
-   * @param {{ name: string, place?: string, line?: number, kind?: string }} f
-   */
+  // The number of a function, which is known by its title.
   add({ name, place = "", line = 0, kind = "" }) {
     const title = place ? `${name} (${at(place, line)})` : name;
     return this.called(title, { name, place, line, kind });
@@ -49,11 +46,11 @@ export class Stacks {
 
   // The number of the function with this title.
   called(title, known) {
-    const number = this.numbers.get(title);
-    if (number !== undefined) return number;
+    const found = this.numbers.get(title);
+    if (found !== undefined) return found;
     const { name, place, line, kind } = known || parsed(title) || {};
-    const number_ = this.functions.length;
-    this.numbers.set(title, number_);
+    const number = this.functions.length;
+    this.numbers.set(title, number);
     this.functions.push({
       title: plain(title),
       name: plain(name || title),
@@ -61,7 +58,7 @@ export class Stacks {
       line: line || 0,
       kind: kind || "",
     });
-    return number_;
+    return number;
   }
 
   // The node of a function below another node. The root, where a stack begins
