@@ -1235,8 +1235,14 @@ describe("the sources", () => {
     const lines = await texts(".gauges .percent");
     const own = share(await text(".files [aria-current] .percent"));
     assert.ok(Math.abs(sum(lines) - own) <= lines.length * 0.05);
-    // a bound is no share
+    // a bound is marked, and is no share
     assert.ok(!lines.join().includes("<"));
+    let marked = false;
+    for (let k = 1; k <= files.length && !marked; k++) {
+      await click(`.files a:nth-of-type(${k})`);
+      marked = (await texts(".gauges")).join().includes("<");
+    }
+    assert.ok(marked);
   });
 
   it("are of a function only, or of all but one, as other views", async () => {
