@@ -56,6 +56,17 @@ describe("a state that a host moves to another thread", function()
       the second thread is said to run it: yes]])
   end)
 
+  it("has the times there in which others had the processor", function()
+    local file = io.open "/proc/self/schedstat"
+    if not file then return end
+    file:close()
+    says("delays", [[
+      the first thread's delays are read: yes
+      they are read on: no
+      the second thread's are: yes
+      a file stays open: no]])
+  end)
+
   it("has the processor time of both threads", function()
     says("clock", [[
       steps back: 0

@@ -5,7 +5,7 @@
 ** for it. Its argument says what is tried.
 */
 
-#define _DEFAULT_SOURCE		/* kill */
+#define _DEFAULT_SOURCE		/* kill, syscall */
 
 #include <pthread.h>
 #include <sched.h>
@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -213,6 +214,33 @@ static void second_current (lua_State *L) {
 }
 
 
+/* How many files of delays are open; 'mine': of this thread, else of others. */
+static int delays (int mine) {
+  char name[64], to[256], own[64];
+  int fd, n = 0;
+  sprintf(own, "/task/%ld/schedstat", (long)syscall(SYS_gettid));
+  for (fd = 0; fd < 256; fd++) {
+    ssize_t length;
+    sprintf(name, "/proc/self/fd/%d", fd);
+    length = readlink(name, to, sizeof to - 1);
+    to[length > 0 ? length : 0] = '\0';
+    if (strstr(to, "/schedstat") != NULL && !strstr(to, own) == !mine) n++;
+  }
+  return n;
+}
+
+
+static void second_delays (lua_State *L) {
+  say("the first thread's delays are read", delays(0) > 0);
+  cprof_thread(L);
+  run(L, "string.rep('x', 10)");
+  say("they are read on", delays(0) > 0);
+  say("the second thread's are", delays(1) > 0);
+  lua_close(L);
+  say("a file stays open", delays(0) + delays(1) > 0);
+}
+
+
 /* This thread has used less processor time than the first one. */
 static void second_clock (lua_State *L) {
   cprof_thread(L);
@@ -250,6 +278,11 @@ static void first_interruptible (lua_State *L) {
 }
 
 
+static void first_call (lua_State *L) {
+  start(L, "call", NULL);
+}
+
+
 static void first_clock (lua_State *L) {
   while (clock() < CLOCKS_PER_SEC / 5) ;
   start(L, "call", "cpu");
@@ -267,6 +300,7 @@ static const struct {
   {"steal", first_sample, second_steal},
   {"listen", first_listen, second_listen},
   {"current", first_interruptible, second_current},
+  {"delays", first_call, second_delays},
   {"clock", first_clock, second_clock}
 };
 

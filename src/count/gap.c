@@ -59,6 +59,14 @@ uint64_t gap_begin (Gap *g, Clock *c) {
 }
 
 
+void gap_follow (Gap *g) {
+  if (!g->on) return;
+  if (g->file >= 0) platform_delayclose(g->file);
+  g->file = platform_delayopen();
+  gap_skip(g);
+}
+
+
 void gap_end (Gap *g) {
   if (g->on && g->file >= 0) platform_delayclose(g->file);
   g->on = 0;

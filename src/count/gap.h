@@ -61,6 +61,9 @@ typedef struct GapParts {
 CPROF_I uint64_t gap_begin (Gap *g, Clock *c);
 CPROF_I void gap_end (Gap *g);
 
+/* Reads the clocks of this thread from now on: another one was recorded. */
+CPROF_I void gap_follow (Gap *g);
+
 /* Reads the clocks, so that the next gap cannot begin before now. */
 CPROF_I void gap_skip (Gap *g);
 

@@ -52,6 +52,7 @@ void hot_follow (Hot *h) {
     h->shared = 1;
     if (h->recording != NULL)
       clock_follow(&h->recording->clock, h->last);
+    if (h->look != NULL) gap_follow(h->look);
   }
 #if defined(__GNUC__)
   __atomic_store_n(&h->thread, (const void *)&hot_current, __ATOMIC_SEQ_CST);

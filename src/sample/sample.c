@@ -252,7 +252,6 @@ static int sample_move (Sampler *s, const char **why) {
   }
   hot_enter(r->hot);
   running_enter(&s->running);
-  gap_skip(&r->gap);
   sample_watch(s);
   return !s->elsewhere;
 }
