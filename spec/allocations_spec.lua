@@ -404,6 +404,25 @@ describe("a profile with allocations", function()
       p:report { mode = "total", measure = "alloc" })
   end)
 
+  it("is added up for functions with one title", function()
+    local code = "return function() return ('%s'):rep(1 << 20) end"
+    local list = { load(code:format "x", "=same")(),
+      load(code:format "yz", "=same")() }
+    local p = helper.record(function() for _, f in ipairs(list) do f() end end,
+      { memory = true })
+    local titles, total = {}, 0
+    for _, each in ipairs(p.functions) do
+      if each.source == "=same" then
+        titles[#titles + 1] = each.title
+        total = total + each.total_bytes
+      end
+    end
+    assert.equal(2, #titles)
+    assert.equal(titles[1], titles[2])
+    local told = require "cprof.count.allocations".sentence(p, titles[1])
+    assert.equal(said(total) .. " total", told:match "; (.*)$")
+  end)
+
   it("is told in reports", function()
     local p = record(work)
     local text = p:report()

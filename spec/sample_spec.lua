@@ -336,6 +336,15 @@ describe("mode sample", function()
       record(p, "driven.sleep").self_ns) < 1e6)
   end)
 
+  it("charges callers with the waits of C functions that it leaves out",
+    function()
+      local function waits() for _ = 1, 20 do host.poll(20) end end
+      local p = helper.record(waits, { mode = "sample", c_functions = false })
+      local f = record(p, "waits")
+      assert.is_true(p.meta.waiting_ns > 0)
+      assert.is_true(f.self_wait_ns > 0.9 * p.meta.waiting_ns)
+    end)
+
   it("tells CPU time from waiting, beside other programs, too", function()
     local clock = os.clock
     profiler.start { mode = "sample", rate = 1000 }

@@ -49,6 +49,17 @@ describe("what the time of a function is made of", function()
     assert.equal("allocator 2000, itself 1000", parts(p, "io.read ([C])"))
   end)
 
+  it("tells functions from others whose names begin in the same way",
+    function()
+      local p = profile {
+        { 0, "f", 0 }, { 1, "-free.part.0", 5 }, { 1, "-freeze_world", 40 },
+        { 1, "-malloc", 6 }, { 1, "-malloc_report", 30 },
+        { 1, "-_int_free", 7 },
+      }
+      assert.equal("other C functions 70, allocator 18",
+        parts(p, "f (a.lua:1)"))
+    end)
+
   it("is not known without C frames", function()
     assert.equal("", parts(profile { { 0, "f", 5 } }, "f (a.lua:1)"))
   end)

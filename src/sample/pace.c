@@ -111,7 +111,9 @@ void pace_due (Pace *p, uint64_t now, uint64_t mean) {
 void pace_next (Pace *p, int waits) {
   uint64_t mean = p->interval, ns;
   if (p->watched && !p->counts) return;
-  if (!p->cpu && waits && p->weight > 0) mean = PACE_SELDOM;
+  if (!p->cpu && waits && p->weight > 0) {
+    if (mean < PACE_SELDOM) mean = PACE_SELDOM;
+  }
   else if (!p->cpu) mean = pace_patient(p);
   ns = 1 + (uint64_t)(random_exponential(&p->seed) * (double)mean);
   p->mean = mean;

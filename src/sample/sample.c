@@ -539,8 +539,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   int ok = sample_waited(s) && unwind_look(&s->unwinder, L, ar, &x);
   if (ok) {
     int event = ar ? ar->event : UNWIND_NOEVENT;
-    if (x.instructions != NULL || !r->gap.on)
-      w.wait = 0;  /* only C functions wait */
+    if (!x.c || !r->gap.on) w.wait = 0;  /* only C functions wait */
     sample_charge(s, &x, event, w);
     ok = sample_wait(s, x.node, w.wait) &&
          spotter_charge(&s->spotter, &r->recording, sample_func(s, x.node),

@@ -190,7 +190,8 @@ static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
     }
   }
   s->levels = depth;
-  if (s->walk.count == 0)
+  if (s->walk.count > 0) internals_function(s->walk.ci[0], &x->c);
+  else
     x->node = callee_node(s->recorder->hot, L, NULL, x->node,
                           unwind_nofunction(s, L), 0);
   return x->node != NULL;
@@ -282,9 +283,11 @@ int unwind_look (Unwinder *s, lua_State *L, lua_Debug *ar, Unwound *x) {
   x->node = s->recorder->recording.tree.root;
   x->instructions = NULL;
   x->at = 0;
+  x->c = 1;
   if (s->at == NULL) {
     if (!unwind_ask(s, L, x, event)) return 0;
     unwind_askline(s, L, x, event);
+    x->c = x->instructions == NULL;
     return 1;
   }
   ci = ar ? ar->i_ci : internals_running(L);

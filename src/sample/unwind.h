@@ -47,6 +47,7 @@ typedef struct Unwound {
   const Instructions *instructions;	/* of the function on top; NULL: it has
 					   none, or it is at an unknown one */
   uint32_t at;		/* index of the current instruction */
+  int c;		/* does a C function run, which may be excluded? */
 } Unwound;
 
 /* in place of an event's number, for a sample outside of hooks */

@@ -2,6 +2,7 @@
 
 local core = require "cprof.core"
 local format = require "cprof.text.format"
+local graph = require "cprof.count.graph"
 local measure = require "cprof.count.measure"
 local order = require "cprof.text.order"
 
@@ -157,27 +158,36 @@ function allocations.in_use(profile)
         format.bytes(meta.live_interval)) or "")
 end
 
+-- the total of all functions with this title, by a measure
+local function total_of(profile, option, title)
+  local measured = measure.profile(profile.recorded or profile,
+    measure.row(option))
+  for _, row in ipairs((graph.functions(measured))) do
+    if row.title == title then return row.total end
+  end
+  return 0
+end
+
 ---The allocations of functions with this title, in words; nil: not counted.
 ---@param profile cprof.Profile
 ---@param title string
 ---@return string?
 function allocations.sentence(profile, title)
   if not profile.meta.memory then return nil end
-  local bytes, allocs, kinds, total, live, all = 0, 0, nil, 0, 0, 0
+  local bytes, allocs, kinds, live = 0, 0, nil, 0
   for _, f in ipairs(profile.functions) do
     if f.title == title then
       bytes, allocs = bytes + f.self_bytes, allocs + f.self_allocs
       kinds = allocations.add(kinds, f.allocated)
-      total = math.max(total, f.total_bytes)
       live = live + (f.live_bytes or 0)
-      all = math.max(all, f.total_live_bytes or 0)
     end
   end
   return ("allocated: %s self%s; %s total%s"):format(amount(bytes, allocs),
-    shares(kinds or {}, bytes), format.bytes(total),
+    shares(kinds or {}, bytes),
+    format.bytes(total_of(profile, "alloc", title)),
     profile.meta.live_interval and
       ("; in use: %s self, %s total"):format(format.bytes(math.max(live, 0)),
-        format.bytes(math.max(all, 0))) or "")
+        format.bytes(math.max(total_of(profile, "live", title), 0))) or "")
 end
 
 return allocations

@@ -285,7 +285,9 @@ end
 local function samples_of(p, row, whole)
   local n, waits, each = p.time_samples, p.wait_samples, p.meta.live_interval
   if row.unit ~= "ns" then
-    if row.name == "bytes" then return p.samples and p.meta.memory_samples end
+    if row.name == "bytes" or row.name == "allocs" then
+      return p.samples and p.meta.memory_samples
+    end
     -- a sample stands for the interval, or for a larger block
     return row.unit == "bytes" and each ~= 1 and math.max(whole // each, 1) or
       nil

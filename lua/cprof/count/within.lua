@@ -14,25 +14,27 @@ local within = {}
 ---@field ns integer
 ---@field unknown boolean?  `what` says why it is not known
 
--- Lua's own functions, by the beginnings of their names. The first that fits
--- is the kind of all that they call; functions of the API have no kind.
+-- functions whose kind is also that of all that they call, by name
+local named = { luaV_finishget = "tables", luaV_finishset = "tables",
+  luaV_concat = "strings", luaV_lessthan = "strings" }
+for _, allocates in ipairs { "luaC_newobj", "luaC_newobjdt", "l_alloc",
+  "malloc", "calloc", "realloc", "free", "cfree", "malloc_consolidate" } do
+  named[allocates] = "allocator"
+end
+
+-- The others of Lua and of the allocator, by the beginnings of their names;
+-- functions of the API have no kind.
 local kinds = {
   { "lua_", nil }, { "luaL_", nil }, { "luaB_", nil },
-  { "luaC_newobj", "allocator" }, { "luaC_", "collector" },
-  { "luaH_", "tables" }, { "luaV_finishget", "tables" },
-  { "luaV_finishset", "tables" },
+  { "luaC_", "collector" }, { "luaH_", "tables" },
   { "luaS_", "strings" }, { "luaO_", "strings" },
-  { "luaV_concat", "strings" }, { "luaV_lessthan", "strings" },
   { "luaV_", "interpreting" }, { "luaG_", "interpreting" },
   { "luaD_", "calls" }, { "luaE_", "calls" }, { "luaF_", "calls" },
   { "luaT_", "calls" },
   { "luaK_", "compiling" }, { "luaU_", "compiling" },
   { "luaX_", "compiling" }, { "luaY_", "compiling" },
   { "luaZ_", "compiling" },
-  { "luaM_", "allocator" }, { "malloc", "allocator" },
-  { "calloc", "allocator" }, { "realloc", "allocator" },
-  { "l_alloc", "allocator" },
-  { "free", "allocator" }, { "cfree", "allocator" }, { "_int_", "allocator" },
+  { "luaM_", "allocator" }, { "_int_", "allocator" },
 }
 
 -- Kinds of functions that only their source knows.
@@ -51,6 +53,9 @@ local sources = {
 local open = { calls = true, interpreting = true }
 
 local function kind_of(given)
+  -- compilers add endings, as in "free.part.0"
+  local plain = given:match "^[^.@]*"
+  if named[plain] then return named[plain] end
   for _, row in ipairs(kinds) do
     if given:sub(1, #row[1]) == row[1] then return row[2] end
   end

@@ -25,8 +25,8 @@ end
 
 -- The text of a box: its name, and its share if there is room for both.
 local function label(page, node, width)
-  local share = (" %s %%"):format(page:share(node.total))
-  local text = node.label
+  local share, text = page:share(node.total), node.label
+  share = share == "-" and "" or (" %s %%"):format(share)
   if format.width(text .. share) <= width then return text .. share end
   return width > 2 and format.cutname(text, width) or ""
 end
