@@ -102,7 +102,7 @@ function Page:apply(message)
     for key, value in pairs(pair[2]) do of[key] = value end
   end
   local l = content.lines
-  for i = 1, #l, 10 do
+  for i = 1, #l, 10 + #content.measures.lines do
     local source, n, row = l[i], l[i + 1], l[i + 2]
     local of = self.sources[source]
     of.rows = of.rows or {}

@@ -3,6 +3,8 @@
 import { Controls, windowOf } from "./controls.js";
 import { fill, h } from "./dom.js";
 import { Model } from "./model.js";
+import { Past, rounded } from "./past.js";
+import { named, parsed, written } from "./ranged.js";
 import { Recording } from "./recording.js";
 import { Shell } from "./shell.js";
 import * as state from "./state.js";
@@ -18,6 +20,8 @@ let paused = false;
 let marked = false;
 let model;
 let shell;
+// the text of the range whose figures are shown; undefined: none is
+let chosen;
 
 const address = (path, more) =>
   path + "?" + new URLSearchParams({ token, ...more }).toString();
@@ -31,24 +35,53 @@ const now = () =>
     ? recording.at
     : performance.now();
 
-function show() {
+// The range of time that the address names, in ns; undefined: none.
+function asked() {
+  const { content } = recording;
+  if (!content) return undefined;
+  return parsed(state.get().range || "", {
+    begins: 0,
+    wall: content.meta.wall_ns,
+  });
+}
+
+// Decides which part of the recording is shown: a range, the last seconds, what
+// came since the mark, or all. Returns the range if it is not known.
+function choosePart() {
   const window = wanted();
-  if (window) marked = false;
-  if (!marked) recording.window(window, now());
+  const { range: text } = state.get();
+  const range = asked();
+  if (range || window) marked = false;
+  // figures of a range that was chosen stay, also when its looks are joined
+  if (range && text === chosen && recording.ended) return undefined;
+  chosen = undefined;
+  if (range && recording.range(range)) {
+    chosen = text;
+    return undefined;
+  }
+  if (!marked) recording.window(range ? undefined : window, now());
+  return range;
+}
+
+function show() {
+  const unknown = choosePart();
+  const window = wanted();
   const known = recording.known(now());
-  controls.show({ recording, paused, marked, window, known });
+  controls.show({
+    ...{ recording, paused, marked, window, known },
+    unknown: unknown && named(unknown),
+  });
   if (!recording.content) {
     if (!shell) waiting();
     return;
   }
   const { header, tree } = recording.page();
-  if (shell) {
-    model.load(header, tree);
-    shell.refresh();
-    return;
-  }
-  model = new Model(header, [tree]);
-  shell = new Shell(app, model, controls.element);
+  if (shell) model.load(header, tree);
+  else model = new Model(header, [tree]);
+  model.range = recording.shown && rounded(recording.shown);
+  past.show(recording.looks(), recording.shown, header.unit !== "ns");
+  if (shell) return shell.refresh();
+  shell = new Shell(app, model, controls.element, past.element);
   shell.start();
 }
 
@@ -109,13 +142,13 @@ const controls = new Controls(
     mark(on) {
       marked = on;
       if (on) {
-        state.set({ window: undefined }, true);
+        state.set({ window: undefined, range: undefined }, true);
         recording.mark();
       } else recording.unmark();
       show();
     },
     window(seconds) {
-      state.set({ window: seconds });
+      state.set({ window: seconds, range: undefined });
     },
     reset: () => post("reset"),
     run: () => post("run"),
@@ -127,10 +160,19 @@ const controls = new Controls(
   interval,
 );
 
-let shown = wanted();
+const past = new Past({
+  choose(range) {
+    const text = range && written(range, { begins: -1, wall: Infinity });
+    state.set({ range: text, window: undefined });
+  },
+  say: (text) => shell?.say(text),
+});
+
+const part = () => [wanted(), state.get().range].join();
+let shown = part();
 state.listen(() => {
-  if (wanted() === shown) return;
-  shown = wanted();
+  if (part() === shown) return;
+  shown = part();
   show();
 });
 
