@@ -79,7 +79,9 @@ function show() {
   if (shell) model.load(header, tree);
   else model = new Model(header, [tree]);
   model.range = recording.shown && rounded(recording.shown);
-  past.show(recording.looks(), recording.shown, header.unit !== "ns");
+  const times = header.meta.waiting_ns === undefined ? "program" : "CPU";
+  const what = header.unit === "ns" ? times : "instructions";
+  past.show(recording.looks(), recording.shown, what);
   if (shell) return shell.refresh();
   shell = new Shell(app, model, controls.element, past.element);
   shell.start();

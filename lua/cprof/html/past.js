@@ -27,8 +27,9 @@ export class Past {
   cursor = -1;
   /** @type {number | undefined} the look where a choice began */
   anchor;
-  /** Is it instructions that looks compare, not times? */
-  counted = false;
+  /** What bars are of: CPU, where waiting is known; else the program's time, or
+   *  instructions. */
+  what = "CPU";
   width = 0;
 
   // does: choose(range), in ns; undefined: all. say(text), to a screen reader
@@ -46,7 +47,7 @@ export class Past {
     this.about = h("p", { class: "aside" });
     this.element = h(
       "section",
-      { class: "past", "aria-label": "The past", hidden: true },
+      { class: "past", "aria-label": "The past" },
       this.canvas,
       this.marks,
       this.about,
@@ -59,10 +60,10 @@ export class Past {
   }
 
   // Shows looks, and the range of time that the views have.
-  show(looks, range, counted) {
+  show(looks, range, what) {
     // looks are joined with time: the one that was pointed at is found again
     const at = this.looks[this.cursor]?.from;
-    Object.assign(this, { looks, range, counted });
+    Object.assign(this, { looks, range, what });
     if (at !== undefined) {
       this.cursor = nearest(
         looks.map(({ from }) => from),
@@ -70,7 +71,7 @@ export class Past {
       );
     }
     if (looks.length === 0) this.cursor = -1;
-    this.element.hidden = looks.length < 2;
+    this.canvas.dataset.looks = String(looks.length);
     this.draw();
   }
 
@@ -94,7 +95,9 @@ export class Past {
 
   draw() {
     const width = this.canvas.clientWidth;
-    if (width === 0 || this.looks.length < 2) return;
+    // its place is there from the beginning, so that nothing moves later
+    if (this.looks.length === 0) this.about.textContent = "No past yet.";
+    if (width === 0 || this.looks.length === 0) return;
     const { canvas } = this;
     const ratio = devicePixelRatio || 1;
     this.width = width;
@@ -137,7 +140,7 @@ export class Past {
   // the marks of the axis
   mark() {
     const [from, to] = this.ends;
-    const { marks, step: apart } = between(from, to, this.width / 110);
+    const { marks, step: apart } = between(from, to, this.width / 80);
     fill(
       this.marks,
       marks
@@ -163,13 +166,12 @@ export class Past {
   said(i) {
     const { from, to, cpu, waiting } = this.looks[i];
     const share = (part) => `${percent(part, 1)} %`;
-    return (
-      `${named(rounded([from, to]))}: ` +
-      (this.counted
+    const told =
+      this.what === "instructions"
         ? `${share(cpu)} of the most instructions`
-        : `CPU ${share(cpu)}` +
-          (waiting > 0 ? `, waiting ${share(waiting)}` : ""))
-    );
+        : `${this.what} ${share(cpu)}`;
+    const waits = waiting > 0 ? `, waiting ${share(waiting)}` : "";
+    return `${named(rounded([from, to]))}: ${told}${waits}`;
   }
 
   tell() {
@@ -178,20 +180,19 @@ export class Past {
     const length = (look) => look.to - look.from;
     const [first, last] = [looks[0], looks[looks.length - 1]].map(length);
     const swatch = (kind, text) =>
-      h("span", {}, h("span", { class: `swatch ${kind}` }), text);
+      h("span", { class: "key" }, h("span", { class: `swatch ${kind}` }), text);
     refill(
       this.about,
-      this.counted
-        ? swatch("program", "instructions")
-        : [swatch("program", "CPU"), swatch("waiting", "waiting")],
+      swatch("program", this.what),
+      this.what === "CPU" && swatch("waiting", "waiting"),
       h(
         "span",
         { class: "told" },
         cursor >= 0
           ? this.said(cursor)
-          : `The last ${time(to - from)}. A bar is a look` +
+          : `The last ${time(to - from)}. A bar is the time between two refreshes` +
               (first > 2 * last
-                ? `; older looks are joined, up to ${time(Math.max(...looks.map(length)))}`
+                ? `; older ones are joined, up to ${time(Math.max(...looks.map(length)))}`
                 : "") +
               ". A click or a drag chooses the time that all figures are of.",
       ),
@@ -218,6 +219,7 @@ export class Past {
     /** @type {number[] | undefined} where dragging began, in pixels and ns */
     let begun;
     const dragged = (event) => {
+      if (this.looks.length === 0) return;
       const i = this.at(event.offsetX);
       if (!begun) return this.point(i);
       // looks may have come, or been joined, meanwhile
@@ -231,7 +233,7 @@ export class Past {
       begun = this.anchor = this.chosen = undefined;
     };
     canvas.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0) return;
+      if (event.button !== 0 || this.looks.length === 0) return;
       const i = this.at(event.offsetX);
       const { from, to } = this.looks[i];
       begun = [event.offsetX, (from + to) / 2];
@@ -257,6 +259,7 @@ export class Past {
   }
 
   key(event) {
+    if (this.looks.length === 0) return;
     const last = this.looks.length - 1;
     const now = this.cursor < 0 ? last + 1 : this.cursor;
     const to = {

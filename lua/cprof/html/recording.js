@@ -284,10 +284,9 @@ export class Recording {
   // Keeps what is sent only when it has changed.
   keep(content) {
     const { kept } = this;
-    for (const key of ["memory", "collector", "heap"]) {
+    for (const key of ["words", "memory", "collector", "heap"]) {
       if (content[key] !== undefined) kept[key] = content[key];
     }
-    kept.words = content.measures?.words ?? kept.words;
     const { tasks } = content;
     for (const key of ["list", "pauses"]) {
       for (const [i, entry] of tasks?.[key] || []) kept.tasks[key][i] = entry;

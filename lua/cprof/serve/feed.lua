@@ -189,13 +189,14 @@ end
 
 -- Stores what is neither a node nor a function nor a source. Has it changed?
 local function add_others(self, p)
-  if self.base then return false end
   local version = self.version + 1
-  local changed = tasks.add(self.kept, p, self.index, version)
-  for _, what in ipairs { "of", "collector", "heap" } do
-    changed = self.kept:set(what, memory[what](p), version) or changed
-  end
-  return changed
+  local changed = self.kept:set("words", memory.words(memory.possible(p)),
+    version)
+  if self.base then return changed end
+  changed = self.kept:set("memory", memory.of(p), version) or changed
+  changed = self.kept:set("collector", memory.collector(p), version) or changed
+  changed = self.kept:set("heap", memory.heap(p), version) or changed
+  return tasks.add(self.kept, p, self.index, version) or changed
 end
 
 -- Begins the next version. `nodes` are those that it has changed.
@@ -348,12 +349,12 @@ local function names_of(list)
   return out
 end
 
--- What measures are, and how many samples their figures are from.
-local function measures(self, whole)
-  local all = memory.possible(self.shown)
+-- Which measures nodes and lines have, and from how many samples figures are.
+local function measures_told(self)
+  local p = self.shown
+  local estimated = p.time_samples or p.meta.live_interval
   return { names = names_of(self.measures), lines = names_of(self.lined),
-    taken = memory.taken(self.shown, all),
-    words = whole and memory.words(all) or nil }
+    taken = estimated and memory.taken(p, memory.possible(p)) or nil }
 end
 
 local function content(self, version)
@@ -361,8 +362,8 @@ local function content(self, version)
   local list, figures = self.sources:since(version)
   local values, lists = self.kept:since(version)
   return {
-    measures = measures(self, version == 0), memory = values.of,
-    collector = values.collector, heap = values.heap,
+    measures = measures_told(self), words = values.words,
+    memory = values.memory, collector = values.collector, heap = values.heap,
     tasks = p.tasks and not self.base and { exact = p.meta.tasks or nil,
       list = lists.tasks, pauses = lists.pauses,
       slices = values.slices } or nil,
