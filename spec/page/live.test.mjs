@@ -6,7 +6,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, afterEach, describe, it } from "node:test";
-import { build, drawn, patience, start } from "./browser.mjs";
+import { build, drawn, note, patience, start } from "./browser.mjs";
+import { legible, watch } from "./legible.mjs";
 
 const { browser, close } = await start().catch((error) => {
   process.stderr.write(`${error.message}\n`);
@@ -86,11 +87,9 @@ let faults;
 
 async function open(url, hash = "") {
   const page = await browser.newPage();
+  await watch(page);
   faults = [];
-  page.on("console", (message) => {
-    if (["error", "warn"].includes(message.type())) faults.push(message.text());
-  });
-  page.on("pageerror", (error) => faults.push(String(error.stack || error)));
+  note(page, faults);
   page.setDefaultTimeout(patience);
   await page.setViewport({ width: 1300, height: 800 });
   await page.goto(hash ? `${url}#${hash}` : url);
@@ -484,6 +483,63 @@ describe("the live page", () => {
       assert.deepEqual(faults, []);
       await page.close();
       await other.close();
+    },
+  );
+
+  it(
+    "has no text that is hard to read, light or dark",
+    { timeout: 10 * patience },
+    async () => {
+      const { url } = await run(
+        "t.lua",
+        busy,
+        ...["--", "--memory=all", "--tasks", "t.lua"],
+      );
+      for (const theme of ["light", "dark"]) {
+        const page = await open(url, `view=overview&theme=${theme}`);
+        await looks(page, 4);
+        const clear = async (what) => {
+          await drawn(page);
+          const { faint, drawn: many } = await legible(page);
+          assert.deepEqual(faint, [], `${what} ${theme}`);
+          return many;
+        };
+        await clear("all");
+        await drag(page, 0.5, 0.5);
+        await clear("a range");
+        await page.mouse.move(5, 5);
+        for (const view of ["timeline", "tasks"]) {
+          await page.evaluate(
+            (hash) => (location.hash = hash),
+            `view=${view}&theme=${theme}`,
+          );
+          await until(page, (v) => document.querySelector(".view-" + v), view);
+          assert.ok((await clear(view)) > 0);
+        }
+        await press(page, "Pause");
+        await press(page, "From here");
+        await clear("paused and marked");
+        assert.deepEqual(faults, []);
+        await page.close();
+      }
+      // a range that is not known, a window, and a program that has ended
+      const page = await open(url, "range=0s..0.01s");
+      writeFileSync(join(folder, "stop"), "");
+      await until(page, () =>
+        document.querySelector(".state").textContent.startsWith("ended"),
+      );
+      for (const theme of ["light", "dark"]) {
+        for (const more of ["range=0s..0.01s", "window=300"]) {
+          await page.evaluate(
+            (hash) => (location.hash = hash),
+            `${more}&theme=${theme}`,
+          );
+          await drawn(page);
+          const { faint } = await legible(page);
+          assert.deepEqual(faint, [], `${more} ${theme}`);
+        }
+      }
+      await page.close();
     },
   );
 

@@ -18,10 +18,14 @@ prints an address to open in a browser. It shows the page of `cprof html` (`cpro
 | From here, Since the start | shows figures from now on, on this page; shows all figures again |
 | Reset | figures begin at 0, on all pages; the recording keeps everything |
 | Run again, Restart | starts the program again, as it is now; first ends it (SIGTERM) if it still runs |
-| figures | of all, or of the last 5 seconds to 5 minutes, as `cprof top` has them; as far back as the page has been open |
+| figures | of all, or of the last 5 seconds to 5 minutes, as `cprof top` has them; as far back as the page has been open. Those of a longer time begin at the bar of the strip in which it begins |
 | every | how often this page is refreshed |
 
 Beside the buttons, the page says if the program has ended, with its exit status, and when it was begun again.
+
+**The past.** Above the views, a strip has the last 10 minutes, as long as the page has been open: each bar is the time between two refreshes, with the shares of it in which the program computed and waited. A click on a bar, or dragging over several, chooses that time: all views then have its figures, which are the difference of two states of the recording, to the nanosecond; a label says so and takes them away, as does Esc. With the keyboard: arrow keys go from bar to bar, with Shift they choose a range. The page keeps up to 120 states. Older ones are joined, so that each bar is a few percent as long as it is old; the strip says how long. The figures of a range that was chosen stay exact.
+
+**Memory and tasks.** With `--memory` and `--tasks`, the views Memory and Tasks follow the program. How the size of the heap changed is written when the recording ends; until then, a page of `--memory=live` shows what was in use at each refresh. Of a range, it is known what was allocated in it, not what of that is in use. Tasks are of the whole recording. After a reset, there are none of both.
 
 To see how edits change the heat of lines, start with `--lines`, edit, press *Run again*.
 
