@@ -485,6 +485,7 @@ build = {
       ["cprof.html.overmap"] = "lua/cprof/html/overmap.js",
       ["cprof.html.overview"] = "lua/cprof/html/overview.js",
       ["cprof.html.page"] = "lua/cprof/html/page.html",
+      ["cprof.html.past"] = "lua/cprof/html/past.js",
       ["cprof.html.picture"] = "lua/cprof/html/picture.js",
       ["cprof.html.pprof"] = "lua/cprof/html/pprof.js",
       ["cprof.html.ranged"] = "lua/cprof/html/ranged.js",

@@ -477,6 +477,32 @@ describe("what pages are told", function()
     end
   end)
 
+  it("has lines of samples that are as new as their functions", function()
+    -- where each new table takes a millisecond
+    local function packs()
+      for _ = 1, 40 do table.pack() end
+    end
+    local path, page, f = os.tmpname(), client.page(), feed.new "x"
+    driven.start { file = path }
+    local ok, why = pcall(function()
+      local at = debug.getinfo(packs, "S").linedefined + 1
+      -- estimates alone are told in one of ten loads
+      for i = 1, 4 do
+        packs()
+        f:add(assert(profiler.load(path)))
+        tell(f, page)
+        local line
+        for _, of in pairs(page.sources) do
+          if of.place == "spec/serve_spec.lua" then line = of.lines[at] end
+        end
+        assert.is_true(line.in_c >= i * 39e6, line.in_c)
+      end
+    end)
+    driven.stop()
+    os.remove(path)
+    assert(ok, why)
+  end)
+
   it("begins anew with another recording", function()
     local page, f = client.page(), feed.new "x"
     local path = os.tmpname()

@@ -1478,6 +1478,41 @@ describe("a live recording", () => {
     assert.equal(r.looks().length, 2);
   });
 
+  it("has a past by its own clock, where the recording counts no time", () => {
+    for (const meta of [{}, { clock: "cpu", wall_ns: 5 }]) {
+      const r = new Recording();
+      const at = (version, started_at) =>
+        r.apply(
+          told(version, version - 1, [], [], {
+            ...{ unit: "instructions", whole: version ** 2 },
+            meta: { ...meta, started_at },
+          }),
+          1e6 + version * 1000,
+        );
+      for (let version = 1; version < 5; version++) at(version, 999);
+      const looks = r.looks();
+      assert.deepEqual(
+        looks.map(({ from, to }) => [from, to]),
+        [
+          [2e9, 3e9],
+          [3e9, 4e9],
+          [4e9, 5e9],
+        ],
+      );
+      // compared with the one that has the most
+      assert.deepEqual(
+        looks.map(({ cpu }) => cpu.toFixed(3)),
+        ["0.429", "0.714", "1.000"],
+      );
+      assert.ok(r.range([3e9, 5e9]));
+      assert.equal(r.page().header.whole, 16 - 4);
+      // a server whose clock is ahead
+      r.begin();
+      at(1, 1e9);
+      assert.deepEqual(r.ends(), [0]);
+    }
+  });
+
   it("has memory and tasks, of which changes alone are sent", () => {
     const r = first();
     const task = (name, running, more) => ({ name, f: 1, running, ...more });

@@ -29,20 +29,18 @@ const address = (path, more) =>
 // the seconds that figures are of; undefined: all
 const wanted = () => windowOf(state.get().window);
 
+// ms since 1970, which no change of the system's clock disturbs
+const clock = () => performance.timeOrigin + performance.now();
+
 // when the figures are of: a program that has ended does nothing any more
 const now = () =>
-  paused || recording.status?.state !== "running"
-    ? recording.at
-    : performance.now();
+  paused || recording.status?.state !== "running" ? recording.at : clock();
 
 // The range of time that the address names, in ns; undefined: none.
 function asked() {
-  const { content } = recording;
-  if (!content) return undefined;
-  return parsed(state.get().range || "", {
-    begins: 0,
-    wall: content.meta.wall_ns,
-  });
+  if (!recording.content) return undefined;
+  const { range = "" } = state.get();
+  return parsed(range, { begins: 0, wall: recording.ns });
 }
 
 // Decides which part of the recording is shown: a range, the last seconds, what
@@ -95,9 +93,13 @@ function waiting() {
 function receive(event) {
   if (paused) return;
   const message = JSON.parse(event.data);
-  if (message.from === 0) marked = false;
+  if (message.from === 0) {
+    marked = false;
+    // ranges of the recording that was shown are none of the new one
+    if (recording.content) state.set({ range: undefined }, true);
+  }
   // a message that does not follow the last one: ask for everything again
-  if (!recording.apply(message, performance.now())) return connect(true);
+  if (!recording.apply(message, clock())) return connect(true);
   controls.show({ lost: false });
   show();
 }
@@ -180,7 +182,7 @@ state.listen(() => {
 
 // without news, what a window has gets less, too
 setInterval(() => {
-  const idle = performance.now() - recording.at > 1500 * interval;
+  const idle = clock() - recording.at > 1500 * interval;
   if (wanted() && idle && !paused && !document.hidden) show();
 }, 1000);
 

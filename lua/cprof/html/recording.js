@@ -182,6 +182,10 @@ export class Recording {
   past = [];
   /** When the last message came, in ms. */
   at = 0;
+  /** How long the recording has gone on by then, in ns. */
+  ns = 0;
+  /** @type {number | undefined} when it began by the page's clock, in ms */
+  origin;
   /** Was the recording begun anew while the page was open? */
   anew = false;
 
@@ -196,6 +200,7 @@ export class Recording {
     this.sources = [];
     this.kept = { tasks: { list: [], pauses: [], slices: [] } };
     this.past = [];
+    this.origin = undefined;
     this.unmark();
   }
 
@@ -224,8 +229,9 @@ export class Recording {
   // What figures a state has besides those of nodes, functions and lines.
   get sums() {
     const { meta, whole, samples, measures: told } = this.content;
-    const { memory, collector } = this.kept;
-    const out = { meta, whole, samples: samples?.n, taken: told?.taken };
+    const { ns, kept } = this;
+    const { memory, collector } = kept;
+    const out = { ns, meta, whole, samples: samples?.n, taken: told?.taken };
     return { ...out, memory, collector };
   }
 
@@ -234,6 +240,7 @@ export class Recording {
     /** @type {any} */
     const old = { began: this.at, at: now, ...(known && this.sums) };
     this.content = content;
+    this.ns = this.passed(content.meta, now);
     this.nodes ??= new Nodes(content.measures?.names);
     old.nodes = this.nodes.apply(content.nodes);
     old.functions = new Map();
@@ -254,13 +261,24 @@ export class Recording {
     this.forget();
   }
 
+  // How long the recording has gone on, in ns. What counts no time, or only that
+  // of the processor, has passed by the page's clock.
+  passed(meta, now) {
+    if (meta.wall_ns !== undefined && meta.clock !== "cpu") return meta.wall_ns;
+    const begun = 1000 * meta.started_at;
+    // the server's clock may be ahead
+    const origin = this.origin ?? (begun < now ? begun : now);
+    this.origin = origin;
+    return 1e6 * (now - origin);
+  }
+
   // Adds a look. One in which no time passed, as when the program has ended,
   // goes into the one before.
   look(old) {
     const { past } = this;
-    const passed = this.content.meta.wall_ns > old.meta.wall_ns;
     past.push(old);
-    if (!passed && past.length > 1) past.push(joined(...past.splice(-2)));
+    if (this.ns <= old.ns && past.length > 1)
+      past.push(joined(...past.splice(-2)));
   }
 
   addLines({ lines }, old) {
@@ -386,15 +404,13 @@ export class Recording {
   // The range that is shown, in ns; undefined: figures end now.
   get shown() {
     const [from, to] = [this.marked, this.ended];
-    return to && [from.meta.wall_ns, to.meta.wall_ns];
+    return to && [from.ns, to.ns];
   }
 
   // When looks began and ended, in ns of the recording.
   ends() {
     if (!this.content) return [];
-    return [...this.past.map(({ meta }) => meta), this.content.meta].map(
-      (meta) => meta.wall_ns,
-    );
+    return [...this.past, this].map(({ ns }) => ns);
   }
 
   // The looks: when each began and ended in ns of the recording, and the parts
@@ -403,18 +419,13 @@ export class Recording {
   looks() {
     const { past } = this;
     if (past.length === 0) return [];
-    const { unit, meta } = this.content;
-    const states = [...past, { ...this.sums, began: this.latest }];
-    const timed = unit === "ns";
+    const states = [...past, this.sums];
+    const timed = this.content.unit === "ns";
     const out = past.map((look, i) => {
       const next = states[i + 1];
-      const [from, to] = [look.meta.wall_ns, next.meta.wall_ns];
+      const [from, to] = [look.ns, next.ns];
       const grown = (of) => less(of(next) ?? 0, of(look));
-      // a clock of CPU time stands still while the program waits
-      const span =
-        meta.clock === "cpu" || !(to > from)
-          ? 1e6 * (look.at - look.began)
-          : to - from;
+      const span = to - from;
       const part = (ns) => ns / Math.max(span, 1);
       const waiting = Math.min(1, part(grown((s) => s.meta.waiting_ns)));
       const whole = part(grown((s) => s.whole));
@@ -576,9 +587,9 @@ export class Recording {
     /** @type {any} */
     const out = { ns: [], bytes: [], seen: true };
     if (memory.live === undefined) return out;
-    for (const { meta, memory: of } of [...this.past, this.sums]) {
+    for (const { ns, memory: of } of [...this.past, this.sums]) {
       if (of?.live === undefined) continue;
-      out.ns.push(meta.wall_ns);
+      out.ns.push(ns);
       out.bytes.push(of.live);
     }
     return out;

@@ -42,6 +42,7 @@ local feed = {}
 ---    is the version that changed it last
 ---@field private number integer[]    by id of a row's first function: the row's
 ---    number, from 0
+---@field private counts table<integer, integer>  by number of a row: its samples
 ---@field private index integer[]     function -> its row's number; -1: overhead
 ---@field private messages table<integer, string>  by version that a page has
 local Feed = {}
@@ -60,7 +61,7 @@ local function begin(self)
   self.version, self.messages = 1, {}
   self.shown, self.nodes_at, self.recent, self.told = nil, {}, {}, {}
   self.rows, self.number, self.index = {}, {}, {}
-  self.measures, self.lined, self.measured = {}, {}, {}
+  self.measures, self.lined, self.measured, self.counts = {}, {}, {}, {}
   self.kept, self.sources = kept.new(), sources.new {}
 end
 
@@ -106,6 +107,18 @@ local function index_of(self, p, rows)
     if self.index[i] and self.index[i] ~= out[i] then return nil end
   end
   return out, of
+end
+
+-- The rows of which a profile of samples has new ones, by number. A line that
+-- calls C functions has new estimates then, but no samples of its own.
+local function fresh_of(self, p, rows)
+  local out = {}
+  for _, row in ipairs(p.samples and rows or {}) do
+    local number = self.number[row.func.id]
+    out[number] = self.counts[number] ~= row.total_count
+    self.counts[number] = row.total_count
+  end
+  return out
 end
 
 -- Stores the rows whose fields have changed. Has any changed?
@@ -225,7 +238,8 @@ local function add(self, p, final)
   local index, by_title = index_of(self, p, rows)
   if not index then return false end
   self.index = index
-  local changed = self.sources:add(p, by_title, self.version + 1, exact)
+  local changed = self.sources:add(p, by_title, self.version + 1, exact,
+    fresh_of(self, p, rows))
   changed = add_rows(self, rows, exact) or changed
   local nodes = add_nodes(self, p, exact)
   changed = add_others(self, p) or changed
