@@ -93,7 +93,9 @@ local function keep(self, content)
   for _, key in ipairs { "list", "pauses" } do
     local list = self.kept[key] or {}
     self.kept[key] = list
-    for _, entry in ipairs(tasks[key] or {}) do list[entry[1] + 1] = entry[2] end
+    for _, entry in ipairs(tasks[key] or {}) do
+      list[entry[1] + 1] = entry[2]
+    end
   end
 end
 

@@ -40,7 +40,7 @@ export class Past {
       role: "img",
       "aria-label":
         "How busy the program was in the last minutes. Arrow keys go from " +
-        "look to look, with Shift they choose a range, Enter chooses a look, " +
+        "bar to bar, with Shift they choose a range, Enter chooses a bar, " +
         "Escape shows all figures again.",
     });
     this.marks = h("div", { class: "marks", "aria-hidden": "true" });
@@ -70,7 +70,10 @@ export class Past {
         at,
       );
     }
-    if (looks.length === 0) this.cursor = -1;
+    const last = looks.length - 1;
+    this.cursor = Math.min(this.cursor, last);
+    this.anchor = this.anchor && Math.min(this.anchor, last);
+    this.chosen = this.chosen?.map((i) => Math.min(i, last));
     this.canvas.dataset.looks = String(looks.length);
     this.draw();
   }
@@ -200,6 +203,7 @@ export class Past {
   }
 
   choose(looks) {
+    if (this.looks.length === 0) return;
     this.does.choose(looks && rounded(this.of(looks)));
   }
 

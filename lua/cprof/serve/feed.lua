@@ -42,7 +42,8 @@ local feed = {}
 ---    is the version that changed it last
 ---@field private number integer[]    by id of a row's first function: the row's
 ---    number, from 0
----@field private counts table<integer, integer>  by number of a row: its samples
+---@field private counts table<integer, integer>  by number of a row: its
+---    samples at the last load
 ---@field private index integer[]     function -> its row's number; -1: overhead
 ---@field private messages table<integer, string>  by version that a page has
 local Feed = {}
