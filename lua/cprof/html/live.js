@@ -140,8 +140,9 @@ const controls = new Controls(
   {
     pause(on) {
       paused = on;
-      controls.show({ paused });
       connect(false);
+      // a window ends with the last message now, or goes on
+      show();
     },
     mark(on) {
       marked = on;
