@@ -343,6 +343,93 @@ describe("what pages are told", function()
     end)
   end)
 
+  -- Records coroutines that make tables, and looks between.
+  local function with_memory(body)
+    local kept = {}
+    local function make() kept[#kept + 1] = {} end
+    local function task()
+      make()
+      coroutine.yield()
+    end
+    watched({ mode = "line", memory = "live", memory_interval = 1,
+      tasks = true }, function(run, look, f)
+      body(function(n)
+        run(function()
+          local resume = coroutine.wrap(task)
+          resume()
+        end, n)
+      end, look, f, run)
+    end)
+  end
+
+  it("has memory, by node and in all", function()
+    with_memory(function(run, look, f)
+      local page = client.page()
+      run(3)
+      look()
+      tell(f, page)
+      local names = page.message.content.measures.names
+      assert.same({ "bytes", "allocs", "live", "peak" }, names)
+      local function agrees()
+        local sum = { bytes = 0, allocs = 0, live = 0 }
+        for _, node in pairs(page.nodes) do
+          for key in pairs(sum) do sum[key] = sum[key] + node[key] end
+        end
+        local all = page.kept.memory
+        assert.same({ all.bytes, all.allocs, all.live },
+          { sum.bytes, sum.allocs, sum.live })
+        return sum
+      end
+      local before = agrees()
+      assert.is_true(before.allocs > 3)
+      assert.is_table(page.kept.words.bytes)
+      run(5)
+      look()
+      tell(f, page)
+      assert.is_true(agrees().bytes > before.bytes)
+      assert.is_nil(page.message.content.words)
+      -- blocks that are freed while nothing runs are told, too
+      collectgarbage()
+      collectgarbage()
+      look(true)
+      tell(f, page)
+      agrees()
+    end)
+  end)
+
+  it("has what coroutines did, the same to whoever comes late", function()
+    with_memory(function(run, look, f, recorded)
+      local steady = client.page()
+      -- before anything was recorded
+      tell(f, steady)
+      for i = 1, 4 do
+        run(i)
+        look()
+        tell(f, steady)
+        local content = steady.message.content
+        assert.is_true(content.tasks.exact)
+        assert.equal(1, #steady.kept.list)
+        local kind = steady.kept.list[1]
+        assert.equal("task", kind.name)
+        assert.equal(i * (i + 1) // 2, kind.made)
+        assert.equal(kind.resumes, steady.kept.pauses[1].times)
+      end
+      recorded(left, 2)
+      look(true)
+      tell(f, steady)
+      local late = client.page()
+      tell(f, late)
+      assert.same(late:known(), steady:known())
+      -- what was counted before a reset cannot be told apart
+      f:reset()
+      tell(f, steady)
+      local content = steady.message.content
+      assert.is_nil(content.tasks)
+      assert.is_nil(content.memory)
+      assert.same({}, content.measures.names)
+    end)
+  end)
+
   it("begins at 0 after a reset", function()
     watched({ mode = "line" }, function(run, look, f)
       local page = client.page()
@@ -388,6 +475,32 @@ describe("what pages are told", function()
       assert.is_true(own.self >= 9e6 and own.in_c == 0)
       assert.is_true(calling.in_c >= 39e6 and calling.self < 2e6)
     end
+  end)
+
+  it("has lines of samples that are as new as their functions", function()
+    -- where each new table takes a millisecond
+    local function packs()
+      for _ = 1, 40 do table.pack() end
+    end
+    local path, page, f = os.tmpname(), client.page(), feed.new "x"
+    driven.start { file = path }
+    local ok, why = pcall(function()
+      local at = debug.getinfo(packs, "S").linedefined + 1
+      -- estimates alone are told in one of ten loads
+      for i = 1, 4 do
+        packs()
+        f:add(assert(profiler.load(path)))
+        tell(f, page)
+        local line
+        for _, of in pairs(page.sources) do
+          if of.place == "spec/serve_spec.lua" then line = of.lines[at] end
+        end
+        assert.is_true(line.in_c >= i * 39e6, line.in_c)
+      end
+    end)
+    driven.stop()
+    os.remove(path)
+    assert(ok, why)
   end)
 
   it("begins anew with another recording", function()

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { after, describe, it } from "node:test";
 import { build, folder, note, start, user, visit } from "./browser.mjs";
+import { legible, watch } from "./legible.mjs";
 
 const pictures = `${build}/screenshots`;
 mkdirSync(pictures, { recursive: true });
@@ -16,6 +17,8 @@ const { browser, close } = await start().catch((error) => {
 let page;
 let faults;
 let requests;
+// are texts on canvases noted?
+let watched = false;
 
 async function open(name, hash = "", size = [1400, 900], theme = "light") {
   await page?.close();
@@ -25,6 +28,7 @@ async function open(name, hash = "", size = [1400, 900], theme = "light") {
 }
 
 function listen(to) {
+  if (watched) watch(to);
   note(to, faults);
   to.on("dialog", (dialog) => {
     faults.push("dialog: " + dialog.message());
@@ -148,75 +152,60 @@ describe("every view", () => {
   });
 
   it("has no text that is hard to read, light or dark", async () => {
-    // texts whose contrast is below 4.5, with what they are
-    const faint = () =>
-      page.evaluate(() => {
-        const canvas = document.createElement("canvas");
-        canvas.width = canvas.height = 1;
-        const context = canvas.getContext("2d", { willReadFrequently: true });
-        // draws colours on each other and reads the result
-        const mixed = (colors) => {
-          context.clearRect(0, 0, 1, 1);
-          for (const color of colors) {
-            context.fillStyle = color;
-            context.fillRect(0, 0, 1, 1);
-          }
-          return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
-        };
-        const light = (rgb) => {
-          const [r, g, b] = rgb.map((n) => {
-            const c = n / 255;
-            return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-          });
-          return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-        };
-        const out = new Map();
-        const walker = document.createTreeWalker(
-          document.body,
-          NodeFilter.SHOW_TEXT,
-        );
-        while (walker.nextNode()) {
-          const e = walker.currentNode.parentElement;
-          const text = walker.currentNode.data.trim();
-          if (!text || !e.checkVisibility() || e.closest("script, .tip")) {
-            continue;
-          }
-          const grounds = [];
-          for (let up = e; up; up = up.parentElement) {
-            grounds.unshift(getComputedStyle(up).backgroundColor);
-          }
-          const { color } = getComputedStyle(e);
-          const key = [...grounds, color].join();
-          if (out.has(key)) continue;
-          const [x, y] = [
-            light(mixed(grounds)),
-            light(mixed([...grounds, color])),
-          ];
-          const ratio = (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
-          out.set(
-            key,
-            ratio < 4.5
-              ? `${ratio.toFixed(2)} ${e.tagName}.${e.className}: ${text}`
-              : "",
-          );
-        }
-        return [...out.values()].filter(Boolean);
-      });
+    const clear = async (name, hash, theme, what = hash) => {
+      if (name) await open(name, hash, [1400, 900], theme);
+      const { faint, drawn: many } = await legible(page);
+      assert.deepEqual(faint, [], `${name} ${what} ${theme}`);
+      return many;
+    };
+    watched = true;
     for (const theme of ["light", "dark"]) {
       for (const name of ["luacheck", "game", "leak", "diff", "count"]) {
         for (const view of pages[name]) {
-          await open(name, `view=${view}`, [1400, 900], theme);
-          assert.deepEqual(await faint(), [], `${name} ${view} ${theme}`);
+          await clear(name, `view=${view}`, theme);
         }
       }
-      await open("trace", "view=trace&search=work", [1400, 900], theme);
-      assert.deepEqual(await faint(), [], `trace ${theme}`);
+      for (const shape of ["flame", "inverted", "sandwich"]) {
+        for (const more of ["", "&color=heat", "&search=token&by=calls"]) {
+          const hash = `view=flame&shape=${shape}${more}`;
+          const many = await clear("luacheck", hash, theme);
+          // without a chosen function, the sandwich has no graph yet
+          assert.ok(many > 1 || shape === "sandwich", `${hash}: ${many}`);
+        }
+      }
+      await clear("luacheck", "view=tree&inverted=1", theme);
+      await clear("luacheck", "view=callgraph&graph=drawn", theme);
+      assert.ok((await page.$$("svg text")).length > 20);
+      await choose(".drawn text.name", await text(".drawn text.name"));
+      await clear(undefined, "", theme, "drawn and chosen");
+      // lanes, with what runs in others, and a part of the time
+      await clear("trace", "view=trace", theme);
+      await page.focus("canvas.icicle");
+      await press("w", "w", "w", "ArrowDown", "ArrowDown");
+      const many = await clear(undefined, "", theme, "zoomed trace");
+      assert.ok(many > 1, `${many}`);
+      assert.ok((await page.$$(".lanes canvas.icicle")).length > 1);
+      assert.ok((await page.$$("canvas.overmap")).length > 0);
+      await clear("trace", "view=trace&search=work", theme);
+      await clear("sampled", "view=heatmap", theme);
+      await clear("sampled", "view=heatmap&search=token", theme);
+      for (const view of ["tasks", "slowest"]) {
+        await clear("tails", `view=${view}`, theme);
+      }
+      await clear("sampled-diff", "view=diff", theme);
       await open("after", "", [1400, 900], theme);
       const input = await page.$("input[type=file]");
       await input.uploadFile(`${folder}/before.html`);
       await page.waitForSelector(".view-diff");
-      assert.deepEqual(await faint(), [], `compared ${theme}`);
+      await clear(undefined, "", theme, "compared");
+      for (const view of ["flame", "functions", "callgraph"]) {
+        await page.evaluate((v) => (location.hash = `view=${v}`), view);
+        await page.waitForSelector(`.view-${view}`);
+        await drawn();
+        await clear(undefined, "", theme, `compared ${view}`);
+      }
     }
+    watched = false;
   });
 
   it("has a name for whatever can be pressed", async () => {

@@ -1273,8 +1273,283 @@ describe("a live recording", () => {
     assert.deepEqual(seen(5, 30000), [[0, 0, 0, 0], 0, []]);
     assert.deepEqual(seen(0, 30000), [[0, 3, 500, 5], 420, [7, 1]]);
     // what is too old is forgotten
-    assert.ok(r.apply(told(5, 4, [[3, 1, 3, 6, 90]], []), 400000));
+    assert.ok(r.apply(told(5, 4, [[3, 1, 3, 6, 90]], []), 700000));
     assert.equal(r.past.length, 1);
+  });
+
+  // A recording of which many messages have come, a second apart, and what a
+  // page had after each of them. More and more is counted at random.
+  const long = (many) => {
+    let seed = 3;
+    const random = (n) => {
+      seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
+      return (seed >> 8) % n;
+    };
+    const r = new Recording();
+    const nodes = [];
+    const lines = new Map();
+    const kinds = [["table", 0, 0]];
+    let [waiting, whole] = [0, 0];
+    const pages = [];
+    for (let version = 1; version <= many; version++) {
+      const changed = new Set();
+      for (let k = 0; k < 3 || nodes.length === 0; k++) {
+        const fresh = nodes.length < 40 && random(2) === 0;
+        const id = fresh ? nodes.length : random(Math.max(nodes.length, 1));
+        nodes[id] ??= {
+          parent: id === 0 ? -1 : random(id),
+          func: id === 0 ? 0 : 1 + random(5),
+          ...{ calls: 0, self: 0, cost: 0, wait: 0, bytes: 0 },
+        };
+        const node = nodes[id];
+        const [self, wait] = [random(5000), random(1000)];
+        node.calls += random(9);
+        node.self += self + wait;
+        node.wait += wait;
+        node.bytes += random(300);
+        whole += self + wait;
+        waiting += wait;
+        changed.add(id);
+      }
+      const list = [...changed].sort((a, b) => a - b);
+      const key = 1 + random(9);
+      const line = lines.get(key) || [0, key, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+      lines.set(key, line);
+      for (let k = 3; k < line.length; k++) line[k] += random(50);
+      // a line waits at most as long as it takes
+      line[4] += 50;
+      kinds[0][1] += 10;
+      kinds[0][2] += 1;
+      const sum = (f, what) =>
+        nodes.reduce((n, node) => n + (node.func === f ? node[what] : 0), 0);
+      const functions = [0, 1, 2, 3, 4, 5].map((f) =>
+        functionOf(f, `f${f}`, sum(f, "calls"), sum(f, "self"), 0),
+      );
+      const meta = { wall_ns: version * 1e9, waiting_ns: waiting };
+      const message = told(version, version - 1, [], functions, {
+        ...{ meta, whole, most: undefined },
+        nodes: packedMore(list.map((id) => [id, nodes[id]])),
+        sources: version === 1 ? [[0, { place: "x.lua", text: [] }]] : [],
+        lines: line,
+        measures: {
+          names: ["wait", "bytes"],
+          lines: ["wait", "bytes"],
+          taken: {},
+        },
+        memory: { bytes: kinds[0][1], allocs: version, kinds: clone(kinds) },
+      });
+      assert.ok(r.apply(message, version * 1000));
+      pages.push(figuresOf(r));
+    }
+    return { r, pages };
+  };
+  const clone = (value) => JSON.parse(JSON.stringify(value));
+  const packedMore = (list) => {
+    const columns = [[], [], [], [], [], [], [], [], []];
+    let last = -1;
+    for (const [id, node] of list) {
+      const up = node.parent < 0 ? 0 : id - node.parent;
+      const { func, calls, self, cost, wait, bytes: n } = node;
+      const row = [id - last, up, func, calls, self, cost, 0, wait, n];
+      row.forEach((figure, i) => columns[i].push(...seven(figure)));
+      last = id;
+    }
+    return {
+      sizes: [list.length, ...columns.map((c) => c.length)],
+      bytes: Buffer.from(columns.flat()).toString("base64"),
+    };
+  };
+  // all figures of a page, by what they are of
+  const figuresOf = (r) => {
+    const { header, tree: t } = r.page();
+    const out = { whole: header.whole, bytes: header.memory.bytes };
+    out.waiting = header.meta.waiting_ns;
+    out.wall = header.meta.wall_ns;
+    for (let i = 0; i < t.n; i++) {
+      for (const key of ["calls", "self", "total"]) out[key + i] = t[key][i];
+      for (const key of Object.keys(t.memory)) out[key + i] = t.memory[key][i];
+    }
+    header.functions.title.forEach((title, f) => {
+      for (const key of ["calls", "self"]) {
+        out[title + key] = header.functions[key][f];
+      }
+      out[title + "bytes"] = header.functions.memory.bytes.self[f];
+    });
+    const { lines } = header.sources[0];
+    lines.n.forEach((n, i) => {
+      for (const key of Object.keys(lines)) {
+        if (key !== "n" && key !== "f") out[`${n}:${key}`] = lines[key][i];
+      }
+    });
+    return out;
+  };
+
+  it("has exactly the difference of two looks in a range of its past", () => {
+    const { r, pages } = long(150);
+    const ends = r.ends().map((ns) => ns / 1e9);
+    assert.equal(ends.at(-1), 150);
+    let seen = 0;
+    for (let i = 0; i < ends.length - 1; i += 7) {
+      for (let k = i + 1; k < ends.length; k += 11) {
+        assert.ok(r.range([ends[i] * 1e9, ends[k] * 1e9]));
+        assert.deepEqual(r.shown, [ends[i] * 1e9, ends[k] * 1e9]);
+        const part = figuresOf(r);
+        const [was, is] = [pages[ends[i] - 1], pages[ends[k] - 1]];
+        for (const key of Object.keys(is)) {
+          // lines without figures are left out
+          const got = part[key] ?? 0;
+          assert.equal(got, is[key] - (was[key] ?? 0), `${key} ${i} ${k}`);
+        }
+        seen++;
+      }
+    }
+    assert.ok(seen > 100);
+    r.unmark();
+    assert.deepEqual(figuresOf(r), pages.at(-1));
+  });
+
+  it("keeps the figures of a range while more is recorded", () => {
+    const { r } = long(20);
+    assert.ok(r.range([5e9, 20e9]));
+    const before = figuresOf(r);
+    const more = told(21, 20, [[0, -1, 0, 7e6, 7e6]], [], {
+      meta: { wall_ns: 21e9, waiting_ns: 1e9 },
+      nodes: packedMore([
+        [
+          0,
+          {
+            parent: -1,
+            func: 0,
+            calls: 7e6,
+            self: 7e6,
+            cost: 0,
+            wait: 0,
+            bytes: 9,
+          },
+        ],
+      ]),
+      measures: { names: ["wait", "bytes"], lines: ["wait", "bytes"] },
+    });
+    assert.ok(r.apply(more, 21000));
+    assert.deepEqual(figuresOf(r), before);
+    // it is not known what ran before the page was opened, nor what will run
+    for (const range of [
+      [0, 5e9],
+      [5e9, 30e9],
+    ]) {
+      assert.equal(r.range(range), false);
+      assert.equal(r.shown, undefined);
+    }
+  });
+
+  it("has few looks of a long past, the shorter the later they are", () => {
+    const { r } = long(600);
+    const looks = r.looks();
+    assert.equal(looks.length, 120);
+    const spans = looks.map(({ from, to }) => (to - from) / 1e9);
+    assert.equal(looks[0].from, 1e9);
+    assert.equal(looks.at(-1).to, 600e9);
+    looks.slice(1).forEach(({ from }, i) => assert.equal(from, looks[i].to));
+    assert.deepEqual(spans.slice(-20), Array(20).fill(1));
+    const mean = (list) => list.reduce((a, b) => a + b) / list.length;
+    assert.ok(mean(spans.slice(0, 20)) > 3 * mean(spans.slice(-60, -40)));
+    assert.ok(Math.max(...spans) < 60, `${spans}`);
+  });
+
+  it("has how busy the program was between two looks", () => {
+    const r = new Recording();
+    const at = (version, whole, waiting_ns) =>
+      r.apply(
+        told(version, version - 1, [], [], {
+          ...{ whole, meta: { wall_ns: version * 1000, waiting_ns } },
+        }),
+        version,
+      );
+    at(1, 500, 100);
+    assert.deepEqual(r.looks(), []);
+    at(2, 1250, 350);
+    at(3, 1250, 350);
+    assert.deepEqual(r.looks(), [
+      { from: 1000, to: 2000, waiting: 0.25, cpu: 0.5 },
+      { from: 2000, to: 3000, waiting: 0, cpu: 0 },
+    ]);
+    // the program has ended: no time passes
+    r.apply(told(4, 3, [], [], { whole: 1250, meta: { wall_ns: 3000 } }), 9);
+    assert.equal(r.looks().length, 2);
+  });
+
+  it("has a past by its own clock, where the recording counts no time", () => {
+    for (const meta of [{}, { clock: "cpu", wall_ns: 5 }]) {
+      const r = new Recording();
+      const at = (version, started_at) =>
+        r.apply(
+          told(version, version - 1, [], [], {
+            ...{ unit: "instructions", whole: version ** 2 },
+            meta: { ...meta, started_at },
+          }),
+          1e6 + version * 1000,
+        );
+      for (let version = 1; version < 5; version++) at(version, 999);
+      const looks = r.looks();
+      assert.deepEqual(
+        looks.map(({ from, to }) => [from, to]),
+        [
+          [2e9, 3e9],
+          [3e9, 4e9],
+          [4e9, 5e9],
+        ],
+      );
+      // compared with the one that has the most
+      assert.deepEqual(
+        looks.map(({ cpu }) => cpu.toFixed(3)),
+        ["0.429", "0.714", "1.000"],
+      );
+      assert.ok(r.range([3e9, 5e9]));
+      assert.equal(r.page().header.whole, 16 - 4);
+      // a server whose clock is ahead
+      r.begin();
+      at(1, 1e9);
+      assert.deepEqual(r.ends(), [0]);
+    }
+  });
+
+  it("has memory and tasks, of which changes alone are sent", () => {
+    const r = first();
+    const task = (name, running, more) => ({ name, f: 1, running, ...more });
+    const more = (version, from, content) =>
+      assert.ok(r.apply(told(version, from, [], [], content), version));
+    const memory = { bytes: 9, allocs: 3, kinds: [["string", 9, 3]], live: 5 };
+    more(3, 2, {
+      memory,
+      tasks: {
+        exact: true,
+        list: [
+          [0, task("a", 5)],
+          [1, task("b", 9)],
+        ],
+        pauses: [[0, { task: 0, ns: 4, times: 1 }]],
+        slices: [{ task: 1, took: 7 }],
+      },
+    });
+    const names = () => r.tasks().list.map(({ name }) => name);
+    assert.deepEqual(names(), ["b", "a"]);
+    assert.equal(r.tasks().slices[0].task, 0);
+    assert.equal(r.tasks().pauses[0].task, 1);
+    assert.deepEqual(r.page().header.memory, memory);
+    more(4, 3, {
+      memory: { ...memory, bytes: 20, kinds: [["string", 20, 4]], live: 8 },
+      tasks: { exact: true, list: [[0, task("a", 50)]] },
+    });
+    assert.deepEqual(names(), ["a", "b"]);
+    assert.equal(r.tasks().pauses[0].task, 0);
+    // until the heap is known, what was in use at each look
+    assert.deepEqual(r.heap().bytes, [5, 8]);
+    more(5, 4, { heap: { ns: [0, 1], bytes: [2, 3] }, tasks: { exact: true } });
+    assert.deepEqual(r.page().header.heap, { ns: [0, 1], bytes: [2, 3] });
+    assert.deepEqual(names(), ["a", "b"]);
+    assert.ok(r.range([3000, 4000]));
+    assert.equal(r.page().header.memory.bytes, 11);
+    assert.equal(r.page().header.memory.live, undefined);
   });
 
   it("says that another recording has begun", () => {

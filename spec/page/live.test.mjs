@@ -6,7 +6,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, afterEach, describe, it } from "node:test";
-import { build, drawn, patience, start } from "./browser.mjs";
+import { build, drawn, note, patience, start } from "./browser.mjs";
+import { legible, watch } from "./legible.mjs";
 
 const { browser, close } = await start().catch((error) => {
   process.stderr.write(`${error.message}\n`);
@@ -52,7 +53,11 @@ os.exit(4)
 
 // A server of its own, whose address is given.
 async function serve(name, ...words) {
-  writeFileSync(join(folder, name), program("alpha"));
+  return run(name, program("alpha"), ...words);
+}
+
+async function run(name, text, ...words) {
+  writeFileSync(join(folder, name), text);
   rmSync(join(folder, "stop"), { force: true });
   const lua = process.env.SPEC_LUA || "lua5.4";
   const command = resolve("lua/cprof/bin/cprof");
@@ -82,11 +87,9 @@ let faults;
 
 async function open(url, hash = "") {
   const page = await browser.newPage();
+  await watch(page);
   faults = [];
-  page.on("console", (message) => {
-    if (["error", "warn"].includes(message.type())) faults.push(message.text());
-  });
-  page.on("pageerror", (error) => faults.push(String(error.stack || error)));
+  note(page, faults);
   page.setDefaultTimeout(patience);
   await page.setViewport({ width: 1300, height: 800 });
   await page.goto(hash ? `${url}#${hash}` : url);
@@ -132,6 +135,49 @@ async function press(page, label) {
     buttons.find((b) => b.textContent === wanted).click();
   }, label);
 }
+
+// makes tables and coroutines until there is a file "stop"
+const busy = `
+local kept = {}
+local function make(n)
+  for i = 1, n do kept[#kept + 1] = { i } end
+  if #kept > 20000 then kept = {} end
+end
+local function task(n)
+  for i = 1, n do
+    make(20)
+    coroutine.yield()
+  end
+end
+while not io.open "stop" do
+  local resume = coroutine.wrap(task)
+  for i = 1, 5 do resume(10) end
+end
+`;
+
+// waits for so many looks of the past: figures that came after a message
+const looks = (page, n) =>
+  until(
+    page,
+    (wanted) =>
+      Number(document.querySelector(".past canvas")?.dataset.looks) >= wanted,
+    n,
+  );
+
+// Drags over a part of the past, from 0 to 1; a click if both are the same.
+async function drag(page, from, to) {
+  await page.bringToFront();
+  const box = await (await page.$(".past canvas")).boundingBox();
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + from * box.width, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + to * box.width, y, { steps: 4 });
+  await page.mouse.up();
+  await drawn(page);
+}
+
+const rangeOf = (page) =>
+  page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("range"));
 
 const totals = (page) =>
   page.$$eval("tbody tr", (rows) =>
@@ -336,6 +382,234 @@ describe("the live page", () => {
       );
       assert.ok(wide <= 390, `${wide}`);
       await page.screenshot({ path: `${build}/screenshots/live-phone.png` });
+      assert.deepEqual(faults, []);
+      await page.close();
+    },
+  );
+
+  it(
+    "shows the figures of a part of its past, chosen by mouse or keys",
+    { timeout: 10 * patience },
+    async () => {
+      const { url } = await serve("p.lua", "--", "--lines", "p.lua");
+      const page = await open(url);
+      await changed(page, calls);
+      await looks(page, 8);
+      await press(page, "Pause");
+      const all = await calls(page);
+      await drag(page, 0.3, 0.7);
+      const range = await rangeOf(page);
+      assert.match(range, /^[\d.]+s\.\.[\d.]+s$/);
+      const label = () => page.$eval(".strip .limit", (e) => e.textContent);
+      assert.equal(await label(), `${range.replace("..", " to ")}×`);
+      const some = await calls(page);
+      assert.ok(some <= all, `${some} of ${all}`);
+      // the same in each view
+      await page.evaluate(() => {
+        const state = location.hash.replace(/view=\w+&?/, "");
+        location.hash = state + "&view=source&file=p.lua";
+      });
+      await page.waitForSelector(".view-source .lines");
+      assert.equal(await rangeOf(page), range);
+      await page.screenshot({ path: `${build}/screenshots/live-range.png` });
+      // the parts of the past add up to what came since the first look
+      await page.evaluate(() => (location.hash = "view=overview"));
+      await until(page, () => !document.querySelector(".strip .limit"));
+      assert.equal(await calls(page), all);
+      const within = async (from, to) => {
+        await drag(page, from, to);
+        return calls(page);
+      };
+      const whole = await within(0, 1);
+      await page.focus(".past canvas");
+      await page.keyboard.press("Home");
+      let sum = 0;
+      const n = await page.$eval(".past canvas", (e) =>
+        Number(e.dataset.looks),
+      );
+      for (let i = 0; i < n; i++) {
+        await page.keyboard.press("Enter");
+        await drawn(page);
+        sum += await calls(page);
+        await page.keyboard.press("ArrowRight");
+      }
+      assert.equal(sum, whole);
+      assert.ok(whole > 0 && whole <= all, `${whole} of ${all}`);
+      await page.keyboard.press("Home");
+      for (let i = 1; i < n; i++) {
+        await page.keyboard.down("Shift");
+        await page.keyboard.press("ArrowRight");
+        await page.keyboard.up("Shift");
+      }
+      await drawn(page);
+      assert.equal(await calls(page), whole);
+      await page.keyboard.press("Escape");
+      await until(page, () => !document.querySelector(".strip .limit"));
+      assert.equal(await calls(page), all);
+      // a click is one look; its figures stay while the program goes on
+      await drag(page, 0.5, 0.5);
+      const one = await calls(page);
+      assert.ok(one <= whole);
+      const chosen = await rangeOf(page);
+      await press(page, "Resume");
+      await looks(page, n + 3);
+      assert.equal(await calls(page), one);
+      assert.equal(await rangeOf(page), chosen);
+      // a window and a mark take its place
+      await page.select(
+        "select[aria-label='Time that the figures are of']",
+        "5",
+      );
+      await until(page, () => /the last 5 s/.test(document.body.textContent));
+      assert.equal(await rangeOf(page), null);
+      await drag(page, 0.2, 0.4);
+      assert.doesNotMatch(await state(page), /the last/);
+      await press(page, "From here");
+      assert.equal(await rangeOf(page), null);
+      assert.match(await state(page), /since the mark/);
+      // what ran before the page was opened is not known to it
+      const other = await open(url, `range=${chosen}`);
+      await until(other, () =>
+        document.querySelector(".live").textContent.includes("not known here"),
+      );
+      assert.ok((await calls(other)) >= one);
+      await page.bringToFront();
+      for (const width of [390, 1440]) {
+        await page.setViewport({ width, height: 844 });
+        await drawn(page);
+        const wide = await page.evaluate(
+          () => document.documentElement.scrollWidth,
+        );
+        assert.ok(wide <= width, `${wide}`);
+      }
+      assert.deepEqual(faults, []);
+      await page.close();
+      await other.close();
+    },
+  );
+
+  it(
+    "has no text that is hard to read, light or dark",
+    { timeout: 10 * patience },
+    async () => {
+      const { url } = await run(
+        "t.lua",
+        busy,
+        ...["--", "--memory=all", "--tasks", "t.lua"],
+      );
+      for (const theme of ["light", "dark"]) {
+        const page = await open(url, `view=overview&theme=${theme}`);
+        await looks(page, 4);
+        const clear = async (what) => {
+          await drawn(page);
+          const { faint, drawn: many } = await legible(page);
+          assert.deepEqual(faint, [], `${what} ${theme}`);
+          return many;
+        };
+        await clear("all");
+        await drag(page, 0.5, 0.5);
+        await clear("a range");
+        await page.mouse.move(5, 5);
+        for (const view of ["timeline", "tasks"]) {
+          await page.evaluate(
+            (hash) => (location.hash = hash),
+            `view=${view}&theme=${theme}`,
+          );
+          await until(page, (v) => document.querySelector(".view-" + v), view);
+          assert.ok((await clear(view)) > 0);
+        }
+        await press(page, "Pause");
+        await press(page, "From here");
+        await clear("paused and marked");
+        assert.deepEqual(faults, []);
+        await page.close();
+      }
+      // a range that is not known, a window, and a program that has ended
+      const page = await open(url, "range=0s..0.01s");
+      writeFileSync(join(folder, "stop"), "");
+      await until(page, () =>
+        document.querySelector(".state").textContent.startsWith("ended"),
+      );
+      for (const theme of ["light", "dark"]) {
+        for (const more of ["range=0s..0.01s", "window=300"]) {
+          await page.evaluate(
+            (hash) => (location.hash = hash),
+            `${more}&theme=${theme}`,
+          );
+          await drawn(page);
+          const { faint } = await legible(page);
+          assert.deepEqual(faint, [], `${more} ${theme}`);
+        }
+      }
+      await page.close();
+    },
+  );
+
+  it(
+    "has memory and tasks, which follow the program",
+    { timeout: 10 * patience },
+    async () => {
+      const { url } = await run(
+        "m.lua",
+        busy,
+        ...["--", "--memory=all", "--tasks", "m.lua"],
+      );
+      const page = await open(url, "view=timeline");
+      await looks(page, 3);
+      const main = () => page.$eval("main", (e) => e.textContent);
+      const has = (text) =>
+        until(
+          page,
+          (wanted) =>
+            document.querySelector("main").textContent.includes(wanted),
+          text,
+        );
+      await has("Memory in use over time");
+      await has("Where bytes are allocated");
+      assert.match(await main(), /written when the recording ends/);
+      assert.match(await main(), /make/);
+      const allocated = () => fact(page, "allocations");
+      await changed(page, allocated);
+      await page.screenshot({ path: `${build}/screenshots/live-memory.png` });
+      // what was allocated in a part of the past is known, what is in use not
+      await looks(page, 6);
+      await press(page, "Pause");
+      const number = async () =>
+        Number((await allocated()).replaceAll(",", ""));
+      const all = await number();
+      assert.match(await main(), /in use/);
+      await drag(page, 0, 1);
+      const some = await number();
+      assert.ok(some > 0 && some <= all, `${some} of ${all}`);
+      assert.ok(
+        !(await page.$$eval(".facts dt", (list) =>
+          list.some((dt) => dt.textContent === "in use"),
+        )),
+      );
+      await page.evaluate(() => (location.hash = "view=flame&measure=bytes"));
+      await until(page, () => document.querySelector(".view-flame .choice"));
+      assert.match(
+        await page.$eval(".tabs .choice", (e) => e.textContent),
+        /Allocated.*In use.*At peak/,
+      );
+      await page.evaluate(() => (location.hash = "view=tasks"));
+      await has("Where they were suspended");
+      await press(page, "Resume");
+      const cell = (p) => p.$eval("main tbody tr", (e) => e.textContent);
+      assert.match(await cell(page), /task/);
+      await changed(page, cell);
+      // a row keeps the focus, and is walked by keys, when new figures come
+      await page.focus("main tbody tr");
+      await changed(page, cell);
+      assert.ok(
+        await page.evaluate(() => document.activeElement.matches("tbody tr")),
+      );
+      await page.screenshot({ path: `${build}/screenshots/live-tasks.png` });
+      // the heap over time comes at the end
+      await page.evaluate(() => (location.hash = "view=timeline"));
+      writeFileSync(join(folder, "stop"), "");
+      await has("The heap over time");
+      assert.doesNotMatch(await main(), /written when the recording ends/);
       assert.deepEqual(faults, []);
       await page.close();
     },

@@ -59,14 +59,14 @@ local Page = {}
 Page.__index = Page
 
 function client.page()
-  return setmetatable({ nodes = {}, functions = {}, sources = {}, seen = 0 },
-    Page)
+  return setmetatable({ nodes = {}, functions = {}, sources = {}, kept = {},
+    seen = 0 }, Page)
 end
 
-local function add_nodes(self, nodes)
+local function add_nodes(self, nodes, measures)
   local bytes = require "mime".unb64(nodes.bytes) or ""
   local n, at, columns = nodes.sizes[1], 1, {}
-  for i = 2, 6 do
+  for i = 2, #nodes.sizes do
     columns[i - 1] = pages.column(bytes:sub(at, at + nodes.sizes[i] - 1), n)
     at = at + nodes.sizes[i]
   end
@@ -75,13 +75,33 @@ local function add_nodes(self, nodes)
     id = id + columns[1][i]
     self.nodes[id] = { parent = id - columns[2][i], func = columns[3][i],
       calls = columns[4][i], self = columns[5][i] }
+    for k, name in ipairs(measures) do
+      self.nodes[id][name] = columns[7 + k][i]
+    end
   end
   self.moved = n
 end
 
+-- Keeps values that are told when they have changed, and lists of which changed
+-- entries are told.
+local function keep(self, content)
+  for _, key in ipairs { "memory", "collector", "heap", "words" } do
+    self.kept[key] = content[key] or self.kept[key]
+  end
+  local tasks = content.tasks or {}
+  self.kept.slices = tasks.slices or self.kept.slices
+  for _, key in ipairs { "list", "pauses" } do
+    local list = self.kept[key] or {}
+    self.kept[key] = list
+    for _, entry in ipairs(tasks[key] or {}) do
+      list[entry[1] + 1] = entry[2]
+    end
+  end
+end
+
 function Page:apply(message)
   if message.from == 0 then
-    self.nodes, self.functions, self.sources = {}, {}, {}
+    self.nodes, self.functions, self.sources, self.kept = {}, {}, {}, {}
   else
     assert(message.epoch == self.epoch and message.from == self.version)
   end
@@ -90,7 +110,8 @@ function Page:apply(message)
   self.seen = self.seen + 1
   local content = message.content
   if not content then return self end
-  add_nodes(self, content.nodes)
+  add_nodes(self, content.nodes, content.measures.names)
+  keep(self, content)
   self.rows = #content.functions
   for _, row in ipairs(content.functions) do
     self.functions[row[1]] = { title = row[2], name = row[3], calls = row[9],
@@ -102,7 +123,7 @@ function Page:apply(message)
     for key, value in pairs(pair[2]) do of[key] = value end
   end
   local l = content.lines
-  for i = 1, #l, 10 do
+  for i = 1, #l, 10 + #content.measures.lines do
     local source, n, row = l[i], l[i + 1], l[i + 2]
     local of = self.sources[source]
     of.rows = of.rows or {}
@@ -126,7 +147,7 @@ end
 
 ---All figures that the page knows, to compare.
 function Page:known()
-  return { self.nodes, self.functions, self.sources }
+  return { self.nodes, self.functions, self.sources, self.kept }
 end
 
 ---A page that is open: `page` is what it knows.

@@ -71,7 +71,8 @@ export class Controls {
   // Updates the state with `change` and draws it.
   show(change) {
     Object.assign(this.state, change);
-    const { recording, lost, paused, marked, window, known } = this.state;
+    const { recording, lost, paused, marked, window, known, unknown } =
+      this.state;
     this.window.value = window ? String(window) : "";
     const begun = recording?.anew && recording.content?.meta.started_at;
     const status = recording?.status || { state: "waiting" };
@@ -97,6 +98,12 @@ export class Controls {
           { class: "limit" },
           `the last ${text(window)}` +
             (known < window ? `, ${Math.floor(known)} s so far` : ""),
+        ),
+      unknown &&
+        h(
+          "span",
+          { class: "limit" },
+          `${unknown} is not known here: all figures`,
         ),
       marked && h("span", { class: "limit" }, "since the mark"),
       recording?.sinceReset && h("span", { class: "limit" }, "since the reset"),

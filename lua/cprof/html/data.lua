@@ -77,8 +77,10 @@ end
 -- must not change how others are read.
 local turning = { "\xE2\x80[\x8E\x8F\xAA-\xAE]", "\xE2\x81[\xA6-\xA9]" }
 
--- a name on one line, in which no character is invisible
-local function plain(s)
+---A name on one line, in which no character is invisible.
+---@param s string
+---@return string
+function data.plain(s)
   s = escape.line(s)
   for _, characters in ipairs(turning) do
     s = s:gsub(characters, function(c)
@@ -87,6 +89,8 @@ local function plain(s)
   end
   return s
 end
+
+local plain <const> = data.plain
 
 ---The fields of a function in the page, in order; the last are the overhead
 ---that was taken out of `self` and of `total`.
@@ -272,7 +276,7 @@ local function sources_of(p, rows)
   local out, number, titles = {}, {}, {}
   if not lines.recorded(p) then return out, number end
   for i, row in ipairs(rows) do titles[row.title] = i - 1 end
-  local all, others = p.lines_of(), memory.lines(p)
+  local all, others = p.lines_of(), memory.lines(p, memory.measures(p))
   local of, by_row = data.rows_of(p, titles), p.lines_by_row()
   local c = in_c.times(p, lines.row)
   for i, key in ipairs(sorted.keys(all)) do
@@ -358,8 +362,8 @@ function data.of(p, whole, before)
     notes = notes, whole = p.measure.whole, most = bound.most(whole),
     sources = listed,
     samples = data.samples(whole), memory = memory.of(whole),
-    measures = names, words = memory.words(whole),
-    taken = memory.taken(whole),
+    measures = names, words = memory.words(measures),
+    taken = memory.taken(whole, measures),
     collector = memory.collector(whole), heap = memory.heap(whole),
     coverage = files.of(whole, number),
     frames = whole.frames and

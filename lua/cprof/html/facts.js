@@ -127,6 +127,8 @@ function collector({ time, model }, put) {
   const share = percent(ns, model.whole);
   put("collector", `${share} %`, `${time(ns)} in the garbage collector`);
   put("collections", count(cycles), plural(steps, "step"));
+  // of a part of the time, the longest one is not known
+  if (longest === undefined) return;
   put("longest step", time(longest), "Longest garbage collector step");
 }
 

@@ -3,6 +3,8 @@
 import { Controls, windowOf } from "./controls.js";
 import { fill, h } from "./dom.js";
 import { Model } from "./model.js";
+import { Past, rounded } from "./past.js";
+import { named, parsed, written } from "./ranged.js";
 import { Recording } from "./recording.js";
 import { Shell } from "./shell.js";
 import * as state from "./state.js";
@@ -18,6 +20,8 @@ let paused = false;
 let marked = false;
 let model;
 let shell;
+// the text of the range whose figures are shown; undefined: none is
+let chosen;
 
 const address = (path, more) =>
   path + "?" + new URLSearchParams({ token, ...more }).toString();
@@ -25,30 +29,59 @@ const address = (path, more) =>
 // the seconds that figures are of; undefined: all
 const wanted = () => windowOf(state.get().window);
 
+// ms since 1970, which no change of the system's clock disturbs
+const clock = () => performance.timeOrigin + performance.now();
+
 // when the figures are of: a program that has ended does nothing any more
 const now = () =>
-  paused || recording.status?.state !== "running"
-    ? recording.at
-    : performance.now();
+  paused || recording.status?.state !== "running" ? recording.at : clock();
+
+// The range of time that the address names, in ns; undefined: none.
+function asked() {
+  if (!recording.content) return undefined;
+  const { range = "" } = state.get();
+  return parsed(range, { begins: 0, wall: recording.ns });
+}
+
+// Decides which part of the recording is shown: a range, the last seconds, what
+// came since the mark, or all. Returns the range if it is not known.
+function choosePart() {
+  const window = wanted();
+  const { range: text } = state.get();
+  const range = asked();
+  if (range || window) marked = false;
+  // figures of a range that was chosen stay, also when its looks are joined
+  if (range && text === chosen && recording.ended) return undefined;
+  chosen = undefined;
+  if (range && recording.range(range)) {
+    chosen = text;
+    return undefined;
+  }
+  if (!marked) recording.window(range ? undefined : window, now());
+  return range;
+}
 
 function show() {
+  const unknown = choosePart();
   const window = wanted();
-  if (window) marked = false;
-  if (!marked) recording.window(window, now());
   const known = recording.known(now());
-  controls.show({ recording, paused, marked, window, known });
+  controls.show({
+    ...{ recording, paused, marked, window, known },
+    unknown: unknown && named(unknown),
+  });
   if (!recording.content) {
     if (!shell) waiting();
     return;
   }
   const { header, tree } = recording.page();
-  if (shell) {
-    model.load(header, tree);
-    shell.refresh();
-    return;
-  }
-  model = new Model(header, [tree]);
-  shell = new Shell(app, model, controls.element);
+  if (shell) model.load(header, tree);
+  else model = new Model(header, [tree]);
+  model.range = recording.shown && rounded(recording.shown);
+  const times = header.meta.waiting_ns === undefined ? "program" : "CPU";
+  const what = header.unit === "ns" ? times : "instructions";
+  past.show(recording.looks(), recording.shown, what);
+  if (shell) return shell.refresh();
+  shell = new Shell(app, model, controls.element, past.element);
   shell.start();
 }
 
@@ -60,9 +93,13 @@ function waiting() {
 function receive(event) {
   if (paused) return;
   const message = JSON.parse(event.data);
-  if (message.from === 0) marked = false;
+  if (message.from === 0) {
+    marked = false;
+    // ranges of the recording that was shown are none of the new one
+    if (recording.content) state.set({ range: undefined }, true);
+  }
   // a message that does not follow the last one: ask for everything again
-  if (!recording.apply(message, performance.now())) return connect(true);
+  if (!recording.apply(message, clock())) return connect(true);
   controls.show({ lost: false });
   show();
 }
@@ -103,19 +140,20 @@ const controls = new Controls(
   {
     pause(on) {
       paused = on;
-      controls.show({ paused });
       connect(false);
+      // a window ends with the last message now, or goes on
+      show();
     },
     mark(on) {
       marked = on;
       if (on) {
-        state.set({ window: undefined }, true);
+        state.set({ window: undefined, range: undefined }, true);
         recording.mark();
       } else recording.unmark();
       show();
     },
     window(seconds) {
-      state.set({ window: seconds });
+      state.set({ window: seconds, range: undefined });
     },
     reset: () => post("reset"),
     run: () => post("run"),
@@ -127,16 +165,25 @@ const controls = new Controls(
   interval,
 );
 
-let shown = wanted();
+const past = new Past({
+  choose(range) {
+    const text = range && written(range, { begins: -1, wall: Infinity });
+    state.set({ range: text, window: undefined });
+  },
+  say: (text) => shell?.say(text),
+});
+
+const part = () => [wanted(), state.get().range].join();
+let shown = part();
 state.listen(() => {
-  if (wanted() === shown) return;
-  shown = wanted();
+  if (part() === shown) return;
+  shown = part();
   show();
 });
 
 // without news, what a window has gets less, too
 setInterval(() => {
-  const idle = performance.now() - recording.at > 1500 * interval;
+  const idle = clock() - recording.at > 1500 * interval;
   if (wanted() && idle && !paused && !document.hidden) show();
 }, 1000);
 

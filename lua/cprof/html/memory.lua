@@ -29,12 +29,24 @@ function memory.measures(p)
   return out
 end
 
----The words of the page for measures, by name.
+---The measures that a recording may have in the page, whatever it has recorded
+---so far.
 ---@param p cprof.Profile
----@return table<string, table>
-function memory.words(p)
+---@return cprof.Measure[]
+function memory.possible(p)
   local out = {}
-  for _, row in ipairs(memory.measures(p)) do
+  for _, row in ipairs(measure.rows) do
+    if row.page and not row.unknown(p.meta) then out[#out + 1] = row end
+  end
+  return out
+end
+
+---The words of the page for measures, by name.
+---@param list cprof.Measure[]
+---@return table<string, table>
+function memory.words(list)
+  local out = {}
+  for _, row in ipairs(list) do
     local words = { unit = row.unit, column = row.column,
       lines = row.line and row.name or row.near }
     for key, text in pairs(row.page) do words[key] = text end
@@ -45,10 +57,11 @@ end
 
 ---How many samples each measure is estimated from.
 ---@param p cprof.Profile
+---@param list cprof.Measure[]
 ---@return table<string, integer>
-function memory.taken(p)
+function memory.taken(p, list)
   local out = {}
-  for _, row in ipairs(memory.measures(p)) do
+  for _, row in ipairs(list) do
     out[row.name] = measure.profile(p, row).measure.samples
   end
   return out
@@ -79,11 +92,12 @@ end
 ---By measure, a function that gives the figure of a line of a row, with that
 ---of the C functions that it calls: these have no lines of their own.
 ---@param p cprof.Profile
+---@param list cprof.Measure[]
 ---@return table<string, fun(row: string, number: integer,
 ---    line: cprof.LineFigures): integer>
-function memory.lines(p)
+function memory.lines(p, list)
   local out = {}
-  for _, what in ipairs(memory.measures(p)) do
+  for _, what in ipairs(list) do
     local c = what.line and in_c.times(measure.profile(p, what), lines.row)
     out[what.name] = c and function(row, number, line)
       return figure(what:of_line(line) + ((c[row] or {})[number] or 0))

@@ -207,8 +207,9 @@ export class Shell {
   /** @type {any} the function that formats times, or instructions */
   time;
 
-  // bar: an optional element of the head, kept when the head is redrawn
-  constructor(root, model, bar) {
+  // bar: an optional element of the head, kept when the head is redrawn; past:
+  // an optional one below the head
+  constructor(root, model, bar, past) {
     this.root = root;
     // all that was recorded, maybe beside a page that it is compared with
     this.own = model;
@@ -217,6 +218,7 @@ export class Shell {
     // other tools' profiles, by the names of their files
     this.files = new Map();
     this.bar = bar;
+    this.past = past;
     this.prepare();
   }
 
@@ -339,6 +341,7 @@ export class Shell {
     fill(
       this.root,
       this.header,
+      this.past,
       this.strip,
       this.wrong,
       this.main,

@@ -78,11 +78,11 @@ function wanted(app) {
   return (task) => !some || list[task].f === f.id;
 }
 
-function kindsTable(app, passes) {
+function kindsTable(app, out, passes) {
   const { list } = app.model.header.tasks;
   const rows = list.filter((_, i) => passes(i));
   const own = columns.filter(({ has }) => !has || rows.some(has));
-  const out = new Table(
+  out.change(
     [
       ...own,
       { title: "task", left: true, cell: (row) => taskName(app, row) },
@@ -100,11 +100,11 @@ function kindsTable(app, passes) {
     {
       caption: "Kinds of coroutines",
       none: "No coroutine was made or resumed.",
+      key: (row) => `${row.f} ${row.name} ${row.at}`,
       choose: (row) => row.f >= 0 && app.choose(app.model.functions[row.f]),
     },
   );
   out.show(rows);
-  return out;
 }
 
 // The task of a row, and its call path.
@@ -121,11 +121,11 @@ const placeColumns = (app, title) => [
   },
 ];
 
-function slicesTable(app, passes) {
+function slicesTable(app, out, passes) {
   const { slices } = app.model.header.tasks;
   const rows = slices.filter(({ task }) => passes(task));
   const waits = rows.some(({ wait }) => wait > 0);
-  const out = new Table(
+  out.change(
     [
       { title: "took", cell: (row) => time(row.took) },
       ...(waits
@@ -150,36 +150,30 @@ function slicesTable(app, passes) {
     ],
     {
       caption: "Longest slices",
-      limit: most,
       choose: (row) =>
         row.node >= 0 &&
         app.set(pathLink(app, row.node, app.model.functions[row.path.at(-1)])),
     },
   );
   out.show(rows);
-  return out;
 }
 
-function pausesTable(app, passes) {
+function pausesTable(app, out, passes) {
   const { pauses } = app.model.header.tasks;
-  const out = new Table(
+  out.change(
     [
       { title: "suspended", cell: (row) => time(row.ns) },
       { title: "times", cell: (row) => count(row.times) },
       ...placeColumns(app, "at"),
     ],
-    { caption: "Where they were suspended", limit: most },
+    { caption: "Where they were suspended" },
   );
   out.show(pauses.filter(({ task }) => passes(task)));
-  return out;
 }
 
-// The flame graph of waiting, or undefined where nothing was suspended.
-function waiting(app, passes) {
-  const { list, pauses } = app.model.header.tasks;
-  const shown = pauses.filter(({ task, ns }) => passes(task) && ns > 0);
-  if (shown.length === 0) return undefined;
-  const tree = suspendedTree(app, list, shown);
+// The flame graph of where coroutines were suspended.
+function suspended(app) {
+  let tree;
   const graph = new Icicle(app, {
     label:
       "Flame graph of where coroutines were suspended. A table follows with " +
@@ -193,58 +187,74 @@ function waiting(app, passes) {
     ],
     choose: (node) => graph.show_zoom(node),
   });
-  graph.show(layout(tree, tree.self));
-  return graph;
+  return {
+    graph,
+    draw(list, pauses) {
+      tree = suspendedTree(app, list, pauses);
+      graph.refresh(layout(tree, tree.self));
+    },
+  };
 }
 
 export function tasks(app, root) {
-  let graph;
-  let tables = [];
+  // the graph, from the first pause on
+  let shape;
+  const tables = [0, most, most].map(
+    (limit) => new Table([], { caption: "", limit }),
+  );
+  const [kinds, slices, pauses] = tables;
   function draw() {
     const passes = wanted(app);
-    graph?.close();
-    graph = waiting(app, passes);
-    tables = [
-      kindsTable(app, passes),
-      slicesTable(app, passes),
-      pausesTable(app, passes),
-    ];
-    const [kinds, slices, pauses] = tables;
+    const { list, pauses: all, exact } = app.model.header.tasks;
+    const shown = all.filter(({ task, ns }) => passes(task) && ns > 0);
+    if (shown.length > 0) {
+      shape ??= suspended(app);
+      shape.draw(list, shown);
+    }
+    kindsTable(app, kinds, passes);
+    slicesTable(app, slices, passes);
+    pausesTable(app, pauses, passes);
     refill(
       root,
       h(
         "p",
         { class: "lead" },
-        app.model.header.tasks.exact
+        exact
           ? "A slice is the time from a resume to the next yield: nothing " +
               "else in the program runs meanwhile."
           : "Estimated from samples, which see coroutines only while they run.",
       ),
       kinds.element,
       slices.rows.length > 0 &&
-        h("section", {}, h("h2", {}, "Longest slices"), slices.element),
-      graph &&
         h(
           "section",
-          { class: "suspended" },
+          { key: "slices" },
+          h("h2", {}, "Longest slices"),
+          slices.element,
+        ),
+      shown.length > 0 &&
+        h(
+          "section",
+          { key: "suspended", class: "suspended" },
           h("h2", {}, "Where they were suspended"),
-          graph.element,
+          shape.graph.element,
           pauses.element,
         ),
     );
-    graph?.resize();
+    shape?.graph.resize();
   }
   draw();
   return {
     update: draw,
-    resize: () => graph?.resize(),
+    resize: () => shape?.graph.resize(),
     key: (event) => {
+      const graph = shape?.graph;
       if (graph && document.activeElement === graph.canvas) {
         return graph.key(event);
       }
       const at = tables.find((t) => t.body.contains(document.activeElement));
       return (at || tables[0]).key(event);
     },
-    close: () => graph?.close(),
+    close: () => shape?.graph.close(),
   };
 }

@@ -3,7 +3,7 @@
 
 import { falls, nearest, peaks, ticks } from "./axis.js";
 import { palette } from "./colors.js";
-import { bar, fill, h } from "./dom.js";
+import { bar, fill, h, refill } from "./dom.js";
 import { bytes, count, percent, instant, plural, time } from "./format.js";
 import { measures } from "./measures.js";
 import { named as rangeName, parsed, written } from "./ranged.js";
@@ -21,34 +21,49 @@ const least = 0.05;
 class Chart {
   /** @type {number[] | undefined} a range of time, while it is chosen */
   dragged;
+  /** @type {number[]} when each point is, in ns */
+  ns = [];
+  /** @type {number[]} */
+  sizes = [];
+  /** @type {any[]} where sizes fall, and by how much */
+  falls = [];
+  // the points with the largest size, and with the cursor; -1: there is none
+  peak = 0;
+  cursor = -1;
 
   constructor(app) {
     this.app = app;
-    const { ns, bytes: sizes } = app.all.header.heap;
-    this.ns = ns;
-    this.sizes = sizes;
-    this.peak = sizes.reduce((best, n, i) => (n > sizes[best] ? i : best), 0);
-    this.falls = falls(sizes, sizes[this.peak] * least);
-    this.cursor = -1;
     // the time axis, if ranges of time can be chosen
     this.axis = app.all.header.axis;
-    this.canvas = h("canvas", {
-      class: "heap",
-      tabindex: "0",
-      role: "img",
-      "aria-label":
-        `The size of the heap over ${time(ns[ns.length - 1])}: ` +
-        `${bytes(sizes[0])} at first, ` +
-        `${bytes(sizes[sizes.length - 1])} at the end, at most ` +
-        `${bytes(sizes[this.peak])} after ${time(ns[this.peak])}. ` +
-        "Arrow keys go from point to point, Home and End to the first and " +
-        "the last. A table follows.",
-    });
+    this.canvas = h("canvas", { class: "heap", tabindex: "0", role: "img" });
+    this.load();
     this.tip = h("div", { class: "tip", hidden: true });
     this.element = h("div", { class: "iciclebox" }, this.canvas, this.tip);
     this.listen();
     this.observer = new ResizeObserver(() => this.draw());
     this.observer.observe(this.element);
+  }
+
+  // Takes the points from the model, which may have got new ones.
+  load() {
+    const { ns, bytes: sizes, seen } = this.app.all.header.heap;
+    // the point that the cursor is at is found again
+    const at = this.cursor >= 0 ? this.ns[this.cursor] : undefined;
+    this.ns = ns;
+    this.sizes = sizes;
+    this.peak = sizes.reduce((best, n, i) => (n > sizes[best] ? i : best), 0);
+    this.falls = falls(sizes, sizes[this.peak] * least);
+    this.cursor = at === undefined ? -1 : nearest(ns, at);
+    this.canvas.setAttribute(
+      "aria-label",
+      `${seen ? "Memory in use" : "The size of the heap"} over ` +
+        `${time(ns[ns.length - 1])}: ` +
+        `${bytes(sizes[0])} at first, ` +
+        `${bytes(sizes[sizes.length - 1])} at the end, at most ` +
+        `${bytes(sizes[this.peak])} after ${time(ns[this.peak])}. ` +
+        "Arrow keys go from point to point, Home and End to the first and " +
+        "the last. A table follows.",
+    );
   }
 
   x(ns) {
@@ -190,9 +205,9 @@ class Chart {
 
   listen() {
     const { canvas } = this;
-    const last = this.ns[this.ns.length - 1];
     const at = (event) => {
       const room = this.width - left - 12;
+      const last = this.ns[this.ns.length - 1];
       return ((event.offsetX - left) / room) * last;
     };
     /** @type {number | undefined} */
@@ -264,8 +279,10 @@ function facts(app) {
       ["collector", `${time(collector.ns)}, ${share} %`],
       ["collections", count(collector.cycles)],
       ["steps", count(collector.steps)],
-      ["longest step", time(collector.longest)],
     );
+    if (collector.longest !== undefined) {
+      rows.push(["longest step", time(collector.longest)]);
+    }
   }
   return h(
     "dl",
@@ -303,106 +320,146 @@ function kinds({ all: model }) {
 // the functions with the most of a measure; a click on one shows it in the
 // call graph
 function most(app, measure) {
-  const { model } = app;
-  const { self } = model.scope({ measure });
-  const list = model.functions.filter((f) => self[f.id] > 0);
-  list.sort((a, b) => self[b.id] - self[a.id]);
+  const table = new Table([], { caption: "" });
   const text = measure === "allocs" ? count : bytes;
-  const whole = model.wholeOf({}, measure);
-  const table = new Table(
-    [
-      { title: measures[measure].column, cell: (f) => text(self[f.id]) },
+  const element = h("section", {});
+  function draw() {
+    const { model } = app;
+    const { self } = model.scope({ measure });
+    const list = model.functions.filter((f) => self[f.id] > 0);
+    list.sort((a, b) => self[b.id] - self[a.id]);
+    const whole = model.wholeOf({}, measure);
+    table.change(
+      [
+        { title: measures[measure].column, cell: (f) => text(self[f.id]) },
+        {
+          title: "%",
+          class: "percent",
+          cell: (f) => app.share(self[f.id], whole, undefined, measure),
+        },
+        {
+          title: "",
+          class: "bars",
+          cell: (f) => bar(self[f.id] / whole, "self"),
+        },
+        { title: "function", left: true, cell: (f) => named(app, f) },
+        { title: "defined", left: true, cell: (f) => placed(f, true) },
+      ],
       {
-        title: "%",
-        class: "percent",
-        cell: (f) => app.share(self[f.id], whole, undefined, measure),
+        caption: `Functions, ${measures[measure].title.toLowerCase()}`,
+        key: (f) => f.title,
+        row: (f) => ({ "aria-selected": f === app.chosen ? "true" : null }),
+        choose: (f) => app.choose(f, { measure, view: "callgraph" }),
       },
-      {
-        title: "",
-        class: "bars",
-        cell: (f) => bar(self[f.id] / whole, "self"),
-      },
-      { title: "function", left: true, cell: (f) => named(app, f) },
-      { title: "defined", left: true, cell: (f) => placed(f, true) },
-    ],
-    {
-      caption: `Functions, ${measures[measure].title.toLowerCase()}`,
-      row: (f) => ({ "aria-selected": f === app.chosen ? "true" : null }),
-      choose: (f) => app.choose(f, { measure, view: "callgraph" }),
-    },
-  );
-  table.show(list.slice(0, 15));
-  const element = h(
-    "section",
-    {},
-    h("h2", {}, measures[measure].heading),
-    table.element,
-    h(
-      "p",
-      { class: "aside" },
+    );
+    table.show(list.slice(0, 15));
+    refill(
+      element,
+      h("h2", {}, measures[measure].heading),
+      table.element,
       h(
-        "a",
-        { href: app.link({ view: "flame", measure, by: undefined }) },
-        "As a flame graph",
+        "p",
+        { class: "aside" },
+        h(
+          "a",
+          { href: app.link({ view: "flame", measure, by: undefined }) },
+          "As a flame graph",
+        ),
       ),
-    ),
-  );
-  return { table, element };
+    );
+  }
+  return { table, element, draw };
 }
 
 // the points as a table, for people who cannot see the chart
 function listed(chart) {
   const box = h("div", {});
   const draw = () => {
+    const { seen } = chart.app.all.header.heap;
     const table = new Table(
       [
         { title: "after", cell: (i) => time(chart.ns[i]) },
-        { title: "heap", cell: (i) => bytes(chart.sizes[i]) },
+        { title: seen ? "in use" : "heap", cell: (i) => bytes(chart.sizes[i]) },
       ],
-      { caption: "The size of the heap", limit: 60 },
+      {
+        caption: seen ? "Memory in use" : "The size of the heap",
+        limit: 60,
+      },
     );
     table.show(peaks(chart.sizes, 60));
     fill(box, table.element);
   };
-  return h(
+  const element = h(
     "details",
     { class: "astable", ontoggle: draw },
     h("summary", {}, "As a table"),
     box,
   );
+  return { element, draw: () => element.open && draw() };
 }
 
+// What a live page says where the recording goes on: the heap over time is not
+// in its file yet.
+const later =
+  "The size of the heap over time is written when the recording ends, and " +
+  "comes then.";
+
 export function timeline(app, root) {
-  const chart = new Chart(app);
+  /** @type {any} the chart and its table; undefined: there are too few points */
+  let drawn;
   let tables = [];
+  const known = new Map();
+
+  // Takes new points, once there are two.
+  function load() {
+    if (drawn) return drawn.chart.load();
+    if (app.all.header.heap.ns.length < 2) return;
+    const chart = new Chart(app);
+    drawn = { chart, table: listed(chart) };
+  }
+
+  function tableOf(measure) {
+    if (!known.has(measure)) known.set(measure, most(app, measure));
+    return known.get(measure);
+  }
+
+  // what is above the functions: the chart, and what it tells
+  function over(range) {
+    const { heap } = app.all.header;
+    const aside = (text) => h("p", { class: "aside" }, text);
+    if (!drawn) return aside(later);
+    const shrank = drawn.chart.falls.length;
+    const what = heap.seen ? "Memory in use" : "The heap";
+    return [
+      h("h2", {}, heap.seen ? "Memory in use over time" : "The heap over time"),
+      drawn.chart.element,
+      aside(
+        shrank > 0
+          ? `${what} shrank ${plural(shrank, "time")} by ${100 * least} % of the peak or more; the marks below the line show when.`
+          : `${what} never shrank by ${100 * least} % of the peak or more.`,
+      ),
+      heap.seen && aside(`As this page has seen it. ${later}`),
+      range &&
+        app.all !== app.model &&
+        aside(
+          `Which functions allocated in ${rangeName(range)} alone is not known.`,
+        ),
+      drawn.table.element,
+    ];
+  }
 
   function draw() {
     const { range } = app.model;
     const wanted = ["bytes", "live"].filter((m) =>
       app.model.measures.includes(m),
     );
-    tables = wanted.map((measure) => most(app, measure));
-    const shrank = chart.falls.length;
-    fill(
+    tables = wanted.map(tableOf);
+    for (const table of tables) table.draw();
+    load();
+    refill(
       root,
       facts(app),
-      h("h2", {}, "The heap over time"),
-      chart.element,
-      h(
-        "p",
-        { class: "aside" },
-        shrank > 0
-          ? `The heap shrank ${plural(shrank, "time")} by ${100 * least} % of the peak or more; the marks below the line show when.`
-          : `The heap never shrank by ${100 * least} % of the peak or more.`,
-      ),
-      range
-        ? h(
-            "p",
-            { class: "aside" },
-            `Which functions allocated in ${rangeName(range)} alone is not known.`,
-          )
-        : "",
-      listed(chart),
+      over(range),
       h(
         "div",
         { class: "columns apart" },
@@ -410,20 +467,21 @@ export function timeline(app, root) {
       ),
       kinds(app),
     );
-    chart.draw();
+    drawn?.chart.draw();
+    drawn?.table.draw();
   }
 
   draw();
   return {
     update: draw,
-    resize: () => chart.draw(),
-    print: () => chart.draw(),
+    resize: () => drawn?.chart.draw(),
+    print: () => drawn?.chart.draw(),
     key: (event) => {
-      if (chart.key(event)) return true;
+      if (drawn?.chart.key(event)) return true;
       const inside = ({ table }) => table.body.contains(document.activeElement);
       const at = tables.find(inside) || tables[0];
       return at ? at.table.key(event) : false;
     },
-    close: () => chart.observer.disconnect(),
+    close: () => drawn?.chart.observer.disconnect(),
   };
 }

@@ -8,10 +8,14 @@ local data = require "cprof.html.data"
 local framed = require "cprof.html.framed"
 local graph = require "cprof.count.graph"
 local json = require "cprof.encoding.json"
+local kept = require "cprof.serve.kept"
+local measure = require "cprof.count.measure"
+local memory = require "cprof.html.memory"
 local order = require "cprof.text.order"
 local pack = require "cprof.html.pack"
 local since = require "cprof.follow.since"
 local sources = require "cprof.serve.sources"
+local tasks = require "cprof.serve.tasks"
 
 local feed = {}
 
@@ -24,6 +28,11 @@ local feed = {}
 ---    nil: they begin with the recording
 ---@field private shown? cprof.Profile    `profile` less the figures of `base`
 ---@field private exact? userdata    nodes at the last exact load, see coarse
+---@field private measures cprof.Measure[]  that nodes have besides their own
+---@field private lined cprof.Measure[]     those of them that lines have
+---@field private measured table<string, userdata>  by name of such a measure:
+---    the nodes of `shown` in it
+---@field private kept cprof.Served         what else pages are told
 ---@field private told table<integer, integer>  { node -> self time }: nodes
 ---    that pages were told at later loads
 ---@field private loads integer       since the epoch began
@@ -33,6 +42,8 @@ local feed = {}
 ---    is the version that changed it last
 ---@field private number integer[]    by id of a row's first function: the row's
 ---    number, from 0
+---@field private counts table<integer, integer>  by number of a row: its
+---    samples at the last load
 ---@field private index integer[]     function -> its row's number; -1: overhead
 ---@field private messages table<integer, string>  by version that a page has
 local Feed = {}
@@ -51,7 +62,8 @@ local function begin(self)
   self.version, self.messages = 1, {}
   self.shown, self.nodes_at, self.recent, self.told = nil, {}, {}, {}
   self.rows, self.number, self.index = {}, {}, {}
-  self.sources = sources.new()
+  self.measures, self.lined, self.measured, self.counts = {}, {}, {}, {}
+  self.kept, self.sources = kept.new(), sources.new {}
 end
 
 ---@param title string   the name of what is followed
@@ -98,6 +110,18 @@ local function index_of(self, p, rows)
   return out, of
 end
 
+-- The rows of which a profile of samples has new ones, by number. A line that
+-- calls C functions has new estimates then, but no samples of its own.
+local function fresh_of(self, p, rows)
+  local out = {}
+  for _, row in ipairs(p.samples and rows or {}) do
+    local number = self.number[row.func.id]
+    out[number] = self.counts[number] ~= row.total_count
+    self.counts[number] = row.total_count
+  end
+  return out
+end
+
 -- Stores the rows whose fields have changed. Has any changed?
 local function add_rows(self, rows, exact)
   local changed = false
@@ -125,6 +149,23 @@ local function add_told(self, p, list)
   self.told = {}
 end
 
+-- Adds to `list` the nodes that have changed in measures that are no times:
+-- blocks are freed while other functions run.
+local function add_measured(self, p, list)
+  local seen, n = {}, #list
+  for _, id in ipairs(list) do seen[id] = true end
+  for _, row in ipairs(self.measures) do
+    local nodes = measure.profile(p, row).nodes
+    if not row:timed() then
+      for id in core.changes(nodes, self.measured[row.name], true) do
+        if not seen[id] then seen[id], list[#list + 1] = true, id end
+      end
+    end
+    self.measured[row.name] = nodes
+  end
+  if #list > n then table.sort(list) end
+end
+
 -- Returns the nodes whose figures have changed. Their version is the next one.
 local function add_nodes(self, p, exact)
   local before = self.shown and (exact and self.exact or self.shown.nodes)
@@ -134,8 +175,42 @@ local function add_nodes(self, p, exact)
     if not exact then self.told[id] = own end
   end
   if exact then add_told(self, p, list) end
+  add_measured(self, p, list)
   for _, id in ipairs(list) do self.nodes_at[id] = self.version + 1 end
   return list
+end
+
+-- The measures that pages are told besides the profile's own. CPU time follows
+-- from time and waiting. After a reset, it is not known what was allocated
+-- since then.
+local function measures_of(self, p)
+  local out = {}
+  for _, row in ipairs(memory.possible(p)) do
+    if row.name ~= "cpu" and (row:timed() or not self.base) then
+      out[#out + 1] = row
+    end
+  end
+  return out
+end
+
+-- Does this epoch have other measures than a profile?
+local function differs(self, list)
+  for i = 1, math.max(#list, #self.measures) do
+    if list[i] ~= self.measures[i] then return true end
+  end
+  return false
+end
+
+-- Stores what is neither a node nor a function nor a source. Has it changed?
+local function add_others(self, p)
+  local version = self.version + 1
+  local changed = self.kept:set("words", memory.words(memory.possible(p)),
+    version)
+  if self.base then return changed end
+  changed = self.kept:set("memory", memory.of(p), version) or changed
+  changed = self.kept:set("collector", memory.collector(p), version) or changed
+  changed = self.kept:set("heap", memory.heap(p), version) or changed
+  return tasks.add(self.kept, p, self.index, version) or changed
 end
 
 -- Begins the next version. `nodes` are those that it has changed.
@@ -150,14 +225,25 @@ local function add(self, p, final)
   self.loads = before and self.loads + 1 or 0
   local exact = final or self.loads % coarse == 0 or not p.measure:timed()
   if before and not core.since(p.nodes, before.nodes) then return false end
+  local measures = measures_of(self, p)
+  if before and differs(self, measures) then return false end
+  if not before then
+    self.measures, self.lined = measures, {}
+    for _, row in ipairs(measures) do
+      if row.line then self.lined[#self.lined + 1] = row end
+    end
+    self.sources = sources.new(self.lined)
+  end
   local rows = graph.functions(p, true)
   table.sort(rows, order "func.id")
   local index, by_title = index_of(self, p, rows)
   if not index then return false end
   self.index = index
-  local changed = self.sources:add(p, by_title, self.version + 1, exact)
+  local changed = self.sources:add(p, by_title, self.version + 1, exact,
+    fresh_of(self, p, rows))
   changed = add_rows(self, rows, exact) or changed
   local nodes = add_nodes(self, p, exact)
+  changed = add_others(self, p) or changed
   self.shown = p
   if exact then self.exact = p.nodes end
   if changed or #nodes > 0 then step(self, nodes) end
@@ -197,13 +283,17 @@ function Feed:reset()
   self:add(self.profile)
 end
 
+-- columns of nodes in any message
+local usual <const> = 7
+
 -- Nodes as columns of bytes: the distance of the id from that of the node
 -- before, the distance of the caller's id, the number of the row, calls or
--- samples, self time, overhead in it, and the line of the call. Pages count ids
--- from 0, and without the node of profiler overhead, which is the second.
+-- samples, self time, overhead in it, the line of the call, and what it has in
+-- each other measure. Pages count ids from 0, and without the node of profiler
+-- overhead, which is the second.
 local function nodes_of(self, ids)
   local put, get, last = {}, {}, -1
-  for i = 1, 7 do put[i], get[i] = pack.column() end
+  for i = 1, usual + #self.measures do put[i], get[i] = pack.column() end
   local nodes, sampled = self.shown.nodes, self.shown.samples ~= nil
   local function place(id) return id == 1 and 0 or id - 2 end
   for _, id in ipairs(ids) do
@@ -216,6 +306,10 @@ local function nodes_of(self, ids)
     put[5](own > 0 and own or 0)
     put[6](not sampled and raw > own and raw - own or 0)
     put[7](line)
+    for i, row in ipairs(self.measures) do
+      local _, _, _, _, n = core.node(self.measured[row.name], id)
+      put[usual + i](n > 0 and n or 0)
+    end
     last = at
   end
   local sizes = { #ids }
@@ -264,10 +358,30 @@ local function frames_of(self)
   return framed.of(p, self.index)
 end
 
+local function names_of(list)
+  local out = {}
+  for i, row in ipairs(list) do out[i] = row.name end
+  return out
+end
+
+-- Which measures nodes and lines have, and from how many samples figures are.
+local function measures_told(self)
+  local p = self.shown
+  local estimated = p.time_samples or p.meta.live_interval
+  return { names = names_of(self.measures), lines = names_of(self.lined),
+    taken = estimated and memory.taken(p, memory.possible(p)) or nil }
+end
+
 local function content(self, version)
   local p = self.shown
   local list, figures = self.sources:since(version)
+  local values, lists = self.kept:since(version)
   return {
+    measures = measures_told(self), words = values.words,
+    memory = values.memory, collector = values.collector, heap = values.heap,
+    tasks = p.tasks and not self.base and { exact = p.meta.tasks or nil,
+      list = lists.tasks, pauses = lists.pauses,
+      slices = values.slices } or nil,
     unit = p.measure.unit, meta = data.meta(p), notes = notes_of(p),
     whole = p.measure.whole, most = bound.most(p),
     samples = data.samples(p),

@@ -6,6 +6,7 @@ local in_c = require "cprof.annotate.in_c"
 local json = require "cprof.encoding.json"
 local lines = require "cprof.count.lines"
 local lists = require "cprof.text.lists"
+local memory = require "cprof.html.memory"
 local text = require "cprof.source.text"
 
 local sources = {}
@@ -17,19 +18,31 @@ local sources = {}
 ---@field parts_text string  `parts` as JSON, to find changes
 ---@field parts_at integer  the version that changed them last
 ---@field lines table<integer, table<integer, integer[]>>  { number of a row ->
----    { line -> what data.line returns, then the version that changed it last }
----    }
+---    { line -> what data.line returns, then its figures in other measures;
+---    `at` is the version that changed it last } }
 ---@field private seen any[]  see seen_of
 
 ---@class cprof.ServedSources
 ---@field list cprof.ServedSource[]
 ---@field number table<string, integer>  name in the profile -> number, from 0
+---@field private measures cprof.Measure[]  other measures that lines have
+---@field private estimates table<integer, boolean>  by place in a line's
+---    figures: is it an estimate, which may change where nothing was recorded?
 local Sources = {}
 Sources.__index = Sources
 
+---@param measures cprof.Measure[]  other measures that lines have
 ---@return cprof.ServedSources
-function sources.new()
-  return setmetatable({ list = {}, number = {} }, Sources)
+function sources.new(measures)
+  local estimates = {}
+  for i, field in ipairs(data.line_fields) do
+    estimates[i] = field ~= "hits" and field ~= "calls"
+  end
+  for i, row in ipairs(measures) do
+    estimates[#data.line_fields + i] = row:timed()
+  end
+  return setmetatable({ list = {}, number = {}, measures = measures,
+    estimates = estimates }, Sources)
 end
 
 -- the fields of a source that show whether it has changed
@@ -46,24 +59,23 @@ local function same(a, b, except)
   return true
 end
 
--- how many figures of a line pages get; the version comes after them
-local told <const> = #data.line_fields
-local at_version <const> = told + 1
-
--- which fields are estimates, which may change where nothing was recorded
-local estimates = {}
-for i, field in ipairs(data.line_fields) do
-  estimates[i] = field ~= "hits" and field ~= "calls"
+-- the figures of a line in all measures
+local function figures_of(self, key, n, line, rows)
+  local out = data.line(line, (rows.c[key] or {})[n])
+  for _, row in ipairs(self.measures) do
+    out[#out + 1] = rows.others[row.name](key, n, line)
+  end
+  return out
 end
 
 -- Stores the lines of a row whose figures have changed. Has any changed?
-local function add_lines(to, list, c, version, exact)
+local function add_lines(self, to, key, rows, version, exact)
   local changed = false
-  for n, line in pairs(list) do
+  for n, line in pairs(rows.lines[key] or {}) do
     local old = to[n]
-    local now = (old or data.any(line)) and data.line(line, c[n])
-    if now and not (old and same(now, old, not exact and estimates)) then
-      now[at_version], to[n], changed = version, now, true
+    local now = (old or data.any(line)) and figures_of(self, key, n, line, rows)
+    if now and not (old and same(now, old, not exact and self.estimates)) then
+      now.at, to[n], changed = version, now, true
     end
   end
   return changed
@@ -80,7 +92,7 @@ local function add_parts(of, p, key, version)
 end
 
 -- Stores what has changed in a source. Has anything changed?
-local function add(self, p, key, list, rows, version, exact)
+local function add(self, p, key, list, rows, version, exact, fresh)
   if not self.number[key] then
     self.number[key] = #self.list
     self.list[#self.list + 1] = { seen = {}, lines = {}, parts = {},
@@ -95,8 +107,8 @@ local function add(self, p, key, list, rows, version, exact)
   end
   for _, row in ipairs(rows[key] or {}) do
     of.lines[row.number] = of.lines[row.number] or {}
-    changed = add_lines(of.lines[row.number], rows.lines[row.key] or {},
-      rows.c[row.key] or {}, version, exact) or changed
+    changed = add_lines(self, of.lines[row.number], row.key, rows, version,
+      exact or fresh[row.number]) or changed
   end
   if changed then add_parts(of, p, key, version) end
   return changed
@@ -107,21 +119,26 @@ end
 ---@param number table<string, integer>  title of a row -> its number
 ---@param version integer  the one that gets the changes
 ---@param exact boolean    whether a change of estimates alone counts
+---@param fresh table<integer, boolean>  by number of a row: does such a change
+---    count in its lines?
 ---@return boolean
-function Sources:add(p, number, version, exact)
+function Sources:add(p, number, version, exact, fresh)
   if not lines.recorded(p) then return false end
   local all, changed = p.lines_of(), false
   local rows = data.rows_of(p, number)
   rows.lines, rows.c = p.lines_by_row(), in_c.times(p, lines.row)
+  rows.others = memory.lines(p, self.measures)
   for _, key in ipairs(lists.keys(all)) do
-    changed = add(self, p, key, all[key], rows, version, exact) or changed
+    changed = add(self, p, key, all[key], rows, version, exact, fresh) or
+      changed
   end
   text.forget()
   return changed
 end
 
 ---What has changed after a version: sources as { number, changed fields }, and
----a flat list of lines: number of the source, line, number of the row, figures.
+---a flat list of lines: number of the source, line, number of the row, figures,
+---and those in other measures.
 ---@param version integer
 ---@return table[] list
 ---@return integer[] figures
@@ -136,10 +153,10 @@ function Sources:since(version)
     if next(changes) then list[#list + 1] = { i - 1, changes } end
     for row, own in pairs(of.lines) do
       for n, line in pairs(own) do
-        if line[at_version] > version then
+        if line.at > version then
           local at = #figures
           figures[at + 1], figures[at + 2], figures[at + 3] = i - 1, n, row
-          table.move(line, 1, told, at + 4, figures)
+          table.move(line, 1, #line, at + 4, figures)
         end
       end
     end
