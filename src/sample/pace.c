@@ -186,7 +186,6 @@ static void pace_stretch (const Pace *p, uint64_t now, Away away, Weight *w) {
   uint64_t after = ns - late, preempted = 0, waited = 0, off;
   if (late > PACE_LATE) preempted = pace_away(late, &away, &waited);
   if (p->waits) {
-    away.waited += waited;
     waited = 0;
     w->wait = w->ns;
   }

@@ -230,8 +230,9 @@ static void sample_watch (Sampler *s) {
 
 /* Frees the watcher. To be called when no tick can come any more. */
 static void sample_freewatcher (Sampler *s) {
-  watcher_free(s->watcher);
+  Watcher *w = s->watcher;
   s->watcher = NULL;
+  watcher_free(w);
 }
 
 
