@@ -14,6 +14,8 @@
 #include <pthread.h>
 #endif
 
+#include "base/whole.h"
+
 
 /*
 ** Does the system have POSIX signals? Where it does not, the files that need
@@ -54,13 +56,27 @@ typedef int PlatformOnce;
 #define PLATFORM_WATCH	(PLATFORM_TIMERS && PLATFORM_INTERRUPTED)
 
 
-/* Linkage of functions that only cprof calls. */
-#if defined(CPROF_AMALGAMATION)
+/*
+** Linkage of functions that only cprof calls. In a build without all parts,
+** nothing may call some of them.
+*/
+#if defined(CPROF_AMALGAMATION) && !CPROF_WHOLE && defined(__GNUC__)
+#define CPROF_I	__attribute__((unused)) static
+#elif defined(CPROF_AMALGAMATION)
 #define CPROF_I	static
 #elif defined(__GNUC__) && !defined(_WIN32)
 #define CPROF_I	__attribute__((visibility("hidden"))) extern
 #else
 #define CPROF_I	extern
+#endif
+
+
+/*
+** For the declaration of a function that a program may lack: its address is
+** then NULL. Not defined where the linker refuses that.
+*/
+#if defined(__GNUC__) && defined(__ELF__)
+#define PLATFORM_WEAK	__attribute__((weak))
 #endif
 
 

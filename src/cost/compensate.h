@@ -10,6 +10,14 @@
 #include "count/recording.h"
 
 
+/* the overhead to take out of the times */
+typedef struct Overhead {
+  const char *unknown;	/* why it is not taken out, or NULL */
+  Costs costs;		/* as measured */
+  const Chunks *nodes;	/* int64_t: ns of each node; NULL: by 'costs' */
+  const Chunks *lines;	/* const int64_t *: by function, ns of each line */
+} Overhead;
+
 /*
 ** The costs in this recording: the 'measured' ones, corrected by what its
 ** timed events took within the hook. 'rate' is ns in a tick.

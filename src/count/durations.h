@@ -93,6 +93,7 @@ static inline DurationParts parts_subtract (DurationParts a,
   return a;
 }
 
+#if CPROF_WHOLE
 /* Converts the times of the slowest calls from ticks to ns. */
 static inline void durations_tons (Durations *d, Scale scale) {
   int i;
@@ -105,5 +106,6 @@ static inline void durations_tons (Durations *d, Scale scale) {
     c->parts.overhead = clock_ns(scale, c->parts.overhead);
   }
 }
+#endif
 
 #endif

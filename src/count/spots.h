@@ -31,6 +31,7 @@ static inline int spot_isinfile (const Spot *s) {
   return s->module < SPOT_MORE;
 }
 
+#if CPROF_WHOLE
 static inline Spot spot_of (const TallyCount *x) {
   Spot s;
   s.weight = x->ticks;
@@ -39,6 +40,7 @@ static inline Spot spot_of (const TallyCount *x) {
   s.address = (uint64_t)x->key[3] << 32 | x->key[2];
   return s;
 }
+#endif
 
 /* Adds the weight of a spot. 0: out of memory, and nothing was added. */
 CPROF_I int spots_add (Tally *t, const Spot *s);

@@ -7,9 +7,9 @@
 #ifndef livefile_h
 #define livefile_h
 
+#include "cost/compensate.h"
 #include "file/journal.h"
 #include "follow/recorder.h"
-#include "profile/snapshot.h"
 
 
 /*

@@ -103,6 +103,54 @@ local function sorted()
   return out
 end
 
+-- Files without their extensions, or folders: those that a build with
+-- CPROF_PARTS=recorder leaves out, see base/whole.h.
+local reports = {}
+for name in ([[
+  base/arena file/reader file/restor host/embed
+  lua/laxis lua/lcall lua/lhistory lua/lloops lua/lmemory lua/lmeta lua/lnative
+  lua/lnodes lua/loan lua/loutside lua/lprofile lua/lrebuild lua/lremote
+  lua/lsave lua/ltasks lua/lvariables
+  profile/callgraph profile/fold profile/history profile/join
+  profile/profile profile/prune profile/range profile/rebuild profile/snapshot
+  remote/ system/
+]]):gmatch "%g+" do reports[#reports + 1] = name end
+
+-- Those that run when recording begins and ends, or for a file. A build that is
+-- to be small compiles them for size.
+local rare = {}
+for name in ([[
+  base/clock base/modules base/platform base/probe base/sigbus base/taskclock
+  base/timer base/watch cost/compensate file/ host/api host/only
+  identity/dump identity/label identity/library internals/ lua/ profile/
+  record/begin record/calltrace record/control record/current record/interval
+  record/life
+]]):gmatch "%g+" do rare[#rare + 1] = name end
+
+local function is_of(path, list)
+  for _, name in ipairs(list) do
+    if path:find("src/" .. name, 1, true) then return true end
+  end
+  return false
+end
+
+-- the pragmas around a file that is to be small
+local small_begin, small_end = [[
+#if WHOLE_SMALL_GCC
+#pragma GCC push_options
+#pragma GCC optimize ("Os")
+#elif WHOLE_SMALL_CLANG
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpragma-clang-attribute"
+#pragma clang attribute push (__attribute__((minsize)), apply_to = function)
+#endif]], [[
+#if WHOLE_SMALL_GCC
+#pragma GCC pop_options
+#elif WHOLE_SMALL_CLANG
+#pragma clang attribute pop
+#pragma clang diagnostic pop
+#endif]]
+
 local out, emitted = {}, {}
 
 local function emit(path)
@@ -110,6 +158,10 @@ local function emit(path)
   emitted[path] = true
   included(path, emit)
   out[#out + 1] = ("\n\n/* %s */\n"):format(path)
+  local absent = is_of(path, reports) or path == build .. "/embedded.h"
+  local small = path:find "%.c$" and not absent and is_of(path, rare)
+  if absent then out[#out + 1] = "#if CPROF_WHOLE" end
+  if small then out[#out + 1] = small_begin end
   local macros = {}
   for _, line in ipairs(parse(path)) do
     if type(line) == "string" then
@@ -121,6 +173,8 @@ local function emit(path)
   if path:find "%.c$" then -- its macros are its own
     for _, macro in ipairs(macros) do out[#out + 1] = "#undef " .. macro end
   end
+  if small then out[#out + 1] = small_end end
+  if absent then out[#out + 1] = "#endif" end
 end
 
 local function feature_lines()
@@ -176,6 +230,7 @@ extern "C" {
 #endif
 ]]
 
+emit "src/base/whole.h"  -- which tells what is left out
 for _, path in ipairs(sorted()) do emit(path) end
 
 local part = {

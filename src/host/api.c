@@ -288,7 +288,7 @@ int cprof_interruptible (lua_State *L) {
 
 void cprof_thread (lua_State *L) {
   Recorder *r = recorder_get(L);
-#if PLATFORM_SIGNALS
+#if PLATFORM_SIGNALS && CPROF_WHOLE
   listen_enter(L);
 #endif
   if (r != NULL) control_enter(r, L);
@@ -436,10 +436,14 @@ typedef struct ApiFile {
 static int api_file (lua_State *L) {
   const ApiFile *a = cast(const ApiFile *, lua_touserdata(L, 1));
   lua_settop(L, 0);
+#if CPROF_WHOLE
   api_function(L, "snapshot");
   lua_call(L, 0, 1);
   lua_getfield(L, -1, a->method);
   lua_insert(L, -2);
+#else
+  api_function(L, a->method);
+#endif
   if (strcmp(a->method, "export") == 0) lua_pushstring(L, a->format);
   lua_pushstring(L, a->path);
   lua_call(L, lua_gettop(L) - 1, 2);

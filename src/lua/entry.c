@@ -13,9 +13,6 @@
 #include "system/signals.h"
 
 
-#define ENTRY	"cprof.entry"
-
-
 /* {======================================================
 ** The program's hook
 ** ======================================================= */
@@ -25,7 +22,7 @@ int entry_puthook (const SavedHook *own, lua_State *L) {
   savedhook_save(&pending, L);
   savedhook_set(own, L);
   if (pending.hook == NULL) return 0;
-#if PLATFORM_SIGNALS
+#if PLATFORM_SIGNALS && CPROF_WHOLE
   if (signals_again(L, pending.hook) || listen_pending(L, pending.hook))
     return 1;
 #endif
@@ -96,9 +93,13 @@ int entry_ask (lua_State *L, int arguments, int results) {
 }
 
 
+#if CPROF_WHOLE
+
 /* {======================================================
 ** For the Lua part
 ** ======================================================= */
+
+#define ENTRY	"cprof.entry"
 
 static Entry *entry_check (lua_State *L) {
   return cast(Entry *, luaL_checkudata(L, 1, ENTRY));
@@ -182,3 +183,5 @@ void entry_open (lua_State *L) {
   lua_pop(L, 1);
   luaL_setfuncs(L, entry_list, 0);
 }
+
+#endif

@@ -12,7 +12,6 @@
 #include "lua/lfile.h"
 #include "lua/lmeta.h"
 #include "lua/loptions.h"
-#include "lua/lprofile.h"
 #include "lua/lslow.h"
 #include "lua/lstate.h"
 #include "lua/ltable.h"
@@ -94,7 +93,7 @@ static int core_start (lua_State *L) {
   else if (r->callback) lua_pushstring(L, during[r->callback]);
   else if (control_active(r, L)) lua_pushliteral(L, "already running");
   else {
-    int n = lprofile_nogc(L, core_begin, 1);
+    int n = lstate_nogc(L, core_begin, 1);
     recorder_skip(r);
     return n;
   }
@@ -119,7 +118,7 @@ static int core_finish (lua_State *L) {
 
 
 static int core_finished (lua_State *L) {
-  return lprofile_nogc(L, core_finish, 0);
+  return lstate_nogc(L, core_finish, 0);
 }
 
 
@@ -174,6 +173,8 @@ static int core_reset (lua_State *L) {
 }
 
 
+#if CPROF_WHOLE
+
 /* options -> costs, in ns, measured anew; or nil and why there are none */
 static int core_calibrate (lua_State *L) {
   const Recorder *r = recorder_get(L);
@@ -203,6 +204,8 @@ static int core_costs (lua_State *L) {
   if (f != NULL) memset(f->timing, 0, sizeof f->timing);
   return 0;
 }
+
+#endif
 
 
 /*
@@ -304,8 +307,10 @@ void lcore_open (lua_State *L) {
     {"reset", core_reset},
     {"state", core_state},
     {"frame", core_frame},
+#if CPROF_WHOLE
     {"calibrate", core_calibrate},
     {"costs", core_costs},
+#endif
     {"internals", core_internals},
     {NULL, NULL}
   };

@@ -21,9 +21,6 @@
 #include "system/system.h"
 
 
-#define LOADED	"cprof.loaded"
-#define PATHS	"paths"		/* a text: where functions are found */
-
 /* addresses: keys in the registry, of what the Lua part has set */
 static const char NAMING = 0;	/* a function that returns names of functions */
 static const char META = 0;	/* a table of strings about the program */
@@ -55,11 +52,7 @@ int lfile_meta (lua_State *L, Journal *j) {
 }
 
 
-/*
-** Writes the paths in 'at'. Each has the key of a C function or 0, first and
-** last line, and two strings: source and path.
-*/
-static int describe_paths (Journal *j, const char *at, size_t size) {
+int lfile_paths (Journal *j, const char *at, size_t size) {
   const char *end = at + size;
   int ok = 1;
   while (ok && at < end) {
@@ -83,9 +76,9 @@ static int describe_all (lua_State *L) {
   size_t size;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &META) == LUA_TTABLE)
     a->ok = lfile_meta(L, a->journal);
-  paths = texts_get(L, PATHS, &size);
+  paths = texts_get(L, TEXTS_PATHS, &size);
   if (paths != NULL)
-    a->ok = describe_paths(a->journal, paths, size) && a->ok;
+    a->ok = lfile_paths(a->journal, paths, size) && a->ok;
   a->ok = journal_meta(a->journal, "cprof_version", CPROF_VERSION,
                        sizeof CPROF_VERSION - 1) && a->ok;
   return 0;
@@ -94,15 +87,21 @@ static int describe_all (lua_State *L) {
 
 /*
 ** Asking -> : calls NAMING, and writes its results: { key, name, title, ... },
-** and a table of strings that are known only at the end
+** a table of strings that are known only at the end, and paths as the option
+** 'paths' has them, or nil
 */
 static int name_all (lua_State *L) {
   Asking *a = cast(Asking *, lua_touserdata(L, 1));
+  const char *paths;
+  size_t size;
   lua_Integer n, i;
   int k;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &NAMING);
-  lua_call(L, 0, 2);
-  if (lua_istable(L, -1)) a->ok = lfile_meta(L, a->journal);
+  lua_call(L, 0, 3);
+  paths = lua_tolstring(L, -1, &size);
+  if (paths != NULL) a->ok = lfile_paths(a->journal, paths, size);
+  lua_pop(L, 1);
+  if (lua_istable(L, -1)) a->ok = lfile_meta(L, a->journal) && a->ok;
   lua_pop(L, 1);
   luaL_checktype(L, -1, LUA_TTABLE);
   n = (lua_Integer)lua_rawlen(L, -1);
@@ -163,7 +162,7 @@ static void file_keep (lua_State *L, int arg) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &META);
   lua_getfield(L, arg, "paths");
   paths = lua_tolstring(L, -1, &size);
-  texts_set(L, PATHS, paths != NULL ? paths : "", paths != NULL ? size : 0);
+  texts_set(L, TEXTS_PATHS, paths != NULL ? paths : "", paths != NULL ? size : 0);
   lua_pop(L, 1);
   lua_pushnil(L);  /* the options are kept, where this would cost memory */
   lua_setfield(L, arg, "paths");
@@ -208,15 +207,19 @@ static int lfile_writenames (lua_State *L) {
 
 /* -> : writes the names that are known now, while recording */
 static int lfile_names (lua_State *L) {
-  return lprofile_nogc(L, lfile_writenames, 0);
+  return lstate_nogc(L, lfile_writenames, 0);
 }
 
 /* }====================================================== */
 
 
+#if CPROF_WHOLE
+
 /* {======================================================
 ** Loading
 ** ======================================================= */
+
+#define LOADED	"cprof.loaded"
 
 static int loaded_gc (lua_State *L) {
   reader_free(cast(Loaded *, luaL_checkudata(L, 1, LOADED)));
@@ -368,7 +371,7 @@ static int lfile_load (lua_State *L) {
     lua_pushfstring(L, "%s: %s", path, l->why);
     return 2;
   }
-  return lprofile_nogc(L, load_push, 1);
+  return lstate_nogc(L, load_push, 1);
 }
 
 /* }====================================================== */
@@ -382,16 +385,23 @@ static int lfile_until (lua_State *L) {
 }
 
 
+#endif
+
+
 static const luaL_Reg lfile_list[] = {
   {"naming", lfile_naming},
   {"names", lfile_names},
+#if CPROF_WHOLE
   {"load", lfile_load},
   {"until_now", lfile_until},
+#endif
   {NULL, NULL}
 };
 
 
 void lfile_open (lua_State *L) {
+#if CPROF_WHOLE
   system_class(L, LOADED, loaded_gc);
+#endif
   luaL_setfuncs(L, lfile_list, 0);
 }

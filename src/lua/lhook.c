@@ -95,6 +95,20 @@ static const Replaced replaced[] = {
 #define REPLACED	(sizeof replaced / sizeof *replaced)
 
 
+/*
+** The function that opens the library; NULL: the host does not have it compiled
+** in.
+*/
+#if !CPROF_LUA_DEBUG
+#define LHOOK_OPENER	((lua_CFunction)NULL)
+#else
+#define LHOOK_OPENER	luaopen_debug
+#if defined(PLATFORM_WEAK)
+LUAMOD_API int luaopen_debug (lua_State *L) PLATFORM_WEAK;
+#endif
+#endif
+
+
 /* Pushes the table of the library 'debug'. 0: it is not open. */
 static int lhook_library (lua_State *L) {
   if (lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE) != LUA_TTABLE)
@@ -122,11 +136,12 @@ static void lhook_set (lua_State *L, int table, const char *name) {
 
 
 void lhook_replace (lua_State *L) {
+  lua_CFunction opener = LHOOK_OPENER;
   int top = lua_gettop(L), library;
   size_t i;
-  if (lhook_library(L)) {
+  if (opener != NULL && lhook_library(L)) {
     library = lua_gettop(L);
-    lua_pushcfunction(L, luaopen_debug);  /* makes a new table, to compare */
+    lua_pushcfunction(L, opener);  /* makes a new table, to compare */
     lua_call(L, 0, 1);
     for (i = 0; i < REPLACED; i++) {
       const char *name = replaced[i].name;

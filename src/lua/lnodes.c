@@ -13,6 +13,7 @@
 #include "lua/lstate.h"
 #include "lua/ltable.h"
 #include "lua/parts.h"
+#include "profile/possible.h"
 
 
 #define NODES	"cprof.nodes"

@@ -7,7 +7,7 @@
 #include <lauxlib.h>
 
 #include "lua/entry.h"
-#include "lua/lprofile.h"
+#include "lua/lfunction.h"
 #include "lua/lslow.h"
 #include "lua/ltable.h"
 #include "record/calltrace.h"
@@ -48,7 +48,7 @@ typedef struct Question {
 static int ask_include (lua_State *L) {
   Question *q = cast(Question *, lua_touserdata(L, 2));
   options_push(L, "filter");
-  lprofile_pushfunction(L, q->functions, q->function);
+  lfunction_push(L, q->functions, q->function);
   lua_pushvalue(L, 1);
   lua_call(L, 2, 1);
   return 1;
@@ -119,10 +119,10 @@ static void trace_pushtitle (lua_State *L, const Tracing *t) {
   if (lua_rawgeti(L, -1, f->id) != LUA_TNIL) return;
   lua_pop(L, 1);
   if (f->kind == FUNCTION_ZONE)
-    lprofile_pushtext(L, &t->functions->text, f->name);
+    lfunction_pushtext(L, &t->functions->text, f->name);
   else {
     options_push(L, "title");
-    lprofile_pushfunction(L, t->functions, f);
+    lfunction_push(L, t->functions, f);
     if (lua_getstack(L, 1, &ar)) lua_getinfo(L, "f", &ar);
     else lua_pushnil(L);
     lua_call(L, 2, 1);

@@ -3,10 +3,10 @@
 ** nodes and functions of a profile of them.
 */
 
+#include "lua/lfunction.h"
 #include "lua/lmemory.h"
 #include "lua/lnative.h"
 #include "lua/lnodes.h"
-#include "lua/lprofile.h"
 #include "lua/lremote.h"
 #include "lua/lstate.h"
 #include "lua/ltable.h"
@@ -680,7 +680,7 @@ static void outside_pushfunction (lua_State *L, const Outside *o,
   }
   else if (func == OUTSIDE_ROOT) kind = FUNCTION_ROOT;
   lua_createtable(L, 0, 16);
-  ltable_setstring(L, "kind", lprofile_kinds()[kind]);
+  ltable_setstring(L, "kind", lfunction_kinds()[kind]);
   ltable_setstring(L, "called", f != NULL ? "" : outside_rows[func]);
   ltable_setstring(L, "how", "");
   ltable_setstring(L, "fingerprint", "");

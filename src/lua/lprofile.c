@@ -9,6 +9,7 @@
 
 #include "heap/nogc.h"
 #include "lua/laxis.h"
+#include "lua/lfunction.h"
 #include "lua/lhistory.h"
 #include "lua/lloops.h"
 #include "lua/lmemory.h"
@@ -18,6 +19,7 @@
 #include "lua/ltable.h"
 #include "lua/ltasks.h"
 #include "lua/parts.h"
+#include "profile/possible.h"
 #include "record/control.h"
 
 
@@ -26,41 +28,6 @@ const char *const *lprofile_blocks (void) {
     "table", "string", "closure", "userdata", "thread", "other", NULL
   };
   return names;
-}
-
-
-const char *const *lprofile_kinds (void) {
-  static const char *const names[] = {
-    "root", "internal", "main", "Lua", "C", "zone", NULL
-  };
-  return names;
-}
-
-
-void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id) {
-  size_t length;
-  const char *s = text_get(t, id, &length);
-  lua_pushlstring(L, s, length);
-}
-
-
-void lprofile_pushfunction (lua_State *L, const Functions *fs,
-                            const Function *f) {
-  lua_createtable(L, 0, 16);
-  ltable_setstring(L, "kind", lprofile_kinds()[f->kind]);
-  lprofile_pushtext(L, &fs->text, f->source);
-  if (f->kind == FUNCTION_C) {
-    lua_setfield(L, -2, "code");
-    lua_pushliteral(L, "=[C]");
-  }
-  lua_setfield(L, -2, "source");
-  ltable_setinteger(L, "line", f->line);
-  ltable_setinteger(L, "last_line", f->last);
-  if (f->nth != 0) ltable_setinteger(L, "nth", f->nth);
-  lprofile_pushtext(L, &fs->text, f->name);
-  lua_setfield(L, -2, "called");
-  lprofile_pushtext(L, &fs->text, f->how);
-  lua_setfield(L, -2, "how");
 }
 
 
@@ -165,7 +132,7 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
   for (i = 0; i < fs->list.count; i++) {
     const Function *f = functions_at(fs, i);
     if (s->func[i] == 0) continue;
-    lprofile_pushfunction(L, fs, f);
+    lfunction_push(L, fs, f);
     ltable_setinteger(L, "id", s->func[i]);
     ltable_setinteger(L, "key", f->id);
     ltable_setinteger(L, "marks", f->marks & FUNCTION_COROUTINES);
@@ -180,7 +147,7 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
 
 
 static void snapshot_pushmodule (lua_State *L, const Text *t, const Spot *x) {
-  if (spot_isinfile(x)) lprofile_pushtext(L, t, x->module);
+  if (spot_isinfile(x)) lfunction_pushtext(L, t, x->module);
   else if (x->module == SPOT_SYSTEM) lua_pushliteral(L, "=system");
   else if (x->module == SPOT_NOWHERE) lua_pushliteral(L, "=nowhere");
   else lua_pushliteral(L, "=more");
@@ -254,7 +221,7 @@ static void snapshot_pushsources (lua_State *L, const Recording *r) {
     const Bytecode *b = &s->code;
     if (s->lines <= 0) continue;
     lua_createtable(L, 0, 5);
-    lprofile_pushtext(L, &fs->text, s->text);
+    lfunction_pushtext(L, &fs->text, s->text);
     lua_setfield(L, -2, "source");
     lua_pushlstring(L, b->lines > 0 ? (const char *)b->active + 1 : "",
                     b->lines > 0 ? b->lines - 1 : 0);
@@ -294,21 +261,6 @@ void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
 }
 
 
-int lprofile_nogc (lua_State *L, lua_CFunction f, int arguments) {
-  Recorder *r = lstate_recorder(L);
-  int held = nogc_begin(r, L), status;
-  int under = lua_gettop(L) - arguments;
-  recorder_mute(r);
-  lua_pushcfunction(L, f);
-  lua_insert(L, under + 1);
-  status = lua_pcall(L, arguments, LUA_MULTRET, 0);
-  recorder_unmute(r);
-  if (held) nogc_end(r, L);
-  if (status != LUA_OK) lua_error(L);
-  return lua_gettop(L) - under;
-}
-
-
 static int profile_takesnapshot (lua_State *L) {
   Recorder *r = recorder_get(L);
   lprofile_push(L, &r->recording, &lstate_get(L)->overhead, &r->frames);
@@ -325,7 +277,7 @@ static int profile_snapshot (lua_State *L) {
   int results = 0;
   control_check(r, L);
   if (r->started) {
-    results = lprofile_nogc(L, profile_takesnapshot, 0);
+    results = lstate_nogc(L, profile_takesnapshot, 0);
     if (r->state == STATE_RUNNING && !r->callback) recorder_overhead(r);
   }
   nogc_settle(r->hot, L);
@@ -362,7 +314,7 @@ static int profile_takefunctions (lua_State *L) {
 /* -> functions, as 'snapshot' gives them, with their calls */
 static int profile_functions (lua_State *L) {
   if (!lstate_recorder(L)->started) return 0;
-  return lprofile_nogc(L, profile_takefunctions, 0);
+  return lstate_nogc(L, profile_takefunctions, 0);
 }
 
 /* }====================================================== */

@@ -19,21 +19,7 @@
 CPROF_I void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
                             const Frames *frames);
 
-/*
-** Calls 'f' with the topmost 'arguments' while the collector is stopped, so
-** that no finalizer can change what 'f' reads. The results replace the
-** arguments; returns their number. Raises errors of 'f' again.
-*/
-CPROF_I int lprofile_nogc (lua_State *L, lua_CFunction f, int arguments);
-
-/* Names in profiles, and NULL behind them: by AllocKind, by FunctionKind. */
+/* Names in profiles, by AllocKind, and NULL behind them. */
 CPROF_I const char *const *lprofile_blocks (void);
-CPROF_I const char *const *lprofile_kinds (void);
-
-CPROF_I void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id);
-
-/* Pushes a table that describes a function, without its figures. */
-CPROF_I void lprofile_pushfunction (lua_State *L, const Functions *fs,
-                                    const Function *f);
 
 #endif

@@ -10,6 +10,7 @@
 #include "identity/label.h"
 #include "lua/laxis.h"
 #include "lua/lfile.h"
+#include "lua/lfunction.h"
 #include "lua/lmemory.h"
 #include "lua/lmeta.h"
 #include "lua/lloops.h"
@@ -174,7 +175,7 @@ static int save_function (lua_State *L, Saving *s, uint32_t i) {
   if (name == NULL || title == NULL)
     return luaL_error(L, "cprof: a function without a name");
   f->id = i;
-  f->kind = (uint8_t)ltable_choice(L, -1, "kind", lprofile_kinds());
+  f->kind = (uint8_t)ltable_choice(L, -1, "kind", lfunction_kinds());
   f->source = f->kind == FUNCTION_C ? 0 : save_text(L, "source", &fs->text);
   f->name = text_add(&fs->text, name, length);
   f->marks = (uint8_t)ltable_at(L, SAVE_MARKS, (lua_Integer)i + 1);

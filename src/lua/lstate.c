@@ -65,3 +65,18 @@ void lstate_internal (lua_State *L, lua_CFunction f) {
 void lstate_internals (lua_State *L, const luaL_Reg *list) {
   for (; list->name != NULL; list++) lstate_internal(L, list->func);
 }
+
+
+int lstate_nogc (lua_State *L, lua_CFunction f, int arguments) {
+  Recorder *r = lstate_recorder(L);
+  int held = nogc_begin(r, L), status;
+  int under = lua_gettop(L) - arguments;
+  recorder_mute(r);
+  lua_pushcfunction(L, f);
+  lua_insert(L, under + 1);
+  status = lua_pcall(L, arguments, LUA_MULTRET, 0);
+  recorder_unmute(r);
+  if (held) nogc_end(r, L);
+  if (status != LUA_OK) lua_error(L);
+  return lua_gettop(L) - under;
+}

@@ -8,8 +8,8 @@
 #include <lauxlib.h>
 
 #include "cost/calibrate.h"
+#include "cost/compensate.h"
 #include "follow/recorder.h"
-#include "profile/snapshot.h"
 
 
 #define INTERNALS_MAX	192	/* C functions of the profiler's own */
@@ -57,5 +57,12 @@ CPROF_I int lstate_pushmodule (lua_State *L);
 /* Adds the profiler's own functions: their time is charged to their callers. */
 CPROF_I void lstate_internal (lua_State *L, lua_CFunction f);
 CPROF_I void lstate_internals (lua_State *L, const luaL_Reg *list);
+
+/*
+** Calls 'f' with the topmost 'arguments' while the collector is stopped, so
+** that no finalizer can change what 'f' reads. The results replace the
+** arguments; returns their number. Raises errors of 'f' again.
+*/
+CPROF_I int lstate_nogc (lua_State *L, lua_CFunction f, int arguments);
 
 #endif

@@ -2,7 +2,7 @@
 ** See parts.h: zones, as functions of "cprof.core".
 */
 
-#include "lua/lprofile.h"
+#include "lua/lfunction.h"
 #include "lua/lslow.h"
 #include "lua/lstate.h"
 #include "lua/parts.h"
@@ -69,7 +69,7 @@ static int lzone_leave (lua_State *L) {
   name = lua_tolstring(L, -1, &length);
   result = zone_leave(r, L, name, length, &open);
   if (result == ZONE_OTHER)
-    lprofile_pushtext(L, &r->recording.functions.text, open);
+    lfunction_pushtext(L, &r->recording.functions.text, open);
   lstate_settle(r, L);
   switch (result) {
     case ZONE_NONE:

@@ -11,12 +11,16 @@
 
 
 static void (*const open_parts[]) (lua_State *L) = {
+#if !CPROF_WHOLE
+  lcore_open, lzone_open, lfile_open
+#else
   lcore_open, lzone_open, lmemory_open, laxis_open, lprofile_open,
   lnodes_open, lhistory_open, lcallgraph_open, lrebuild_open, lcallees_open,
   lfile_open, lsave_open, lhook_open, loan_open, entry_open, texts_open,
   lremote_open, lnative_open, loutside_open, system_open, folder_open
 #if PLATFORM_SIGNALS
   , signals_open, listen_open, private_open, console_open, child_open
+#endif
 #endif
 };
 
@@ -42,6 +46,7 @@ static void open_checkversion (lua_State *L) {
 }
 
 
+#if CPROF_WHOLE
 /* A host that opens 'package' alone does not even have 'error'. */
 static void open_checkbase (lua_State *L) {
   lua_pushglobaltable(L);
@@ -52,15 +57,18 @@ static void open_checkbase (lua_State *L) {
                "once cprof is loaded");
   lua_pop(L, 2);
 }
+#endif
 
 
 int luaopen_cprof_core (lua_State *L) {
   size_t i, length;
   const char *release;
   open_checkversion(L);
+#if CPROF_WHOLE
   open_checkbase(L);
-  (void)lstate_get(L);
   lstate_internal(L, system_say);
+#endif
+  (void)lstate_get(L);
   luaL_checkversion(L);
   lua_newtable(L);
   for (i = 0; i < PARTS; i++) open_parts[i](L);

@@ -11,14 +11,17 @@
 #include "base/platform.h"
 
 
+CPROF_I void lcore_open (lua_State *L);
+CPROF_I void lfile_open (lua_State *L);
+CPROF_I void lhook_open (lua_State *L);
+CPROF_I void lzone_open (lua_State *L);
+CPROF_I void texts_open (lua_State *L);
+#if CPROF_WHOLE
 CPROF_I void entry_open (lua_State *L);
 CPROF_I void laxis_open (lua_State *L);
 CPROF_I void lcallees_open (lua_State *L);
 CPROF_I void lcallgraph_open (lua_State *L);
-CPROF_I void lcore_open (lua_State *L);
-CPROF_I void lfile_open (lua_State *L);
 CPROF_I void lhistory_open (lua_State *L);
-CPROF_I void lhook_open (lua_State *L);
 CPROF_I void lmemory_open (lua_State *L);
 CPROF_I void lnative_open (lua_State *L);
 CPROF_I void lnodes_open (lua_State *L);
@@ -28,8 +31,7 @@ CPROF_I void lprofile_open (lua_State *L);
 CPROF_I void lrebuild_open (lua_State *L);
 CPROF_I void lremote_open (lua_State *L);
 CPROF_I void lsave_open (lua_State *L);
-CPROF_I void lzone_open (lua_State *L);
-CPROF_I void texts_open (lua_State *L);
+#endif
 
 /*
 ** Stops the recording, measures costs again, and completes the file. 0:
@@ -49,6 +51,7 @@ CPROF_I int lcore_frame (lua_State *L, const char *name, int record);
 CPROF_I void lhook_replace (lua_State *L);
 CPROF_I void lhook_putback (lua_State *L);
 
+#if CPROF_WHOLE
 /*
 ** The metatables of strings and other types, which all values of a type share.
 ** A program may have changed them, so cprof's Lua part replaces them by its own
@@ -57,5 +60,6 @@ CPROF_I void lhook_putback (lua_State *L);
 */
 CPROF_I int loan_borrow (lua_State *L);
 CPROF_I int loan_giveback (lua_State *L);
+#endif
 
 #endif

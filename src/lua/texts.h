@@ -12,6 +12,9 @@
 #include "base/platform.h"
 
 
+/* the name of the paths that the option 'paths' had, see lfile.h */
+#define TEXTS_PATHS	"paths"
+
 /* Sets the text of this name. May raise an error. */
 CPROF_I void texts_set (lua_State *L, const char *name, const char *text,
                         size_t size);

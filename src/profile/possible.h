@@ -7,8 +7,11 @@
 #ifndef possible_h
 #define possible_h
 
-#include "profile/snapshot.h"
+#include "count/recording.h"
 
+
+/* largest figure of a whole profile, so that two of them can be added */
+#define FIGURES_MOST	(INT64_MAX / 2)
 
 /*
 ** Names figures that are impossible, such as "figures of a node"; NULL: all

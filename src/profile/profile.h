@@ -11,9 +11,6 @@
 #include "count/node.h"
 
 
-/* largest figure of a whole profile, so that two of them can be added */
-#define FIGURES_MOST	(INT64_MAX / 2)
-
 typedef struct ProfileNode {
   uint32_t parent;	/* index, always lower; of the root: 0 */
   uint32_t func;

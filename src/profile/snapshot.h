@@ -11,14 +11,6 @@
 #include "profile/profile.h"
 
 
-/* the overhead to take out of the times */
-typedef struct Overhead {
-  const char *unknown;	/* why it is not taken out, or NULL */
-  Costs costs;		/* as measured */
-  const Chunks *nodes;	/* int64_t: ns of each node; NULL: by 'costs' */
-  const Chunks *lines;	/* const int64_t *: by function, ns of each line */
-} Overhead;
-
 typedef struct Snapshot {
   ProfileNode *node;	/* of each node of the tree, in the same order; owned
 			   by the caller */

@@ -1,0 +1,199 @@
+/*
+** See copy.h
+*/
+
+#include "file/copy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#if !CPROF_WHOLE
+
+
+/* {======================================================
+** Counters, by chunks. All functions return 0 when there is no room.
+** ======================================================= */
+
+/* New room for 'size' bytes, that begins with 'used' bytes of 'from'. */
+static int copy_bytes (const Pages *p, uint32_t owner, const void *from,
+                       size_t used, size_t size) {
+  void *to = p->get(p, owner, size);
+  if (to != NULL) memcpy(to, from, used);
+  return to != NULL;
+}
+
+
+/* Copies items; the rest of the last chunk may have any contents in memory. */
+static int copy_chunks (const Chunks *c, const Pages *p) {
+  size_t left = c->count, most = (size_t)1 << c->shift;
+  uint32_t i;
+  for (i = 0; left > 0; i++) {
+    size_t n = left < most ? left : most;
+    if (!copy_bytes(p, i, c->chunk[i], n * c->size, most * c->size)) return 0;
+    left -= n;
+  }
+  if (p->published != NULL) *p->published = c->count;
+  return 1;
+}
+
+
+/*
+** Copies the part that a file has of each item, its first 'size' bytes. The
+** first item is not used.
+*/
+static int copy_parts (const Chunks *c, const Pages *p, size_t size,
+                       const Memory *m) {
+  Chunks to;
+  uint32_t i;
+  int ok = 1;
+  chunks_init(&to, m, size, c->shift);
+  to.pages = p;
+  for (i = 0; ok && i < c->count; i++) {
+    void *item = chunks_add(&to);
+    ok = item != NULL;
+    if (ok && i > 0) memcpy(item, chunks_at(c, i), size);
+  }
+  if (ok) chunks_publish(&to);
+  chunks_free(&to);
+  return ok;
+}
+
+
+static int copy_tree (const Tree *t, const MappedFile *f) {
+  return copy_chunks(&t->nodes, &f->nodes) &&
+         (!t->memory || (copy_chunks(&t->allocated, &f->allocated) &&
+                         copy_chunks(&t->kinds, &f->kinds))) &&
+         (!t->distribution || copy_chunks(&t->durations, &f->durations));
+}
+
+
+/* Copies the counters of lines, or of instructions. */
+static int copy_function (const Function *f, const MappedFile *to) {
+  const Lines *l = &f->lines;
+  const Instructions *x = &f->instructions;
+  size_t lines = lines_size(l->count, l->memory);
+  size_t instructions = instructions_size(x->count, x->memory);
+  return (l->list == NULL || l->count == 0 ||
+          copy_bytes(&to->lines, f->id, l->list, lines, lines)) &&
+         (x->list == NULL || copy_bytes(&to->instructions, f->id, x->list,
+                                        instructions, instructions));
+}
+
+
+static int copy_functions (const Functions *fs, const MappedFile *to) {
+  uint32_t i;
+  for (i = 0; i < fs->list.count; i++)
+    if (!copy_function(functions_at(fs, i), to)) return 0;
+  return 1;
+}
+
+
+static int copy_loops (const Loops *l, const MappedFile *f) {
+  return copy_chunks(&l->list, &f->loops) &&
+         copy_chunks(&l->marks, &f->framemarks) &&
+         copy_chunks(&l->worst, &f->worst) &&
+         copy_chunks(&l->nodes, &f->framenodes);
+}
+
+
+static int copy_counters (const Recording *x, const MappedFile *f) {
+  const Memory *m = &x->memory;
+  return copy_tree(&x->tree, f) && copy_functions(&x->functions, f) &&
+         copy_parts(&x->waits.list, &f->waits, sizeof(TallyCount), m) &&
+         copy_parts(&x->spots.list, &f->spots, sizeof(TallyCount), m) &&
+         copy_chunks(&x->axis.list, &f->axis) &&
+         copy_parts(&x->axis.places, &f->places, sizeof(AxisPlace), m) &&
+         copy_loops(&x->loops, f) &&
+         (!x->tasks.on || (copy_chunks(&x->tasks.list, &f->tasks) &&
+                           copy_chunks(&x->tasks.pauses, &f->pauses)));
+}
+
+/* }====================================================== */
+
+
+static void copy_header (FormatHeader *h, Recording *x, const Overhead *o) {
+  Scale s = clock_scale(&x->clock, x->stopped);
+  format_fill(h, x);
+  h->figures = *x->figures;
+  h->costs = o->costs;
+  h->scale = s.factor | (uint64_t)s.shift << 32;
+  h->counted = 1;
+  if (o->unknown != NULL)
+    strncpy(h->uncompensated, o->unknown, sizeof h->uncompensated - 1);
+  if (x->ended != NULL) strncpy(h->ended, x->ended, sizeof h->ended - 1);
+}
+
+
+static int copy_journal (Recording *x, Journal *j, CopyDescribe describe,
+                         void *ud) {
+  Functions *fs = &x->functions;
+  uint32_t i;
+  if (!journal_functions(j)) return 0;
+  for (i = 1; i < fs->sources.count; i++)
+    if (functions_source(fs, i)->lines > 0 && !journal_source(j, i)) return 0;
+  return describe(ud, j);
+}
+
+
+/* The header comes first: the size of counters depends on it. */
+static int copy_all (Recording *x, MappedFile *f, const Overhead *o,
+                     CopyDescribe describe, void *ud) {
+  Journal j;
+  int ok;
+  copy_header(mapped_header(f), x, o);
+  journal_init(&j, f, &x->functions);
+  ok = copy_journal(x, &j, describe, ud) && copy_counters(x, f) &&
+       mapped_close(f, 1);
+  journal_free(&j);
+  return ok;
+}
+
+
+static void copy_pagelost (void *ud) {
+  (void)ud;  /* 'mapped_failure' tells */
+}
+
+
+/*
+** Creates the file. NULL: it cannot be created, and 'why' names the path that
+** the user gave.
+*/
+static MappedFile *copy_create (const char *path, const char *aside,
+                                uint32_t nodes, char *why) {
+  char said[MAPPED_MESSAGE];
+  size_t n = strlen(aside);
+  MappedFile *f;
+  if (!mapped_replaceable(path, why)) return NULL;
+  f = mapped_create(aside, nodes, copy_pagelost, NULL, why);
+  if (f != NULL) return f;
+  if (mapped_replaceable(aside, said)) remove(aside);
+  if (strncmp(why, aside, n) == 0) {
+    snprintf(said, sizeof said, "%.300s%s", path, why + n);
+    strcpy(why, said);
+  }
+  return NULL;
+}
+
+
+int copy_write (Recording *x, const Overhead *o, const char *path,
+                const char *aside, CopyDescribe describe, void *ud,
+                char *why) {
+  const char *failure = NULL;
+  MappedFile *f = copy_create(path, aside, x->tree.nodes.count, why);
+  if (f == NULL) return 0;
+  if (!copy_all(x, f, o, describe, ud)) {
+    failure = mapped_failure(f);
+    if (failure == NULL) failure = "out of memory";
+  }
+  mapped_free(f);
+  if (failure == NULL) {
+    int error = platform_rename(aside, path);
+    if (error != 0) failure = strerror(error);
+  }
+  if (failure == NULL) return 1;
+  remove(aside);
+  snprintf(why, MAPPED_MESSAGE, "%.300s: %s", path, failure);
+  return 0;
+}
+
+#endif
