@@ -117,7 +117,7 @@ describe("the amalgamation", function()
       local output, _, status = shell([[
         cd %s/empty && rm -f ready
         timeout -s KILL 600 ../%s %s ../stuck.lua & pid=$!
-        until [ -e ready ]; do sleep 0.02; done
+        until [ -e ready ] || ! kill -0 $pid; do sleep 0.02; done
         kill -INT $(ps -o pid= --ppid $pid); wait $pid]], dir, program, how)
       assert.equal(1, status, output)
       -- the signal may come before the file is closed, in a C function

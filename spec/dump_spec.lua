@@ -204,7 +204,7 @@ describe("a program that was not prepared", function()
       end
       print(n % 1000, coroutine.isyieldable())]])
     local looks, stops = 0, 0
-    while not io.open(dir.path .. "/begun") do core.sleep(0.005) end
+    watched.made(program.pid, dir.path .. "/begun")
     -- while other programs have its processor, it need not be stopped
     repeat
       looks = looks + 1
@@ -262,7 +262,7 @@ describe("a program that was not prepared", function()
       local file
       repeat file = io.open "enough" until file
       print "well"]])
-    while not io.open(dir.path .. "/begun") do core.sleep(0.005) end
+    watched.made(program.pid, dir.path .. "/begun")
     local killer = dir:file("killer.lua", [[
       local core, pid = require "cprof.core", math.tointeger(arg[1])
       local memory = assert(core.remote_open(pid))
@@ -361,12 +361,12 @@ describe("a program of another build", function()
     local program <close> = start(dir, new .. "chroot . /host")
     local children = ("/proc/%d/task/%d/children"):format(program.pid,
       program.pid)
-    local pid
-    repeat
+    local pid = watched.wait(function()
       alive(program.pid)
-      pid = (core.readfile(children) or ""):match "^%d+"
-      core.sleep(0.005)
-    until pid and core.readfile(("/proc/%s/comm"):format(pid)) == "host\n"
+      local child = (core.readfile(children) or ""):match "^%d+"
+      return child and core.readfile(("/proc/%s/comm"):format(child)) ==
+        "host\n" and child
+    end, "a container")
     await(tonumber(pid) // 1 | 0, waits_for_input)
     local out, err = command.cprof("dump", pid)
     assert.equal("", err)
@@ -436,10 +436,10 @@ describe("cprof dump", function()
     local sleeps <close> = start(dir, "cat")
     -- until then, a shell is about to become this program
     local comm = ("/proc/%d/comm"):format(sleeps.pid)
-    while core.readfile(comm) ~= "cat\n" do
+    watched.wait(function()
       alive(sleeps.pid)
-      core.sleep(0.005)
-    end
+      return core.readfile(comm) == "cat\n"
+    end, "cat")
     local out, err, status = command.cprof("dump", tostring(sleeps.pid))
     assert.equal("", out)
     assert.equal(("cprof dump: process %d has no Lua 5.4 or 5.5 state\n")
@@ -477,10 +477,7 @@ describe("a program of another user", function()
       "io.open('ready', 'w'):close() io.read()")
     os.execute("chmod 777 " .. dir.path)
     local program <close> = start(dir, as_nobody .. "$SPEC_LUA program.lua")
-    while not io.open(dir.path .. "/ready") do
-      alive(program.pid)
-      core.sleep(0.005)
-    end
+    watched.made(program.pid, dir.path .. "/ready")
     local _, err, status = command.shell(as_nobody ..
       command.line("dump", tostring(program.pid)))
     assert.is_truthy(err:find("^cprof dump: the system does not let cprof " ..

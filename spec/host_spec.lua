@@ -178,7 +178,7 @@ describe("the reference host", function()
       local _, err, status = shell(([[
         '%s' %s stuck.lua & pid=$!
         (sleep 300; kill -KILL $pid) >/dev/null 2>&1 & watch=$!
-        until grep -q ready stderr; do sleep 0.02; done
+        until grep -q ready stderr || ! kill -0 $pid; do sleep 0.02; done
         %s; kill -INT $pid
         wait $pid; status=$?
         kill $watch; exit $status]]):format(program, case[2], works))

@@ -44,16 +44,14 @@ co()
 local function launch(dir, compiler, source)
   compile.must("%s -I$SPEC_INCLUDE -rdynamic -fno-optimize-sibling-calls " ..
     "-o %s/host %s $SPEC_LINK -lm -ldl", compiler, dir.path, source)
-  local pipe = io.popen(("cd '%s' && echo $$ >pid && exec ./host " ..
-    "script.lua >out 2>err"):format(dir.path), "w")
+  local begun = watched.start(dir, "./host script.lua")
   local at = dir.path .. "/stack"
-  while not io.open(at) do core.sleep(0.005) end
+  watched.made(begun.pid, at)
   local addresses = {}
   for line in io.lines(at) do
     addresses[#addresses + 1] = math.tointeger(tonumber(line))
   end
-  local host = { pid = math.tointeger(tonumber(
-    (command.read(dir.path .. "/pid")))), pipe = pipe, said = addresses,
+  local host = { pid = begun.pid, pipe = begun.pipe, said = addresses,
     dir = dir }
   return setmetatable(host, { __close = function()
     if host.pipe then os.execute("kill -9 " .. host.pid) end
@@ -392,7 +390,7 @@ end)
 
 -- A profile with C frames of so many samples.
 local function record(pid, count, enough)
-  local program = assert(outside.open(pid, { rate = 1000, seconds = 1e8,
+  local program = assert(outside.open(pid, { rate = 1000, seconds = 300,
     clock = "wall", stop = true, native = true }))
   local ok, why = pcall(program.record, program, function()
     local figures = core.outside_figures(program.samples)
@@ -401,7 +399,7 @@ local function record(pid, count, enough)
       error "enough"
     end
   end)
-  assert(ok or tostring(why):find "enough", why)
+  assert(not ok and tostring(why):find "enough", why)
   local p = program:profile()
   helper.check(p)
   return p
@@ -669,11 +667,11 @@ int main (void) {
     end
     local p = record(host.pid, 100, found)
     assert.equal("anon", name.module(found(p)))
-    local out, err
-    repeat  -- until it is found there
-      out, err = command.cprof("dump", "--native", tostring(host.pid))
+    local out = watched.wait(function()  -- until it is found there
+      local text, err = command.cprof("dump", "--native", tostring(host.pid))
       assert.equal("", err)
-    until out:find("[anon]", 1, true)
+      return text:find("[anon]", 1, true) and text
+    end, "[anon]")
     assert.is_truthy(out:find "\n    %[anon%]%+0x%x+ +%[anon%]\n", out)
     assert.is_nil(out:find("[?]", 1, true))
   end)

@@ -40,8 +40,8 @@ local busy = [[
     file = io.open "enough"
   until file]]
 
-local function begun(dir)
-  while not io.open(dir.path .. "/begun") do core.sleep(0.005) end
+local function begun(program)
+  watched.made(program.pid, program.dir.path .. "/begun")
 end
 
 local function options(given)
@@ -57,13 +57,15 @@ end
 
 -- Samples until this is true of the follower, as it is after a load.
 local function sample_until(follower, test)
-  while true do
+  local deadline = core.seconds() + watched.hangs
+  repeat
     local at = follower:sample()
     local profile = follower:load()
     if profile then helper.check(profile) end
     if test(follower) then return follower.profile end
     core.sleep(math.min(at - core.seconds(), 0.01))
-  end
+  until core.seconds() > deadline
+  error("what is sampled never came to this", 2)
 end
 
 local function samples(n)
@@ -76,7 +78,7 @@ describe("a program that is followed from outside", function()
   it("has profiles that continue each other", function()
     local dir <close> = command.folder()
     local program <close> = run(dir, busy)
-    begun(dir)
+    begun(program)
     local follower = follower_of(program.pid)
     assert.equal("waiting", follower.status.state)
     local first = sample_until(follower, samples(5))
@@ -140,7 +142,7 @@ describe("cprof top of a process that does not record itself", function()
   it("prints screens until it ends", function()
     local dir <close> = command.folder()
     local program <close> = run(dir, busy)
-    begun(dir)
+    begun(program)
     local out, err, status = command.cprof("top", "--screens", "2",
       "--interval", "0.3", tostring(program.pid))
     assert.equal("", err)
@@ -160,7 +162,9 @@ describe("cprof top of a process that does not record itself", function()
     local out = dir:file("top", "")  -- is there before top is
     local top = io.popen(("exec %s >'%s' 2>&1"):format(command.here("top",
       "--no-stop", "--interval", "0.2", tostring(program.pid)), out), "w")
-    repeat core.sleep(0.01) until command.read(out):find " io.read\n"
+    watched.wait(function()
+      return command.read(out):find " io.read\n"
+    end, "a screen")
     program:go()
     program:close()
     assert.is_true(top:close())
@@ -171,7 +175,7 @@ describe("cprof top of a process that does not record itself", function()
   it("shows what it does now, not what was recorded before", function()
     local dir <close> = command.folder()
     local program <close> = run(dir, busy)
-    begun(dir)
+    begun(program)
     local pid = tostring(program.pid)
     local _, _, status = command.cprof("attach", "--seconds", "0.2", "-o",
       dir.path .. "/before.cprof", pid)
@@ -187,7 +191,7 @@ describe("cprof top of a process that does not record itself", function()
     -- it never waits, not even for files
     local program <close> = run(dir, 'io.open("begun", "w"):close()\n' ..
       "while true do end")
-    begun(dir)
+    begun(program)
     local out, err, status = command.cprof("top", "--no-stop", "--screens",
       "2", "--interval", "0.1", tostring(program.pid))
     assert.equal("", out)
@@ -229,7 +233,7 @@ describe("cprof serve of a process that does not record itself", function()
   it("shows its samples, and that it has ended", function()
     local dir <close> = command.folder()
     local program <close> = run(dir, busy)
-    begun(dir)
+    begun(program)
     command.shell(("cd '%s' && { exec %s </dev/null >served 2>&1 & " ..
       "echo $! >server; }"):format(dir.path,
       command.here("serve", tostring(program.pid))))
@@ -238,11 +242,11 @@ describe("cprof serve of a process that does not record itself", function()
       os.execute("kill " .. server)
     end })
     local port, token
-    repeat
-      core.sleep(0.01)
+    watched.wait(function()
       port, token = command.read(dir.path .. "/served"):match
         "http://127%.0%.0%.1:(%d+)/%?token=(%x+)"
-    until token
+      return token
+    end, "an address")
     local page <close> = client.open(math.tointeger(tonumber(port)), token)
     page:wait(function(p)
       return p.status.text == "sampled from outside" and p:calls "inner"
@@ -253,11 +257,10 @@ describe("cprof serve of a process that does not record itself", function()
     page:wait(function(p)
       return p.status.text == "ended: the program ended"
     end)
-    local said
-    repeat
-      core.sleep(0.01)
-      said = command.read(dir.path .. "/served")
-    until said:find "sampling has ended"
+    local said = watched.wait(function()
+      local text = command.read(dir.path .. "/served")
+      return text:find "sampling has ended" and text
+    end, "sampling has ended")
     assert.is_truthy(said:find(("cprof serve: process %d does not record " ..
       "itself: it is sampled from outside\n"):format(program.pid), 1, true))
     assert.is_truthy(said:find("cprof serve: sampling has ended: the " ..

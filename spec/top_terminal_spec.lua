@@ -42,12 +42,10 @@ end
 -- the exit status, once the terminal is restored
 local function left(t)
   t:wait "\nstatus %d+"
-  local after
-  repeat
-    os.execute "sleep 0.1"
+  watched.wait(function()
     local file <close> = io.open(t.folder:file "after")
-    after = file and file:read "l"
-  until after
+    return file and file:read "l"
+  end, "the terminal's state")
   -- the whole status is there by now
   local screen = t:wait "\nstatus %d+"
   assert.is_nil(screen:find("Functions  Tree", 1, true))
@@ -126,10 +124,10 @@ local function record(t)
     q(dir.path), "exec " .. command.here("run", "-o", "x.cprof",
       dir:file "busy.lua")))
   t.pid = command.read(dir:file "pid"):match "%d+"
-  while not recorded(dir:file "x.cprof") do
+  watched.wait(function()
     watched.alive(t.pid)
-    os.execute "sleep 0.05"
-  end
+    return recorded(dir:file "x.cprof")
+  end, "a recording")
   return t.pid
 end
 

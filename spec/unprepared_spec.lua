@@ -1,5 +1,5 @@
 -- Samples of programs that do not know of cprof, read from outside. They are
--- taken until there are enough of them, however long that takes.
+-- taken until there are enough of them, for minutes if need be.
 
 local _ENV = require("helper").env(_ENV)
 
@@ -40,11 +40,10 @@ local function start(dir, code, lua)
       return f
     end
     ]] .. code:gsub("^%s+", ""))
-  local pipe = io.popen(("cd '%s' && echo $$ >pid && exec %s program.lua " ..
-    ">out 2>err"):format(dir.path, lua or "$SPEC_LUA"), "w")
-  while not io.open(dir.path .. "/ready") do core.sleep(0.005) end
-  return setmetatable({ pid = math.tointeger(tonumber(
-    (command.read(dir.path .. "/pid")))), pipe = pipe, dir = dir }, Program)
+  local begun = watched.start(dir, (lua or "$SPEC_LUA") .. " program.lua")
+  watched.made(begun.pid, dir.path .. "/ready")
+  return setmetatable({ pid = begun.pid, pipe = begun.pipe, dir = dir },
+    Program)
 end
 
 -- Lets the program end. Returns what it has written, and how it ended.
@@ -62,7 +61,7 @@ function Program:__close()
 end
 
 local function options(given)
-  local out = { rate = 1000, seconds = 1e8, clock = "wall", stop = true }
+  local out = { rate = 1000, seconds = 300, clock = "wall", stop = true }
   for key, value in pairs(given or {}) do out[key] = value end
   return out
 end
@@ -79,10 +78,21 @@ local function record(pid, count, given, enough)
       error "enough"
     end
   end)
-  assert(ok or tostring(why):find "enough", why)
+  assert(not ok and tostring(why):find "enough", why)
   local p = program:profile()
   helper.check(p)
   return p, core.outside_figures(program.samples)
+end
+
+-- `record` of a program that is about to wait: it says that it is ready a
+-- moment before.
+local function waits(pid, count)
+  local p, figures
+  watched.wait(function()
+    p, figures = record(pid, count)
+    return figures.stops == 0
+  end, "a recording without stops")
+  return p, figures
 end
 
 -- the module of spec/support/waiting.c
@@ -127,7 +137,9 @@ describe("a program that is sampled from outside", function()
       begun()
       co()]])
     -- the program says that it is ready a moment before it calls `hot`
-    repeat local first = record(program.pid, 1) until helper.named(first, "hot")
+    watched.wait(function()
+      return helper.named(record(program.pid, 1), "hot")
+    end, "hot")
     local p, figures = record(program.pid, 200)
     assert.is_true(p.samples >= 200)
     assert.equal(0, figures.left)
@@ -160,7 +172,10 @@ describe("a program that is sampled from outside", function()
       while not stopped do end]])
     local watched_one = assert(outside.open(program.pid, options()))
     watched_one:begin()
-    repeat watched_one:step(core.seconds()) until watched_one.states[1].thread
+    watched.wait(function()
+      watched_one:step(core.seconds())
+      return watched_one.states[1].thread
+    end, "a look")
     local state, samples = watched_one.states[1], watched_one.samples
     local function look(due, latest)
       return core.outside_look(samples, 1, state.root, state.layout,
@@ -176,9 +191,10 @@ describe("a program that is sampled from outside", function()
     assert.equal(before.stops, after.stops)
     assert.equal(before.runs, after.runs)
     -- This look was due long ago, but not late: it may come until `now + 1e6`.
-    repeat
+    watched.wait(function()
       found, stopped = look(1e-9, now + 1e6)
-    until found ~= "it does not stop"  -- in time, as the system is busy
+      return found ~= "it does not stop"  -- in time, as the system is busy
+    end, "a stop")
     assert.equal("runs", found)
     assert.is_true(stopped > 0)
     os.execute("kill -9 " .. program.pid)
@@ -193,14 +209,14 @@ describe("a program that is sampled from outside", function()
       begun()
       hot()]], ("taskset -c %s $SPEC_LUA"):format(processor))
     local file = dir.path .. "/x.cprof"
-    local p
-    repeat
+    watched.wait(function()
       local _, err, status = command.shell(("taskset -c %s %s"):format(
         processor, command.line("attach", "--seconds", "0.3", "-o", file,
         tostring(program.pid))))
       assert.equal(0, status, err)
-      p = assert(profiler.load(file))
-    until p.samples >= 5 and helper.named(p, "hot")
+      local p = assert(profiler.load(file))
+      return p.samples >= 5 and helper.named(p, "hot")
+    end, "samples")
     os.execute("kill -9 " .. program.pid)
   end)
 
@@ -272,9 +288,7 @@ describe("a program that is sampled from outside", function()
       begun()
       wait()
       print "done"]])
-    -- the program says that it is ready a moment before it waits
-    local p, figures
-    repeat p, figures = record(program.pid, 50) until figures.stops == 0
+    local p, figures = waits(program.pid, 50)
     assert.equal(p.samples, figures.waits)
     local read = helper.named(p, "io.read")
     assert.equal(p.samples, read.self_samples)
@@ -299,8 +313,7 @@ describe("a program that is sampled from outside", function()
       package.loaded.x = names
       begun()
       names.f30()]])
-    local p, figures
-    repeat p, figures = record(program.pid, 1) until figures.stops == 0
+    local p = waits(program.pid, 1)
     assert.equal(p.samples, helper.named(p, "x.f10").self_samples)
   end)
 
@@ -349,9 +362,7 @@ describe("a program that is sampled from outside", function()
         begun()
         local result, errno = waiting.%s
         print(result, errno)]]):format(call))
-      -- the program says that it is ready a moment before it waits
-      local p, figures
-      repeat p, figures = record(program.pid, 50) until figures.stops == 0
+      local p = waits(program.pid, 50)
       for _ = 1, 20 do
         local more
         p, more = record(program.pid, 50)

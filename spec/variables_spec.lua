@@ -431,7 +431,7 @@ describe("cprof dump --locals", function()
         return half, ...
       end
       busy(42, "a", "b")]])
-    while not io.open(dir.path .. "/begun") do core.sleep(0.005) end
+    watched.made(program.pid, dir.path .. "/begun")
     for _ = 1, helper.many(30) + 2 do
       local found = await(program.pid, function() return true end, true)
       for _, frame in ipairs(found.states[1].threads[1].frames) do

@@ -24,7 +24,11 @@ end
 ---Waits until `test` returns a true value.
 ---@param test fun(): any
 function known.wait(test)
-  while not test() do sleep(0.005) end
+  local deadline = os.time() + 300
+  while not test() do
+    assert(os.time() < deadline, "what is waited for never came")
+    sleep(0.005)
+  end
 end
 
 ---Advances the clock.

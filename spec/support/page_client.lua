@@ -165,6 +165,7 @@ end
 
 ---Reads the next message, and adds it to the page; nil: there is none.
 function Stream:next()
+  local deadline = core.seconds() + hangs
   repeat
     local line = self.socket:receive "*l"
     if not line then return nil end
@@ -174,7 +175,7 @@ function Stream:next()
       self.page:apply(assert(json.decode(text)))
       return self.page
     end
-  until false
+  until core.seconds() > deadline
 end
 
 ---Reads messages until `test` accepts the page.

@@ -1,7 +1,7 @@
 -- Waits until a folder has COMPLETE recordings that are complete, and LIVE ones
 -- that go on, each with more than ten calls of `work`, or fifty samples, or
 -- with "any" calls.
--- It gives up when the program has ended.
+-- It gives up when the program has ended, and after five minutes.
 -- Usage: recorded.lua PID COMPLETE LIVE [any]
 
 local core = require "cprof.core"
@@ -36,14 +36,17 @@ local function ended()
   return not core.owner(pid) or state and state:find "%) Z "
 end
 
-local over = false
+local function give_up(why)
+  io.stderr:write("recorded: ", why, "\n")
+  os.exit(1)
+end
+
+local over, deadline = false, core.seconds() + 300
 while true do
   local complete, live = found()
   if complete == tonumber(arg[2]) and live == tonumber(arg[3]) then return end
-  if over then
-    io.stderr:write "recorded: the program has ended\n"
-    os.exit(1)
-  end
+  if over then give_up "the program has ended" end
+  if core.seconds() > deadline then give_up "these recordings never came" end
   over = ended()
   core.sleep(0.02)
 end

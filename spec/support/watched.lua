@@ -17,20 +17,47 @@ function watched.forbidden()
   return err:match "^cprof dump: the system does not let .*$"
 end
 
+-- seconds after which what is waited for is taken never to come
+watched.hangs = 300
+
+-- Waits until `test` gives a true value, and returns that. `what` says what it
+-- is, where it never comes.
+function watched.wait(test, what)
+  local deadline = core.seconds() + watched.hangs
+  repeat
+    local it = test()
+    if it then return it end
+    core.sleep(0.005)
+  until core.seconds() > deadline
+  error(what .. ": it never came", 2)
+end
+
+local function there(path)
+  local file <close> = io.open(path)
+  return file ~= nil
+end
+
+-- Waits until a program has made a file.
+function watched.made(pid, path)
+  watched.wait(function()
+    if there(path) then return true end
+    watched.alive(pid)
+  end, path)
+end
+
 local Program = {}
 Program.__index = Program
 
 -- Starts a program, whose standard input is a pipe of this one.
 function watched.start(dir, line)
+  os.remove(dir.path .. "/pid")  -- of one before
   local pipe = io.popen(("cd '%s' && echo $$ >pid. && mv pid. pid && " ..
     "exec %s >out 2>err"):format(dir.path, line), "w")
   pipe:setvbuf "no"
-  local pid
-  repeat
-    local file = io.open(dir.path .. "/pid")
-    pid = file and file:read "n"
-    if file then file:close() end
-  until pid
+  local pid = watched.wait(function()
+    local file <close> = io.open(dir.path .. "/pid")
+    return file and file:read "n"
+  end, "a process ID")
   return setmetatable({ pid = pid, pipe = pipe, dir = dir }, Program)
 end
 
@@ -45,20 +72,14 @@ function watched.alive(pid)
   assert(file and not file:read "a":find "%) Z ", "the program has ended")
 end
 
--- seconds after which what is waited for is taken never to come
-local hangs <const> = 300
-
 -- Reads the process until `test` is true of what was read, and returns that.
 -- `locals`: with variables.
 function watched.await(pid, test, locals)
-  local deadline = core.seconds() + hangs
-  repeat
+  return watched.wait(function()
     local found = remote.read(pid, locals)
     if found and test(found) then return found end
     watched.alive(pid)
-    core.sleep(0.005)
-  until core.seconds() > deadline
-  error("the program never came to what is waited for", 2)
+  end, "what a program runs")
 end
 
 function watched.waits_for_input(found)
@@ -74,10 +95,7 @@ end
 -- What the program says of its nth step, once it waits there.
 function Program:said(n)
   local path = ("%s/stack.%d"):format(self.dir.path, n)
-  while not io.open(path) do
-    watched.alive(self.pid)
-    core.sleep(0.005)
-  end
+  watched.made(self.pid, path)
   return command.read(path)
 end
 
