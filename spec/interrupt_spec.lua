@@ -24,7 +24,7 @@ local function ends_with_next(err, file, p)
   local shown = err:match("\nNext: cprof show " .. file .. " (%S+)\n$")
   local hottest = p.functions[1]
   for _, f in ipairs(p.functions) do
-    if f.self_ns > hottest.self_ns and f.name ~= "(profiler)" then
+    if f.self_ns > hottest.self_ns and f.id ~= p.overhead then
       hottest = f
     end
   end

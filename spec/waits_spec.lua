@@ -22,8 +22,8 @@ local waiting = [[
   host.sleep(%s, "ready")]]
 
 -- Runs lines of a shell beside a program, $pid, that is recorded into x.cprof:
--- they begin when the system has said for a second that it waits. Returns what
--- the program printed.
+-- they begin a second after the system has said that it waits, or has ended.
+-- Returns what the program printed.
 local function beside(dir, options, seconds, lines)
   local script = dir:file("x.lua", waiting:format(seconds))
   command.bounded(([[cd %s
@@ -35,8 +35,8 @@ local function beside(dir, options, seconds, lines)
     %s
     kill -KILL $pid; wait $pid]]):format(q(dir.path), command.here(),
     command.here("run", "-o", "x.cprof", table.unpack(options)) .. " " ..
-      q(script), linux and "until grep -q '^State:.S' /proc/$pid/status; " ..
-      "do sleep 0.02; done" or "", lines))
+      q(script), linux and "while grep -qs '^State:.[^SZ]' " ..
+      "/proc/$pid/status; do sleep 0.02; done" or "", lines))
   return command.read(dir:file "err")
 end
 
@@ -134,6 +134,11 @@ describe("a sampled program that waits in C", function()
         repeat other() until io.open(arg[1] .. ".go")
         host.sleep(1000)
       end
+      -- a child that stays would hold up the reader of the output
+      local _ <close> = setmetatable({}, { __close = function(_, failed)
+        if failed then os.execute("kill -9 " .. process) end
+      end })
+      local deadline = os.time() + 300
       local function waited(p)
         local f = p and helper.named(p, %q)
         return f and f.self_ns or 0
@@ -141,12 +146,16 @@ describe("a sampled program that waits in C", function()
       local function await(found)
         local p
         repeat
+          assert(os.time() < deadline, "it never waits")
           host.sleep(0.05)
           p = profiler.load(arg[1])
         until p and found(p)
         return helper.check(p) and p
       end
-      repeat host.sleep(0.05) until io.open(arg[1] .. ".in")
+      repeat
+        assert(os.time() < deadline, "it never begins to wait")
+        host.sleep(0.05)
+      until io.open(arg[1] .. ".in")
       local first = await(function(p) return waited(p) > 5e8 end)
       host.sleep(1)
       io.open(arg[1] .. ".on", "w"):close()
