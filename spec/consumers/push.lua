@@ -25,7 +25,7 @@ describe("go tool pprof", function()
       os.execute("mkdir " .. q(dir:file "box"))
       local _, err = command.shell(([[
         $SPEC_LUA spec/support/sink.lua %s/box 200 & server=$!
-        for i in $(seq 100); do [ -s %s/box/port ] || sleep 0.05; done
+        for i in $(seq 2400); do [ -s %s/box/port ] || sleep 0.05; done
         %s push --url http://127.0.0.1:$(cat %s/box/port) --format %s \
           --name app %s/x.cprof
         kill $server]]):format(q(dir.path), q(dir.path), command.here(),

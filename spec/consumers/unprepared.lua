@@ -108,17 +108,19 @@ end
 
 -- Waits until dump prints the text `sought`. Returns all that it prints.
 local function await(host, sought)
-  while true do
+  local deadline = core.seconds() + 300
+  repeat
     local out = command.cprof("dump", tostring(host.pid))
     if out:find(sought) then return out end
     assert(core.owner(host.pid), "the program has ended")
     core.sleep(0.01)
-  end
+  until core.seconds() > deadline
+  error("dump never prints " .. sought, 2)
 end
 
 -- what cprof attach records of it: a profile of so many samples or more
 local function sampled(pid, count)
-  local watched = assert(outside.open(pid, { rate = 1000, seconds = 1e8,
+  local watched = assert(outside.open(pid, { rate = 1000, seconds = 300,
     clock = "wall", stop = true }))
   local _, why = pcall(watched.record, watched, function()
     if core.outside_figures(watched.samples).runs >= count then
@@ -182,7 +184,7 @@ for name, how in pairs(hosts) do
       if not writes_cores then
         pending("cores go elsewhere: " .. pattern)
       end
-      command.shell(("cd %s && rm -f core*; kill -ABRT %d; " ..
+      command.bounded(("cd %s && rm -f core*; kill -ABRT %d; " ..
         "while [ ! -s core ] && [ ! -s core.%d ]; do sleep 0.1; done; " ..
         "while kill -0 %d 2>/dev/null; do sleep 0.1; done; mv core* corpse")
         :format(q(dir.path), host.pid, host.pid, host.pid))

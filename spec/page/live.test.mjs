@@ -22,7 +22,8 @@ afterEach(() => {
 
 after(async () => {
   await close();
-  rmSync(folder, { recursive: true });
+  // a server that ends may still make files there
+  rmSync(folder, { recursive: true, maxRetries: 20 });
 });
 
 // runs until there is a file "stop"; most of its time is in `hot`

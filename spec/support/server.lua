@@ -62,19 +62,21 @@ end
 ---Waits until all pages have come.
 function Server:finish()
   local out = command.shell(("n=0; until grep -qs 'Time per' '%s/ab' || " ..
-    "[ $n -gt 600 ]; do sleep 0.1; n=$((n + 1)); done; cat '%s/ab'")
+    "[ $n -gt 3000 ]; do sleep 0.1; n=$((n + 1)); done; cat '%s/ab'")
     :format(self.dir.path, self.dir.path))
   assert(out:find "Failed requests: +0\n", out)
   assert(not out:find "Non%-2xx", out)
 end
 
----Ends the server, and waits for its end.
-function Server:stop()
-  command.shell(("kill %d; n=0; while kill -0 %d && [ $n -lt 100 ]; do " ..
-    "sleep 0.1; n=$((n + 1)); done"):format(self.pid, self.pid))
+---Ends the server, and waits for its end, for so many tenths of a second.
+function Server:stop(tenths)
+  command.shell(("kill %d; n=0; while kill -0 %d && [ $n -lt %d ]; do " ..
+    "sleep 0.1; n=$((n + 1)); done"):format(self.pid, self.pid,
+    tenths or 3000))
 end
 
-Server.__close = Server.stop
+-- One that hangs does not end.
+function Server:__close() self:stop(100) end
 
 ---What ran, with its version, for the output of the specs.
 function server.ran(what, line, profile)

@@ -63,16 +63,22 @@ local function divided(what, path)
   return p
 end
 
-local busy = start "lua5.4 /busy.lua /tmp/go > /tmp/said"
-os.execute "sleep 2"
-local dumped
-for _ = 1, 50 do
-  dumped = cprof("dump --locals " .. busy)
-  if dumped:find "resumed by" then break end
+-- What dump prints, once it has this text, or after many times.
+local function dumped(line, text)
+  local out
+  for _ = 1, 50 do
+    out = cprof("dump " .. line)
+    if out:find(text) then break end
+    os.execute "sleep 1"
+  end
+  return out
 end
-says("dump", dumped, "main thread: normal", "%(main chunk%) +/busy%.lua:",
-  "coroutine%.wrap function +%[C%]", "running, resumed by the main thread",
-  "hot +/busy%.lua:[567] ", "n = 75000", "upvalue hot = function hot")
+
+local busy = start "lua5.4 /busy.lua /tmp/go > /tmp/said"
+says("dump", dumped("--locals " .. busy, "resumed by"), "main thread: normal",
+  "%(main chunk%) +/busy%.lua:", "coroutine%.wrap function +%[C%]",
+  "running, resumed by the main thread", "hot +/busy%.lua:[567] ",
+  "n = 75000", "upvalue hot = function hot")
 
 cprof("attach --seconds=25 --sample=100 -o /tmp/a.cprof " .. busy)
 local p = divided("attach", "/tmp/a.cprof")
@@ -92,8 +98,7 @@ says("attach --no-stop", cprof("attach --no-stop --seconds=3 --sample=50 " ..
   busy), "never stopped")
 
 local waiting = start "lua5.4 /waiting.lua"
-os.execute "sleep 2"
-says("dump of a wait", cprof("dump " .. waiting), "not stopped",
+says("dump of a wait", dumped(waiting, "waits in read"), "not stopped",
   "waits in read of file %d+", "file:read +%[C%]",
   "waits +/waiting%.lua:2 ")
 local text = cprof("attach --seconds=3 --sample=50 -o /tmp/w.cprof " ..
@@ -110,7 +115,11 @@ os.execute("lua5.4 /cprof/lua/cprof/bin/cprof run --sample=100 " ..
 divided("run --sample", "/tmp/s.cprof")
 
 local listening = start "lua5.4 -l cprof.auto /busy.lua /tmp/go"
-os.execute "sleep 3"
+for _ = 1, 300 do
+  if os.execute("ls /tmp/cprof-*/" .. listening .. ".listen > /tmp/found 2>&1")
+  then break end
+  os.execute "sleep 1"
+end
 cprof("attach --seconds=20 --sample=100 -o /tmp/l.cprof " .. listening)
 p = divided("attach to one that listens", "/tmp/l.cprof")
 check("attach to one that listens: it recorded itself",
