@@ -49,4 +49,17 @@ describe("a timer", function()
     os.remove(path)
     assert.equal("0\n", out, err)
   end)
+
+  it("is asked for as often after one sample that takes long, not after two",
+    function()
+      local path = os.tmpname()
+      local out, err = command.shell(([[
+        export LD_PRELOAD=
+        gcc -std=c99 -Isrc -I$SPEC_INCLUDE -o '%s' spec/support/pace_host.c \
+          src/sample/pace.c src/base/timer_posix.c src/base/platform_posix.c \
+          src/base/taskclock_posix.c -lm -ldl -lpthread -lrt && '%s']]):format(
+        path, path))
+      os.remove(path)
+      assert.equal("1\n1\n100\n", out, err)
+    end)
 end)

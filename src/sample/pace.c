@@ -225,13 +225,13 @@ uint64_t pace_handler (const Pace *p) {
 }
 
 
-void pace_adjust (Pace *p, uint64_t ns, int sure) {
+void pace_adjust (Pace *p, uint64_t ns) {
   uint64_t rate = 1000000000u / p->period, interval;
-  uint64_t deep = sure || ns < p->last ? ns : p->last;
+  uint64_t both = pace_least(ns, p->last);
   p->last = ns;
   if (ns > p->cost * 4) ns = p->cost * 4;  /* it may have been interrupted */
   p->cost = (p->cost * 7 + ns) / 8;
-  if (deep > p->cost * 4) p->cost = deep;  /* its stack was deep */
+  if (both > p->cost * 4) p->cost = both;  /* stacks are deep now */
   interval = p->cost + PACE_SIGNAL + (p->counts ? PACE_COUNTS : 0);
   interval *= PACE_SHARE;
   if (rate > PACE_CHEAP)

@@ -135,10 +135,11 @@ CPROF_I Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed,
 CPROF_I uint64_t pace_handler (const Pace *p);
 
 /*
-** Sets how often to sample from now on, after a sample that took 'ns'. 'sure':
-** these are processor time, so they contain no time of others.
+** Sets how often to sample from now on, after a sample that took 'ns'. A sample
+** that alone takes much longer than the others changes little: it may have been
+** interrupted, even by the machine that runs this virtual one.
 */
-CPROF_I void pace_adjust (Pace *p, uint64_t ns, int sure);
+CPROF_I void pace_adjust (Pace *p, uint64_t ns);
 
 /* Returns what was added to 'spent' since the last call. */
 CPROF_I uint64_t pace_take (Pace *p);

@@ -551,7 +551,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   spent = r->gap.on ? platform_cpu() - r->gap.last.cpu
                     : platform_monotonic() - ns;
   if (functions->count == met)
-    pace_adjust(&s->pace, spent + handler, r->gap.on);
+    pace_adjust(&s->pace, spent + handler);
   sample_overhead(r, spent);
   pace_take(&s->pace);  /* drops it: sample_overhead has charged it */
   return ok || recorder_nomemory(r);
