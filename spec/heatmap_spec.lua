@@ -139,6 +139,17 @@ describe("what stands out", function()
     assert.equal(200, q.samples)
   end)
 
+  it("is nothing that too few samples tell of", function()
+    local sampled = require "cprof.count.sampled"
+    local few, p = sampled.few, driven.known(serve(200, 1400))
+    local grid = grid_of(p, 0, p.meta.wall_ns // ms, 60)
+    sampled.few = 201
+    local list, more = cells.stretches(p, grid, 5)
+    sampled.few = few
+    assert.same({ {}, 0 }, { list, more })
+    assert.equal(1, #cells.stretches(p, grid, 5))
+  end)
+
   it("is a stall of a program that always works", function()
     local p = driven.known(function()
       for _ = 1, 400 do handle() end

@@ -5,6 +5,7 @@ local core = require "cprof.core"
 local order = require "cprof.text.order"
 local profile = require "cprof.profile"
 local range = require "cprof.profile.range"
+local sampled = require "cprof.count.sampled"
 
 local cells = {}
 
@@ -344,6 +345,13 @@ local function hottest(p, s)
   end
 end
 
+-- Has a stretch so many samples that its figures mean something? Where samples
+-- were rare, one of them stands for a long time.
+local function has_samples(p, s)
+  local q = range.profile(p, s.from, s.to)
+  return q ~= nil and q.samples >= sampled.few
+end
+
 ---The stretches that stand out most, at most `limit` of them, and how many more
 ---there are.
 ---@param p cprof.Profile
@@ -360,13 +368,18 @@ function cells.stretches(p, grid, limit, of_function)
   end
   local more = busy(x, taken)
   table.move(more, 1, #more, #all + 1, all)
-  all = joined(x, all)
-  local out = table.move(all, 1, math.min(#all, limit), 1, {})
-  for _, s in ipairs(out) do
-    settle(x, s)
-    if not s.func and not of_function then hottest(p, s) end
+  local out, left = {}, 0
+  for _, s in ipairs(joined(x, all)) do
+    if #out == limit then left = left + 1
+    else
+      settle(x, s)
+      if has_samples(p, s) then out[#out + 1] = s end
+    end
   end
-  return out, #all - #out
+  for _, s in ipairs(of_function and {} or out) do
+    if not s.func then hottest(p, s) end
+  end
+  return out, left
 end
 
 ---The range of a stretch as the options --from and --to.
