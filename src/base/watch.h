@@ -26,8 +26,8 @@ CPROF_I Watch *watch_begin (WatchLook look, void *ud, uint64_t ns);
 CPROF_I void watch_wake (Watch *w);
 
 /*
-** Ends and frees it. When this returns, no look goes on. In the child of a
-** fork, which has no such thread, it only frees.
+** Ends and frees it. When this returns, no look is in progress. In the child of
+** a fork, which has no such thread, it only frees.
 */
 CPROF_I void watch_end (Watch *w);
 

@@ -8,10 +8,10 @@
 ** byte, the low ones first:
 **   - steps of time since the sample before it
 **   - its place * 2; + 1 if it found the thread waiting
-**   - how many steps its ns are above the mean between samples, as a zigzag
-**     number (0, -1, 1, -2, ...) * 2; + 1 if it counts as any number of samples
-**     but one
-**   - if so, that number
+**   - by how many steps its ns are above the mean time between samples, * 2;
+**     + 1 if it does not count as exactly one sample. As this number of steps
+**     may be negative, 0, -1, 1, -2, ... are written as 0, 1, 2, 3, ...
+**   - in this case, the number of samples that it counts as
 */
 
 #ifndef axis_h
@@ -33,9 +33,9 @@
 /* what a sample has found */
 typedef struct AxisPlace {
   uint32_t node;
-  uint32_t at;		/* 0: no known instruction; else 2 * its index + 1,
-			   or + 2 if the sample came before it ran, see
-			   Instruction */
+  uint32_t at;		/* 0: the instruction is not known; else 2 * its index
+			   + 2 if the sample came just before it ran, + 1 if it
+			   came later, see Instruction */
 } AxisPlace;
 
 /* AxisSample.place where nothing was recorded, as recording paused or, if
@@ -73,8 +73,9 @@ typedef struct Axis {
   Chunks list;		/* of AxisChunk */
   Chunks places;	/* of AxisItem, from 1 on */
   Index index;
-  Chunks copy;		/* of AxisPlace, in a file, if there is one; or all that
-			   was read from a file. A recorder never reads it */
+  Chunks copy;		/* of AxisPlace. With a file, the recorder writes all
+			   places to it, too, and never reads them there; else
+			   what was read from a file */
   uint64_t number;	/* number of the chunk that is being written */
   uint32_t used;	/* bytes used in that chunk; other programs may
 			   change the count that a file has */
@@ -136,7 +137,7 @@ static inline void axis_first (AxisCursor *c, const AxisChunk *chunk) {
 
 /*
 ** Reads the next sample; 'step' and 'mean' are those of the axis, in ns. 0:
-** there is none; or it is damaged, and then the cursor is not at the end.
+** there is none, or it is damaged; 'axis_check' cuts a damaged chunk.
 */
 CPROF_I int axis_next (AxisCursor *c, double step, double mean,
                        AxisSample *x);

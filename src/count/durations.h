@@ -20,7 +20,8 @@
 
 /* parts of a duration in which the thread did not compute, in ticks */
 typedef struct DurationParts {
-  uint64_t waited;	/* the thread had left its processor by itself */
+  uint64_t waited;	/* the thread had given up its processor voluntarily (it
+			   blocked) */
   uint64_t preempted;	/* others had the processor; charged to no function */
   uint64_t overhead;	/* the profiler's own; charged to no function */
 } DurationParts;
@@ -76,7 +77,7 @@ static inline int durations_isslow (const Durations *d, uint64_t took) {
   return took > d->slowest[DURATIONS_SLOWEST - 1].took;
 }
 
-/* Adds a call to the slowest. */
+/* Adds a call to the slowest, for which 'durations_isslow' must be true. */
 static inline void durations_slow (Durations *d, const SlowCall *call) {
   int i = DURATIONS_SLOWEST - 1;
   for (; i > 0 && d->slowest[i - 1].took < call->took; i--)

@@ -44,7 +44,7 @@ typedef struct HostFrame {
   uint64_t steps;	/* number of the collector's steps, where it is
 			   driven */
   int slow;		/* was it too slow, judged when it ended? See
-			   frames_isslow */
+			   frames_keep in frames.c */
   FrameRow *row;
   FrameNode *node;	/* all nodes that were touched, callers first */
   uint32_t rows, nodes;
@@ -101,8 +101,8 @@ typedef struct Frames {
   HostFrame *slow;		/* ring of the last frames that were slow */
   uint32_t slowsize;
   uint64_t slowcount;		/* slow frames so far */
-  uint64_t budget;		/* ticks, without overhead, from which on a
-				   frame is slow; 0: none is */
+  uint64_t budget;		/* a frame is slow if it takes more than these
+				   ticks, without overhead; 0: none is */
   uint64_t events;		/* events until the last frame ended */
   uint64_t overhead;		/* ticks of its events in the last frame */
   uint64_t number;		/* number of the frame that runs */

@@ -22,7 +22,8 @@ typedef struct GapLook {
   uint64_t wall;
   uint64_t cpu;		/* this thread's processor time */
   uint64_t delay;	/* how long it was ready, but others ran */
-  uint64_t blocks;	/* how often it has left its processor to wait */
+  uint64_t blocks;	/* how often it has given up its processor voluntarily
+			   (it blocked) */
 } GapLook;
 
 typedef struct Gap {
@@ -32,8 +33,8 @@ typedef struct Gap {
   GapLook last;		/* the last look */
   GapLook now;		/* the look that gap_read has taken since 'last' */
   double rate;		/* ns in a tick */
-  uint64_t noise;	/* with fewer ns off the processor, it is not asked
-			   who had it */
+  uint64_t noise;	/* if the thread was off its processor for no more ns,
+			   the system is not asked who had it */
   uint64_t least, most;	/* ticks: bounds of the shortest gap worth a look */
 } Gap;
 
@@ -64,7 +65,7 @@ CPROF_I void gap_end (Gap *g);
 /* Reads the clocks of this thread from now on: another one was recorded. */
 CPROF_I void gap_follow (Gap *g);
 
-/* Reads the clocks, so that the next gap cannot begin before now. */
+/* Looks at the clocks: what happened until now is part of no later gap. */
 CPROF_I void gap_skip (Gap *g);
 
 /*

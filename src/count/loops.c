@@ -118,9 +118,10 @@ int loops_isworst (const Loops *l, const LoopMark *m) {
 
 
 /*
-** Makes room for nodes of all slots, so that no slot needs more later on: which
-** frames are slow depends on the machine. Old rooms are lost. Since rooms
-** double, all lost rooms together are smaller than the new ones.
+** Gives all slots of a loop room for 'room' nodes, or more, at once: how much
+** memory that takes must not depend on which frames are slow, thus on the
+** machine. The old rooms are lost. As rooms at least double, all lost ones
+** together are smaller than the new ones.
 */
 static int worst_room (Loops *l, LoopState *s, uint32_t room) {
   uint32_t slot, i;

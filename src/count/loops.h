@@ -97,7 +97,10 @@ CPROF_I void loops_init (Loops *l, const Memory *m, const LoopPages *p);
 CPROF_I void loops_free (Loops *l);
 CPROF_I void loops_clear (Loops *l);
 
-/* The loop with that name, made if need be. NULL: out of memory, or names. */
+/*
+** The loop with that name, made if need be, and its id. NULL: out of memory, or
+** there are LOOPS_MOST names already.
+*/
 CPROF_I LoopState *loops_find (Loops *l, const char *name, uint32_t *id);
 
 /* May there be one more loop? */
@@ -116,8 +119,9 @@ CPROF_I int loops_add (Loops *l, const LoopMark *m, uint64_t ns,
 CPROF_I int loops_isworst (const Loops *l, const LoopMark *m);
 
 /*
-** Keeps one of the slowest frames, with its 'n' nodes. If there is no room for
-** them, makes room for 'more' nodes, at least 'n'. 0: out of memory.
+** Keeps one of the slowest frames, with its 'n' nodes, in the place of the
+** fastest of them. If the places of this loop are too small for 'n' nodes, each
+** gets room for 'more' nodes, which must be at least 'n'. 0: out of memory.
 */
 CPROF_I int loops_keep (Loops *l, const LoopMark *m, uint64_t steps,
                         const FrameNode *list, uint32_t n, uint32_t more);

@@ -29,16 +29,17 @@
 */
 typedef struct Node {
   uint64_t calls;
-  uint64_t self;	/* ticks, without callees. In mode sample, but for
-			   NODE_OVERHEAD: the weight of its samples, in ns; its
-			   time is that share of 'sampled' in Figures. 'ticks'
-			   of its Wait is a weight, too. */
+  uint64_t self;	/* ticks, without callees. In mode sample, except for
+			   NODE_OVERHEAD: the weight of its samples, in ns. Its
+			   share of all weights is its share of 'sampled' in
+			   Figures, which is its time. 'ticks' of its Wait is a
+			   weight, too. */
   uint32_t id;
   uint32_t parent;
   uint32_t func;	/* this and 'call_line' are compared as one number */
   uint32_t call_line;	/* line of the call site; 0: not told apart */
-  uint32_t nested;	/* is the function above it, too? where durations of
-			   calls are counted */
+  uint32_t nested;	/* where durations of calls are counted: does a node
+			   above it have the same function? */
   uint32_t callee[NODE_CALLEES];	/* ids; 0: none yet */
   uint16_t tag[NODE_CALLEES];	/* 'node_tag' of their functions */
   uint8_t callees_c;	/* 0..3: how likely the next callee is in C */
@@ -72,9 +73,10 @@ typedef struct NodePlace {
 typedef struct NodeAllocated {
   Allocated all;
   int64_t live_count, live_bytes;
-  int64_t peak_bytes;	/* bytes in use at peak number 'peak'. If a later
-			   peak was reached, 'live_bytes' has not changed
-			   since, and is the figure for it */
+  int64_t peak_bytes;	/* bytes in use at the peak with the number 'peak', see
+			   'live_peaks' in Figures. If that has a higher number
+			   by now, 'live_bytes' has not changed since that later
+			   peak, so it is the figure for it */
   uint64_t peak;
 } NodeAllocated;
 

@@ -141,8 +141,9 @@ typedef struct Recording {
   Axis axis;		/* mode sample: when samples came */
   Figures *figures;	/* 'own_figures', or those in a file */
   Figures own_figures;
-  uint64_t waiting;	/* mode sample, read from a file: those ticks of
-			   'sampled' that NODE_WAITING alone has */
+  uint64_t waiting;	/* mode sample, if read from a file: the ticks of
+			   'sampled' that NODE_WAITING has alone; weights divide
+			   the others among nodes */
   uint64_t waiting_waited;	/* ticks of 'waiting' in which the thread
 				   waited */
   Clock clock;

@@ -10,7 +10,7 @@
 #include "count/tally.h"
 
 
-/* most spots that are kept; of others, only the function of Lua */
+/* most spots that are kept; all others of a function are one, SPOT_MORE */
 #if !defined(SPOTS_MOST)
 #define SPOTS_MOST	131072u
 #endif

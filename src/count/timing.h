@@ -49,8 +49,9 @@ static inline int timing_plausible (const Timing *t, EventKind kind,
 
 /*
 ** Adds an event that took 'ticks', of which reading the clock took 'reading'.
-** That part is left out: it mostly waits, so it does not become slower as the
-** rest does on a shared core.
+** That part is left out: while it is read, the processor mostly waits. So on a
+** core that two threads share, reading the clock is hardly slower, unlike all
+** else.
 */
 static inline void timing_add (Timing *t, EventKind kind, uint64_t ticks,
                                uint64_t reading) {

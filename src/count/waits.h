@@ -9,7 +9,7 @@
 #include "count/tally.h"
 
 
-/* time for which the thread had left its processor by itself */
+/* time in which the thread had voluntarily given up its processor (blocked) */
 typedef struct Wait {
   uint64_t ticks;	/* in mode sample: a weight, see Node */
   uint32_t node;

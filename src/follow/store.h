@@ -31,7 +31,7 @@ typedef struct Store {
   int (*notify) (void *store, uint32_t source);
   /* Called before all nodes are forgotten. */
   void (*clear) (struct Store *s, const struct Recorder *r);
-  /* Called after all nodes were forgotten, and a new root was made. */
+  /* Called after all nodes have been forgotten, and a new root was made. */
   void (*cleared) (struct Store *s);
   /* Is the store damaged, so that recording must end? A quick check. */
   int (*lost) (struct Store *s);

@@ -55,7 +55,7 @@ CPROF_I void allocations_last (Recorder *r);
 /* Notes in the recording if another allocator has replaced ours. */
 CPROF_I void allocations_check (Recorder *r, lua_State *L);
 
-/* Are there samples that wait for the next event, see heapsample.h? */
+/* Are there samples that wait for the next event? See HeapSample in live.h. */
 static INLINE int allocations_wait (const Recorder *r) {
   return r->allocations != NULL &&
          (r->allocations->sample.waits || r->allocations->live.waiting > 0);

@@ -8,7 +8,8 @@
 
 
 #define BLOCKED_LEVELS	400	/* most functions that are hashed */
-#define BLOCKED_CHAIN	224	/* no more coroutines can wait for each other */
+#define BLOCKED_CHAIN	224	/* longest chain of coroutines, each resumed by
+				   the one before; Lua allows fewer */
 #define BLOCKED_TRIES	8	/* entries of the list that a stack may have */
 #define BLOCKED_ANEW	16000000000u	/* ns for which a node is trusted at first */
 #define BLOCKED_LONGEST	(32 * (uint64_t)BLOCKED_ANEW)	/* ns, at most */
@@ -164,7 +165,7 @@ static BlockedStack *blocked_find (BlockedStacks *b, uint64_t stack) {
 }
 
 
-/* The entry for a new stack: a free one, or the one that was set first. */
+/* The entry for a new stack: a free one, or the one whose trust ends first. */
 static BlockedStack *blocked_oldest (BlockedStacks *b, uint64_t stack) {
   BlockedStack *s = blocked_place(b, stack, 0);
   unsigned i;
@@ -175,7 +176,10 @@ static BlockedStack *blocked_oldest (BlockedStacks *b, uint64_t stack) {
 }
 
 
-/* An entry with waits is left alone: they are its node's, not the new one's. */
+/*
+** An entry with waits stays as it is: they belong to the node that it has, not
+** to the new one.
+*/
 void blocked_learn (BlockedStacks *b, uint64_t stack, Node *node,
                     uint64_t now) {
   BlockedStack *s;

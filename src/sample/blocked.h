@@ -1,7 +1,8 @@
 /*
 ** Waiting stacks. While the thread that runs Lua waits, a watching thread
-** reads its Lua stack and hashes it. A sample of an equal stack has told the
-** call-tree node for this hash, so the wait can be charged without a signal.
+** reads its Lua stack and hashes it. If an earlier sample of an equal stack has
+** told which call-tree node this hash stands for, the wait is charged to that
+** node, and no signal is needed.
 */
 
 #ifndef blocked_h
@@ -70,18 +71,23 @@ CPROF_I void blocked_free (BlockedStacks *b);
 
 /*
 ** Notes that this stack belongs to 'node', as a sample at the time 'now' has
-** told. It is trusted for longer each time that a sample says so again. Does
-** nothing if the stack's entry has waits that were not taken yet.
+** told. Each sample that says so again doubles the time for which the node is
+** trusted. Does nothing if the entry for this stack has waits that were not
+** taken yet.
 */
 CPROF_I void blocked_learn (BlockedStacks *b, uint64_t stack, Node *node,
                             uint64_t now);
 
-/* Forgets all stacks and waits. To be called when all nodes were forgotten. */
+/*
+** Forgets all stacks and waits. To be called when all nodes have been
+** forgotten.
+*/
 CPROF_I void blocked_forget (BlockedStacks *b);
 
 /*
-** Adds 'ns' and 'samples' to the waits of this stack, at the time 'now'. 0: no
-** sample has told its node, or it was too long ago.
+** Adds 'ns' and 'samples' to the waits of this stack, at the time 'now'. 0:
+** adds nothing, as no sample has told the stack's node, or the last one that
+** did was too long ago.
 */
 CPROF_I int blocked_wait (BlockedStacks *b, uint64_t stack, uint64_t now,
                           uint64_t ns, uint64_t samples);

@@ -9,8 +9,9 @@
 
 #define PACE_PATIENCE	4	/* ticks in one C function before fewer come */
 #define PACE_SELDOM	50000000u	/* ns, the longest mean of rare ticks */
-#define PACE_RESTS	8u	/* the mean between looks at a wait is at least
-				   1/8 of its length so far */
+#define PACE_RESTS	8u	/* the mean between looks at a wait grows to 1/8
+				   of the wait so far, but not above
+				   PACE_SELDOM */
 #define PACE_STUCK	8	/* see 'pace_stuck'; a power of two */
 #define PACE_SLOWEST	1000000000u	/* greatest interval, in ns */
 #if !defined(PACE_SHARE)

@@ -6,9 +6,9 @@
 ** next tick comes depends neither on earlier ticks nor on the program. A tick
 ** stands for the mean of this distribution. Sums of such weights are right on
 ** average, even where a program does short work between long waits, and where
-** the mean changes. By the wall clock, all the time from a tick to its sample
-** belongs to that sample, as what runs does not change in between. Only the
-** time before the tick is an estimate.
+** the mean changes. By the wall clock, a sample also stands for the time from
+** its tick to itself: nothing else ran in between. That time is measured; the
+** mean, which is for the time before the tick, is an estimate.
 */
 
 #ifndef pace_h
@@ -21,8 +21,9 @@ typedef struct Pace {
   int timer;		/* its number, see timer.h; below 0: none */
   int cpu;		/* do ticks count processor time, not wall time? */
   int watched;		/* does a watching thread ask for the ticks? */
-  volatile int counts;	/* does it ask for ticks in waits only, as the timer
-			   counts the time in which the thread runs? */
+  volatile int counts;	/* does the timer count the time in which the thread
+			   runs, so that the watching thread asks only for
+			   ticks in waits? */
   volatile uint64_t mean;	/* average ns from the last tick to the next */
   volatile uint64_t due;	/* when the next tick is due, on the
 				   monotonic clock */
@@ -69,7 +70,8 @@ typedef struct Weight {
 
 /* ns since the last sample in which the thread did not run, where known */
 typedef struct Away {
-  uint64_t waited;	/* ns in which it had left its processor by itself */
+  uint64_t waited;	/* ns in which it had given up its processor voluntarily
+			   (it blocked) */
   uint64_t preempted;	/* ns in which it was ready, but others ran */
 } Away;
 
@@ -84,7 +86,8 @@ CPROF_I void pace_forget (Pace *p);
 ** Ticks are rare where they would tell nothing new: after a tick that has
 ** interrupted a system call ('waits'), as the next event tells which function
 ** made that call; and ever rarer while one C function goes on and on. May be
-** called in a signal handler, as may 'pace_tick' and 'pace_stuck'.
+** called in a signal handler, as may 'pace_tick', 'pace_toomany' and
+** 'pace_stuck'.
 */
 CPROF_I void pace_next (Pace *p, int waits);
 
@@ -103,12 +106,20 @@ CPROF_I uint64_t pace_rest (Pace *p, uint64_t waited, uint64_t *mean);
 CPROF_I void pace_due (Pace *p, uint64_t now, uint64_t mean);
 #endif
 
-/* Counts a tick. */
+/*
+** Counts a tick. An armed one adds to the weight; when it came, and what it
+** interrupted, tells 'pace_weigh' where the measured part of the sample's time
+** begins. Another one, which found the hook set, only counts in 'waited': by
+** the wall clock, its time is in that part; by processor time, where there is
+** no such part, it adds to the weight, too.
+*/
 CPROF_I void pace_tick (Pace *p, const PaceTick *t);
 
 /*
-** Is a tick that stands for 'ns' one more than the rate allows? Else sets '*ns'
-** to what it stands for, together with those that are too many.
+** Must a tick that stands for '*ns' be dropped, as samples would come faster
+** than the rate allows? Chance decides: of ticks that stand for less than the
+** interval, the part '*ns' / interval is kept. Each of these then stands for
+** the interval, and so for the dropped ones, too.
 */
 CPROF_I int pace_toomany (Pace *p, uint64_t *ns);
 
@@ -120,10 +131,11 @@ CPROF_I int pace_stuck (const Pace *p);
 
 /*
 ** Returns what a sample at 'now' stands for, and lets ticks come at the usual
-** rate again. 'passed': ticks of the recording's clock since the last sample;
-** these are ns where it counts processor time. If no tick came, the sample
-** stands for 1 ns. If its tick was due while others had the processor, it
-** stands only for the time since it was due, less the time that others had.
+** rate again. 'passed' and 'away' are about the time since the last sample.
+** 'passed' is all of it, in ticks of the recording's clock, which are ns if
+** that counts processor time. If no tick came, the sample stands for 1 ns. If
+** its tick was due while others had the processor, it stands only for the time
+** since then in which they did not have it.
 */
 CPROF_I Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed,
                            Away away);

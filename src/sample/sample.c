@@ -65,10 +65,13 @@ static Sampler *sample_of (const Recorder *r) {
 ** that runs Lua, so nothing changes meanwhile; if a host has moved the state
 ** without cprof_thread, the C stack in use shows that. The handler may
 ** interrupt any instruction, within Lua, malloc or the recorder. It calls
-**   - lua_sethook, lua_gethook and its like, which Lua allows there;
-**   - what running.h and spotter.h say;
-**   - clock_gettime, getpid, and timer_settime or setitimer, which are system
-**     calls;
+**   - lua_sethook, lua_gethook and its like, which Lua allows there, also
+**     through hookswap.h;
+**   - functions of running.h, pace.h, watcher.h and spotter.h that say that
+**     they may be called there, and those of random.h;
+**   - timer_at and timer_system, which read the timer's entry;
+**   - clock_gettime, getpid, and timer_settime, setitimer or ioctl, which are
+**     system calls;
 ** and allocates and locks nothing. It reads the Sampler and its Watcher,
 ** which are freed only after the timer has ended, and coroutines that run,
 ** which are not collected.
@@ -100,8 +103,8 @@ static int sample_hook (Sampler *s, int again) {
 
 
 /*
-** Sets the hook that another signal has set once more, as Lua may have cleared
-** a function's flag that there is one ('trap').
+** Sets once more the hook that another signal's handler has set: since then,
+** Lua may have cleared a running function's flag that there is one ('trap').
 */
 static void sample_hookagain (const Sampler *s) {
   lua_State *L = sample_running(s);
@@ -111,9 +114,10 @@ static void sample_hookagain (const Sampler *s) {
 
 
 /*
-** What a tick stands for that came at 'ns'. A timer that counts the time in
-** which the thread runs finds it running, and is never late. 0: the tick is
-** none, as the watcher did not ask for it, or one more than the rate allows.
+** Sets '*t' to a tick that came at 'ns', with what it stands for. If the timer
+** counts the time in which the thread runs, its own ticks find the thread
+** running, and are never late. 0: the tick does not count, as the watcher did
+** not ask for it, or as samples would come faster than the rate allows.
 */
 static int sample_weigh (Sampler *s, uint64_t ns, int waits,
                          WatcherTick *asked, PaceTick *t) {
@@ -146,7 +150,7 @@ static void sample_arm (Sampler *s, uint64_t ns, int waits) {
     return;
   }
   armed = sample_hook(s, pace_stuck(&s->pace));
-  if (armed < 0) return;  /* else its time would be charged to what runs next */
+  if (armed < 0) return;  /* no hook: the next sample would get its time */
   if (armed) s->unknown = t.waits ? asked.stack : 0;
   t.armed = armed || s->pace.weight == 0;
   pace_tick(&s->pace, &t);
@@ -416,8 +420,8 @@ static int sample_waited (Sampler *s) {
 
 
 /*
-** The function of a node: not 'func' of that, as another program may write over
-** the file that has it.
+** The function of a node, from the tree's copy in memory: the node itself may
+** be in a file, which another program may overwrite.
 */
 static uint32_t sample_func (const Sampler *s, const Node *n) {
   const Tree *t = &s->recorder->recording.tree;
@@ -592,8 +596,9 @@ void sample_ask (Recorder *r) {
 
 /*
 ** Takes the sample that is due, and the allocations that wait, while the
-** program's hook is removed: with a hook set, calls that return here would
-** change which line Lua takes for that of the last line event.
+** program's hook is removed. With a hook set, a call that returns here would
+** change Lua's note of the last line, by which Lua decides whether the program
+** gets a line event.
 */
 static void sample_unhooked (Sampler *s, lua_State *L, lua_Debug *ar) {
   lua_Hook f = lua_gethook(L);
@@ -739,8 +744,8 @@ static int sample_makewaiting (Recorder *r) {
 
 
 /*
-** Does the watcher of this thread rest since a pause? Then it can look again;
-** else a new timer is needed.
+** Has the watcher of this thread rested since a pause? Then it can look again;
+** else a new timer, and a new watcher, are needed.
 */
 static int sample_rests (const Sampler *s) {
   return s->watcher != NULL && s->paused && timer_ishere(s->pace.timer) &&
@@ -749,8 +754,8 @@ static int sample_rests (const Sampler *s) {
 
 
 /*
-** Makes the watcher look again. To be called when ticks are no longer ignored:
-** it would wait for one that was.
+** Makes the watcher look again. To be called after 'paused' was set to 0: while
+** ticks are ignored, the watcher would wait in vain for one that it asks for.
 */
 static void sample_watchagain (Sampler *s) {
   watcher_resume(s->watcher);

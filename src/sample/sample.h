@@ -39,10 +39,11 @@ CPROF_I int sample_follow (Recorder *r);
 CPROF_I void sample_enter (Recorder *r);
 
 /*
-** Adds the time since the last event to Figures.sampled, which all samples
-** share, each by its weight; but the time that handlers took is overhead.
-** Returns the sum of both, in ticks of the recording's clock. Also charges the
-** waits that a watching thread has seen.
+** Adds the time since the last event to Figures.sampled, which is divided among
+** all nodes by the weights of their samples. The part of that time which
+** signal handlers took is added to overhead instead. Returns the sum of both,
+** in ticks of the recording's clock. Also charges the waits that a watching
+** thread has seen. The recorder must have a sampler.
 */
 CPROF_I uint64_t sample_pass (Recorder *r);
 
@@ -50,24 +51,27 @@ CPROF_I uint64_t sample_pass (Recorder *r);
 CPROF_I int sample_paused (Recorder *r);
 
 /*
-** In a call by L, which runs: records now what else would wait for the next
-** event. 0: out of memory, or sampling cannot go on; then recording has ended.
+** To be called where L runs a C function, outside of hooks: takes now the
+** sample that would else be taken at the next event, and charges waits and
+** allocations that are not charged yet. The recorder must have a sampler. 0:
+** out of memory, or sampling cannot go on; then recording has ended.
 */
 CPROF_I int sample_settle (Recorder *r, lua_State *L);
 
 /*
-** In a hook of L: takes the sample that is due, if any. Takes none if what
-** runs there is not 'recorded'. Swapping hooks must be blocked meanwhile.
+** In a hook of L: takes the sample that is due, if any, and if what L runs is
+** 'recorded'. The recorder must have a sampler, and swapping hooks must be
+** blocked meanwhile.
 */
 CPROF_I void sample_due (Recorder *r, int recorded, lua_State *L,
                          lua_Debug *ar);
 
 #if PLATFORM_SIGNALS
-/* Ends what 'sample_interrupt' has begun: coroutines get our hook again. */
+/* Ends what 'sample_interrupt' has begun: ticks may set our hook again. */
 CPROF_I void sample_unblock (Recorder *r);
 #endif
 
-/* To be called when all nodes were forgotten. Forgets all samples. */
+/* To be called when all nodes have been forgotten. Forgets all samples. */
 CPROF_I void sample_forget (Recorder *r);
 
 /*
@@ -87,7 +91,7 @@ CPROF_I lua_State *sample_current (Recorder *r);
 CPROF_I lua_State *sample_interrupt (Recorder *r, int number);
 #endif
 
-/* Requests an event, which tells who has allocated, see heapsample.h. */
+/* Requests an event, which tells who has allocated, see heap/live.h. */
 CPROF_I void sample_ask (Recorder *r);
 
 /* Ends the timer, and frees what refers to a recording, which is cleared. */

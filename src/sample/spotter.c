@@ -75,9 +75,9 @@ static int spotter_add (const Spotter *s, Tally *t, uint32_t func,
 
 
 /*
-** Finds out which files there are now. If one was unloaded since the last
-** sample, an address may be another one's now, so those of the ticks mean
-** nothing any more. 0: out of memory.
+** Finds out which files are loaded now. If one was unloaded since the last
+** sample, another file may have its addresses now, so the addresses of the
+** ticks no longer tell a file: they count as unknown. 0: out of memory.
 */
 static int spotter_refresh (Spotter *s, Functions *fs) {
   uint32_t texts = fs->text.strings.count, i;

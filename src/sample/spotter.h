@@ -1,7 +1,8 @@
 /*
 ** At which machine instructions ticks have found the thread. A signal handler
-** notes them; the sample finds out which files have them, while these are still
-** loaded, and charges its running time to them.
+** notes their addresses. The next sample finds out which files the addresses
+** are in, while these are still loaded, and charges its running time to the
+** instructions.
 */
 
 #ifndef spotter_h
@@ -26,13 +27,13 @@ typedef struct Spotter {
   Modules modules;
 } Spotter;
 
-/* To be called when recording begins, or all was forgotten. */
+/* To be called when recording begins, or all samples have been forgotten. */
 CPROF_I void spotter_begin (Spotter *s, const Memory *m, Functions *fs);
 CPROF_I void spotter_free (Spotter *s);
 
 /*
 ** In a signal handler: notes a tick. 'waits': it has interrupted a system call
-** that waits.
+** that waits. Calls nothing outside of spotter.c but 'random_bits'.
 */
 CPROF_I void spotter_tick (Spotter *s, uintptr_t at, uint64_t ns, int waits);
 

@@ -12,8 +12,8 @@
 #include "follow/walk.h"
 
 
-#define UNWIND_CHAIN	224	/* coroutines that wait for each other; Lua
-				   allows fewer */
+#define UNWIND_CHAIN	224	/* longest chain of coroutines, each resumed by
+				   the one before; Lua allows fewer */
 
 /* a level of the stack, as the last sample has found it */
 typedef struct UnwindLevel {
@@ -28,9 +28,9 @@ typedef struct Unwinder {
   const InternalsState *at;	/* NULL: only the main thread is known */
   lua_State *thread[UNWIND_CHAIN];	/* coroutines from the main thread to
 					   L */
-  uint32_t end[UNWIND_CHAIN + 1];	/* thread[k] runs the levels of the
-					   walk from end[k + 1] to before
-					   end[k] */
+  uint32_t end[UNWIND_CHAIN + 1];	/* levels of the walk that thread[k]
+					   runs: from end[k + 1] on, up to
+					   the one before end[k] */
   uint32_t threads;
   Walk walk;		/* all functions that run, from the top of L down */
   UnwindLevel *level;	/* stack of the last sample, from the bottom up */
@@ -45,7 +45,8 @@ typedef struct Unwinder {
 typedef struct Unwound {
   Node *node;
   const Instructions *instructions;	/* of the function on top; NULL: it has
-					   none, or it is at an unknown one */
+					   none, or the current one is not
+					   known */
   uint32_t at;		/* index of the current instruction */
   int c;		/* does a C function run, which may be excluded? */
 } Unwound;
@@ -62,7 +63,7 @@ CPROF_I int unwind_look (Unwinder *s, lua_State *L, lua_Debug *ar, Unwound *x);
 /* To be called before walks; they read Lua's structures if 'at' is not NULL. */
 CPROF_I void unwind_begin (Unwinder *s, const InternalsState *at);
 
-/* To be called when all nodes were forgotten. */
+/* To be called when all nodes have been forgotten. */
 CPROF_I void unwind_forget (Unwinder *s);
 
 /* Frees its memory. */

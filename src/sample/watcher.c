@@ -21,7 +21,8 @@
 */
 #define WATCHER_SOON	50000u
 
-/* ns by which a look begins after it has taken the thread's processor */
+/* most ns from when the watching thread takes the other one's processor until
+   its look begins */
 #define WATCHER_SWITCH	20000u
 
 
@@ -37,8 +38,9 @@ typedef struct WatcherReady {
 typedef enum WatcherAsked {
   WATCHER_NONE,
   WATCHER_ASKED,	/* it was asked for, and has not come yet */
-  WATCHER_MAYBE		/* the next look decides, unless the thread is about to
-			   pause before: then it runs */
+  WATCHER_MAYBE		/* the next look decides whether to ask for it. If the
+			   recording pauses or is read before, the thread has
+			   run by then, so the tick counts */
 } WatcherAsked;
 
 struct Watcher {
@@ -121,11 +123,13 @@ static int watcher_counts (Pace *p) {
 
 
 /*
-** Handles a look that finds the thread ready, without a processor. If this look
-** has taken the processor from it, the thread counts as running. If other
-** programs have it, nothing is charged for this time. Or a wait of the thread
-** has just ended, and a signal would still make the system call fail. The
-** system tells which of these is true when the thread has run again, so another
+** Handles a look that finds the thread ready to run, but without a processor.
+** There are three reasons:
+**   - this look has taken the processor from it: the thread counts as running;
+**   - other programs have the processor: this time is charged to nothing;
+**   - a wait of the thread has just ended: a signal would still make the system
+**     call fail, so there must be no tick now.
+** Which one it is can be told only when the thread has run again, so another
 ** look comes soon. Returns the ns until that look.
 */
 static uint64_t watcher_ready (Watcher *w, const Watch *watch, uint64_t now,
@@ -141,10 +145,11 @@ static uint64_t watcher_ready (Watcher *w, const Watch *watch, uint64_t now,
 
 
 /*
-** The look 'r' has found the thread ready. Did it run until that look, and does
-** it run again at 'now', when its processor time is 'cpu'? When it began to
-** wait for its processor is known from how long it has run since then, and how
-** long it has waited.
+** The look 'r' has found the thread ready. Did the thread run until that look,
+** and does it run again at 'now', when its processor time is 'cpu'? It has lost
+** the processor at 'now', less the time that it has run since, less the time
+** that it has waited for the processor. If that was when the look began, the
+** look itself has taken the processor.
 */
 static int watcher_ranuntil (const WatcherReady *r, const Watch *watch,
                              uint64_t now, uint64_t cpu) {

@@ -13,8 +13,9 @@
 
 
 /*
-** NULL stands for no watcher: the functions below do nothing and return 0, and
-** the timer's ticks come by themselves.
+** NULL stands for no watcher: the timer's ticks come by themselves. For NULL,
+** the functions below do nothing and return 0, except 'watcher_tick', which
+** returns 1, and 'watcher_resume', which needs a watcher.
 */
 typedef struct Watcher Watcher;
 
@@ -37,13 +38,13 @@ CPROF_I void watcher_begin (Watcher **to, Pace *p, const Running *running);
 /* Lets the watcher look at nothing until 'watcher_resume'. */
 CPROF_I void watcher_rest (Watcher *w);
 
-/* Lets the watcher look again, after a rest. */
+/* Lets the watcher look again, after a rest. 'w' must not be NULL. */
 CPROF_I void watcher_resume (Watcher *w);
 
 /*
-** Ends the watching thread. When this returns, no look goes on. The handler may
-** still use the watcher until its timer has ended; 'watcher_free' then frees
-** it.
+** Ends the watching thread. When this returns, no look is in progress. The
+** handler may still use the watcher until its timer has ended; 'watcher_free'
+** then frees it.
 */
 CPROF_I void watcher_end (Watcher *w);
 CPROF_I void watcher_free (Watcher *w);
