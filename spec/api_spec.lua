@@ -154,7 +154,7 @@ describe("the C API", function()
       { { history = -2 }, "'history' must be \"full\" or an integer from 1" },
       { { budget_ms = -1 }, "'slow_frames' must be a table { budget_ms = " },
       { { keep = 3 }, "'slow_frames' must be a table { budget_ms = " },
-      { { exclude = "/%/" }, "'exclude' must be a list of texts" },
+      { { exclude = "/%/" }, "'exclude' must be a list of strings" },
       { { lines = "x" }, "'lines' needs mode = \"line\"" },
       { { trace = "x" }, "'trace' needs mode = \"trace\"" },
       { { file = "/nowhere/file" }, "/nowhere/file" },

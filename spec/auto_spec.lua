@@ -81,7 +81,7 @@ describe("cprof.auto", function()
     for given, told in pairs {
       ["file="] = "'file' must be a path, got \"\"",
       ["mode=trace,trace="] = "'trace' must be a path or a function, got \"\"",
-      ["mode=line,lines=/[/,lines=x"] = "'lines' must be a list of texts, " ..
+      ["mode=line,lines=/[/,lines=x"] = "'lines' must be a list of strings, " ..
         "or of Lua patterns between slashes; in \"/[/\", missing ']', got " ..
         "{ \"/[/\", \"x\" }",
     } do

@@ -34,7 +34,7 @@ local function recorded(ns, options, run)
 end
 
 local explained = "< is an upper bound: most of the measured time is " ..
-  "overhead; % is estimated\n"
+  "overhead; % is of the estimate, not of the bound\n"
 
 describe("a time", function()
   it("is uncertain when it is less than a quarter of what was taken out",

@@ -127,7 +127,7 @@ describe("the cprof command", function()
         "tree", "--min-percent=101", call },
       { "argument for option '--sort' must be one of", "report",
         "--sort=size", call },
-      { "'--filter' must be a text, or a Lua pattern between slashes " ..
+      { "'--filter' must be a string, or a Lua pattern between slashes " ..
         "('(' without ')'), got '/(/'", "report", "--filter=/(/", call },
       { "'--width' must be an integer of at least 40", "report", "--width=3",
         call },
@@ -186,7 +186,7 @@ describe("the cprof command", function()
       { "--format needs a file: -o FILE", "run", "--format=csv", "-e", "" },
       { "--format=lcov needs --lines", "run", "--format=lcov", "-o", out,
         "-e", "" },
-      { "'--include' must be a text, or a Lua pattern between slashes " ..
+      { "'--include' must be a string, or a Lua pattern between slashes " ..
         "(ends with '%'), got '/%/'", "run", "--include=/%/",
         "-e", "" },
       { "only one of --lines, --count or --coverage, --sample, and --trace",

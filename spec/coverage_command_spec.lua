@@ -55,12 +55,12 @@ describe("cprof run --coverage", function()
     local out, err, status = command.cprof("coverage", "--missing", file)
     assert.equal(0, status, err)
     for _, line in ipairs { "lines 4, 9 never ran",
-      "l.3: 'elseif' was never true",
-      "l.8: function unused was never called",
-      "l.11: 'or' never evaluated its right side" } do
+      "line 3: 'elseif' was never true",
+      "line 8: function unused was never called",
+      "line 11: 'or' never evaluated its right side" } do
       assert.truthy(out:find("\n" .. line .. "\n", 1, true), line .. out)
     end
-    assert.is_nil(out:find("l.2:", 1, true), out)
+    assert.is_nil(out:find("line 2:", 1, true), out)
   end)
 
   it("says how to choose where libraries are in the table", function()

@@ -34,7 +34,7 @@ describe("mode flame", function()
 │frame 100.0 %
 │draw 83.3 %                                      │sound
 │fact ×10 │
-a column is 60.0µs
+one character is 60.0µs wide
 ]], (drawn("width = 60"):gsub(" +\n", "\n")))
   end)
 
@@ -58,7 +58,7 @@ a column is 60.0µs
     assert.equal([[
 │draw 83.3 %
 │fa… ×10│
-a column is 75.0µs
+one character is 75.0µs wide
 ]], (drawn('width = 40, root = "draw"'):gsub(" +\n", "\n")))
     assert.is_nil(drawn("width = 40, depth = 2"):find("draw", 1, true))
     local s = drawn('width = 60, filter = "sound"')
@@ -92,7 +92,7 @@ a column is 75.0µs
     local s = profiler.snapshot():report { mode = "flame", width = 100,
       measure = "allocs" }
     assert.is_truthy(s:find("│fill ", 1, true), s)
-    assert.is_truthy(s:find "\na column is %d", s)
+    assert.is_truthy(s:find "\none character is %d", s)
   end)
 
   it("says that options of mode tree need it, too", function()

@@ -300,8 +300,9 @@ describe("cprof heatmap", function()
     local path = stalled(dir)
     local out, err, status = command.cprof("heatmap", path)
     assert.equal(0, status, err)
-    assert.is_truthy(out:find("\na column is 500ms, a cell 20ms; CPU time: " ..
-      ". none, : up to @ all; ", 1, true), out)
+    assert.is_truthy(out:find("\neach column is 500ms, each cell 20ms; " ..
+      "CPU time: . none, : little, @ all of the cell; ", 1, true),
+      out)
     local rows = {}
     for line in out:gmatch "[^\n]+" do
       rows[#rows + 1] = line:match "^[ %dms]+ ([.:=+*#%%@A-]+)$"

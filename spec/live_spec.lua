@@ -56,7 +56,7 @@ describe("what is in use", function()
     local p = record(function() keep(1000) end,
       { memory = "live", memory_interval = 1 << 19 })
     assert.is_truthy(p:report { width = 1000 }:find("\nstill in use: not " ..
-      "known, as one sample per 512 KB gives too few; --memory=all " ..
+      "known, too few samples at one per 512 KB; --memory=all " ..
       "(memory_interval = 1) counts every block\n", 1, true))
   end)
 

@@ -34,13 +34,13 @@ describe("the options of start", function()
     { { max_nodes = 1 },
       "start: option 'max_nodes' must be an integer from 16" },
     { { include = "x" },
-      "start: option 'include' must be a list of texts, or of Lua patterns " ..
-        "between slashes, got \"x\"" },
+      "start: option 'include' must be a list of strings, or of Lua " ..
+        "patterns between slashes, got \"x\"" },
     { { include = { 1 } },
-      "start: option 'include' must be a list of texts, or of Lua " },
+      "start: option 'include' must be a list of strings, or of Lua " },
     { { exclude = { "/(/" } },
-      "start: option 'exclude' must be a list of texts, or of Lua patterns " ..
-      "between slashes; in \"/(/\", '(' without ')', got " },
+      "start: option 'exclude' must be a list of strings, or of Lua " ..
+      "patterns between slashes; in \"/(/\", '(' without ')', got " },
   }
 
   it("are checked, and errors say what is valid", function()

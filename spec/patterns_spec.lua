@@ -98,7 +98,7 @@ describe("a pattern that is not valid", function()
       assert.equal("", out)
       assert.equal(2, status)
       assert.is_truthy(err:find "^cprof run: option '%-%-%l+' must be a " ..
-        "text, or a Lua pattern between slashes, got '/.*/': [^\n]+\n$", err)
+        "string, or a Lua pattern between slashes, got '/.*/': [^\n]+\n$", err)
     end
   end)
 
@@ -108,12 +108,12 @@ describe("a pattern that is not valid", function()
         [option] = { "x[", "/x[/" } })
       assert.is_false(ok)
       assert.is_truthy(why:find("start: option '" .. option ..
-        "' must be a list of texts, or of Lua patterns between slashes; " ..
+        "' must be a list of strings, or of Lua patterns between slashes; " ..
         "in \"/x[/\", missing ']', got { \"x[\", \"/x[/\" }", 1, true), why)
     end
     local p = helper.record(function() end)
     assert.has_error(function() p:report { filter = "/x[/" } end,
-      "report: option 'filter' must be a text, or a Lua pattern between " ..
+      "report: option 'filter' must be a string, or a Lua pattern between " ..
       "slashes (missing ']'), got \"/x[/\"")
   end)
 end)

@@ -44,7 +44,7 @@ describe("a range of a profile", function()
     assert.equal(0, q.samples)
     local s = q:report { width = 200 }
     assert.is_truthy(s:find("\nno samples in this range; its figures " ..
-      "come from the next sample\n", 1, true), s)
+      "are from the first sample after it\n", 1, true), s)
     assert.is_truthy(s:find "\n *400µs +%- +400µs +%- +spin ", s)
     driven.start {}
     s = driven.stop():report()

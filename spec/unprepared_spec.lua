@@ -464,13 +464,14 @@ describe("cprof attach of a program that does not listen", function()
   it("prints the report, and keeps the recording", function()
     local dir <close> = command.folder()
     local out, err, ended = beside(dir, busy, "cprof attach --seconds 0.2 " ..
-      "--sample=500 $pid && cprof report | grep -c 'read from outside'; " ..
+      "--sample=500 $pid && " ..
+      "cprof report | grep -c 'sampled from outside: '; " ..
       "cprof attach --seconds 0.2 --rate=300 -o a.cprof $pid >/dev/null " ..
       "2>&1; " ..
-      "cprof tree a.cprof | grep -c 'read from outside'")
+      "cprof tree a.cprof | grep -c 'sampled from outside: '")
     assert.is_truthy(err:find("^process %d+ does not listen: it is sampled " ..
       "from outside\n"), err)
-    assert.is_truthy(out:find("read from outside: ", 1, true), out .. err)
+    assert.is_truthy(out:find("sampled from outside: ", 1, true), out .. err)
     assert.is_truthy(out:find "\n1\n1\n$", out)
     local p = assert(profiler.load(dir:file "a.cprof"))
     helper.check(p)
@@ -485,7 +486,7 @@ describe("cprof attach of a program that does not listen", function()
       until cprof attach --seconds 0.5 --html -o a.html $pid >1 2>/dev/null
         grep -q '^Next: cprof show' 1; do :; done
       grep ^Written 1
-      head -c 15 a.html; echo; cprof report | grep -c 'read from outside'
+      head -c 15 a.html; echo; cprof report | grep -c 'sampled from outside: '
       cprof attach --seconds 0.2 --html $pid >/dev/null 2>&1
       ls process-$pid-*.html | wc -l
       cprof attach --html -o none/a.html $pid; echo $?]])
@@ -501,7 +502,7 @@ describe("cprof attach of a program that does not listen", function()
     local out, err, ended = beside(dir, busy, [[
       begin >1 2>1.err
       until_so grep recording 1.err; kill -INT $attach; wait $attach
-      echo status $?; grep -c 'read from outside' 1
+      echo status $?; grep -c 'sampled from outside: ' 1
       begin >2 2>2.err
       until_so grep recording 2.err; touch stop; wait $attach
       echo status $?; grep -c 'recording ended early: the program ended' 2]])
@@ -514,7 +515,7 @@ describe("cprof attach of a program that does not listen", function()
     local out, err, ended = beside(dir, busy, [[
       begin >1 2>1.err
       until_so grep recording 1.err; kill -INT $attach; kill -INT $attach
-      wait $attach; echo status $?; grep -c 'read from outside' 1]])
+      wait $attach; echo status $?; grep -c 'sampled from outside: ' 1]])
     assert.equal("status 0\n1\n", out, err)
     assert.same(well, ended)
   end)
@@ -529,7 +530,7 @@ describe("cprof attach of a program that does not listen", function()
       cprof attach --html -o a.cprof $pid
       cprof attach --html -o a.lua $pid
       cprof attach --seconds 0.01 --html -o link $pid >/dev/null 2>&1
-      cat text a.lua; cprof report a.cprof | grep -c 'read from outside'
+      cat text a.lua; cprof report a.cprof | grep -c 'sampled from outside: '
       head -c 15 link; ls | grep -c tmp]])
     assert.equal("text\ntext\n1\n<!doctype html>0\n", out, err)
     assert.equal("cprof attach: cannot write none/a.cprof: No such file or " ..

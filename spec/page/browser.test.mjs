@@ -1334,7 +1334,7 @@ describe("samples", () => {
     assert.match(facts, /^samples a second[\d,]+$/m);
     assert.match(facts, /^smallest share[\d.]+ %$/m);
     assert.doesNotMatch(facts, /^calls/m);
-    assert.match(await text("main > .aside"), /95 % interval/);
+    assert.match(await text("main > .aside"), /margin of error at 95 %/);
   });
 
   it("stand in the place of calls, and shares say how sure they are", async () => {

@@ -11,7 +11,7 @@ local source = {}
 local function is_plain(line) return not line:find "[%c\x80-\xFF]" end
 
 -- Calls visit(at, shown, column) for each character of a line: its first byte,
--- the text shown for it, and its column, from 0. Returns the column behind the
+-- the text shown for it, and its column, from 0. Returns the column after the
 -- last character.
 local function each_shown(line, visit)
   local valid = utf8.len(line) ~= nil

@@ -267,7 +267,7 @@ function input.is_profile(word)
     files.is_profile(word)
 end
 
----FILE and the argument behind it, either of which may be left out. Fails if
+---FILE and the argument after it, either of which may be left out. Fails if
 ---they are in the other order.
 ---@param command string
 ---@param file? string

@@ -126,7 +126,7 @@ run.options = {
 
 local valued <const> = declare.valued(run.options)
 
--- options that name the program, behind which its own arguments follow
+-- options that name the program, after which its own arguments follow
 local source <const> = { ["-e"] = true, ["-m"] = true }
 local output <const> = { ["-o"] = true, ["--output"] = true }
 

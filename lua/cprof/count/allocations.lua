@@ -137,7 +137,7 @@ function allocations.in_use(profile)
     root.total_live_blocks
   local estimated, all = meta.live_interval > 1, root.total_bytes
   if not allocations.tells_live(profile) then
-    return ("still in use: not known, as one sample per %s gives too few; " ..
+    return ("still in use: not known, too few samples at one per %s; " ..
       "--memory=all (memory_interval = 1) counts every block"):format(
       format.bytes(meta.live_interval))
   end

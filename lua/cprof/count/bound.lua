@@ -1,7 +1,8 @@
--- How certain figures are. Overhead is known to within a quarter. If more than
--- four times the remaining time was subtracted, the estimate is rough, and
--- only an upper bound is known. Sorting and sums use estimates; reports print
--- bounds. The depth of a recursion that was folded later has a lower bound.
+-- How certain figures are. Overhead is known to within a quarter. If a quarter
+-- of a time's overhead is more than what is left of the time without it, the
+-- estimate is rough, and only an upper bound is known. Sorting and sums use
+-- estimates; reports print bounds. If recursion was folded after a while, its
+-- depth has a lower bound.
 
 local format = require "cprof.text.format"
 

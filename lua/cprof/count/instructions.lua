@@ -320,7 +320,7 @@ local function is_plain_jump(c, i)
 end
 
 -- The jumps of each line that consists of jumps of which none ran. Unreachable
--- instructions are ignored: Lua 5.5 leaves one behind a jump.
+-- instructions are ignored: Lua 5.5 leaves one after a jump.
 local function only_jumps(c, ran)
   local out, other = {}, {}
   local live

@@ -32,7 +32,7 @@ function lines.each(counted)
   end
 end
 
----How far behind a line's index one of its figures is.
+---What to add to a line's index in the list to get that of one of its figures.
 ---@param field string
 ---@return integer
 function lines.place(field) return place[field] end
@@ -74,9 +74,9 @@ end
 
 ---Adds up the lines of several profiles whose functions are joined.
 ---@param parts { counted: integer[], map: integer[],
----    shift: table<integer, integer>, only: table<string, true>? }[]  for each
----    profile: its lines, function -> joined function, how many lines a
----    function has moved, and the figures to add; nil: all
+---    shift: table<integer, integer>, only: table<string, true>? }[]  of each
+---    profile: its lines; by function, the joined function, and by how many
+---    lines it has moved; and which figures to add (nil: all)
 ---@return integer[]  the sorted sums, for lines.each
 function lines.sums(parts)
   local sums, keys, out = {}, {}, {}
@@ -204,9 +204,9 @@ local function sum(p, counted, keys, get)
   end
 end
 
--- In a sum of several profiles, a call may come from a line of another text.
--- Calls from lines this far behind the end of a source are dropped, since the
--- lines up to there would take memory.
+-- In a sum of several profiles, sources may differ: a call may come from a line
+-- that the shown source does not have. Calls from lines this far after its end
+-- are dropped, since all lines up to there would take memory.
 local far <const> = 100000
 
 -- Marks bypassed lines as not active: it is unknown whether they ran.

@@ -10,16 +10,16 @@ local sampled = require "cprof.count.sampled"
 local measure = {}
 
 ---@class cprof.Measure
----@field name string     in the page
----@field figure string   its figures in nodes, as core.measured names them;
+---@field name string     for the code, and the page's data
+---@field figure string   what core.measured calls its figures in nodes;
 ---    default: its name
----@field option? string  in options
+---@field option? string  its name in options; nil: none chooses it
 ---@field unit "ns"|"instructions"|"count"|"bytes"
----@field is string       what self and total are, in words
----@field noun string     what a figure is, behind it: "5 ms CPU"
----@field column string   the title of a column of self figures
----@field asks string     what its figures tell
----@field idle string     says that no line has a figure
+---@field is string       what self and total are, as in "bytes allocated"
+---@field noun string     the word after a figure, as in "5 ms CPU"
+---@field column string   the title of a column of its self figures
+---@field asks string     what its figures tell, as in "where the time went"
+---@field idle string     a sentence for sources of which no line has a figure
 ---@field own string      the field of functions for self
 ---@field all string      the field of functions for total
 ---@field line? string    the field of lines for self; nil: they have none
@@ -61,7 +61,7 @@ local function no_waiting(meta)
     meta.mode, meta.clock) or nil
 end
 
-local function not_alone() return nil end
+local function always_known() return nil end
 
 ---All measures. A profile is recorded with one of the first two.
 ---@type cprof.Measure[]
@@ -70,12 +70,13 @@ measure.rows = {
     column = "self", own = "self_ns", all = "total_ns", line = "self",
     asks = "where the time went", idle = "no line took any time",
     pprof = { "time", "nanoseconds" }, event = "Time_ns",
-    unknown = not_alone },
+    unknown = always_known },
   { name = "instructions", unit = "instructions", is = "instructions",
     noun = "instructions", column = "instr", own = "instructions",
     all = "total_instructions", line = "self",
     asks = "where instructions ran", idle = "no line ran",
-    pprof = { "instructions", "count" }, event = "Ir", unknown = not_alone },
+    pprof = { "instructions", "count" }, event = "Ir",
+    unknown = always_known },
   { name = "cpu", option = "cpu", unit = "ns", is = "CPU time",
     noun = "CPU", column = "CPU", line = "self", less = "self_wait",
     asks = "where the time went", idle = "no line took any time",
@@ -239,9 +240,10 @@ function measure.unknown(p, option)
   return row and row.unknown(p.meta)
 end
 
----The measure that options choose: `measure`, or a name of a measure in the
----option `by`, which is then removed. Raises an error where they contradict
----each other, or the profile.
+---The measure that options choose; nil: none. It is in the option `measure`, or
+---in the option `by`. In the latter case, it moves to `measure`; "sort" is then
+---"self", and "heat" nil. Raises an error where both options contradict each
+---other, or the profile.
 ---@param who string      the function that has the options
 ---@param p cprof.Profile
 ---@param o table
@@ -360,7 +362,7 @@ function Measure:amount(n, most)
   return "<" .. write(most), true
 end
 
----A figure for a sentence, which says what it is, unless that is its unit.
+---A figure for a sentence. Instructions are called so, as they have no unit.
 ---@param n integer
 ---@param most? integer
 ---@return string text, boolean bounded

@@ -145,7 +145,7 @@ local function before(c, i)
   if i < 1 then return nil end
   local o = c.code[i] & 0x7f
   if o == op.JMP then
-    -- a jump behind a test is not taken here
+    -- a jump after a test is not taken here
     return i > 1 and instructions.is_test(c.code[i - 1]) and i - 1 or nil
   end
   return not leaves[o] and i or nil
@@ -187,8 +187,10 @@ local function seen_at(c, i, from)
   return ends, alone
 end
 
--- Adds `ns` to the stretches, in `of`, and instructions, in `to`, that it may
--- be about, by weight.
+-- Divides the `ns` of a sample by weight: among the stretches that end with
+-- `ends`, and the instruction `alone`, see `seen_at`. Stretches have their
+-- weights in `whole`, and get their parts in `of`; the instruction has the
+-- weight `own`, and gets its part in `to`.
 local function note(of, to, ns, ends, alone, whole, own)
   local all, left = alone and own or 0, ns
   for _, i in ipairs(ends) do all = all + whole[i] end

@@ -10,8 +10,8 @@ local spots = {}
 ---@class cprof.Spent
 ---@field name string     of a function of C; or "kernel"
 ---@field ns integer
----@field source string?  its source, as in "lgc.c", of a function that is not
----    known outside of it
+---@field source string?  the file of its source text, such as "lgc.c"; only of
+---    a static function, whose name may be in several files
 ---@field unknown boolean?  `name` says why there is no function
 
 -- text of the core -> the file that was read; collected if nobody uses it
@@ -33,7 +33,7 @@ local special <const> = {
   ["=system"] = { name = "kernel" },
   ["=nowhere"] = { name = "unknown, in memory without a file",
     unknown = true },
-  ["=more"] = { name = "unknown, as there were too many places",
+  ["=more"] = { name = "unknown, as too many instructions ran to keep all",
     unknown = true },
 }
 

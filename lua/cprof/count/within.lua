@@ -1,6 +1,6 @@
 -- What the time of a function is made of: the work that Lua itself does for it,
--- by kind, and functions of C. Samples from outside tell it by C frames; a
--- program's own ones, by the machine instructions at which they find it.
+-- by kind, and functions of C. Samples from outside tell that by C frames;
+-- samples that the program takes of itself, by machine instructions.
 
 local group = require "cprof.count.group"
 local name = require "cprof.source.name"
@@ -121,7 +121,7 @@ local function by_spots(p, title)
         spent.unknown)
     end
   end
-  if #out > 0 then add("unknown, as no sample shows it", left, true) end
+  if #out > 0 then add("unknown, as no sample tells", left, true) end
   return out
 end
 

@@ -64,7 +64,7 @@ end
 -- Returns a function alike(n, from, to): do all tokens in this range that have
 -- counts have the count `n`?
 local function comparer(count, n)
-  -- the first token from each on with a count, and the first one behind that
+  -- the first token from each on with a count, and the first one after that
   -- with another count
   local counted, other = { [n + 1] = n + 1 }, { [n + 1] = n + 1 }
   for i = n, 1, -1 do
@@ -82,7 +82,7 @@ local function comparer(count, n)
 end
 
 -- The last token of the part that begins with `token`. Brackets that begin at
--- the token or just behind it belong to the part if all within them has the
+-- the token or just after it belong to the part if all within them has the
 -- same count.
 local function last_of(token, count, begins, ends, alike)
   local n, last = count[token], ends[token]
@@ -171,7 +171,7 @@ function expressions.of(map, counted)
       if (live[i] or ran > 0) and token and
          not structure[map.tokens.kind[token]] and
          counts_for_token(p.code, i) then
-        -- the code behind the test there uses its value
+        -- the code after the test there uses its value
         count[token] = count[token] or ran
       end
     end

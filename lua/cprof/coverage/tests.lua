@@ -52,7 +52,7 @@ local function owners(tokens)
   return of
 end
 
--- the token behind an expression that ends at `at`, skipping closing brackets
+-- the token after an expression that ends at `at`, skipping closing brackets
 local function behind(tokens, at)
   repeat at = at + 1 until tokens.kind[at] ~= ")"
   return at
@@ -100,7 +100,7 @@ end
 
 -- Does the test whose `then` is token `at` jump if the condition is true?
 -- Lua 5.4 compiles `if … then break` that way, 5.4.0 and 5.4.1 `goto`, too.
--- Then the instruction behind the test's jump, of token `after`, is not the
+-- Then the instruction after the test's jump, of token `after`, is not the
 -- `break` or `goto` itself.
 local function is_reversed(tokens, at, after)
   local k = tokens.kind[at + 1]
@@ -110,7 +110,7 @@ local function is_reversed(tokens, at, after)
 end
 
 -- In Lua 5.4.0 and 5.4.1, the token of a test may be the last token of the
--- `break` or `goto` behind it: this is the `then` before that.
+-- `break` or `goto` after it: this is the `then` before that.
 local function then_before(kinds, at)
   if kinds[at] == "break" and kinds[at - 1] == "then" then return at - 1
   elseif kinds[at - 1] == "goto" and kinds[at - 2] == "then" then
@@ -128,7 +128,7 @@ function tests.teller(tokens)
   local of = owners(tokens)
   return function(code, i, at, after)
     local kinds = tokens.kind
-    -- a comparison used as a value: false or true is loaded behind it
+    -- a comparison used as a value: false or true is loaded after it
     if (code[i + 2] or 0) & 0x7f == op.LFALSESKIP and
        instructions.target(code, i) == i + 3 then
       return "comparison", comparison(tokens, at)

@@ -145,7 +145,7 @@ const certain = (n) => ({
   n,
   sure: n,
   least: least(n),
-  told: `${count(n)} samples; ± is the 95 % interval`,
+  told: `${count(n)} samples; ± is the margin of error at 95 %`,
 });
 
 /** A profile of another tool that is shown in place of the page's own. */

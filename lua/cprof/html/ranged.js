@@ -117,8 +117,9 @@ function samplesOf(model, columns, wait, parts) {
   const words =
     certain < few
       ? `${count(certain)} samples: too few to tell where the time went`
-      : `${fixed(rate, 0)} samples a second${asked}; ± is the 95 % ` +
-        "interval; rows whose intervals overlap may be in any order; " +
+      : `${fixed(rate, 0)} samples a second${asked}; ± is the ` +
+        "margin of error at 95 %; rows whose ranges overlap may be in any " +
+        "order; " +
         `functions below ${precise(smallest)} % may be ` +
         "missing";
   return {

@@ -7,7 +7,7 @@ local process = {}
 
 ---@class cprof.Mapping
 ---@field from integer
----@field to integer    the first address behind it
+---@field to integer    the first address after it
 ---@field how string    "rw-p"
 ---@field offset integer  in the file
 ---@field path string   "": no file

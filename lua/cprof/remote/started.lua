@@ -5,7 +5,7 @@
 local started = {}
 
 -- the key of a number in that vector: the address of the program's path, which
--- is behind all words
+-- is after all words
 local path <const> = 31
 
 -- bytes at the end of a stack that may have words; bytes of an address

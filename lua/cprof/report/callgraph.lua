@@ -1,6 +1,7 @@
--- Mode "callgraph": each function between its callers and its callees. A
--- caller has the function's figures for that caller's calls, a callee its
--- figures for the function's calls. Both add up to the function's own line.
+-- Mode "callgraph": each function between its callers and its callees. The line
+-- of a caller says what the function took in that caller's calls; the line of a
+-- callee, what the callee took in the function's calls. The callers' lines add
+-- up to the function's own line, and so do the callees' with its self figure.
 
 local bound = require "cprof.count.bound"
 local columns = require "cprof.report.columns"

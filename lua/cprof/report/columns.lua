@@ -27,7 +27,8 @@ end
 
 ---@class cprof.EntryColumn: cprof.Column
 ---@field cell fun(on: cprof.Page, e: table): string
----@field style? string|false  whatever the entry's is; nil: the entry's
+---@field style? string|false  of its cells, in all entries; false: none; nil:
+---    that of the entry
 ---@field heat? boolean  whether it shows the entry's heat
 ---@field link? fun(on: cprof.Page, e: table): string?  the address that its
 ---    cell leads to

@@ -74,7 +74,7 @@ local function details(on, file)
       ranges(missing)))
   end
   for _, entry in ipairs(list) do
-    on:line(("l.%d: %s"):format(entry.line, entry.text))
+    on:line(("line %d: %s"):format(entry.line, entry.text))
   end
 end
 

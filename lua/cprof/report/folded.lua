@@ -36,8 +36,9 @@ local folded = {}
 local Folded = {}
 Folded.__index = Folded
 
--- The C functions of a file without names for them are one group: frames that
--- call each other share a row.
+-- Functions that share nodes: those with the same title. The C functions of a
+-- file that has no names for them are one group, too, so that frames of theirs
+-- that call each other share a row.
 local function grouped(profile, base)
   return group.by(profile.functions, function(f)
     local file = f.title ~= base and name.unnamed(f)

@@ -37,8 +37,8 @@ local function hottest(nodes, touched, func)
   return found
 end
 
--- Functions of a frame: id -> what their total is in the average frame, as a
--- factor.
+-- The functions of a frame, by id: their total in the average frame, divided by
+-- their total in this one.
 local function usual_shares(average, frame)
   local out = {}
   for _, row in ipairs(frame.rows) do

@@ -49,8 +49,8 @@ local function uncertain(profile, page)
   local recorded = measures.recorded(meta)
   if meta.overhead_ns * 5 > recorded * 3 and
      meta.overhead_ns > too_short then
-    page:note("overhead was %s %% of the time; it is known to within a " ..
-      "quarter, so all times together may be off by %s%s",
+    page:note("overhead was %s %% of the time; its estimate may be off by a " ..
+      "quarter, and so the sum of all times by %s%s",
       format.percent(meta.overhead_ns, recorded),
       format.time(meta.overhead_ns // 4), more_exact[meta.mode] or "")
   end
@@ -80,9 +80,9 @@ end
 -- ns without an event that deserve a note
 local quiet <const> = 10000000
 
--- Notes that recording goes on, or why it has ended. Only if a signal has ended
--- the program can its file tell whether it computed or waited since the last
--- event.
+-- Notes that recording goes on, or why it has ended. What the program did after
+-- the last event, computing or waiting, is known only from a file whose program
+-- was ended by a signal.
 local function state(meta, page)
   local since = meta.since_last_event_ns
   local event = meta.mode == "sample" and "sample" or "event"
@@ -115,16 +115,17 @@ local function gaps(profile, page)
     page:note "another debug hook replaced cprof's; see (not recorded)"
   end
   if (meta.interrupted or 0) > 0 then
-    page:note("samples ended %s of the program early, with EINTR%s",
+    page:note("the sampling signal interrupted %s (EINTR)%s",
       plural(meta.interrupted, "system call"), meta.timer == "wall" and
-        '; with timer = "auto" (--timer=auto), hardly any do' or "")
+        '; timer = "auto" (--timer=auto) avoids nearly all of that' or "")
   end
   if meta.axis_begins_ns then
     page:note("ranges of time begin at %s: the times of earlier samples " ..
       "were dropped", format.time(meta.axis_begins_ns))
   end
   if meta.unmatched > 0 then
-    page:note("%s matched no stack frame", plural(meta.unmatched, "event"))
+    page:note("%s could not be matched with a function on the stack",
+      plural(meta.unmatched, "event"))
   end
 end
 
@@ -275,7 +276,8 @@ function header.certainty(profile)
   if n < sampled.few then
     local what = profile.measure.asks
     if n == 0 and header.known(profile) then
-      return "no samples in this range; its figures come from the next sample"
+      return "no samples in this range; its figures are from the first " ..
+        "sample after it"
     elseif n == 0 then return ("no samples: %s is not known"):format(what)
     end
     return ("%s: too few to tell %s"):format(plural(n, "sample"),
@@ -290,8 +292,8 @@ function header.certainty(profile)
       asked and (" of %s"):format(format.count(asked)) or "",
       slowed(recorded, rate))
   end
-  return ("%s± is the 95 %% interval; rows whose intervals overlap may be " ..
-    "in any order; functions below %g %% may be missing"):format(told,
+  return ("%s± is the margin of error at 95 %%; rows whose ranges overlap " ..
+    "may be in any order; functions below %g %% may be missing"):format(told,
     tonumber(("%.2g"):format(100 * sampled.least(n))))
 end
 
@@ -339,37 +341,37 @@ local function outside(profile, page)
   local meta = profile.meta
   local dropped, stops = meta.outside_dropped, meta.outside_stops
   local good = profile.samples + (meta.outside_waits or 0)
-  local parts = { ("read from outside: %s %% of %s were good"):format(
-    format.percent(good, good + dropped),
+  local parts = { ("sampled from outside: %s %% of %s gave a valid stack"
+    ):format(format.percent(good, good + dropped),
     plural(good + dropped, "look")) }
   if stops > 0 then
-    parts[2] = ("stopped %s, for %s (median), %s at most"):format(
-      plural(stops, "time"), format.time(meta.outside_median_ns),
+    parts[2] = ("the program was stopped %s, for %s (median), %s at most"
+      ):format(plural(stops, "time"), format.time(meta.outside_median_ns),
       format.time(meta.outside_worst_ns))
-  else parts[2] = "never stopped"
+  else parts[2] = "the program was never stopped"
   end
   if meta.outside_states > 1 then
-    parts[3] = ("times of %d states together"):format(meta.outside_states)
+    parts[3] = ("times of %d Lua states, added up"):format(meta.outside_states)
   end
   page:line(table.concat(parts, "; "))
   local late = meta.outside_late or 0
   if late > (good + dropped + late) / 10 then
-    page:note("%s came too late and were left out: other programs had " ..
-      "cprof's processor", plural(late, "more look"))
+    page:note("left out: %s that came too late, as other programs had the " ..
+      "processor that cprof needed", plural(late, "more look"))
   end
   if (meta.outside_missed_ns or 0) > 0 then
-    page:note("short work was missed between looks: functions may have " ..
-      "run for up to %s more, which is in the row (not seen between looks)",
-      format.time(meta.outside_missed_ns))
+    page:note("short work between looks was missed, up to %s of it, which " ..
+      "is in the row (not seen between looks): any function may have run " ..
+      "for that much longer", format.time(meta.outside_missed_ns))
   end
   local module = unnamed(profile)
   if module then
-    page:note("%s has no names for its C functions: a package with its " ..
-      "debug symbols (-dbgsym, -debuginfo) would name them", module)
+    page:note("%s has no names of its C functions; its debug symbols have " ..
+      "them (a package that ends in -dbgsym or -debuginfo)", module)
   end
   if (meta.outside_waits or 0) > 0 then
-    page:note("%s found the program waiting; --clock=wall keeps them",
-      plural(meta.outside_waits, "look"))
+    page:note("left out: %s that found the program waiting; --clock=wall " ..
+      "counts them", plural(meta.outside_waits, "look"))
   end
   if stops == 0 and dropped > 0 then
     page:note("the program was not stopped, so only waiting was sampled: " ..

@@ -133,8 +133,9 @@ function heatmap.show(page, p, from, to, limit, row_of)
     of ~= nil)
   local most = stretches[1]
   table.sort(stretches, order "from")
-  page:line(("a column is %s, a cell %s; %s: %s none, %s up to %s all; " ..
-    "blank: not recorded, or others had the processor"):format(
+  page:line(("each column is %s, each cell %s; %s: %s none, %s little, %s " ..
+    "all of the cell; blank: not recorded, or other programs had the " ..
+    "processor"):format(
     short(grid.ns * grid.rows), short(grid.ns),
     row_of and "the time of " .. format.plain(row_of.func.name) or "CPU time",
     ramp:sub(1, 1), ramp:sub(2, 2), ramp:sub(-1)))

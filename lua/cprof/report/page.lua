@@ -8,7 +8,7 @@ local markdown = require "cprof.text.markdown"
 local page = {}
 
 local at_most <const> = "< is an upper bound: most of the measured time is " ..
-  "overhead; % is estimated"
+  "overhead; % is of the estimate, not of the bound"
 
 -- the width of sentences if the page has no width
 local usual <const> = 100

@@ -65,8 +65,8 @@ function select.least(view)
   return o.min_percent or (o.sort or o.filter) and 0 or 1
 end
 
--- Are rows shown that have nothing of the measure? They are if the user asked
--- for all, or for another order than that of the measure.
+-- Are rows shown whose figures are 0? They are if the user has given a filter,
+-- a least share, or an order that is not by these figures.
 local function wants_none(o)
   return o.filter ~= nil or o.min_percent ~= nil or
     o.sort ~= nil and o.sort ~= "self" and o.sort ~= "total"

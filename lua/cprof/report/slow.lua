@@ -52,7 +52,8 @@ local function explained(p, calls, outer)
   return false
 end
 
----The first of the calls that were not slow because of one that they made.
+---The first calls of a list, without those that were slow only because a call
+---that they made was slow.
 ---@param p cprof.Profile
 ---@param calls table[]  see slow.calls
 ---@param limit integer
@@ -115,7 +116,8 @@ end
 
 local waiting <const> = always("waiting", "wait_ns", 6)
 
--- a call was disturbed if it was preempted, or overhead was, for this share
+-- a call was disturbed if preemption, or overhead, was this share of its time
+-- or more
 local disturbed <const> = 0.1
 
 local list <const> = {

@@ -41,7 +41,7 @@ local most <const>, most_note <const>, most_name <const> =
 -- most bytes of names in a file; each name counts for `more` bytes in addition
 local most_names <const>, more <const> = 1 << 28, 64
 
--- bytes of the file; what is behind its end is left out
+-- bytes of the file; what is after its end is left out
 local function bytes(file, at, size)
   local left = file:seek "end" - at
   if at < 0 or left <= 0 or size <= 0 or size > most then return "" end

@@ -4,9 +4,10 @@ local core = require "cprof.core"
 
 local format = {}
 
--- A figure with three digits in the largest unit in which it is 1 or more. A
--- value that would round up to 1000 is 1 of the next unit. nil: it is less than
--- 1 of the smallest unit, and less than `least`.
+-- A figure with three digits in the largest unit in which it is 1 or more; in
+-- the smallest unit, if it is `least` or more. Where rounding would give 1000,
+-- it is 1 of the next larger unit. nil: it is too small. `units`: the largest
+-- comes first.
 local function scaled(n, units, least)
   for i, unit in ipairs(units) do
     local value = n / unit[1]
@@ -40,7 +41,7 @@ end
 
 ---A count in few columns: 1,234,567 or 12.3M.
 ---@param n number
----@param from integer  from which on it has three digits
+---@param from integer  the least count that is written with three digits
 ---@return string
 function format.short(n, from)
   n = math.floor(n + 0.5)
@@ -174,8 +175,8 @@ local function tail_of(all, width)
   return table.concat(all, "", first)
 end
 
--- A column has at most this many bytes of characters, with combining marks. No
--- more of a long string is looked at.
+-- The most bytes that one column of the screen shows: those of a character and
+-- its combining marks. So only the ends of a long string need be looked at.
 local column_bytes <const> = 16
 
 -- The beginning and the end of a string, without what is between them, which
@@ -189,7 +190,7 @@ local function ends_of(s, width)
   return s:sub(1, first) .. s:sub(last)
 end
 
--- The longest end of a string behind a separator, one of a set of characters,
+-- The longest end of a string after a separator, one of a set of characters,
 -- that has at most `width` columns; nil: even the shortest has more.
 local function end_behind(s, set, width)
   local from = math.max(#s - column_bytes * (width + 1), 0) + 1
@@ -434,16 +435,16 @@ end
 ---@field title string
 ---@field left? boolean   aligned to the left
 ---@field least? integer  may be cut to this when lines get too long
----@field tight? integer  may be cut to this when no other way is left; default:
----    8
+---@field tight? integer  may be cut to this when nothing else makes lines short
+---    enough; default: 8
 ---@field alone? string   the title if the column before it is left out
 ---@field cut? fun(s: string, width: integer): string  how to cut; default: in
 ---    the middle
 ---@field optional? boolean  left out where all of its cells are empty
----@field yields? boolean    left out rather than to cut others
----@field rank? integer      left out rather than to cut others to less than
----    their `least`, the highest first
----@field spare? boolean  left out when no other way is left
+---@field yields? boolean    left out before other columns are cut
+---@field rank? integer      left out before other columns are cut to less than
+---    their `least`; the column with the highest rank first
+---@field spare? boolean  left out when nothing else makes lines short enough
 ---@field names? boolean   whether it has names: lines below rows begin there
 ---@field code? boolean   a name or a place, which Markdown shows as code
 

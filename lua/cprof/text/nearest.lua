@@ -22,8 +22,8 @@ local function distance(a, b)
   return above[#b]
 end
 
--- How far a name is from `wanted`. Not compared are the place in a title, and
--- the folders and the ending of a path, unless `wanted` has such.
+-- How far a name is from `wanted`. The place in a title is not compared. The
+-- folders of a path, and its ending, are compared only if `wanted` has some.
 local function far(wanted, name)
   local first = name:match "^(.-) %(" or name
   if first:find(wanted, 1, true) then return #first - #wanted end

@@ -111,7 +111,7 @@ function checks.number(value, spec)
 end
 
 function checks.patterns(value)
-  local must = "a list of texts, or of Lua patterns between slashes"
+  local must = "a list of strings, or of Lua patterns between slashes"
   if type(value) ~= "table" then return must end
   for key, text in pairs(value) do
     if not integer(key) or type(text) ~= "string" then return must end
@@ -208,7 +208,7 @@ function checks.trace(value)
 end
 
 function checks.pattern(value)
-  local must = "a text, or a Lua pattern between slashes"
+  local must = "a string, or a Lua pattern between slashes"
   if type(value) ~= "string" then return must end
   local pattern, why = patterns.new(value)
   return not pattern and ("%s (%s)"):format(must, why) or nil, pattern

@@ -14,7 +14,7 @@ local patterns = {}
 -- limits for captures, as in Lua, and for items that may make Lua backtrack
 local most_captures <const>, most_choices <const> = 32, 150
 
--- the index behind a set that begins before i with '['
+-- the index after a set that begins before i with '['
 local function set_end(p, i)
   if sub(p, i, i) == "^" then i = i + 1 end
   repeat
@@ -24,7 +24,7 @@ local function set_end(p, i)
   return i + 1
 end
 
--- Readers of what follows a '%': they return the index behind it, or nil and
+-- Readers of what follows a '%': they return the index after it, or nil and
 -- the fault.
 local escaped = {}
 

@@ -69,7 +69,7 @@ function Ansi:show(screen)
     local text = table.concat(runs)
     if text ~= self.shown[i] then
       self.shown[i] = text
-      -- behind a full line, this would erase its last column
+      -- after a full line, this would erase its last column
       local rest = line.width < line.room and not line.style and "\27[K"
       out[#out + 1] = ("\27[%d;1H%s%s"):format(i, text, rest or "")
     end

@@ -260,7 +260,7 @@ end
 
 actions.back = go_back
 
--- what is `by` places behind a value in a list, which begins anew at its end
+-- what is `by` places after a value in a list, which begins anew at its end
 local function cycle(list, value, by)
   local at = 1
   for i, v in ipairs(list) do
@@ -380,7 +380,7 @@ local function test_of(text)
   end
 end
 
--- Moves the cursor to the next line that has the text, from `at` on; behind the
+-- Moves the cursor to the next line that has the text, from `at` on; after the
 -- last line, the search goes on at the first.
 local function seek(self, at, by)
   local items, place = items_of(self)

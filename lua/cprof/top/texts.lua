@@ -14,7 +14,7 @@ local explained = {
   "%          share of the program's time in the period",
   "calls/s    calls per second of the period",
   "samples    samples of the function itself, in mode sample",
-  "±          the 95 % interval of a share, from samples",
+  "±          margin of error of a share, at 95 %, from samples",
   "times      wall time; m: its part that is CPU time or waiting time",
   "lately     share of self time from one refresh to the next, newest right;",
   "           a full bar is 5, 10, 20, 50 or 100 %, to fit the greatest share",
