@@ -168,8 +168,8 @@ describe("a report's head", function()
       local share = format.percent(p.meta.overhead_ns,
         measure.recorded(p.meta))
       assert.is_true(tonumber(share) > 75)
-      assert.equal(("overhead was %s %% of the time; it is known to within " ..
-        "a quarter, so all times together may be off by %s; --sample gives " ..
+      assert.equal(("overhead was %s %% of the time; its estimate may be " ..
+        "off by a quarter, and so the sum of all times by %s; --sample gives " ..
         "true shares of small functions"):format(share,
         format.time(p.meta.overhead_ns // 4)), note(p))
       assert.is_truthy(note(recorded(1e6, { mode = "line" })):find(

@@ -291,7 +291,7 @@ describe("a report", function()
         "least 1" },
       { { min_percent = 101 },
         "report: option 'min_percent' must be a number" },
-      { { filter = "/[/" }, "report: option 'filter' must be a text, or a " ..
+      { { filter = "/[/" }, "report: option 'filter' must be a string, or a " ..
         "Lua pattern between slashes (missing ']'), got" },
       { { color = true }, "report: option 'color' must be one of" },
       { { width = 10 }, "report: option 'width' must be an integer of at " ..

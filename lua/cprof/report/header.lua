@@ -366,7 +366,7 @@ local function outside(profile, page)
   end
   local module = unnamed(profile)
   if module then
-    page:note("%s has no names of its C functions; its debug symbols have " ..
+    page:note("%s has no names for its C functions; its debug symbols have " ..
       "them (a package that ends in -dbgsym or -debuginfo)", module)
   end
   if (meta.outside_waits or 0) > 0 then
