@@ -169,8 +169,8 @@ describe("a report's head", function()
         measure.recorded(p.meta))
       assert.is_true(tonumber(share) > 75)
       assert.equal(("overhead was %s %% of the time; its estimate may be " ..
-        "off by a quarter, and so the sum of all times by %s; --sample gives " ..
-        "true shares of small functions"):format(share,
+        "off by a quarter, and so the sum of all times by %s; --sample " ..
+        "gives true shares of small functions"):format(share,
         format.time(p.meta.overhead_ns // 4)), note(p))
       assert.is_truthy(note(recorded(1e6, { mode = "line" })):find(
         "; mode call, or fewer lines (--lines=PATTERN), is more exact", 1,
