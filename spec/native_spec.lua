@@ -696,7 +696,7 @@ int main (void) {
       "-o", file, tostring(host.pid))
     assert.is_truthy(err:find(("process %d: it is sampled from outside")
       :format(host.pid), 1, true), err)
-    assert.is_truthy(out:find("read from outside", 1, true), out)
+    assert.is_truthy(out:find("sampled from outside: ", 1, true), out)
     finish(host)
   end)
 end)

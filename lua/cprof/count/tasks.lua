@@ -134,8 +134,9 @@ end
 ---suspended, nor where one was made.
 ---@param nodes userdata
 ---@param marks integer[]  of functions
----@param native fun(func: integer): boolean  is a function one that C code has
----    called? Such ones are between what resumes and what runs
+---@param native fun(func: integer): boolean  is it a C frame, of cprof attach
+---    --native? Such frames are between the function that resumes a coroutine
+---    and the one that runs in it
 ---@return cprof.SampledTask[]?
 function tasks.sampled(nodes, marks, native)
   if not marked(marks) then return nil end

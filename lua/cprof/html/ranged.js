@@ -118,10 +118,9 @@ function samplesOf(model, columns, wait, parts) {
     certain < few
       ? `${count(certain)} samples: too few to tell where the time went`
       : `${fixed(rate, 0)} samples a second${asked}; ± is the ` +
-        "margin of error at 95 %; rows whose ranges overlap may be in any " +
-        "order; " +
-        `functions below ${precise(smallest)} % may be ` +
-        "missing";
+        "margin of error at 95 %; rows whose intervals overlap may be in " +
+        "any order; " +
+        `functions below ${precise(smallest)} % may be missing`;
   return {
     samples: { ...all, n, sure: certain, rate, least: smallest, told: words },
     taken: { wait: Math.floor(waits), cpu: Math.floor(n - waits) },

@@ -292,9 +292,9 @@ function header.certainty(profile)
       asked and (" of %s"):format(format.count(asked)) or "",
       slowed(recorded, rate))
   end
-  return ("%s± is the margin of error at 95 %%; rows whose ranges overlap " ..
-    "may be in any order; functions below %g %% may be missing"):format(told,
-    tonumber(("%.2g"):format(100 * sampled.least(n))))
+  return ("%s± is the margin of error at 95 %%; rows whose intervals " ..
+    "overlap may be in any order; functions below %g %% may be missing"):format(
+    told, tonumber(("%.2g"):format(100 * sampled.least(n))))
 end
 
 -- The wall or CPU time and its parts, which add up to it.
