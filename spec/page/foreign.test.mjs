@@ -399,7 +399,10 @@ describe("a file of another tool", () => {
       assert.equal(rows["0xbeef"].self, "1.00 ms");
     }
     await show("Overview");
-    assert.match(await text("main"), /4 samples; ± is the margin of error at 95 %/);
+    assert.match(
+      await text("main"),
+      /4 samples; ± is the margin of error at 95 %/,
+    );
     assert.deepEqual(faults, []);
   });
 
