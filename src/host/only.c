@@ -126,7 +126,7 @@ static int only_ispattern (const char *s, size_t size) {
 }
 
 
-/* Is the value on top a list of texts? */
+/* Is the value on top a list of strings? */
 static int only_istexts (lua_State *L) {
   int list = lua_gettop(L), ok = lua_istable(L, -1);
   if (!ok) return 0;
@@ -181,7 +181,7 @@ static const char *only_pushmust (lua_State *L, const OnlyOption *o) {
       return lua_pushfstring(L, "an integer from %I to %I",
                              (LUAI_UACINT)o->least, (LUAI_UACINT)o->most);
     case ONLY_TEXTS:
-      return lua_pushliteral(L, "a list of texts (Lua patterns, between "
+      return lua_pushliteral(L, "a list of strings (Lua patterns, between "
                                 "slashes, are not in this build)");
     case ONLY_MEMORY: return lua_pushliteral(L, "true, false or \"live\"");
     case ONLY_PATH: return lua_pushliteral(L, "a path");
