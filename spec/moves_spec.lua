@@ -67,6 +67,19 @@ describe("a state that a host moves to another thread", function()
       a file stays open: no]])
   end)
 
+  it("has them also where threads have it one after another", function()
+    local file = io.open "/proc/self/schedstat"
+    if not file then return end
+    file:close()
+    for _, way in ipairs { "turns", "watched" } do
+      says(way, [[
+        its delays are read: yes
+        its delays are read: yes
+        its delays are read: yes
+        a file stays open: no]])
+    end
+  end)
+
   it("has the processor time of both threads", function()
     says("clock", [[
       steps back: 0

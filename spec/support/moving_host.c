@@ -241,6 +241,28 @@ static void second_delays (lua_State *L) {
 }
 
 
+static void *turn (void *L) {
+  cprof_thread((lua_State *)L);
+  run((lua_State *)L, "string.rep('x', 10)");
+  say("its delays are read", delays(1) > 0);
+  return NULL;
+}
+
+
+/* Threads one after another: the last one may have the first one's memory. */
+static void second_turns (lua_State *L) {
+  pthread_t thread;
+  int i;
+  for (i = 0; i < 3; i++) {
+    pthread_create(&thread, NULL, turn, L);
+    pthread_join(thread, NULL);
+  }
+  cprof_thread(L);
+  lua_close(L);
+  say("a file stays open", delays(0) + delays(1) > 0);
+}
+
+
 /* This thread has used less processor time than the first one. */
 static void second_clock (lua_State *L) {
   cprof_thread(L);
@@ -283,6 +305,14 @@ static void first_call (lua_State *L) {
 }
 
 
+static void first_watched (lua_State *L) {
+  cprof_Options o = {0};
+  o.mode = "sample";
+  o.timer = "thread";
+  if (cprof_start(L, &o) != LUA_OK) puts(lua_tostring(L, -1));
+}
+
+
 static void first_clock (lua_State *L) {
   while (clock() < CLOCKS_PER_SEC / 5) ;
   start(L, "call", "cpu");
@@ -301,6 +331,8 @@ static const struct {
   {"listen", first_listen, second_listen},
   {"current", first_interruptible, second_current},
   {"delays", first_call, second_delays},
+  {"turns", first_call, second_turns},
+  {"watched", first_watched, second_turns},
   {"clock", first_clock, second_clock}
 };
 

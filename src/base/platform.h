@@ -146,6 +146,16 @@ CPROF_I int platform_delayopen (void);
 CPROF_I int platform_delay (int file, uint64_t *ns, uint64_t *blocks);
 CPROF_I void platform_delayclose (int file);
 
+#if defined(__linux__)
+/*
+** Closes a file of /proc, of this thread or another one, which may have ended,
+** or of the process that has forked this one. 'end' is how its path ends, from
+** the last slash on. Does nothing if the descriptor is another file's by now:
+** the program may have closed it.
+*/
+CPROF_I void platform_procclose (int file, const char *end);
+#endif
+
 /* the bounds of a thread's C stack; NULL: not known */
 typedef struct PlatformStack {
   const char *from, *to;

@@ -136,21 +136,23 @@ int platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
 }
 
 
-/*
-** The file may be that of another thread, or of the process that has forked
-** this one. The program may have closed the descriptor, and opened another file
-** with its number.
-*/
-void platform_delayclose (int file) {
 #if defined(__linux__)
-  static const char ours[] = "/schedstat";
+void platform_procclose (int file, const char *end) {
   char name[64], to[128];
+  size_t size = strlen(end);
   ssize_t length;
   sprintf(name, "/proc/self/fd/%d", file);
   length = readlink(name, to, sizeof to);
-  if (length >= (ssize_t)sizeof ours &&
-      memcmp(to + length - (sizeof ours - 1), ours, sizeof ours - 1) == 0)
+  if (length > (ssize_t)size &&
+      memcmp(to + (size_t)length - size, end, size) == 0)
     close(file);
+}
+#endif
+
+
+void platform_delayclose (int file) {
+#if defined(__linux__)
+  platform_procclose(file, "/schedstat");
 #else
   (void)file;
 #endif

@@ -167,10 +167,8 @@ static int watch_open (Watch *w) {
 
 /* A child of a fork closes what it has of its parent's, too. */
 static void watch_close (const Watch *w) {
-  WatchQueued q;
-  int ours = watch_state(w) != 0;
-  if (ours) close(w->file);
-  if (w->queued >= 0 && (ours || watch_queued(w, &q))) close(w->queued);
+  platform_procclose(w->file, "/stat");
+  platform_procclose(w->queued, "/schedstat");
 }
 
 

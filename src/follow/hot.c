@@ -13,7 +13,10 @@
 #if !defined(CPROF_AMALGAMATION)
 const Hot hot_nobody = ZEROS;
 PLATFORM_THREAD Hot *hot_current = (Hot *)&hot_nobody;
+PLATFORM_THREAD unsigned hot_thread;
 #endif
+
+static unsigned hot_threads;	/* how many threads have a number */
 
 
 /*
@@ -39,7 +42,7 @@ Hot *hot_new (void) {
 */
 void hot_free (Hot *h) {
   int mine = hot_current == h;
-  int known = h->shared || (h->thread != NULL && h->thread != &hot_current);
+  int known = h->shared || (h->thread != 0 && h->thread != hot_thread);
   memset(h, 0, sizeof *h);
   if (known) return;
   if (mine) hot_current = (Hot *)&hot_nobody;
@@ -48,16 +51,17 @@ void hot_free (Hot *h) {
 
 
 void hot_follow (Hot *h) {
-  if (h->thread != NULL) {
+  if (hot_thread == 0) hot_thread = platform_increment(&hot_threads);
+  if (h->thread != 0) {
     h->shared = 1;
     if (h->recording != NULL)
       clock_follow(&h->recording->clock, h->last);
     if (h->look != NULL) gap_follow(h->look);
   }
 #if defined(__GNUC__)
-  __atomic_store_n(&h->thread, (const void *)&hot_current, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&h->thread, hot_thread, __ATOMIC_SEQ_CST);
 #else
-  h->thread = &hot_current;
+  h->thread = hot_thread;
 #endif
 }
 

@@ -118,8 +118,7 @@ typedef struct Hot {
   LineAllocated nowhere_allocated;	/* must follow it, see line_allocated */
   Lines nowhere_lines;	/* the list whose only line is 'nowhere' */
   const Node *unread;	/* 'running' points here when nobody reads it */
-  const void *thread;	/* address of 'hot_current' in the thread that
-			   records it */
+  unsigned thread;	/* number of the thread that records it; 0: none has */
   int shared;		/* have several threads recorded it? */
   struct Recorder *recorder;
   Recording *recording;
@@ -133,9 +132,16 @@ typedef struct Hot {
 #if defined(CPROF_AMALGAMATION)  /* C++ cannot declare it and define it later */
 static const Hot hot_nobody = ZEROS;
 static PLATFORM_THREAD Hot *hot_current = (Hot *)&hot_nobody;
+static PLATFORM_THREAD unsigned hot_thread;
 #else
 CPROF_I const Hot hot_nobody;
 CPROF_I PLATFORM_THREAD Hot *hot_current;
+
+/*
+** This thread's number; 0: it has none yet. An address would not tell threads
+** apart: a new thread may have its variables where one that ended had them.
+*/
+CPROF_I PLATFORM_THREAD unsigned hot_thread;
 #endif
 
 /* Makes this thread the one that records 'h', which was another or none. */
@@ -144,7 +150,7 @@ COLD CPROF_I void hot_follow (Hot *h);
 /* This thread records 'h' from now on. */
 static inline void hot_enter (Hot *h) {
   hot_current = h;
-  if (h->thread != &hot_current) hot_follow(h);
+  if (h->thread != hot_thread || h->thread == 0) hot_follow(h);
 }
 
 /*
@@ -154,11 +160,11 @@ static inline void hot_enter (Hot *h) {
 static inline Hot *hot_own (void) {
   Hot *h = hot_current;
 #if defined(__GNUC__)
-  const void *thread = __atomic_load_n(&h->thread, __ATOMIC_SEQ_CST);
+  unsigned thread = __atomic_load_n(&h->thread, __ATOMIC_SEQ_CST);
 #else
-  const void *thread = h->thread;
+  unsigned thread = h->thread;
 #endif
-  return thread == &hot_current ? h : (Hot *)&hot_nobody;
+  return thread != 0 && thread == hot_thread ? h : (Hot *)&hot_nobody;
 }
 
 /* Allocates a Hot (NULL: out of memory), and frees one. */

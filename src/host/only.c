@@ -46,7 +46,6 @@ typedef enum OnlyKind {
 
 #define ONLY_MODE(mode)	(1u << (mode))
 #define ONLY_CALLS	(ONLY_MODE(MODE_CALL) | ONLY_MODE(MODE_LINE))
-#define ONLY_TIMES	(ONLY_CALLS | ONLY_MODE(MODE_SAMPLE))
 #define ONLY_LINES	\
 	(ONLY_MODE(MODE_LINE) | ONLY_MODE(MODE_COUNT) | ONLY_MODE(MODE_SAMPLE))
 
@@ -81,7 +80,7 @@ static const OnlyOption only_options[] = {
   {"memory", ONLY_MEMORY, 0, NULL, 0, 0, {NULL}},
   {"memory_interval", ONLY_INTEGER, 0, NULL, 1, 1 << 30, {NULL}},
   {"gc", ONLY_FLAG, ONLY_CALLS, NULL, 0, 0, {NULL}},
-  {"slow_frames", ONLY_SLOW, ONLY_TIMES, NULL, 0, 0, {NULL}},
+  {"slow_frames", ONLY_SLOW, ONLY_CALLS, NULL, 0, 0, {NULL}},
   {"trace", ONLY_ABSENT, 0, NULL, 0, 0, {NULL}},
   {"include", ONLY_ABSENT, 0, NULL, 0, 0, {NULL}},
   {"exclude", ONLY_ABSENT, 0, NULL, 0, 0, {NULL}},
@@ -126,17 +125,21 @@ static int only_ispattern (const char *s, size_t size) {
 }
 
 
-/* Is the value on top a list of strings? */
+/* Is the value on top a list of strings, without holes? */
 static int only_istexts (lua_State *L) {
   int list = lua_gettop(L), ok = lua_istable(L, -1);
+  lua_Integer n, i;
   if (!ok) return 0;
-  for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1)) {
+  n = (lua_Integer)lua_rawlen(L, list);
+  for (i = 1; i <= n; i++) {
     size_t size;
-    const char *s = lua_type(L, -1) == LUA_TSTRING
+    const char *s = lua_rawgeti(L, list, i) == LUA_TSTRING
                   ? lua_tolstring(L, -1, &size) : NULL;
-    ok = ok && s != NULL && !only_ispattern(s, size) && lua_isinteger(L, -2);
+    ok = ok && s != NULL && !only_ispattern(s, size);
+    lua_pop(L, 1);
   }
-  return ok;
+  for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1)) n--;
+  return ok && n == 0;
 }
 
 
@@ -280,6 +283,22 @@ static int only_islive (lua_State *L) {
   live = lua_type(L, -1) == LUA_TSTRING;
   lua_pop(L, 1);
   return live;
+}
+
+
+/*
+** Replaces the table at an index by a copy without a metatable, if 'inner' with
+** copies of the tables in it: so what was checked is what is used, also later.
+*/
+static void only_own (lua_State *L, int index, int inner) {
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    if (inner && lua_istable(L, -1)) only_own(L, lua_gettop(L), 0);
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, -5);
+  }
+  lua_replace(L, index);
 }
 
 
@@ -543,6 +562,7 @@ static int only_read (lua_State *L) {
   if (!lua_istable(L, 1))
     luaL_error(L, "start: options must be a table, got a %s",
                luaL_typename(L, 1));
+  only_own(L, 1, 1);
   mode = only_checkall(L);
   only_checkneeds(L, mode);
   rate = mode == MODE_SAMPLE ? only_integer(L, "rate", 1000) : 0;

@@ -212,7 +212,7 @@ static void paths_pushhead (lua_State *L) {
   size_t length;
   lua_pushvalue(L, -1);
   lua_getinfo(L, ">S", &ar);
-  h.key = (int64_t)(intptr_t)f;
+  h.key = (int64_t)(uintptr_t)f;
   h.line = ar.linedefined;
   h.last = ar.lastlinedefined;
   length = f != NULL ? 0 : strlen(ar.source);

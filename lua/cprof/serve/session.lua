@@ -116,7 +116,10 @@ end
 
 local function handle(self, c, request, now)
   if guard.offered(self.guard, request) then
-    return offer(self, c, request, now)
+    if request.method == "GET" or request.method == "OPTIONS" then
+      return offer(self, c, request, now)
+    end
+    return c:answer(http.answer(405, nil, nil, { "Allow: GET, OPTIONS" }), now)
   end
   local status, why = guard.refuse(self.guard, request)
   if status then return c:answer(http.answer(status, nil, why), now) end
