@@ -310,6 +310,26 @@ describe("cprof top leaves the terminal as it was", function()
 end)
 
 describe("cprof top and its program", function()
+  it("end although the file of the recording is gone", function()
+    local follow = require "cprof.follow"
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    local program = { recording = function() return path end }
+    function program.running() return not program.status end
+    local follower = follow.new { program = program, share = 1 }
+    profiler.start { file = path }
+    assert(follower:load())
+    profiler.stop()
+    os.remove(path)
+    assert.is_nil(follower:load())
+    assert.is_false(follower:settled())
+    program.status = 0
+    assert.is_nil(follower:load())
+    assert.is_true(follower:settled() and follower.final)
+    assert.equal("ended; the file cannot be read any more",
+      follower.status.text)
+  end)
+
   it("do not end before the process does", function()
     local follow = require "cprof.follow"
     local dir <close> = command.folder()

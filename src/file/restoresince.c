@@ -91,7 +91,8 @@ static int since_toolong (Scale scale, uint64_t ticks) {
 ** Charges the time since the last event to the node that runs. In a live file,
 ** that is the time until now; in the file of a program that a signal ended,
 ** the time until then. Only of such a program is it known how much of it was
-** waiting, and not always. 0: out of memory.
+** waiting, and not always. Nothing is charged while a recording is about to
+** begin. 0: out of memory.
 */
 static int since_charge (Restoring *c) {
   const Tree *t = &c->r->tree;
@@ -99,7 +100,7 @@ static int since_charge (Restoring *c) {
   uint64_t last, now;
   Node *running = since_running(c);
   if (c->h->state != FORMAT_LIVE || (!c->l->live && c->h->until == 0) ||
-      running == NULL || running == t->overhead ||
+      running == NULL || running == t->overhead || f->begun == 0 ||
       c->r->clock.kind > CLOCK_MONO)
     return 1;
   last = since_lastevent(c);

@@ -20,6 +20,7 @@ local follow = {}
 ---@field profile? cprof.Profile          the one that was loaded last
 ---@field status cprof.FollowStatus
 ---@field final? boolean  whether `profile` was loaded after the recording's end
+---@field lost? boolean   whether the program has ended, and its file is gone
 ---@field due number        when to look again, in core.seconds()
 ---@field private busy? number  in core.seconds(): no look before, as `share`
 ---    is used up until then
@@ -84,6 +85,7 @@ end
 ---@return boolean
 function Follower:settled()
   if self.outside then return self.outside.ended ~= nil end
+  if self.lost then return true end
   local program, profile = self.program, self.profile
   if program and program:running() then return false end
   return profile ~= nil and not profile.meta.live and
@@ -140,11 +142,18 @@ function Follower:load()
     return nil
   end
   local profile = self.path and cprof.load(self.path)
+  -- a recording that is about to begin has no figures yet
+  if profile and profile.meta.live and profile.meta.wall_ns == 0 then
+    profile = nil
+  end
   if not profile then
+    self.lost = before ~= nil and program ~= nil and not running
+    self.final = self.final or self.lost
     self.status = before and self.path and gone(self, running) or
       status_of(self, nil, running)
     return nil
   end
+  self.lost = false
   self.profile, self.final = profile, not running and not profile.meta.live
   self.status = status_of(self, profile.meta, running)
   return profile, before ~= nil and not same(before, profile)
@@ -174,6 +183,7 @@ end
 ---@param program cprof.FollowedProgram
 function Follower:restart(program)
   self.program, self.path, self.final = program, nil, false
+  self.lost = false
   self.status, self.due = status_of(self, nil, true), 0
 end
 

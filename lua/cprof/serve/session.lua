@@ -91,6 +91,18 @@ routes["/run"] = { POST = function(self, c, _, now)
   c:answer(http.answer(204), now)
 end }
 
+-- the profile as text for Firefox's profiler
+local function exported(profile)
+  local parts, writer = {}, { write = true }
+  local _, _, pieces = export.write(profile, "firefox", writer, nil, 1)
+  local part = pieces()
+  while part do
+    parts[#parts + 1] = part
+    part = pieces(true)
+  end
+  return table.concat(parts)
+end
+
 -- Answers Firefox's profiler. A browser asks first whether a page from the
 -- internet may read from this machine.
 local function offer(self, c, request, now)
@@ -102,15 +114,14 @@ local function offer(self, c, request, now)
     return c:answer(http.answer(204, nil, nil, headers), now)
   end
   self:load()
-  local profile, parts = self.feed.profile, {}
+  local profile = self.feed.profile
   local why = not profile and "nothing was recorded yet" or
     export.unfit(profile, export.format("firefox", 1))
   if why then
     return c:answer(http.answer(409, nil, why:format "firefox" .. "\n",
       headers), now)
   end
-  profile:export("firefox", function(part) parts[#parts + 1] = part end)
-  c:answer(http.answer(200, "application/json", table.concat(parts), headers),
+  c:answer(http.answer(200, "application/json", exported(profile), headers),
     now)
 end
 
