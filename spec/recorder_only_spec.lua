@@ -338,4 +338,41 @@ describe("a build that only records", function()
     assert.equal(1, helper.named(p, "closed(7)").calls)
     assert.equal('"module"', p.meta.options.lines)
   end)
+
+  it("uses the options that it has checked, whatever tables they are in",
+    function()
+      write(dir .. "/tables.lua", [[
+        local profiler = require "cprof"
+        profiler.stop()
+        local function start(options)
+          print((select(2, pcall(profiler.start, options))) or "begins")
+          profiler.stop()
+        end
+        start { mode = "line", lines = { "a", nil, "b" } }
+        start { mode = "line", lines = { "a", 1 } }
+        start { mode = "line", lines = { "a", x = "b" } }
+        start { slow_frames = setmetatable({}, {
+          __index = { budget_ms = 1 } }) }
+        start(setmetatable({}, { __index = { file = {} } }))
+        start(setmetatable({}, { __index = { recursion = "no", mode = "no",
+          lines = 1 } }))
+        local lines = { "tables" }
+        print(pcall(profiler.start, { mode = "line", lines = lines }))
+        lines[1], lines[2] = true, {}
+        local function part() return load("return 1", "=(new)")() end
+        print(part())
+        profiler.save "tables.cprof"
+      ]])
+      local output = record("only", "all", "../tables.lua")
+      local lines = {}
+      for line in output:gmatch "[^\n]+" do
+        lines[#lines + 1] = line:gsub(", got.*", "")
+      end
+      local texts = "start: option 'lines' must be a list of strings " ..
+        "(Lua patterns, between slashes, are not in this build)"
+      assert.same({ texts, texts, texts, "start: option 'slow_frames' must " ..
+        "be a table { budget_ms = a number above 0, keep = an integer of at " ..
+        "least 1 }", "begins", "begins", "true", "1" }, lines, output)
+      assert.is_nil(load "tables.cprof".meta.ended)
+    end)
 end)
