@@ -269,8 +269,12 @@ end
 local function keep(self, now)
   if now < self.due then return true end
   self.due = now + often
-  if not look_around(self, now) then self:finish "the program ended"
-  elseif not keep_readable(self, now) then
+  local threads = look_around(self, now)
+  local readable = keep_readable(self, now)
+  -- a process that is ending may have threads, but no memory any more
+  if not threads or not readable and #process.mappings(self.pid) == 0 then
+    self:finish "the program ended"
+  elseif not readable then
     self:finish("the program's Lua states are gone: " .. self.why)
   end
   return not self.ended
