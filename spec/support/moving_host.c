@@ -90,10 +90,12 @@ static void run (lua_State *L, const char *code) {
 }
 
 
-static void start (lua_State *L, const char *mode, const char *clock) {
+static void start (lua_State *L, const char *mode, const char *clock,
+                   const char *timer) {
   cprof_Options o = {0};
   o.mode = mode;
   o.clock = clock;
+  o.timer = timer;
   if (cprof_start(L, &o) != LUA_OK) puts(lua_tostring(L, -1));
 }
 
@@ -283,7 +285,7 @@ static void second_clock (lua_State *L) {
 ** ======================================================= */
 
 static void first_sample (lua_State *L) {
-  start(L, "sample", NULL);
+  start(L, "sample", NULL, NULL);
   run(L, "for i = 1, 100 do end");
   holds = 1;
 }
@@ -301,21 +303,18 @@ static void first_interruptible (lua_State *L) {
 
 
 static void first_call (lua_State *L) {
-  start(L, "call", NULL);
+  start(L, "call", NULL, NULL);
 }
 
 
 static void first_watched (lua_State *L) {
-  cprof_Options o = {0};
-  o.mode = "sample";
-  o.timer = "thread";
-  if (cprof_start(L, &o) != LUA_OK) puts(lua_tostring(L, -1));
+  start(L, "sample", NULL, "thread");
 }
 
 
 static void first_clock (lua_State *L) {
   while (clock() < CLOCKS_PER_SEC / 5) ;
-  start(L, "call", "cpu");
+  start(L, "call", "cpu", NULL);
 }
 
 

@@ -286,6 +286,14 @@ static int only_islive (lua_State *L) {
 }
 
 
+/* Copies the field whose key and value are on top to the table at an index. */
+static void only_copyfield (lua_State *L, int to) {
+  lua_pushvalue(L, -2);
+  lua_pushvalue(L, -2);
+  lua_rawset(L, to);
+}
+
+
 /*
 ** Replaces the table at an index by a copy without a metatable, if 'inner' with
 ** copies of the tables in it: so what was checked is what is used, also later.
@@ -294,9 +302,7 @@ static void only_own (lua_State *L, int index, int inner) {
   lua_newtable(L);
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     if (inner && lua_istable(L, -1)) only_own(L, lua_gettop(L), 0);
-    lua_pushvalue(L, -2);
-    lua_pushvalue(L, -2);
-    lua_rawset(L, -5);
+    only_copyfield(L, lua_gettop(L) - 2);
   }
   lua_replace(L, index);
 }
@@ -659,11 +665,7 @@ static int only_copy (lua_State *L) {
   int ok;
   lua_newtable(L);
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &ONLY_META) == LUA_TTABLE)
-    for (lua_pushnil(L); lua_next(L, 4); lua_pop(L, 1)) {
-      lua_pushvalue(L, -2);
-      lua_pushvalue(L, -2);
-      lua_rawset(L, 3);
-    }
+    for (lua_pushnil(L); lua_next(L, 4); lua_pop(L, 1)) only_copyfield(L, 3);
   lua_settop(L, 3);
   only_pushheap(L, &r->recording.heap);
   lua_setfield(L, 3, "heap");

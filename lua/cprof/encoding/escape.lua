@@ -1,5 +1,6 @@
 -- Escapes texts for formats that cannot hold all bytes. A byte that a format
--- cannot hold is written as in a Lua string: as a backslash and three digits.
+-- cannot hold is written as in a Lua string, as a backslash and three digits.
+-- In addresses, it is a percent sign and two hexadecimal digits.
 
 local escape = {}
 
@@ -34,6 +35,16 @@ function escape.line(s, also)
   if s == "" then return '""' end
   s = gsub(gsub(escape.utf8(s), "%c", code), "^ ", code)
   return also and (gsub(s, also, code)) or s
+end
+
+---The text as part of an address.
+---@param s string
+---@param also? string  characters that stay, besides letters, digits and -._~
+---@return string
+function escape.url(s, also)
+  return (gsub(s, "[^%w._~" .. (also or "") .. "-]", function(c)
+    return formatted("%%%02X", byte(c))
+  end))
 end
 
 return escape

@@ -13,6 +13,7 @@
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
+local escape = require "cprof.encoding.escape"
 local json = require "cprof.encoding.json"
 local name = require "cprof.source.name"
 local spread = require "cprof.export.spread"
@@ -34,9 +35,7 @@ end
 local function url_of(f)
   local file = name.file(f)
   if not file or file:sub(1, 1) ~= "/" then return file or "" end
-  return "file://" .. file:gsub("[^%w/._~-]", function(c)
-    return ("%%%02X"):format(c:byte())
-  end)
+  return "file://" .. escape.url(file, "/")
 end
 
 -- Returns the nodes in breadth-first order, { id -> node }, and { id -> the

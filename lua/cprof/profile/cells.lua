@@ -330,10 +330,10 @@ local function settle(x, s)
   if s.func then s.part = part_of(x, s.func, s.first, s.cell) end
 end
 
--- Sets the function with the most self time of a stretch.
-local function hottest(p, s)
-  local q = range.profile(p, s.from, s.to)
-  for _, f in ipairs(q and q.functions or {}) do
+-- Sets the function with the most self time of a stretch, of which `q` is the
+-- profile.
+local function hottest(p, s, q)
+  for _, f in ipairs(q.functions) do
     if f.id ~= q.overhead and f.self_ns > (s.func and s.func.self_ns or 0) then
       s.func, s.part = f, f.total_ns / math.max(q.program_ns, 1)
     end
@@ -343,13 +343,6 @@ local function hottest(p, s)
       s.usual = f.total_ns / math.max(p.program_ns, 1)
     end
   end
-end
-
--- Has a stretch so many samples that its figures mean something? Where samples
--- were rare, one of them stands for a long time.
-local function has_samples(p, s)
-  local q = range.profile(p, s.from, s.to)
-  return q ~= nil and q.samples >= sampled.few
 end
 
 ---The stretches that stand out most, at most `limit` of them, and how many more
@@ -373,11 +366,13 @@ function cells.stretches(p, grid, limit, of_function)
     if #out == limit then left = left + 1
     else
       settle(x, s)
-      if has_samples(p, s) then out[#out + 1] = s end
+      local q = range.profile(p, s.from, s.to)
+      -- where samples were rare, one of them stands for a long time
+      if q and q.samples >= sampled.few then
+        if not s.func and not of_function then hottest(p, s, q) end
+        out[#out + 1] = s
+      end
     end
-  end
-  for _, s in ipairs(of_function and {} or out) do
-    if not s.func then hottest(p, s) end
   end
   return out, left
 end

@@ -2,6 +2,7 @@
 -- of server. LuaSocket is loaded when it is needed.
 
 local base64 = require "cprof.encoding.base64"
+local escape = require "cprof.encoding.escape"
 local gzip = require "cprof.encoding.gzip"
 
 local post = {}
@@ -10,12 +11,6 @@ local post = {}
 ---@field url string
 ---@field type string  of its content
 ---@field body string
-
-local function encoded(s)
-  return (s:gsub("[^%w%-._~]", function(c)
-    return ("%%%02X"):format(c:byte())
-  end))
-end
 
 -- the profile as gzipped pprof
 local function pprof_of(profile)
@@ -71,7 +66,7 @@ function kinds.pyroscope(url, name, profile, bytes)
   local from = profile.meta.started_at
   local seconds = math.ceil(profile.meta.wall_ns / 1e9)
   local query = ("?name=%s&from=%d&until=%d&format=pprof&spyName=cprof")
-    :format(encoded((name:gsub("%s*([{},=])%s*", "%1"):gsub('"', ""))), from,
+    :format(escape.url((name:gsub("%s*([{},=])%s*", "%1"):gsub('"', ""))), from,
     from + math.max(seconds, 1))
   return {
     url = with_path(url, "/ingest") .. query,

@@ -2,6 +2,7 @@
 -- program, if cprof serve has started it.
 
 local core = require "cprof.core"
+local escape = require "cprof.encoding.escape"
 local export = require "cprof.export"
 local feed = require "cprof.serve.feed"
 local guard = require "cprof.serve.guard"
@@ -9,6 +10,8 @@ local http = require "cprof.serve.http"
 local page = require "cprof.html.page"
 local program = require "cprof.follow.program"
 local server = require "cprof.serve.server"
+
+require "cprof.export.methods"  -- profiles have `export`
 
 local session = {}
 
@@ -91,18 +94,6 @@ routes["/run"] = { POST = function(self, c, _, now)
   c:answer(http.answer(204), now)
 end }
 
--- the profile as text for Firefox's profiler
-local function exported(profile)
-  local parts, writer = {}, { write = true }
-  local _, _, pieces = export.write(profile, "firefox", writer, nil, 1)
-  local part = pieces()
-  while part do
-    parts[#parts + 1] = part
-    part = pieces(true)
-  end
-  return table.concat(parts)
-end
-
 -- Answers Firefox's profiler. A browser asks first whether a page from the
 -- internet may read from this machine.
 local function offer(self, c, request, now)
@@ -114,14 +105,15 @@ local function offer(self, c, request, now)
     return c:answer(http.answer(204, nil, nil, headers), now)
   end
   self:load()
-  local profile = self.feed.profile
+  local profile, parts = self.feed.profile, {}
   local why = not profile and "nothing was recorded yet" or
     export.unfit(profile, export.format("firefox", 1))
   if why then
     return c:answer(http.answer(409, nil, why:format "firefox" .. "\n",
       headers), now)
   end
-  c:answer(http.answer(200, "application/json", exported(profile), headers),
+  profile:export("firefox", function(s) parts[#parts + 1] = s end)
+  c:answer(http.answer(200, "application/json", table.concat(parts), headers),
     now)
 end
 
@@ -149,9 +141,7 @@ end
 
 -- the address at which Firefox's profiler shows what it reads from another one
 local function firefox_url(url)
-  return guard.firefox .. "/from-url/" .. url:gsub("[^%w._-]", function(c)
-    return ("%%%02X"):format(c:byte())
-  end)
+  return guard.firefox .. "/from-url/" .. escape.url(url)
 end
 
 ---@param of { host: string, port: integer, interval: number, title: string,

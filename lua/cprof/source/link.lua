@@ -1,5 +1,6 @@
 -- Addresses of sources, which terminals and editors open.
 
+local escape = require "cprof.encoding.escape"
 local filename = require "cprof.system.filename"
 
 local link = {}
@@ -15,9 +16,7 @@ function link.path(source, folder)
   local path = filename.of_source(source)
   path = path and path ~= "" and filename.absolute(path, folder)
   if not path or path:sub(1, 1) ~= "/" then return nil end
-  return (path:gsub("[^%w/._~-]", function(c)
-    return ("%%%02X"):format(c:byte())
-  end))
+  return escape.url(path, "/")
 end
 
 ---The address of a line of a source; nil: the source is no file.
