@@ -2,8 +2,8 @@
 ** Which parts of cprof are compiled, and what the host lacks. A host that only
 ** records, and makes its reports elsewhere, compiles cprof.c with
 ** -DCPROF_PARTS=recorder. Nothing else asks for CPROF_PARTS: where builds
-** differ, the code asks for CPROF_WHOLE. amalgamate.lua lists the files that are
-** left out.
+** differ, the code asks for CPROF_WHOLE. amalgamate.lua lists the files that
+** are left out.
 */
 
 #ifndef whole_h

@@ -162,7 +162,8 @@ static void file_keep (lua_State *L, int arg) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &META);
   lua_getfield(L, arg, "paths");
   paths = lua_tolstring(L, -1, &size);
-  texts_set(L, TEXTS_PATHS, paths != NULL ? paths : "", paths != NULL ? size : 0);
+  texts_set(L, TEXTS_PATHS, paths != NULL ? paths : "",
+            paths != NULL ? size : 0);
   lua_pop(L, 1);
   lua_pushnil(L);  /* the options are kept, where this would cost memory */
   lua_setfield(L, arg, "paths");

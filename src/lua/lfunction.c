@@ -22,8 +22,7 @@ void lfunction_pushtext (lua_State *L, const Text *t, uint32_t id) {
 }
 
 
-void lfunction_push (lua_State *L, const Functions *fs,
-                            const Function *f) {
+void lfunction_push (lua_State *L, const Functions *fs, const Function *f) {
   lua_createtable(L, 0, 16);
   ltable_setstring(L, "kind", lfunction_kinds()[f->kind]);
   lfunction_pushtext(L, &fs->text, f->source);
