@@ -580,6 +580,21 @@ describe("top on a narrow screen", function()
     end
   end)
 
+  it("cuts a state that is too long", function()
+    local m = model.new { history = history.new("start", 10), interval = 1,
+      sort = "calls" }
+    m.title = "x.lua"
+    m.status = { state = "ended",
+      text = "ended: the program's Lua states are gone: process 4711 ended" }
+    for width, wanted in pairs {
+      [80] = "cprof top: x.lua  " .. m.status.text,
+      [40] = "cprof top:  ended: the program's Lua st…",
+      [9] = "cprof to…",
+    } do
+      assert.equal(wanted, (draw(m, width).lines[1]:text():gsub("   +", "  ")))
+    end
+  end)
+
   it("leaves out figures before names, but not those it sorts by", function()
     watched(function(m, look)
       run(branch, 3)

@@ -71,6 +71,7 @@ local function title(m, line)
   local meta = m.now and m.now.now.profile.meta
   local what = format.plain(meta and meta.program or m.title or "")
   line:add("cprof top: ", "bold")
+  text = format.cutend(text, line.room - line.width - 1)
   line:add(fitting(what, line.room - line.width - format.width(text) - 2),
     "bold")
   line:right(text, style)
