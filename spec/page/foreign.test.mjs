@@ -492,7 +492,7 @@ describe("a file that cannot be shown", () => {
     [
       "notes.txt",
       "Some notes\nof 3\nthings to do",
-      "its line 1, 'Some notes', is no stack such as 'main;work 12'",
+      "its line 1, 'Some notes', is not a stack such as 'main;work 12'",
     ],
     ["zero.folded", "main;work 0\n", "all of its figures are 0"],
     [
@@ -531,7 +531,7 @@ describe("a file that cannot be shown", () => {
     [
       "run.cprof",
       Buffer.from("\x89CPROF\r\n\0\0", "latin1"),
-      "it is a recording of cprof, of which 'cprof html' makes a page",
+      "it is a cprof recording: 'cprof html FILE' makes a page from it",
     ],
     [
       "bomb.pprof",
@@ -583,12 +583,12 @@ describe("a file that cannot be shown", () => {
   });
 });
 
-it("of a part of which is no stack, the rest is shown with a note", async () => {
+it("shows the rest with a note where one line is not a stack", async () => {
   await open();
   await give(file("part.folded", "main;a 1\nnothing here\nmain;b 2\n"));
   assert.equal(
     await text(".notes li"),
-    "1 line is no stack, and left out; the first is line 2",
+    "1 line is not a stack and was left out; the first is line 2",
   );
   assert.equal((await functions()).main.total, "3");
   assert.deepEqual(faults, []);

@@ -192,7 +192,7 @@ static uint64_t loops_figure (lua_State *L, int arg, const char *name) {
 }
 
 
-/* The bytes of the field on top; NULL: it is no string. */
+/* The bytes of the field on top; NULL: not a string. */
 static const char *loops_bytes (lua_State *L, int arg, const char *name,
                                 size_t *size) {
   lua_getfield(L, arg, name);

@@ -81,7 +81,7 @@ CPROF_I int remote_string (RemoteMemory *m, const RemoteLayout *l,
                            uint64_t at, char *to, size_t room,
                            size_t *length);
 
-/* The bytes of a string; 0: also if it is none. */
+/* The bytes of a string; 0: also if it is not a string. */
 CPROF_I uint64_t remote_stringsize (RemoteMemory *m, uint64_t at);
 
 #endif

@@ -20,7 +20,7 @@
 /* a part of memory that has code */
 typedef struct NativeModule {
   uint64_t from, to;
-  uint64_t base;	/* where its file's first byte is; 0: it is no file's */
+  uint64_t base;	/* where its file's first byte is; 0: not of a file */
   uint64_t header;	/* address of its unwind tables; 0: it has none */
   int known;		/* is 'header' known? */
 } NativeModule;

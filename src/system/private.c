@@ -242,8 +242,8 @@ static int private_signal (lua_State *L) {
 }
 
 
-/* process -> "self": it is this user's; "other": another user's; nil: there
-** is no such process */
+/* process -> "self": it is this user's; "other": another user's; nil: the
+** process does not exist */
 static int private_owner (lua_State *L) {
   lua_Integer process = luaL_checkinteger(L, 1);
   struct stat s;

@@ -125,8 +125,8 @@ end
 
 ---@class cprof.Line        a line as programs see it: each figure under a name
 ---    that says what it is
----@field instructions? integer  mode "count": how many ran on the line; there
----    are no times then
+---@field instructions? integer  mode "count", which has no times: how many ran
+---    on the line
 ---@field total_instructions? integer  mode "count": those in calls
 ---@field hits integer
 ---@field self_ns integer

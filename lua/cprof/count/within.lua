@@ -14,7 +14,7 @@ local within = {}
 ---@field ns integer
 ---@field unknown boolean?  `what` says why it is not known
 
--- functions whose kind is also that of all that they call, by name
+-- Functions whose kind holds for all that they call, too, by name.
 local named = { luaV_finishget = "tables", luaV_finishset = "tables",
   luaV_concat = "strings", luaV_lessthan = "strings" }
 for _, allocates in ipairs { "luaC_newobj", "luaC_newobjdt", "l_alloc",
@@ -22,8 +22,8 @@ for _, allocates in ipairs { "luaC_newobj", "luaC_newobjdt", "l_alloc",
   named[allocates] = "allocator"
 end
 
--- The others of Lua and of the allocator, by the beginnings of their names;
--- functions of the API have no kind.
+-- Kinds of the other functions of Lua and of the allocator, by the beginning of
+-- the name. Functions of the API have no kind.
 local kinds = {
   { "lua_", nil }, { "luaL_", nil }, { "luaB_", nil },
   { "luaC_", "collector" }, { "luaH_", "tables" },

@@ -4,17 +4,101 @@ return {
   text = [[
 `snapshot` and `load` return a profile. All figures are integers; times are in ns. The self times of all nodes add up to `wall_ns - paused_ns - preempted_ns` exactly. One of them is the node of `(cprof)`, whose self time is `overhead_ns`. Reports leave it out: their 100 % is the rest.
 
-`profile.meta` has `memory`, `gc`, `distribution` and `tasks` (whether these options were given), `allocator_lost` (whether another allocator replaced the profiler's), `mode`, `clock`, `internals` (`"direct"`: Lua's own structures were read; `"public"`: only its public functions were used), `wall_ns`, `paused_ns`, `preempted_ns` (time in which other programs had the processor; belongs to no function), `waiting_ns` (how much of `program_ns` the program waited), `preempted_unknown` (the system does not say when other programs had the processor, so this time counts as waiting), `overhead_ns` (profiler overhead), `clamped_ns` (overhead estimates beyond the measured time), `costs_ns` (overhead subtracted per event), `uncompensated` (why none was), `started_at` (seconds since 1970), `events`, `unmatched` (events that could not be matched with a function on the stack: 0, or cprof has a bug), `truncated` (calls beyond `max_nodes`), `folded` (whether recursion was folded), `fold_at` (number of nodes from which it is), `clock_backwards` and `clock_backwards_ns` (steps back of the clock), `clock_jumps` and `clock_jumps_ns` (how often the processor's clock and the system clock diverged by a millisecond or more, and by how much in total), in mode `"sample"` `timer` (what triggered samples: a timer of `"wall"` or `"cpu"` time, a `"thread"`, or the `"task-clock"`), `signals` (that the program got for samples) and `interrupted` (system calls that these ended early, with EINTR), `hook_lost`, `ended` (why recording ended by itself), `pid`, `process` and `parent` (with `cprof run --children`: the process that began to record, of which `pid` may be a fork, and the recorded one that started it), `live` (loaded while it was being recorded), `since_last_event_ns` (of a live profile, and of a program that a signal ended: that time counts as CPU time, even if the program waited, unless `since_last_event_waiting_ns` says how much of it was waiting), `runs` (how many were added up), `joined` (calls and times are of two runs), `program`, `folder` (the working directory at the start; paths are relative to it), `options` (of `start`, those not at their default), `unmatched_patterns` (of `lines`, `include`, `exclude`: patterns that matched nothing), `lua_version` (`"Lua 5.4"`), `lua_release` (`"5.4.4"`), `cprof_version`.
-`profile.functions[i]` has `id`, `name`, `source`, `line`, `last_line`, `kind` (`"Lua"`, `"C"`, `"main"`, `"zone"`, `"root"`, `"internal"`), `title`, `calls`, `self_ns`, `self_raw_ns` (with overhead), `total_ns` (recursion counted once), `self_most_ns` and `total_most_ns` (upper bounds: larger than the estimates if most of the measured time is overhead; reports print them as `<12ms`, but sort and add up the estimates), `self_wait_ns` and `total_wait_ns` (the part of these times in which the program waited: slept, read, or polled; in mode `"sample"`, an estimate), `max_depth` (a lower bound when `folded` and `fold_at` > 0), `fingerprint` (a hash of its code, whatever its lines), `layout` (a hash of its code and lines).
-`profile.lines[source][line]` has `hits`, `self_ns`, `self_raw_ns`, `calls`, `total_ns`, `total_raw_ns` (both with the functions called from the line), `self_most_ns`, `total_most_ns`, `self_wait_ns`, `total_wait_ns`, `active` (whether the line has code), in mode `"line"`; and `allocs`, `bytes` and `live_bytes`, which are 0 without `memory`. The self times of a function's lines add up to those of the function and of the zones that it opened.
-In mode `"sample"`, functions and nodes have `self_samples` and `total_samples` (with callees) instead of `calls`, and no field that ends in `_raw_ns` or `_most_ns`; lines have no hits. `profile.samples` is the number of all samples; `profile.meta.rate`, the option `rate`. `profile.expressions[source]` has `count` in nanoseconds.
+`profile.meta` is about the whole recording:
 
-In mode `"count"`, there are no times, so no fields that end in `_ns`. `profile.meta`, functions and nodes have `instructions` instead, functions and nodes also `total_instructions` (with callees), and lines have `hits`, `instructions`, `active`, `allocs`, `bytes`, `live_bytes`. `profile.expressions[source]` is a list of `line`, `column`, `last_line`, `last_column` (in bytes), `count`; `profile.branches[source]` a list of `kind`, `line`, `column`, `reached` and two `ways`, each with `name` and `count`. Both are `nil` if only lines are known.
-`profile.nodes[i]` has `id`, `parent` (always lower), `func`, `call_line`, `calls`, `self_ns`, `self_raw_ns`, `total_ns`, `self_wait_ns`, `total_wait_ns`, and `metamethod` (`"__add"`) if the function was called as a metamethod; `"also __add"` if it was also called in other ways. The first call of a node decides for all calls of that node. `__call`, and metamethods that C functions call (`__tostring`, `__pairs`), are not recognized. A record is created when it is read; `#` and `ipairs` work.
+| field | |
+|---|---|
+| `mode`, `clock`, `memory`, `gc`, `distribution`, `tasks` | the options of these names |
+| `options` | the options of `start` that were not at their default |
+| `unmatched_patterns` | patterns of `lines`, `include` and `exclude` that matched nothing |
+| `program`, `folder` | the program; the working directory at the start, to which paths are relative |
+| `pid`, `process`, `parent` | the process. With `cprof run --children`: the process that began to record (`pid` may be a fork of it), and the recorded one that started it |
+| `started_at` | seconds since 1970 |
+| `live` | loaded while it was being recorded |
+| `ended` | why recording ended by itself |
+| `wall_ns` | from start to stop, with pauses |
+| `paused_ns` | time while recording was paused |
+| `preempted_ns` | time in which other programs had the processor; it belongs to no function |
+| `preempted_unknown` | the system does not say when other programs had the processor; this time counts as waiting |
+| `waiting_ns` | how much of `profile.program_ns` (time without pauses, preemption and overhead) the program waited |
+| `overhead_ns` | profiler overhead |
+| `clamped_ns` | overhead estimates beyond the measured time |
+| `costs_ns` | overhead subtracted per event |
+| `uncompensated` | why no overhead was subtracted |
+| `events` | calls and returns that were seen |
+| `unmatched` | events that did not fit a function on the stack: 0, or cprof has a bug |
+| `truncated` | calls beyond `max_nodes` |
+| `folded`, `fold_at` | whether recursion was folded; from how many nodes on |
+| `clock_backwards`, `clock_backwards_ns` | how often the clock stepped back; by how much in total |
+| `clock_jumps`, `clock_jumps_ns` | how often the processor's clock and the system clock diverged by a millisecond or more; by how much in total |
+| `since_last_event_ns` | of a live profile, and of a program that a signal ended: the time without events at its end. It counts as CPU time, even if the program waited |
+| `since_last_event_waiting_ns` | how much of that time was waiting, if this is known; that part does not count as CPU time |
+| `rate`, `timer` | mode `"sample"`: the option `rate`; what triggered samples: a timer of `"wall"` or `"cpu"` time, a `"thread"`, or the `"task-clock"` |
+| `axis_begins_ns` | mode `"sample"`: samples from this time on are kept with their times; nil: all are |
+| `signals`, `interrupted` | mode `"sample"`: signals that the program got for samples; system calls that they ended early, with EINTR |
+| `hook_lost` | another hook replaced the profiler's |
+| `allocator_lost` | another allocator replaced the profiler's |
+| `runs` | how many recordings were added up |
+| `joined` | calls and times are of two runs |
+| `internals` | `"direct"`: Lua's own structures were read; `"public"`: only its public functions were used |
+| `lua_version`, `lua_release`, `cprof_version` | `"Lua 5.4"`; `"5.4.4"`; the version of cprof |
 
-With `distribution`, functions have `timed_calls` (calls that have ended; of a recursion, the outermost ones), `max_ns` (the longest), `p50_ns` (the median), `p90_ns` and `p99_ns` (90 % and 99 % of them took no longer; within 5 %), and `durations`, the histogram: a list of `{ from, to, calls }`, in ns; `slowest` is a list of the longest calls, each with `took_ns`, which is `cpu_ns` and `wait_ns` (nil if waiting is not known), `preempted_ns` and `overhead_ns`, which are not part of it, `wall_ns` (`took_ns`, `preempted_ns` and `overhead_ns` together; without pauses, and without the time in which its coroutine was suspended), `ended_ns` (since the start, with pauses), `node` (its call path), `coroutine` (its number; `1`: the main thread) and `frame` (number of the host's frame in which it ended); calls of merged and joined profiles have only times. A function without timed calls has none of these fields.
+`profile.functions[i]`:
 
-With `tasks`, `profile.tasks` is a list of what each kind of coroutine did, those that ran longest first:
+| field | |
+|---|---|
+| `id`, `name`, `title` | its index; its name; what reports call it |
+| `kind` | `"Lua"`, `"C"`, `"main"`, `"zone"`, `"root"` or `"internal"` |
+| `source`, `line`, `last_line` | where it is defined |
+| `calls` | how often it was called |
+| `self_ns`, `total_ns` | time without and with the functions that it called; recursion counts once |
+| `self_raw_ns` | with overhead |
+| `self_most_ns`, `total_most_ns` | upper bounds: larger than the estimates if most of the measured time is overhead. Reports print them as `<12ms`, but sort and add up the estimates |
+| `self_wait_ns`, `total_wait_ns` | the part of these times in which the program waited: slept, read, or polled; in mode `"sample"`, an estimate |
+| `max_depth` | of its recursion; a lower bound when `folded` and `fold_at` > 0 |
+| `fingerprint`, `layout` | a hash of its code, whatever its lines; a hash of its code and lines |
+
+`profile.nodes[i]` is a node of the call tree. `#` and `ipairs` work; a record is created when it is read.
+
+| field | |
+|---|---|
+| `id`, `parent`, `func` | its index; that of its parent, which is always lower; that of its function |
+| `call_line` | the line that it was called from |
+| `calls`, `self_ns`, `self_raw_ns`, `total_ns`, `self_wait_ns`, `total_wait_ns` | as those of functions |
+| `metamethod` | `"__add"` if the function was called as a metamethod; `"also __add"` if it was also called in other ways. The first call of a node decides for all of its calls. `__call`, and metamethods that C functions call (`__tostring`, `__pairs`), are not recognized |
+
+`profile.lines[source][line]`, in mode `"line"`. The self times of a function's lines add up to those of the function and of the zones that it opened.
+
+| field | |
+|---|---|
+| `hits`, `calls` | how often it ran; how many calls it made |
+| `active` | whether the line has code |
+| `self_ns`, `self_raw_ns`, `self_most_ns`, `self_wait_ns` | its own time |
+| `total_ns`, `total_raw_ns`, `total_most_ns`, `total_wait_ns` | with the functions called from the line |
+| `allocs`, `bytes`, `live_bytes` | what was allocated on it; 0 without `memory` |
+
+**In mode `"sample"`**, functions and nodes have `self_samples` and `total_samples` (with callees) instead of `calls`, and no field that ends in `_raw_ns` or `_most_ns`; lines have no hits. `profile.samples` is the number of all samples. `profile.expressions[source]` has `count` in nanoseconds.
+
+**In mode `"count"`**, there are no times, so no fields that end in `_ns`. `profile.meta`, functions and nodes have `instructions` instead, functions and nodes also `total_instructions` (with callees), and lines have `hits`, `instructions`, `active`, `allocs`, `bytes`, `live_bytes`. `profile.expressions[source]` is a list of `line`, `column`, `last_line`, `last_column` (in bytes), `count`; `profile.branches[source]` a list of `kind`, `line`, `column`, `reached` and two `ways`, each with `name` and `count`. Both are `nil` if only lines are known.
+
+**With `distribution`**, functions that have timed calls have these fields, too:
+
+| field | |
+|---|---|
+| `timed_calls` | calls that have ended; of a recursion, the outermost ones |
+| `max_ns`, `p50_ns`, `p90_ns`, `p99_ns` | the longest call; the median; 90 % and 99 % of the calls took no longer, within 5 % |
+| `durations` | the histogram: a list of `{ from, to, calls }`, in ns |
+| `slowest` | a list of the longest calls, described below |
+
+| field of a slow call | |
+|---|---|
+| `took_ns`, `cpu_ns`, `wait_ns` | how long it took, which is CPU time and waiting; `wait_ns` is nil if waiting is not known |
+| `preempted_ns`, `overhead_ns` | not part of `took_ns` |
+| `wall_ns` | `took_ns`, `preempted_ns` and `overhead_ns` together, without pauses and without the time in which its coroutine was suspended |
+| `ended_ns` | when it ended, since the start, with pauses |
+| `node`, `coroutine`, `frame` | its call path; the number of its coroutine (`1`: the main thread); the number of the host's frame in which it ended. Calls of merged and joined profiles have none of the three |
+
+**With `tasks`**, `profile.tasks` is a list of what each kind of coroutine did, those that ran longest first:
 
 | field | |
 |---|---|
@@ -30,7 +114,11 @@ With `tasks`, `profile.tasks` is a list of what each kind of coroutine did, thos
 
 In mode `"sample"`, if a sample found a coroutine running, `profile.tasks` has estimates by the function that runs in it: `func`, `samples`, `running_ns` and `waiting_ns`, also of a range of time. Samples do not tell when coroutines are suspended or resumed, or where they were made. They do not see coroutines that C code resumes, as cqueues does.
 
-With `memory`, functions and nodes have `self_allocs` and `self_bytes`, functions also `total_allocs`, `total_bytes` and `allocated[kind]` with `allocs` and `bytes`; `profile.heap` is a list of `ns` and `bytes`, the size of the heap over time. With `memory = "live"`, functions have `live_bytes`, `live_blocks` and `peak_bytes`, and, with callees, `total_live_bytes`, `total_live_blocks` and `total_peak_bytes`; `profile.meta` has `live_interval` and `peak_bytes`. In mode `"sample"`, figures of memory are estimated from `profile.meta.memory_samples` samples, one per `profile.meta.memory_interval` bytes of allocation. With `gc`, `profile.meta` has `gc_steps`, `gc_cycles` (collections) and `gc_longest_ns`. Frames (`profile.frames:at(back)`) and their rows have `allocs` and `bytes`; with `gc`, frames have `gc_steps` and `gc_ns`. To find out which memory grows, compare two snapshots.
+**With `memory`**, functions and nodes have `self_allocs` and `self_bytes`, functions also `total_allocs`, `total_bytes` and `allocated[kind]` with `allocs` and `bytes`. `profile.heap` is the size of the heap over time: a list of `ns` and `bytes`. In mode `"sample"`, these figures are estimated from `profile.meta.memory_samples` samples, one per `profile.meta.memory_interval` bytes of allocation. Frames (`profile.frames:at(back)`) and their rows have `allocs` and `bytes`. To find out which memory grows, compare two snapshots.
+
+**With `memory = "live"`**, functions have `live_bytes`, `live_blocks` and `peak_bytes`, and, with callees, `total_live_bytes`, `total_live_blocks` and `total_peak_bytes`; `profile.meta` has `live_interval` and `peak_bytes`. A block is in use until it is freed: garbage counts until it is collected.
+
+**With `gc`**, `profile.meta` has `gc_steps`, `gc_cycles` (collections) and `gc_longest_ns`; frames have `gc_steps` and `gc_ns`.
 
 | method | what it does |
 |---|---|

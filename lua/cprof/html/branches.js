@@ -98,7 +98,7 @@ export class Inverted {
   constructor(tree, { sampled, most, root }) {
     this.tree = tree;
     this.most = most;
-    // the last node that is no function
+    // the last node that is not a function
     this.floor = tree.func[0] === root ? 0 : -1;
     const { cost, totalCost } = tree;
     const calls = sampled ? tree.below() : tree.calls;

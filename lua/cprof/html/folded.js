@@ -4,7 +4,7 @@
 
 import { Stacks } from "./stacks.js";
 
-// The frames of a line, callers first, and its figure; undefined: it is none.
+// The frames of a line, callers first, and its figure; undefined: not a stack.
 function usual(line) {
   const at = line.lastIndexOf(" ");
   const text = line.slice(at + 1);
@@ -58,11 +58,14 @@ export function folded(text) {
   if (bad.length >= Math.max(good, 1)) {
     const shown = lines[bad[0] - 1].slice(0, 60);
     throw new Error(
-      `its line ${bad[0]}, '${shown}', is no stack such as 'main;work 12'`,
+      `its line ${bad[0]}, '${shown}', is not a stack such as 'main;work 12'`,
     );
   }
   if (good === 0) throw new Error("it has no stacks");
-  const what = bad.length === 1 ? "line is no stack" : "lines are no stacks";
+  const left =
+    bad.length === 1
+      ? "1 line is not a stack and was left out"
+      : `${bad.length} lines are not stacks and were left out`;
   return {
     format: reads === luau ? "folded stacks of Luau" : "folded stacks",
     stacks,
@@ -70,9 +73,6 @@ export function folded(text) {
     main: 0,
     // the file does not tell what its figures are
     units: ["samples", "ns", "µs", "ms", "bytes"],
-    notes:
-      bad.length > 0
-        ? [`${bad.length} ${what}, and left out; the first is line ${bad[0]}`]
-        : [],
+    notes: bad.length > 0 ? [`${left}; the first is line ${bad[0]}`] : [],
   };
 }

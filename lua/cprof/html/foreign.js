@@ -73,7 +73,7 @@ export async function recognised(file) {
   if (bytes.length === 0) throw new Error("it is empty");
   if (begins(bytes, 0x89, 0x43, 0x50, 0x52, 0x4f, 0x46)) {
     throw new Error(
-      "it is a recording of cprof, of which 'cprof html' makes a page",
+      "it is a cprof recording: 'cprof html FILE' makes a page from it",
     );
   }
   // texts have no control characters but those of lines

@@ -95,7 +95,7 @@ function receive(event) {
   const message = JSON.parse(event.data);
   if (message.from === 0) {
     marked = false;
-    // ranges of the recording that was shown are none of the new one
+    // ranges of the previous recording do not apply to the new one
     if (recording.content) state.set({ range: undefined }, true);
   }
   // a message that does not follow the last one: ask for everything again

@@ -477,7 +477,7 @@ export function perFunction(tree, functions) {
 }
 
 // For each node of a C function: the first of the C functions that lead to it,
-// which a line may have called; -1: it is none of C.
+// which a line may have called; -1: not a C function.
 export function firstInC(tree, functions) {
   const kind = (i) => functions[tree.func[i]].kind;
   const out = new Int32Array(tree.n).fill(-1);

@@ -190,7 +190,7 @@ end
 local gap <const> = 2
 
 -- May a stretch that ends with cell `last` go on in cell `i`? Cells between
--- them in which others had the processor are no sign that it ended.
+-- them in which others had the processor do not show that it ended.
 local function goes_on(x, last, i)
   local other = 0
   for k = last + 1, i - 1 do

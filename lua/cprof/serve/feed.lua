@@ -149,7 +149,7 @@ local function add_told(self, p, list)
   self.told = {}
 end
 
--- Adds to `list` the nodes that have changed in measures that are no times:
+-- Adds to `list` the nodes that have changed in measures other than times:
 -- blocks are freed while other functions run.
 local function add_measured(self, p, list)
   local seen, n = {}, #list

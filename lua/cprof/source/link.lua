@@ -8,7 +8,7 @@ local link = {}
 -- What a terminal of VS Code or its kin opens, with the line.
 local with_line <const> = "vscode://file%s:%d"
 
----The absolute path of a source, as addresses have it; nil: it is no file.
+---The absolute path of a source, as addresses have it; nil: not a file.
 ---@param source string   as Lua has it
 ---@param folder? string  from which the path goes, if it is relative
 ---@return string?
@@ -19,7 +19,7 @@ function link.path(source, folder)
   return escape.url(path, "/")
 end
 
----The address of a line of a source; nil: the source is no file.
+---The address of a line of a source; nil: the source is not a file.
 ---@param source string   as Lua has it
 ---@param line integer    0: no line
 ---@param folder? string  from which the path goes, if it is relative
