@@ -36,9 +36,17 @@ cprof diff --range 2m..2m10s --against 0..1m run.cprof
 A  1.5s  1.7s  99 %   98 %     2 %  compact   store.lua:40
 ```
 
-Time runs down each column, and on in the next one. A column takes half a second to a day, the least that fits into the width; a cell is so long that it has 20 samples on average. "Of it" and "of all" are the function's shares of the stretch and of the whole recording, with its callees. A stall is one stretch, even if the function that caused it and those that it calls stand out in turn. In a stretch as a whole, the function's share is at least 50 percentage points higher than in the recording, or that of CPU time 30 points higher. The stretches that stand out most are listed, in chronological order. Stretches that may be due to chance are left out. `cprof heatmap run.cprof FUNCTION` draws the time of one function. The page of `cprof html` has the heatmap, too, and shows a range that is chosen there in all its views ([The page](#the-page)).
+Time runs down each column, and on in the next one. A column takes half a second to a day, the least that fits into the width; a cell is so long that it has 20 samples on average. "Of it" and "of all" are the function's shares of the stretch and of the whole recording, with its callees. A stretch stands out if a function's share is at least 50 percentage points higher in it than in the whole recording, or the share of CPU time 30 points higher. A stall is one stretch, even if the function that caused it and those that it calls stand out in turn. The stretches that stand out most are listed, in chronological order. Stretches that may be due to chance are left out.
 
-`report`, `tree`, `callgraph`, `show`, `annotate`, `export` and `html` take `--from` and `--to`; `diff` compares two ranges of one recording. Times are since the recording began, by its clock, with pauses. A sample stands for the time before it; of a long call of a C function, a range has the part that falls into it. In a range, it is not known exactly how much time was waiting and profiler overhead: waiting is estimated from the samples, and overhead is assumed to have the same share as in the whole recording. Ranges have no allocations. A sample takes 3 to 4 bytes. There are at most 16 MB of them, more than an hour at 1000 a second; then the oldest ones are dropped, and the report says from when on ranges are known. The results of `cprof merge` and `cprof join`, profiles of other modes, and samples that are read from outside a program have no time axis.
+`cprof heatmap run.cprof FUNCTION` draws the time of one function. The page of `cprof html` has the heatmap, too, and shows a range that is chosen there in all its views ([The page](#the-page)).
+
+`report`, `tree`, `callgraph`, `show`, `annotate`, `export` and `html` take `--from` and `--to`; `diff` compares two ranges of one recording. Times are since the recording began, by its clock, with pauses.
+
+- A sample stands for the time before it. If a long call of a C function is partly within a range, that part counts.
+- Waiting within a range is estimated from the samples. Overhead is assumed to have the share that it has in the whole recording.
+- Ranges have no allocations.
+- A sample takes 3 to 4 bytes. At most 16 MB are kept, more than an hour at 1000 a second. Then the oldest ones are dropped, and the report says from when on ranges are known.
+- There is no time axis in the results of `cprof merge` and `cprof join`, in other modes, and in samples that are read from outside a program.
 
 **The last seconds.** A program that runs for days need not record into files to show why it was slow a moment ago:
 
@@ -56,7 +64,11 @@ profiler.start { mode = "sample", keep_last = 10, file = "slow-%t-%n.cprof",
 Server.handle = profiler.wrap("Server:handle", Server.handle)
 ```
 
-A file is written when a zone `Server:handle` took longer than 0.2 s, or the time from one `frame` to the next was longer than 50 ms; at most one in `dump_every` seconds (60). A zone with arguments has the budget of its name. A frame with a name has the budget that `on_slow` gives to that name, else that of `slow_frames`. Times are those of the recording's clock, and include pauses. The file is written where the zone or frame ends, outside of all hooks, also if an error ends it; its time is not part of zones around it. If that fails, one line on standard error says so. Zones of `enter` and `leave`, and those in C, have no budgets in this mode, and neither have functions that are in no zone.
+A file is written when a zone `Server:handle` took longer than 0.2 s, or the time from one `frame` to the next was longer than 50 ms; at most one file in `dump_every` seconds (60).
+
+- A zone with arguments has the budget of its name. A frame with a name has the budget that `on_slow` gives to that name, else that of `slow_frames`. Times are those of the recording's clock, and include pauses.
+- The file is written where the zone or frame ends, outside of all hooks, also if an error ends it. Zones around it do not count the time that this takes. If the file cannot be written, one line on standard error says so.
+- In this mode, zones of `enter` and `leave`, and those in C, have no budgets. Functions have none, either: put a zone around them.
 
 For a whole program:
 
