@@ -97,6 +97,37 @@ describe("a gap between events", function()
     adds_up(p)
   end)
 
+  it("is divided while it lasts, for who reads the file", function()
+    local host = require "spec_host"
+    for mode, wanted in pairs { call = { 360, 300, 25 },
+      line = { 360, 300, 25 },
+      sample = { 379, 310, 25 },  -- no sample came since the start
+    } do
+      local path, state, row = os.tmpname(), host.state(), nil
+      driven.parts(function()
+        all()
+        local reader = ([[
+          local path = package.searchpath("spec_host", package.cpath)
+          local pass = package.loadlib(path, "luaopen_spec_ticks")().pass
+          local profiler = require "cprof"
+          pass(%d, %d, %d)
+          local p = assert(profiler.load(%q))
+          local m, sum = p.meta, 0
+          for _, node in ipairs(p.nodes) do sum = sum + node.self_ns end
+          assert(m.wall_ns == sum + m.paused_ns + m.preempted_ns)
+          assert(m.live)
+          return m.since_last_event_ns .. " " ..
+            m.since_last_event_waiting_ns .. " " .. m.preempted_ns]]):format(
+          40 * ms, 300 * ms, 20 * ms, path)
+        row = state:run(reader)
+      end, { mode = mode, file = path })
+      state:close()
+      os.remove(path)
+      for i, n in ipairs(wanted) do wanted[i] = n * ms end
+      assert.equal(table.concat(wanted, " "), row, mode)
+    end
+  end)
+
   it("is in the header, in full, and in a column", function()
     local p = driven.parts(program)
     local text = p:report { mode = "total", width = 200, min_percent = 0 }

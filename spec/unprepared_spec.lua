@@ -390,6 +390,8 @@ describe("a program that is sampled from outside", function()
     assert.equal(0, figures.stops)
     assert.equal(0, figures.runs)
     assert.equal(p.samples, figures.waits)
+    assert.is_truthy(p:report { width = 200 }:find(
+      "not sampled (excluded)", 1, true))
     assert.equal("done\n", (program:close()))
   end)
 

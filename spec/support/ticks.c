@@ -188,6 +188,19 @@ int __wrap_platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
 }
 
 
+int __real_platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
+                               uint64_t *delay);
+int __wrap_platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
+                               uint64_t *delay);
+int __wrap_platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
+                               uint64_t *delay) {
+  if (!parts.on) return __real_platform_threadran(process, thread, ran, delay);
+  *ran = parts.cpu;
+  *delay = parts.delay;
+  return parts.known;
+}
+
+
 void __real_platform_delayclose (int file);
 void __wrap_platform_delayclose (int file);
 void __wrap_platform_delayclose (int file) {

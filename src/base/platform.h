@@ -146,6 +146,18 @@ CPROF_I int platform_delayopen (void);
 CPROF_I int platform_delay (int file, uint64_t *ns, uint64_t *blocks);
 CPROF_I void platform_delayclose (int file);
 
+/* The system's number of this thread; 0: it has none. */
+CPROF_I int64_t platform_threadid (void);
+
+/*
+** Reads for how long, in ns, any thread has run and was ready while others had
+** the processor. The first number lags behind while the thread runs, up to
+** PLATFORM_RANLAG. 0: there is no such thread, or the system does not tell.
+*/
+CPROF_I int platform_threadran (int64_t process, int64_t thread,
+                                uint64_t *ran, uint64_t *delay);
+#define PLATFORM_RANLAG	10000000u
+
 #if defined(__linux__)
 /*
 ** Closes a file of /proc, of this thread or another one, which may have ended,

@@ -136,6 +136,39 @@ int platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
 }
 
 
+int64_t platform_threadid (void) {
+#if defined(__linux__)
+  return (int64_t)syscall(SYS_gettid);
+#else
+  return 0;
+#endif
+}
+
+
+int platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
+                        uint64_t *delay) {
+#if defined(__linux__)
+  char name[96], text[64], *at = text;
+  ssize_t size;
+  int file;
+  sprintf(name, "/proc/%lld/task/%lld/schedstat", (long long)process,
+          (long long)thread);
+  file = open(name, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  size = read(file, text, sizeof text - 1);
+  close(file);
+  if (size <= 0) return 0;
+  text[size] = '\0';
+  *ran = strtoull(at, &at, 10);
+  *delay = strtoull(at, &at, 10);
+  return *at == ' ';
+#else
+  (void)process; (void)thread; (void)ran; (void)delay;
+  return 0;
+#endif
+}
+
+
 #if defined(__linux__)
 void platform_procclose (int file, const char *end) {
   char name[64], to[128];

@@ -53,6 +53,18 @@ int platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
 }
 
 
+int64_t platform_threadid (void) {
+  return 0;
+}
+
+
+int platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
+                        uint64_t *delay) {
+  (void)process; (void)thread; (void)ran; (void)delay;
+  return 0;
+}
+
+
 void platform_delayclose (int file) {
   (void)file;
 }

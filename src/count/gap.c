@@ -49,6 +49,7 @@ uint64_t gap_begin (Gap *g, Clock *c) {
   if (!on) gap_end(g);
   if (!on) return GAP_NEVER;
   if (!g->on) g->file = platform_delayopen();
+  g->thread = platform_threadid();
   g->on = 1;
   g->noise = GAP_NOISE;
   g->rate = clock_rate(clock_scale(c, 0));
@@ -63,6 +64,7 @@ void gap_follow (Gap *g) {
   if (!g->on) return;
   if (g->file >= 0) platform_delayclose(g->file);
   g->file = platform_delayopen();
+  g->thread = platform_threadid();
   gap_skip(g);
 }
 
@@ -121,4 +123,20 @@ uint64_t gap_divide (Gap *g, uint64_t ticks, uint64_t late, uint64_t least,
   parts->preempted = (uint64_t)((double)preempted / g->rate);
   parts->waited = (uint64_t)((double)(away - preempted) / g->rate);
   return least / 2 > g->least ? least / 2 : g->least;
+}
+
+
+int gap_divideother (const GapLook *last, int64_t process, int64_t thread,
+                     uint64_t ns, uint64_t *waited, uint64_t *preempted) {
+  uint64_t wall = platform_monotonic(), ran, delay, away;
+  if (last->wall == 0 || wall < last->wall ||
+      !platform_threadran(process, thread, &ran, &delay))
+    return 0;
+  away = gap_subtract(wall - last->wall, gap_subtract(ran, last->cpu));
+  if (away <= PLATFORM_RANLAG) away = 0;
+  if (away > ns) away = ns;
+  *preempted = gap_subtract(delay, last->delay);
+  if (*preempted > away) *preempted = away;
+  *waited = away - *preempted;
+  return 1;
 }

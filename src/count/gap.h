@@ -30,6 +30,7 @@ typedef struct Gap {
   int on;		/* are there clocks to look at? */
   int known;		/* does the system tell when others ran? */
   int file;		/* the file that tells, see platform_delay; -1: none */
+  int64_t thread;	/* whose clocks they are, see platform_threadid */
   GapLook last;		/* the last look */
   GapLook now;		/* the look that gap_read has taken since 'last' */
   double rate;		/* ns in a tick */
@@ -87,5 +88,14 @@ CPROF_I int gap_read (Gap *g);
 */
 CPROF_I uint64_t gap_divide (Gap *g, uint64_t ticks, uint64_t late,
                              uint64_t least, GapParts *parts);
+
+/*
+** Divides the gap in which a thread of another process is now, which began 'ns'
+** ago. 'last' is that thread's last look. Sets '*waited' and '*preempted', in
+** ns. 0: the thread's clocks cannot be read.
+*/
+CPROF_I int gap_divideother (const GapLook *last, int64_t process,
+                             int64_t thread, uint64_t ns, uint64_t *waited,
+                             uint64_t *preempted);
 
 #endif

@@ -88,16 +88,36 @@ static int since_toolong (Scale scale, uint64_t ticks) {
 
 
 /*
+** Divides the 'ticks' since the last event by what the system says of the
+** thread, which still runs. Returns the ticks in which it was not preempted.
+*/
+static uint64_t since_divide (Restoring *c, uint64_t ticks) {
+  Figures *f = &c->r->own_figures;
+  double rate = clock_rate(c->r->clock.scale);
+  uint64_t ns = clock_ns(c->r->clock.scale, ticks), waited, preempted;
+  if (f->divided != GAP_WAITED ||
+      !gap_divideother(&f->look, c->r->pid, f->thread, ns, &waited, &preempted))
+    return ticks;
+  c->l->divided = 1;
+  f->killed_waited = (uint64_t)((double)waited / rate);
+  preempted = (uint64_t)((double)preempted / rate);
+  if (preempted > ticks) preempted = ticks;
+  f->preempted += preempted;
+  f->paused += preempted;
+  return ticks - preempted;
+}
+
+
+/*
 ** Charges the time since the last event to the node that runs. In a live file,
 ** that is the time until now; in the file of a program that a signal ended,
-** the time until then. Only of such a program is it known how much of it was
-** waiting, and not always. Nothing is charged while a recording is about to
-** begin. 0: out of memory.
+** the time until then. How much of it was waiting is not always known. Nothing
+** is charged while a recording is about to begin. 0: out of memory.
 */
 static int since_charge (Restoring *c) {
   const Tree *t = &c->r->tree;
   Figures *f = &c->r->own_figures;
-  uint64_t last, now;
+  uint64_t last, now, since;
   Node *running = since_running(c);
   if (c->h->state != FORMAT_LIVE || (!c->l->live && c->h->until == 0) ||
       running == NULL || running == t->overhead || f->begun == 0 ||
@@ -110,10 +130,11 @@ static int since_charge (Restoring *c) {
     now = f->killed;
   }
   if (now <= last || since_toolong(c->r->clock.scale, now - last)) return 1;
-  c->l->since = now - last;
+  c->l->since = since = now - last;
+  if (c->l->live) since = since_divide(c, since);
   if (!c->l->divided) f->killed_waited = 0;
-  if (f->killed_waited > now - last) f->killed_waited = now - last;
-  return since_chargeto(c, running, now - last, f->killed_waited);
+  if (f->killed_waited > since) f->killed_waited = since;
+  return since_chargeto(c, running, since, f->killed_waited);
 }
 
 

@@ -56,13 +56,24 @@ void hot_follow (Hot *h) {
     h->shared = 1;
     if (h->recording != NULL)
       clock_follow(&h->recording->clock, h->last);
-    if (h->look != NULL) gap_follow(h->look);
+    if (h->look != NULL) {
+      gap_follow(h->look);
+      hot_keeplook(h);
+    }
   }
 #if defined(__GNUC__)
   __atomic_store_n(&h->thread, hot_thread, __ATOMIC_SEQ_CST);
 #else
   h->thread = hot_thread;
 #endif
+}
+
+
+void hot_keeplook (Hot *h) {
+  Figures *f = h->recording->figures;
+  if (h->recording == NULL || !h->look->on) return;
+  f->look = h->look->last;
+  f->thread = h->look->thread;
 }
 
 
@@ -114,6 +125,7 @@ static uint64_t hot_chargelook (Hot *h, uint64_t now) {
   uint64_t passed = hot_now(h) - now, took;
   if (passed > GAP_LOOK) {
     gap_skip(h->look);
+    hot_keeplook(h);
     passed = hot_now(h) - now;
   }
   if (passed > INT64_MAX) return now;  /* the clock was set back */
@@ -134,6 +146,7 @@ void hot_divide (Hot *h, uint64_t now, GapParts *parts) {
   do late = hot_now(h) - now;
   while ((!gap_read(g) || hot_now(h) - now - late > GAP_LOOK) && --tries > 0);
   h->gap = gap_divide(g, now - h->last, late, h->gap, parts);
+  hot_keeplook(h);
   hot_preempted(h, parts->preempted);
 }
 

@@ -267,6 +267,7 @@ static void recorder_refreshgap (Recorder *r) {
   if (!r->gap.on) return;
   gap_refresh(&r->gap);
   if (hot_now(h) - h->last > h->gap) r->gap.last = before;
+  hot_keeplook(r->hot);
 }
 
 
@@ -287,6 +288,7 @@ void recorder_skip (Recorder *r) {
   uint64_t now;
   if (r->state == STATE_STOPPED) return;
   gap_skip(&r->gap);
+  hot_keeplook(h);
   now = hot_now(h);
   if (r->state == STATE_PAUSED) {
     r->recording.figures->begun += now - r->paused_at;

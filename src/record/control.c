@@ -81,6 +81,7 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
   shadow_enter(r, s);
   r->hot->gap = gap_begin(&r->gap, &r->recording.clock);
   hot_settime(r->hot, hot_now(r->hot));
+  hot_keeplook(r->hot);
   r->recording.figures->divided = gap_known(&r->gap);
   recorder_setstate(r, STATE_RUNNING);
   return r->allocations == NULL ||
@@ -215,6 +216,7 @@ static int reset_begin (Recorder *r, lua_State *L, Store *to) {
       !(recorder_samples(r) ? control_record(r, L) : reset_stacks(r)))
     return 0;
   gap_skip(&r->gap);
+  hot_keeplook(h);
   hot_settime(h, hot_now(h));
   r->paused_at = r->recording.figures->begun = h->last;
   r->exact = 1;

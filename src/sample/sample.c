@@ -520,6 +520,7 @@ static void sample_overhead (Recorder *r, uint64_t ns) {
   if (passed > took) {
     hot_preempted(h, passed - took);
     gap_skip(&r->gap);
+    hot_keeplook(h);
     passed = took;
   }
   r->recording.tree.overhead->self += passed;
@@ -727,6 +728,7 @@ void sample_forget (Recorder *r) {
 static void sample_look (Recorder *r) {
   if (PLATFORM_INTERRUPTED) gap_begin(&r->gap, &r->recording.clock);
   r->gap.noise = SAMPLE_AWAY;
+  hot_keeplook(r->hot);
   r->recording.figures->divided = gap_known(&r->gap);
 }
 

@@ -31,8 +31,8 @@ return {
 | `folded`, `fold_at` | whether recursion was folded; from how many nodes on |
 | `clock_backwards`, `clock_backwards_ns` | how often the clock stepped back; by how much in total |
 | `clock_jumps`, `clock_jumps_ns` | how often the processor's clock and the system clock diverged by a millisecond or more; by how much in total |
-| `since_last_event_ns` | of a live profile, and of a program that a signal ended: the time without events at its end. It counts as CPU time, even if the program waited |
-| `since_last_event_waiting_ns` | how much of that time was waiting, if this is known; that part does not count as CPU time |
+| `since_last_event_ns` | of a live profile, and of a program that a signal ended: the time without events at its end |
+| `since_last_event_waiting_ns` | how much of that time was waiting; nil: this is not known, and all of it counts as CPU time |
 | `rate`, `timer` | mode `"sample"`: the option `rate`; what triggered samples: a timer of `"wall"` or `"cpu"` time, a `"thread"`, or the `"task-clock"` |
 | `axis_begins_ns` | mode `"sample"`: samples from this time on are kept with their times; nil: all are |
 | `signals`, `interrupted` | mode `"sample"`: signals that the program got for samples; system calls that they ended early, with EINTR |

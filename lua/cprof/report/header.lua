@@ -310,7 +310,9 @@ local function times(profile)
   end
   add(meta.preempted_ns, "preempted (excluded)")
   add(meta.overhead_ns, "profiler overhead (excluded)")
-  add(meta.paused_ns, "paused (not recorded)")
+  -- a program that is never stopped can be sampled only while it waits
+  add(meta.paused_ns, meta.outside_stops and "not sampled (excluded)" or
+    "paused (not recorded)")
   local all = format.time(meta.wall_ns) ..
     (meta.clock == "cpu" and " CPU" or " wall")
   return #parts == 0 and all or all .. ": " .. table.concat(parts, ", ")
