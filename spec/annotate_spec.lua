@@ -71,7 +71,7 @@ local function annotate(source, more)
   return p:annotate(source, o)
 end
 
-local titles = { "hits", "self", "self %", "calls", "total", "per call" }
+local titles = { "hits", "self", "self %", "calls", "callees", "per call" }
 
 -- the text in these columns of a terminal
 local function part(line, from, to)
@@ -417,9 +417,9 @@ end
         table.sort(out)
         return table.concat(out, ", ")
       end
-      assert.equal("calls, hits, line, per call, self, self %, total",
+      assert.equal("callees, calls, hits, line, per call, self, self %",
         titles_at(120))
-      assert.equal("calls, hits, line, self, self %, total", titles_at(78))
+      assert.equal("callees, calls, hits, line, self, self %", titles_at(78))
       assert.equal("calls, hits, line, self, self %", titles_at(68))
       local path = dir .. "/wide.lua"
       write(path, "local function f(n) for _ = 1, n do end end\n" ..

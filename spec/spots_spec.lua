@@ -231,9 +231,10 @@ describe("what samples find a function doing", function()
     for _, options in ipairs { {}, { mode = "self" },
       { format = "markdown" } } do
       local text = p:report(options)
-      assert.is_truthy(text:find("%f[%w]of it: kernel %d[%d.]+ %%"), text)
+      assert.is_truthy(text:find(
+        "%f[%w]of its self time: kernel %d[%d.]+ %%"), text)
     end
-    assert.is_nil(p:report { measure = "wait" }:find "of it: ")
+    assert.is_nil(p:report { measure = "wait" }:find "of its self time: ")
   end)
 
   it("is in the page, by function", function()

@@ -663,7 +663,7 @@ describe("cprof top of samples", function()
     to(m, "spin")
     press(m, "o")
     local titles = draw(m, 120).lines[4]:text()
-    assert.is_truthy(titles:find "^ +self +self %% +total +line ", titles)
+    assert.is_truthy(titles:find "^ +self +self %% +callees +line ", titles)
     local hot = false
     for _, line in ipairs(draw(m, 120).lines) do
       hot = hot or line:text():find "^ *%S+ +[%d.]+ ±[%d.]+ .*x = x %+ i"

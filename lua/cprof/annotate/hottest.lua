@@ -19,7 +19,7 @@ local function columns(profile)
     { title = "in C", optional = true, rank = 2 },
     { title = "%" },
     { title = "calls", optional = true, rank = 3 },
-    { title = "total", optional = true, rank = 4 },
+    { title = "callees", optional = true, rank = 4 },
     { title = "where", left = true, least = 18, cut = format.cutpath,
       code = true },
     { title = "", left = true, least = 24, cut = format.cutend, code = true },

@@ -15,8 +15,8 @@ local page = require "cprof.report.page"
 local annotate = {}
 
 ---@class cprof.AnnotateOptions
----@field heat? string        what makes a line hot: "time", "hits" or "total";
----    a measure: sets `measure`, too
+---@field heat? string        what makes a line hot: "time", "hits" or "total",
+---    the time of its callees; a measure: sets `measure`, too
 ---@field measure? string     of all figures, as in reports
 ---@field relative? "file"|"project"   what the heat is relative to
 ---@field coverage? boolean   mark lines that never ran

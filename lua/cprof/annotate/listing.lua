@@ -41,7 +41,7 @@ local columns <const> = {
   { title = "alloc", optional = true },
   { title = "allocs", optional = true, rank = 1 },
   { title = "calls", optional = true, rank = 3 },
-  { title = "total", optional = true, rank = 4 },
+  { title = "callees", optional = true, rank = 4 },
   { title = "per call", optional = true, rank = 5 },
   { title = "line" },
   { title = "", left = true, tight = 10, cut = cut },

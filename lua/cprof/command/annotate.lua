@@ -26,8 +26,9 @@ local annotate = {
     { "--expressions", "Shade the parts of lines, and show how often they " ..
       "ran (recorded with --count) or their share of the time (with " ..
       "--sample)." },
-    { "--heat", "Shade lines by their time, hits, or total; or by a " ..
-      "measure, which all figures then show.", of = specs },
+    { "--heat", "Shade lines by their time, hits, or total (the time of " ..
+      "their callees); or by a measure, which all figures then show.",
+      of = specs },
     { "--measure", ("Show %s. (default: wall)"):format(
       measure.words "line"), of = specs },
     { "--relative", "Scale shades by the hottest line of the file or of the " ..

@@ -74,7 +74,7 @@ return {
 | `hits`, `calls` | how often it ran; how many calls it made |
 | `active` | whether the line has code |
 | `self_ns`, `self_raw_ns`, `self_most_ns`, `self_wait_ns` | its own time |
-| `total_ns`, `total_raw_ns`, `total_most_ns`, `total_wait_ns` | with the functions called from the line |
+| `total_ns`, `total_raw_ns`, `total_most_ns`, `total_wait_ns` | of the calls made from the line, without the time of the line itself |
 | `allocs`, `bytes`, `live_bytes` | what was allocated on it; 0 without `memory` |
 
 **In mode `"sample"`**, functions and nodes have `self_samples` and `total_samples` (with callees) instead of `calls`, and no field that ends in `_raw_ns` or `_most_ns`; lines have no hits. `profile.samples` is the number of all samples. `profile.expressions[source]` has `count` in nanoseconds.

@@ -32,11 +32,11 @@ cprof diff --range 2m..2m10s --against 0..1m run.cprof
         ::::::::::::AAAA::::++++::::
         ::::--::::::::::::::::::::::
 
-   from    to   CPU  of it  of all  function  defined
-A  1.5s  1.7s  99 %   98 %     2 %  compact   store.lua:40
+   from    to   CPU  of stretch  of recording  function  defined
+A  1.5s  1.7s  99 %        98 %           2 %  compact   store.lua:40
 ```
 
-Time runs down each column, and on in the next one. A column takes half a second to a day, the least that fits into the width; a cell is so long that it has 20 samples on average. "Of it" and "of all" are the function's shares of the stretch and of the whole recording, with its callees. A stretch stands out if a function's share is at least 50 percentage points higher in it than in the whole recording, or the share of CPU time 30 points higher. A stall is one stretch, even if the function that caused it and those that it calls stand out in turn. The stretches that stand out most are listed, in chronological order. Stretches that may be due to chance are left out.
+Time runs down each column, and on in the next one. A column takes half a second to a day, the least that fits into the width; a cell is so long that it has 20 samples on average. "Of stretch" and "of recording" are the function's shares of the stretch and of the whole recording, with its callees. A stretch stands out if a function's share is at least 50 percentage points higher in it than in the whole recording, or the share of CPU time 30 points higher. A stall is one stretch, even if the function that caused it and those that it calls stand out in turn. The stretches that stand out most are listed, in chronological order. Stretches that may be due to chance are left out.
 
 `cprof heatmap run.cprof FUNCTION` draws the time of one function. The page of `cprof html` has the heatmap, too, and shows a range that is chosen there in all its views ([The page](#the-page)).
 

@@ -9,13 +9,13 @@ Annotated sources need mode `"line"` (`cprof run --lines script.lua`), `"sample"
 | hits | how often Lua's line hook reported the line: a loop once before it and once after each turn; a loop on one line once for each turn |
 | self | time on the line itself |
 | in C | in lists of lines: the time of C functions that the line calls, which have no lines |
-| calls, total | calls made from the line, and their time; recursion counted once |
+| calls, callees | calls made from the line, and their time without that of the line itself; recursion counted once |
 
 A function called by a tail call counts as called from the line that called the function it replaces. Stripped code has no lines, and is marked as stripped. The text is that of the source when it was first read. If that text differs from the code that ran, or the file has changed since, a note says so. Of a very long line, only the first 1000 bytes are shown.
 
 | option | default | |
 |---|---|---|
-| `heat` | `"time"` | what shades a line: `"time"`, `"hits"`, `"total"`; or a measure, which all figures then show |
+| `heat` | `"time"` | what shades a line: `"time"`, `"hits"`, `"total"` (the column callees); or a measure, which all figures then show |
 | `measure` | `"wall"` | what all figures are: `"cpu"`, `"wait"` or, of a profile with allocations, `"alloc"`, `"allocs"`, `"live"`: CPU time, waiting time, bytes allocated, allocations, or bytes in use |
 | `relative` | see text | scales shades by the hottest line of the `"file"` (default with a source or `coverage`) or `"project"` (default without) |
 | `coverage` | `false` | `true`: shows and counts lines that never ran |

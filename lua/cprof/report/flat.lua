@@ -87,8 +87,8 @@ local function made_of(p, row)
   if not out[1] then return nil end
   local works = at_work(row)
   return ((row.self - works) * 100 > row.self and
-    ("of the %s without waiting: "):format(format.time(works)) or "of it: ") ..
-    table.concat(out, ", ")
+    ("of the %s without waiting: "):format(format.time(works)) or
+    "of its self time: ") .. table.concat(out, ", ")
 end
 
 -- The rows; those with the most time have a line below them about what that is

@@ -98,10 +98,10 @@ local function table_of(of_function)
   }
   if of_function then return list end
   return table.move({
-    { title = "of it", rank = 3, optional = true, cell = function(_, s)
+    { title = "of stretch", rank = 3, optional = true, cell = function(_, s)
       return s.part and percent(s.part) or ""
     end },
-    { title = "of all", rank = 2, optional = true, cell = function(_, s)
+    { title = "of recording", rank = 2, optional = true, cell = function(_, s)
       return s.usual and percent(s.usual) or ""
     end },
     columns.of { "function", cell = function(_, s)

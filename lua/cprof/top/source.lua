@@ -71,11 +71,11 @@ local function list(m)
 end
 
 local titles <const> = { { "hits", 9 }, { "self", 8 }, { "self %", 7 },
-  { "calls", 9 }, { "total", 8 } }
+  { "calls", 9 }, { "callees", 8 } }
 
 -- samples have neither hits nor calls
 local sampled_titles <const> = { { "self", 8 }, { "self %", 11 },
-  { "total", 8 } }
+  { "callees", 8 } }
 
 local function titles_of(m) return m.sampled and sampled_titles or titles end
 
