@@ -507,18 +507,25 @@ describe("what pages are told", function()
     local page, f = client.page(), feed.new "x"
     local path = os.tmpname()
     local function record(g)
-      profiler.start { file = path }
-      g()
+      profiler.start { file = path, tasks = true }
+      coroutine.wrap(g)()
       profiler.stop()
       f:add(assert(profiler.load(path)), true, true)
       tell(f, page)
     end
+    local function kinds()
+      local out = {}
+      for i, kind in ipairs(page.kept.list) do out[i] = kind.name end
+      return out
+    end
     record(left)
     local epoch = page.epoch
+    assert.same({ "left" }, kinds())
     record(right)
     assert.are_not.equal(epoch, page.epoch)
     assert.is_nil(page:calls "left")
     assert.equal(1, page:calls "right")
+    assert.same({ "right" }, kinds())
     os.remove(path)
   end)
 

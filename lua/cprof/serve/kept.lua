@@ -41,7 +41,8 @@ function Kept:set(name, value, version)
 end
 
 ---Stores a list of which changed entries are told. An entry is known by its
----key, and never goes. Has any changed?
+---key, and goes only with all the others, when an epoch of the feed begins. Has
+---any changed?
 ---@param name string
 ---@param entries { [1]: any, [2]: table }[]  key and value of each
 ---@param version integer
