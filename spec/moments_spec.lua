@@ -86,6 +86,21 @@ describe("the time axis of a page", function()
     assert.equal("stall", header.functions.name[s[4] + 1])
   end)
 
+  it("names all that repeats", function()
+    local p = driven.known(function()
+      for _ = 1, 12 do
+        for _ = 1, 20 do usual() end
+        stall()
+      end
+    end)
+    local axis = data(p).axis
+    assert.equal(12, #axis.stretches)
+    assert.equal(0, axis.left)
+    for _, s in ipairs(axis.stretches) do
+      assert.equal(axis.stretches[1][4], s[4])
+    end
+  end)
+
   it("goes with nodes that are added up", function()
     local p = driven.known(function()
       for _ = 1, 10 do usual() end

@@ -364,6 +364,44 @@ describe("a slow line", () => {
 });
 
 describe("a function that is chosen", () => {
+  it("is in sight where it was chosen far below", async () => {
+    await open("luacheck", "view=functions", [1280, 700]);
+    await page.evaluate(() => scrollTo(0, 3000));
+    const y = await page.evaluate(() => scrollY);
+    assert.ok(y > 1000);
+    const name = await page.evaluate(() => {
+      const row = document.elementFromPoint(600, 400).closest("tr");
+      row.click();
+      return row.querySelector(".name").textContent;
+    });
+    await drawn();
+    const under = await page.evaluate(
+      () => document.elementFromPoint(30, 80).closest(".strip")?.innerText,
+    );
+    assert.ok(under?.startsWith(name), `${under}`);
+    assert.deepEqual(faults, []);
+  });
+
+  it("is scrolled to among its callers and callees", async () => {
+    await open("luacheck", "view=callgraph", [1280, 400]);
+    await click(".list a");
+    for (const far of [true, false]) {
+      await page.evaluate((y) => scrollTo(0, y), far ? 9000 : 0);
+      const before = await text(".centre h1");
+      await page.$$eval("tbody tr[tabindex]", (rows) =>
+        rows.find((tr) => tr.querySelector("a.name")).click(),
+      );
+      await drawn();
+      assert.notEqual(await text(".centre h1"), before);
+      const [top, bottom] = await page.$eval(".centre", (e) => {
+        const box = e.getBoundingClientRect();
+        return [box.top, box.bottom];
+      });
+      assert.ok(top > 60 && bottom <= 400, `${top} ${bottom}`);
+    }
+    assert.deepEqual(faults, []);
+  });
+
   it("is followed by all views, and opened again by the address", async () => {
     // which functions are hottest differs from run to run
     await open("luacheck", "view=functions&search=skip_token");
@@ -1140,6 +1178,52 @@ describe("the sources", () => {
     assert.deepEqual(faults, []);
   });
 
+  it("scroll sideways where lines are long; figures stay", async () => {
+    await open("luacheck", "view=source", [1280, 600]);
+    const of = (selector) =>
+      page.$eval(selector, (e) => e.getBoundingClientRect().x);
+    const now = async () => [
+      await of(".block .gauges"),
+      await of(".block .codes"),
+      await page.$eval(".rail", (e) => e.scrollLeft),
+    ];
+    const [gauges, codes] = await now();
+    await press("ArrowRight", "ArrowRight");
+    assert.deepEqual(await now(), [gauges, codes - 160, 160]);
+    await press("ArrowLeft");
+    assert.deepEqual(await now(), [gauges, codes - 80, 80]);
+    // the bar is in sight, although the file is longer than the window
+    const { bottom, end } = await page.$eval(".rail", (e) => {
+      e.scrollLeft = 50;
+      const lines = document.querySelector(".lines").getBoundingClientRect();
+      return { bottom: e.getBoundingClientRect().bottom, end: lines.bottom };
+    });
+    assert.ok(bottom <= 600 && end > 600, `${bottom} ${end}`);
+    await drawn();
+    assert.deepEqual(await now(), [gauges, codes - 50, 50]);
+    // a file whose lines are short has none
+    await open("game", "view=source", [1900, 900]);
+    assert.ok((await page.$$(".rail:not([hidden])")).length === 0);
+    assert.deepEqual(faults, []);
+  });
+
+  it("have bars of files that are shares of the whole", async () => {
+    await open("luacheck", "view=source");
+    const bars = await page.$$eval(".files a", (list) =>
+      list.map((e) => [
+        Number(e.querySelector(".percent").textContent),
+        parseFloat(e.querySelector(".bar > span").style.width),
+      ]),
+    );
+    assert.ok(bars.length > 10);
+    for (const [share, width] of bars)
+      assert.ok(Math.abs(share - width) < 0.11);
+    assert.equal(
+      await page.$eval(".heading span[title^=Relative]", (e) => e.title),
+      "Relative to the hottest line of all files",
+    );
+  });
+
   it("tell own files from libraries", async () => {
     await open("luacheck", "view=source");
     const list = await page.$$eval(".files > *", (all) =>
@@ -1165,6 +1249,26 @@ describe("the sources", () => {
     );
     assert.ok(first >= controls[1] && first < 500, `${controls} ${first}`);
     assert.ok(await seen(".line.within"));
+  });
+
+  it("keep what a chosen line calls in sight, also on a phone", async () => {
+    for (const size of [
+      [1280, 700],
+      [390, 844],
+    ]) {
+      await open("luacheck", "view=source", size);
+      let told;
+      for (let i = 0; i < 30 && !told; i++) {
+        await press("n");
+        told = await page.$(".about p");
+      }
+      const { top, bottom } = await page.$eval(".about", (e) => {
+        const box = e.getBoundingClientRect();
+        return { top: box.top, bottom: box.bottom };
+      });
+      assert.ok(top > 0 && bottom <= size[1], `${top} ${bottom}`);
+      assert.deepEqual(faults, []);
+    }
   });
 
   it("lead from a line to what it calls, and who calls it", async () => {
@@ -1399,7 +1503,15 @@ describe("samples", () => {
     const heads = await texts(".heading [role=columnheader]");
     // the machine may have made it wait
     const own = heads.filter((head) => head && head !== "waiting");
-    assert.deepEqual(own, ["line", "self", "in C", "%", "total", "source"]);
+    assert.deepEqual(own, [
+      "line",
+      "self",
+      "in C",
+      "%",
+      "heat",
+      "callees",
+      "source",
+    ]);
     assert.equal((await page.$$(".never")).length, 0);
     const shares = (await texts(".line .percent")).filter(Boolean);
     assert.ok(shares.length > 10);
@@ -1435,6 +1547,19 @@ describe("samples", () => {
 });
 
 describe("frames", () => {
+  it("show what a chosen one has, where that was out of sight", async () => {
+    await open("game", "view=frames", [1280, 320]);
+    const top = () =>
+      page.$eval("h2.result", (e) => e.getBoundingClientRect().top);
+    assert.ok((await top()) > 320);
+    await page.$eval("tbody tr td", (e) => e.click());
+    await drawn();
+    assert.match(await text("h2.result"), /^Frame \d+ and the average frame$/);
+    assert.ok((await top()) < 320, `${await top()}`);
+    assert.ok((await texts("th")).includes("of longest"));
+    assert.deepEqual(faults, []);
+  });
+
   it("are chosen, and the other views show just them", async () => {
     await open("game", "view=frames");
     await click("section:nth-of-type(1) tbody tr td");
@@ -2178,6 +2303,19 @@ describe("the page itself", () => {
     assert.equal(await ground(), light);
     await press("t");
     assert.equal(await ground(), dark);
+  });
+
+  it("has tabs that stay where they are, whichever is chosen", async () => {
+    await open("luacheck");
+    const tabs = () =>
+      page.$$eval("nav a", (list) =>
+        list.map((e) => e.getBoundingClientRect().x),
+      );
+    const before = await tabs();
+    for (const name of (await texts("nav a")).reverse()) {
+      await choose("nav a", name);
+      assert.deepEqual(await tabs(), before);
+    }
   });
 
   it("goes to each view by its number, and lists the keys", async () => {

@@ -313,8 +313,12 @@ describe("the heatmap", () => {
     await open("stall");
     await choose("nav a", "Heatmap");
     const [first] = await texts("section tbody tr");
-    assert.equal(first, "1.4s1.6s100.0 %100.0 %9.2 %compactstall.lua:17");
-    await page.click("section tbody tr");
+    assert.equal(
+      first,
+      "2about 200 ms100.0 %100.0 %9.2 %compactstall.lua:17" +
+        "1.4s to 1.6s, 3.18s to 3.38s",
+    );
+    await page.click("section tbody tr td");
     await drawn();
     const { range, function: f } = await state();
     assert.equal(range, "1.4s..1.6s");
@@ -326,12 +330,66 @@ describe("the heatmap", () => {
   it("is led to from the overview", async () => {
     await open("stall", "view=overview");
     assert.deepEqual(await texts(".standing li"), [
-      "1.4s to 1.6s: compact, 100.0 % of it, 9.2 % of all",
-      "3.18s to 3.38s: compact, 100.0 % of it, 9.2 % of all",
+      "2 times, each about 200 ms: 1.4s to 1.6s, 3.18s to 3.38s: compact, " +
+        "100.0 % of these times, 9.2 % of the whole recording",
     ]);
     await choose(".standing a", "3.18s to 3.38s");
     assert.equal(await text("h2.apart"), "3.18s to 3.38s");
     assert.match(await text(".strip"), /^compact/);
+    assert.deepEqual(faults, []);
+  });
+
+  it("has a link to each time at which one cause stood out", async () => {
+    await open("stall", "view=heatmap");
+    await choose("section tbody a", "3.18s to 3.38s");
+    const { range, function: f } = await state();
+    assert.equal(range, "3.18s..3.38s");
+    assert.match(f, /^compact /);
+    assert.equal((await page.$$("section tr[aria-selected]")).length, 1);
+    assert.deepEqual(await texts("section tbody [aria-current]"), [
+      "3.18s to 3.38s",
+    ]);
+    await page.focus("section tbody a[aria-current]");
+    await page.keyboard.press("Enter");
+    assert.equal((await state()).range, "3.18s..3.38s");
+    assert.deepEqual(faults, []);
+  });
+
+  it("says what its colours mean, and what shares are of", async () => {
+    await open("stall", "view=heatmap");
+    const [legend, canvas] = await page.$$eval(
+      "p.legend, canvas.heat",
+      (list) => list.map((e) => e.getBoundingClientRect().top),
+    );
+    assert.ok(legend < canvas, `${legend} ${canvas}`);
+    assert.equal(
+      await text("p.legend"),
+      "CPU time: none  all of the recorded time of a cell; " +
+        "an empty cell was not recorded",
+    );
+    assert.match(
+      (await texts("main p")).join(" "),
+      /Shares below are of the program's 4\.36 s\./,
+    );
+  });
+
+  it("shows what a range has where it was out of sight, focus stays", async () => {
+    await open("stall", "view=heatmap", [1280, 520]);
+    const top = () =>
+      page.$eval("h2.apart", (e) => e.getBoundingClientRect().top);
+    assert.ok((await top()) > 520);
+    await drag(1400e6, 1480e6);
+    assert.ok((await top()) < 400, `${await top()}`);
+    // a key that moves an end of the range moves nothing else
+    await page.evaluate(() => scrollTo(0, 0));
+    await page.focus("canvas.heat");
+    await page.keyboard.down("Shift");
+    await press("ArrowDown");
+    await page.keyboard.up("Shift");
+    assert.equal(await page.evaluate(() => scrollY), 0);
+    await press("ArrowDown", "Enter");
+    assert.ok((await top()) < 400, `${await top()}`);
+    assert.ok(await page.$("canvas.heat:focus"));
     assert.deepEqual(faults, []);
   });
 

@@ -45,6 +45,7 @@ const { byFile, byHeat, palette } = await from("colors");
 const { fitted, labelOf } = await from("labels");
 const { Recording } = await from("recording");
 const { compared, scaled } = await from("frames");
+const { causes, length } = await from("stretches");
 
 // a tree from { func, calls, self, children }
 function tree(root) {
@@ -1550,6 +1551,13 @@ describe("a live recording", () => {
     assert.ok(r.range([3000, 4000]));
     assert.equal(r.page().header.memory.bytes, 11);
     assert.equal(r.page().header.memory.live, undefined);
+    // another recording, or a reset, has nothing of this one
+    const list = [[0, task("c", 1)]];
+    const other = told(1, 0, [[0, -1, 0, 0, 0]], [], { tasks: { list } });
+    assert.ok(r.apply({ ...other, epoch: "2" }));
+    assert.deepEqual(names(), ["c"]);
+    assert.deepEqual(r.tasks().pauses, []);
+    assert.deepEqual(r.tasks().slices, []);
   });
 
   it("says that another recording has begun", () => {
@@ -1589,6 +1597,49 @@ describe("open nodes of a call tree", () => {
     const { read, renumbered, written } = branches;
     const number = (f) => (f === 6 ? undefined : f + 1);
     assert.equal(written(renumbered(read("3.5.6--7"), number)), "4.6-8");
+  });
+});
+
+describe("what stands out", () => {
+  const s = 1e9;
+  const model = {
+    functions: ["a", "b"],
+    header: {
+      axis: {
+        stretches: [
+          [9 * s, 11 * s, 1, 1, 0.9, 0.2],
+          [2 * s, 3 * s, 0.8, -1, 0, 0],
+          [5 * s, 7 * s, 0.5, 1, 0.5, 0.2],
+          [4 * s, 4.5 * s, 0.7, 0, 0.6, 0.1],
+          [12 * s, 13 * s, 0.9, -1, 0, 0],
+        ],
+      },
+    },
+  };
+
+  it("is together where it has one cause, in the order of time", () => {
+    const list = causes(model);
+    assert.deepEqual(
+      list.map(({ f, moments }) => [f, moments.map(([from]) => from / s)]),
+      [
+        ["b", [5, 9]],
+        [undefined, [2]],
+        ["a", [4]],
+        [undefined, [12]],
+      ],
+    );
+    assert.deepEqual(
+      [list[0].cpu, list[0].part, list[0].usual],
+      [0.75, 0.7, 0.2],
+    );
+  });
+
+  it("says how long it took each time", () => {
+    const told = (...list) =>
+      length({ moments: list.map((ns) => [s, s + ns]) });
+    assert.equal(told(2e8), "200 ms");
+    assert.equal(told(2e8, 2.2e8), "about 210 ms");
+    assert.equal(told(1e8, 2e8, 5e8), "100 ms to 500 ms");
   });
 });
 

@@ -2,7 +2,7 @@
 // functions around it, or of all.
 
 import { bound } from "./bound.js";
-import { choice, fill, h, refill } from "./dom.js";
+import { choice, fill, h, refill, reveal } from "./dom.js";
 import { Drawn } from "./drawn.js";
 import { field, matcher } from "./search.js";
 import { durations } from "./slowest.js";
@@ -107,6 +107,8 @@ function start(app, root, shape) {
 export function callgraph(app, root) {
   let tables = [];
   let begun;
+  /** @type {any} the function that is shown */
+  let shown;
   /** @type {Drawn | undefined} the picture, if it is shown */
   let drawn;
   const made = new Map();
@@ -142,6 +144,7 @@ export function callgraph(app, root) {
   function draw() {
     const f = app.chosen;
     const { scope, model } = app;
+    shown = f;
     tables = [];
     refill(
       shape,
@@ -217,7 +220,7 @@ export function callgraph(app, root) {
       table("Called by", "caller", rows("callers"), "Nothing calls it."),
       h(
         "section",
-        { class: "centre", "aria-label": "The chosen function" },
+        { class: "centre result", "aria-label": "The chosen function" },
         h("h1", { class: "name", title: f.title }, f.name),
         placed(f),
         h("p", {}, app.told(f).join(" · ")),
@@ -233,7 +236,9 @@ export function callgraph(app, root) {
     refresh: draw,
     update: () => {
       const inside = root.contains(document.activeElement);
+      const before = shown;
       draw();
+      if (shown !== before) reveal(root.querySelector("section.centre"));
       if (inside)
         root
           .querySelector("section.centre ~ section tr[tabindex='0']")

@@ -50,7 +50,7 @@ export class Controls {
         "aria-label": "Time that the figures are of",
         onchange: () => does.window(windowOf(this.window.value)),
       },
-      h("option", { value: "" }, "of all"),
+      h("option", { value: "" }, "of the whole recording"),
       windows.map((s) => h("option", { value: s }, `of the last ${text(s)}`)),
     );
     this.element = h(

@@ -160,6 +160,11 @@ export function choice(label, options, value, change) {
   );
 }
 
+// Scrolls to the result of a choice, if it is out of sight; focus stays.
+export function reveal(element) {
+  element?.scrollIntoView({ block: "nearest" });
+}
+
 // A bar beside a figure; its length is the figure's share.
 export function bar(share, kind) {
   const width = Math.max(0, Math.min(1, share || 0)) * 100;

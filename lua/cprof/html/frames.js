@@ -3,7 +3,7 @@
 
 import { ticks } from "./axis.js";
 import { palette } from "./colors.js";
-import { choice, fill, h } from "./dom.js";
+import { choice, fill, h, reveal } from "./dom.js";
 import { bytes, count, fixed, plural, time } from "./format.js";
 import { span } from "./model.js";
 import { written } from "./ranged.js";
@@ -299,6 +299,9 @@ export function frames(app, root) {
   const hint = h("p", { class: "aside" });
   const below = h("div", { class: "columns" });
   let slow;
+  // the frames that were chosen last; and do keys choose others?
+  let shown = app.state.frames;
+  let moving = false;
 
   fill(root, names, top, chart.element, hint, below);
 
@@ -400,7 +403,12 @@ export function frames(app, root) {
           of: most,
           bar: "self",
           get: (f) => [f.ns],
-        }).filter((column) => column.title !== "%"),
+        })
+          .filter((column) => column.title !== "%")
+          .map((column) => ({
+            ...column,
+            title: column.title || "of longest",
+          })),
         {
           title: data.budget > 0 ? "of budget" : "of median",
           cell: (f) => {
@@ -496,7 +504,7 @@ export function frames(app, root) {
     );
     const usual = known.length < data.list.length ? data.usual : undefined;
     table.show(compared(some, known, usual));
-    return h("section", {}, h("h2", {}, title), table.element);
+    return h("section", {}, h("h2", { class: "result" }, title), table.element);
   }
 
   function update() {
@@ -519,17 +527,24 @@ export function frames(app, root) {
         `The dark part of each bar is ${app.chosen.name}, ` +
           `${app.share(app.scope.total[app.chosen.id])} % of the time.`,
     );
-    fill(
-      below,
-      draw_slow(),
-      data.list.some((f) => f.rows.length > 0) && draw_compared(),
-    );
+    const compares = data.list.some((f) => f.rows.length > 0);
+    fill(below, draw_slow(), compares && draw_compared());
+    const { frames: chosen } = app.state;
+    if (chosen && chosen !== shown && !moving) {
+      reveal(below.querySelector(".result"));
+    }
+    shown = chosen;
   }
 
   update();
   return {
     update,
     resize: () => chart.draw(),
-    key: (event) => chart.key(event) || slow.key(event),
+    key: (event) => {
+      moving = true;
+      const used = chart.key(event);
+      moving = false;
+      return used || slow.key(event);
+    },
   };
 }

@@ -2,13 +2,14 @@
 // views to it.
 
 import { palette } from "./colors.js";
-import { choice, fill, h, refill, toggle } from "./dom.js";
-import { percent, plural, time } from "./format.js";
+import { choice, fill, h, refill, reveal, toggle } from "./dom.js";
+import { count, percent, plural, time } from "./format.js";
 import { choices, Grid, round } from "./heatgrid.js";
 import { momentsOf } from "./moments.js";
 import { functions, shape } from "./overview.js";
 import { named as nameOf, parsed, told, written } from "./ranged.js";
 import { matcher, searched } from "./search.js";
+import { causes, length, links } from "./stretches.js";
 import { named, placed, Table } from "./table.js";
 import { under } from "./tree.js";
 
@@ -22,64 +23,88 @@ function legend(app, lit) {
     h("span", { class: "swatch", style: { background: color(part) } }),
   );
   return [
-    lit ? "total time of what is found: none " : "CPU time of a cell: none ",
+    `${lit ? "total time of what is found" : "CPU time"}: none `,
     h("span", { class: "steps", "aria-hidden": "true" }, steps),
-    " all; an empty cell was not recorded",
+    " all of the recorded time of a cell; an empty cell was not recorded",
   ];
 }
 
-// The stretches of time that stand out, as a table.
+// What stands out, as a table with a row for each cause.
 function stretches(app) {
   const { all } = app;
   const { axis } = all.header;
+  const list = causes(all);
   const share = (n) => `${percent(n, 1)} %`;
-  const table = new Table(
-    [
-      { title: "from", cell: ([from]) => told(from) },
-      { title: "to", cell: ([, to]) => told(to) },
-      { title: "CPU", cell: ([, , cpu]) => share(cpu) },
-      {
-        title: "of it",
-        hint: "Share of the function, with its callees, in this stretch",
-        cell: ([, , , f, part]) => (f < 0 ? "" : share(part)),
-      },
-      {
-        title: "of all",
-        hint: "Share of the function, with its callees, in the whole recording",
-        cell: ([, , , f, , usual]) => (f < 0 ? "" : share(usual)),
-      },
-      {
-        title: "function",
-        left: true,
-        cell: ([, , , f]) => (f < 0 ? "" : named(app, all.functions[f])),
-      },
-      {
-        title: "defined",
-        left: true,
-        class: "extra",
-        cell: ([, , , f]) => (f < 0 ? "" : placed(all.functions[f], true)),
-      },
-    ],
+  const rangeOf = ({ moments }) => written(moments[0], axis);
+  const chosen = ({ moments }) =>
+    moments.some((moment) => app.state.range === written(moment, axis));
+  const several = list.some(({ moments }) => moments.length > 1);
+  /** @type {import("./table.js").Column[]} */
+  const columns = [
     {
-      caption: "Stretches of time that stand out",
-      key: (row) => row.slice(0, 2).join(),
-      row: (row) => ({
-        "aria-selected": app.state.range === written(row, axis) ? "true" : null,
-      }),
-      choose: (row) =>
-        app.set({
-          range: written(row, axis),
-          function: row[3] < 0 ? undefined : all.functions[row[3]].title,
-          line: undefined,
-        }),
+      title: "CPU",
+      hint: "CPU time as a share of the recorded time",
+      cell: ({ cpu }) => share(cpu),
     },
-  );
-  const draw = () => table.show(axis.stretches);
+    {
+      title: "of stretch",
+      hint: "Share of the function, with its callees, in these stretches",
+      cell: ({ f, part }) => (f ? share(part) : ""),
+    },
+    {
+      title: "of recording",
+      hint: "Share of the function, with its callees, in the whole recording",
+      cell: ({ f, usual }) => (f ? share(usual) : ""),
+    },
+    {
+      title: "function",
+      left: true,
+      cell: ({ f }) => (f ? named(app, f) : ""),
+    },
+    {
+      title: "defined",
+      left: true,
+      class: "extra",
+      cell: ({ f }) => (f ? placed(f, true) : ""),
+    },
+    { title: "when", left: true, cell: (cause) => links(app, cause) },
+  ];
+  columns.unshift({
+    title: several ? "each" : "took",
+    cell: (cause) => length(cause),
+  });
+  if (several) {
+    columns.unshift({
+      title: "times",
+      hint: "How often it stood out",
+      cell: ({ moments }) => count(moments.length),
+    });
+  }
+  const table = new Table(columns, {
+    caption: "Stretches of time that stand out, by their cause",
+    key: rangeOf,
+    limit: 8,
+    row: (cause) => ({ "aria-selected": chosen(cause) ? "true" : null }),
+    choose: (cause) =>
+      app.set({
+        range: rangeOf(cause),
+        function: cause.f?.title,
+        line: undefined,
+      }),
+  });
+  const draw = () => table.show(list);
   const element = h(
     "section",
     {},
     h("h2", {}, "What stands out"),
     table.element,
+    axis.left > 0 &&
+      h(
+        "p",
+        { class: "aside" },
+        "Not listed, as less unusual: " +
+          `${plural(axis.left, "stretch", "stretches")} of time.`,
+      ),
   );
   return { table, element, draw };
 }
@@ -120,7 +145,7 @@ export function heatmap(app, root) {
   const colors = h("p", { class: "aside legend" });
   const said = h("p", { class: "aside", role: "status" });
   const top = functions(app);
-  const title = h("h2", { class: "apart" });
+  const title = h("h2", { class: "apart result" });
   const graphBox = h("div", {});
   const search = searched(app.state.search, (text) =>
     app.set({ search: text || undefined }, true),
@@ -129,6 +154,9 @@ export function heatmap(app, root) {
   let searchedFor;
   // is the next range that is chosen the one to compare with?
   let other = false;
+  // the range that was shown last; and are keys moving its end?
+  let shown = app.state.range;
+  let moving = false;
 
   const grid = new Grid(app, moments, {
     scale: () => Number(app.state.column) || undefined,
@@ -136,10 +164,12 @@ export function heatmap(app, root) {
       const text = written(range, axis);
       const key = second || other ? "against" : "range";
       other = false;
+      moving = replace;
       const value = text === ".." ? undefined : text;
       // also where nothing changes, the grid has to show what is chosen
       if (app.state[key] === value) draw();
       else app.set({ [key]: value }, replace);
+      moving = false;
     },
   });
 
@@ -202,6 +232,7 @@ export function heatmap(app, root) {
         `${time(app.model.meta.wall_ns)}: ${time(cpu)} CPU, ` +
         plural(app.model.samples.n, "sample") +
         ".",
+      `Shares below are of the program's ${time(app.model.whole)}.`,
     ];
     said.textContent = about.join(" ");
   }
@@ -227,13 +258,15 @@ export function heatmap(app, root) {
     graph.draw();
     top.draw();
     tell();
+    if (state.range && state.range !== shown && !moving) reveal(title);
+    shown = state.range;
   }
 
   fill(
     root,
     search.element,
-    grid.element,
     colors,
+    grid.element,
     columns.element,
     odd ? odd.element : "",
     title,

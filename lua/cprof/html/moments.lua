@@ -42,20 +42,24 @@ local function spots_of(p, places)
   return out, of
 end
 
--- what the tables of the page say of a stretch that stands out
+-- the most stretches that are told
+local most <const> = 40
+
+-- What the tables of the page say of the stretches that stand out, and how many
+-- of them are left out.
 local function stretches_of(p, all)
   local from, to = range.bounds(p)
   local out = {}
-  if to <= from then return out end
-  local grid = cells.of(p, from, to, 200)
-  for i, s in ipairs(cells.stretches(p, grid, 8)) do
+  if to <= from then return out, 0 end
+  local list, left = cells.stretches(p, cells.of(p, from, to, 200), most)
+  for i, s in ipairs(list) do
     local func
     for id, f in ipairs(p.functions) do
       if s.func and f.title == s.func.title then func = all[id] end
     end
     out[i] = { s.from, s.to, s.share, func or -1, s.part or 0, s.usual or 0 }
   end
-  return out
+  return out, left
 end
 
 ---The time axis; nil: there is none, or the page's tree has other paths than
@@ -91,7 +95,8 @@ function moments.of(p, whole, index, all, trees)
   put("places", { "node", "spot" }, pack.columns { node, of })
   put("spots", { "spot", "line", "part" },
     pack.columns { spots.spot, spots.n, spots.part })
-  out.columns, out.stretches = named, stretches_of(whole, all)
+  out.columns = named
+  out.stretches, out.left = stretches_of(whole, all)
   return out
 end
 

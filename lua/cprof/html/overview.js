@@ -9,7 +9,7 @@ import { labelOf } from "./labels.js";
 import { legend } from "./legend.js";
 import { hottest } from "./lines.js";
 import { ofLines } from "./measures.js";
-import { named as rangeName, written } from "./ranged.js";
+import { causes, length, links } from "./stretches.js";
 import { amount, counting, figureOf, named, placed, Table } from "./table.js";
 import { forked, isNative, layout, merged } from "./tree.js";
 
@@ -160,23 +160,24 @@ function standing(app) {
   const { model } = app;
   const { axis } = model.header;
   if (model.range || !axis || axis.stretches.length === 0) return undefined;
-  const list = axis.stretches.slice(0, 3).map((row) => {
-    const f = model.functions[row[3]];
-    const range = written(row, axis);
-    return h(
-      "li",
-      {},
-      h(
-        "a",
-        { href: app.link({ view: "heatmap", range, function: f?.title }) },
-        rangeName(row.slice(0, 2)),
-      ),
-      ": ",
-      f && h("span", { class: "name" }, f.name),
-      f && `, ${percent(row[4], 1)} % of it, ${percent(row[5], 1)} % of all`,
-      !f && `${percent(row[2], 1)} % CPU`,
-    );
-  });
+  const list = causes(model)
+    .slice(0, 3)
+    .map((cause) => {
+      const { f, part, usual, cpu, moments } = cause;
+      const several = moments.length > 1;
+      const these = several ? "these times" : "this time";
+      return h(
+        "li",
+        {},
+        several && `${moments.length} times, each ${length(cause)}: `,
+        links(app, cause),
+        ": ",
+        f && h("span", { class: "name" }, f.name),
+        f && `, ${percent(part, 1)} % of ${these}, `,
+        f && `${percent(usual, 1)} % of the whole recording`,
+        !f && `${percent(cpu, 1)} % CPU time`,
+      );
+    });
   return h(
     "section",
     { class: "standing" },

@@ -138,6 +138,7 @@ const keys = [
   ["c", "flame graph: copy the stack of the chosen node"],
   ["← ↑ ↓ →", "heatmap: go to another cell; with Shift, choose a range"],
   ["b", "heatmap: compare with the range; choose another one"],
+  ["← →", "source: scroll long lines sideways"],
   ["n p", "go to the next or previous hot line, or row that was searched for"],
   ["o", "open the line or the function in the editor of --editor"],
   ["Esc", "zoom out, or clear the choice"],
@@ -349,6 +350,9 @@ export class Shell {
       this.file,
       this.help,
     );
+    const observer = new ResizeObserver(() => this.fit());
+    observer.observe(this.header);
+    observer.observe(this.strip);
     this.takeFiles();
     state.listen(() => this.update());
     state.start();
@@ -506,6 +510,7 @@ export class Shell {
           href: this.link({ view: v.key }),
           "aria-current": v === row ? "page" : null,
           title: `${v.title} (${i + 1})`,
+          data: { name: v.title },
         },
         v.title,
       ),
@@ -730,14 +735,28 @@ export class Shell {
     return out;
   }
 
+  // Tells the style how much of the window the head takes, and how much it
+  // takes with the strip, if that stays in sight.
+  fit() {
+    const { root, header, strip } = this;
+    const head = header.offsetHeight;
+    const stays = getComputedStyle(strip).position === "sticky";
+    const top = head + (stays ? strip.offsetHeight : 0);
+    root.style.setProperty("--head", `${head}px`);
+    root.style.setProperty("--top", `${top}px`);
+  }
+
   drawStrip() {
     const f = this.chosen;
     const limits = this.limits();
     this.strip.hidden = !f && limits.length === 0;
-    if (!f) {
-      refill(this.strip, limits);
-      return;
-    }
+    if (f) this.drawChosen(f, limits);
+    else refill(this.strip, limits);
+    this.fit();
+  }
+
+  // Fills the strip with a function and the limits of the scope.
+  drawChosen(f, limits) {
     const go = (view, text) =>
       h(
         "a",

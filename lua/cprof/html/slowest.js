@@ -177,7 +177,6 @@ function histogram(app, d) {
   for (let i = 0; i < d.steps.length; i += 3) {
     rows.push({ from: d.steps[i], to: d.steps[i + 1], n: d.steps[i + 2] });
   }
-  const most = rows.reduce((all, { n }) => Math.max(all, n), 1);
   const out = new Table(
     [
       { title: "from", cell: (row) => time(row.from) },
@@ -186,7 +185,7 @@ function histogram(app, d) {
       {
         title: "",
         class: "left bars",
-        cell: (row) => bar(row.n / most, "self"),
+        cell: (row) => bar(row.n / d.calls, "self"),
       },
     ],
     { caption: "Durations of calls" },

@@ -12,6 +12,8 @@ import { measures, ofLines } from "./measures.js";
 // lines per block; a block is made when it is about to be scrolled to
 const block = 200;
 const rowHeight = 20;
+// how far a key scrolls long lines sideways
+const sideways = 80;
 
 // What makes a line hot: "self" is with that of C functions.
 const heatOf = (line, heat) => line[heat === "self" ? "spent" : heat];
@@ -54,7 +56,7 @@ const share = {
   },
 };
 const heat = {
-  title: "",
+  title: "heat",
   hint: "",
   width: 48,
   cell: (line, listing) => {
@@ -76,8 +78,8 @@ const inC = {
   cell: (line, { app }) => (line.inC > 0 ? amountOf(app, line.inC) : ""),
 };
 const called = {
-  title: "total",
-  hint: "Time of the calls made from the line",
+  title: "callees",
+  hint: "Time of the calls made from the line, without the line itself",
   width: 68,
   spare: true,
   cell: (line, { app }) =>
@@ -230,6 +232,12 @@ function branchesOf(source) {
   return out;
 }
 
+// What heat is relative to: its value in the address, its title, what it means.
+const scales = [
+  [undefined, "Project", "Relative to the hottest line of all files"],
+  ["file", "File", "Relative to the hottest line of the file"],
+];
+
 // Is a file installed for several programs, so that it is not part of this one?
 const installed =
   /(^|[\\/])(share|lib)[\\/]lua[\\/]\d|[\\/]?(\.luarocks|lua_modules|luarocks)[\\/]/;
@@ -333,13 +341,14 @@ class Listing {
   }
 
   build() {
-    const { source, columns } = this;
+    const { source, columns, options } = this;
+    const scale = scales.find(([key]) => key === options.relative) || scales[0];
     const header = (column) =>
       h(
         "span",
         {
           role: "columnheader",
-          title: column.hint,
+          title: column === heat ? scale[2] : column.hint,
           class: room(column),
         },
         column.title,
@@ -372,7 +381,7 @@ class Listing {
       { class: "lines", role: "rowgroup", tabindex: "-1" },
       this.sheet,
     );
-    this.element.append(this.scroller);
+    this.element.append(this.scroller, this.rail());
     this.blocks = [];
     const observer = new IntersectionObserver(
       (entries) => {
@@ -405,6 +414,36 @@ class Listing {
     }
     this.observer = observer;
     if (this.height <= block * 10) this.all();
+  }
+
+  // A bar that scrolls long lines sideways, at the lower end of the window: that
+  // of the lines themselves is below the last one.
+  rail() {
+    const { scroller, sheet } = this;
+    const length = h("div", {});
+    const bar = h(
+      "div",
+      { class: "rail", tabindex: "-1", "aria-hidden": "true" },
+      length,
+    );
+    const fit = () => {
+      const { scrollWidth, clientWidth } = scroller;
+      length.style.setProperty("width", scrollWidth + "px");
+      bar.hidden = scrollWidth <= clientWidth;
+    };
+    // where the bar was put, which is no choice of the user's
+    let put = 0;
+    bar.addEventListener("scroll", () => {
+      if (bar.scrollLeft !== put) scroller.scrollLeft = bar.scrollLeft;
+    });
+    scroller.addEventListener("scroll", () => {
+      bar.scrollLeft = scroller.scrollLeft;
+      put = bar.scrollLeft;
+    });
+    const observer = new ResizeObserver(fit);
+    observer.observe(scroller);
+    observer.observe(sheet);
+    return bar;
   }
 
   all() {
@@ -591,18 +630,21 @@ export function source(app, root) {
   const hotTitle = h("h2", {});
   const head = h("div", { class: "controls" });
   const about = h("div", { class: "about" });
-  const stuck = h("div", { class: "stuck" }, head, about);
+  const stuck = h("div", { class: "stuck" }, head);
   const body = h("div", { class: "body" });
   fill(
     root,
     h("aside", {}, filesTitle, files, hotTitle, hotList),
-    h("div", { class: "sheet" }, stuck, body),
+    h("div", { class: "sheet" }, stuck, body, about),
   );
   // lines scroll to below the controls, which stay in place
-  const fit = () =>
+  const fit = () => {
     root.style.setProperty("--stuck", stuck.offsetHeight + "px");
+    root.style.setProperty("--about", about.offsetHeight + "px");
+  };
   const observer = new ResizeObserver(fit);
   observer.observe(stuck);
+  observer.observe(about);
   let listing;
   let map;
   let key;
@@ -647,7 +689,7 @@ export function source(app, root) {
     return `% ${kind === "spent" ? "self and in C" : measures[kind].of}`;
   }
 
-  function draw_file(s, current, kind, most) {
+  function draw_file(s, current, kind, whole) {
     const slash = s.place.lastIndexOf("/");
     return h(
       "a",
@@ -663,19 +705,20 @@ export function source(app, root) {
       },
       h("span", { class: "name" }, s.place.slice(slash + 1)),
       h("span", { class: "percent" }, briefly(kind, s[kind])),
-      bar(s[kind] / most, "heat"),
+      bar(s[kind] / whole, "heat"),
     );
   }
 
   function draw_files(current, scroll) {
     const kind = kindOf(options().heat);
-    const most = order[0][kind] || 1;
+    const measure = kind === "spent" ? null : kind;
+    const whole = model.wholeOf(app.state, measure);
     const library = (s) => installed.test(s.place);
     const [theirs, own] = [true, false].map((is) =>
       order.filter((s) => library(s) === is),
     );
     const both = theirs.length > 0 && own.length > 0;
-    const list = (all) => all.map((s) => draw_file(s, current, kind, most));
+    const list = (all) => all.map((s) => draw_file(s, current, kind, whole));
     refill(
       files,
       list(own),
@@ -752,7 +795,7 @@ export function source(app, root) {
             ? ["self", "Instructions", "Instructions that ran on the line"]
             : ["self", "Self", "Time on the line and in C functions it calls"],
           !model.sampled && ["hits", "Hits", hits.hint],
-          !counts && ["total", "Calls", called.hint],
+          !counts && ["total", "Callees", called.hint],
           ...model.measures
             .filter((key) => inLines(key) && known(key))
             .map((key) => [key, measures[key].title, measures[key].line]),
@@ -760,14 +803,8 @@ export function source(app, root) {
         set.heat,
         (heat) => app.set({ heat }),
       ),
-      choice(
-        "Relative to",
-        [
-          [undefined, "Project", "Relative to the hottest line of all files"],
-          ["file", "File", "Relative to the hottest line of the file"],
-        ],
-        set.relative,
-        (relative) => app.set({ relative }),
+      choice("Relative to", scales, set.relative, (relative) =>
+        app.set({ relative }),
       ),
       current.expressions &&
         toggle("Expressions", set.parts, (on) =>
@@ -804,7 +841,7 @@ export function source(app, root) {
     const what = {
       self: model.unit === "ns" ? "self and in C" : "instructions",
       hits: "hits",
-      total: "in calls",
+      total: "callees",
     }[heat];
     refill(
       head.querySelector(".legend"),
@@ -1007,6 +1044,11 @@ export function source(app, root) {
     key: (event) => {
       if (event.key === "n" || event.key === "p") {
         next(event.key === "n");
+        return true;
+      }
+      const left = event.key === "ArrowLeft";
+      if (left || event.key === "ArrowRight") {
+        listing.scroller.scrollLeft += left ? -sideways : sideways;
         return true;
       }
       const down = event.key === "ArrowDown";
