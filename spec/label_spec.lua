@@ -74,13 +74,13 @@ describe("labels", function()
   it("have strings, numbers and booleans as values", function()
     local given = { a = "text", b = 200, c = 0.5, d = true, e = false,
       f = "404", g = "true", h = "", i = 'a "b" \\, c={1}', j = "ä\n\0x",
-      ["k.l-m_N"] = -3, o = "0x10", p = "nan" }
+      ["k.l-m_N"] = -3, o = "0x10", p = "nan", q = "\xC3\xA0\xFF" }
     local p = helper.record(function()
       local _ <close> = profiler.label(given)
     end)
     local name = '{a=text, b=200, c=0.5, d=true, e=false, f="404", ' ..
       'g="true", h="", i="a \\"b\\" \\\\, c={1}", j="ä\n\0x", ' ..
-      'k.l-m_N=-3, o="0x10", p=nan}'
+      'k.l-m_N=-3, o="0x10", p=nan, q=\xC3\xA0\xFF}'
     assert.same(given, helper.named(p, name).labels)
   end)
 

@@ -11,11 +11,16 @@ local order = require "cprof.text.order"
 
 local labels = {}
 
+-- No classes of characters are in these patterns: they depend on the locale,
+-- which the program may set.
+local key_pattern <const> = "^([A-Za-z0-9_.-]+)=()"
+local word_pattern <const> = '^([^\0-\32\127,={}"\\]+)()'
+
 -- The value at a place in a name, and the place after it; nil: there is none.
 -- A string is in quotes where its text alone would be something else.
 local function read_value(name, at)
   if name:sub(at, at) ~= '"' then
-    local word, after = name:match('^([^%s%c,={}"\\]+)()', at)
+    local word, after = name:match(word_pattern, at)
     if word == "true" or word == "false" then return word == "true", after end
     return tonumber(word) or word, after
   end
@@ -36,7 +41,7 @@ function labels.read(name)
   local out, at = {}, 2
   if name:sub(1, 1) ~= "{" then return nil end
   repeat
-    local key, after = name:match("^([%w_.-]+)=()", at)
+    local key, after = name:match(key_pattern, at)
     if not key or out[key] ~= nil then return nil end
     out[key], at = read_value(name, after)
     if out[key] == nil then return nil end
@@ -46,10 +51,14 @@ function labels.read(name)
   return name:sub(at) == "}" and out or nil
 end
 
----A value as text, as users write it after KEY=.
+---A value as text, as users write it after KEY=. No metamethod that the program
+---may have given numbers or booleans is called.
 ---@param value string|number|boolean
 ---@return string
-function labels.text(value) return tostring(value) end
+function labels.text(value)
+  if value == true then return "true" end
+  return value and value .. "" or "false"
+end
 
 ---The values of each key, as text, in the order in which they were met.
 ---@param p cprof.Profile

@@ -25,7 +25,7 @@ $ cprof labels run.cprof
 
 A key consists of letters, digits, `_`, `.` and `-`; a value is a string, a number or a boolean; a label has at most 32 keys. A table without keys is no label. A label is a zone whose name is its keys and values, in order: `{endpoint=/login, user=guest}`. Each value has call-tree nodes of its own, so use values of which there are few: the path of a request, not its number. Beyond `max_nodes`, labels are not known.
 
-While nothing is recorded, a label costs less than a zone. Mode `"sample"` has neither.
+While nothing is recorded, a label costs less than a zone. Mode `"sample"` has neither; so in joined profiles (`cprof run --both`), the times of a function are divided among labels by its calls.
 
 In C, a zone whose name has this form is a label: `cprof_entername(L, "{endpoint=/login}")`. A string needs quotes, and `\` before `"` and `\`, if it is empty, `true`, `false` or a number, or has one of `, = { } " \` or white space.
 
