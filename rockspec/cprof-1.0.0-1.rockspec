@@ -380,6 +380,7 @@ build = {
     ["cprof.report.heatmap"] = "lua/cprof/report/heatmap.lua",
     ["cprof.report.hotpath"] = "lua/cprof/report/hotpath.lua",
     ["cprof.report"] = "lua/cprof/report/init.lua",
+    ["cprof.report.labels"] = "lua/cprof/report/labels.lua",
     ["cprof.report.page"] = "lua/cprof/report/page.lua",
     ["cprof.report.select"] = "lua/cprof/report/select.lua",
     ["cprof.report.slow"] = "lua/cprof/report/slow.lua",

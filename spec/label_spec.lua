@@ -508,6 +508,30 @@ only under endpoint=/login (9.00ms of 18.0ms)
     assert.is_nil(out:find("search", 1, true), out)
   end)
 
+  it("prints the shares of each key's values below a report", function()
+    assert.is_truthy(command.cprof("report", file):find(
+      "\n\nendpoint: /login 50.0 %, /search 27.8 %, (no label) 22.2 %\n" ..
+      "user: ann 50.0 %, bob 27.8 %, (no label) 22.2 %\n", 1, true))
+    local out = command.cprof("report", "--label", "endpoint=/login", file)
+    assert.is_truthy(out:find("\n\nuser: bob 55.6 %, ann 44.4 %\n", 1, true),
+      out)
+    assert.is_nil(out:find("\nendpoint: ", 1, true), out)
+    local many = dir:file "many.cprof"
+    assert(driven.parts(function()
+      for i = 1, 7 do
+        for _, key in ipairs { "a", "b", "c", "d" } do
+          local _ <close> = profiler.label { [key] = i }
+          driven.pass(i * ms)
+        end
+      end
+    end, { c_functions = false }):save(many))
+    out = command.cprof("report", many)
+    assert.is_truthy(out:find(
+      "\na: 7 6.2 %, 6 5.4 %, 5 4.5 %, 4 3.6 %, 3 more\nb: ", 1, true), out)
+    assert.is_truthy(out:find("\nc: ", 1, true), out)
+    assert.is_nil(out:find("\nd: ", 1, true), out)
+  end)
+
   it("compares what is under labels", function()
     local other = dir:file "faster.cprof"
     assert(driven.parts(function() handle("/login", "ann", 1) end,

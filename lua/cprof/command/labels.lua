@@ -1,6 +1,5 @@
 -- cprof labels: what was recorded under each label.
 
-local columns = require "cprof.report.columns"
 local counted = require "cprof.count.labels"
 local format = require "cprof.text.format"
 local input = require "cprof.command.input"
@@ -9,6 +8,7 @@ local lists = require "cprof.text.lists"
 local measure = require "cprof.count.measure"
 local page = require "cprof.report.page"
 local report = require "cprof.report"
+local shown = require "cprof.report.labels"
 
 local labels = {
   name = "labels",
@@ -30,44 +30,6 @@ local labels = {
   },
 }
 
-local function columns_of(key)
-  return {
-    columns.of { "total" }, columns.of { "total %", heat = true },
-    { title = "waiting", optional = true, rank = 1, cell = function(on, e)
-      return e.total_wait > 0 and on:time(e.total_wait) or ""
-    end },
-    { title = "times", rank = 2, cell = function(_, e)
-      return e.value and format.calls(e.count) or ""
-    end },
-    { title = "mean", rank = 3, cell = function(on, e)
-      return e.value and e.count > 0 and on:time(e.total // e.count) or ""
-    end },
-    { title = format.plain(key), left = true, least = 20, cut = format.cutname,
-      code = true, names = true, cell = function(_, e)
-        return e.value and format.plain(e.value) or "(no label)"
-      end },
-  }
-end
-
--- prints the table of a key
-local function show(on, profile, key, rows, limit)
-  local shown, left, hidden = {}, 0, 0
-  for _, row in ipairs(rows) do
-    if not row.value then
-      if row.total > 0 then shown[#shown + 1] = row end
-    elseif #shown < limit then shown[#shown + 1] = row
-    else hidden, left = hidden + 1, left + row.total end
-  end
-  local list = columns_of(key)
-  columns.heat(shown, "total")
-  on:gap()
-  on:table(list, columns.rows(on, list, shown))
-  if hidden > 0 then
-    on:rest(("… %s, %s %%"):format(format.plural(hidden, "more value"),
-      format.percent(left, profile.measure.whole)))
-  end
-end
-
 function labels.call(parsed, fail)
   local file, key = input.pair("labels", parsed.file, "KEY", parsed.key, fail)
   local profile = labelled.of(input.load(file, fail), parsed, fail)
@@ -86,7 +48,7 @@ function labels.call(parsed, fail)
     on:line("only under " .. format.plain(profile.meta.labels))
   end
   for _, each in ipairs(key and { key } or keys) do
-    show(on, profile, each, split[each], parsed.limit)
+    shown.table(on, profile, each, split[each], parsed.limit)
   end
   if profile.meta.truncated > 0 then
     on:gap()

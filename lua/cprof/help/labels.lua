@@ -21,6 +21,8 @@ $ cprof labels run.cprof
 4.00ms     22.2                 (no label)
 ```
 
+`cprof report` has a line for each key, such as `endpoint: /login 50.0 %, /search 27.8 %, (no label) 22.2 %`.
+
 `--label endpoint=/login` limits reports, trees, flame graphs, functions (`cprof show`), comparisons, exports and pages to what was recorded under this label: calls, times, and allocations of each function there. Given several times, all of them must hold. Functions above the label stay in call paths, without calls and time of their own. Lines, durations of calls, tasks and frames are recorded for all labels together, so they are left out.
 
 A key consists of letters, digits, `_`, `.` and `-`; a value is a string, a number or a boolean; a label has at most 32 keys. A table without keys is no label. A label is a zone whose name is its keys and values, in order: `{endpoint=/login, user=guest}`. Each value has call-tree nodes of its own, so use values of which there are few: the path of a request, not its number. Beyond `max_nodes`, labels are not known.
