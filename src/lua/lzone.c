@@ -220,9 +220,9 @@ static const char *llabel_key (lua_State *L, int index) {
 */
 static int llabel_sorted (lua_State *L, int *at) {
   int n = 0, i;
-  luaL_checkstack(L, 2 * LABELS_MOST + 8, NULL);
   for (lua_pushnil(L); lua_next(L, 1); lua_pushvalue(L, -2)) {
     const char *key = llabel_key(L, -2);
+    luaL_checkstack(L, 10, NULL);  /* for the next key, and for the name */
     llabel_check(L, key);
     if (n == LABELS_MOST)
       luaL_error(L, "label: more than %d keys", LABELS_MOST);
