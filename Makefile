@@ -273,8 +273,8 @@ specs:
 # what depends on how Lua is asked
 RECORDER	= allocations calltimes compensate coroutines distribution \
 		  errors frames gc heapsample hooks host identity internals \
-		  kill limits lines live memory metamethods names profile \
-		  states tailcalls trace zones
+		  kill label limits lines live memory metamethods names \
+		  profile states tailcalls trace zones
 
 test-public:
 	@CPROF_INTERNALS=0 $(MAKE) --no-print-directory test \

@@ -52,6 +52,14 @@ describe("a range of a profile", function()
       1, true), s)
   end)
 
+  it("is made by no function that a recording shows", function()
+    local p = driven.known(function() spin(100) end)
+    local q = helper.record(function() p:range(0, 0.05) end)
+    for _, f in ipairs(q.functions) do
+      assert.is_nil(f.source:find("lua/cprof", 1, true), f.title)
+    end
+  end)
+
   it("has what was sampled in it, and nothing else", function()
     local p = driven.known(stalls)
     local q = part(p, 0.3, 0.5)

@@ -313,6 +313,7 @@ describe("a build that only records", function()
       local function part() profiler.enter "zone" profiler.leave "zone" end
       for _ = 1, 3 do part() end
       do local _ <close> = profiler.zone("closed", 7) end
+      do local _ <close> = profiler.label { n = 7 } end
       profiler.pause() part() profiler.resume()
       print(debug.gethook())
       print(profiler.save "module.cprof")
@@ -336,6 +337,7 @@ describe("a build that only records", function()
     assert.equal(3, helper.named(p, "part").calls)
     assert.equal(3, helper.named(p, "zone").calls)
     assert.equal(1, helper.named(p, "closed(7)").calls)
+    assert.equal("7", p.labels[1].values[1].value)
     assert.equal('"module"', p.meta.options.lines)
   end)
 

@@ -83,6 +83,13 @@ cprof.leave = core.leave
 ---@type fun(name: string, ...: any): any
 cprof.zone = core.zone
 
+---Opens a zone that is a label: what the calling function calls from now on is
+---recorded under these keys and values, until the block ends:
+---`local label <close> = label { endpoint = "/login" }`. Nil while nothing is
+---recorded.
+---@type fun(labels: table<string, string|number|boolean>): any
+cprof.label = core.label
+
 ---Ends a frame of the host. A name tells the frames of several loops apart.
 ---Unless `record` is false, the frame is counted, and goes into history and
 ---averages. False if nothing is being recorded, or if there are 64 other names

@@ -3,6 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local consumers = require "consumers"
 local helper = require "helper"
 local lines = require "cprof.count.lines"
+local profiler = require "cprof"
 
 -- pprof asks for nothing and keeps nothing of its own
 local pprof = "go tool pprof -symbolize=none "
@@ -100,6 +101,47 @@ describe("go tool pprof, of a program that waits,", function()
       assert.is_truthy(output:find("Type: " .. what, 1, true), output)
       assert.is_true(of.measure.whole > 0)
     end
+  end)
+end)
+
+describe("go tool pprof, of labels,", function()
+  local function leaf() end
+  local p = helper.record(function()
+    for i = 1, 6 do
+      local _ <close> = profiler.label { endpoint = i % 2 == 0 and "/even" or
+        "/odd", status = i == 6 and 0 or 200, last = i == 6 }
+      leaf()
+      local _ <close> = profiler.label { status = -1, who = 'x "y", z' }
+      leaf() leaf()
+    end
+    leaf()
+  end)
+  local path = consumers.export(p, "pprof", "cprof-labels.pb")
+
+  it("-tags has the calls under each label", function()
+    local output = consumers.run(pprof .. "-tags -sample_index=calls '%s'",
+      path)
+    local found = {}
+    for key, rest in output:gmatch " (%w+): Total %S+\n(.-)\n\n" do
+      for calls, value in rest:gmatch " *(%d+)%.?%d* %(%s*[%d.]+%%%): ([^\n]*)"
+      do found[key .. "=" .. value] = tonumber(calls) end
+    end
+    local own <const>, nested <const> = 2, 3
+    assert.same({ ["endpoint=/even"] = 3 * (own + nested),
+      ["endpoint=/odd"] = 3 * (own + nested), ["status=0"] = own,
+      ["status=200"] = 5 * own, ["status=-1"] = 6 * nested,
+      ["last=true"] = own + nested, ["last=false"] = 5 * (own + nested),
+      ['who=x "y", z'] = 6 * nested }, found, output)
+  end)
+
+  it("-tagfocus has what profiles under these labels have", function()
+    local output = consumers.run(pprof .. "-top -tagfocus=endpoint=/even " ..
+      "-sample_index=calls -nodefraction=0 '%s'", path)
+    local part = assert(p:labelled { endpoint = "/even" })
+    local calls = 0
+    for _, f in ipairs(part.functions) do calls = calls + f.calls end
+    assert.equal(15, calls)
+    assert.is_truthy(output:find("nodes accounting for 15,", 1, true), output)
   end)
 end)
 

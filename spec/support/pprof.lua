@@ -1,6 +1,6 @@
 -- Reads profile.proto: { strings, comments, samples }, where a sample is
--- { calls, ns, stack }, and a stack is a list of { name, file, line } from
--- the leaf to the root.
+-- { calls, ns, stack, labels }, a stack is a list of { name, file, line } from
+-- the leaf to the root, and labels are texts by key.
 
 local function varint(s, at)
   local n, shift = 0, 0
@@ -44,10 +44,16 @@ return function(s)
   local out = { samples = {}, comments = {} }
   local read = {
     [2] = function(value)
-      local sample = record(value, { "stack", "values" })
+      local sample, labels = record(value, { "stack", "values" }), {}
+      each(value, function(field, label)
+        if field == 3 then
+          table.insert(labels, record(label, { "key", "text" }))
+        end
+      end)
       local values = packed(sample.values)
       table.insert(out.samples, { calls = values[1], ns = values[2],
                                   more = { table.unpack(values, 3) },
+                                  labels = labels,
                                   stack = packed(sample.stack) })
     end,
     [4] = function(value)
@@ -67,6 +73,11 @@ return function(s)
   local function text(id) return strings[(id or 0) + 1] end
   for i, id in ipairs(out.comments) do out.comments[i] = text(id) end
   for _, sample in ipairs(out.samples) do
+    local labels = sample.labels
+    sample.labels = {}
+    for _, label in ipairs(labels) do
+      sample.labels[text(label.key)] = text(label.text)
+    end
     for i, id in ipairs(sample.stack) do
       local location = assert(locations[id])
       local f = assert(functions[location.func])

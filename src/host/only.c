@@ -734,7 +734,8 @@ static int only_absent (lua_State *L) {
 /* Adds functions of the core, which is below the table on top. */
 static void only_addcore (lua_State *L) {
   static const char *const names[] = {
-    "stop", "pause", "resume", "reset", "frame", "enter", "leave", "zone", NULL
+    "stop", "pause", "resume", "reset", "frame", "enter", "leave", "zone",
+    "label", NULL
   };
   int i;
   for (i = 0; names[i] != NULL; i++) {

@@ -229,6 +229,26 @@ static int lrebuild_join (lua_State *L) {
 }
 
 
+/*
+** nodes, { node -> is it kept? }, number of functions -> nodes, see
+** 'fold_kept'; { function of the new tree -> function of the old one }
+*/
+static int lrebuild_keep (lua_State *L) {
+  lua_Integer functions = luaL_checkinteger(L, 3);
+  const Nodes *nodes = lrebuild_nodes(L, 1, functions - 1);
+  Arena *a;
+  Merge m;
+  luaL_checktype(L, 2, LUA_TTABLE);
+  a = lmemory_arena(L);
+  merge_init(&m, &a->memory);
+  fold_kept(&m, nodes, lmemory_integers(L, 2, nodes->count, m.memory));
+  lrebuild_number(L, &m, (size_t)functions);
+  lrebuild_push(L, &m, a);
+  lua_insert(L, -2);
+  return 2;
+}
+
+
 /* {======================================================
 ** Ranges of time
 ** ======================================================= */
@@ -454,6 +474,7 @@ static const luaL_Reg lrebuild_list[] = {
   {"foldpaths", lrebuild_foldpaths},
   {"weigh", lrebuild_weigh},
   {"cut", lrebuild_cut},
+  {"keep", lrebuild_keep},
   {"join", lrebuild_join},
   {"range", lrebuild_range},
   {NULL, NULL}

@@ -103,6 +103,13 @@ CPROF_I void fold_groups (Merge *m, const Nodes *nodes, uint32_t *group,
 CPROF_I void fold_paths (Merge *m, const Nodes *nodes, const uint32_t *root,
                          const uint32_t *zone);
 
+/*
+** The tree with the figures of those nodes alone that are 'kept', by node.
+** Nodes above them stay, without figures of their own. The node for profiler
+** overhead has that of the nodes that are kept.
+*/
+CPROF_I void fold_kept (Merge *m, const Nodes *nodes, const uint32_t *kept);
+
 
 /* size of a tree in which nodes with less than 'least' ns are added up */
 typedef struct PruneSize {

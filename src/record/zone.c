@@ -54,7 +54,7 @@ static ZoneResult zone_nomemory (Recorder *r) {
 }
 
 
-static int zone_idle (Recorder *r, lua_State *L) {
+int zone_idle (Recorder *r, lua_State *L) {
   return r == NULL || r->callback || !control_active(r, L) ||
          recorder_samples(r);
 }

@@ -21,6 +21,9 @@ typedef enum ZoneResult {
   ZONE_NOMEMORY
 } ZoneResult;
 
+/* Is nothing being recorded that zones are part of? */
+CPROF_I int zone_idle (Recorder *r, lua_State *L);
+
 /*
 ** Opens a zone. 'tag' is the length of its name without arguments. The zone
 ** can be closed by its name without arguments, by its full name, or by

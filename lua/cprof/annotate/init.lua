@@ -166,7 +166,9 @@ function annotate.make(profile, source, given, level)
       type(source)), level)
   end
   local o = options.check("annotate", annotate.options, given, level)
-  if not lines.recorded(profile) then
+  if profile.meta.labels then
+    error("annotate: " .. lines.all_labels, level)
+  elseif not lines.recorded(profile) then
     error("annotate: no lines were recorded; start with mode = " ..
       '"line", "count" or "sample"', level)
   end

@@ -4,6 +4,7 @@ local compare = require "cprof.profile.compare"
 local format = require "cprof.text.format"
 local graph = require "cprof.count.graph"
 local input = require "cprof.command.input"
+local labelled = require "cprof.command.labelled"
 local match = require "cprof.profile.match"
 local measures = require "cprof.count.measure"
 local name = require "cprof.source.name"
@@ -44,7 +45,7 @@ local diff = {
       read = period.both, must = period.must_both },
     { "--against FROM..TO", "The range to compare with. (default: the whole " ..
       "recording)", read = period.both, must = period.must_both },
-    input.filter, range.options, input.page,
+    labelled.option, input.filter, range.options, input.page,
   },
 }
 
@@ -432,10 +433,11 @@ end
 local function head(view, side, path, profile)
   local meta = profile.meta
   local n = profile.samples or select.calls(profile)
-  view.page:line(("%s%s%s, %s, %s, mode %s, clock %s"):format(side,
+  view.page:line(("%s%s%s, %s, %s, mode %s, clock %s%s"):format(side,
     path and path .. ": " or "", format.program(meta), amount(profile),
     format.plural(n, profile.samples and "sample" or "call"), meta.mode,
-    meta.clock))
+    meta.clock, meta.labels and ", only under " .. format.plain(meta.labels) or
+    ""))
 end
 
 local function counted(entries, side)
@@ -601,6 +603,12 @@ end
 
 function diff.call(parsed, fail)
   local before, older, after, newer = load_both(parsed, fail)
+  before = labelled.of(before, parsed, function(why)
+    fail(("%s: %s"):format(older, why))
+  end)
+  after = labelled.of(after, parsed, function(why)
+    fail(("%s: %s"):format(newer, why))
+  end)
   local function unfit(why)
     fail(("%s: %s has mode %s, %s has mode %s"):format(why, older,
       before.meta.mode, newer, after.meta.mode))

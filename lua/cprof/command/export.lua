@@ -6,6 +6,7 @@ local format = require "cprof.text.format"
 local measure = require "cprof.count.measure"
 local recorded = require "cprof.count.lines"
 local input = require "cprof.command.input"
+local labelled = require "cprof.command.labelled"
 local output = require "cprof.export.output"
 local period = require "cprof.command.period"
 local prune = require "cprof.export.prune"
@@ -59,7 +60,7 @@ command.options = {
   { "--measure", ("Export %s; for the formats folded, speedscope and " ..
     "firefox. (default: wall)"):format(measure.words()), of = prune.specs },
   { "--root FUNCTION", "Export only this function and what it calls." },
-  period.options,
+  period.options, labelled.option,
 }
 
 -- returns the writer for a target, which shows progress
@@ -126,8 +127,9 @@ function command.call(parsed, fail)
     fail "pprof output is binary: name a file with -o OUT"
   end
   local profile, named = input.load(parsed.file, fail)
-  profile = period.of(profile, parsed, fail)
-  if row.lines and not recorded.recorded(profile) then
+  profile = labelled.of(period.of(profile, parsed, fail), parsed, fail)
+  if row.lines and not profile.meta.labels and
+     not recorded.recorded(profile) then
     fail(("%s needs lines, %s has none: record it with cprof run --lines")
       :format(row.name, named))
   end

@@ -1,6 +1,7 @@
 -- cprof flame: the call tree as a flame graph of text.
 
 local input = require "cprof.command.input"
+local labelled = require "cprof.command.labelled"
 local measure = require "cprof.count.measure"
 local report = require "cprof.report"
 local view = require "cprof.command.view"
@@ -20,7 +21,7 @@ return {
     { "--filter PATTERN", "Draw only what leads to functions with PATTERN " ..
       "in their title or path; between slashes, it is a Lua pattern: " ..
       "/^parse/.", type = "pattern" },
-    input.page, view.part,
+    labelled.option, input.page, view.part,
   },
   call = function(parsed, fail) view.print("flame", parsed, fail) end,
 }

@@ -6,6 +6,7 @@ local export = require "cprof.export"
 local exporting = require "cprof.command.export"
 local files = require "cprof.system.files"
 local input = require "cprof.command.input"
+local labelled = require "cprof.command.labelled"
 local format = require "cprof.text.format"
 local period = require "cprof.command.period"
 local prune = require "cprof.export.prune"
@@ -32,7 +33,7 @@ local html = {
       "paths of the files. (default: no links)"):format(editor.names()) },
     exporting.min_percent(export.format("html", 1).limit),
     { "--root FUNCTION", "Show only this function and what it calls." },
-    period.options,
+    period.options, labelled.option,
   },
 }
 
@@ -68,7 +69,8 @@ function html.call(parsed, fail)
   local row = export.format("html", 1)
   local target = parsed.output or default_name(parsed.file, fail)
   local before = parsed.diff and input.load(parsed.diff, fail)
-  local profile = period.of(input.load(parsed.file, fail), parsed, fail)
+  local profile = labelled.of(period.of(input.load(parsed.file, fail), parsed,
+    fail), parsed, fail)
   if parsed.editor then
     local why
     profile.editor, why = editor.template(parsed.editor)

@@ -21,9 +21,9 @@ local terminal = require "cprof.system.terminal"
 ---    parser: that of a command, or of all
 
 local list = { "run", "attach", "dump", "top", "serve", "report", "annotate",
-  "tree", "flame", "callgraph", "show", "slow", "tasks", "frames", "heatmap",
-  "coverage", "diff", "merge", "join", "html", "export", "push", "check",
-  "calibrate", "completion", "help" }
+  "tree", "flame", "callgraph", "show", "slow", "tasks", "labels", "frames",
+  "heatmap", "coverage", "diff", "merge", "join", "html", "export", "push",
+  "check", "calibrate", "completion", "help" }
 
 local function command_named(name)
   return require("cprof.command." .. name) ---@type cprof.Command

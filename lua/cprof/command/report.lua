@@ -1,6 +1,7 @@
 -- cprof report: functions by time.
 
 local input = require "cprof.command.input"
+local labelled = require "cprof.command.labelled"
 local page = require "cprof.report.page"
 local period = require "cprof.command.period"
 local range = require "cprof.command.range"
@@ -44,7 +45,9 @@ function report.call(parsed, fail)
   local file = parsed.files[1]
   if parsed.mode == "summary" and file ~= "-" and
      parsed.format ~= "markdown" and range.single(parsed.files, parsed) then
-    local line = summary.next(profile, file, period.words(parsed))
+    local words = period.words(parsed)
+    table.move(labelled.words(parsed), 1, #parsed.label, #words + 1, words)
+    local line = summary.next(profile, file, words)
     if line then input.print(("\n%s\n"):format(line), fail) end
   end
 end

@@ -10,6 +10,7 @@ local format = require "cprof.text.format"
 local functions = require "cprof.annotate.functions"
 local graph = require "cprof.count.graph"
 local input = require "cprof.command.input"
+local labelled = require "cprof.command.labelled"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.source.name"
 local recorded = require "cprof.count.lines"
@@ -30,7 +31,7 @@ local show = {
     { "FUNCTION?", "Its name or title, as reports show it." },
     { "--limit N", "Show at most N callers and N callees.", type = "integer",
       min = 1, default = 12 },
-    period.options, input.page, input.links,
+    period.options, labelled.option, input.page, input.links,
   },
 }
 
@@ -75,6 +76,9 @@ local function head(view)
   if format.width(given .. rest) <= on.width then given = given .. rest end
   on:title("", given)
   if given:sub(-#rest) ~= rest then on:line(rest) end
+  if view.profile.meta.labels then
+    on:line("only under " .. format.plain(view.profile.meta.labels))
+  end
   on:line(("%s total (%s %%), %s self (%s %%)%s%s"):format(
     on:time(row.total, row.total_most), on:share(row.total),
     on:time(row.self, row.self_most), on:share(row.self),
@@ -153,7 +157,8 @@ local function lines(view)
   local f, p = view.row.func, view.profile
   if f.kind ~= "Lua" and f.kind ~= "main" then return end
   view.page:gap()
-  if not recorded.recorded(p) then
+  if p.meta.labels then view.page:line(recorded.all_labels)
+  elseif not recorded.recorded(p) then
     view.page:line("no lines were recorded; record them with cprof run " ..
       (p.meta.joined and "--both --lines" or "--lines"))
   elseif f.source == "=?" then
@@ -178,7 +183,8 @@ function show.call(parsed, fail)
   if not wanted then
     fail "missing argument 'FUNCTION'; see cprof show --help"
   end
-  local profile = period.of(input.load(file, fail), parsed, fail)
+  local profile = labelled.of(period.of(input.load(file, fail), parsed, fail),
+    parsed, fail)
   local rows, edges = graph.functions(profile)
   local row, why = find(rows, wanted)
   if not row then fail(why) end

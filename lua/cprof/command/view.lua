@@ -1,6 +1,7 @@
 -- Shared code of commands that print a report, each in another mode.
 
 local input = require "cprof.command.input"
+local labelled = require "cprof.command.labelled"
 local measure = require "cprof.count.measure"
 local patterns = require "cprof.text.patterns"
 local period = require "cprof.command.period"
@@ -42,7 +43,7 @@ function view.options(limit, sort, several)
     { "--sort FIGURE", ("Sort by this: %s; max is the longest call, a " ..
       "measure means its self figure. (default: %s)"):format(
       table.concat(specs.sort.values, ", "), sort), of = specs },
-    period.options, input.filter, input.page, { input.links },
+    period.options, labelled.option, input.filter, input.page, { input.links },
   }
 end
 
@@ -68,6 +69,7 @@ function view.print(mode, parsed, fail)
     if file then named = nil end
     profile = period.of(profile, parsed, fail)
   end
+  profile = labelled.of(profile, parsed, fail)
   local function failed(message)
     fail(named and named .. ": " .. message or message)
   end

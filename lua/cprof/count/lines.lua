@@ -347,13 +347,17 @@ function lines.attach(p, counted, sources)
   p.lines_ran = once(function() return ran(p, counted) end)
 end
 
----Does a profile have lines?
+---Does a profile have lines? Which of their figures were recorded under which
+---labels is not known.
 ---@param p cprof.Profile
 ---@return boolean
 function lines.recorded(p)
-  return p.meta.mode == "line" or p.meta.mode == "count" or
-    p.samples ~= nil
+  return not p.meta.labels and (p.meta.mode == "line" or
+    p.meta.mode == "count" or p.samples ~= nil)
 end
+
+---The sentence that says why a part under labels has no lines.
+lines.all_labels = "lines are counted for all labels together"
 
 ---The lines of a source on which there is code that can run.
 ---@param source cprof.Source

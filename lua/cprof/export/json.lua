@@ -29,6 +29,8 @@
 -- slowest: the longest calls, with took_ns, cpu_ns, wait_ns, preempted_ns,
 -- overhead_ns, wall_ns, ended_ns, node, coroutine, frame
 --
+--   labels      if labels were recorded: as profile.labels; functions that
+--               are labels have labels: their keys and values
 --   tasks       if tasks were counted, or sampled: as profile.tasks
 --
 -- Times are estimates, which add up. self_most_ns and total_most_ns are upper
@@ -226,6 +228,7 @@ function whole.write(p, out)
   end
   if p.meta.memory then of_functions[#of_functions + 1] = "allocated" end
   of_functions[#of_functions + 1] = p.time_samples and "within" or nil
+  of_functions[#of_functions + 1] = p.labels and "labels" or nil
   for i, f in ipairs(p.functions) do
     local made = within.itself(p, f.title)
     for _, part in ipairs(made) do part.what = escape.utf8(part.what) end
@@ -241,6 +244,7 @@ function whole.write(p, out)
     out "\n]"
   end)
   if counts then parts(p, out) end
+  if p.labels then out(',\n"labels":' .. encoded(p.labels)) end
   if p.tasks then tasks(p.tasks, out) end
   if p.heap then
     out ',\n"heap":['

@@ -6,6 +6,7 @@ local methods = require "cprof.sandbox.methods"
 local profile = require "cprof.profile"
 local report = require "cprof.sandbox.later" "cprof.report"
 
+require "cprof.profile.labelled"
 require "cprof.profile.range"
 
 local Profile = profile.methods ---@class cprof.Profile

@@ -2,12 +2,15 @@
 -- accept both. The parts of the file may be in any order, so each is written
 -- as soon as it is met. In mode "line", the self time of a function is on its
 -- lines, and its calls are on the line where it begins. In mode "sample", the
--- samples are on the lines, in proportion to the times there.
+-- samples are on the lines, in proportion to the times there. Samples have the
+-- labels that were set when they were recorded.
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local escape = require "cprof.encoding.escape"
 local gzip = require "cprof.encoding.gzip"
+local labels = require "cprof.count.labels"
+local lists = require "cprof.text.lists"
 local measure = require "cprof.count.measure"
 local name = require "cprof.source.name"
 local spread = require "cprof.export.spread"
@@ -18,7 +21,9 @@ local pprof = {}
 ---@param lines integer
 ---@return cprof.FormatSize
 function pprof.size(f, lines)
-  return { node = 2, copies = lines + 1, once = #f.title + #f.name + 40 }
+  local keys = f.labels and lists.keys(f.labels) or {}
+  return { node = 2 + 10 * #keys, copies = lines + 1,
+    once = #f.title + #f.name + 40 }
 end
 
 local char = string.char
@@ -130,9 +135,36 @@ local function locations(p, out, id)
   end
 end
 
+-- Returns a function for the labels of a node: { of = keys and values,
+-- written = labels of its samples }, given those of the node above, and its
+-- function.
+-- All values are text: pprof takes numbers for sizes, and leaves out 0.
+local function labelling(p, id)
+  local function written(of)
+    local out = {}
+    for i, key in ipairs(lists.keys(of)) do
+      out[i] = bytes(3, integer(1, id(key)) ..
+        integer(2, id(labels.text(of[key]))))
+    end
+    return table.concat(out)
+  end
+  return function(above, func)
+    local own = p.functions[func].labels
+    if not own then return above end
+    if not above[func] then
+      local of = {}
+      for key, value in pairs(above.of) do of[key] = value end
+      for key, value in pairs(own) do of[key] = value end
+      above[func] = { of = of, written = written(of) }
+    end
+    return above[func]
+  end
+end
+
 -- the stack of the current node: functions and their locations, by depth
 local function stacks(p, out, id)
-  local location = locations(p, out, id)
+  local location, labelled = locations(p, out, id), labelling(p, id)
+  local labels_at = { [-1] = { of = {}, written = "" } }
   -- packed locations; the index is -depth, so that the leaf comes first
   local packed, func_at, owner_at = {}, {}, {}
   local stack = {}
@@ -155,6 +187,7 @@ local function stacks(p, out, id)
     owner_at[depth] = zone and owner_at[depth - 1] or func
     if depth > 0 then stack.set_line(depth - 1, call_line) end
     packed[-depth] = location(func, 0, owner_at[depth])
+    labels_at[depth] = labelled(labels_at[depth - 1], func)
     return owner_at[depth]
   end
 
@@ -163,7 +196,8 @@ local function stacks(p, out, id)
     local path = table.concat(packed, "", -depth, depth > 0 and -1 or 0)
     local values = { varint(calls) }
     for i, n in ipairs(figures) do values[i + 1] = varint(n) end
-    out(bytes(2, bytes(1, path) .. bytes(2, table.concat(values))))
+    out(bytes(2, bytes(1, path) .. bytes(2, table.concat(values)) ..
+      labels_at[depth].written))
   end
 
   return stack

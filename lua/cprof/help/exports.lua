@@ -15,7 +15,7 @@ writes the profile in a format that other programs read, as `cprof export --form
 | `firefox` | mode `"sample"`: each sample when it was taken, with CPU time, as long as no option changes call paths or the measure; other modes: nodes with self time, one after the other, and a second thread for events whose time is known. Markers for frames (at their `start_ns`), slow calls and collections (with `distribution`), waits, pauses, and times in which others had the processor; the size of the heap | [profiler.firefox.com](https://profiler.firefox.com), where files stay on your machine unless you upload them |
 | `chrome` | the tree as nested slices, one for all calls of a node | Perfetto, `chrome://tracing` |
 | `cpuprofile` | nodes, and time by line | Chrome's developer tools, VS Code, speedscope |
-| `pprof` | calls and time of each node; in modes `"line"` and `"sample"` by line; compressed where lua-zlib is installed | `go tool pprof`, Pyroscope, Parca |
+| `pprof` | calls and time of each node; in modes `"line"` and `"sample"` by line; labels; compressed where lua-zlib is installed | `go tool pprof`, Pyroscope, Parca |
 | `callgrind` | time and calls of functions, and the calls between them; in modes `"line"` and `"sample"` by line | KCachegrind, `callgrind_annotate` |
 | `lcov` | mode `"line"` or `"count"`: which lines and functions of files ran, and which did not; in mode `"count"` also branches | `lcov`, `genhtml` |
 | `cobertura` | mode `"count"`: lines, branches and functions of files | GitLab, Jenkins, and most programs that read Cobertura's XML |

@@ -8,8 +8,8 @@ local help = {}
 ---@field summary string
 ---@field text string  Markdown
 
-local list = { "library", "zones", "recording", "patterns", "sampling",
-  "reports", "sources", "coverage", "names", "profile", "files",
+local list = { "library", "zones", "labels", "recording", "patterns",
+  "sampling", "reports", "sources", "coverage", "names", "profile", "files",
   "comparing", "page", "top", "serve", "exports", "frames", "view",
   "attaching", "fleet", "environment" }
 

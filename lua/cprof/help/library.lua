@@ -24,6 +24,7 @@ print(profiler.report())
 | `load(path)` | the profile that a file holds; `nil` and a message if it is not a profile |
 | `enter(name, …)`, `leave(name)` | a zone: a part of a function, measured like a function; further arguments become part of its name |
 | `local z <close> = zone(name, …)` | a zone that ends with the block |
+| `local l <close> = label(labels)` | a label: what is called in the block is recorded under these keys and values, such as `{ endpoint = "/login" }` (see [Labels](#labels)) |
 | `wrap(name, f)` | a function that calls `f` within a zone |
 | `frame(record)`, `frame(name, record)` | ends a frame of a game or server; a name tells the frames of several loops apart (see [Frames](#frames)); `record` = `false`: this frame is not kept; returns false if nothing is being recorded, or if there are 64 other names already |
 | `view(profile)` | an interactive view, as data, of a profile or of what is being recorded |

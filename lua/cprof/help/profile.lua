@@ -40,6 +40,7 @@ return {
 | `allocator_lost` | another allocator replaced the profiler's |
 | `runs` | how many recordings were added up |
 | `joined` | calls and times are of two runs |
+| `labels` | of a part under labels: which ones, and how much of the recording that is |
 | `internals` | `"direct"`: Lua's own structures were read; `"public"`: only its public functions were used |
 | `lua_version`, `lua_release`, `cprof_version` | `"Lua 5.4"`; `"5.4.4"`; the version of cprof |
 
@@ -56,6 +57,7 @@ return {
 | `self_most_ns`, `total_most_ns` | upper bounds: larger than the estimates if most of the measured time is overhead. Reports print them as `<12ms`, but sort and add up the estimates |
 | `self_wait_ns`, `total_wait_ns` | the part of these times in which the program waited: slept, read, or polled; in mode `"sample"`, an estimate |
 | `max_depth` | of its recursion; a lower bound when `folded` and `fold_at` > 0 |
+| `labels` | of a label: its keys and values (see [Labels](#labels)) |
 | `fingerprint`, `layout` | a hash of its code, whatever its lines; a hash of its code and lines |
 
 `profile.nodes[i]` is a node of the call tree. `#` and `ipairs` work; a record is created when it is read.
@@ -114,6 +116,8 @@ return {
 
 In mode `"sample"`, if a sample found a coroutine running, `profile.tasks` has estimates by the function that runs in it: `func`, `samples`, `running_ns` and `waiting_ns`, also of a range of time. Samples do not tell when coroutines are suspended or resumed, or where they were made. They do not see coroutines that C code resumes, as cqueues does.
 
+**With labels**, `profile.labels` is what was recorded under each of them (see [Labels](#labels)).
+
 **With `memory`**, functions and nodes have `self_allocs` and `self_bytes`, functions also `total_allocs`, `total_bytes` and `allocated[kind]` with `allocs` and `bytes`. `profile.heap` is the size of the heap over time: a list of `ns` and `bytes`. In mode `"sample"`, these figures are estimated from `profile.meta.memory_samples` samples, one per `profile.meta.memory_interval` bytes of allocation. Frames (`profile.frames:at(back)`) and their rows have `allocs` and `bytes`. To find out which memory grows, compare two snapshots.
 
 **With `memory = "live"`**, functions have `live_bytes`, `live_blocks` and `peak_bytes`, and, with callees, `total_live_bytes`, `total_live_blocks` and `total_peak_bytes`; `profile.meta` has `live_interval` and `peak_bytes`. A block is in use until it is freed: garbage counts until it is collected.
@@ -124,6 +128,7 @@ In mode `"sample"`, if a sample found a coroutine running, `profile.tasks` has e
 |---|---|
 | `profile:report(options)`, `profile:annotate(source, options)` | as in the library |
 | `profile:range(from, to)` | mode `"sample"`: the profile of a part of the recording, in seconds since it began; without `from`, from the beginning; without `to`, until the end; `nil` and a message if there is no such part. Its `meta.range` says which it is |
+| `profile:labelled(labels)` | the profile of what was recorded under these labels; `nil` and a message if there is nothing (see [Labels](#labels)) |
 | `profile:save(path)` | writes the profile to a file: `true`, or `nil` and a message |
 | `profile:html(target, options)` | writes it as a page for a browser |
 | `profile:export(format, target, options)` | writes it for another tool |

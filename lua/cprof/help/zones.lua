@@ -21,6 +21,8 @@ Arguments after the name become part of the zone's name: `level(3)`. `wrap` retu
 
 Zones and functions are nodes of one call tree. A zone that was not left ends when the call that entered it ends, even by an error. `leave` without `enter`, or with another name, is an error, except in a call that entered the zone before recording began. While nothing is recorded, these functions do nothing. Mode `"sample"` has no zones.
 
+[Labels](#labels), which say on whose behalf the program works, are zones, too.
+
 C code marks zones with macros of `cprof.h`; see also the guide for embedders, `src/host/README.md`:
 
 ```c

@@ -20,6 +20,7 @@ local formats = later "cprof.text.format"
 local frames = later "cprof.count.frames"
 local graph = later "cprof.count.graph"
 local instructions = later "cprof.count.instructions"
+local labels = later "cprof.count.labels"
 local lines = later "cprof.count.lines"
 local measure = later "cprof.count.measure"
 local sampled = later "cprof.count.sampled"
@@ -87,6 +88,8 @@ local within = later "cprof.count.within"
 ---@field axis_begins_ns integer?  mode "sample": when earlier samples came is
 ---    lost; nil: it is known of all
 ---@field range string?        of a range: "1.2s to 1.5s of 10s"
+---@field labels string?       of a part under labels: which ones, and how much
+---    of the recording it is: "endpoint=/login (12ms of 40ms)"
 ---@field options table<string, string>?  options of `start` that shape the
 ---    profile, but for those with their default values
 ---@field unmatched_patterns string?  a line for each pattern of the options
@@ -104,6 +107,8 @@ local within = later "cprof.count.within"
 ---@field last_line integer
 ---@field kind "Lua"|"C"|"main"|"zone"|"root"|"internal"
 ---@field title string         reports tell functions apart by it
+---@field labels? table<string, string|number|boolean>  of a label, a zone: its
+---    keys and values
 ---@field calls? integer        not in mode "sample"
 ---@field self_samples? integer  mode "sample": samples of it alone
 ---@field total_samples? integer  mode "sample": samples with callees
@@ -198,6 +203,7 @@ local within = later "cprof.count.within"
 ---@field heap cprof.HeapPoint[]?  with `memory`: size of the heap over time
 ---@field frames cprof.Frames?  when `frame` was called; not in mode "count"
 ---@field loops cprof.Frames[]?  the frames of each name
+---@field labels cprof.Label[]?  what was recorded under each label
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
 ---@field lines_by_title fun(): table<string, table<integer, cprof.Line>>
 ---@field lines_by_row fun(): table<string, table<integer, cprof.Line>>  by
@@ -235,6 +241,8 @@ local function describe(p, raw, row, given, title)
     counters = raw.counters, allocated_at = raw.allocated_at,
     allocated = raw.allocated, histogram = raw.histogram,
     spots = raw.spots or nil, spent = raw.spent or nil,
+    labels = raw.kind == "zone" and given:find "^{" and labels.read(given) or
+      nil,
   }
   for field, n in pairs(figures.of_function(row, p)) do out[field] = n end
   return out
@@ -299,11 +307,12 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis,
   p.program_ns = not counting and p.measure.whole or nil
   graph.finish(rows, {}, bound.most(p))
   name.set_places(raw, meta.folder)
-  local calls = calls_of(p, rows)
+  local calls, labelled = calls_of(p, rows), false
   for i, f in ipairs(raw) do
     local given, title = named(f, calls[i])
     p.functions[i] = describe(p, f, rows[i], given, title or
       name.title(f, given))
+    labelled = labelled or p.functions[i].labels ~= nil
   end
   if meta.distribution then durations.attach(p, rows) end
   if meta.memory then allocations.attach(p.functions, nodes, meta) end
@@ -314,6 +323,7 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis,
   for i, f in ipairs(raw) do marks[i] = f.marks end
   parts[p] = { (counting or samples) and {} or counted, sources, marks,
     samples and axis or nil, of_tasks, loops }
+  if labelled then p.labels = labels.list(p) end
   if of_tasks then p.tasks = tasks.list(p, of_tasks)
   elseif samples then
     p.tasks = tasks.sampled(nodes, marks, function(func)
@@ -373,7 +383,8 @@ local words <const> = { "program", "folder", "lua_version", "lua_release",
   "cprof_version", "runs", "rate", "samples", "unmatched_patterns", "joined",
   "outside_dropped", "outside_stops", "outside_median_ns", "outside_worst_ns",
   "outside_late", "outside_missed_ns",
-  "outside_states", "outside_waits", "range", "reason", "process", "parent" }
+  "outside_states", "outside_waits", "range", "labels", "reason", "process",
+  "parent" }
 
 ---The strings by which a file describes a profile, by key.
 ---@param meta table
@@ -522,6 +533,25 @@ end
 ---@return integer[]
 function profile.marks(p)
   return parts[p][3]
+end
+
+---The records of functions, as `profile.new` takes them, for a part of a
+---profile.
+---@param p cprof.Profile
+---@param map integer[]  function of the part -> function
+---@param counters? (string|false)[]  of the part's functions; nil: not known
+---@return table[]
+function profile.records(p, map, counters)
+  local out, marks = {}, profile.marks(p)
+  for i, id in ipairs(map) do
+    local f = p.functions[id]
+    out[i] = { id = i, kind = f.kind, source = f.source, place = f.place,
+      line = f.line, last_line = f.last_line, nth = f.nth,
+      name = f.name, title = f.title, fingerprint = f.fingerprint,
+      layout = f.layout, marks = marks[id],
+      counters = counters and counters[i] or nil }
+  end
+  return out
 end
 
 ---The sources, as `profile.new` takes them.

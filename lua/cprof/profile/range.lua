@@ -70,19 +70,6 @@ local function meta_of(p, from, to)
   return out
 end
 
--- the records of functions, as profile.new takes them
-local function records(p, map, counters)
-  local out, marks = {}, profile.marks(p)
-  for i, id in ipairs(map) do
-    local f = p.functions[id]
-    out[i] = { id = i, kind = f.kind, source = f.source, place = f.place,
-      line = f.line, last_line = f.last_line, nth = f.nth,
-      name = f.name, title = f.title, fingerprint = f.fingerprint,
-      layout = f.layout, marks = marks[id], counters = counters[i] or nil }
-  end
-  return out
-end
-
 ---A range as two times in ns; nil and a message: there is no such range.
 ---@param p cprof.Profile
 ---@param from? integer  ns; nil: from the beginning
@@ -120,7 +107,7 @@ local function divided(p, from, to, last)
     overhead
   meta.waiting_ns = meta.waiting_ns and waiting
   local q = profile.new(function(f) return f.name, f.title end, nodes,
-    records(p, map, counters), meta, {}, profile.sources(p), axis)
+    profile.records(p, map, counters), meta, {}, profile.sources(p), axis)
   origins[q] = { of = p, from = from, to = to, functions = map }
   return q
 end

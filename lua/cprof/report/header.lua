@@ -413,6 +413,9 @@ function header.show(view)
   page:title("cprof: ", format.program(meta))
   header.unmatched(profile, page)
   if meta.range then page:line("range: " .. meta.range) end
+  if meta.labels then
+    page:line("only under " .. format.plain(meta.labels))
+  end
   if meta.reason then
     page:line("reason: " .. format.plain(meta.reason))
   end

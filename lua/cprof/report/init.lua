@@ -5,6 +5,7 @@ local find = require "cprof.report.find"
 local flat = require "cprof.report.flat"
 local graph = require "cprof.count.graph"
 local header = require "cprof.report.header"
+local labels = require "cprof.report.labels"
 local measures = require "cprof.count.measure"
 local nearest = require "cprof.text.nearest"
 local options = require "cprof.text.options"
@@ -133,6 +134,7 @@ function report.make(profile, given, level)
     tasks.table(view.page, profile, of_tasks, few_tasks)
   end
   if not o.filter and o.mode == "summary" then
+    labels.lines(view.page, profile)
     frames.line(view.page, profile)
   end
   return view.page:text()

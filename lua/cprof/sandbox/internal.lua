@@ -15,7 +15,8 @@ function internal.add() add(debug.getinfo(2, "S").source) end
 -- The methods in these modules are called by programs. The modules may be
 -- loaded after recording has begun, too late for `internal.add`.
 for _, name in ipairs { "coverage/init", "count/frames", "count/lines",
-  "export/methods", "profile/init", "view/init" } do
+  "export/methods", "profile/init", "profile/labelled", "profile/range",
+  "view/init" } do
   local own, separator = debug.getinfo(1, "S").source, package.config:sub(1, 1)
   add((own:gsub("sandbox[/\\]internal%.lua$",
     (name:gsub("/", separator)) .. ".lua")))

@@ -1,0 +1,51 @@
+-- What was recorded under some labels, as the option --label.
+
+local labelled = require "cprof.profile.labelled"
+local terminal = require "cprof.system.terminal"
+
+local option = {}
+
+-- KEY=VALUE as two texts; nil: the word has another form
+local function pair(word)
+  local key, value = word:match "^([%w_.-]+)=(.*)$"
+  return key and { key, value }
+end
+
+---The option --label.
+---@type cprof.CommandOption
+option.option = { "--label KEY=VALUE", "Use only what was recorded under " ..
+  "this label (cprof.label); of several, under all of them. (default: all)",
+  read = pair, must = "KEY=VALUE (endpoint=/login)", many = true }
+
+---A message of the library, for the command.
+---@param why string
+---@return string
+function option.worded(why)
+  return (why:gsub('mode "sample" does not record them;.*$',
+    "samples have none; record without --sample"))
+end
+
+---The part of a profile that options ask for.
+---@param profile cprof.Profile
+---@param parsed table
+---@param fail fun(message: string)
+---@return cprof.Profile
+function option.of(profile, parsed, fail)
+  if #(parsed.label or {}) == 0 then return profile end
+  local part, why = labelled.profile(profile, parsed.label)
+  if not part then fail("--label: " .. option.worded(why --[[@as string]])) end
+  return part --[[@as cprof.Profile]]
+end
+
+---The option as words for another command.
+---@param parsed table
+---@return string[]
+function option.words(parsed)
+  local out = {}
+  for i, given in ipairs(parsed.label or {}) do
+    out[i] = "--label " .. terminal.quote(given[1] .. "=" .. given[2])
+  end
+  return out
+end
+
+return option

@@ -1,0 +1,63 @@
+-- cprof labels: what was recorded under each label.
+
+local counted = require "cprof.count.labels"
+local format = require "cprof.text.format"
+local input = require "cprof.command.input"
+local labelled = require "cprof.command.labelled"
+local lists = require "cprof.text.lists"
+local measure = require "cprof.count.measure"
+local page = require "cprof.report.page"
+local report = require "cprof.report"
+local shown = require "cprof.report.labels"
+
+local labels = {
+  name = "labels",
+  summary = "Print what each label took, such as each endpoint of a server.",
+  description = "Print a table for each key of the program's labels " ..
+    "(cprof.label { endpoint = \"/login\" }): for each value, what the " ..
+    "program did while it was set. Where labels are within labels, the " ..
+    "innermost value of a key counts, so the rows of a table add up to all.",
+  usage = "cprof labels [options] [FILE] [KEY]",
+  example = "cprof labels run.cprof endpoint",
+  options = {
+    input.file(),
+    { "KEY?", "Only the table of this key." },
+    { "--limit N", "Show at most N values of each key.", type = "integer",
+      min = 1, default = 20 },
+    { "--measure", ("Measure of total: %s. (default: wall)"):format(
+      measure.words()), of = report.options },
+    labelled.option, input.page,
+  },
+}
+
+function labels.call(parsed, fail)
+  local file, key = input.pair("labels", parsed.file, "KEY", parsed.key, fail)
+  local profile = labelled.of(input.load(file, fail), parsed, fail)
+  local unknown = measure.unknown(profile, parsed.measure)
+  if unknown then
+    fail(input.worded(("option '--measure' must not be %s for a profile %s")
+      :format(parsed.measure, unknown)))
+  end
+  profile = measure.profile(profile, measure.row(parsed.measure))
+  local split = counted.split(profile)
+  local keys = lists.keys(split)
+  local why = not split[key or keys[1]] and counted.missing(profile, key or "")
+  if why then fail(labelled.worded(why)) end
+  local on = page.new(parsed, profile)
+  if profile.meta.labels then
+    on:line("only under " .. format.plain(profile.meta.labels))
+  end
+  for _, each in ipairs(key and { key } or keys) do
+    shown.table(on, profile, each, split[each], parsed.limit)
+  end
+  if profile.meta.truncated > 0 then
+    on:gap()
+    on:note("max_nodes was reached: %s %s under (no label), whatever their " ..
+      "labels (a higher --max-nodes keeps them)",
+      format.plural(profile.meta.truncated, "call"),
+      profile.meta.truncated == 1 and "is" or "are")
+  end
+  input.print(on:text(), fail)
+end
+
+return labels

@@ -1,0 +1,50 @@
+return {
+  title = "Labels",
+  summary = "which endpoint, user or level costs what",
+  text = [[
+A label says on whose behalf the program works: keys with values, until its block ends.
+
+```lua
+local function handle(request)
+  local _ <close> = profiler.label { endpoint = request.path }
+  route(request)
+end
+```
+
+Everything that is called in the block is recorded under the label. A label belongs to its coroutine: a server with a coroutine per request keeps their labels apart while they yield and resume. Labels may be within labels; of several values of a key, the innermost one counts.
+
+```
+$ cprof labels run.cprof
+ total  total %  times    mean  endpoint
+9.00ms     50.0      2  4.50ms  /login
+5.00ms     27.8      1  5.00ms  /search
+4.00ms     22.2                 (no label)
+```
+
+`cprof report` has a line for each key, such as `endpoint: /login 50.0 %, /search 27.8 %, (no label) 22.2 %`.
+
+`--label endpoint=/login` limits reports, trees, flame graphs, functions (`cprof show`), comparisons, exports and pages to what was recorded under this label: calls, times, and allocations of each function there. Given several times, all of them must hold. Functions above the label stay in call paths, without calls and time of their own. Lines, durations of calls, tasks and frames are recorded for all labels together, so they are left out.
+
+A key consists of letters, digits, `_`, `.` and `-`; a value is a string, a number or a boolean; a label has at most 32 keys. A table without keys is no label. A label is a zone whose name is its keys and values, in order: `{endpoint=/login, user=guest}`. Each value has call-tree nodes of its own, so use values of which there are few: the path of a request, not its number. Beyond `max_nodes`, labels are not known.
+
+While nothing is recorded, a label costs less than a zone. Mode `"sample"` has neither; so in joined profiles (`cprof run --both`), the times of a function are divided among labels by its calls.
+
+In C, a zone whose name has this form is a label: `cprof_entername(L, "{endpoint=/login}")`. A string needs quotes, and `\` before `"` and `\`, if it is empty, `true`, `false` or a number, or has one of `, = { } " \` or white space.
+
+`profile.labels` has a record for each key:
+
+| field | |
+|---|---|
+| `key` | |
+| `values` | a list of records, the largest total first, and at the end what was recorded without this key |
+
+| field of a value | |
+|---|---|
+| `value` | as text; nil: what was recorded without this key |
+| `calls` | how often such a label began |
+| `total_ns`, `total_wait_ns` | the time under it; how much of that is waiting |
+| `total_instructions` | mode `"count"`: instructions under it |
+
+`profile:labelled { endpoint = "/login" }` returns the profile of what was recorded under these labels; or `nil` and a message. Its `meta.labels` says which they are. Functions that are labels have `labels`, their keys and values. Samples in pprof have labels, as text: `go tool pprof -tagfocus=endpoint=/login`.
+]],
+}

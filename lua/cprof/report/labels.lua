@@ -1,0 +1,88 @@
+-- What was recorded under each value of the labels.
+
+local columns = require "cprof.report.columns"
+local counted = require "cprof.count.labels"
+local format = require "cprof.text.format"
+local lists = require "cprof.text.lists"
+
+local labels = {}
+
+-- most keys, and values of each, in a summary
+local few_keys <const>, few <const> = 3, 4
+
+local function name(row)
+  return row.value and format.plain(row.value) or "(no label)"
+end
+
+local function columns_of(key)
+  return {
+    columns.of { "total" }, columns.of { "total %", heat = true },
+    { title = "waiting", optional = true, rank = 1, cell = function(on, e)
+      return e.total_wait > 0 and on:time(e.total_wait) or ""
+    end },
+    { title = "times", rank = 2, cell = function(_, e)
+      return e.value and format.calls(e.count) or ""
+    end },
+    { title = "mean", rank = 3, cell = function(on, e)
+      return e.value and e.count > 0 and on:time(e.total // e.count) or ""
+    end },
+    { title = format.plain(key), left = true, least = 20, cut = format.cutname,
+      code = true, names = true, cell = function(_, e) return name(e) end },
+  }
+end
+
+---Prints the table of a key.
+---@param on cprof.Page
+---@param profile cprof.Profile
+---@param key string
+---@param rows cprof.LabelRow[]
+---@param limit integer  values that are shown at most
+function labels.table(on, profile, key, rows, limit)
+  local shown, left, hidden = {}, 0, 0
+  for _, row in ipairs(rows) do
+    if not row.value then
+      if row.total > 0 then shown[#shown + 1] = row end
+    elseif #shown < limit then shown[#shown + 1] = row
+    else hidden, left = hidden + 1, left + row.total end
+  end
+  local list = columns_of(key)
+  columns.heat(shown, "total")
+  on:gap()
+  on:table(list, columns.rows(on, list, shown))
+  if hidden > 0 then
+    on:rest(("… %s, %s %%"):format(format.plural(hidden, "more value"),
+      format.percent(left, profile.measure.whole)))
+  end
+end
+
+-- the values with the largest shares of a key
+local function shares(on, rows)
+  local out = {}
+  for i, row in ipairs(rows) do
+    if #out == few and #rows > few + 1 then
+      out[#out + 1] = ("%d more"):format(#rows - i)
+      break
+    elseif row.total > 0 then
+      out[#out + 1] = ("%s %s %%"):format(name(row), on:share(row.total))
+    end
+  end
+  return out
+end
+
+---Prints a line for each key whose values divide the profile.
+---@param on cprof.Page
+---@param profile cprof.Profile
+function labels.lines(on, profile)
+  if not profile.labels then return end
+  local split, n = counted.split(profile), 0
+  for _, key in ipairs(lists.keys(split)) do
+    local parts = shares(on, split[key])
+    if #parts > 1 and n < few_keys then
+      n = n + 1
+      if n == 1 then on:gap() end
+      on:line(("%s: %s"):format(format.plain(key), table.concat(parts, ", ")))
+    end
+  end
+end
+
+return labels

@@ -1,0 +1,599 @@
+-- must be loaded before cprof
+local driven = require "driven"
+
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local core = require "cprof.core"
+local helper = require "helper"
+local join = require "cprof.profile.join"
+local merge = require "cprof.profile.merge"
+local pprof = require "pprof"
+local profiler = require "cprof"
+
+local ms <const> = 1000000
+
+local function leaf() end
+
+-- what was recorded under each value of a key: value, times, ms
+local function split(p, key)
+  for _, label in ipairs(p.labels or {}) do
+    if label.key == key then
+      local out = {}
+      for i, of in ipairs(label.values) do
+        out[i] = ("%s %d %g"):format(of.value or "(no label)", of.calls,
+          of.total_ns / ms)
+      end
+      return table.concat(out, "; ")
+    end
+  end
+end
+
+-- a server: 2 requests of /login (1 + 3 ms, and 2 + 3 ms in a function that
+-- both endpoints call), 1 of /search (2 + 3 ms), and 4 ms of others
+local function shared() driven.pass(3 * ms) end
+local function login(n) driven.pass(n * ms) shared() end
+local function search() driven.pass(2 * ms) shared() end
+local function handle(path, user, n)
+  local _ <close> = profiler.label { endpoint = path, user = user }
+  if path == "/login" then login(n) else search() end
+end
+local function server()
+  handle("/login", "ann", 1)
+  handle("/login", "bob", 2)
+  handle("/search", "ann")
+  driven.pass(4 * ms)
+end
+
+describe("labels", function()
+  after_each(function() profiler.stop() end)
+
+  it("are zones with the name of their set, in order", function()
+    local function work()
+      do
+        local _ <close> = profiler.label { user = "ann", endpoint = "/login" }
+        leaf()
+      end
+      do
+        local _ <close> = profiler.label { endpoint = "/login", user = "ann" }
+        leaf()
+      end
+      leaf()
+    end
+    local tree, p = helper.shape(work)
+    helper.check(p)
+    assert.equal(helper.dedent [[
+      {endpoint=/login, user=ann} 2
+        leaf 2
+      leaf 1]], tree)
+    local label = helper.named(p, "{endpoint=/login, user=ann}")
+    assert.equal("zone", label.kind)
+    assert.same({ endpoint = "/login", user = "ann" }, label.labels)
+  end)
+
+  it("have strings, numbers and booleans as values", function()
+    local given = { a = "text", b = 200, c = 0.5, d = true, e = false,
+      f = "404", g = "true", h = "", i = 'a "b" \\, c={1}', j = "ä\n\0x",
+      ["k.l-m_N"] = -3, o = "0x10", p = "nan", q = "\xC3\xA0\xFF" }
+    local p = helper.record(function()
+      local _ <close> = profiler.label(given)
+    end)
+    local name = '{a=text, b=200, c=0.5, d=true, e=false, f="404", ' ..
+      'g="true", h="", i="a \\"b\\" \\\\, c={1}", j="ä\n\0x", ' ..
+      'k.l-m_N=-3, o="0x10", p=nan, q=\xC3\xA0\xFF}'
+    assert.same(given, helper.named(p, name).labels)
+  end)
+
+  it("are read of zones whose names have their form, also in C", function()
+    local p = helper.record(function()
+      for _, name in ipairs { "{a=1}", "{b=x, a=2}", "{}", "{a}", "{a=}",
+        "{a=1,b=2}", "{a=1", "{a=1, a=2}", '{a="x}', "{a=1} ", "a=1",
+        '{a="\\"}', "{a=1, }" } do
+        profiler.enter(name)
+        profiler.leave(name)
+      end
+    end)
+    assert.same({ a = 1 }, helper.named(p, "{a=1}").labels)
+    assert.same({ a = 2, b = "x" }, helper.named(p, "{b=x, a=2}").labels)
+    local labels = 0
+    for _, f in ipairs(p.functions) do
+      if f.labels then labels = labels + 1 end
+    end
+    assert.equal(2, labels)
+  end)
+
+  it("must be tables of keys and such values", function()
+    local function wrong(message, ...)
+      local before = table.pack(pcall(profiler.label, ...))
+      profiler.start()
+      local recorded = table.pack(pcall(profiler.label, ...))
+      profiler.stop()
+      assert.same({ false, "label: " .. message, n = 2 }, before)
+      assert.same(before, recorded)
+    end
+    wrong('a table is needed, as in label { endpoint = "/login" }, got a ' ..
+      "string", "x")
+    wrong('a table is needed, as in label { endpoint = "/login" }, got nil',
+      nil)
+    wrong('a key must be a string, as in label { endpoint = "/login" }, ' ..
+      "got a number", { "/login" })
+    wrong("the key 'a b' must consist of letters, digits, '_', '.' and '-'",
+      { ["a b"] = 1 })
+    wrong("the key '' must consist of letters, digits, '_', '.' and '-'",
+      { [""] = 1 })
+    wrong("the value of 'user' must be a string, a number or a boolean, " ..
+      "got a table", { user = {} })
+    local many = {}
+    for i = 1, 33 do many["k" .. i] = i end
+    wrong("more than 32 keys", many)
+  end)
+
+  it("do nothing without keys, and while nothing is recorded", function()
+    assert.is_nil(profiler.label { a = 1 })
+    do local _ <close> = profiler.label { a = 1 } end
+    local function work()
+      local _ <close> = profiler.label {}
+      leaf()
+    end
+    assert.equal("leaf 1", (helper.shape(work)))
+    local late = profiler.label { a = 1 }
+    local p = helper.record(function()
+      local _ <close> = late
+      leaf()
+    end)
+    assert.is_nil(p.labels)
+  end)
+
+  it("say what was recorded under each value", function()
+    local p = driven.parts(server, { c_functions = false })
+    helper.check(p)
+    assert.equal("/login 2 9; /search 1 5; (no label) 0 4",
+      split(p, "endpoint"))
+    assert.equal("ann 2 9; bob 1 5; (no label) 0 4", split(p, "user"))
+    assert.equal(2, #p.labels)
+  end)
+
+  it("within labels: the innermost value of a key counts", function()
+    local p = driven.parts(function()
+      local _ <close> = profiler.label { a = 1, b = "x" }
+      driven.pass(1 * ms)
+      do
+        local _ <close> = profiler.label { a = 2 }
+        driven.pass(2 * ms)
+        local _ <close> = profiler.label { a = 1, c = true }
+        driven.pass(4 * ms)
+      end
+      driven.pass(8 * ms)
+    end, { c_functions = false })
+    helper.check(p)
+    assert.equal("1 2 13; 2 1 2; (no label) 0 0", split(p, "a"))
+    assert.equal("x 1 15; (no label) 0 0", split(p, "b"))
+    assert.equal("(no label) 0 11; true 1 4",
+      split(p, "c"):gsub("^(.*); (.*)$", "%2; %1"))
+  end)
+
+  it("stay with their coroutines", function()
+    local function request(path, n)
+      local _ <close> = profiler.label { endpoint = path }
+      for _ = 1, 3 do
+        driven.pass(n * ms)
+        leaf()
+        coroutine.yield()
+      end
+    end
+    local p = driven.parts(function()
+      local all = { coroutine.wrap(request), coroutine.wrap(request) }
+      for i = 1, 4 do
+        all[1]("/a", 1)
+        driven.pass(100 * ms)
+        all[2]("/b", i == 1 and 10)
+      end
+    end, { c_functions = false })
+    helper.check(p)
+    assert.equal("/b 1 30; /a 1 3; (no label) 0 400", split(p, "endpoint"))
+    local a = assert(p:labelled { endpoint = "/a" })
+    assert.equal(3, helper.find(a, leaf).calls)
+  end)
+
+  it("end when an error leaves their block", function()
+    local function fails()
+      local _ <close> = profiler.label { a = 1 }
+      local _ <close> = profiler.label { b = 2 }
+      driven.pass(ms)
+      error "x"
+    end
+    local p = driven.parts(function()
+      pcall(fails)
+      driven.pass(2 * ms)
+      local co = coroutine.create(fails)
+      coroutine.resume(co)
+      coroutine.close(co)
+      driven.pass(4 * ms)
+    end, { c_functions = false })
+    helper.check(p)
+    assert.equal("1 2 2; (no label) 0 6", split(p, "a"):gsub(
+      "^(%(.*); (1.*)$", "%2; %1"))
+    assert.equal("2 2 2; (no label) 0 0", split(p:labelled { b = 2 }, "b"))
+  end)
+
+  it("without <close> end with their function", function()
+    local function forgets()
+      profiler.label { a = 1 }
+      driven.pass(ms)
+    end
+    local p = driven.parts(function()
+      forgets()
+      driven.pass(2 * ms)
+    end, { c_functions = false })
+    assert.equal("1 1 1; (no label) 0 2", split(p, "a"))
+  end)
+
+  it("may be recursive", function()
+    local function down(n)
+      local _ <close> = profiler.label { depth = n }
+      driven.pass(n * ms)
+      if n > 0 then down(n - 1) end
+    end
+    local p = driven.parts(function() down(3) down(2) end,
+      { c_functions = false })
+    helper.check(p)
+    assert.equal("2 2 4; 3 1 3; 1 2 2; 0 2 0; (no label) 0 0",
+      split(p, "depth"))
+    local two = assert(p:labelled { depth = 2 })
+    helper.check(two)
+    assert.equal(4 * ms, helper.find(two, down).total_ns)
+    assert.equal(0 * ms, helper.find(two, down).self_ns)
+  end)
+
+  it("may begin before a recording, and end after it", function()
+    local p
+    do
+      local _ <close> = profiler.label { a = 0 }
+      p = driven.parts(function()
+        local _ <close> = profiler.label { a = 1 }
+        driven.pass(ms)
+        profiler.stop()
+        leaf()
+      end, { c_functions = false })
+    end
+    helper.check(p)
+    assert.equal("1 1 1; (no label) 0 0", split(p, "a"))
+  end)
+
+  it("are counted alike in every run, and in every mode", function()
+    local function work()
+      for i = 1, 10 do
+        local _ <close> = profiler.label { kind = i % 3, odd = i % 2 == 1 }
+        for _ = 1, i do leaf() end
+      end
+    end
+    local function counts(options)
+      local p, out = helper.record(work, options), {}
+      helper.check(p)
+      for _, pair in ipairs { { kind = 0 }, { kind = 1, odd = true } } do
+        local q = assert(p:labelled(pair))
+        helper.check(q)
+        out[#out + 1] = helper.find(q, leaf).calls
+        out[#out + 1] = q.meta.instructions
+      end
+      return out
+    end
+    assert.same({ 3 + 6 + 9, 1 + 7 }, counts())
+    for _, mode in ipairs { "call", "line" } do
+      assert.same({ 18, 8 }, counts { mode = mode }, mode)
+    end
+    if core.internals() ~= "direct" then return end
+    local counted = counts { mode = "count" }
+    assert.same({ 18, 8 }, { counted[1], counted[3] })
+    assert.same(counted, counts { mode = "count" })
+  end)
+
+  it("are not in samples", function()
+    local p = driven.sample(function()
+      local label <close> = profiler.label { a = 1 }
+      assert.is_nil(label)
+      for _ = 1, 10 do local _ = {} end
+    end)
+    assert.is_nil(p.labels)
+    assert.same({ nil, 'no labels: mode "sample" does not record them; ' ..
+      'modes "call", "line" and "count" do' }, { p:labelled { a = 1 } })
+  end)
+
+  it("are bounded by max_nodes", function()
+    local p = helper.record(function()
+      for i = 1, 1000 do
+        local _ <close> = profiler.label { id = i }
+        leaf()
+      end
+    end, { max_nodes = 100 })
+    helper.check(p)
+    assert.is_true(#p.functions <= 100 and #p.nodes <= 200)
+    assert.is_true(p.meta.truncated > 0)
+  end)
+
+  it("are in files, sums and joined profiles", function()
+    local dir <close> = command.folder()
+    local file = dir:file "a.cprof"
+    local p = driven.parts(server, { c_functions = false, file = file })
+    local saved = dir:file "b.cprof"
+    assert.is_true(p:save(saved))
+    for _, path in ipairs { file, saved } do
+      local q = assert(profiler.load(path))
+      assert.same(p.labels, q.labels)
+      local part = assert(q:labelled { endpoint = "/login" })
+      assert.is_true(part:save(saved .. "2"))
+      local again = assert(profiler.load(saved .. "2"))
+      assert.same(part.labels, again.labels)
+      assert.equal(part:report(), again:report())
+    end
+    local sum = assert(merge.sum { p, assert(profiler.load(file)) })
+    assert.equal("/login 4 18; /search 2 10; (no label) 0 8",
+      split(sum, "endpoint"))
+    local joined = assert(join.profiles(p, assert(profiler.load(file))))
+    assert.equal("/login 2 9; /search 1 5; (no label) 0 4",
+      split(joined, "endpoint"))
+  end)
+
+  it("are in live files", function()
+    local dir <close> = command.folder()
+    local file = dir:file "live.cprof"
+    profiler.start { file = file }
+    local _ <close> = profiler.label { a = "x" }
+    leaf()
+    local p = assert(profiler.load(file))
+    profiler.stop()
+    assert.equal("x", p.labels[1].values[1].value)
+    assert.equal(1, p.labels[1].values[1].calls)
+  end)
+end)
+
+describe("what was recorded under labels", function()
+  local p
+  setup(function() p = driven.parts(server, { c_functions = false }) end)
+
+  it("has the figures of these calls alone", function()
+    local q = assert(p:labelled { endpoint = "/login" })
+    helper.check(q)
+    local of = helper.find(q, shared)
+    assert.same({ 2, 6 * ms }, { of.calls, of.self_ns })
+    assert.same({ 2, 9 * ms }, { helper.find(q, login).calls,
+      helper.find(q, login).total_ns })
+    assert.same({ 0, 9 * ms }, { helper.find(q, handle).calls,
+      helper.find(q, handle).total_ns })
+    assert.is_nil(helper.find(q, search))
+    assert.same({ 9 * ms, 9 * ms }, { q.program_ns, q.meta.wall_ns })
+    assert.equal("/login 2 9; (no label) 0 0", split(q, "endpoint"))
+  end)
+
+  it("is that under all of them", function()
+    local q = assert(p:labelled { endpoint = "/login", user = "bob" })
+    helper.check(q)
+    assert.equal(5 * ms, q.program_ns)
+    local once = assert(p:labelled { user = "bob" })
+    assert.equal(5 * ms,
+      assert(once:labelled { endpoint = "/login" }).program_ns)
+    assert.same({ nil, "nothing was recorded under endpoint=/search, " ..
+      "user=bob" }, { p:labelled { endpoint = "/search", user = "bob" } })
+  end)
+
+  it("can be the whole", function()
+    assert.equal(p.program_ns, assert(p:labelled {}).program_ns)
+  end)
+
+  it("is said in the header", function()
+    local text = p:labelled { user = "bob" }:report()
+    assert.is_truthy(text:find(
+      "\nonly under user=bob (5.00ms of 18.0ms)\n5.00ms wall: 5.00ms CPU\n" ..
+      "3 calls, ", 1, true), text)
+  end)
+
+  it("must have been recorded", function()
+    assert.same({ nil, "no label has endpoint=/logon; there are: /login, " ..
+      "/search" }, { p:labelled { endpoint = "/logon" } })
+    assert.same({ nil, "no label has the key 'endpont'; there are: " ..
+      "endpoint, user" }, { p:labelled { endpont = "/login" } })
+    assert.same({ nil, "no labels were recorded" },
+      { helper.record(leaf):labelled { endpoint = "/login" } })
+  end)
+
+  it("is asked for by keys and values", function()
+    assert.has_error(function() p:labelled "x" end,
+      "labelled: a table of keys and values is needed, got a string")
+    assert.has_error(function() p:labelled { "x" } end,
+      "labelled: a key must be a string, got a number")
+    assert.has_error(function() p:labelled { a = {} } end,
+      "labelled: the value of 'a' must be a string, a number or a boolean, " ..
+      "got a table")
+  end)
+
+  it("has no lines, which are counted for all labels", function()
+    local q = assert(driven.parts(server, { mode = "line" }):labelled
+      { endpoint = "/login" })
+    helper.check(q)
+    assert.has_error(function() q:annotate() end,
+      "annotate: lines are counted for all labels together")
+    assert.has_error(function() q:export("lcov", os.tmpname()) end,
+      "export: format lcov needs lines: lines are counted for all labels " ..
+      "together")
+  end)
+
+  it("has allocations", function()
+    local function allocate(n)
+      local _ <close> = profiler.label { n = n }
+      for _ = 1, n do local _ = {} end
+    end
+    local q = helper.record(function() allocate(3) allocate(500) end,
+      { memory = true })
+    local few, many = assert(q:labelled { n = 3 }),
+      assert(q:labelled { n = 500 })
+    assert.equal(497, many.functions[1].total_allocs -
+      few.functions[1].total_allocs)
+  end)
+
+  it("has the overhead of these calls", function()
+    local function work(n)
+      local _ <close> = profiler.label { n = n }
+      for _ = 1, n do leaf() end
+    end
+    local q = helper.record(function() work(100) work(300) end)
+    local sum = 0
+    for _, n in ipairs { 100, 300 } do
+      local part = assert(q:labelled { n = n })
+      helper.check(part)
+      sum = sum + part.meta.overhead_ns
+    end
+    assert.is_true(sum > 0 and sum <= q.meta.overhead_ns)
+  end)
+
+  it("shows no functions of cprof in a recording", function()
+    local recorded = helper.record(function()
+      local _ = p:labelled { user = "bob" }
+    end)
+    for _, f in ipairs(recorded.functions) do
+      assert.is_nil(f.source:find("lua/cprof", 1, true), f.title)
+    end
+  end)
+end)
+
+describe("the command, of labels,", function()
+  local dir, file
+  setup(function()
+    dir = command.folder()
+    file = dir:file "run.cprof"
+    assert(driven.parts(server, { c_functions = false }):save(file))
+  end)
+  teardown(function() getmetatable(dir).__close(dir) end)
+
+  it("prints what each value took", function()
+    assert.equal([[
+ total  total %  times    mean  endpoint
+9.00ms     50.0      2  4.50ms  /login
+5.00ms     27.8      1  5.00ms  /search
+4.00ms     22.2                 (no label)
+
+ total  total %  times    mean  user
+9.00ms     50.0      2  4.50ms  ann
+5.00ms     27.8      1  5.00ms  bob
+4.00ms     22.2                 (no label)
+]], (command.cprof("labels", file)))
+    assert.equal([[
+only under endpoint=/login (9.00ms of 18.0ms)
+
+ total  total %  times    mean  user
+5.00ms     55.6      1  5.00ms  bob
+4.00ms     44.4      1  4.00ms  ann
+]], (command.cprof("labels", "--label", "endpoint=/login", file, "user")))
+    local out = command.cprof("labels", "--limit=1", file, "endpoint")
+    assert.is_truthy(out:find("\n… 1 more value, 27.8 %\n", 1, true), out)
+  end)
+
+  it("limits reports, functions and exports to labels", function()
+    local under = "only under endpoint=/login, user=bob (5.00ms of 18.0ms)\n"
+    for _, name in ipairs { "report", "tree", "callgraph", "flame" } do
+      local out = command.cprof(name, "--label", "endpoint=/login",
+        "--label=user=bob", file)
+      assert.is_truthy(out:find("\n" .. under, 1, true), out)
+    end
+    local out = command.cprof("report", "--label", "user=bob", file)
+    assert.is_truthy(out:find("\nNext: cprof show --label user=bob ", 1,
+      true), out)
+    out = command.cprof("show", "--label", "user=bob", file, "login")
+    assert.is_truthy(out:find("\nonly under user=bob (5.00ms of 18.0ms)\n" ..
+      "5.00ms total (100.0 %), 2.00ms self (40.0 %), 1 call\n", 1, true), out)
+    assert.is_truthy(out:find("lines are counted for all labels together", 1,
+      true), out)
+    out = command.cprof("export", "--format=folded", "--label", "user=bob",
+      file)
+    assert.is_truthy(out:find "login [^;]*;shared [^;]* 3000000\n", out)
+    assert.is_nil(out:find("search", 1, true), out)
+  end)
+
+  it("prints the shares of each key's values below a report", function()
+    assert.is_truthy(command.cprof("report", file):find(
+      "\n\nendpoint: /login 50.0 %, /search 27.8 %, (no label) 22.2 %\n" ..
+      "user: ann 50.0 %, bob 27.8 %, (no label) 22.2 %\n", 1, true))
+    local out = command.cprof("report", "--label", "endpoint=/login", file)
+    assert.is_truthy(out:find("\n\nuser: bob 55.6 %, ann 44.4 %\n", 1, true),
+      out)
+    assert.is_nil(out:find("\nendpoint: ", 1, true), out)
+    local many = dir:file "many.cprof"
+    assert(driven.parts(function()
+      for i = 1, 7 do
+        for _, key in ipairs { "a", "b", "c", "d" } do
+          local _ <close> = profiler.label { [key] = i }
+          driven.pass(i * ms)
+        end
+      end
+    end, { c_functions = false }):save(many))
+    out = command.cprof("report", many)
+    assert.is_truthy(out:find(
+      "\na: 7 6.2 %, 6 5.4 %, 5 4.5 %, 4 3.6 %, 3 more\nb: ", 1, true), out)
+    assert.is_truthy(out:find("\nc: ", 1, true), out)
+    assert.is_nil(out:find("\nd: ", 1, true), out)
+  end)
+
+  it("compares what is under labels", function()
+    local other = dir:file "faster.cprof"
+    assert(driven.parts(function() handle("/login", "ann", 1) end,
+      { c_functions = false }):save(other))
+    local out = command.cprof("diff", "--label", "endpoint=/login", file,
+      other, "--width=300")
+    assert.is_truthy(out:find("clock monotonic, only under endpoint=/login " ..
+      "(9.00ms of 18.0ms)\n", 1, true), out)
+    assert.is_truthy(out:find("change: -5.00ms (-55.6 %), -3 calls", 1, true),
+      out)
+    local _, err = command.cprof("diff", "--label", "endpoint=/search", file,
+      other)
+    assert.equal("cprof diff: " .. other .. ": --label: no label has " ..
+      "endpoint=/search; there are: /login\n", err)
+  end)
+
+  it("names what there is", function()
+    local function fails(message, ...)
+      local _, err, status = command.cprof(...)
+      assert.same({ ("cprof %s: %s\n"):format((...), message), 2 },
+        { err, status })
+    end
+    fails("--label: no label has endpoint=/x; there are: /login, /search",
+      "report", "--label", "endpoint=/x", file)
+    fails("--label: no label has the key 'x'; there are: user, endpoint",
+      "tree", "--label", "x=1", file)
+    fails("option '--label' must be KEY=VALUE (endpoint=/login), got 'x'; " ..
+      "see cprof show --help", "show", "--label", "x", file, "login")
+    fails("no label has the key 'x'; there are: user, endpoint", "labels",
+      file, "x")
+    fails("format lcov needs lines: lines are counted for all labels together",
+      "export", "--format=lcov", "--label", "user=bob", file)
+    local other = dir:file "other.cprof"
+    assert(helper.record(leaf):save(other))
+    fails("no labels were recorded", "labels", other)
+    assert(driven.sample(function()
+      for _ = 1, 9 do local _ = {} end
+    end):save(other))
+    fails("no labels: samples have none; record without --sample", "labels",
+      other)
+  end)
+
+  it("writes them into pprof and JSON", function()
+    local _, err, status = command.cprof("export", "--format=pprof", "-o",
+      dir:file "out.pb", file)
+    assert.same({ "", 0 }, { err, status })
+    local sums = {}
+    local data = command.read(dir:file "out.pb")
+    if data:sub(1, 2) == "\x1f\x8b" then
+      data = command.shell("gzip -dc " .. dir:file "out.pb")
+    end
+    for _, sample in ipairs(pprof(data).samples) do
+      local key = ("%s %s"):format(sample.labels.endpoint, sample.labels.user)
+      sums[key] = (sums[key] or 0) + sample.ns
+    end
+    assert.same({ ["/login ann"] = 4 * ms, ["/login bob"] = 5 * ms,
+      ["/search ann"] = 5 * ms, ["nil nil"] = 4 * ms }, sums)
+    local out = command.cprof("export", "--format=json", file)
+    assert.is_truthy(out:find('"labels":{"endpoint":"/login","user":"bob"}',
+      1, true), out)
+    assert.is_truthy(out:find('\n"labels":[{"key":"endpoint","values":[' ..
+      '{"calls":2,"total_ns":9000000,"total_wait_ns":0,' ..
+      '"value":"/login"},', 1, true), out)
+  end)
+end)
