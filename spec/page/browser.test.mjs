@@ -991,6 +991,7 @@ describe("the call tree", () => {
       const functions = await page.$$eval("tbody tr", (all) =>
         all.slice(0, 12).map((tr) => [...tr.cells].map((c) => c.textContent)),
       );
+      assert.equal(functions.length, 12);
       await open(name, "view=tree&inverted=1&open=-");
       const rows = new Map(
         (await rowsOf()).map(({ name: f, cells }) => [
