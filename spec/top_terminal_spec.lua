@@ -332,8 +332,11 @@ describe("cprof top and its program", function()
     program.status = 0
     assert.is_nil(follower:load())
     assert.is_true(follower:settled() and follower.final)
-    assert.equal("ended; the file cannot be read any more",
-      follower.status.text)
+    local gone <const> = "ended; the file cannot be read any more"
+    assert.equal(gone, follower.status.text)
+    -- and says so from then on
+    assert.is_nil(follower:load())
+    assert.equal(gone, follower.status.text)
   end)
 
   it("do not end before the process does", function()
