@@ -78,7 +78,11 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  SPEC_LUA="$(lastword $(LUA))" SPEC_INCLUDE="$(LUA_INCDIR)" \
 		  SPEC_LINK="$(LUA_LINK)" SPEC_DIR="$(abspath $(LUA_DIR))" \
 		  SPEC_SHARE="$(SHARE)/5.4/?.lua;$(SHARE)/5.4/?/init.lua;;"
-BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
+# What specs record, and which of their programs listen, is neither the user's
+# nor that of specs that run at the same time.
+APART		= XDG_RUNTIME_DIR= TMPDIR="$${SPEC_TMPDIR:-$(CURDIR)/$(B)}"
+BUSTED		= $(PATHS) $(APART) $(LUA) $(if $(LUA_DIR),-lloops) \
+		  /usr/bin/busted
 
 .PHONY: all amalgamation rockspec reference strings host demo test specs \
 	specs-ready test-load test-public test-versions test-suites test-platforms \
@@ -369,7 +373,7 @@ test-html: deps-html
 pages: deps-browser
 	@$(MAKE) --no-print-directory all
 	@mkdir -p $(B)/page
-	@$(PATHS) $(LUA) spec/page/pages.lua $(B)/page \
+	@$(PATHS) $(APART) $(LUA) spec/page/pages.lua $(B)/page \
 	  >$(B)/page/log 2>&1 || { cat $(B)/page/log; exit 1; }
 	@$(MAKE) --no-print-directory $(B)/spec_host.so
 	@$(PATHS) $(LUA) spec/page/stall.lua $(B)/page

@@ -331,6 +331,38 @@ describe("a program that listens", function()
     end
   end)
 
+  it("has one state that makes its file, of those that begin at once",
+    function()
+      local out = helper.run [=[
+        local host = require "spec_host"
+        for _ = 1, 20 do
+          local path = os.tmpname()
+          local results = host.threads(([[
+            local core = require "cprof.core"
+            local path, all = %q, 4
+            -- waits until all threads have come here
+            local function meet(at)
+              local mine <close> = io.open(path, "a")
+              mine:write(at) mine:flush()
+              repeat
+                local f <close> = io.open(path)
+                local _, there = f:read "a":gsub(at, "")
+              until there == all
+            end
+            meet "b"
+            local listener, states = core.listen(
+              core.signalnumber "URG", print)
+            meet "e"
+            return tostring(listener and states)]]):format(path), 4)
+          os.remove(path)
+          table.sort(results)
+          local states = table.concat(results, " ")
+          assert(states == "1 2 3 4", states)
+        end
+        print "good"]=]
+      assert.equal("good\n", out)
+    end)
+
   it("records a child of a fork into a file of its own", function()
     local dir <close> = command.folder()
     local out, err = beside(dir, auto, ":", [[
@@ -380,6 +412,24 @@ describe("cprof attach", function()
         err)
     end
   end)
+
+  it("prints the report although the recording is removed meanwhile",
+    function()
+      local dir <close> = command.folder()
+      dir:file("gone.lua", [[
+        local recordings = require "cprof.system.recordings"
+        local finish = recordings.finish
+        function recordings.finish(path)
+          finish(path)
+          os.remove(path)
+        end]])
+      local _, err = beside(dir, auto, "$SPEC_LUA -l gone " ..
+        q(os.getenv "PWD") .. "/lua/cprof/bin/cprof attach --exact " ..
+        "--seconds 0.1 $pid >report; echo status $? >>report")
+      local report = command.read(dir:file "report")
+      assert.is_truthy(report:find "^cprof: x.lua\n", report .. err)
+      assert.is_truthy(report:find "\nstatus 0\n$", report .. err)
+    end)
 
   it("finds the coroutine that runs and never yields", function()
     if require "cprof.core".internals() ~= "direct" then return end
@@ -601,7 +651,7 @@ describe("cprof attach", function()
       local dir <close> = command.folder()
       local out, err = beside(dir, auto, [[pid=$(cat daemon)
         attached '0 1' --exact -o a.cprof >/dev/null
-        cprof attach | grep -c x.lua
+        cprof attach | grep -c "^ *$pid "
         attached '1 1' --exact -o b.cprof >/dev/null
         touch stop
         while kill -0 $pid; do sleep 0.02; done 2>/dev/null]], [[

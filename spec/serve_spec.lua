@@ -589,6 +589,7 @@ local function served(...)
     local _, _, status = command.shell(("kill -INT %d; " ..
       "for i in $(seq %d); do kill -0 %d 2>/dev/null || exit 0; " ..
       "sleep 0.05; done; exit 9"):format(self.pid, patience, self.pid))
+    self.pid = nil  -- another process may get the number
     return status
   end
   setmetatable(self, { __close = function()

@@ -56,10 +56,17 @@ local function left(t)
   return tonumber(screen:match "status (%d+)"), screen
 end
 
+-- ends the program that `record` has started, once: then another process may
+-- get its number
+local function finish(t, how)
+  os.execute(("kill %s %s 2>/dev/null"):format(how or "", t.pid))
+  t.pid = nil
+end
+
 local function close(t)
   t.folder:file("stop", "")
   getmetatable(t).__close()
-  if t.pid then os.execute(("kill %s 2>/dev/null"):format(t.pid)) end
+  if t.pid then finish(t) end
   os.execute("rm -rf " .. q(t.folder.path))
 end
 
@@ -195,7 +202,7 @@ describe("cprof top on a terminal", function()
       local pid = record(t)
       top(t, "", "--interval", "0.2", pid)
       more_calls(t, calls(t:wait "running, .- leaf\n"))
-      os.execute("kill -9 " .. pid)
+      finish(t, "-9")
       t:wait "killed, %d"
       t:keys "q"
       assert.equal(0, (left(t)))
@@ -204,7 +211,7 @@ describe("cprof top on a terminal", function()
 
   it("pauses, marks, and shows what came since", function()
     within(100, 24, function(t)
-      local pid = record(t)
+      record(t)
       top(t, "", "--interval", "0.2", "x.cprof")
       t:wait "running, .- leaf\n"
       t:keys "Space"
@@ -222,7 +229,7 @@ describe("cprof top on a terminal", function()
       t:wait "since the start"
       t:keys "w"
       t:wait "last %d[%d.:]+s?  every"
-      os.execute("kill " .. pid)
+      finish(t)
       t:keys "q"
       assert.equal(0, (left(t)))
     end)
@@ -230,7 +237,7 @@ describe("cprof top on a terminal", function()
 
   it("follows the size of the terminal", function()
     within(80, 24, function(t)
-      local pid = record(t)
+      record(t)
       top(t, "", "x.cprof")
       assert.is_nil(t:wait "\n%? Help":find("calls/s", 1, true))
       t:resize(200, 60)
@@ -243,7 +250,7 @@ describe("cprof top on a terminal", function()
       end)
       t:resize(40, 10)
       t:wait "^cprof top: [^\n]*running, [^\n]*\n[^\n]*\n[^\n]*\n[^\n]*\n"
-      os.execute("kill " .. pid)
+      finish(t)
       t:keys "q"
       assert.equal(0, (left(t)))
     end)
@@ -253,12 +260,12 @@ end)
 describe("cprof top leaves the terminal as it was", function()
   it("after Ctrl-C", function()
     within(80, 24, function(t)
-      local pid = record(t)
+      record(t)
       top(t, "", "x.cprof")
       t:wait "\n%? Help"
       t:keys "C-c"
       assert.equal(130, (left(t)))
-      os.execute("kill " .. pid)
+      finish(t)
     end)
   end)
 
@@ -325,8 +332,11 @@ describe("cprof top and its program", function()
     program.status = 0
     assert.is_nil(follower:load())
     assert.is_true(follower:settled() and follower.final)
-    assert.equal("ended; the file cannot be read any more",
-      follower.status.text)
+    local gone <const> = "ended; the file cannot be read any more"
+    assert.equal(gone, follower.status.text)
+    -- and says so from then on
+    assert.is_nil(follower:load())
+    assert.equal(gone, follower.status.text)
   end)
 
   it("do not end before the process does", function()
@@ -397,7 +407,7 @@ end)
 describe("cprof top's colours", function()
   it("heed NO_COLOR", function()
     within(80, 24, function(t)
-      local pid = record(t)
+      record(t)
       top(t, "", "x.cprof")
       t:wait "\n%? Help"
       local colour <const> = "\27%[[%d;]*[34][0-8][;m]"
@@ -412,7 +422,7 @@ describe("cprof top's colours", function()
       assert.is_nil(t:screen "-e":find(colour))
       t:keys "q"
       left(t)
-      os.execute("kill " .. pid)
+      finish(t)
     end)
   end)
 end)

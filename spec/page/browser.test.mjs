@@ -64,8 +64,12 @@ async function memory() {
   const { processInfo } = await session.send("SystemInfo.getProcessInfo");
   const of = ({ type, id }) => {
     if (type !== "renderer") return 0;
-    const status = readFileSync(`/proc/${id}/status`, "utf8");
-    return Number(status.match(/RssAnon:\s+(\d+)/)[1]) * 1024;
+    try {
+      const status = readFileSync(`/proc/${id}/status`, "utf8");
+      return Number(status.match(/RssAnon:\s+(\d+)/)?.[1] ?? 0) * 1024;
+    } catch {
+      return 0; // that of a page before has ended meanwhile
+    }
   };
   return Math.max(...processInfo.map(of));
 }
@@ -1025,6 +1029,7 @@ describe("the call tree", () => {
       const functions = await page.$$eval("tbody tr", (all) =>
         all.slice(0, 12).map((tr) => [...tr.cells].map((c) => c.textContent)),
       );
+      assert.equal(functions.length, 12);
       await open(name, "view=tree&inverted=1&open=-");
       const rows = new Map(
         (await rowsOf()).map(({ name: f, cells }) => [
@@ -2450,7 +2455,7 @@ describe("a million nodes", () => {
       many.median < few.median * 20 + 250,
       `${many.median} ${few.median}`,
     );
-    assert.ok(many.heap < 1e9, `${many.heap}`);
+    assert.ok(many.heap > 0 && many.heap < 1e9, `${many.heap}`);
     assert.deepEqual(faults, []);
   });
 });

@@ -2,12 +2,14 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, afterEach, describe, it } from "node:test";
 import { build, drawn, note, patience, start } from "./browser.mjs";
 import { legible, watch } from "./legible.mjs";
+
+mkdirSync(`${build}/screenshots`, { recursive: true });
 
 const { browser, close } = await start().catch((error) => {
   process.stderr.write(`${error.message}\n`);
@@ -68,7 +70,7 @@ async function run(name, text, ...words) {
     {
       cwd: folder,
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, TMPDIR: folder },
+      env: { ...process.env, TMPDIR: folder, XDG_RUNTIME_DIR: "" },
     },
   );
   servers.push(server);

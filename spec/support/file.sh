@@ -15,8 +15,10 @@ began=$(date +%s)
 while sleep 5 && kill -0 $$; do
   [ -z "$(find "$SPEC_TMPDIR/running" -mmin +15)" ] || pkill -P $$ timeout
 done > /dev/null 2>&1 &
+watch=$!
 timeout 2400 make -s specs SPEC="$3" $(cat "$1/$2.make") > "$log" 2>&1
 status=$?
+kill $watch
 {
   echo "took $(($(date +%s) - began)) s"
   echo "status $status"

@@ -70,8 +70,9 @@ void hot_follow (Hot *h) {
 
 
 void hot_keeplook (Hot *h) {
-  Figures *f = h->recording->figures;
+  Figures *f;
   if (h->recording == NULL || !h->look->on) return;
+  f = h->recording->figures;
   f->look = h->look->last;
   f->thread = h->look->thread;
 }

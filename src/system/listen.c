@@ -601,8 +601,13 @@ static int listen_fail (lua_State *L, const char *why) {
 }
 
 
-/* Adds a listener, a copy of '*with'. NULL: there is no room. */
-static Listener *listen_begin (const Listener *with, lua_State *main) {
+/*
+** Adds a listener, a copy of '*with'. NULL: there is no room. Sets '*states' to
+** the number of states of this process that listen: of threads that begin at
+** once, one alone gets 1.
+*/
+static Listener *listen_begin (const Listener *with, lua_State *main,
+                               int *states) {
   Listener *l;
   listen_acquire();
   l = listen_main(NULL);
@@ -611,6 +616,7 @@ static Listener *listen_begin (const Listener *with, lua_State *main) {
     platform_fence();  /* handlers read it without the lock */
     l->main = main;
   }
+  *states = listen_countours();
   listen_release();
   return l;
 }
@@ -627,6 +633,7 @@ static int listen_listen (lua_State *L) {
   Listener with, *l;
   Library library;
   lua_State *main;
+  int states;
   pthread_once(&listen_once, listen_watchforks);
   memset(&with, 0, sizeof with);
   with.number = (int)luaL_checkinteger(L, 1);
@@ -651,7 +658,7 @@ static int listen_listen (lua_State *L) {
   main = lua_tothread(L, -1);
   lua_pop(L, 1);
   running_begin(&with.running, main, &library);
-  l = listen_begin(&with, main);
+  l = listen_begin(&with, main, &states);
   if (l == NULL) {
     running_end(&with.running);
     return listen_fail(L, "too many Lua states of this process listen");
@@ -661,7 +668,7 @@ static int listen_listen (lua_State *L) {
     listen_end(l);
     return listen_fail(L, why);
   }
-  lua_pushinteger(L, listen_countours());
+  lua_pushinteger(L, states);
   return 2;
 }
 

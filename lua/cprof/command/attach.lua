@@ -339,8 +339,9 @@ end
 
 -- Prints the report of a recording, and writes its page.
 local function finish_file(parsed, file, fail)
-  recordings.finish(file)
+  -- few recordings are kept: others that end may remove this one
   local profile = input.load(file, fail)
+  recordings.finish(file)
   local page, ok, why = parsed.page, true, nil
   if page then ok, why = profile:export("html", page) end
   local last = summary.ending(profile, { kept = ok and page or kept(parsed),

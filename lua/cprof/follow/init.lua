@@ -138,7 +138,8 @@ function Follower:load()
   local running = program ~= nil and program:running()
   if not self.path and program then self.path = program:recording() end
   if before and self.final and self:settled() then
-    self.status = status_of(self, before.meta, running)
+    self.status = self.lost and gone(self, running) or
+      status_of(self, before.meta, running)
     return nil
   end
   local profile = self.path and cprof.load(self.path)
