@@ -89,11 +89,12 @@ describe("the time of the garbage collector", function()
       assert.equal(options.gc or false, p.meta.gc and p.meta.gc_steps > 0)
       return text:match "[%d,]+ calls, [%d,]+ functions", nodes
     end
-    for _, mode in ipairs { "call", "line" } do
-      local calls, nodes = counted { mode = mode }
+    for _, mode in ipairs { "call", "line", "trace" } do
+      local trace = mode == "trace" and function() end or nil
+      local calls, nodes = counted { mode = mode, trace = trace }
       for _, options in ipairs { { gc = true }, { gc = true, memory = true },
         { gc = true, memory = "live" } } do
-        options.mode = mode
+        options.mode, options.trace = mode, trace
         local text, n = counted(options)
         assert.equal(calls, text)
         assert.equal(nodes, n)
@@ -256,28 +257,33 @@ describe("the time of the garbage collector", function()
   end)
 
   with("has the time of finalizers, which may do anything", function()
-    local done = 0
+    local done
     local acts = {
       function() end, profiler.stop, profiler.reset, profiler.pause,
       function() profiler.snapshot() end, function() error "x" end,
       function() collectgarbage() end,
       function()
         profiler.stop()
-        profiler.start { gc = true, compensate = false }
+        pcall(profiler.start, { gc = true, compensate = false })
       end,
       function() coroutine.wrap(make)(100) end,
     }
-    for _, act in ipairs(acts) do
-      profiler.start { gc = true, memory = true }
-      for _ = 1, 1000 do
-        setmetatable({}, { __gc = function() done = done + 1 act() end })
-        make(50)
+    for _, options in ipairs { { gc = true, memory = true },
+      { gc = true, memory = true, mode = "trace",
+        trace = function() return {} end } } do
+      done = 0
+      for _, act in ipairs(acts) do
+        profiler.start(options)
+        for _ = 1, 1000 do
+          setmetatable({}, { __gc = function() done = done + 1 act() end })
+          make(50)
+        end
+        profiler.stop()
+        collectgarbage()
+        profiler.stop()  -- up to Lua 5.4.3, finalizers can start it
       end
-      profiler.stop()
-      collectgarbage()
-      profiler.stop()  -- up to Lua 5.4.3, finalizers can start it
+      assert.is_true(done >= 1000 * #acts)
     end
-    assert.is_true(done >= 1000 * #acts)
   end)
 
   with("needs no coroutine to live for long", function()
@@ -325,9 +331,9 @@ describe("the time of the garbage collector", function()
   end)
 
   it("needs times, and Lua's own structures", function()
-    for _, mode in ipairs { "trace", "sample", usable and "count" or nil } do
+    for _, mode in ipairs { "sample", usable and "count" or nil } do
       assert.has_error(function() profiler.start { mode = mode, gc = true } end,
-        'start: option \'gc\' needs mode = "call" or "line"')
+        'start: option \'gc\' needs mode = "call", "line" or "trace"')
     end
     if not usable then
       assert.has_error(function() profiler.start { gc = true } end,
@@ -380,8 +386,7 @@ describe("the time of the garbage collector", function()
     local code = [[
       local profiler = require "cprof"
       arm()
-      local started = pcall(profiler.start,
-        { gc = true, memory = true, mode = "line", compensate = false })
+      local started = pcall(profiler.start, options)
       local ok, why = pcall(function()
         local out = {}
         for i = 1, 300 do
@@ -396,6 +401,10 @@ describe("the time of the garbage collector", function()
       profiler.stop()
       return (ok and "fine" or why) .. tostring(started)
     ]]
-    nomemory.harmless(code)
+    for _, more in ipairs { 'mode = "line"',
+      'mode = "trace", trace = function() end' } do
+      nomemory.harmless(("local options = { gc = true, memory = true, " ..
+        "compensate = false, %s }\n"):format(more) .. code)
+    end
   end)
 end)

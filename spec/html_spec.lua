@@ -715,6 +715,57 @@ describe("cprof html", function()
       return assert(require "cprof.html.traced".read(dir:file "p.json", limit))
     end
 
+    -- a file with 4 calls of f, in which the collector makes 1 to 4 steps of
+    -- 10 µs, and which take longer
+    local function collected(limit)
+      local dir <close> = command.folder()
+      local events, at = { "[" }, 0
+      local function add(name, phase, us)
+        at = at + us
+        events[#events + 1] = ('{"name":"%s","ph":"%s","ts":%d.000,"pid":1,' ..
+          '"tid":1},'):format(name, phase, at)
+      end
+      for i = 1, 4 do
+        add("f", "B", 0)
+        for _ = 1, i do
+          add("(garbage collector)", "B", 5)
+          add("(garbage collector)", "E", 10)
+        end
+        add("f", "E", 5)
+      end
+      write(dir:file "p.json", table.concat(events, "\n"))
+      local trees = {}
+      local read = assert(require "cprof.html.traced".read(dir:file "p.json",
+        limit))
+      local of = require "cprof.html.traced".of(read, 0, function()
+        return 1
+      end, trees)
+      return { of.calls, of.shown, of.steps, of.threads[1].n,
+        of.threads[1].steps, trees[1].n }
+    end
+
+    it("tells steps of the garbage collector from calls", function()
+      assert.same({ 4, 4, 10, 4, 10, 15 }, collected())
+      -- the shortest are left out, so that 4 calls and 2 steps are shown
+      assert.same({ 4, 4, 10, 4, 2, 7 }, collected(6))
+      if releases.without_gc() then return end
+      local dir <close> = command.folder()
+      write(dir:file "p.lua", [[
+        local t
+        for i = 1, 200000 do t = { i, { i } } end]])
+      local _, err, status = within(dir, "run --quiet --gc -o p.cprof " ..
+        "--trace=p.json p.lua")
+      assert.equal(0, status, err)
+      _, err, status = within(dir, "html --trace=p.json p.cprof")
+      assert.equal(0, status, err)
+      local p = assert(profiler.load(dir:file "p.cprof"))
+      local trace = page.data(command.read(dir:file "p.html")).trace
+      assert.is_true(trace.steps > 3)
+      assert.equal(p.meta.gc_steps, trace.steps)
+      assert.equal(trace.steps, trace.threads[1].steps)
+      assert.equal(trace.calls, trace.threads[1].n)
+    end)
+
     it("shows calls that never end, however many they are", function()
       local few = shown(6, function(add)
         for i = 1, 20 do add("B", i) end

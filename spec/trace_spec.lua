@@ -4,6 +4,9 @@ local command = require "command"
 local helper = require "helper"
 local host = require "spec_host"
 local profiler = require "cprof"
+local releases = require "releases"
+
+local with_gc = releases.it(_ENV, releases.without_gc())
 
 local function leaf() end
 local function tail() return leaf() end
@@ -501,6 +504,189 @@ describe("a trace", function()
       "e0coroutine.wrap l0coroutine.wrap e0coroutine.wrap function " ..
       "e1body e2coroutine.yield l0coroutine.wrap function " ..
       "e0leaf l0leaf", table.concat(depths, " "))
+  end)
+end)
+
+describe("a trace with gc = true", function()
+  local function garbage(n)
+    local t
+    for i = 1, n do t = { i, { i } } end
+    return t
+  end
+
+  -- other specs may have left a large heap, which is collected less often:
+  -- so a cycle begins at once after the one before, and steps are small
+  before_each(function()
+    collectgarbage("incremental", 100, 20)
+    collectgarbage()
+  end)
+
+  after_each(function()
+    profiler.stop()
+    collectgarbage("incremental", 200, 100)
+  end)
+
+  -- Time passes only in `make`, and in finalizers: a step takes as long as
+  -- those that run in it.
+  with_gc("has each step of the collector, with the time that it took",
+    function()
+      for kind, how in pairs { incremental = "100, 100, 10",
+                               generational = "5" } do
+        local S = host.state()
+        S:run [[require "spec_zones".clock(true)]]
+        local result = S:run(([[
+          local profiler, zones = require "cprof", require "spec_zones"
+          collectgarbage(%q, %s)
+          local sums = { steps = 0, made = 0, wrong = 0 }
+          -- ns of the steps below each function
+          local below = setmetatable({}, { __index = function() return 0 end })
+          local open, ran, before, begun = {}, 0, 0, 0
+          local metatable = { __gc = function()
+            zones.pass(1000)
+            ran = ran + 1
+          end }
+          local function make(n)
+            for i = 1, n do
+              zones.pass(7)
+              sums.made = sums.made + 1
+              setmetatable({ {}, i }, metatable)
+            end
+          end
+          local function work()
+            make(2000)
+            pcall(function() make(100) error "no" end)
+            coroutine.wrap(function()
+              make(2000)
+              coroutine.yield()
+              make(1)
+            end)()
+            make(2000)
+          end
+          local function tell(event, depth, title, since, took)
+            local name = title:match "^(.-) %%(" or title
+            if name ~= "(garbage collector)" then
+              open[depth] = event == "enter" and name or nil
+            elseif event == "enter" then
+              sums.steps = sums.steps + 1
+              begun = since
+              if took then sums.wrong = sums.wrong + 1 end
+              sums.ran = ran - before
+            else
+              if took ~= since - begun or took ~= sums.ran * 1000 then
+                sums.wrong = sums.wrong + 1
+              end
+              local of = open[depth - 1]
+              below[of] = below[of] + took
+            end
+            before = ran
+          end
+          profiler.start { mode = "trace", gc = true, trace = tell,
+            exclude = { ".pass " } }
+          work()
+          profiler.stop()
+          local p = profiler.snapshot()
+          local of = {}
+          for _, f in ipairs(p.functions) do of[f.name] = f end
+          local zone = of["(garbage collector)"]
+          for _, node in ipairs(p.nodes) do
+            if node.func == zone.id then
+              local name = p.functions[p.nodes[node.parent].func].name
+              below[name] = below[name] - node.self_ns
+            end
+          end
+          for _, ns in pairs(below) do
+            if ns ~= 0 then sums.wrong = sums.wrong + 1 end
+          end
+          return table.concat({ tostring(sums.steps > 1),
+            tostring(zone.self_ns > 100000), sums.wrong,
+            sums.steps - p.meta.gc_steps, zone.calls,
+            of.make.self_ns - 7 * sums.made,
+            p.meta.wall_ns - p.nodes[1].total_ns }, " ")]]):format(kind, how))
+        S:close()
+        assert.equal("true true 0 0 0 0 0", result, kind)
+      end
+    end)
+
+  with_gc("has the steps of the collector in the coroutine that ran",
+    function()
+      local function work()
+        local co = coroutine.wrap(function()
+          garbage(20000)
+          coroutine.yield()
+          garbage(20000)
+        end)
+        co()
+        garbage(20000)
+        co()
+      end
+      -- what a trace in a file of this kind has, and the profile
+      local function recorded(ending)
+        local path = os.tmpname() .. ending
+        local p = helper.record(work, { mode = "trace", gc = true,
+          trace = path })
+        helper.check(p)
+        local text = command.read(path)
+        os.remove(path)
+        assert.is_true(p.meta.gc_steps > 3)
+        return text, p
+      end
+      local text, p = recorded ".txt"
+      assert.equal(p.meta.gc_steps, select(2, text:gsub(
+        "ms  *> %(garbage collector%)\n *%d+%.%d+ms  *" ..
+        "< %(garbage collector%)  %d+%.%d+ms\n", "")))
+      text, p = recorded ".json"
+      local steps, ns, begun, tids, several = 0, 0, {}, {}, 0
+      for phase, us, part, tid in text:gmatch('"name":"%(garbage ' ..
+        'collector%)","ph":"(%u)","ts":(%d+)%.(%d+),"pid":%d+,"tid":(%d+)') do
+        local at = us * 1000 + part
+        if phase == "B" then begun[tid] = at
+        else
+          steps, ns = steps + 1, ns + at - begun[tid]
+          begun[tid] = nil
+          if not tids[tid] then tids[tid], several = true, several + 1 end
+        end
+      end
+      assert.same({}, begun)
+      assert.equal(2, several)
+      assert.equal(p.meta.gc_steps, steps)
+      assert.equal(helper.named(p, "(garbage collector)").self_ns, ns)
+    end)
+
+  with_gc("has no steps of the collector that its own garbage makes due",
+    function()
+      local function work() for _ = 1, 20000 do leaf() end end
+      local finalized = 0
+      local metatable = { __gc = function() finalized = finalized + 1 end }
+      local p = helper.record(work, { mode = "trace", gc = true,
+        trace = function() setmetatable({ {} }, metatable) end })
+      assert.equal(0, p.meta.gc_steps)
+      assert.is_nil(helper.named(p, "(garbage collector)"))
+      assert.is_true(finalized > 1000)
+    end)
+
+  with_gc("can be stopped, or fail, at a step of the collector", function()
+    for _, at in ipairs { "enter", "leave" } do
+      for _, fails_there in ipairs { false, true } do
+        local seen = 0
+        profiler.start { mode = "trace", gc = true,
+          trace = function(event, _, title)
+            if title ~= "(garbage collector)" or event ~= at then return end
+            seen = seen + 1
+            if fails_there then error("enough", 0) end
+            profiler.stop()
+          end }
+        garbage(100000)
+        assert.is_false(profiler.running())
+        profiler.stop()
+        assert.equal(1, seen)
+        local p = profiler.snapshot()
+        helper.check(p)
+        assert.equal(1, p.meta.gc_steps)
+        assert.equal(fails_there and "the trace failed: enough" or nil,
+          p.meta.ended)
+        assert.is_nil(debug.gethook())
+      end
+    end
   end)
 end)
 

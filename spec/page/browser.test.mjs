@@ -1873,7 +1873,10 @@ describe("the lanes of a trace", () => {
     assert.equal((await page.$$("canvas.icicle")).length, 2);
     const whole = await pixels("canvas.icicle");
     const told = await text("main p[role=status]");
-    assert.match(told, /^From 0 to .*: 1,\d+ calls of 7 functions\.$/);
+    assert.match(
+      told,
+      /^From 0 to .*: 1,\d+ calls of 8 functions, [\d,]+ steps of the garbage collector\.$/,
+    );
     // zooming in one lane is zooming in all
     await page.type("input[type=search]", "coroutine.yield");
     await page.$eval("input", (e) => e.blur());
@@ -1908,6 +1911,60 @@ describe("the lanes of a trace", () => {
     assert.equal(one.get("work")[5], "1");
     assert.equal(one.get("leaf")[5], "50");
     assert.ok(Number(one.get("leaf")[1]) <= 100);
+    assert.deepEqual(faults, []);
+  });
+
+  it("show the steps of the garbage collector, which are no calls", async () => {
+    await open("trace", "view=trace");
+    const legend = await page.$$eval(".lanes + .legend > span", (list) =>
+      list.map((e) => e.textContent),
+    );
+    assert.deepEqual(legend, [
+      "the coroutine is suspended, or another one runs",
+      "a step of the garbage collector",
+    ]);
+    const facts = new Map(
+      await page.$$eval(".facts > div", (list) =>
+        list.map(
+          (e) =>
+            /** @type {[string, string]} */ ([
+              e.querySelector("dt").textContent,
+              e.querySelector("dd").textContent,
+            ]),
+        ),
+      ),
+    );
+    const steps = facts.get("collector steps");
+    const row = (await figures()).get("(garbage collector)");
+    assert.equal(row[5], `${steps} steps`);
+    assert.match(row[0], /^\d/);
+    assert.ok(
+      (await text("main p[role=status]")).endsWith(
+        `calls of 8 functions, ${steps} steps of the garbage collector.`,
+      ),
+    );
+    const box = await (await page.$("canvas.icicle")).boundingBox();
+    await page.mouse.move(box.x + 300, box.y + 8);
+    await drawn();
+    assert.match(
+      await text(".tip"),
+      /coroutine 1: [\d,]+ calls and [\d,]+ steps of the garbage collector/,
+    );
+    // from step to step
+    await page.type("input[type=search]", "garbage collector");
+    await page.$eval("input", (e) => e.blur());
+    assert.equal(
+      await text(".controls [role=status]"),
+      `${steps} steps of the garbage collector match; n and p go to the next ` +
+        "and the previous one",
+    );
+    await counted(() => press("n"));
+    assert.match(
+      await text("#app > p[role=status]"),
+      /^\(garbage collector\); after .*: took \d/,
+    );
+    const one = (await figures()).get("(garbage collector)");
+    assert.equal(one[5], "1 step");
     assert.deepEqual(faults, []);
   });
 

@@ -236,7 +236,8 @@ for _, name in ipairs { "before", "after" } do
     ("%s/%s.html"):format(folder, name)))
 end
 
--- a trace of two coroutines, for the calls on a time axis
+-- a trace of two coroutines and the garbage collector, for the calls on a time
+-- axis
 local path = folder .. "/trace.lua"
 local file = assert(io.open(path, "w"))
 file:write [[
@@ -245,10 +246,12 @@ file:write [[
   local co = coroutine.wrap(function()
     for i = 1, 20 do work(i) coroutine.yield() end
   end)
-  for i = 1, 20 do work(50) co() end]]
+  local function garbage() local t for i = 1, 9000 do t = { i, { i } } end end
+  for i = 1, 20 do work(50) co() garbage() end]]
 file:close()
-assert(os.execute(("%s lua/cprof/bin/cprof run --quiet -o '%s/trace.cprof' " ..
-  "'--trace=%s/trace.json' '%s' && %s lua/cprof/bin/cprof html -o " ..
+assert(os.execute(("%s lua/cprof/bin/cprof run --quiet --gc -o " ..
+  "'%s/trace.cprof' '--trace=%s/trace.json' '%s' && " ..
+  "%s lua/cprof/bin/cprof html -o " ..
   "'%s/trace.html' '--trace=%s/trace.json' '%s/trace.cprof' 2>&1"):format(
   arg[-1], folder, folder, path, arg[-1], folder, folder, folder)))
 

@@ -137,6 +137,7 @@ local sampled <const> = {
 
 local collected <const> = {
   { "call, gc", { gc = true } },
+  { "trace, gc", { mode = "trace", trace = silent, gc = true }, true },
   { "line, all", { mode = "line", gc = true, memory = "live",
     memory_interval = 1 } },
 }

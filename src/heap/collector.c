@@ -48,6 +48,27 @@ static void collector_hold (Collector *c, lua_State *L) {
 }
 
 
+/*
+** Is a step due that was put off? Notes that the last request has changed the
+** debt.
+*/
+static int collector_isdue (Collector *c) {
+  collector_look(c);
+  c->change = 0;
+  return c->held != 0 && c->before + c->held > 0;
+}
+
+
+void collector_lend (Collector *c, lua_State *L) {
+  if (c->on && !c->frozen && !collector_isdue(c)) collector_release(c, L);
+}
+
+
+void collector_retake (Collector *c, lua_State *L) {
+  if (c->on && !c->frozen && c->held == 0) collector_hold(c, L);
+}
+
+
 /* Does not use 'c' after the step: finalizers may have freed it. */
 void collector_release (Collector *c, lua_State *L) {
   int kb;
@@ -132,11 +153,12 @@ static uint64_t collector_charge (Hot *h, Node *n) {
 
 
 /*
-** Makes the step, and charges its time. Finalizers run in it and may do
-** anything, so everything is checked afterwards. 0: they have ended the
-** recording, and freed 'c'.
+** Makes the step, and charges its time, which '*took' gets. Finalizers run in
+** it and may do anything, so everything is checked afterwards. 0: they have
+** ended the recording, and freed 'c'.
 */
-static int collector_collect (Collector *c, lua_State *L, Node *n) {
+static int collector_collect (Collector *c, lua_State *L, Node *n,
+                              uint64_t *took) {
   Recorder *r = c->recorder;
   const struct Allocations *owner = r->allocations;
   Hot *h = r->hot;
@@ -144,30 +166,31 @@ static int collector_collect (Collector *c, lua_State *L, Node *n) {
   collector_release(c, L);
   if (r->allocations == NULL || r->allocations != owner) return 0;
   if (h->L != L || h->epoch != epoch || h->last != from) return c->on;
-  collector_count(c, L, collector_charge(h, n));
+  *took = collector_charge(h, n);
+  collector_count(c, L, *took);
   return c->on;
 }
 
 
-void collector_step (Collector *c, lua_State *L) {
+uint64_t collector_step (Collector *c, lua_State *L) {
   Recorder *r = c->recorder;
   Hot *h = r->hot;
+  uint64_t took = COLLECTOR_NONE;
   Node *n;
-  if (!c->on) return;
+  if (!c->on) return took;
   c->asked = NULL;
-  if (r->nogc || c->frozen) return;
-  collector_look(c);
-  c->change = 0;
-  if (c->held != 0 && c->before + c->held > 0) {
+  if (r->nogc || c->frozen) return took;
+  if (collector_isdue(c)) {
     n = tree_enter(&r->recording.tree, h->top->node, c->func, 0);
     if (n == NULL || (h->frames != NULL && !frames_touch(h->frames, n))) {
       recorder_nomemory(r);
-      return;
+      return took;
     }
     hot_charge(h, hot_now(h));
-    if (!collector_collect(c, L, n)) return;
+    if (!collector_collect(c, L, n, &took)) return took;
   }
   if (c->held == 0) collector_hold(c, L);
+  return took;
 }
 
 /* }====================================================== */

@@ -53,9 +53,20 @@ CPROF_I void collector_release (Collector *c, lua_State *L);
 
 /*
 ** To be called in an event in L, whose stack is current. Makes the step if
-** one is due, and puts the next one off.
+** one is due, and puts the next one off. Returns the ticks that the step took,
+** up to the last event; COLLECTOR_NONE: no step was counted.
 */
-CPROF_I void collector_step (Collector *c, lua_State *L);
+CPROF_I uint64_t collector_step (Collector *c, lua_State *L);
+
+#define COLLECTOR_NONE	UINT64_MAX
+
+/*
+** To be called before and after code of the profiler that makes garbage while
+** nothing is recorded: meanwhile Lua makes its own steps, unless one of the
+** program's is due.
+*/
+CPROF_I void collector_lend (Collector *c, lua_State *L);
+CPROF_I void collector_retake (Collector *c, lua_State *L);
 
 /*
 ** Call these before and after others change the debt. 'same': it still has the

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "heap/allocations.h"
 #include "heap/nogc.h"
 
 
@@ -38,7 +39,9 @@ lua_State *callback_filter (Recorder *r, lua_State *L) {
 
 
 /*
-** Calls the trace of the options. If it fails, recording ends.
+** Calls the trace of the options. If it fails, recording ends. Steps of the
+** collector that its garbage makes due run in it, so that they are no steps of
+** the program.
 */
 static void calltrace_report (Recorder *r, lua_State *L, const TraceEvent *e) {
   lua_State *running;
@@ -49,6 +52,7 @@ static void calltrace_report (Recorder *r, lua_State *L, const TraceEvent *e) {
     return;
   }
   running = callback_begin(r, CALLBACK_TRACE);
+  if (r->allocations != NULL) collector_lend(&r->allocations->collector, L);
   why = r->options.trace(L, &r->recording.functions, e);
   recorded = callback_end(r, running);
   if (why != NULL) {
@@ -56,6 +60,7 @@ static void calltrace_report (Recorder *r, lua_State *L, const TraceEvent *e) {
     lua_pop(L, 1);
   }
   if (!recorded) return;
+  if (r->allocations != NULL) collector_retake(&r->allocations->collector, L);
   if (why == NULL) recorder_overhead(r);
   else recorder_end(r, r->why);
 }
@@ -117,6 +122,26 @@ static void calltrace_unwind (Recorder *r, lua_State *L, Stack *s,
     calltrace_report(r, L, &e);
     if (!calltrace_on(r)) return;
   }
+}
+
+
+void calltrace_step (Recorder *r, lua_State *L, uint32_t func,
+                     uint64_t took) {
+  const Stack *s = r->current;
+  TraceEvent e;
+  if (!calltrace_on(r)) return;
+  e.enters = 1;
+  e.func = func;
+  e.coroutine = s->number;
+  e.depth = calltrace_below(s) + s->depth;
+  e.since = calltrace_now(r) - took;
+  e.took = 0;
+  calltrace_report(r, L, &e);
+  if (!calltrace_on(r)) return;
+  e.enters = 0;
+  e.since += took;
+  e.took = took;
+  calltrace_report(r, L, &e);
 }
 
 

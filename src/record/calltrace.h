@@ -1,7 +1,8 @@
 /*
 ** Mode trace: calls the trace of the options each time a function or zone is
-** entered or left. Functions that were running when recording began, or that
-** a resync found, are not reported. The time that the trace takes is overhead.
+** entered or left, and for each step of the collector, where it is driven.
+** Functions that were running when recording began, or that a resync found, are
+** not reported. The time that the trace takes is overhead.
 */
 
 #ifndef calltrace_h
@@ -38,6 +39,14 @@ CPROF_I void calltrace_enter (Recorder *r, lua_State *L, Frame *f);
 
 /* Reports that the frames of the current stack above 'top' were left. */
 CPROF_I void calltrace_leave (Recorder *r, lua_State *L, const Frame *top);
+
+/*
+** Reports that 'func', the zone of the garbage collector, was entered and left
+** in the current stack: a step of the collector took 'took' ns, up to the last
+** event.
+*/
+CPROF_I void calltrace_step (Recorder *r, lua_State *L, uint32_t func,
+                             uint64_t took);
 
 /* Reports that all frames of 's' were left, as its coroutine is dead. */
 CPROF_I void calltrace_end (Recorder *r, lua_State *L, Stack *s);

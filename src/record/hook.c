@@ -778,6 +778,20 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
 
 
 /*
+** Lets the collector make a step if L is recorded. 0: it is not, or the
+** collector is not driven.
+*/
+static int hook_step (Recorder *r, lua_State *L) {
+  uint64_t took;
+  if (r->hot->L != L || r->allocations == NULL) return 0;
+  took = collector_step(&r->allocations->collector, L);
+  if (took != COLLECTOR_NONE && r->hot->trace)
+    calltrace_step(r, L, r->allocations->collector.func, took);
+  return 1;
+}
+
+
+/*
 ** The one-shot hook that the collector has requested, to make a step. The step
 ** is charged to the function that ran until now, so it is made before the event
 ** is recorded; if that function ran in another coroutine, it is made
@@ -785,7 +799,7 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
 */
 static void hook_pending (lua_State *L, lua_Debug *ar) {
   Recorder *r = control_recorder(L);
-  int event = ar->event, done = 0;
+  int event = ar->event, done;
   /* a finalizer, run here, would make Lua take this line for a new one */
   if (event == LUA_HOOKCOUNT && lua_gethookmask(L) & LUA_MASKLINE) return;
   if (r == NULL || recorder_samples(r)) {  /* set by an earlier recording */
@@ -794,15 +808,11 @@ static void hook_pending (lua_State *L, lua_Debug *ar) {
   }
   attach_renew(r, L);
   hot_enter(r->hot);
-  if (r->hot->L == L && r->allocations != NULL) {
-    collector_step(&r->allocations->collector, L);
-    done = 1;
-  }
+  done = hook_step(r, L);
   if (event == LUA_HOOKCOUNT) return;
   ar->event = event;
   if (lua_gethook(L) != NULL) lua_gethook(L)(L, ar);
-  if (!done && r->hot->L == L && r->allocations != NULL)
-    collector_step(&r->allocations->collector, L);
+  if (!done) hook_step(r, L);
 }
 
 

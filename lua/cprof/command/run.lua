@@ -74,7 +74,8 @@ run.options = {
     read = function(word)
       return (word == "live" or word == "all") and word or nil
     end, must = "live or all" },
-  { "--gc", "Show the garbage collector as a function of its own." },
+  { "--gc", "Show the garbage collector as a function of its own; with " ..
+    "--trace, also each of its steps." },
   { "--distribution", "Record how long the calls of each function took: " ..
     "median, p90, p99, max, and the slowest calls." },
   { "--tasks", "Record what each kind of coroutine did: how long it ran at " ..
@@ -238,7 +239,7 @@ local function start_options(parsed, fail)
       "can be given")
   end
   local untimed = modes[1] ~= "line" and modes[1]
-  if untimed and parsed.gc then
+  if untimed and untimed ~= "trace" and parsed.gc then
     fail(("--gc cannot be combined with --%s"):format(
       untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed))
   end

@@ -2,8 +2,8 @@
 // the functions took in the time that is seen.
 
 import { between } from "./axis.js";
-import { byFile } from "./colors.js";
-import { bar, fill, h } from "./dom.js";
+import { byFile, palette } from "./colors.js";
+import { bar, fill, h, refill } from "./dom.js";
 import { count, instant, percent, plural, time } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { labelOf } from "./labels.js";
@@ -25,6 +25,17 @@ const waiting = {
   "coroutine.resume": "another coroutine runs",
   "coroutine.wrap function": "another coroutine runs",
 };
+
+// the row of the steps of the garbage collector, which are no calls
+const collector = "(garbage collector)";
+const stepsOf = (n) => `${plural(n, "step")} of the garbage collector`;
+const and = (calls, steps) =>
+  [
+    (calls > 0 || steps === 0) && plural(calls, "call"),
+    steps > 0 && stepsOf(steps),
+  ]
+    .filter(Boolean)
+    .join(" and ");
 
 // the time axis above the graph
 class Axis {
@@ -65,6 +76,7 @@ function facts(data) {
     rows.push(["left out", `calls below ${time(data.least)}`]);
   }
   if (data.open > 0) rows.push(["not ended", count(data.open)]);
+  if (data.steps > 0) rows.push(["collector steps", count(data.steps)]);
   if (data.threads.length > 1) {
     rows.push(["coroutines", count(data.threads.length)]);
   }
@@ -77,14 +89,14 @@ function facts(data) {
   );
 }
 
-// The pattern of the time in which a coroutine waits.
-function hatched(theme) {
+// A pattern for what is no work of the program's.
+function hatched(ground, line) {
   const size = 6;
   const canvas = h("canvas", { width: size, height: size });
   const c = canvas.getContext("2d");
-  c.fillStyle = theme.pale;
+  c.fillStyle = ground;
   c.fillRect(0, 0, size, size);
-  c.strokeStyle = theme.rest;
+  c.strokeStyle = line;
   c.lineWidth = 1.5;
   for (const x of [-size, 0, size]) {
     c.moveTo(x, size);
@@ -92,6 +104,29 @@ function hatched(theme) {
   }
   c.stroke();
   return c.createPattern(canvas, "repeat");
+}
+
+// The time in which a coroutine waits, and that in which Lua collects garbage.
+const patterns = (theme) => ({
+  waits: hatched(theme.pale, theme.rest),
+  collects: hatched(theme.heat(0.2), theme.heat(0.8)),
+});
+
+// What the patterns mean.
+function legend(app, data) {
+  const { waits, collects } = patterns(palette(app.isDark()));
+  const swatch = (pattern, what) => {
+    const canvas = h("canvas", { class: "swatch", width: 12, height: 12 });
+    const c = canvas.getContext("2d");
+    c.fillStyle = pattern;
+    c.fillRect(0, 0, 12, 12);
+    return h("span", { class: "swatched" }, canvas, what);
+  };
+  return [
+    data.threads.length > 1 &&
+      swatch(waits, "the coroutine is suspended, or another one runs"),
+    data.steps > 0 && swatch(collects, "a step of the garbage collector"),
+  ];
 }
 
 export function trace(app, root) {
@@ -113,6 +148,9 @@ export function trace(app, root) {
   const waits = model.functions.map((f) =>
     f.kind === "C" ? waiting[f.name] : undefined,
   );
+  const collects = model.functions.findIndex((f) => f.name === collector);
+  const shownSteps = data.threads.reduce((sum, t) => sum + t.steps, 0);
+  const colors = h("p", { class: "aside legend" });
   /** @type {any[]} */
   let lanes = [];
   /** @type {any} the lane that was used last */
@@ -124,19 +162,22 @@ export function trace(app, root) {
   function detail(lane, node) {
     const { start, weight, first, child, tree } = lane.layout;
     if (node === 0) {
-      return [`coroutine ${lane.tid}: ${plural(tree.n - 1, "call")}`];
+      const { tid, n, steps } = lane.thread;
+      return [`coroutine ${tid}: ${and(n, steps)}`];
     }
     let inside = 0;
+    let steps = 0;
     for (let i = first[node]; i < first[node + 1]; i++) {
       inside += weight[child[i]];
+      if (tree.func[child[i]] === collects) steps++;
     }
-    const calls = first[node + 1] - first[node];
+    const all = first[node + 1] - first[node];
     return [
       `after ${instant(start[node], Math.max(1, weight[node] / 10))}: ` +
         `took ${time(weight[node])}`,
       waits[tree.func[node]],
-      calls > 0 &&
-        `${time(inside)} in the ${plural(calls, "call")} shown inside`,
+      all > 0 &&
+        `${time(inside)} in the ${and(all - steps, steps)} shown inside`,
     ].filter(Boolean);
   }
 
@@ -183,9 +224,14 @@ export function trace(app, root) {
         },
         color: (theme) => {
           const colors = byFile(model.functions, theme, model.hues);
-          const wait = hatched(theme);
+          const hatches = patterns(theme);
           const { func } = made.layout.tree;
-          return (node) => (waits[func[node]] ? wait : colors[func[node]]);
+          return (node) =>
+            waits[func[node]]
+              ? hatches.waits
+              : func[node] === collects
+                ? hatches.collects
+                : colors[func[node]];
         },
         choose: (node) => {
           const f = model.functions[made.layout.tree.func[node]];
@@ -198,7 +244,7 @@ export function trace(app, root) {
         },
         painted: () => made === lanes[0] && painted(made),
       }),
-      { tid: thread.tid },
+      { tid: thread.tid, thread },
     );
     return made;
   }
@@ -269,7 +315,13 @@ export function trace(app, root) {
           class: "extra",
           cell: (f) => time(found.longest[f.id]),
         },
-        { title: "calls", cell: (f) => count(found.calls[f.id]) },
+        {
+          title: "calls",
+          cell: (f) =>
+            f.id === collects
+              ? plural(found.calls[f.id], "step")
+              : count(found.calls[f.id]),
+        },
         { title: "function", left: true, cell: (f) => named(app, f) },
         {
           title: "defined",
@@ -288,11 +340,14 @@ export function trace(app, root) {
       },
     );
     table.show(list);
-    const calls = found.calls.reduce((a, b) => a + b, 0);
+    const all = found.calls.reduce((a, b) => a + b, 0);
+    const steps = found.calls[collects] || 0;
+    const functions = list.length - (steps > 0 ? 1 : 0);
     const step = span / 100;
     summary.textContent =
       `From ${instant(x0, step)} to ${instant(x1, step)}: ` +
-      `${plural(calls, "call")} of ${plural(list.length, "function")}` +
+      `${plural(all - steps, "call")} of ${plural(functions, "function")}` +
+      (steps > 0 ? `, ${stepsOf(steps)}` : "") +
       (data.least > 0 ? `, without calls below ${time(data.least)}.` : ".");
   }
 
@@ -334,10 +389,14 @@ export function trace(app, root) {
     const found =
       passes && Uint8Array.from(model.functions, (f) => (passes(f) ? 1 : 0));
     for (const one of lanes) one.highlight(found);
-    const matches = found ? matching().length : 0;
+    const list = found ? matching() : [];
+    const steps = list.filter(
+      ({ one, i }) => one.layout.tree.func[i] === collects,
+    ).length;
     said.textContent = found
-      ? `${plural(matches, "call matches", "calls match")}` +
-        (matches > 0 ? "; n and p go to the next and the previous one" : "")
+      ? `${and(list.length - steps, steps)} ` +
+        (list.length === 1 ? "matches" : "match") +
+        (list.length > 0 ? "; n and p go to the next and the previous one" : "")
       : "";
   }
 
@@ -398,6 +457,7 @@ export function trace(app, root) {
     const zoomed =
       lanes.find((one) => String(one.tid) === app.state.lane) || lanes[0];
     zoom.apply(zoomed, fresh);
+    refill(colors, ...legend(app, data));
     if (fresh) spread(zoomed);
     mark();
   }
@@ -407,20 +467,17 @@ export function trace(app, root) {
     facts(data),
     search.element,
     box,
+    colors,
     h("h2", {}, "In the time that is seen"),
     summary,
     table.element,
     h(
       "p",
       { class: "aside" },
-      (data.threads.length > 1
-        ? "Where a call is hatched, its coroutine is suspended, or another " +
-          "one runs. "
-        : "") +
-        "Profiler overhead is excluded. " +
+      "Profiler overhead is excluded. " +
         (data.least > 0
-          ? `${count(data.calls - data.shown)} calls that took less than ` +
-            `${time(data.least)} are left out.`
+          ? `${and(data.calls - data.shown, data.steps - shownSteps)} that ` +
+            `took less than ${time(data.least)} are left out.`
           : "All calls are shown."),
     ),
   );
@@ -454,6 +511,7 @@ export function trace(app, root) {
   return {
     update,
     resize: () => {
+      refill(colors, ...legend(app, data));
       lanes.forEach((one) => one.resize());
       count_up();
     },

@@ -13,23 +13,28 @@ traced.limit = 300000
 
 ---@class cprof.Traced
 ---@field calls integer   in the file
----@field shown integer
+---@field shown integer   calls
+---@field steps integer   of the garbage collector, in the file
 ---@field least integer   ns; shorter calls are left out
 ---@field open integer    calls that had not ended
 ---@field ns integer      the last event
----@field threads { tid: integer, n: integer, func: integer[],
+---@field threads { tid: integer, n: integer, steps: integer, func: integer[],
 ---    depth: integer[], start: integer[], ns: integer[] }[]
+---    n: calls and steps that are shown
 ---@field titles string[] of functions, as in `func`
 
 local event <const> = '^{"name":"(.-)","ph":"([BE])","ts":(%d+)%.(%d%d%d),' ..
   '"pid":%d+,"tid":(%d+)}'
 
+-- steps of the garbage collector, which are no calls
+local collector_title <const> = "(garbage collector)"
+
 -- no clock or system gives numbers of more digits
 local most_digits <const> = 15
 
 local function new(tid)
-  return { tid = tid, n = 0, func = {}, depth = {}, start = {}, ns = {},
-           stack = {}, last = 0 }
+  return { tid = tid, n = 0, steps = 0, func = {}, depth = {}, start = {},
+           ns = {}, stack = {}, last = 0 }
 end
 
 -- Removes calls that took less than `bound`, and those that took exactly
@@ -56,10 +61,11 @@ local function compact(thread, bound, equals)
   return equals
 end
 
--- collects calls, and removes the shortest ones if there are too many
-local function collector(limit)
-  local self = { calls = 0, shown = 0, least = 0, open = 0, ns = 0,
-                 threads = {} }
+-- Collects calls, and removes the shortest ones if there are too many. Steps
+-- of the garbage collector are among them until all are collected.
+local function collection(limit)
+  local self = { calls = 0, shown = 0, steps = 0, least = 0, open = 0, ns = 0,
+                 threads = {}, titles = {} }
   local by_tid = {}
   -- calls that are collected before any is removed
   local most = limit * 3 // 2
@@ -130,7 +136,14 @@ local function collector(limit)
         thread.ns[i] = self.ns - thread.start[i]
         self.open = self.open + 1
       end
+      for i = 1, thread.n do
+        if self.titles[thread.func[i]] == collector_title then
+          thread.steps = thread.steps + 1
+        end
+      end
+      self.shown = self.shown - thread.steps
     end
+    self.calls = self.calls - self.steps
   end
   return self
 end
@@ -144,8 +157,7 @@ end
 function traced.read(path, limit, progress)
   local file, why = io.open(path, "rb")
   if not file then return nil, "cannot read " .. why end
-  local out, index = collector(limit or traced.limit), {}
-  out.titles = {}
+  local out, index = collection(limit or traced.limit), {}
   local match = string.match
   local bytes, lines = 0, 0
   for line in file:lines() do
@@ -164,6 +176,7 @@ function traced.read(path, limit, progress)
           index[name] = func
           out.titles[func] = name:gsub('\\(["\\])', "%1")
         end
+        if name == collector_title then out.steps = out.steps + 1 end
         out.enter(tid, func, at)
       else
         out.leave(tid, at)
@@ -214,11 +227,11 @@ function traced.of(trace, root, numbers, trees)
     if thread.n > 0 then
       trees[#trees + 1] = columns_of(thread, to, root, trace.ns)
       threads[#threads + 1] = { tid = thread.tid, tree = #trees - 1,
-        n = thread.n }
+        n = thread.n - thread.steps, steps = thread.steps }
     end
   end
-  return { calls = trace.calls, shown = trace.shown, least = trace.least,
-    open = trace.open, ns = trace.ns, threads = threads }
+  return { calls = trace.calls, shown = trace.shown, steps = trace.steps,
+    least = trace.least, open = trace.open, ns = trace.ns, threads = threads }
 end
 
 return traced

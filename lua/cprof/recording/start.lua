@@ -113,7 +113,8 @@ start.options = {
   memory = { type = "memory", default = false },
   memory_interval = { type = "integer", min = 1, max = 1 << 30,
                       default = 1 << 19 },
-  gc = { type = "boolean", default = false, modes = { "call", "line" } },
+  gc = { type = "boolean", default = false,
+         modes = { "call", "line", "trace" } },
 }
 
 -- A function that returns the title of a function during recording, given its
