@@ -481,6 +481,7 @@ describe("cprof top elsewhere", function()
     assert.equal("", err)
     assert.equal(0, status)
     assert.is_truthy(out:find "^cprof top: .-\n.-Functions.-\n.- print\n")
+    assert.equal(out, (command.cprof("top", "--once", path)))
     local _, screens = command.cprof("top", "--screens", "2", "--interval",
       "0.1", path):gsub("cprof top: ", "")
     assert.equal(2, screens)

@@ -37,6 +37,7 @@ local top = {
       "then ended by SIGTERM. (default: an interactive screen on a " ..
       "terminal; elsewhere, a screen per interval until the program ends)",
       type = "integer", min = 1 },
+    { "--once", "Print one screen and exit, for scripts: --screens 1." },
     target.sampling[1], target.sampling[2], target.sampling[3],
     { "--color", "auto, always, never; auto heeds NO_COLOR.",
       of = page.options },
@@ -45,6 +46,10 @@ local top = {
 
 function top.call(parsed, fail)
   target.check(parsed, fail)
+  if parsed.once and parsed.screens then
+    fail "--once cannot be combined with --screens"
+  end
+  parsed.screens = parsed.once and 1 or parsed.screens
   local screen = not parsed.screens and terminal.columns(io.stdout) ~= nil and
     os.getenv "TERM" ~= "dumb"
   local started, why, path, outside

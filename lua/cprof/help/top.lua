@@ -33,7 +33,7 @@ The screen shows functions by self time, total time, calls or name; the call tre
 - If top did not start the program, it only reads the file, so it cannot disturb the program.
 - Each refresh loads the file. If that takes long, refreshes are made less often than `--interval` says, so that top takes at most about 5 % of a processor.
 - The state is `running`, `ended`, or `killed` (ended without stopping the recording). A program that top started, and that has stopped its recording, is `running, no longer recording` until it ends. If a new recording replaces the file, top shows it.
-- If standard output is not a terminal, and with `--screens`, screens are printed one after another: `--screens 1` prints one, for scripts.
+- If standard output is not a terminal, and with `--screens`, screens are printed one after another. `--once` prints one, for scripts.
 - If the program has frames, the second line shows their p99 and maximum since the start.
 - On a narrow screen, columns of figures are left out before names, but not the one by which functions are sorted.
 - Ctrl-Z also stops a program that top started. The terminal is restored when top ends, also after a signal or an error.
