@@ -24,7 +24,10 @@ The screen shows functions by self time, total time, calls or name; the call tre
 | `m` | next measure: wall time, CPU time, waiting time |
 | `r` | mark: figures from now on |
 | `/`, `n` `N` | search for a text, ignoring case, or a Lua `/pattern/`; next, previous match |
+| `&` | show only functions that contain a text, or match a Lua `/pattern/`; an empty text shows all |
+| `1` to `7` | hide or show a column of figures |
 | Space, `+` `-` | pause or resume the screen; refresh more or less often |
+| mouse | a click chooses a view, the column to sort by, or a line; on the chosen line, it does what Enter does; the wheel moves. Hold Shift to select text |
 | `?` | all keys |
 | `q` | quit |
 

@@ -142,10 +142,11 @@ local function least_needed(list, m)
   return at
 end
 
+-- the columns that fit beside names, and are not hidden
 local function shown_columns(m)
   local out, taken = {}, 1
   for _, column in ipairs(columns.list) do
-    if m.width >= (column.from or 0) and
+    if m.width >= (column.from or 0) and not m.hidden[column.title] and
        not (m.sampled and column.sampled == false) then
       out[#out + 1] = column
       taken = taken + width_of(column, m) + gap
@@ -194,6 +195,18 @@ function columns.head(line, m, sorted)
   line:add(" " .. format.left((sorted == "name" and mark or "") ..
     "function", first))
   if place > 0 then line:add "defined" end
+end
+
+---The column of figures at a place of the screen; nil: there is none.
+---@param m cprof.TopModel
+---@param x integer  1: the left edge
+---@return cprof.TopColumn?
+function columns.at(m, x)
+  local taken = 0
+  for _, column in ipairs(shown_columns(m)) do
+    taken = taken + width_of(column, m) + (taken > 0 and gap or 0)
+    if x <= taken then return column end
+  end
 end
 
 ---By how many levels the tree is shifted to the left, so that the cursor's

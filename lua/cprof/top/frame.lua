@@ -136,12 +136,25 @@ local function period(m)
   return "last " .. (lasted or "")
 end
 
+---The view whose tab is at a column of the screen; nil: there is none.
+---@param m cprof.TopModel
+---@param x integer  1: the left edge
+---@return cprof.TopView?
+function frame.tab(m, x)
+  for _, view in ipairs(m:views()) do
+    x = x - format.width(view.title) - 2
+    if x <= 0 then return view end
+  end
+end
+
 local function tabs(m, line)
   for _, view in ipairs(m:views()) do
     line:add((" %s "):format(view.title), view == m.view and "tab" or nil)
   end
   local row = m.history.measure
   local parts = { m.paused and "PAUSED" or "",
+    m.filter and m.view.name == "functions" and
+      "only " .. format.plain(m.filter) or "",
     row.option ~= "wall" and row.is or "",
     period(m), m.plain and "" or ("every %g s"):format(m.interval) }
   local text
@@ -160,6 +173,7 @@ local hints = {
   { "Enter", function(m) return m.view.into end },
   { "Bksp", function(m) return #m.trail > 0 and "Back" or nil end },
   { "/", "Search" },
+  { "&", function(m) return m.view.sorts and "Filter" or nil end },
   { "s", function(m) return m.view.sorts and "Sort" or nil end },
   { "o", function(m) return m.view.zone and "Source" or nil end },
   { "w", "Period" },
@@ -190,7 +204,9 @@ end
 
 local function message(m, line)
   if m.question then return line:add(m.question.text, "bad") end
-  if m.prompt then return line:add("/" .. m.prompt, "bold"):add("_", "dim") end
+  if m.prompt then
+    return line:add(m.prompts .. m.prompt, "bold"):add("_", "dim")
+  end
   if m.message or m.note then return line:add(m.message or m.note, "bold") end
   local output = m.output and m.view.name ~= "output" and m.output()
   local last = output and output[#output]

@@ -28,6 +28,8 @@ keys.bindings = {
   { "p", "output", "p", "output of a program that top started" },
   { "s >", "sort", "s >  S <", "sort by the next, previous column" },
   { "S <", "sort_back" },
+  { "1 2 3 4 5 6 7", "column", "1 to 7",
+    "hide or show this column of figures" },
   { "m", "measure", "m", "next measure: wall time, CPU time, waiting time" },
   { "w", "period", "w",
     "next period: since the start, the last seconds, since the mark" },
@@ -40,6 +42,8 @@ keys.bindings = {
   { "/", "search", "/",
     "search: a part of the text, or a Lua pattern as /^name/" },
   { "n", "next_match", "n N", "next, previous match" },
+  { "&", "filter", "&",
+    "functions: only those with this text, or /pattern/; empty: all" },
   { "N", "previous_match" },
   { "? f1", "help", "? F1", "help" },
   { "q f10", "quit", "q", "quit" },
@@ -74,7 +78,16 @@ local function control(c)
     "ctrl-" .. string.char(c:byte() + 96) or c
 end
 
----The keys that bytes from a terminal stand for.
+-- What the mouse did: button, column and line as terminals report them, and
+-- "M" if the button went down. nil: nothing that is of use.
+local function mouse(button, x, y, how)
+  if how ~= "M" then return nil end
+  return button == "0" and ("click %s %s"):format(x, y) or
+    button == "64" and "wheel-up" or button == "65" and "wheel-down" or nil
+end
+
+---The keys that bytes from a terminal stand for; "click COLUMN LINE",
+---"wheel-up" and "wheel-down": the mouse.
 ---@param bytes string
 ---@return string[] keys
 ---@return string rest  the bytes of a key that may be incomplete
@@ -83,11 +96,16 @@ function keys.decode(bytes)
   while at <= #bytes do
     local s, stop = bytes:match("^\27[%[O]([%d;]*%[?[%a~])()", at)
     local c = bytes:match("^" .. utf8.charpattern, at) or bytes:sub(at, at)
-    if s then
+    local button, x, y, how, behind = bytes:match(
+      "^\27%[<(%d+);(%d+);(%d+)([Mm])()", at)
+    if button then
+      out[#out + 1] = mouse(button, x, y, how)
+      at = behind
+    elseif s then
       out[#out + 1] = sequences[s] or sequences[s:gsub("^1;%d", "")] or
         "unknown"
       at = stop
-    elseif bytes:find("^\27[%[O][%d;]*$", at) then
+    elseif bytes:find("^\27[%[O]<?[%d;]*$", at) then
       break
     elseif c == "\27" then
       out[#out + 1] = "esc"

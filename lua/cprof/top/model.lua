@@ -29,7 +29,12 @@ local model = {}
 ---@field paused boolean          whether the screen is paused
 ---@field message? string         shown until the next key
 ---@field note? string            about the view
----@field prompt? string          the text typed after "/"
+---@field prompt? string          the text typed after "/" or "&"
+---@field prompts? "/"|"&"        which of the two
+---@field filter? string          what functions must contain, as typed
+---@field before? string          the filter before the one that is typed
+---@field passes? fun(name: string): boolean  the filter as a test
+---@field hidden table<string, boolean>  titles of columns that are not shown
 ---@field question? cprof.TopQuestion
 ---@field width integer
 ---@field height integer
@@ -59,7 +64,8 @@ function model.new(o)
   return setmetatable({ history = o.history, interval = o.interval,
     sort = o.sort or "self", output = o.output, title = o.title,
     view = views.functions, places = {}, trail = {}, paused = false,
-    status = { state = "waiting" }, width = 80, height = 24 }, Model)
+    hidden = {}, status = { state = "waiting" }, width = 80, height = 24 },
+    Model)
 end
 
 ---The views in the order of Tab; the output only if top started the program.
@@ -401,7 +407,30 @@ local function seek(self, at, by)
 end
 
 function actions.search(self)
-  self.prompt, self.from = "", place_of(self).at
+  self.prompt, self.prompts, self.from = "", "/", place_of(self).at
+end
+
+-- shows only functions that contain a text; nil or "": all
+local function filter(self, wanted)
+  local passes, why = nil, nil
+  if (wanted or "") ~= "" then passes, why = test_of(wanted) end
+  if why then
+    self.message = ("'%s' is not a Lua pattern: %s"):format(wanted, why)
+    return
+  end
+  self.filter, self.passes = passes and wanted, passes
+  self.items, place_of(self).at = nil, 1
+end
+
+function actions.filter(self)
+  if self.view ~= views.functions then go(self, views.functions, true) end
+  self.prompt, self.prompts, self.from = "", "&", place_of(self).at
+  self.before = self.filter
+end
+
+function actions.column(self, key)
+  local column = columns.list[tonumber(key)]
+  self.hidden[column.title] = not self.hidden[column.title]
 end
 
 local function again(self, by)
@@ -415,12 +444,20 @@ end
 function actions.next_match(self) again(self, 1) end
 function actions.previous_match(self) again(self, -1) end
 
--- handles a key while the text to search for is typed
+-- applies the text that was typed
+local function apply(self)
+  if self.prompts == "&" then return filter(self, self.prompt) end
+  self.wanted = self.prompt
+  seek(self, self.from, 1)  -- a message says if nothing was found
+end
+
+-- handles a key while the text to search for, or the filter, is typed
 local function typed(self, key)
   if key == "enter" then
+    apply(self)
     self.prompt = nil
-    seek(self, self.from, 1)  -- a message says if nothing was found
   elseif key == "esc" or key == "ctrl-c" then
+    if self.prompts == "&" then filter(self, self.before) end
     self.prompt, place_of(self).at = nil, self.from
   else
     if key == "backspace" then
@@ -432,9 +469,36 @@ local function typed(self, key)
     elseif utf8.len(key) == 1 then
       self.prompt = self.prompt .. key
     end
-    self.wanted = self.prompt
-    seek(self, self.from, 1)
+    apply(self)
   end
+end
+
+-- A click chooses a view, an order or a line; on the chosen line, it does what
+-- Enter does.
+local function click(self, x, y)
+  local items, place = items_of(self)
+  if y == frame.above - 1 then
+    local view = frame.tab(self, x)
+    if view then actions[view.name](self) end
+  elseif y == frame.above and self.view == views.functions then
+    local column = columns.at(self, x)
+    if column and not column.sort then return end
+    self.sort, self.items = column and column.sort or "name", nil
+  elseif y > frame.above and not frame.still(self) then
+    local at = place.top + y - frame.above - 1
+    if not items[at] or y > frame.above + frame.body(self) then return end
+    if at == place.at then actions.into(self) else place.at = at end
+  end
+end
+
+local wheel = { ["wheel-up"] = -3, ["wheel-down"] = 3 }
+
+-- what the mouse did, as keys.decode tells it; false: it is a key
+local function mouse(self, key)
+  local x, y = key:match "^click (%d+) (%d+)$"
+  if x then click(self, math.tointeger(x), math.tointeger(y))
+  elseif wheel[key] then move(self, wheel[key]) end
+  return x ~= nil or wheel[key] ~= nil
 end
 
 ---Handles a key.
@@ -444,6 +508,7 @@ end
 function Model:key(key)
   self.message = nil
   if self.prompt then return typed(self, key) end
+  if not self.question and mouse(self, key) then return nil end
   if self.question then
     local answer = self.question.answers[key]
     self.question = nil
@@ -452,7 +517,7 @@ function Model:key(key)
   local action = keys.actions[key]
   if not action then return nil end
   if not actions[action] then return action end
-  actions[action](self)
+  actions[action](self, key)
 end
 
 ---Draws the screen.

@@ -33,6 +33,8 @@ local function help()
         binding[4]) }
     end
   end
+  out[#out + 1] = { ("  %s  %s"):format(format.left("mouse", widest),
+    "click: view, order or line; the chosen line: as Enter; Shift: select") }
   out[#out + 1] = { "" }
   out[#out + 1] = { "Columns", "bold" }
   for _, line in ipairs(explained) do out[#out + 1] = { "  " .. line } end

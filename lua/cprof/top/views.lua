@@ -64,7 +64,8 @@ views.functions = {
   list = function(m)
     local out = {}
     for _, row in ipairs(m.now.figures.rows) do
-      if not hidden(m, row.func) and figures.any(row) then
+      if not hidden(m, row.func) and figures.any(row) and
+         (not m.passes or m.passes(row.name)) then
         out[#out + 1] = { func = row.func, name = row.name, indent = 0,
           of = row, zone = row.zone }
       end
