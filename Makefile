@@ -37,7 +37,7 @@ LUA_VERSION	= 5.4
 LUA		= $(LUA_DIR:%=%/bin/)lua$(LUA_VERSION)
 LUA_INCDIR	= $(or $(LUA_DIR),/usr)/include$(if $(LUA_DIR),,/lua$(LUA_VERSION))
 LUA_LINK	= $(LUA_DIR:%=-L%/lib) -llua$(LUA_VERSION)
-PREFIX		= /usr/local
+PREFIX		?= /usr/local
 DESTDIR		=
 CC		= gcc
 CFLAGS		= -O2 -g

@@ -190,6 +190,7 @@ local of_profiles = {
   annotate = {}, export = { { "csv", function() end } },
   save = { { file "saved.cprof" } }, html = { { file "out.html" } },
   sums = { { title } }, within = { { "f" } }, range = { {}, { 0, 1e9 } },
+  labelled = { { { endpoint = "/login" } } },
 }
 local of_frames = {
   at = { { 0 } }, averages = { { "all" } }, nodes = { { 0 } },

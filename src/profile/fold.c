@@ -13,15 +13,21 @@ static uint32_t fold_onpath (const Merge *m, uint32_t id, uint32_t func) {
 }
 
 
+/* Is a group C frames that Lua has not called? */
+static int fold_isframe (const uint32_t *native, uint32_t group) {
+  return native[group] == FOLD_ALONE || native[group] == FOLD_NEIGHBORS;
+}
+
+
 /*
-** As 'fold_onpath', for a group of C frames. Searches only up to the next call
+** As 'fold_onpath', for a group of C. Searches only up to the next call
 ** of Lua: each call of Lua has C frames of Lua's own, which are not recursion.
 */
 static uint32_t fold_onrun (const Merge *m, uint32_t id, uint32_t group,
                             const uint32_t *native) {
-  if (native[group] == FOLD_NEIGHBORS)
+  if (native[group] != FOLD_ALONE)
     return id != MERGE_ROOT && merge_node(m, id)->func == group ? id : 0;
-  while (id != MERGE_ROOT && native[merge_node(m, id)->func]) {
+  while (id != MERGE_ROOT && fold_isframe(native, merge_node(m, id)->func)) {
     if (merge_node(m, id)->func == group) return id;
     id = merge_node(m, id)->parent;
   }
@@ -65,17 +71,19 @@ static uint32_t fold_enter (Merge *m, const ProfileNode *from,
 
 
 /*
-** How often a group is right above its node, with C frames alone between, or
-** with nothing.
+** How often a group of C is right above its node, with C frames alone between,
+** or with nothing.
 */
 static uint32_t fold_level (const Nodes *nodes, const uint32_t *group,
                             uint32_t i, uint32_t groups,
                             const uint32_t *native) {
   uint32_t level = 0, at = i;
   while ((at = nodes->list[at].parent) > NODE_OVERHEAD &&
-         group[at] != groups && native[group[at]]) {
+         group[at] != groups) {
     if (group[at] == group[i]) level++;
-    else if (native[group[i]] == FOLD_NEIGHBORS) break;
+    else if (native[group[i]] != FOLD_ALONE ||
+             !fold_isframe(native, group[at]))
+      break;
   }
   return level;
 }

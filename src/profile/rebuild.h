@@ -81,11 +81,15 @@ CPROF_I uint32_t *merge_places (Merge *m, const Nodes *nodes,
 ** 'base' is FOLD_ALL, all nodes are left out but those of this group and below,
 ** and its outermost calls become one node under the root. 'native' tells which
 ** groups are C frames that Lua has not called: Lua's own are there once for
-** each call, so these are recursion only if nothing else is between. Those that
-** are FOLD_NEIGHBORS are so only if not even another C frame is between. NULL:
-** none are.
+** each call, so those that are FOLD_ALONE are recursion only if nothing else is
+** between, and FOLD_NEIGHBORS only if not even another C frame is. FOLD_CALLED
+** are C functions that Lua calls: they are recursion only if nothing is between,
+** or what stands between two calls of pcall would be hidden. NULL: no group is
+** any of these.
 */
+#define FOLD_ALONE	1u
 #define FOLD_NEIGHBORS	2u
+#define FOLD_CALLED	3u
 
 CPROF_I void fold_groups (Merge *m, const Nodes *nodes, uint32_t *group,
                           uint32_t groups, uint32_t base,

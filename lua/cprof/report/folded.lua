@@ -47,7 +47,7 @@ local function grouped(profile, base)
 end
 
 -- values of `native`, as core.fold takes them
-local alone <const>, neighbors <const> = 1, 2
+local alone <const>, neighbors <const>, called <const> = 1, 2, 3
 
 ---@param profile cprof.Profile
 ---@param base? string  a title: only what this function calls
@@ -57,9 +57,10 @@ function folded.new(profile, base)
   local native
   for i, f in ipairs(groups.first) do
     local file = name.unnamed(f)
-    if name.module(f) then
+    if name.module(f) or f.kind == "C" then
       native = native or {}
-      native[i] = file and f.title ~= base and neighbors or alone
+      native[i] = not name.module(f) and called or
+        file and f.title ~= base and neighbors or alone
     end
     if file and f.title ~= base then
       groups.first[i] = setmetatable({ unnamed = file }, { __index = f })

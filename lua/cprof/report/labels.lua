@@ -11,7 +11,8 @@ local labels = {}
 local few_keys <const>, few <const> = 3, 4
 
 local function name(row)
-  return row.value and format.plain(row.value) or "(no label)"
+  return row.value == "" and '""' or
+    row.value and format.plain(row.value) or "(no label)"
 end
 
 local function columns_of(key)
@@ -55,15 +56,16 @@ function labels.table(on, profile, key, rows, limit)
   end
 end
 
--- the values with the largest shares of a key
+-- the values with the largest shares of a key, and the share without a value
 local function shares(on, rows)
-  local out = {}
+  local out, values = {}, #rows - (rows[#rows].value and 0 or 1)
+  local shown = values > few + 1 and few or values
   for i, row in ipairs(rows) do
-    if #out == few and #rows > few + 1 then
-      out[#out + 1] = ("%d more"):format(#rows - i)
-      break
-    elseif row.total > 0 then
+    if (i <= shown or not row.value) and row.total > 0 then
       out[#out + 1] = ("%s %s %%"):format(name(row), on:share(row.total))
+    end
+    if i == shown and values > shown then
+      out[#out + 1] = ("%d more"):format(values - shown)
     end
   end
   return out
