@@ -22,7 +22,9 @@ A program that cannot be started with `cprof run` can require `cprof.auto`. It r
 - Not recorded are: other programs, other versions of Lua, commands of cprof, hosts other than the interpreter, `lua -E`, and children with an empty environment, with another value of `LUA_INIT_5_4`, or with `CPROF=0`. They run as they always do.
 - If a child cannot be recorded, it runs, and the report says why it is missing.
 
-| exit status | |
+Exit statuses of commands:
+
+| status | |
 |---|---|
 | 0 | success |
 | 1 | a figure of `cprof check` is over budget or too low, or `cprof push` could not send everything |

@@ -31,7 +31,7 @@ Each of these writes a profile as one HTML file, which opens from the disk and n
 | Tasks | with `--tasks`: kinds of coroutines, their longest slices, and where they were suspended, as a flame graph of waiting; as `cprof tasks` prints it, of the chosen function, if coroutines run it |
 | Frames | if the profile has frames: their times, by name, with the budget and percentiles; the frames over budget, with the functions that took longer in them; allocations and steps of the collector in each frame. Bars of frames that are much longer than all others are cut off, until a button shows them in full. Another button leads from the chosen frames to their calls in the trace, or to the samples of that time |
 | Memory | of a recording with `--memory`: the size of the heap over time, allocations by kind and function, memory in use, the collector |
-| Trace | with `--trace`: calls on an axis of time, each coroutine in a lane of its own, hatched where it is suspended or another one runs, and in another colour, with `--gc`, at steps of the garbage collector; below, what each function took in the time that is seen; a search counts the calls, and `n` and `p` go from one to the next; `w`, `s`, `a` and `d` zoom and move, as in Perfetto |
+| Trace | with `--trace`: calls on an axis of time, each coroutine in a lane of its own; below these, what each function took in the visible time. A lane is hatched where its coroutine is suspended or another one runs and, with `--gc`, in another colour at steps of the garbage collector. A search counts the calls; `n` and `p` go from one to the next. `w`, `s`, `a` and `d` zoom and move, as in Perfetto |
 
 **The flame graph.** The root is above (icicle) or below.
 
