@@ -12,7 +12,7 @@ local shown = require "cprof.report.labels"
 
 local labels = {
   name = "labels",
-  summary = "Print what each label costs, such as each endpoint of a server.",
+  summary = "Print what each label costs, such as each endpoint.",
   description = "Print a table for each key of the program's labels " ..
     "(cprof.label { endpoint = \"/login\" }). A row has one value of the " ..
     "key: how often it was set, and the time spent under it. If labels are " ..
