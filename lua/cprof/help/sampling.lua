@@ -80,7 +80,7 @@ cprof then writes a file when a zone `Server:handle` took longer than 0.2 s, or 
 
 - A zone with arguments has the budget of its name. A frame with a name has the budget that `on_slow` gives to that name, else that of `slow_frames`. Times are those of the recording's clock, and include pauses.
 - cprof writes the file where the zone or frame ends, even if an error ends it, and outside of all hooks. Zones around it do not count the time that writing takes. If the file cannot be written, one line on standard error says so.
-- In this mode, zones that `enter` or C code begins have no budgets. Functions have none, either: put a zone around them.
+- In this mode, zones of `enter` and `leave`, and zones in C, have no budgets. Functions have none, either: put a zone around them.
 
 For a whole program:
 
@@ -98,7 +98,7 @@ This command also writes the last seconds when the program ends, even by an erro
 - The call tree grows with what ran since the start, up to `max_nodes`.
 - Other modes have no time axis, so they refuse `keep_last`.
 
-**C functions** are sampled when they return. Until then, their time is in the row `(waiting, or in a C function)`. If a signal ends the program, it stays there.
+**C functions** are sampled when they return. Until then, their time is in the row `(waiting, or in a C function)`. If a signal ends the program, the time stays there.
 
 **Overhead.** cprof measures the time that sampling takes, and excludes it. If samples are expensive, as with deep stacks, the rate falls: overhead stays at about 1 % up to a rate of 1000, and at 8 % at a rate of 10000. This is overhead as cprof measures it, with an allowance for signals. The header says how many samples there were.
 
