@@ -6,7 +6,7 @@ return {
 |---|---|---|
 | `mode` | `"call"` | `"line"`: also hits and time of each line, and the calls made from it; `"trace"`: also writes each enter and leave as it happens; `"count"`: how often each instruction ran, without times; `"sample"`: samples what runs, `rate` times a second, see [Sampling](#sampling) |
 | `rate` | `1000` | mode `"sample"`: samples a second, from 1 to 10000 |
-| `lines` | all | mode `"line"`, `"count"` or `"sample"`: a list of [patterns](#patterns) on source paths: only lines, or instructions, of these sources; others run at the cost of mode `"call"` |
+| `lines` | all | mode `"line"`, `"count"` or `"sample"`: a list of [patterns](#patterns) on source paths. Only lines, or instructions, of these sources are recorded; other sources run at the cost of mode `"call"` |
 | `include` | all | a list of [patterns](#patterns) on source path or title (`name (file:line)`): only these functions |
 | `exclude` | none | not these functions: their time is charged to their callers |
 | `c_functions` | `true` | `false`: the time of C functions is charged to their callers |
@@ -15,21 +15,21 @@ return {
 | `timer` | `"wall"` | mode `"sample"` with the wall clock: what triggers samples ([Sampling](#sampling)). `"wall"`: a timer, whose signals may end waits early. `"thread"`: a thread of cprof's own, which lets waits go on; where that is not possible, as `"wall"`. `"auto"`: events of the system's task clock, which let waits go on, too; where the system does not allow them, as `"thread"` |
 | `recursion` | `"auto"` | `"full"`: each level of a recursion has its own node; `"fold"`: a function that is already on the path gets no second node there; `"auto"`: full up to 100,000 nodes, then folded |
 | `max_nodes` | `1000000` | the most call-tree nodes, and the most functions. Beyond it, functions keep their exact calls and self times, but not their callers, and the report says so |
-| `memory` | `false` | `true`: counts allocations by node, function and kind, and in modes `"line"` and `"count"` by line; mode `"sample"` estimates them, also by line; `"live"`: also how much of it is in use, now and at the peak |
+| `memory` | `false` | `true`: counts allocations by node, function and kind; in modes `"line"` and `"count"`, also by line. Mode `"sample"` estimates them, also by line. `"live"`: also how much memory is in use, now and at the peak |
 | `memory_interval` | `524288` | with `memory = "live"`, and in mode `"sample"`: average bytes between samples; `1`: all blocks, which takes some 64 bytes for each block in use |
 | `gc` | `false` | `true`, in modes `"call"`, `"line"` and `"trace"`: the time of the garbage collector is in a zone `(garbage collector)`, under the function whose allocation made its step due; a trace has each step (not on Lua 5.5) |
 | `distribution` | `false` | `true`, in modes `"call"` and `"line"`: how long the calls of each function took: median, p90, p99, max and a histogram; and the eight slowest calls, with their call paths |
 | `tasks` | `false` | `true`, in modes `"call"` and `"line"`: what each kind of coroutine did: how long it ran at a time, how it ended, and where it was suspended |
 | `under` | `"resumer"` | with `tasks`: `"creator"`: in call trees, coroutines are below the function that made them, even after it has ended, not below the one that resumes them |
 | `file` | none | records into this file, not memory; in its name, `%p` becomes the process ID, `%t` the time in UTC (`20261122T065108Z`), and `%n` a number that counts the files of this process; its forked children go on counting |
-| `every` | none | the seconds after which the file is completed and another begun; the name needs `%t` or `%n` |
-| `keep` | all | with `every`: the number of the recording's newest files to keep |
+| `every` | none | after so many seconds, cprof completes the file and begins another; the name needs `%t` or `%n` |
+| `keep` | all | with `every`: how many of the recording's newest files to keep |
 | `keep_last` | none | mode `"sample"`: how many of the last seconds `dump_recent` writes into a file ([Sampling](#sampling)). Recording is then in memory, and `file` is the name of such files, with `%t` or `%n` |
-| `on_slow` | none | with `keep_last` and `file`: `{ [NAME] = SECONDS }`: writes the last seconds when a zone of this name, made by `zone` or `wrap`, takes longer |
+| `on_slow` | none | with `keep_last` and `file`: `{ [NAME] = SECONDS }` writes the last seconds when a zone of this name takes longer; the zone must be one of `zone` or `wrap` |
 | `dump_every` | `60` | with `on_slow` or `slow_frames`: the least number of seconds from one such file to the next |
 | `trace` | standard error | mode `"trace"`: the path to write to, or a function. A path that ends in `.json` gets trace events for Perfetto and `chrome://tracing`; another path gets text, indented up to 40 levels (deeper lines begin with their level). A function is called with `"enter"` or `"leave"`, depth, title, ns since the start and, for `"leave"`, the duration in ns |
 | `history` | `128` | the number of last frames that keep each function's times in memory; `"full"`: 128, with all their nodes |
-| `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: keeps the last 32 frames over budget with all their nodes; in mode `"sample"`, with `keep_last` and `file`: writes the last seconds when a frame takes longer |
+| `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: keeps the last 32 frames over budget with all their nodes. In mode `"sample"`, with `keep_last` and `file`: writes the last seconds when a frame takes longer than the budget |
 | `compensate` | `true` | `false`: overhead stays in the times |
 
 **Releases of Lua.** A build is for one minor version of Lua, and says so when another loads it. Line hooks of Lua up to 5.4.3 have faults: some programs fail only in mode `"line"`, and in Lua 5.4.0 and 5.4.1, finalizers (`__gc`) without debug information crash it. Other modes use no line hooks.
