@@ -125,7 +125,7 @@ describe("labels", function()
       "got a table", { user = {} })
     local many = {}
     for i = 1, 33 do many["k" .. i] = i end
-    wrong("more than 32 keys", many)
+    wrong("the table has more than 32 keys", many)
   end)
 
   it("do nothing without keys, and while nothing is recorded", function()
@@ -383,7 +383,7 @@ describe("what was recorded under labels", function()
   it("is said in the header", function()
     local text = p:labelled { user = "bob" }:report()
     assert.is_truthy(text:find(
-      "\nonly under user=bob (5.00ms of 18.0ms)\n5.00ms wall: 5.00ms CPU\n" ..
+      "\nlabel: user=bob (5.00ms of 18.0ms)\n5.00ms wall: 5.00ms CPU\n" ..
       "3 calls, ", 1, true), text)
   end)
 
@@ -406,15 +406,15 @@ describe("what was recorded under labels", function()
       "got a table")
   end)
 
-  it("has no lines, which are counted for all labels", function()
+  it("has no lines, which are recorded for all labels together", function()
     local q = assert(driven.parts(server, { mode = "line" }):labelled
       { endpoint = "/login" })
     helper.check(q)
     assert.has_error(function() q:annotate() end,
-      "annotate: lines are counted for all labels together")
+      "annotate: lines are recorded for all labels together, not for each one")
     assert.has_error(function() q:export("lcov", os.tmpname()) end,
-      "export: format lcov needs lines: lines are counted for all labels " ..
-      "together")
+      "export: format lcov needs lines: lines are recorded for all labels " ..
+      "together, not for each one")
   end)
 
   it("has allocations", function()
@@ -477,7 +477,7 @@ describe("the command, of labels,", function()
 4.00ms     22.2                 (no label)
 ]], (command.cprof("labels", file)))
     assert.equal([[
-only under endpoint=/login (9.00ms of 18.0ms)
+label: endpoint=/login (9.00ms of 18.0ms)
 
  total  total %  times    mean  user
 5.00ms     55.6      1  5.00ms  bob
@@ -488,7 +488,7 @@ only under endpoint=/login (9.00ms of 18.0ms)
   end)
 
   it("limits reports, functions and exports to labels", function()
-    local under = "only under endpoint=/login, user=bob (5.00ms of 18.0ms)\n"
+    local under = "label: endpoint=/login, user=bob (5.00ms of 18.0ms)\n"
     for _, name in ipairs { "report", "tree", "callgraph", "flame" } do
       local out = command.cprof(name, "--label", "endpoint=/login",
         "--label=user=bob", file)
@@ -498,9 +498,9 @@ only under endpoint=/login (9.00ms of 18.0ms)
     assert.is_truthy(out:find("\nNext: cprof show --label user=bob ", 1,
       true), out)
     out = command.cprof("show", "--label", "user=bob", file, "login")
-    assert.is_truthy(out:find("\nonly under user=bob (5.00ms of 18.0ms)\n" ..
+    assert.is_truthy(out:find("\nlabel: user=bob (5.00ms of 18.0ms)\n" ..
       "5.00ms total (100.0 %), 2.00ms self (40.0 %), 1 call\n", 1, true), out)
-    assert.is_truthy(out:find("lines are counted for all labels together", 1,
+    assert.is_truthy(out:find("lines are recorded for all labels together", 1,
       true), out)
     out = command.cprof("export", "--format=folded", "--label", "user=bob",
       file)
@@ -527,7 +527,7 @@ only under endpoint=/login (9.00ms of 18.0ms)
     end, { c_functions = false }):save(many))
     out = command.cprof("report", many)
     assert.is_truthy(out:find(
-      "\na: 7 6.2 %, 6 5.4 %, 5 4.5 %, 4 3.6 %, 3 more\nb: ", 1, true), out)
+      "\na: 7 6.2 %, 6 5.4 %, 5 4.5 %, 4 3.6 %, 3 more, (no label) 75.0 %\nb: ", 1, true), out)
     assert.is_truthy(out:find("\nc: ", 1, true), out)
     assert.is_nil(out:find("\nd: ", 1, true), out)
   end)
@@ -538,7 +538,7 @@ only under endpoint=/login (9.00ms of 18.0ms)
       { c_functions = false }):save(other))
     local out = command.cprof("diff", "--label", "endpoint=/login", file,
       other, "--width=300")
-    assert.is_truthy(out:find("clock monotonic, only under endpoint=/login " ..
+    assert.is_truthy(out:find("clock monotonic, label endpoint=/login " ..
       "(9.00ms of 18.0ms)\n", 1, true), out)
     assert.is_truthy(out:find("change: -5.00ms (-55.6 %), -3 calls", 1, true),
       out)
@@ -562,7 +562,8 @@ only under endpoint=/login (9.00ms of 18.0ms)
       "see cprof show --help", "show", "--label", "x", file, "login")
     fails("no label has the key 'x'; there are: user, endpoint", "labels",
       file, "x")
-    fails("format lcov needs lines: lines are counted for all labels together",
+    fails("format lcov needs lines: lines are recorded for all labels " ..
+      "together, not for each one",
       "export", "--format=lcov", "--label", "user=bob", file)
     local other = dir:file "other.cprof"
     assert(helper.record(leaf):save(other))

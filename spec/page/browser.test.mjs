@@ -1914,7 +1914,7 @@ describe("the lanes of a trace", () => {
     assert.deepEqual(faults, []);
   });
 
-  it("show the steps of the garbage collector, which are no calls", async () => {
+  it("show the steps of the garbage collector, which are not calls", async () => {
     await open("trace", "view=trace");
     const legend = await page.$$eval(".lanes + .legend > span", (list) =>
       list.map((e) => e.textContent),

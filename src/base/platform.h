@@ -150,9 +150,10 @@ CPROF_I void platform_delayclose (int file);
 CPROF_I int64_t platform_threadid (void);
 
 /*
-** Reads for how long, in ns, any thread has run and was ready while others had
-** the processor. The first number lags behind while the thread runs, up to
-** PLATFORM_RANLAG. 0: there is no such thread, or the system does not tell.
+** Reads of any thread how long it has run ('*ran') and how long it was ready
+** while others had the processor ('*delay'), in ns. While the thread runs,
+** '*ran' lags behind, by up to PLATFORM_RANLAG. 0: there is no such thread, or
+** the system does not tell.
 */
 CPROF_I int platform_threadran (int64_t process, int64_t thread,
                                 uint64_t *ran, uint64_t *delay);

@@ -90,9 +90,9 @@ CPROF_I uint64_t gap_divide (Gap *g, uint64_t ticks, uint64_t late,
                              uint64_t least, GapParts *parts);
 
 /*
-** Divides the gap in which a thread of another process is now, which began 'ns'
-** ago. 'last' is that thread's last look. Sets '*waited' and '*preempted', in
-** ns. 0: the thread's clocks cannot be read.
+** Divides the gap that a thread of another process is in now. The gap began
+** 'ns' ago; 'last' is that thread's last look at its clocks. Sets '*waited' and
+** '*preempted', in ns. 0: the thread's clocks cannot be read.
 */
 CPROF_I int gap_divideother (const GapLook *last, int64_t process,
                              int64_t thread, uint64_t ns, uint64_t *waited,

@@ -127,8 +127,8 @@ typedef struct Figures {
   uint64_t killed_waited;	/* ticks that the program had waited between
 				   the last event and 'killed'; 0: neither is
 				   known */
-  GapLook look;		/* the thread's last look at its clocks, for who reads
-			   the file while it runs; 'wall' is 0: there was none */
+  GapLook look;		/* the thread's last look at its clocks, for whoever
+			   reads the file while it runs; 'wall' is 0: none yet */
   int64_t thread;	/* whose look it is, see platform_threadid */
   Timing timing[EVENT_KINDS];
 } Figures;

@@ -88,8 +88,9 @@ static int since_toolong (Scale scale, uint64_t ticks) {
 
 
 /*
-** Divides the 'ticks' since the last event by what the system says of the
-** thread, which still runs. Returns the ticks in which it was not preempted.
+** Asks the system how the thread, which still runs, spent the 'ticks' since the
+** last event: running, waiting or preempted. Returns the ticks in which it was
+** not preempted.
 */
 static uint64_t since_divide (Restoring *c, uint64_t ticks) {
   Figures *f = &c->r->own_figures;

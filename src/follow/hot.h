@@ -147,7 +147,7 @@ CPROF_I PLATFORM_THREAD unsigned hot_thread;
 /* Makes this thread the one that records 'h', which was another or none. */
 COLD CPROF_I void hot_follow (Hot *h);
 
-/* Keeps the last look in the figures, for who reads the file. */
+/* Keeps the last look in the figures, for whoever reads the file. */
 CPROF_I void hot_keeplook (Hot *h);
 
 /* This thread records 'h' from now on. */

@@ -49,8 +49,8 @@ static void collector_hold (Collector *c, lua_State *L) {
 
 
 /*
-** Is a step due that was put off? Notes that the last request has changed the
-** debt.
+** Is a step that was put off due now? The debt that is read already has the
+** change by the last request, so 'change' becomes 0.
 */
 static int collector_isdue (Collector *c) {
   collector_look(c);

@@ -61,9 +61,9 @@ CPROF_I uint64_t collector_step (Collector *c, lua_State *L);
 #define COLLECTOR_NONE	UINT64_MAX
 
 /*
-** To be called before and after code of the profiler that makes garbage while
-** nothing is recorded: meanwhile Lua makes its own steps, unless one of the
-** program's is due.
+** Call these before and after code of the profiler that makes garbage while
+** nothing is recorded. In between, Lua makes its own steps, unless a step of
+** the program is due.
 */
 CPROF_I void collector_lend (Collector *c, lua_State *L);
 CPROF_I void collector_retake (Collector *c, lua_State *L);

@@ -25,7 +25,7 @@ CPROF_I SlowMark lslow_begin (lua_State *L);
 /* The zone with the name at 'name' ends, which began at 'm'. */
 CPROF_I void lslow_zone (lua_State *L, const SlowMark *m, int name);
 
-/* A frame of a loop ends, and the next one begins. Name "": a loop without one. */
+/* A frame of a loop ends, and the next begins. Name "": the loop has none. */
 CPROF_I void lslow_frame (lua_State *L, const char *name, uint32_t loop);
 
 #endif

@@ -138,7 +138,10 @@ static int lzone_close (lua_State *L) {
 #define LABELS_MOST	32	/* keys of one label */
 #define LABELS_USAGE	"label { endpoint = \"/login\" }"
 
-/* Can this be written without quotes? A string that looks like a number not. */
+/*
+** Can this string be written without quotes? Not if it would then be read as a
+** number or a boolean.
+*/
 static int llabel_plain (lua_State *L, const char *s, size_t length) {
   size_t i;
   for (i = 0; i < length; i++) {
@@ -225,7 +228,7 @@ static int llabel_sorted (lua_State *L, int *at) {
     luaL_checkstack(L, 10, NULL);  /* for the next key, and for the name */
     llabel_check(L, key);
     if (n == LABELS_MOST)
-      luaL_error(L, "label: more than %d keys", LABELS_MOST);
+      luaL_error(L, "label: the table has more than %d keys", LABELS_MOST);
     for (i = n++; i > 0 && strcmp(lua_tostring(L, at[i - 1]), key) > 0; i--)
       at[i] = at[i - 1];
     at[i] = lua_gettop(L) - 1;
@@ -256,7 +259,7 @@ static void llabel_name (lua_State *L, const int *at, int n) {
 }
 
 
-/* Nothing that can be closed is returned while nothing is recorded. */
+/* Returns nil while nothing is recorded: a variable <close> may be nil. */
 static int lzone_label (lua_State *L) {
   Recorder *r = recorder_get(L);
   int at[LABELS_MOST], n;

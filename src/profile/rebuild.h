@@ -108,9 +108,9 @@ CPROF_I void fold_paths (Merge *m, const Nodes *nodes, const uint32_t *root,
                          const uint32_t *zone);
 
 /*
-** The tree with the figures of those nodes alone that are 'kept', by node.
-** Nodes above them stay, without figures of their own. The node for profiler
-** overhead has that of the nodes that are kept.
+** Makes a tree with the figures of some nodes only: those for which 'kept' is
+** not 0. Nodes above them stay, without figures of their own. The node for
+** profiler overhead gets the overhead of these nodes.
 */
 CPROF_I void fold_kept (Merge *m, const Nodes *nodes, const uint32_t *kept);
 

@@ -40,8 +40,8 @@ lua_State *callback_filter (Recorder *r, lua_State *L) {
 
 /*
 ** Calls the trace of the options. If it fails, recording ends. Steps of the
-** collector that its garbage makes due run in it, so that they are no steps of
-** the program.
+** collector that its garbage makes due run in it, so they do not count as steps
+** of the program.
 */
 static void calltrace_report (Recorder *r, lua_State *L, const TraceEvent *e) {
   lua_State *running;

@@ -21,7 +21,7 @@ typedef enum ZoneResult {
   ZONE_NOMEMORY
 } ZoneResult;
 
-/* Is nothing being recorded that zones are part of? */
+/* Would a zone that begins now not be recorded? */
 CPROF_I int zone_idle (Recorder *r, lua_State *L);
 
 /*

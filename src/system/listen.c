@@ -603,8 +603,8 @@ static int listen_fail (lua_State *L, const char *why) {
 
 /*
 ** Adds a listener, a copy of '*with'. NULL: there is no room. Sets '*states' to
-** the number of states of this process that listen: of threads that begin at
-** once, one alone gets 1.
+** the number of states of this process that listen: if several threads begin at
+** once, only one of them gets 1.
 */
 static Listener *listen_begin (const Listener *with, lua_State *main,
                                int *states) {

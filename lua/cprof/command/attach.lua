@@ -339,7 +339,8 @@ end
 
 -- Prints the report of a recording, and writes its page.
 local function finish_file(parsed, file, fail)
-  -- few recordings are kept: others that end may remove this one
+  -- read first: only a few recordings are kept, and others that end may remove
+  -- this one
   local profile = input.load(file, fail)
   recordings.finish(file)
   local page, ok, why = parsed.page, true, nil

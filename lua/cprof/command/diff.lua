@@ -436,7 +436,7 @@ local function head(view, side, path, profile)
   view.page:line(("%s%s%s, %s, %s, mode %s, clock %s%s"):format(side,
     path and path .. ": " or "", format.program(meta), amount(profile),
     format.plural(n, profile.samples and "sample" or "call"), meta.mode,
-    meta.clock, meta.labels and ", only under " .. format.plain(meta.labels) or
+    meta.clock, meta.labels and ", label " .. format.plain(meta.labels) or
     ""))
 end
 

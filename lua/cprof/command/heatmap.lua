@@ -15,7 +15,7 @@ local heatmap = {
   name = "heatmap",
   summary = "Print when the program was busy, and what stands out.",
   description = "Print a recording with --sample as a picture. Time runs " ..
-    "down each column, and on in the next one; the more CPU time a cell " ..
+    "down each column, and goes on in the next; the more CPU time a cell " ..
     "has, the darker it is. Letters mark stretches of time that stand out: " ..
     "a function took most of the stretch, but little of the whole " ..
     "recording, or the CPU time is higher than usual. Other commands show " ..

@@ -14,7 +14,8 @@ end
 ---The option --label.
 ---@type cprof.CommandOption
 option.option = { "--label KEY=VALUE", "Use only what was recorded under " ..
-  "this label (cprof.label); of several, under all of them.",
+  "this label (cprof.label); given several times: under all of these. " ..
+  "(default: all that was recorded)",
   read = pair, must = "KEY=VALUE (endpoint=/login)", many = true }
 
 ---A message of the library, for the command.

@@ -12,11 +12,12 @@ local shown = require "cprof.report.labels"
 
 local labels = {
   name = "labels",
-  summary = "Print what each label took, such as each endpoint of a server.",
+  summary = "Print what each label costs, such as each endpoint.",
   description = "Print a table for each key of the program's labels " ..
-    "(cprof.label { endpoint = \"/login\" }): for each value, what the " ..
-    "program did while it was set. Where labels are within labels, the " ..
-    "innermost value of a key counts, so the rows of a table add up to all.",
+    "(cprof.label { endpoint = \"/login\" }). A row has one value of the " ..
+    "key: how often it was set, and the time spent under it. If labels are " ..
+    "nested, the innermost value of a key counts, so the rows of a table " ..
+    "add up to the whole recording.",
   usage = "cprof labels [options] [FILE] [KEY]",
   example = "cprof labels run.cprof endpoint",
   options = {
@@ -45,17 +46,17 @@ function labels.call(parsed, fail)
   if why then fail(labelled.worded(why)) end
   local on = page.new(parsed, profile)
   if profile.meta.labels then
-    on:line("only under " .. format.plain(profile.meta.labels))
+    on:line("label: " .. format.plain(profile.meta.labels))
   end
   for _, each in ipairs(key and { key } or keys) do
     shown.table(on, profile, each, split[each], parsed.limit)
   end
   if profile.meta.truncated > 0 then
     on:gap()
-    on:note("max_nodes was reached: %s %s under (no label), whatever their " ..
-      "labels (a higher --max-nodes keeps them)",
+    on:note("max_nodes was reached: the labels of %s are not known, so %s " ..
+      "time counts as (no label) (--max-nodes raises the limit)",
       format.plural(profile.meta.truncated, "call"),
-      profile.meta.truncated == 1 and "is" or "are")
+      profile.meta.truncated == 1 and "its" or "their")
   end
   input.print(on:text(), fail)
 end

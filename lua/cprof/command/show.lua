@@ -77,7 +77,7 @@ local function head(view)
   on:title("", given)
   if given:sub(-#rest) ~= rest then on:line(rest) end
   if view.profile.meta.labels then
-    on:line("only under " .. format.plain(view.profile.meta.labels))
+    on:line("label: " .. format.plain(view.profile.meta.labels))
   end
   on:line(("%s total (%s %%), %s self (%s %%)%s%s"):format(
     on:time(row.total, row.total_most), on:share(row.total),

@@ -11,8 +11,8 @@ local order = require "cprof.text.order"
 
 local labels = {}
 
--- No classes of characters are in these patterns: they depend on the locale,
--- which the program may set.
+-- These patterns avoid character classes, whose meaning depends on the locale:
+-- the program may set it.
 local key_pattern <const> = "^([A-Za-z0-9_.-]+)=()"
 local word_pattern <const> = '^([^\0-\32\127,={}"\\]+)()'
 
@@ -34,7 +34,7 @@ local function read_value(name, at)
   return (name:sub(at + 1, stop - 2):gsub("\\(.)", "%1")), stop
 end
 
----The labels that the name of a zone has; nil: it is no set of labels.
+---The labels that the name of a zone has; nil: it is not a set of labels.
 ---@param name string
 ---@return table<string, string|number|boolean>?
 function labels.read(name)
@@ -78,7 +78,7 @@ function labels.known(p)
   return out
 end
 
----Why a profile has no such label; nil: it has.
+---Why a profile does not have a label; nil: it has it.
 ---@param p cprof.Profile
 ---@param key string
 ---@param value? string  as text; nil: any
@@ -100,7 +100,7 @@ function labels.missing(p, key, value)
     nearest.list(value, known[key]))
 end
 
----The value of a key, as text, that each node is under; false: none.
+---For each node, the value of a key that it is under, as text; false: none.
 ---@param p cprof.Profile
 ---@param key string
 ---@return (string|false)[]
@@ -128,8 +128,8 @@ local by_total <const> = order("-total", function(row)
   return row.value or ""
 end)
 
--- The rows of all keys, by key and value (false: none). What a label has is
--- taken from the row of the value around it.
+-- The rows of all keys, by key and value (false: none). The figures of a label
+-- are subtracted from the row of the value around it.
 local function rows_of(p)
   local rows, current = {}, {}
   local _, _, _, _, _, _, _, _, _, _, _, _, _, _, all_waits =
@@ -204,7 +204,7 @@ end
 ---@class cprof.Label        a key, and what was recorded under its values
 ---@field key string
 ---@field values cprof.LabelValue[]  the largest total first; at the end, what
----    was recorded under no value of it
+---    was recorded without this key
 
 ---@class cprof.LabelValue
 ---@field value? string      as text; nil: under none

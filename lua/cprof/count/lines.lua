@@ -347,8 +347,8 @@ function lines.attach(p, counted, sources)
   p.lines_ran = once(function() return ran(p, counted) end)
 end
 
----Does a profile have lines? Which of their figures were recorded under which
----labels is not known.
+---Does a profile have lines? A part under labels has none: lines are recorded
+---for all labels together.
 ---@param p cprof.Profile
 ---@return boolean
 function lines.recorded(p)
@@ -357,7 +357,8 @@ function lines.recorded(p)
 end
 
 ---The sentence that says why a part under labels has no lines.
-lines.all_labels = "lines are counted for all labels together"
+lines.all_labels =
+  "lines are recorded for all labels together, not for each one"
 
 ---The lines of a source on which there is code that can run.
 ---@param source cprof.Source

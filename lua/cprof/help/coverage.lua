@@ -24,9 +24,17 @@ A line ran when it was hit. A function ran when it was called. A test can go two
 | `and`, `or` | the right side was needed; the left side decided |
 | comparison | as a value: it was true; it was false |
 
-A test has no branches if both ways lead to the same place (`if x then end`). Constants that the compiler computes (`2 * 3`) have no instructions, so they are not reported. Unreachable code (behind `do return end`) counts as lines that never ran, but has no branches. A line with only `break` or `goto` may run without an instruction of its own, since Lua redirects jumps straight to their target. So it does not count as a line that never ran.
+- A test has no branches if both ways lead to the same place (`if x then end`).
+- Constants that the compiler computes (`2 * 3`) have no instructions, so they are not reported.
+- Unreachable code (behind `do return end`) counts as lines that never ran, but has no branches.
+- A line with only `break` or `goto` may run without an instruction of its own, since Lua redirects jumps straight to their target. So it does not count as a line that never ran.
 
-Mode `"count"` (`cprof run --count`, `start { mode = "count" }`) counts every instruction, has no clock, and costs about as much as mode `"line"`. It counts the instructions that Lua's own count hook sees. The hook does not see the first instruction of a variadic function (`VARARGPREP`), nor instructions that Lua executes together with the one before: the jump after a test, and the call and the loop instruction of a generic `for`. Reports sort by instructions. `cprof annotate --expressions` shades the parts of each line, and prints their counts underneath where these differ; parts that never ran are marked `^^^ never`. Instructions of C functions, and of functions that `include` and `exclude` leave out, are not counted. Zones have instructions, too; calls of `frame` do nothing.
+**Mode `"count"`** (`cprof run --count`, `start { mode = "count" }`) counts every instruction, has no clock, and costs about as much as mode `"line"`. Reports sort by instructions.
+
+- It counts the instructions that Lua's own count hook sees. The hook does not see the first instruction of a variadic function (`VARARGPREP`), nor instructions that Lua executes together with the one before: the jump after a test, and the call and the loop instruction of a generic `for`.
+- `cprof annotate --expressions` shades the parts of each line, and prints their counts underneath where these differ. Parts that never ran are marked `^^^ never`.
+- Instructions of C functions, and of functions that `include` and `exclude` leave out, are not counted.
+- Zones have instructions, too; calls of `frame` do nothing.
 
 To find the parts of lines, cprof compiles the text once more. If the text differs from the code that ran, if several chunks have one name, or if there is no text, only lines are known, and the table says so. Stripped code does not even have lines. Mode `"count"` reads Lua's own structures; where that is not possible (`cprof --version` says `internals: public`), the mode is refused.
 ]],

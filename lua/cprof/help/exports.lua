@@ -6,7 +6,11 @@ return {
 local ok, message = profile:export("pprof", "cprof.pb.gz")
 ```
 
-writes the profile in a format that other programs read, as `cprof export --format=pprof -o cprof.pb.gz` does. The target may be a path, a function, a file, or anything else with a method `write`; all but a path get the text in pieces. Text for a path goes to a temporary file, which is then renamed, so no file is ever half written. Misuse (an unknown format, `"lcov"` without lines) raises an error. Failures outside (no such folder, disk full) return `nil` and a message.
+This call writes the profile in a format that other programs read, as `cprof export --format=pprof -o cprof.pb.gz` does.
+
+- The target may be a path, a function, a file, or anything else with a method `write`. All but a path get the text in pieces.
+- If the target is a path, cprof writes a temporary file and then renames it, so no file is ever half written.
+- Misuse (an unknown format, `"lcov"` without lines) raises an error. Failures outside (no such folder, disk full) return `nil` and a message.
 
 | format | what is in it | who reads it |
 |---|---|---|

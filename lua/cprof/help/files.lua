@@ -10,7 +10,7 @@ print(profile:report())
 assert(profile:save "copy.cprof")
 ```
 
-- `profile:save(path)` writes a profile that was recorded in memory. A file is replaced only when all is written. Of frames, it keeps what [Frames](#frames) says.
+- `profile:save(path)` writes a profile that was recorded in memory. An existing file is replaced only when everything is written. [Frames](#frames) says which frames the file keeps.
 - Names are found when recording stops or the Lua state is closed. If the program was killed before, functions that were fields of tables when recording started have their usual names; others are named by their definitions, if sources can be read, or by their first calls.
 - The report of a file that is still being recorded includes the time since its last event. On Linux, the system tells how much of that time the program waited and how much others had the processor; elsewhere, all of it counts as CPU time.
 - The child of a fork does not write to the file of its parent. With `%p` in the name, it has a file of its own.
@@ -20,7 +20,7 @@ assert(profile:save "copy.cprof")
 
 ## Continuous recordings
 
-`start { every = 60, keep = 60, file = "run-%p-%t.cprof" }` begins another file each minute and keeps the last hour, in a program that runs for weeks. Each file is a whole profile, and each event is in one file. The next file begins at the first event after the time is over; to begin one takes some milliseconds. `CPROF_OPTIONS` can ask for it, too: `every=60,keep=60,file=run-%p-%t.cprof`. `cprof push --watch DIR`, beside the program, sends each file to a server when it is complete.
+`start { every = 60, keep = 60, file = "run-%p-%t.cprof" }` begins another file each minute and keeps the last hour, in a program that runs for weeks. Each file is a whole profile, and each event is in one file only. The next file begins at the first event after the time is over, which takes some milliseconds. `CPROF_OPTIONS` can ask for it, too: `every=60,keep=60,file=run-%p-%t.cprof`. `cprof push --watch DIR`, beside the program, sends each file to a server when it is complete.
 
     cprof report runs/ --since 10m
     cprof report runs/ --since 2026-11-22T06:00:00Z --until 2026-11-22T07:00:00Z
@@ -33,7 +33,7 @@ assert(profile:save "copy.cprof")
 
 Commands without a FILE read the last recording that `cprof run` made in this folder or on this terminal, also with `-o`. If there is none, they read the user's last recording, and a note says so. `cprof diff` without files compares the last two recordings. The output begins with the name of the program, or a note on standard error names it.
 
-Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. It is removed after two later recordings of that folder and terminal have ended, or 16 later recordings of any folder. If there is no such folder, or others can write to it, the recording is not kept, and the report says so.
+Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. It is removed after two later recordings of that folder and terminal have ended, or 16 later recordings of any folder. If there is no such folder, or others can write to it, cprof does not keep the recording, and the report says so.
 
 A signal that ends the program (`SIGTERM`, `SIGHUP`, `SIGPIPE` as with `| head -1`, a second Ctrl-C) loses nothing: the file and the printed report cover everything up to the signal, and the exit status is that of the signal.
 ]],

@@ -17,9 +17,23 @@ profiler.frame "render"     -- lasts from one call with this name to the next
 
 The first frame without a name begins with the recording. The first frame with a name begins at the first call with that name. Each later frame begins where the last one of its name ended.
 
-All frames are counted, in memory and in files, also in live files. Two kinds of frames are kept: the times of the last 8,192 frames of all names together (two minutes at 60 a second) and, for each name, the 16 slowest frames with all their call-tree nodes. That takes 262 KB and, for each name, 4 KB and the nodes. Percentiles are exact while the times of all frames are kept; then they come from a histogram whose steps are at most 10 % wide. Times of frames are without overhead, as far as it is known when a frame ends: its number of events, times the mean overhead of an event so far. They are also without the time in which other programs had the processor, and `cprof frames` says how much that was: a loop that waits for a display takes longer by the clock than its frames. `at` in reports, `start_ns`, and `ended at` of `cprof slow` are all times since recording began, with pauses. In mode `"sample"`, frames have times, but no functions; their times and starts include those in which other programs had the processor. For each of the slowest frames, `cprof frames` says which functions took more self time than usual. If such a function runs in each frame, it follows the caller that usually takes less time: `load_level → burn`. `cprof merge` adds up frames by name, without the times of the last frames, which belong to different runs.
+**What is kept.** All frames are counted, in memory and in files, also in live files. The profile keeps two things:
 
-`profile.loops` is a list with one entry for each name, `name` (nil: frames without a name). `profile.frames` is the entry without a name or, if there is none, the first one. An entry has these figures: `ended`, `recorded`, `counted` (in averages: all but the first three), `kept`, `slow`, `slow_kept`, `budget_ns` (0: none), and these methods:
+- the times of the last 8,192 frames of all names together (two minutes at 60 a second), which takes 262 KB
+- for each name, the 16 slowest frames with all their call-tree nodes, which takes 4 KB and the nodes
+
+Percentiles are exact while the times of all frames are kept. Later, they come from a histogram whose steps are at most 10 % wide. `cprof merge` adds up frames by name, without the times of the last frames, which belong to different runs.
+
+**Times of frames.**
+
+- They are without overhead, as far as it is known when a frame ends: the number of its events, times the mean overhead of an event so far.
+- They are also without the time in which other programs had the processor. `cprof frames` says how much that was: a loop that waits for a display takes longer by the clock than its frames.
+- `at` in reports, `start_ns`, and `ended at` of `cprof slow` are times since recording began, with pauses.
+- In mode `"sample"`, frames have times, but no functions. Their times and starts include the time in which other programs had the processor.
+
+**Slow frames.** For each of the slowest frames, `cprof frames` says which functions took more self time than usual. If such a function runs in each frame, it follows the caller that usually takes less time: `load_level → burn`.
+
+`profile.loops` is a list with one entry for each name; the field `name` is nil for frames without a name. `profile.frames` is the entry without a name or, if there is none, the first one. An entry has these figures: `ended`, `recorded`, `counted` (in averages: all but the first three), `kept`, `slow`, `slow_kept`, `budget_ns` (0: none), and these methods:
 
 | method | what it returns |
 |---|---|

@@ -2,7 +2,7 @@ return {
   title = "Labels",
   summary = "which endpoint, user or level costs what",
   text = [[
-A label says on whose behalf the program works: keys with values, until its block ends.
+A label says on whose behalf the program works. It is a set of keys with values, and holds until its block ends.
 
 ```lua
 local function handle(request)
@@ -11,7 +11,7 @@ local function handle(request)
 end
 ```
 
-Everything that is called in the block is recorded under the label. A label belongs to its coroutine: a server with a coroutine per request keeps their labels apart while they yield and resume. Labels may be within labels; of several values of a key, the innermost one counts.
+Everything that is called in the block is recorded under the label. A label belongs to its coroutine, so a server with a coroutine for each request keeps the labels of requests apart while they yield and resume. Labels may be nested; of several values of a key, the innermost one counts.
 
 ```
 $ cprof labels run.cprof
@@ -23,13 +23,15 @@ $ cprof labels run.cprof
 
 `cprof report` has a line for each key, such as `endpoint: /login 50.0 %, /search 27.8 %, (no label) 22.2 %`.
 
-`--label endpoint=/login` limits reports, trees, flame graphs, functions (`cprof show`), comparisons, exports and pages to what was recorded under this label: calls, times, and allocations of each function there. Given several times, all of them must hold. Functions above the label stay in call paths, without calls and time of their own. Lines, durations of calls, tasks and frames are recorded for all labels together, so they are left out.
+`--label endpoint=/login` limits reports, trees, flame graphs, functions (`cprof show`), comparisons, exports and pages to what was recorded under this label: calls, times, and allocations of each function there. If the option is given several times, only what was recorded under all of these labels counts. Functions above the label stay in call paths, without calls and time of their own. Lines, durations of calls, tasks and frames are recorded for all labels together, so they are left out.
 
-A key consists of letters, digits, `_`, `.` and `-`; a value is a string, a number or a boolean; a label has at most 32 keys. A table without keys is no label. A label is a zone whose name is its keys and values, in order: `{endpoint=/login, user=guest}`. Each value has call-tree nodes of its own, so use values of which there are few: the path of a request, not its number. Beyond `max_nodes`, labels are not known.
+- A key consists of letters, digits, `_`, `.` and `-`. A value is a string, a number or a boolean. A label has at most 32 keys; an empty table opens no label.
+- Each value has call-tree nodes of its own, so use keys that have few values: the path of a request, not its number.
+- Beyond `max_nodes`, labels are not known.
+- While nothing is recorded, a label costs less than a zone.
+- Mode `"sample"` records neither labels nor zones. So in joined profiles (`cprof run --both`), the times of a function are divided among labels in proportion to its calls.
 
-While nothing is recorded, a label costs less than a zone. Mode `"sample"` has neither; so in joined profiles (`cprof run --both`), the times of a function are divided among labels by its calls.
-
-In C, a zone whose name has this form is a label: `cprof_entername(L, "{endpoint=/login}")`. A string needs quotes, and `\` before `"` and `\`, if it is empty, `true`, `false` or a number, or has one of `, = { } " \` or white space.
+A label is a zone whose name is its keys and values, in order: `{endpoint=/login, user=guest}`. So C code opens a label as a zone with such a name: `cprof_entername(L, "{endpoint=/login}")`. In a name, a value needs quotes if it is a string that is empty, `true`, `false` or a number, or that has white space or one of `, = { } " \`. Within quotes, `\` stands before `"` and `\`.
 
 `profile.labels` has a record for each key:
 

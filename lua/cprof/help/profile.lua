@@ -81,7 +81,13 @@ return {
 
 **In mode `"sample"`**, functions and nodes have `self_samples` and `total_samples` (with callees) instead of `calls`, and no field that ends in `_raw_ns` or `_most_ns`; lines have no hits. `profile.samples` is the number of all samples. `profile.expressions[source]` has `count` in nanoseconds.
 
-**In mode `"count"`**, there are no times, so no fields that end in `_ns`. `profile.meta`, functions and nodes have `instructions` instead, functions and nodes also `total_instructions` (with callees), and lines have `hits`, `instructions`, `active`, `allocs`, `bytes`, `live_bytes`. `profile.expressions[source]` is a list of `line`, `column`, `last_line`, `last_column` (in bytes), `count`; `profile.branches[source]` a list of `kind`, `line`, `column`, `reached` and two `ways`, each with `name` and `count`. Both are `nil` if only lines are known.
+**In mode `"count"`**, there are no times, so no fields that end in `_ns`.
+
+- `profile.meta`, functions and nodes have `instructions` instead. Functions and nodes also have `total_instructions` (with callees).
+- Lines have `hits`, `instructions`, `active`, `allocs`, `bytes`, `live_bytes`.
+- `profile.expressions[source]` is a list of `line`, `column`, `last_line`, `last_column` (in bytes), `count`.
+- `profile.branches[source]` is a list of `kind`, `line`, `column`, `reached` and two `ways`, each with `name` and `count`.
+- `profile.expressions` and `profile.branches` have `nil` for a source of which only lines are known.
 
 **With `distribution`**, functions that have timed calls have these fields, too:
 
@@ -133,6 +139,6 @@ In mode `"sample"`, if a sample found a coroutine running, `profile.tasks` has e
 | `profile:html(target, options)` | writes it as a page for a browser |
 | `profile:export(format, target, options)` | writes it for another tool |
 | `profile:sums(group, by_line)` | sums over groups of functions: rows, and edges between them. `group(function)` returns the title of its group. Figures of rows and edges are named as those of functions: `self_ns`, in mode `"count"` `instructions`. With `by_line`, calls from different lines are different edges. Rows and edges have `metamethod`, as nodes do |
-| `profile:within(title)` | mode `"sample"`: what the function's own time without waiting was spent in, where signals tell that: a list of `what` (`"collector"`, or the name of a function of C), `ns`, and `unknown` (`what` says why it is not known), the longest first; `{}`: it is not known. Of samples from outside with C frames, with those C functions below it |
+| `profile:within(title)` | mode `"sample"`: what the function's own time without waiting was spent in, if signals tell that. Returns a list of `what` (`"collector"`, or the name of a C function), `ns`, and `unknown` (`what` says why it is not known), the longest first; an empty list if nothing is known. With samples from outside that have C frames, the C functions below the function are included |
 ]],
 }

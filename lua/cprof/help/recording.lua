@@ -6,50 +6,80 @@ return {
 |---|---|---|
 | `mode` | `"call"` | `"line"`: also hits and time of each line, and the calls made from it; `"trace"`: also writes each enter and leave as it happens; `"count"`: how often each instruction ran, without times; `"sample"`: samples what runs, `rate` times a second, see [Sampling](#sampling) |
 | `rate` | `1000` | mode `"sample"`: samples a second, from 1 to 10000 |
-| `lines` | all | mode `"line"`, `"count"` or `"sample"`: a list of [patterns](#patterns) on source paths: only lines, or instructions, of these sources; others run at the cost of mode `"call"` |
+| `lines` | all | mode `"line"`, `"count"` or `"sample"`: a list of [patterns](#patterns) on source paths. Only lines, or instructions, of these sources are recorded; other sources run at the cost of mode `"call"` |
 | `include` | all | a list of [patterns](#patterns) on source path or title (`name (file:line)`): only these functions |
 | `exclude` | none | not these functions: their time is charged to their callers |
 | `c_functions` | `true` | `false`: the time of C functions is charged to their callers |
 | `callsites` | `false` | `true`: calls from different lines are different call-tree nodes |
 | `clock` | `"wall"` | `"cpu"`: the CPU time of the thread |
-| `timer` | `"wall"` | mode `"sample"` with the wall clock: what triggers samples. `"wall"`: a timer, whose signals may end waits early. `"thread"`: a thread of cprof's own, where that is possible, else as `"wall"`; `"auto"`: events of the system's task clock, where it allows them, else as `"thread"`. These two let waits go on ([Sampling](#sampling)) |
+| `timer` | `"wall"` | mode `"sample"` with the wall clock: what triggers samples ([Sampling](#sampling)). `"wall"`: a timer, whose signals may end waits early. `"thread"`: a thread of cprof's own, which lets waits go on; where that is not possible, as `"wall"`. `"auto"`: events of the system's task clock, which let waits go on, too; where the system does not allow them, as `"thread"` |
 | `recursion` | `"auto"` | `"full"`: each level of a recursion has its own node; `"fold"`: a function that is already on the path gets no second node there; `"auto"`: full up to 100,000 nodes, then folded |
-| `max_nodes` | `1000000` | the most call-tree nodes; beyond them, functions keep their exact calls and self times, but not their callers, and the report says so; also limits the number of functions |
-| `memory` | `false` | `true`: counts allocations by node, function and kind, and in modes `"line"` and `"count"` by line; mode `"sample"` estimates them, also by line; `"live"`: also how much of it is in use, now and at the peak |
+| `max_nodes` | `1000000` | the most call-tree nodes, and the most functions. Beyond it, functions keep their exact calls and self times, but not their callers, and the report says so |
+| `memory` | `false` | `true`: counts allocations by node, function and kind; in modes `"line"` and `"count"`, also by line. Mode `"sample"` estimates them, also by line. `"live"`: also how much memory is in use, now and at the peak |
 | `memory_interval` | `524288` | with `memory = "live"`, and in mode `"sample"`: average bytes between samples; `1`: all blocks, which takes some 64 bytes for each block in use |
 | `gc` | `false` | `true`, in modes `"call"`, `"line"` and `"trace"`: the time of the garbage collector is in a zone `(garbage collector)`, under the function whose allocation made its step due; a trace has each step (not on Lua 5.5) |
 | `distribution` | `false` | `true`, in modes `"call"` and `"line"`: how long the calls of each function took: median, p90, p99, max and a histogram; and the eight slowest calls, with their call paths |
 | `tasks` | `false` | `true`, in modes `"call"` and `"line"`: what each kind of coroutine did: how long it ran at a time, how it ended, and where it was suspended |
 | `under` | `"resumer"` | with `tasks`: `"creator"`: in call trees, coroutines are below the function that made them, even after it has ended, not below the one that resumes them |
-| `file` | none | records into this file, not memory; in its name, `%p` becomes the process ID, `%t` the time in UTC (`20261122T065108Z`), `%n` a number that counts the files of this process, and goes on in its forked children |
-| `every` | none | the seconds after which the file is completed and another begun; the name needs `%t` or `%n` |
-| `keep` | all | with `every`: the number of the recording's newest files to keep |
-| `keep_last` | none | mode `"sample"`: how many of the last seconds `dump_recent` writes into a file, see [Sampling](#sampling); `file` is then the name of such files, with `%t` or `%n`, and recording is in memory |
-| `on_slow` | none | with `keep_last` and `file`: `{ [NAME] = SECONDS }`: writes the last seconds when a zone of this name, made by `zone` or `wrap`, takes longer |
+| `file` | none | records into this file, not memory; in its name, `%p` becomes the process ID, `%t` the time in UTC (`20261122T065108Z`), and `%n` a number that counts the files of this process; its forked children go on counting |
+| `every` | none | after so many seconds, cprof completes the file and begins another; the name needs `%t` or `%n` |
+| `keep` | all | with `every`: how many of the recording's newest files to keep |
+| `keep_last` | none | mode `"sample"`: how many of the last seconds `dump_recent` writes into a file ([Sampling](#sampling)). Recording is then in memory, and `file` is the name of such files, with `%t` or `%n` |
+| `on_slow` | none | with `keep_last` and `file`: `{ [NAME] = SECONDS }` writes the last seconds when a zone of this name takes longer; the zone must be one of `zone` or `wrap` |
 | `dump_every` | `60` | with `on_slow` or `slow_frames`: the least number of seconds from one such file to the next |
-| `trace` | standard error | mode `"trace"`: the path to write to (`.json`: trace events for Perfetto and `chrome://tracing`; otherwise text, indented up to 40 levels; deeper lines begin with their level), or a function that is called with `"enter"` or `"leave"`, depth, title, ns since the start and, for `"leave"`, the duration in ns |
+| `trace` | standard error | mode `"trace"`: the path to write to, or a function. A path that ends in `.json` gets trace events for Perfetto and `chrome://tracing`; another path gets text, indented up to 40 levels (deeper lines begin with their level). A function is called with `"enter"` or `"leave"`, depth, title, ns since the start and, for `"leave"`, the duration in ns |
 | `history` | `128` | the number of last frames that keep each function's times in memory; `"full"`: 128, with all their nodes |
-| `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: keeps the last 32 frames over budget with all their nodes; in mode `"sample"`, with `keep_last` and `file`: writes the last seconds when a frame takes longer |
+| `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: keeps the last 32 frames over budget with all their nodes. In mode `"sample"`, with `keep_last` and `file`: writes the last seconds when a frame takes longer than the budget |
 | `compensate` | `true` | `false`: overhead stays in the times |
 
 **Releases of Lua.** A build is for one minor version of Lua, and says so when another loads it. Line hooks of Lua up to 5.4.3 have faults: some programs fail only in mode `"line"`, and in Lua 5.4.0 and 5.4.1, finalizers (`__gc`) without debug information crash it. Other modes use no line hooks.
 
 **The clock.** The wall clock is the processor's time stamp counter where that is steady, else the monotonic clock of the system.
 
-**cprof's own memory.** cprof's own code is in the program's heap. It takes about 90 KB under `cprof run` and `cprof.auto`, 230 KB with a trace, `include` or `exclude`. In a program that requires cprof, it takes 180 KB after the first start and 440 KB after the first report. So with a small heap, the garbage collector runs less often: with 200 KB in use, 417 times instead of 651.
+**cprof's own memory.** cprof's own code is in the program's heap. It takes about 90 KB under `cprof run` and `cprof.auto`, 230 KB with a trace, `include` or `exclude`. In a program that requires cprof, it takes 180 KB after the first start and 440 KB after the first report. So the garbage collector runs less often in a program with a small heap: with 200 KB in use, 417 times instead of 651.
 
-**Durations of calls.** With `distribution`, each call that ends, by its return or by an error, is counted by its total time without overhead. Time in which its coroutine was suspended is not part of it. Of a recursion, the outermost call counts. Calls that began before the recording, or its present file, and those that have not ended, are left out. A step of the histogram is at most 10 % wide, and each function takes 2 KB. The overhead within a call is estimated: in mode `"call"` by the number of calls in it, in mode `"line"` by its share of the function's total time. A program that does nothing but call takes 14 % longer with it than in mode `"call"` alone, 7 % longer than in mode `"line"`. `cprof show` prints all of this for a function, `cprof slow` the slowest calls of all functions.
+**Durations of calls.** With `distribution`, each call counts when it ends, by its return or by an error. `cprof show` prints the durations of a function's calls; `cprof slow` prints the slowest calls of all functions.
 
-**Tasks.** With `tasks`, coroutines are of one kind if they run the same function and were made at the same place: the line that called `coroutine.create` or `coroutine.wrap`, and the nearest caller from another source, as a library may have made them. Memory is needed for each kind and for each call path of a yield, not for each coroutine. A *slice* is the time from a resume to the next yield or the end, with coroutines that are resumed in it: nothing else of the program runs meanwhile. Times are without overhead, as estimated by the number of events. The time of a coroutine that is still suspended counts up to the moment at which the figures are read; once it is collected, its last suspension does not count at all. Coroutines that are older than the recording, or its present file, or that C code made, are of kinds of their own, made at a place that is not known. `cprof tasks` prints all of this, also what samples know of it: how long coroutines ran, by function. Without `tasks`, this costs nothing; with it, each switch between coroutines costs more.
+- The duration of a call is its total time without overhead. Time in which its coroutine was suspended is not part of it.
+- Of a recursion, only the outermost call counts.
+- Calls that began before the recording, or before its present file, are left out, and so are those that have not ended.
+- A step of the histogram is at most 10 % wide, and each function takes 2 KB.
+- The overhead within a call is estimated: in mode `"call"` by the number of calls in it, in mode `"line"` by its share of the function's total time.
+- A program that does nothing but call takes 14 % longer with `distribution` than in mode `"call"` alone, 7 % longer than in mode `"line"` alone.
 
-**Coroutines below their creators.** With `under = "creator"`, the stack of a coroutine goes on below the function that called `coroutine.create` or `coroutine.wrap`, and if that ran in a coroutine, below the one that made that coroutine, as in asynchronous stack traces. A scheduler that resumes all coroutines then has its own time only, and the total of a handler is the time that was spent on its behalf. Self times and calls are the same as otherwise. Totals of functions, and frames' rows, are by these paths; durations of calls (`distribution`), and slices, are by the clock, and have what was resumed meanwhile. Totals of lines do not have coroutines that were made there. Where coroutines make others in turn, a path has at most 17 of them; any that are made further down stand beside the last one. Coroutines that are older than the recording, or its present file, or that C code made, are below their resumers.
+**Tasks.** `tasks` records what each kind of coroutine did; `cprof tasks` prints it. With samples, `cprof tasks` prints what they know: how long coroutines ran, by function.
 
-**Allocations.** An *allocation* is a request for memory that was granted: a new block, or one that grows. Its bytes are those of the new block, or those by which the block grew. The kinds are table, string, closure, userdata, thread, and other: the contents of these, such as the slots of tables, stacks, upvalues and code. Reports call the last kind contents. An allocation is charged to the function that runs, also a C function. Allocations by finalizers are charged to the function in which the collector ran; those of a coroutine before its first event, to the function that resumed it. The profiler's own allocations are not counted, except the userdata of `zone` and the names of zones with arguments. Counts are the same in every run if the program's allocations are: a string that is made again is a new one only if the collector has freed the old one.
+- Coroutines are of one kind if they run the same function and were made at the same place. The place is the line that called `coroutine.create` or `coroutine.wrap`, and the nearest caller from another source, as a library may have made them.
+- A *slice* is the time from a resume to the next yield or the end. It includes coroutines that are resumed in it. Nothing else of the program runs meanwhile.
+- Times are without overhead, as estimated by the number of events.
+- The time of a coroutine that is still suspended counts up to the moment at which the figures are read. Once the coroutine is collected, its last suspension does not count at all.
+- The place is not known for coroutines that are older than the recording, or its present file, or that C code made. They are kinds of their own.
+- Memory is needed for each kind and for each call path of a yield, not for each coroutine. Each switch between coroutines costs more than without `tasks`.
+
+**Coroutines below their creators.** With `under = "creator"`, the stack of a coroutine goes on below the function that called `coroutine.create` or `coroutine.wrap`, and if that ran in a coroutine, below the one that made that coroutine, as in asynchronous stack traces. A scheduler that resumes all coroutines then has its own time only, and the total of a handler is the time that was spent on its behalf.
+
+- Self times and calls are the same as without the option.
+- Totals of functions, and the rows of frames, follow these paths. Durations of calls (`distribution`) and slices follow the clock: they include what was resumed meanwhile. Totals of lines do not include coroutines that were made there.
+- If coroutines make others in turn, a path has at most 17 of them. Any that are made further down stand beside the last one.
+- Coroutines that are older than the recording, or its present file, or that C code made, are below their resumers.
+
+**Allocations.** An *allocation* is a request for memory that was granted: a new block, or one that grows. Its bytes are those of the new block, or those by which the block grew.
+
+- The kinds are table, string, closure, userdata, thread, and other: the contents of these, such as the slots of tables, stacks, upvalues and code. Reports call this last kind contents.
+- An allocation is charged to the function that runs, which may be a C function. Allocations by finalizers are charged to the function in which the collector ran; those of a coroutine before its first event, to the function that resumed it.
+- The profiler's own allocations are not counted, except the userdata of `zone` and the names of zones with arguments.
+- Counts are the same in every run if the program's allocations are. They may differ with strings: a string that is made again is a new one only if the collector has freed the old one.
 
 **Estimates of memory.** Memory in use (with an interval above 1) and all memory figures of mode `"sample"` are estimated from sampled blocks. The larger a block, the more likely it is to be sampled; a sample stands for other blocks of its kind. Sums are true on average. In 19 of 20 recordings, a sum of n samples is off by at most 2/√n of itself; the header says so, as `±12 %`. Mode `"sample"` finds out who allocates at the next call, return or instruction at which Lua can be interrupted. Within a stretch of code without calls and jumps, the bytes of lines are estimates, as times are.
 
 **What counting allocations costs.** Counting takes some 6 ns per allocation, with `"live"` a few more, with all blocks some 45 ns. In mode `"sample"` it takes 2 ns, which is 1 % of the CPU time of luacheck, and up to 13 % of programs that do nothing but allocate. This is not subtracted from the times.
 
-**The garbage collector.** With `gc`, the collector's steps are as large as without the profiler, and come at the same size of the heap, but at the beginning of the next instruction. In C functions that allocate more than 1/32 of the heap, and if the program has a debug hook, the collector makes its steps at once, and their time belongs to the function. The collections that `collectgarbage` makes count as its own time. Finalizers run within steps, and are not shown apart. In mode `"trace"`, each step is in the trace like a call of `(garbage collector)`, which is written when the step has ended. Writing a trace makes garbage, too: a step that becomes due meanwhile is overhead, and is not in the trace. Option `gc` changes the size of the heap by less than 1 %. It costs 4 to 5 % of the CPU time of luacheck, and 10 to 20 % of programs that do nothing but allocate, in incremental and generational mode. This is not subtracted from the times.
+**The garbage collector.** With `gc`, the collector's steps are as large as without the profiler, and come at the same size of the heap, but at the beginning of the next instruction.
+
+- In C functions that allocate more than 1/32 of the heap, and if the program has a debug hook, the collector makes its steps at once, and their time belongs to the function.
+- Collections that a call of `collectgarbage` makes count as the time of that call.
+- Finalizers run within steps, and are not shown apart.
+- In mode `"trace"`, each step is in the trace like a call of `(garbage collector)`, written when the step has ended. Writing a trace makes garbage, too: a step that becomes due meanwhile is overhead, and is not in the trace.
+- Option `gc` changes the size of the heap by less than 1 %. It costs 4 to 5 % of the CPU time of luacheck, and 10 to 20 % of programs that do nothing but allocate, in incremental and generational mode. This is not subtracted from the times.
 ]],
 }

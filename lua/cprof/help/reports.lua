@@ -14,9 +14,16 @@ return {
 | alloc, allocs | with `memory`: the bytes that the function allocated itself, and in how many allocations |
 | defined | where the function's code is |
 
-`of its self time: strings 28 %, collector 24 %`, in samples: what a function's own time without waiting was spent in, besides the instructions of Lua code ([Sampling](#sampling)); up to three parts, from 10 % on, for the functions with the most time. Where a function also waited, the line begins with `of the 32.5ms without waiting:`. `cprof show` has all of them.
+| in a report | what it means |
+|---|---|
+| `<12ms` | an upper bound: most of the measured time is overhead |
+| `~12ms` | a rough time |
+| `fact ×150` | a recursion, 150 deep; `≥150`: at least 150, because it was folded while recording |
+| `of its self time: strings 28 %, collector 24 %` | of samples: what a function's own time was spent in, besides the instructions of Lua code ([Sampling](#sampling)). The line has up to three parts, from 10 % on, for the functions with the most time; `cprof show` has all parts |
+| `of the 32.5ms without waiting: …` | the same parts, if the function also waited |
+| `garbage collector: … in 3 collections and 40 steps` | Lua collects in steps, between instructions of the program |
 
-`<12ms` is an upper bound: most of the measured time is overhead. `~` marks a rough time. `fact ×150` is a recursion, 150 deep; `≥150`: at least 150, because it was folded while recording. `garbage collector: … in 3 collections and 40 steps`: Lua collects in steps, between instructions of the program. The last line of a report says what was left out. The header says what is missing because a limit was reached, memory ran out, or the program set its own debug hook.
+The last line of a report says what was left out. The header says what is missing because a limit was reached, memory ran out, or the program set its own debug hook.
 
 A tail call replaces its caller, as it does in Lua. If `main` calls `a`, and `a` ends with `return b()`, then `a` and `b` are both callees of `main`: `b` is not a callee of `a`, and its time is not in the total of `a`. To see `b` under `a`, write `local x = b() return x`, or `return (b())`.
 

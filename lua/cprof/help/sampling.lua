@@ -8,15 +8,23 @@ cprof run --sample=200 -o run.cprof script.lua
 cprof annotate --expressions run.cprof
 ```
 
-In mode `"sample"`, the program is interrupted `rate` times a second. The next thing that Lua does tells what ran: a Lua function and its instruction, or a C function. Between ticks, the program runs as it always does. Nothing is added to each call, so small functions have their true shares. Reports, call graphs, annotated sources, `diff`, `merge`, files and exports work as in other modes. They have samples instead of calls and hits, which are not known.
+In mode `"sample"`, cprof interrupts the program `rate` times a second. Each of these ticks gives a sample of what runs: a Lua function and its instruction, or a C function. Between ticks, the program runs as it always does. Nothing is added to calls, so small functions have their true shares.
+
+Reports, call graphs, annotated sources, `diff`, `merge`, files and exports work as in other modes. They have samples instead of calls and hits, which are not known.
 
 **How sure a share is.** `12.3 ±0.6` means: in 95 of 100 recordings, the true share is between 11.7 % and 12.9 %. Rows whose intervals overlap may be in any order. A function may have no sample at all if its share is below 3 divided by the number of samples: 0.3 % with 1000 samples. Four times as many samples halve the intervals: record for longer, or add up runs with `cprof merge`.
 
-**Time.** The time between ticks is random, with an exponential distribution. So each moment of the program is equally likely to be sampled: ticks cannot be in step with the program, and short work between long waits has its true share. A tick stands for the mean time between ticks. By the wall clock, the time from a tick until its function goes on is added exactly: a C function that takes seconds has one tick, and counts as many samples as would have come in that time. The time of the recording is divided by these weights, so self times add up to the whole. By the wall clock, time spent waiting (`io.read`, `socket.select`, `os.execute`) belongs to the function that waits. With `clock = "cpu"`, waiting takes no time, and the kernel delivers at most 100 to 1000 samples a second.
+**Time.** The time between ticks is random, with an exponential distribution. So each moment of the program is equally likely to be sampled: ticks cannot be in step with the program, and short work between long waits has its true share.
 
-**CPU time and waiting** (by the wall clock, on Linux with x86-64 and ARM64). A tick that interrupts a system call finds its function waiting; any other tick finds it computing. The clocks of the thread tell exactly how much there was of both, and for how long other programs had the processor (preempted). Samples tell in which functions. Preempted time belongs to no function, so a busy machine does not change the shares. Reports have a column for waiting; `--measure=cpu` and `--measure=wait` show one of the two.
+- A tick stands for the mean time between ticks.
+- By the wall clock, a C function that takes seconds has only one tick. The time from that tick until the function goes on is added exactly. So the function counts as many samples as would have come in that time.
+- The time of the recording is divided in proportion to these weights, so self times add up to the whole.
+- By the wall clock, time spent waiting (`io.read`, `socket.select`, `os.execute`) belongs to the function that waits.
+- With `clock = "cpu"`, waiting takes no time, and the kernel delivers at most 100 to 1000 samples a second.
 
-**When.** The time of each sample is kept, also in files. So every command can show a part of the recording:
+**CPU time and waiting** (by the wall clock, on Linux with x86-64 and ARM64). A tick that interrupts a system call finds its function waiting; any other tick finds it computing. So samples tell which functions compute and which wait. The clocks of the thread tell exactly how long the program did each, and for how long other programs had the processor (preempted). Preempted time belongs to no function, so a busy machine does not change the shares. Reports have a column for waiting; `--measure=cpu` and `--measure=wait` show one of the two.
+
+**Ranges of time.** cprof keeps the time of each sample, also in files. So you can look at a part of the recording:
 
 ```sh
 cprof report --from 1.2s --to 1.5s run.cprof
@@ -24,7 +32,7 @@ cprof annotate --from 2m run.cprof
 cprof diff --range 2m..2m10s --against 0..1m run.cprof
 ```
 
-`cprof heatmap run.cprof` draws the CPU time of the program, and lists the stretches of time that stand out, each with the function whose share is much larger there than elsewhere: a stall, and its cause. Letters mark these in the picture:
+`cprof heatmap run.cprof` draws the CPU time of the program, and lists the stretches of time that stand out, such as a stall. Beside each stretch is the function whose share is much larger there than elsewhere: the cause. Letters mark the stretches in the picture:
 
 ```
         0s                  2.5s
@@ -36,7 +44,11 @@ cprof diff --range 2m..2m10s --against 0..1m run.cprof
 A  1.5s  1.7s  99 %        98 %           2 %  compact   store.lua:40
 ```
 
-Time runs down each column, and on in the next one. A column takes half a second to a day, the least that fits into the width; a cell is so long that it has 20 samples on average. "Of stretch" and "of recording" are the function's shares of the stretch and of the whole recording, with its callees. A stretch stands out if a function's share is at least 50 percentage points higher in it than in the whole recording, or the share of CPU time 30 points higher. A stall is one stretch, even if the function that caused it and those that it calls stand out in turn. The stretches that stand out most are listed, in chronological order. Stretches that may be due to chance are left out.
+- Time runs down each column, and goes on at the top of the next one. A column stands for half a second to a day: the shortest time with which all columns fit into the width. A cell is long enough for 20 samples on average.
+- "Of stretch" and "of recording" are the shares that the function and its callees have of the stretch and of the whole recording.
+- A stretch stands out if a function's share is at least 50 percentage points higher in it than in the whole recording, or if the share of CPU time is at least 30 points higher.
+- A stall is one stretch, even if the function that caused it and those that it calls stand out in turn.
+- The stretches that stand out most are listed, in chronological order. Stretches that may be due to chance are left out.
 
 `cprof heatmap run.cprof FUNCTION` draws the time of one function. The page of `cprof html` has the heatmap, too, and shows a range that is chosen there in all its views ([The page](#the-page)).
 
@@ -44,9 +56,9 @@ Time runs down each column, and on in the next one. A column takes half a second
 
 - A sample stands for the time before it. If a long call of a C function is partly within a range, that part counts.
 - Waiting within a range is estimated from the samples. Overhead is assumed to have the share that it has in the whole recording.
-- Ranges have no allocations.
-- A sample takes 3 to 4 bytes. At most 16 MB are kept, more than an hour at 1000 a second. Then the oldest ones are dropped, and the report says from when on ranges are known.
-- There is no time axis in the results of `cprof merge` and `cprof join`, in other modes, and in samples that are read from outside a program.
+- Allocations are not known for a range.
+- A sample takes 3 to 4 bytes. At most 16 MB are kept, more than an hour at 1000 a second. Beyond that, the oldest samples are dropped, and the report says from when on ranges are known.
+- Ranges need a time axis. The results of `cprof merge` and `cprof join`, recordings in other modes, and samples that were read from outside a program have none.
 
 **The last seconds.** A program that runs for days need not record into files to show why it was slow a moment ago:
 
@@ -64,11 +76,11 @@ profiler.start { mode = "sample", keep_last = 10, file = "slow-%t-%n.cprof",
 Server.handle = profiler.wrap("Server:handle", Server.handle)
 ```
 
-A file is written when a zone `Server:handle` took longer than 0.2 s, or the time from one `frame` to the next was longer than 50 ms; at most one file in `dump_every` seconds (60).
+cprof then writes a file when a zone `Server:handle` took longer than 0.2 s, or when the time from one `frame` to the next was longer than 50 ms. It writes at most one file in `dump_every` seconds (60).
 
 - A zone with arguments has the budget of its name. A frame with a name has the budget that `on_slow` gives to that name, else that of `slow_frames`. Times are those of the recording's clock, and include pauses.
-- The file is written where the zone or frame ends, outside of all hooks, also if an error ends it. Zones around it do not count the time that this takes. If the file cannot be written, one line on standard error says so.
-- In this mode, zones of `enter` and `leave`, and those in C, have no budgets. Functions have none, either: put a zone around them.
+- cprof writes the file where the zone or frame ends, even if an error ends it, and outside of all hooks. Zones around it do not count the time that writing takes. If the file cannot be written, one line on standard error says so.
+- In this mode, zones of `enter` and `leave`, and zones in C, have no budgets. Functions have none, either: put a zone around them.
 
 For a whole program:
 
@@ -76,17 +88,23 @@ For a whole program:
 cprof run --sample --keep-last 10 --on-slow Server:handle=200ms -o slow-%t-%n.cprof server.lua
 ```
 
-With this command, the last seconds are also written when the program ends, even by an error; the report at the end is about them. The recording is in memory: if a signal kills the program, only files that were written before are there.
+This command also writes the last seconds when the program ends, even by an error. The report at the end is about them. The recording is in memory: if a signal kills the program, only the files that were written before remain.
 
-`dump_recent` writes what was sampled in the last 10 seconds, with its time axis. The file opens in every command, and the header of its reports has the reason. It is written in this call, which takes some milliseconds and is not part of the recording; recording goes on, and loses nothing. Until then, nothing is written. The time axis takes at most 8 bytes per sample of these seconds, and 32 KB; where samples need more, there are fewer seconds, and the file says how many. The call tree grows with what ran since the start, up to `max_nodes`. Other modes have no time axis, so they refuse `keep_last`.
+`dump_recent` writes what was sampled in the last 10 seconds, with its time axis. Until then, nothing is written.
 
-**C functions** are sampled when they return. Until then, their time is in the row `(waiting, or in a C function)`; it stays there if a signal ends the program.
+- The file opens in every command, and the header of its reports has the reason.
+- The call itself writes the file, which takes some milliseconds. They are not part of the recording. Recording goes on, and loses nothing.
+- The time axis takes at most 8 bytes per sample of these seconds, and 32 KB. If samples need more, the file has fewer seconds, and says how many.
+- The call tree grows with what ran since the start, up to `max_nodes`.
+- Other modes have no time axis, so they refuse `keep_last`.
 
-**Overhead.** The time that sampling takes is measured and excluded. Where samples are expensive, as with deep stacks, the rate falls. So overhead, as cprof measures it, with an allowance for signals, stays at about 1 % up to a rate of 1000 and at 8 % at 10000. The header says how many samples there were.
+**C functions** are sampled when they return. Until then, their time is in the row `(waiting, or in a C function)`. If a signal ends the program, the time stays there.
 
-**Lines.** Lua notices a sample at the end of a stretch of instructions without jumps and calls. The instructions of the stretch share it, in proportion to the time that each usually takes. So within a stretch, shares of lines and parts of lines are estimates.
+**Overhead.** cprof measures the time that sampling takes, and excludes it. If samples are expensive, as with deep stacks, the rate falls: overhead stays at about 1 % up to a rate of 1000, and at 8 % at a rate of 10000. This is overhead as cprof measures it, with an allowance for signals. The header says how many samples there were.
 
-**Coroutines** are below the function that resumed them.
+**Lines.** Lua notices a tick only at the end of a stretch of instructions without jumps and calls. The instructions of the stretch share the sample, in proportion to the time that each usually takes. So within a stretch, the shares of lines and of parts of lines are estimates.
+
+**Coroutines.** In the call tree, a coroutine is below the function that resumed it.
 
 **Without Lua's own structures** (`cprof --version` says `internals: public`), less is known:
 
@@ -98,20 +116,42 @@ With this command, the last seconds are also written when the program ends, even
 
 **Memory.** With `memory = true` (`cprof run --sample --memory`), allocations are sampled, too, one per 512 KB on average. They tell which functions and lines make the garbage and, with `memory = "live"`, what is in use. These samples have bytes, and no time.
 
-**What a function's time is made of** (on Linux with x86-64 and ARM64). A tick also tells the machine instruction that it has interrupted. So `cprof show` says how much of a function's own time Lua spent interpreting, in the collector, on tables, strings and calls, compiling and in the allocator; and how much was in functions of C, by name, as in `memcpy` or `inflate`, or in the kernel:
+**What a function's time is made of** (on Linux with x86-64 and ARM64). A tick also tells which machine instruction it interrupted. So `cprof show` says how Lua spent a function's own time: interpreting, compiling, on tables, strings and calls, in the collector, or in the allocator. It also says how much of it was in C functions, by name, such as `memcpy` or `inflate`, or in the kernel:
 
 ```
 self time: 632ms (strings 28.1 %, allocator 25.7 %, collector 23.9 %, tables 10.2 %, …)
 ```
 
-It is the function at the instruction itself that counts, not its callers: what the collector frees is in the allocator. Names are in the symbol tables of the program and its libraries, also in separate debug files; they are read when a report needs them, and only from the build that ran. Where there are none, as in a stripped `lua5.4`, the line says in which file the time was. The kernel is known in system calls; what it does otherwise, as for page faults, counts for the instruction that needed it. If a tick's library was unloaded before its sample, the tick does not count. Ranges of time do not have this, and only the first 131072 different instructions are kept. `profile:within(title)` returns it.
+- Time counts for the C function at the instruction itself, not for its callers: what the collector spends on freeing memory counts for the allocator.
+- Names come from the symbol tables of the program and its libraries, or from separate debug files. cprof reads them when a report needs them, and only from the build that ran. Without symbols, as in a stripped `lua5.4`, the line says in which file the time was spent.
+- The kernel's time is known for system calls. What the kernel does otherwise, as for page faults, counts for the instruction that needed it.
+- If a tick's library was unloaded before its sample, the tick does not count.
+- These figures are not known for ranges of time. Only the first 131,072 different instructions are kept.
+- `profile:within(title)` returns these figures.
 
-**What triggers samples.** `meta.timer` and the header say what triggers samples, how many signals the program got, and how many of its system calls ended early, with EINTR:
+**What triggers samples.** The header of reports, and `meta.timer`, name what triggers samples: `wall`, `thread`, `task-clock` or `cpu`. The header also says how many signals the program got, and how many of its system calls ended early, with EINTR.
 
-- `wall`, the default: a timer of the wall clock. Its signals interrupt system calls. The system restarts some of them: reading, writing, waiting for children. A sleep, `poll` or `select` ends early, unless the C library calls it again, as LuaSocket does. A wait is interrupted by the first tick and then about twenty times a second at most.
-- `thread` (`timer = "thread"`): a thread of cprof's own looks at the program at random times, and interrupts it when it runs. If such a signal comes when a wait has just begun, the wait begins again, so it may take up to 4 ms longer (x86-64). Work right after a wait that a timeout has ended seems longer than it is, by 0.05 ms, on a busy machine by up to 0.2 ms, since the system often ends such a wait and begins a look at the same moment. A signal takes some µs to reach the program, in a virtual machine about 20 µs: of work of less than 0.05 ms before a wait, that much counts as work of the function that waits. On a busy machine, a look may begin only when the program leaves the processor. So there are fewer samples, and work of less than 0.3 ms between waits may have too small a share, or none. This works on Linux, x86-64 and ARM64, where Lua's own structures are read; elsewhere, and where the system allows no such thread, it is `wall`.
-- `task-clock` (`timer = "auto"`): events of the system (`perf_event_open`) signal the program after so much CPU time, while it is in its own code, so they end no system call. For system calls and page faults, the system's own tick tells which function they are for. A busy machine does not change the shares. The system allows these events in one's own programs where `kernel.perf_event_paranoid` is at most 2; some distributions set it higher, and many containers forbid them. They need SIGPROF to be free. Each of them has to be set by a system call that takes several µs, so the rate is lower than the one asked for where that would take more than about 1 % of the time. In a virtual machine, these events have held up a program for up to two seconds, every few seconds: compare its time with that of a run without cprof.
-- `cpu` (`clock = "cpu"`): a timer of the program's CPU time. Hardly any call ends early, but waiting is not seen.
+`wall` is the default: a timer of the wall clock. Its signals interrupt system calls.
+
+- The system restarts some of these calls: reading, writing, waiting for children.
+- A sleep, `poll` or `select` ends early, unless a library in C calls it again, as LuaSocket does.
+- The first tick interrupts a wait, and later ticks at most about twenty times a second.
+
+`thread` (`timer = "thread"`) is a thread of cprof's own. It looks at the program at random times, and interrupts the program if it finds it running. This works on Linux, x86-64 and ARM64, where Lua's own structures are read. Elsewhere, and where the system allows no such thread, the timer is `wall`.
+
+- If such a signal comes when a wait has just begun, the wait begins again, so it may take up to 4 ms longer (x86-64).
+- Work right after a wait that a timeout has ended seems longer than it is: by 0.05 ms, on a busy machine by up to 0.2 ms. The reason is that the system often ends such a wait and begins a look at the same moment.
+- A signal takes some µs to reach the program, in a virtual machine about 20 µs. Of work of less than 0.05 ms before a wait, that much counts as work of the function that waits.
+- On a busy machine, a look may begin only when the program leaves the processor. So there are fewer samples, and work of less than 0.3 ms between waits may have too small a share, or none.
+
+`task-clock` (`timer = "auto"`) means events of the system (`perf_event_open`). They signal the program after a given amount of CPU time, while it is in its own code. So they end no system call, and a busy machine does not change the shares. If these events are not available, the timer is `thread`.
+
+- For system calls and page faults, the system's own tick tells which function they are for.
+- The system allows these events in one's own programs if `kernel.perf_event_paranoid` is at most 2. Some distributions set it higher, and many containers forbid them. They need SIGPROF to be free.
+- A system call sets each event, which takes several µs. If that would take more than about 1 % of the time, the rate is lower than requested.
+- In a virtual machine, these events have held up a program for up to two seconds, every few seconds: compare its time with that of a run without cprof.
+
+`cpu` (`clock = "cpu"`) is a timer of the program's CPU time. Hardly any call ends early, but waiting is not seen.
 
 Of 10,000 polls of 3 ms, each after 1 ms of work, this many ended early:
 
@@ -119,8 +159,21 @@ Of 10,000 polls of 3 ms, each after 1 ms of work, this many ended early:
 |---|---|---|---|
 | beside ten other programs on two cores | 3 | 8 | 6949 |
 
-In all cases but `wall` and `cpu`, the thread of cprof's own looks at waits. While the program waits, it reads the stack from outside, and interrupts the wait only if the call path is new, or if that was 16 seconds ago; then 32, and ever longer, up to 9 minutes. So an idle program gets no signals. Signals are blocked in this thread, and it ends with the recording. Its CPU time is part of `os.clock`, typically 1 to 2 % of it. A program that must have a single thread (for `unshare` or `setns`, for example) uses `timer = "wall"`. If the program closes the task clock's descriptor, recording goes on as in `thread`. The child of a fork has no such thread, until it records itself.
+**Waits** are for the thread of cprof's own, with `thread` and with `task-clock`. While the program waits, this thread reads the stack from outside. It interrupts the wait only if the call path is new, or if it last did so 16 seconds ago; the next time is after 32 seconds, and so on, up to 9 minutes. So an idle program gets hardly any signals.
 
-**What else the program may notice.** A long call of a C function is interrupted a few times, so that its return is noticed. The signal is SIGPROF or, if the program handles SIGPROF, another signal without a handler. Set handlers before recording starts: if the program sets one for this signal later, it may get one tick, recording ends, and reports say so; if it sets `SIG_DFL`, the next tick ends the program. The program's own debug hook keeps working. Zones are not recorded, and of frames only their times; both may have budgets (see above). If a host moves a state to another thread, it must call `cprof_thread` there, so that the timer follows; otherwise recording ends, and the report says why.
+- Signals are blocked in this thread, and it ends with the recording.
+- Its CPU time is part of `os.clock`, typically 1 to 2 % of it.
+- A program that must have a single thread (for `unshare` or `setns`, for example) uses `timer = "wall"`.
+- If the program closes the descriptor of the task clock, recording goes on as with `thread`.
+- The child of a fork has no such thread, until it records itself.
+
+**What else the program may notice:**
+
+- cprof interrupts a long call of a C function a few times, to notice its return.
+- The signal is SIGPROF or, if the program handles SIGPROF, another signal without a handler.
+- Set handlers before recording starts. If the program sets one for this signal later, it may get one tick; recording ends, and reports say so. If the program sets `SIG_DFL`, the next tick ends it.
+- The program's own debug hook keeps working.
+- Zones are not recorded, and of frames only their times. Both may have budgets (see above).
+- If a host moves a state to another thread, it must call `cprof_thread` there, so that the timer follows. Otherwise recording ends, and the report says why.
 ]],
 }

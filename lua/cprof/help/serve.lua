@@ -10,7 +10,7 @@ cprof serve 1234                              # a process, which is sampled
 cprof serve                                   # what was recorded last
 ```
 
-`cprof serve` prints an address to open in a browser. There is the page of `cprof html` (`cprof help page`), whose figures follow the program. The page keeps what you choose, search, zoom or scroll to. Ctrl-C ends the server.
+`cprof serve` prints an address to open in a browser. The page there is that of `cprof html` (`cprof help page`), with figures that follow the program. It keeps what you choose, search, zoom or scroll to. Ctrl-C ends the server.
 
 | button | what it does |
 |---|---|
@@ -23,19 +23,19 @@ cprof serve                                   # what was recorded last
 
 Beside the buttons, the page says if the program has ended, with its exit status, and when it was begun again.
 
-**The past.** A strip above the views shows the last 10 minutes, as far back as the page has been open. Each bar is the time between two refreshes, and shows how much of it the program computed and waited. Click a bar, or drag over several, to choose that time: all views then show its figures. They are exact: the difference between the states at its two ends. A label names the time that is chosen. Click the label, or press Esc in the strip, to go back. With the keyboard, the arrow keys go from bar to bar, and with Shift they choose a range. The page keeps up to 120 states, and joins old ones: the older a bar, the longer the time that it stands for. The strip says how long that is.
+**The past.** A strip above the views shows the last 10 minutes, as far back as the page has been open. Each bar is the time between two refreshes, and shows how much of it the program computed and waited. Click a bar, or drag over several, to choose that time: all views then show its figures. They are exact: the difference between the states at its two ends. A label names the chosen time. Click the label, or press Esc in the strip, to go back. With the keyboard, the arrow keys go from bar to bar; with Shift, they choose a range. The page keeps up to 120 states, and joins old ones, so older bars stand for longer times. The strip says how long they are.
 
 **Memory and tasks.** With `--memory` and `--tasks`, the views Memory and Tasks follow the program. The size of the heap over time is written when the recording ends; until then, a page of `--memory=live` shows what was in use at each refresh. A range shows what was allocated in it, but not how much of that is still in use. Tasks are those of the whole recording. After a reset, neither is shown.
 
 To see how edits change the heat of lines, start with `--lines`, edit, press *Run again*.
 
-**The program.** A program that serve starts shares serve's standard input, output and error, and reports at its end as under cprof run. The page stays then. Ctrl-C interrupts the program if it still runs. The exit status of serve is that of the program's last run, or 0 if it started none. A program that serve did not start is not disturbed: serve only reads its file.
+**The program.** A program that serve starts shares serve's standard input, output and error. When it ends, it prints its report as under cprof run, and the page stays. Ctrl-C interrupts the program if it still runs. The exit status of serve is that of the program's last run, or 0 if it started none. A program that serve did not start is not disturbed: serve only reads its file.
 
-**Refreshes.** Each refresh loads the file, and sends pages what has changed. While no page is visible, nothing is loaded. If loading takes long, refreshes are made less often than asked for, so that loading takes about 10 % of a processor. A slow page gets everything that it missed at once, and delays no other page. Estimates of overhead get better while a program runs. If nothing else changes, they are sent in one of ten refreshes, and at the end.
+**Refreshes.** Each refresh loads the file, and sends pages what has changed. While no page is visible, serve loads nothing. If loading takes long, refreshes are less frequent than requested, so that loading takes about 10 % of a processor. A slow page gets everything that it missed at once, and delays no other page. Estimates of overhead get better while a program runs. If nothing else changes, they are sent in one of ten refreshes, and at the end.
 
 **Who can look.** serve listens at 127.0.0.1, at a free port, unless `--listen HOST:PORT` says otherwise. Requests need the token in the address: whoever has it can see the figures and the sources, and press the buttons. Requests with another server's name, and those of other pages, are refused. Only the page and the recording are served, never other files. There is no encryption: beyond your own machine, use a tunnel, such as ssh's.
 
-**Firefox's profiler.** With `--firefox`, serve prints a second address. It opens the profile in Firefox's profiler, as `cprof export --format=firefox` writes it, with the figures of that moment. Of all sites, only profiler.firefox.com can read it. Its token is good for nothing else.
+**Firefox's profiler.** With `--firefox`, serve prints a second address. It opens the profile in Firefox's profiler, as `cprof export --format=firefox` writes it, with the figures of that moment. Of all sites, only profiler.firefox.com can read the profile. The token in this address gives access to nothing else.
 
 **Frames.** If the program has frames, the view Frames shows the last 1,024 of each name, and the functions of the 16 slowest. It is for the whole recording only: not after a reset, since a mark, or in a part of the past.
 

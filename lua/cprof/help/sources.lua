@@ -2,7 +2,13 @@ return {
   title = "Annotated sources",
   summary = "figures beside each line; the options of annotate",
   text = [[
-Annotated sources need mode `"line"` (`cprof run --lines script.lua`), `"sample"`, which has no hits, or `"count"`, which has `instr`, the instructions that ran on the line, instead of times. Without a source, `annotate` shows the functions that took 90 % of the self time, hottest first, as many as fit the screen. With a source, named as in reports or by `debug.getinfo`, it shows all of it.
+Annotated sources need one of three modes:
+
+- mode `"line"` (`cprof run --lines script.lua`)
+- mode `"sample"`, which has no hits
+- mode `"count"`, which has no times; its column `instr` has the instructions that ran on the line
+
+Without a source, `annotate` shows the functions that took 90 % of the self time, hottest first, as many as fit on the screen. With a source, named as in reports or by `debug.getinfo`, it shows the whole source.
 
 | column | what it is |
 |---|---|
@@ -11,7 +17,10 @@ Annotated sources need mode `"line"` (`cprof run --lines script.lua`), `"sample"
 | in C | in lists of lines: the time of C functions that the line calls, which have no lines |
 | calls, callees | calls made from the line, and their time without that of the line itself; recursion counted once |
 
-A function called by a tail call counts as called from the line that called the function it replaces. Stripped code has no lines, and is marked as stripped. The text is that of the source when it was first read. If that text differs from the code that ran, or the file has changed since, a note says so. Of a very long line, only the first 1000 bytes are shown.
+- A function called by a tail call counts as called from the line that called the function it replaces.
+- Stripped code has no lines, and is marked as stripped.
+- The text is that of the source when it was first read. If that text differs from the code that ran, or the file has changed since, a note says so.
+- Of a very long line, only the first 1000 bytes are shown.
 
 | option | default | |
 |---|---|---|

@@ -31,10 +31,10 @@ The screen shows functions by self time, total time, calls or name; the call tre
 | `?` | all keys |
 | `q` | quit |
 
-- A program that top starts reads standard input, unless that is the terminal, whose keys are for top. Its output is kept: the view Output shows the end of it. When top quits, it prints all output, and then the report of cprof run. The exit status is the program's.
+- A program that top starts reads standard input, unless that is the terminal: the keys of the terminal are for top. top keeps the program's output, and the view Output shows its end. When top quits, it prints all output, and then the report of cprof run. The exit status is the program's.
 - If that program still runs, `q` asks whether to end it (SIGTERM) or to leave it running. Ctrl-C interrupts the program, and top quits when it has ended.
 - If top did not start the program, it only reads the file, so it cannot disturb the program.
-- Each refresh loads the file. If that takes long, refreshes are made less often than `--interval` says, so that top takes at most about 5 % of a processor.
+- Each refresh loads the file. If that takes long, refreshes are less frequent than `--interval` says, so that top takes at most about 5 % of a processor.
 - The state is `running`, `ended`, or `killed` (ended without stopping the recording). A program that top started, and that has stopped its recording, is `running, no longer recording` until it ends. If a new recording replaces the file, top shows it.
 - If standard output is not a terminal, and with `--screens`, screens are printed one after another. `--once` prints one, for scripts.
 - If the program has frames, the second line shows their p99 and maximum since the start.

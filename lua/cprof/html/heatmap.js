@@ -102,7 +102,7 @@ function stretches(app) {
       h(
         "p",
         { class: "aside" },
-        "Not listed, as less unusual: " +
+        "Less unusual, and not listed: " +
           `${plural(axis.left, "stretch", "stretches")} of time.`,
       ),
   );

@@ -42,11 +42,11 @@ local function spots_of(p, places)
   return out, of
 end
 
--- the most stretches that are told
+-- the most stretches that the page lists
 local most <const> = 40
 
--- What the tables of the page say of the stretches that stand out, and how many
--- of them are left out.
+-- The stretches that stand out, as the page lists them, and how many of them
+-- are left out.
 local function stretches_of(p, all)
   local from, to = range.bounds(p)
   local out = {}

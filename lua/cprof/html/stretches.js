@@ -8,9 +8,9 @@ import { named, written } from "./ranged.js";
 // moments of a cause that are links
 const shown = 4;
 
-// What stands out, by cause, in the order in which it stands out: the function
-// that caused it, if one did; its moments as [from, to], in order of time; its
-// share of these, its usual share, and the share of CPU time.
+// The causes of what stands out, the most unusual one first. Each has its
+// function, if there is one; its moments as [from, to], in order of time; its
+// share of these moments, its usual share, and the share of CPU time.
 export function causes({ functions, header: { axis } }) {
   const out = new Map();
   for (const row of axis.stretches) {

@@ -26,7 +26,7 @@ const waiting = {
   "coroutine.wrap function": "another coroutine runs",
 };
 
-// the row of the steps of the garbage collector, which are no calls
+// the row of the steps of the garbage collector, which are not calls
 const collector = "(garbage collector)";
 const stepsOf = (n) => `${plural(n, "step")} of the garbage collector`;
 const and = (calls, steps) =>
@@ -89,7 +89,7 @@ function facts(data) {
   );
 }
 
-// A pattern for what is no work of the program's.
+// A pattern for time in which a coroutine's own code does not run.
 function hatched(ground, line) {
   const size = 6;
   const canvas = h("canvas", { width: size, height: size });

@@ -26,7 +26,7 @@ traced.limit = 300000
 local event <const> = '^{"name":"(.-)","ph":"([BE])","ts":(%d+)%.(%d%d%d),' ..
   '"pid":%d+,"tid":(%d+)}'
 
--- steps of the garbage collector, which are no calls
+-- steps of the garbage collector, which are not calls
 local collector_title <const> = "(garbage collector)"
 
 -- no clock or system gives numbers of more digits

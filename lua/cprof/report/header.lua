@@ -414,7 +414,7 @@ function header.show(view)
   header.unmatched(profile, page)
   if meta.range then page:line("range: " .. meta.range) end
   if meta.labels then
-    page:line("only under " .. format.plain(meta.labels))
+    page:line("label: " .. format.plain(meta.labels))
   end
   if meta.reason then
     page:line("reason: " .. format.plain(meta.reason))

@@ -40,9 +40,9 @@ function Kept:set(name, value, version)
   return value ~= nil and store(self.values, name, value, version)
 end
 
----Stores a list of which changed entries are told. An entry is known by its
----key, and goes only with all the others, when an epoch of the feed begins. Has
----any changed?
+---Stores a list of which only changed entries are sent. Each has a key. No
+---entry is removed alone: all go when an epoch of the feed begins. Returns
+---whether any has changed.
 ---@param name string
 ---@param entries { [1]: any, [2]: table }[]  key and value of each
 ---@param version integer

@@ -79,7 +79,7 @@ local function control(c)
 end
 
 -- What the mouse did: button, column and line as terminals report them, and
--- "M" if the button went down. nil: nothing that is of use.
+-- "M" if the button went down. nil: top does not use it.
 local function mouse(button, x, y, how)
   if how ~= "M" then return nil end
   return button == "0" and ("click %s %s"):format(x, y) or
