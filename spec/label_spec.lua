@@ -527,7 +527,8 @@ label: endpoint=/login (9.00ms of 18.0ms)
     end, { c_functions = false }):save(many))
     out = command.cprof("report", many)
     assert.is_truthy(out:find(
-      "\na: 7 6.2 %, 6 5.4 %, 5 4.5 %, 4 3.6 %, 3 more, (no label) 75.0 %\nb: ", 1, true), out)
+      "\na: 7 6.2 %, 6 5.4 %, 5 4.5 %, 4 3.6 %, 3 more, (no label) 75.0 %\n" ..
+      "b: ", 1, true), out)
     assert.is_truthy(out:find("\nc: ", 1, true), out)
     assert.is_nil(out:find("\nd: ", 1, true), out)
   end)

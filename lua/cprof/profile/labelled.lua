@@ -96,9 +96,6 @@ function profile.methods:labelled(wanted)
     end
     list[#list + 1] = { key, labels.text(value) }
   end
-  if #list == 0 then
-    error('labelled: a key is needed, as in { endpoint = "/login" }', 2)
-  end
   table.sort(list, function(a, b) return a[1] < b[1] end)
   return labelled.profile(self, list)
 end
