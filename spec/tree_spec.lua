@@ -35,6 +35,21 @@ describe("mode tree", function()
 ]], steady.report(game, "", 'mode = "tree", width = 100'))
   end)
 
+  it("hides nothing between two calls of a C function", function()
+    assert.equal([[
+ total  total %    self  calls  function        defined
+70.0µs    100.0     0ns      1  game.lua        main chunk
+70.0µs    100.0     0ns      1    pcall         [C]
+70.0µs    100.0  40.0µs      1      <fn:2>      game.lua:2
+30.0µs     42.9     0ns      1        pcall     [C]
+30.0µs     42.9  30.0µs      1          <fn:1>  game.lua:1
+]], steady.report([[
+local function inner() pass(30) end
+local function outer() pass(40) pcall(inner) end
+pcall(outer)
+]], "", 'mode = "tree", width = 100'))
+  end)
+
   it("has the lines of calls in a column of their own", function()
     local s = steady.report(game, "callsites = true",
       'mode = "tree", width = 100')

@@ -44,6 +44,8 @@ function data.notes(p)
     out[#out + 1] = utf(select("#", ...) > 0 and s:format(...) or s)
   end
   local function nothing() end
+  if p.meta.range then note(nil, "range: %s", p.meta.range) end
+  if p.meta.labels then note(nil, "label: %s", p.meta.labels) end
   header.show { profile = p,
     page = { title = nothing, line = nothing, note = note,
       width = math.huge } }
@@ -51,7 +53,7 @@ function data.notes(p)
 end
 
 local shown = { "mode", "clock", "wall_ns", "paused_ns", "overhead_ns",
-  "waiting_ns", "preempted_ns",
+  "waiting_ns", "preempted_ns", "labels",
   "started_at", "runs", "lua_version", "cprof_version", "instructions" }
 
 ---@param p cprof.Profile

@@ -158,6 +158,10 @@ export function facts(app) {
   return h("dl", { class: "facts" }, out);
 }
 
+// Why a page of what was recorded under labels has no lines.
+export const allLabels =
+  "Lines are recorded for all labels together, not for each one.";
+
 // What another tool's file lacks: the beginning of a sentence.
 export const lacks = ({ foreign }) => `This file (${foreign.format}) has no`;
 

@@ -2,7 +2,7 @@
 // graph.
 
 import { h, refill } from "./dom.js";
-import { facts, lacks, made, times } from "./facts.js";
+import { allLabels, facts, lacks, made, times } from "./facts.js";
 import { count, percent, plural } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { labelOf } from "./labels.js";
@@ -79,11 +79,13 @@ function lines(app) {
             { class: "aside" },
             app.model.foreign
               ? `${lacks(app.model)} figures of lines.`
-              : [
-                  "No lines were recorded. To record them, use ",
-                  h("code", {}, "cprof run --lines"),
-                  ".",
-                ],
+              : app.model.meta.labels
+                ? allLabels
+                : [
+                    "No lines were recorded. To record them, use ",
+                    h("code", {}, "cprof run --lines"),
+                    ".",
+                  ],
           );
     refill(element, h("h2", {}, "Hottest lines"), content);
   };

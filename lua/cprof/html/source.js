@@ -2,7 +2,7 @@
 
 import { bar, choice, fill, h, refill, toggle } from "./dom.js";
 import { opener } from "./editor.js";
-import { lacks } from "./facts.js";
+import { allLabels, lacks } from "./facts.js";
 import { bytes, count, plural, short } from "./format.js";
 import { kinds } from "./filters.js";
 import { beside, coverage, hot, hottest } from "./lines.js";
@@ -592,6 +592,10 @@ function sameText(a, b) {
 function nothing(app, root) {
   if (app.model.foreign) {
     fill(root, h("p", { class: "lead" }, `${lacks(app.model)} source text.`));
+    return;
+  }
+  if (app.model.meta.labels) {
+    fill(root, h("p", { class: "lead" }, allLabels));
     return;
   }
   const counted = app.model.unit !== "ns";
