@@ -115,7 +115,7 @@ describe("a gap between events", function()
           local m, sum = p.meta, 0
           for _, node in ipairs(p.nodes) do sum = sum + node.self_ns end
           assert(m.wall_ns == sum + m.paused_ns + m.preempted_ns)
-          assert(m.live)
+          assert(m.live and m.waiting_ns >= m.since_last_event_waiting_ns)
           return m.since_last_event_ns .. " " ..
             m.since_last_event_waiting_ns .. " " .. m.preempted_ns]]):format(
           40 * ms, 300 * ms, 20 * ms, path)
