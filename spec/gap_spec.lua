@@ -128,6 +128,25 @@ describe("a gap between events", function()
     end
   end)
 
+  it("is not divided by a system that says that no thread has run", function()
+    local host = require "spec_host"
+    local path, state, live = os.tmpname(), host.state(), nil
+    driven.parts(function()
+      pass(20 * ms)
+      live = state:run(([[
+        local path = package.searchpath("spec_host", package.cpath)
+        local pass = package.loadlib(path, "luaopen_spec_ticks")().pass
+        local profiler = require "cprof"
+        pass(-15 * 1000000, 300 * 1000000)
+        local m = assert(profiler.load(%q)).meta
+        return m.live and m.since_last_event_ns > 0 and
+          m.since_last_event_waiting_ns == nil]]):format(path))
+    end, { file = path })
+    state:close()
+    os.remove(path)
+    assert.equal("true", live)
+  end)
+
   it("is in the header, in full, and in a column", function()
     local p = driven.parts(program)
     local text = p:report { mode = "total", width = 200, min_percent = 0 }
