@@ -147,8 +147,8 @@ CPROF_I int platform_delay (int file, uint64_t *ns, uint64_t *blocks);
 CPROF_I void platform_delayclose (int file);
 
 /*
-** A number of this thread for 'platform_threadran', in whichever process that is
-** called; 0: there is none.
+** A number of this thread, to be given to 'platform_threadran', in any process.
+** 0: there is none.
 */
 CPROF_I int64_t platform_threadid (void);
 
