@@ -363,6 +363,37 @@ describe("a file that is being written", function()
     end
   end)
 
+  -- there, the numbers of its processes are those of others here
+  it("is divided by no clocks of a program in a container", function()
+    local new <const> = "unshare --pid --fork --mount-proc "
+    if not os.execute(new .. "true 2>/dev/null") then
+      pending "the system lets this user make no container"
+    end
+    local script = os.tmpname()
+    write(script, [[
+      local profiler = require "cprof"
+      profiler.start { file = arg[1] }
+      io.write "begun\n"
+      io.flush()
+      io.read()]])
+    local fifo = os.tmpname()
+    os.remove(fifo)
+    assert(os.execute("mkfifo " .. fifo))
+    local program = io.popen(("%s $SPEC_LUA %s %s <%s"):format(new, script,
+      path, fifo))
+    local input <close> = io.open(fifo, "w")
+    local begun = program:read()
+    local p = assert(profiler.load(path))
+    input:write "\n"
+    input:close()
+    program:close()
+    os.remove(fifo)
+    os.remove(script)
+    assert.equal("begun", begun)
+    assert.is_true(p.meta.live)
+    assert.is_nil(p.meta.since_last_event_waiting_ns)
+  end)
+
   it("is written by no one else, who is told by whom", function()
     profiler.start { file = path }
     leaf(1)

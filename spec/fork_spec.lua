@@ -334,6 +334,19 @@ describe("the child of a fork", function()
       print "good"]]
   end)
 
+  it("knows when others had its processor, if its parent does", function()
+    run [[
+      profiler.start { file = path }
+      calls(1)
+      local unknown = profiler.snapshot().meta.preempted_unknown
+      if host.fork() then
+        calls(1)
+        os.exit(profiler.snapshot().meta.preempted_unknown == unknown)
+      end
+      assert(host.wait() == 0)
+      print "good"]]
+  end)
+
   it("may be made of a process with several states", function()
     run [[
       local states = {}

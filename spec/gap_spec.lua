@@ -115,7 +115,7 @@ describe("a gap between events", function()
           local m, sum = p.meta, 0
           for _, node in ipairs(p.nodes) do sum = sum + node.self_ns end
           assert(m.wall_ns == sum + m.paused_ns + m.preempted_ns)
-          assert(m.live)
+          assert(m.live and m.waiting_ns >= m.since_last_event_waiting_ns)
           return m.since_last_event_ns .. " " ..
             m.since_last_event_waiting_ns .. " " .. m.preempted_ns]]):format(
           40 * ms, 300 * ms, 20 * ms, path)
@@ -126,6 +126,25 @@ describe("a gap between events", function()
       for i, n in ipairs(wanted) do wanted[i] = n * ms end
       assert.equal(table.concat(wanted, " "), row, mode)
     end
+  end)
+
+  it("is not divided by a system that says that no thread has run", function()
+    local host = require "spec_host"
+    local path, state, live = os.tmpname(), host.state(), nil
+    driven.parts(function()
+      pass(20 * ms)
+      live = state:run(([[
+        local path = package.searchpath("spec_host", package.cpath)
+        local pass = package.loadlib(path, "luaopen_spec_ticks")().pass
+        local profiler = require "cprof"
+        pass(-15 * 1000000, 300 * 1000000)
+        local m = assert(profiler.load(%q)).meta
+        return m.live and m.since_last_event_ns > 0 and
+          m.since_last_event_waiting_ns == nil]]):format(path))
+    end, { file = path })
+    state:close()
+    os.remove(path)
+    assert.equal("true", live)
   end)
 
   it("is in the header, in full, and in a column", function()

@@ -330,6 +330,19 @@ describe("the time of the garbage collector", function()
     helper.check(p)
   end)
 
+  with("is known after a finalizer has paused and resumed", function()
+    profiler.start { gc = true }
+    setmetatable({}, { __gc = function()
+      profiler.pause()
+      profiler.resume()
+    end })
+    collectgarbage()
+    local before = profiler.snapshot().meta.gc_steps
+    make(20000 + math.tointeger(collectgarbage "count" // 1) * 20)
+    profiler.stop()
+    assert.is_true(profiler.snapshot().meta.gc_steps > before)
+  end)
+
   it("needs times, and Lua's own structures", function()
     for _, mode in ipairs { "sample", usable and "count" or nil } do
       assert.has_error(function() profiler.start { mode = mode, gc = true } end,

@@ -84,6 +84,30 @@ describe("labels", function()
     assert.same(given, helper.named(p, name).labels)
   end)
 
+  it("are read where a locale writes numbers with a comma", function()
+    local dir <close> = command.folder()
+    local source = dir:file("source", helper.dedent [[
+      escape_char /
+      LC_NUMERIC
+      decimal_point "<U002C>"
+      thousands_sep ""
+      grouping -1
+      END LC_NUMERIC
+    ]])
+    command.shell(("localedef -c -f ANSI_X3.4-1968 -i %s %s"):format(source,
+      dir:file "comma"))
+    local out = command.shell(("LOCPATH=%s $SPEC_LUA -e '%s'"):format(
+      dir:file "", [[
+      if not os.setlocale("comma", "numeric") then return print "none" end
+      local profiler = require "cprof"
+      profiler.start()
+      do local _ <close> = profiler.label { ratio = 1.5 } end
+      profiler.stop()
+      print(profiler.snapshot().labels[1].key, 1.5)]]))
+    if out == "none\n" then pending "no locale can be made here" end
+    assert.equal("ratio\t1,5\n", out)
+  end)
+
   it("are read of zones whose names have their form, also in C", function()
     local p = helper.record(function()
       for _, name in ipairs { "{a=1}", "{b=x, a=2}", "{}", "{a}", "{a=}",

@@ -146,14 +146,18 @@ CPROF_I int platform_delayopen (void);
 CPROF_I int platform_delay (int file, uint64_t *ns, uint64_t *blocks);
 CPROF_I void platform_delayclose (int file);
 
-/* The system's number of this thread; 0: it has none. */
+/*
+** A number of this thread, to be given to 'platform_threadran', in any process.
+** 0: there is none.
+*/
 CPROF_I int64_t platform_threadid (void);
 
 /*
 ** Reads of any thread how long it has run ('*ran') and how long it was ready
 ** while others had the processor ('*delay'), in ns. While the thread runs,
 ** '*ran' lags behind, by up to PLATFORM_RANLAG. 0: there is no such thread, or
-** the system does not tell.
+** the system does not tell, as of a thread in another PID namespace, where
+** numbers mean other processes.
 */
 CPROF_I int platform_threadran (int64_t process, int64_t thread,
                                 uint64_t *ran, uint64_t *delay);

@@ -136,9 +136,19 @@ int platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
 }
 
 
+#if defined(__linux__)
+/* The number of this process's PID namespace, of 32 bits. */
+static uint64_t thread_namespace (void) {
+  struct stat s;
+  return stat("/proc/self/ns/pid", &s) == 0 ? (uint64_t)s.st_ino : 0;
+}
+#endif
+
+
+/* On Linux, the lower half is the thread's number in its PID namespace. */
 int64_t platform_threadid (void) {
 #if defined(__linux__)
-  return (int64_t)syscall(SYS_gettid);
+  return (int64_t)(thread_namespace() << 32 | (uint64_t)syscall(SYS_gettid));
 #else
   return 0;
 #endif
@@ -151,8 +161,9 @@ int platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
   char name[96], text[64], *at = text;
   ssize_t size;
   int file;
+  if ((uint64_t)thread >> 32 != (thread_namespace() & UINT32_MAX)) return 0;
   sprintf(name, "/proc/%lld/task/%lld/schedstat", (long long)process,
-          (long long)thread);
+          (long long)(thread & UINT32_MAX));
   file = open(name, O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
   size = read(file, text, sizeof text - 1);

@@ -126,11 +126,16 @@ uint64_t gap_divide (Gap *g, uint64_t ticks, uint64_t late, uint64_t least,
 }
 
 
+/*
+** Where the system does not count, it says that the thread has never run: less
+** than in its last look.
+*/
 int gap_divideother (const GapLook *last, int64_t process, int64_t thread,
                      uint64_t ns, uint64_t *waited, uint64_t *preempted) {
   uint64_t wall = platform_monotonic(), ran, delay, away;
   if (last->wall == 0 || wall < last->wall ||
-      !platform_threadran(process, thread, &ran, &delay))
+      !platform_threadran(process, thread, &ran, &delay) ||
+      gap_subtract(last->cpu, ran) > PLATFORM_RANLAG)
     return 0;
   away = gap_subtract(wall - last->wall, gap_subtract(ran, last->cpu));
   if (away <= PLATFORM_RANLAG) away = 0;

@@ -208,7 +208,8 @@ int collector_begin (Collector *c, Recorder *r, lua_State *L) {
   f = functions_zone(&r->recording.functions, name, sizeof name - 1,
                      sizeof name - 1);
   if (f == NULL) return 0;
-  c->debt = internals_debt(L);
+  /* in a finalizer, which may resume a recording, the debt is not found */
+  if (c->debt == NULL) c->debt = internals_debt(L);
   if (c->debt == NULL) return 1;
   c->recorder = r;
   c->func = f->id;

@@ -167,7 +167,9 @@ static void llabel_value (lua_State *L, int index) {
   }
   lua_pushvalue(L, index);
   if (lua_type(L, index) == LUA_TNUMBER) {
-    (void)lua_tolstring(L, -1, NULL);  /* makes it a string */
+    /* the locale's decimal point may be a comma, which ends a value */
+    luaL_gsub(L, lua_tostring(L, -1), ",", ".");
+    lua_remove(L, -2);
     return;
   }
   s = lua_tolstring(L, index, &length);

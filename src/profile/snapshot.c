@@ -110,13 +110,14 @@ static Weights samples_weigh (Snapshot *s, const Recording *r) {
 
 /*
 ** How much of 'ns' the program waited, as far as it can be charged to nodes: if
-** no sample found the program waiting, it is not known where it waited.
+** none of the samples found the program waiting, it is not known where it
+** waited. Without samples, the root waited.
 */
 static int64_t samples_waited (const Snapshot *s, const Recording *r,
                                int64_t ns, const Weights *all) {
   int64_t waited = (int64_t)clock_ns(s->scale, r->figures->waited);
-  if (all->wait == 0) return 0;
-  return all->run == 0 || waited > ns ? ns : waited;
+  if (all->wait == 0 && all->run > 0) return 0;
+  return (all->run == 0 && all->wait > 0) || waited > ns ? ns : waited;
 }
 
 

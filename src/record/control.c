@@ -242,6 +242,7 @@ static int control_restart (Recorder *r, lua_State *L, Store *to) {
 static void control_fork (Recorder *r, lua_State *L) {
   Store *to = r->store ? r->store->child(r->store, r) : NULL;
   if (to != NULL) {
+    gap_follow(&r->gap);  /* the child has another thread */
     control_restart(r, L, to);
     return;
   }

@@ -12,7 +12,7 @@ assert(profile:save "copy.cprof")
 
 - `profile:save(path)` writes a profile that was recorded in memory. An existing file is replaced only when everything is written. [Frames](#frames) says which frames the file keeps.
 - Names are found when recording stops or the Lua state is closed. If the program was killed before, functions that were fields of tables when recording started have their usual names; others are named by their definitions, if sources can be read, or by their first calls.
-- The report of a file that is still being recorded includes the time since its last event. On Linux, the system tells how much of that time the program waited and how much others had the processor; elsewhere, all of it counts as CPU time.
+- The report of a file that is still being recorded includes the time since its last event. On Linux, the system tells how much of that time the program waited and how much others had the processor; elsewhere, and for a program in a container whose file is read from outside, all of it counts as CPU time.
 - The child of a fork does not write to the file of its parent. With `%p` in the name, it has a file of its own.
 - A file that exists and is not a profile is not overwritten.
 - When the disk is full, or someone cuts the file short, recording ends, the report says why, and the program goes on. To notice a cut, cprof handles `SIGBUS` while it records into a file, and passes on other faults. A program that later sets its own handler should pass on cprof's faults, too.
