@@ -128,6 +128,24 @@ describe("a gap between events", function()
     end
   end)
 
+  it("is not waiting if the thread only stands in line for a processor, " ..
+    "which the system counts later", function()
+    local host = require "spec_host"
+    local path, state, row = os.tmpname(), host.state(), nil
+    driven.parts(function()
+      row = state:run(([[
+        local path = package.searchpath("spec_host", package.cpath)
+        local pass = package.loadlib(path, "luaopen_spec_ticks")().pass
+        pass(%d, 0, %d, true)
+        local m = assert(require "cprof".load(%q)).meta
+        return m.since_last_event_waiting_ns .. " " .. m.preempted_ns]]):format(
+        40 * ms, 20 * ms, path))
+    end, { file = path })
+    state:close()
+    os.remove(path)
+    assert.equal(("0 %d"):format(20 * ms), row)
+  end)
+
   it("is not divided by a system that says that no thread has run", function()
     local host = require "spec_host"
     local path, state, live = os.tmpname(), host.state(), nil

@@ -26,8 +26,9 @@ driven.tear = ticks.tear
 ---sample has begun
 driven.raise = ticks.raise
 
----@type fun(ran: integer, waited?: integer, preempted?: integer)  lets ns of
----each kind pass, in `driven.parts`
+---@type fun(ran: integer, waited?: integer, preempted?: integer,
+---  uncounted?: boolean)  lets ns of each kind pass, in `driven.parts`;
+---`uncounted`: the system does not tell yet that others had the processor
 driven.pass = ticks.pass
 ---@type fun(n: integer, ns: integer)  before the clock is read for the nth
 ---time from now, others have the processor for so long

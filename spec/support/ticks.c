@@ -189,14 +189,16 @@ int __wrap_platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
 
 
 int __real_platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
-                               uint64_t *delay);
+                               uint64_t *delay, uint64_t *blocks);
 int __wrap_platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
-                               uint64_t *delay);
+                               uint64_t *delay, uint64_t *blocks);
 int __wrap_platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
-                               uint64_t *delay) {
-  if (!parts.on) return __real_platform_threadran(process, thread, ran, delay);
+                               uint64_t *delay, uint64_t *blocks) {
+  if (!parts.on)
+    return __real_platform_threadran(process, thread, ran, delay, blocks);
   *ran = parts.cpu;
   *delay = parts.delay;
+  *blocks = parts.blocks;
   return parts.known;
 }
 
@@ -323,14 +325,17 @@ static int ticks_parts (lua_State *L) {
 }
 
 
-/* ns of computing, of waiting, of being preempted: lets them pass */
+/*
+** ns of computing, of waiting, of being preempted, and whether the system has
+** not counted the last yet: lets them pass
+*/
 static int ticks_pass_parts (lua_State *L) {
   uint64_t ran = (uint64_t)luaL_checkinteger(L, 1);
   uint64_t waited = (uint64_t)luaL_optinteger(L, 2, 0);
   uint64_t preempted = (uint64_t)luaL_optinteger(L, 3, 0);
   parts.wall += ran + waited + preempted;
   parts.cpu += ran;
-  parts.delay += preempted;
+  if (!lua_toboolean(L, 4)) parts.delay += preempted;
   parts.blocks += waited > 0;
   return 0;
 }

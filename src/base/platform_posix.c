@@ -155,26 +155,43 @@ int64_t platform_threadid (void) {
 }
 
 
-int platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
-                        uint64_t *delay) {
 #if defined(__linux__)
-  char name[96], text[64], *at = text;
+/* Reads a file of a thread as a string. 0: it cannot be read. */
+static int thread_read (int64_t process, int64_t thread, const char *what,
+                        char *text, size_t most) {
+  char name[96];
   ssize_t size;
   int file;
-  if ((uint64_t)thread >> 32 != (thread_namespace() & UINT32_MAX)) return 0;
-  sprintf(name, "/proc/%lld/task/%lld/schedstat", (long long)process,
-          (long long)(thread & UINT32_MAX));
+  sprintf(name, "/proc/%lld/task/%lld/%s", (long long)process,
+          (long long)(thread & UINT32_MAX), what);
   file = open(name, O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
-  size = read(file, text, sizeof text - 1);
+  size = read(file, text, most - 1);
   close(file);
-  if (size <= 0) return 0;
-  text[size] = '\0';
+  text[size > 0 ? size : 0] = '\0';
+  return size > 0;
+}
+#endif
+
+
+int platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
+                        uint64_t *delay, uint64_t *blocks) {
+#if defined(__linux__)
+  static const char line[] = "\nvoluntary_ctxt_switches:";
+  char text[4096], *at = text;
+  if ((uint64_t)thread >> 32 != (thread_namespace() & UINT32_MAX) ||
+      !thread_read(process, thread, "schedstat", text, sizeof text))
+    return 0;
   *ran = strtoull(at, &at, 10);
   *delay = strtoull(at, &at, 10);
-  return *at == ' ';
+  if (*at != ' ' ||
+      !thread_read(process, thread, "status", text, sizeof text) ||
+      (at = strstr(text, line)) == NULL)
+    return 0;
+  *blocks = strtoull(at + sizeof line - 1, NULL, 10);
+  return 1;
 #else
-  (void)process; (void)thread; (void)ran; (void)delay;
+  (void)process; (void)thread; (void)ran; (void)delay; (void)blocks;
   return 0;
 #endif
 }

@@ -59,8 +59,8 @@ int64_t platform_threadid (void) {
 
 
 int platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
-                        uint64_t *delay) {
-  (void)process; (void)thread; (void)ran; (void)delay;
+                        uint64_t *delay, uint64_t *blocks) {
+  (void)process; (void)thread; (void)ran; (void)delay; (void)blocks;
   return 0;
 }
 

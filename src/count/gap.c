@@ -132,15 +132,16 @@ uint64_t gap_divide (Gap *g, uint64_t ticks, uint64_t late, uint64_t least,
 */
 int gap_divideother (const GapLook *last, int64_t process, int64_t thread,
                      uint64_t ns, uint64_t *waited, uint64_t *preempted) {
-  uint64_t wall = platform_monotonic(), ran, delay, away;
+  uint64_t wall = platform_monotonic(), ran, delay, blocks, away;
   if (last->wall == 0 || wall < last->wall ||
-      !platform_threadran(process, thread, &ran, &delay) ||
+      !platform_threadran(process, thread, &ran, &delay, &blocks) ||
       gap_subtract(last->cpu, ran) > PLATFORM_RANLAG)
     return 0;
   away = gap_subtract(wall - last->wall, gap_subtract(ran, last->cpu));
   if (away <= PLATFORM_RANLAG) away = 0;
   if (away > ns) away = ns;
   *preempted = gap_subtract(delay, last->delay);
+  if (blocks == last->blocks) *preempted = away;
   if (*preempted > away) *preempted = away;
   *waited = away - *preempted;
   return 1;
