@@ -4,6 +4,14 @@ local command = require "command"
 local help = require "cprof.help"
 
 describe("cprof help", function()
+  it("shows no marks of Markdown", function()
+    for _, name in ipairs { "sampling", "recording" } do
+      local out = command.cprof("help", name)
+      assert.is_nil(out:find("**", 1, true), name)
+      assert.is_nil(out:find "%*%u%l+%.%*", name)
+    end
+  end)
+
   it("names all topics and commands", function()
     local out, err, status = command.cprof "help"
     assert.equal("", err)

@@ -100,6 +100,36 @@ describe("cprof join", function()
     end
   end)
 
+  it("takes no zone for a part of a path: samples have none", function()
+    local dir <close> = command.folder()
+    local code = [[
+      local zones = ...
+      local profiler = require "cprof"
+      local function burn(us) pass(us) end
+      local handlers = {}
+      function handlers.login() burn(300) end
+      function handlers.list() burn(100) end
+      local function serve(name)
+        local _ <close> = zones and profiler.label { endpoint = name } or nil
+        handlers[name]()
+      end
+      for i = 1, 4 do serve(i == 1 and "login" or "list") end]]
+    local script = dir:file("x.lua", code)
+    local counts = standing(dir, "c.cprof", script, "zones")
+    local times = standing(dir, "t.cprof", script)
+    local p, out, err = join(dir, counts, times)
+    assert.equal("", err)
+    assert.is_truthy(out:find "100.0 %% of the time was%s+matched by call",
+      out)
+    local values = {}
+    for _, row in ipairs(p.labels[1].values) do
+      values[row.value or ""] = row.total_ns
+    end
+    assert.equal(300, values.login)
+    assert.equal(300, values.list)
+    assert.equal(600, sum(p, "burn", "self_ns"))
+  end)
+
   it("gives time to the function where the path is not known", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", program)

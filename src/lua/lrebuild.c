@@ -202,17 +202,20 @@ static int lrebuild_cut (lua_State *L) {
 
 
 /*
-** nodes, map, shifts of a tree with calls; nodes, map, shifts of one with times
-** -> nodes; ns that stayed in their call paths; ns that went to other nodes of
-** their functions; ns for which there is no node. See 'lrebuild_mapping'.
+** nodes, map, shifts of a tree with calls; nodes, map, shifts of one with
+** times; { function -> is it a zone? }; number of functions -> nodes; ns that
+** stayed in their call paths; ns that went to other nodes of their functions;
+** ns for which there is no node. See 'lrebuild_mapping'.
 */
 static int lrebuild_join (lua_State *L) {
+  lua_Integer functions = luaL_checkinteger(L, 8);
   JoinTree tree[2];
   JoinShares shares;
   Arena *a;
   Merge m;
   int i;
-  lua_settop(L, 6);
+  lua_settop(L, 8);
+  luaL_checktype(L, 7, LUA_TTABLE);
   a = lmemory_arena(L);
   merge_init(&m, &a->memory);
   for (i = 0; i < 2; i++) {
@@ -220,7 +223,8 @@ static int lrebuild_join (lua_State *L) {
     tree[i].function = lrebuild_mapping(L, 2 + 3 * i, tree[i].nodes,
                                         m.memory);
   }
-  shares = join_trees(&m, &tree[0], &tree[1]);
+  shares = join_trees(&m, &tree[0], &tree[1],
+                      lmemory_integers(L, 7, (size_t)functions, m.memory));
   lrebuild_push(L, &m, a);
   lua_pushinteger(L, shares.path);
   lua_pushinteger(L, shares.function);

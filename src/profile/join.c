@@ -70,8 +70,12 @@ static int64_t join_move (Merge *m, uint32_t counted, const uint32_t *group,
 }
 
 
-/* Moves times by path, and then by function. */
-static void join_moveall (Merge *m, uint32_t counted, JoinShares *shares) {
+/*
+** Moves times by path, and then by function. Zones are no part of a path: a run
+** that was sampled has none.
+*/
+static void join_moveall (Merge *m, uint32_t counted, const uint32_t *zone,
+                          JoinShares *shares) {
   uint32_t *path = memory_newzeroed(m->memory, uint32_t, merge_count(m) + 1);
   uint32_t *func = memory_newzeroed(m->memory, uint32_t, merge_count(m) + 1);
   uint32_t funcs = 0, i;
@@ -79,7 +83,8 @@ static void join_moveall (Merge *m, uint32_t counted, JoinShares *shares) {
   merge_init(&paths, m->memory);
   for (i = MERGE_ROOT; i <= merge_count(m); i++) {
     const ProfileNode *n = merge_node(m, i);
-    path[i] = merge_enter(&paths, path[n->parent], n->func, 0);
+    path[i] = zone[n->func] ? path[n->parent]
+              : merge_enter(&paths, path[n->parent], n->func, 0);
     func[i] = n->func;
     if (func[i] >= funcs) funcs = func[i] + 1;
   }
@@ -112,8 +117,8 @@ static void join_copy (Merge *to, const Merge *m, uint32_t counted) {
 }
 
 
-JoinShares join_trees (Merge *m, const JoinTree *calls,
-                       const JoinTree *times) {
+JoinShares join_trees (Merge *m, const JoinTree *calls, const JoinTree *times,
+                       const uint32_t *zone) {
   JoinShares shares = ZEROS;
   uint32_t *to, counted, i;
   Merge both;
@@ -126,7 +131,7 @@ JoinShares join_trees (Merge *m, const JoinTree *calls,
   for (i = 0; i < times->nodes->count; i++)
     if (to[i] < counted && i != NODE_OVERHEAD)
       shares.path += times->nodes->list[i].self;
-  join_moveall(&both, counted, &shares);
+  join_moveall(&both, counted, zone, &shares);
   join_copy(m, &both, counted);
   return shares;
 }

@@ -83,9 +83,9 @@ CPROF_I uint32_t *merge_places (Merge *m, const Nodes *nodes,
 ** groups are C frames that Lua has not called: Lua's own are there once for
 ** each call, so those that are FOLD_ALONE are recursion only if nothing else is
 ** between, and FOLD_NEIGHBORS only if not even another C frame is. FOLD_CALLED
-** are C functions that Lua calls: they are recursion only if nothing is between,
-** or what stands between two calls of pcall would be hidden. NULL: no group is
-** any of these.
+** are C functions that Lua calls: they are recursion only if nothing is
+** between, or what stands between two calls of pcall would be hidden. NULL: no
+** group is any of these.
 */
 #define FOLD_ALONE	1u
 #define FOLD_NEIGHBORS	2u
@@ -169,10 +169,10 @@ typedef struct JoinShares {
 ** Two trees of one program: calls from the first, times from the second. A node
 ** that both trees have gets both. Times of nodes that only the second tree has
 ** are shared, in proportion to calls, by the nodes that have the same call path
-** with other lines of calls. If there are none, the nodes of the same function
-** share them.
+** with other lines of calls, or with zones on it. If there are none, the nodes
+** of the same function share them. 'zone' tells which functions are zones.
 */
 CPROF_I JoinShares join_trees (Merge *m, const JoinTree *calls,
-                               const JoinTree *times);
+                               const JoinTree *times, const uint32_t *zone);
 
 #endif

@@ -29,7 +29,7 @@ $ cprof labels run.cprof
 - Each value has call-tree nodes of its own, so use keys that have few values: the path of a request, not its number.
 - Beyond `max_nodes`, labels are not known.
 - While nothing is recorded, a label costs less than a zone.
-- Mode `"sample"` records neither labels nor zones. So in joined profiles (`cprof run --both`), the times of a function are divided among labels in proportion to its calls.
+- Mode `"sample"` records neither labels nor zones. So in joined profiles (`cprof run --both`), the times of a call path are divided among labels in proportion to its calls.
 
 A label is a zone whose name is its keys and values, in order: `{endpoint=/login, user=guest}`. So C code opens a label as a zone with such a name: `cprof_entername(L, "{endpoint=/login}")`. In a name, a value needs quotes if it is a string that is empty, `true`, `false` or a number, or that has white space or one of `, = { } " \`. Within quotes, `\` stands before `"` and `\`.
 

@@ -6,7 +6,7 @@ local inset <const> = 6
 -- removes the marks of Markdown from text outside of code blocks
 local function plain(s)
   return (s:gsub("%[([^%]]*)%]%([^)]*%)", "%1"):gsub("`", "")
-    :gsub("%*([^*%s][^*]*)%*", "%1"))
+    :gsub("%*%*(.-)%*%*", "%1"):gsub("%*([^*%s][^*]*)%*", "%1"))
 end
 
 -- wraps a text; the first line begins with `first`, the others with `others`

@@ -106,12 +106,15 @@ function join.profiles(counts, times)
   local all = joined.new()
   local counted, counted_shift = all:add(counts)
   local timed, timed_shift = all:add(times)
-  for _, f in ipairs(all.functions) do
+  local zones = {}
+  for i, f in ipairs(all.functions) do
     f.histogram = durations.detached(f.histogram)
+    zones[i] = f.kind == "zone"
   end
   spots.sum({ times }, { timed }, all.functions)
   local nodes, node, moved, none = core.join(counts.nodes, counted,
-    counted_shift, times.nodes, timed, timed_shift)
+    counted_shift, times.nodes, timed, timed_shift,
+    zones, #all.functions)
   local meta = meta_of(counts, times, match_note(counts, times, node, moved,
     none))
   local of_lines = meta.mode == "line" and lines.sums {
