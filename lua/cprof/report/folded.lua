@@ -47,7 +47,7 @@ local function grouped(profile, base)
 end
 
 -- values of `native`, as core.fold takes them
-local alone <const>, neighbors <const>, called <const> = 1, 2, 3
+local alone <const>, neighbors <const>, of_lua <const> = 1, 2, 3
 
 ---@param profile cprof.Profile
 ---@param base? string  a title: only what this function calls
@@ -59,7 +59,7 @@ function folded.new(profile, base)
     local file = name.unnamed(f)
     if name.module(f) or f.kind == "C" then
       native = native or {}
-      native[i] = not name.module(f) and called or
+      native[i] = not name.module(f) and of_lua or
         file and f.title ~= base and neighbors or alone
     end
     if file and f.title ~= base then
