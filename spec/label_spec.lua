@@ -441,6 +441,20 @@ describe("what was recorded under labels", function()
       "together, not for each one")
   end)
 
+  it("is said on its page, also why it has no lines", function()
+    local function allocate(n)
+      local _ <close> = profiler.label { n = n }
+      for _ = 1, n do local _ = {} end
+    end
+    local q = helper.record(function() allocate(3) allocate(5) end,
+      { mode = "line" })
+    local data = require "cprof.html.data"
+    local part = assert(q:labelled { n = 3 })
+    assert.equal("label: " .. part.meta.labels, data.notes(part)[1])
+    assert.equal(part.meta.labels, data.meta(part).labels)
+    assert.is_nil(data.meta(q).labels)
+  end)
+
   it("has allocations", function()
     local function allocate(n)
       local _ <close> = profiler.label { n = n }
