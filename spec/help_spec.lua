@@ -66,6 +66,9 @@ describe("cprof help", function()
     local out, err, status = command.cprof("help", "reprots")
     assert.equal("", out)
     assert.equal(2, status)
+    local _, near = command.cprof("help", "memory")
+    assert.is_truthy(near:find("unknown topic 'memory', but it is in: " ..
+      "recording, ", 1, true), near)
     assert.is_truthy(err:find("unknown topic 'reprots'; valid topics: library",
       1, true))
   end)

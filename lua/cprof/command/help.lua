@@ -39,8 +39,10 @@ function command.call(parsed, fail, parser, commands)
   elseif parsed.topic then
     local command_parser = parser(parsed.topic)
     if not command_parser then
-      fail(("unknown topic '%s'; valid topics: %s, and commands"):format(
-        parsed.topic, table.concat(help.topics(), ", ")))
+      local about = table.concat(help.about(parsed.topic), ", ")
+      fail(("unknown topic '%s'%s; valid topics: %s, and commands"):format(
+        parsed.topic, about == "" and "" or ", but it is in: " .. about,
+        table.concat(help.topics(), ", ")))
     end
     input.print(command_parser:get_help() .. "\n", fail)
   else

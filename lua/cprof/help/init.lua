@@ -26,6 +26,27 @@ function help.topic(name)
   end
 end
 
+---The topics whose text has a word most often, at most three.
+---@param word string
+---@return string[]
+function help.about(word)
+  local found, times = {}, {}
+  for _, name in ipairs(list) do
+    local topic, at, n = help.topic(name), 1, 0
+    local text = (topic.title .. "\n" .. topic.text):lower()
+    while at and word ~= "" do
+      at = select(2, text:find(word:lower(), at, true))
+      n, at = n + (at and 1 or 0), at and at + 1
+    end
+    times[name] = n
+    if n > 0 then found[#found + 1] = name end
+  end
+  table.sort(found, function(a, b)
+    return times[a] > times[b] or times[a] == times[b] and a < b
+  end)
+  return table.move(found, 1, 3, 1, {})
+end
+
 ---All topics, as one page of Markdown.
 ---@return string
 function help.reference()
