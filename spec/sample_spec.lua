@@ -1134,6 +1134,12 @@ describe("too few samples", function()
     local text = p:report { width = 120 }
     assert.is_truthy(text:find("\nno samples: where the time went is not " ..
       "known\n+$"), text)
+    p.meta.live, p.meta.pid = true, 4711
+    text = p:report { width = 120 }
+    assert.equal(require "cprof.core".outside ~= nil, text:find("\nno " ..
+      "samples: where the time went is not known; cprof dump 4711 shows " ..
+      "what runs now\n", 1, true) ~= nil, text)
+    p.meta.live = nil
     text = p:report { sort = "alloc", width = 120 }
     assert.is_truthy(text:find "\nno samples: what allocated is not known\n",
       text)

@@ -278,10 +278,12 @@ function header.certainty(profile)
     if n == 0 and header.known(profile) then
       return "no samples in this range; its figures are from the first " ..
         "sample after it"
-    elseif n == 0 then return ("no samples: %s is not known"):format(what)
     end
-    return ("%s: too few to tell %s"):format(plural(n, "sample"),
-      what)
+    local now = profile.meta.live and core.outside and
+      ("; cprof dump %d shows what runs now"):format(profile.meta.pid) or ""
+    if n == 0 then return ("no samples: %s is not known%s"):format(what, now)
+    end
+    return ("%s: too few to tell %s%s"):format(plural(n, "sample"), what, now)
   end
   local told = ""
   if profile.measure:timed() then
