@@ -221,7 +221,7 @@ describe("a tree", () => {
   it("keeps its sum where recursion is merged or nodes are left out", () => {
     const t = random(5000, 12);
     const { total } = trees.perFunction(t, 12);
-    assert.equal(trees.merged(t).total[0], t.total[0]);
+    assert.equal(trees.merged(t, () => "Lua").total[0], t.total[0]);
     assert.equal(trees.only(t, (f) => f === 3).total[0], t.total[0]);
     assert.equal(trees.callees(t, 3).total[0], total[3]);
     assert.equal(trees.hide(t, flags(12, 3)).total[0], t.total[0] - total[3]);
@@ -247,7 +247,7 @@ describe("a tree", () => {
   });
 
   it("has a function once on a path where recursion is merged", () => {
-    const t = trees.merged(random(5000, 12));
+    const t = trees.merged(random(5000, 12), () => "Lua");
     for (let i = 0; i < t.n; i++) {
       for (let p = t.parent[i]; p >= 0; p = t.parent[p]) {
         assert.notEqual(t.func[p], t.func[i]);
@@ -256,7 +256,8 @@ describe("a tree", () => {
   });
 
   it("keeps calls of Lua below C functions that are there again", () => {
-    const native = (f) => f === b;
+    const native = (f) => (f === b ? "native" : "Lua");
+    const called = (f) => (f === b ? "C" : "Lua");
     const chain = (...list) =>
       list.reduceRight(
         (below, func) => ({ func, children: below ? [below] : [], self: 1 }),
@@ -266,6 +267,10 @@ describe("a tree", () => {
     assert.deepEqual([...t.func], [root, b, a, b]);
     assert.deepEqual([...t.parent], [-1, 0, 1, 2]);
     assert.equal(t.total[2], 2);
+    const u = trees.merged(tree(chain(root, b, b, a, b, a, b)), called);
+    assert.deepEqual([...u.func], [root, b, a, b]);
+    assert.deepEqual([...u.parent], [-1, 0, 1, 2]);
+    assert.equal(u.total[2], 4);
   });
 
   it("of two profiles has the figures of both", () => {

@@ -14,7 +14,7 @@ import { choice, fill, h, refill, toggle } from "./dom.js";
 import { plural } from "./format.js";
 import { matcher, searched } from "./search.js";
 import { amount, classOf, counting, named, ordered, placed } from "./table.js";
-import { isNative, merged, only } from "./tree.js";
+import { kindOf, merged, only } from "./tree.js";
 
 const rowHeight = 24;
 const headHeight = 28;
@@ -49,8 +49,7 @@ function branchesOf(app) {
   const root = functions.findIndex((f) => f.kind === "root");
   const host = functions.findIndex((f) => f.name === "(host)");
   const make = (Kind, of) => new Kind(of, { sampled, most, root, host });
-  const folded = () =>
-    once(tree, "merged", () => merged(tree, isNative(model)));
+  const folded = () => once(tree, "merged", () => merged(tree, kindOf(model)));
   if (state.inverted) {
     return once(tree, "inverted", () => make(Inverted, folded()));
   }

@@ -38,7 +38,7 @@ function treeOf(app) {
     tree = trees.only(tree, zone);
   }
   if (state.fold === "1") {
-    tree = trees.merged(tree, trees.isNative(model));
+    tree = trees.merged(tree, trees.kindOf(model));
   }
   return tree;
 }

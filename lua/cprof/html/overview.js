@@ -11,7 +11,7 @@ import { hottest } from "./lines.js";
 import { ofLines } from "./measures.js";
 import { causes, length, links } from "./stretches.js";
 import { amount, counting, figureOf, named, placed, Table } from "./table.js";
-import { forked, isNative, layout, merged } from "./tree.js";
+import { forked, kindOf, layout, merged } from "./tree.js";
 
 const many = 12;
 
@@ -222,7 +222,7 @@ export function shape(app) {
     title.textContent =
       app.measure?.heading ||
       (model.unit === "ns" ? "Where the time goes" : "Where the work is");
-    scope.merged ??= merged(scope.tree, isNative(model));
+    scope.merged ??= merged(scope.tree, kindOf(model));
     const l = layout(scope.merged, scope.merged.self);
     const from = forked(l);
     const f = model.functions[scope.merged.func[from]];

@@ -335,25 +335,33 @@ export function collapsed(tree, group) {
   return out.tree();
 }
 
-// A test by a function's number: is it a C function that Lua did not call?
-export function isNative(model) {
-  return (f) => model.functions[f].kind === "native";
+// The kind of a function by its number: "native" is a C function that Lua did
+// not call.
+export function kindOf(model) {
+  return (f) => model.functions[f].kind;
 }
 
-// The tree with recursion merged: each function appears once per path, and
-// calls of its recursive nodes move to its first node. Lua's own C functions
-// are there once for each call: native ones are merged only if nothing else
-// is between.
-export function merged(tree, native) {
+/**
+ * The tree with recursion merged: each function appears once per path, and
+ * calls of its recursive nodes move to its first node. Lua's own C functions
+ * are there once for each call: native ones are merged only if nothing else
+ * is between. Those that Lua calls are merged only if nothing at all is
+ * between, or what stands between two calls of pcall would be hidden.
+ * @param {any} tree
+ * @param {(f: number) => string} kind  of a function by its number
+ */
+export function merged(tree, kind) {
   const to = new Int32Array(tree.n);
   const out = new Builder();
   for (let i = 0; i < tree.n; i++) {
     const f = tree.func[i];
     let above = tree.parent[i] < 0 ? -1 : to[tree.parent[i]];
     const parent = above;
-    const run = native?.(f);
+    const is = kind(f);
     while (above >= 0 && out.func[above] !== f) {
-      above = run && !native(out.func[above]) ? -1 : out.parent[above];
+      const stop =
+        is === "C" || (is === "native" && kind(out.func[above]) !== is);
+      above = stop ? -1 : out.parent[above];
     }
     to[i] = above >= 0 ? above : out.child(parent, f);
     out.take(to[i], tree, i);
