@@ -441,11 +441,12 @@ describe("what was recorded under labels", function()
       "together, not for each one")
   end)
 
+  local function allocate(n)
+    local _ <close> = profiler.label { n = n }
+    for _ = 1, n do local _ = {} end
+  end
+
   it("is said on its page, also why it has no lines", function()
-    local function allocate(n)
-      local _ <close> = profiler.label { n = n }
-      for _ = 1, n do local _ = {} end
-    end
     local q = helper.record(function() allocate(3) allocate(5) end,
       { mode = "line" })
     local data = require "cprof.html.data"
@@ -456,10 +457,6 @@ describe("what was recorded under labels", function()
   end)
 
   it("has allocations", function()
-    local function allocate(n)
-      local _ <close> = profiler.label { n = n }
-      for _ = 1, n do local _ = {} end
-    end
     local q = helper.record(function() allocate(3) allocate(500) end,
       { memory = true })
     local few, many = assert(q:labelled { n = 3 }),

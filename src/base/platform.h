@@ -156,9 +156,9 @@ CPROF_I int64_t platform_threadid (void);
 ** Reads of any thread how long it has run ('*ran') and how long it was ready
 ** while others had the processor ('*delay'), in ns, and how often it has left
 ** its processor to wait ('*blocks'). While the thread runs, '*ran' lags behind,
-** by up to PLATFORM_RANLAG; while it is ready, so does '*delay'. 0: there is no such thread, or
-** the system does not tell, as of a thread in another PID namespace, where
-** numbers mean other processes.
+** by up to PLATFORM_RANLAG; while it is ready, so does '*delay'. 0: there is no
+** such thread, or the system does not tell, as of a thread in another PID
+** namespace, where numbers mean other processes.
 */
 CPROF_I int platform_threadran (int64_t process, int64_t thread,
                                 uint64_t *ran, uint64_t *delay,

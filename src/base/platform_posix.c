@@ -94,6 +94,20 @@ PlatformStack platform_stack (void) {
 ** Waiting for a processor
 ** ======================================================= */
 
+#if defined(__linux__)
+/*
+** Reads the first two numbers of schedstat: for how many ns a thread ran, and
+** was ready to run. 0: the text has none.
+*/
+static int delay_parse (const char *text, uint64_t *ran, uint64_t *ready) {
+  char *at;
+  *ran = strtoull(text, &at, 10);
+  *ready = strtoull(at, &at, 10);
+  return *at == ' ';
+}
+#endif
+
+
 int platform_delayopen (void) {
 #if defined(__linux__)
   uint64_t ns, blocks;
@@ -114,17 +128,15 @@ int platform_delayopen (void) {
 */
 int platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
 #if defined(__linux__)
-  char text[64], *at = text;
+  char text[64];
   struct rusage used;
-  unsigned long long ran, ready;
+  uint64_t ran, ready;
   ssize_t size = pread(file, text, sizeof text - 1, 0);
   uint64_t now = platform_cpu();
   if (size <= 0) return 0;
   text[size] = '\0';
-  ran = strtoull(at, &at, 10);
-  ready = strtoull(at, &at, 10);
-  if (*at != ' ' || ran > now || now - ran > DELAY_SLICE ||
-      getrusage(RUSAGE_THREAD, &used) != 0)
+  if (!delay_parse(text, &ran, &ready) || ran > now ||
+      now - ran > DELAY_SLICE || getrusage(RUSAGE_THREAD, &used) != 0)
     return 0;
   *ns = ready;
   *blocks = (uint64_t)used.ru_nvcsw;
@@ -178,13 +190,11 @@ int platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
                         uint64_t *delay, uint64_t *blocks) {
 #if defined(__linux__)
   static const char line[] = "\nvoluntary_ctxt_switches:";
-  char text[4096], *at = text;
+  char text[4096];
+  const char *at;
   if ((uint64_t)thread >> 32 != (thread_namespace() & UINT32_MAX) ||
-      !thread_read(process, thread, "schedstat", text, sizeof text))
-    return 0;
-  *ran = strtoull(at, &at, 10);
-  *delay = strtoull(at, &at, 10);
-  if (*at != ' ' ||
+      !thread_read(process, thread, "schedstat", text, sizeof text) ||
+      !delay_parse(text, ran, delay) ||
       !thread_read(process, thread, "status", text, sizeof text) ||
       (at = strstr(text, line)) == NULL)
     return 0;

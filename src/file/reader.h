@@ -25,6 +25,7 @@ typedef struct Loaded {
   uint64_t since;	/* ticks from the last event until now, if live, or
 			   until a signal ended the program; else 0 */
   int divided;		/* is it known how much of 'since' was waiting? */
+  uint64_t waited;	/* ticks of 'since' that were, if so; else 0 */
   char why[512];	/* what is wrong with the file */
 } Loaded;
 

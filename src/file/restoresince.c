@@ -89,8 +89,8 @@ static int since_toolong (Scale scale, uint64_t ticks) {
 
 /*
 ** Asks the system how the thread, which still runs, spent the 'ticks' since the
-** last event: running, waiting or preempted. Returns the ticks in which it was
-** not preempted.
+** last event: running, waiting ('c->l->waited') or preempted. Returns the ticks
+** in which it was not preempted.
 */
 static uint64_t since_divide (Restoring *c, uint64_t ticks) {
   Figures *f = &c->r->own_figures;
@@ -100,7 +100,7 @@ static uint64_t since_divide (Restoring *c, uint64_t ticks) {
       !gap_divideother(&f->look, c->r->pid, f->thread, ns, &waited, &preempted))
     return ticks;
   c->l->divided = 1;
-  f->killed_waited = (uint64_t)((double)waited / rate);
+  c->l->waited = (uint64_t)((double)waited / rate);
   preempted = (uint64_t)((double)preempted / rate);
   if (preempted > ticks) preempted = ticks;
   f->preempted += preempted;
@@ -128,14 +128,14 @@ static int since_charge (Restoring *c) {
   now = c->h->until != 0 ? c->h->until : clock_read(&c->r->clock);
   if (c->h->until != 0 && f->killed != 0) {
     c->l->divided = 1;
+    c->l->waited = f->killed_waited;
     now = f->killed;
   }
   if (now <= last || since_toolong(c->r->clock.scale, now - last)) return 1;
   c->l->since = since = now - last;
   if (c->l->live) since = since_divide(c, since);
-  if (!c->l->divided) f->killed_waited = 0;
-  if (f->killed_waited > since) f->killed_waited = since;
-  return since_chargeto(c, running, since, f->killed_waited);
+  if (c->l->waited > since) c->l->waited = since;
+  return since_chargeto(c, running, since, c->l->waited);
 }
 
 

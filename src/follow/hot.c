@@ -78,6 +78,12 @@ void hot_keeplook (Hot *h) {
 }
 
 
+void hot_skipgap (Hot *h) {
+  gap_skip(h->look);
+  hot_keeplook(h);
+}
+
+
 uint64_t hot_read (const Hot *h) {
   return clock_read(&h->recording->clock);
 }
@@ -125,8 +131,7 @@ void hot_preempted (Hot *h, uint64_t ticks) {
 static uint64_t hot_chargelook (Hot *h, uint64_t now) {
   uint64_t passed = hot_now(h) - now, took;
   if (passed > GAP_LOOK) {
-    gap_skip(h->look);
-    hot_keeplook(h);
+    hot_skipgap(h);
     passed = hot_now(h) - now;
   }
   if (passed > INT64_MAX) return now;  /* the clock was set back */

@@ -150,6 +150,9 @@ COLD CPROF_I void hot_follow (Hot *h);
 /* Keeps the last look in the figures, for whoever reads the file. */
 CPROF_I void hot_keeplook (Hot *h);
 
+/* Looks at the clocks as 'gap_skip' does, and keeps the look. */
+CPROF_I void hot_skipgap (Hot *h);
+
 /* This thread records 'h' from now on. */
 static inline void hot_enter (Hot *h) {
   hot_current = h;

@@ -287,8 +287,7 @@ void recorder_skip (Recorder *r) {
   Hot *h = r->hot;
   uint64_t now;
   if (r->state == STATE_STOPPED) return;
-  gap_skip(&r->gap);
-  hot_keeplook(h);
+  hot_skipgap(h);
   now = hot_now(h);
   if (r->state == STATE_PAUSED) {
     r->recording.figures->begun += now - r->paused_at;

@@ -272,7 +272,7 @@ static void load_meta (lua_State *L, const Loaded *l, int meta) {
       clock_ns(l->recording.clock.scale, l->since));
   if (l->divided)
     ltable_setinteger(L, "since_last_event_waiting_ns", (lua_Integer)
-      clock_ns(l->recording.clock.scale, l->recording.figures->killed_waited));
+      clock_ns(l->recording.clock.scale, l->waited));
   lua_pop(L, 1);
 }
 

@@ -215,8 +215,7 @@ static int reset_begin (Recorder *r, lua_State *L, Store *to) {
   if (running &&
       !(recorder_samples(r) ? control_record(r, L) : reset_stacks(r)))
     return 0;
-  gap_skip(&r->gap);
-  hot_keeplook(h);
+  hot_skipgap(h);
   hot_settime(h, hot_now(h));
   r->paused_at = r->recording.figures->begun = h->last;
   r->exact = 1;

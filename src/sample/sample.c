@@ -519,8 +519,7 @@ static void sample_overhead (Recorder *r, uint64_t ns) {
                    : passed;
   if (passed > took) {
     hot_preempted(h, passed - took);
-    gap_skip(&r->gap);
-    hot_keeplook(h);
+    hot_skipgap(h);
     passed = took;
   }
   r->recording.tree.overhead->self += passed;

@@ -431,7 +431,7 @@ class Listing {
       length.style.setProperty("width", scrollWidth + "px");
       bar.hidden = scrollWidth <= clientWidth;
     };
-    // where the bar was put, which is no choice of the user's
+    // where the bar was put, which is not a choice of the user
     let put = 0;
     bar.addEventListener("scroll", () => {
       if (bar.scrollLeft !== put) scroller.scrollLeft = bar.scrollLeft;

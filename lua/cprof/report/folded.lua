@@ -47,7 +47,7 @@ local function grouped(profile, base)
 end
 
 -- values of `native`, as core.fold takes them
-local alone <const>, neighbors <const>, of_lua <const> = 1, 2, 3
+local alone <const>, neighbors <const>, by_lua <const> = 1, 2, 3
 
 ---@param profile cprof.Profile
 ---@param base? string  a title: only what this function calls
@@ -56,13 +56,12 @@ function folded.new(profile, base)
   local groups = grouped(profile, base)
   local native
   for i, f in ipairs(groups.first) do
-    local file = name.unnamed(f)
-    if name.module(f) or f.kind == "C" then
+    local file = f.title ~= base and name.unnamed(f)
+    if f.kind == "C" or name.module(f) then
       native = native or {}
-      native[i] = not name.module(f) and of_lua or
-        file and f.title ~= base and neighbors or alone
+      native[i] = not name.module(f) and by_lua or file and neighbors or alone
     end
-    if file and f.title ~= base then
+    if file then
       groups.first[i] = setmetatable({ unnamed = file }, { __index = f })
     end
   end
