@@ -79,8 +79,10 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  SPEC_LINK="$(LUA_LINK)" SPEC_DIR="$(abspath $(LUA_DIR))" \
 		  SPEC_SHARE="$(SHARE)/5.4/?.lua;$(SHARE)/5.4/?/init.lua;;"
 # What specs record, and which of their programs listen, is neither the user's
-# nor that of specs that run at the same time.
-APART		= XDG_RUNTIME_DIR= TMPDIR="$${SPEC_TMPDIR:-$(CURDIR)/$(B)}"
+# nor that of specs that run at the same time. A make that specs start does not
+# share the jobs of this one.
+APART		= XDG_RUNTIME_DIR= MAKEFLAGS= \
+		  TMPDIR="$${SPEC_TMPDIR:-$(CURDIR)/$(B)}"
 BUSTED		= $(PATHS) $(APART) $(LUA) $(if $(LUA_DIR),-lloops) \
 		  /usr/bin/busted
 

@@ -179,7 +179,8 @@ describe("Ctrl-C under cprof run", function()
             local core = require "cprof.core"
             require "cprof".start { mode = arg[1] }
             local told = {}
-            assert(core.listen(12, function(what) told[#told + 1] = what end))
+            local listener <const> = assert(core.listen(12,
+              function(what) told[#told + 1] = what end))
             core.interruptible(true)
             assert(core.alarm(0.1))
             local ok = pcall(require "spec_host".interrupt,

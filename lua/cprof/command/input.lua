@@ -3,11 +3,13 @@
 local core = require "cprof.core"
 local cprof = require "cprof"
 local files = require "cprof.system.files"
-local format = require "cprof.text.format"
-local output = require "cprof.export.output"
-local page = require "cprof.report.page"
+local later = require "cprof.sandbox.later"
 local recordings = require "cprof.system.recordings"
 local terminal = require "cprof.system.terminal"
+
+local format = later "cprof.text.format"
+local output = later "cprof.export.output"
+local page = later "cprof.report.page"
 
 local input = {}
 

@@ -1,6 +1,6 @@
 -- A range of time within a recording, as the options --from and --to.
 
-local range = require "cprof.profile.range"
+local range = require "cprof.sandbox.later" "cprof.profile.range"
 
 local period = {}
 

@@ -2,7 +2,6 @@
 -- it. A tail call replaces this code with the program's main chunk. So it is
 -- the interpreter that handles errors, Ctrl-C and the end, as without cprof.
 
-local children = require "cprof.recording.children"
 local core = require "cprof.core"
 local declare = require "cprof.command.declare"
 local export = require "cprof.export"
@@ -10,12 +9,15 @@ local files = require "cprof.system.files"
 local internal = require "cprof.sandbox.internal"
 local ending = require "cprof.command.ending"
 local input = require "cprof.command.input"
+local later = require "cprof.sandbox.later"
 local process = require "cprof.system.process"
 local release = require "cprof.recording.release"
 local session = require "cprof.command.session"
 local period = require "cprof.command.period"
 local starting = require "cprof.recording.start"
-local variables = require "cprof.recording.variables"
+
+local children = later "cprof.recording.children"
+local variables = later "cprof.recording.variables"
 
 internal.add()
 

@@ -3,7 +3,7 @@
 
 local bound = require "cprof.count.bound"
 local core = require "cprof.core"
-local durations = require "cprof.count.durations"
+local durations = require "cprof.sandbox.later" "cprof.count.durations"
 local group = require "cprof.count.group"
 local lists = require "cprof.text.lists"
 local order = require "cprof.text.order"

@@ -4,7 +4,7 @@ local bound = require "cprof.count.bound"
 local core = require "cprof.core"
 local figures = require "cprof.count.figures"
 local group = require "cprof.count.group"
-local instructions = require "cprof.count.instructions"
+local instructions = require "cprof.sandbox.later" "cprof.count.instructions"
 local methods = require "cprof.sandbox.methods"
 local text = require "cprof.source.text"
 

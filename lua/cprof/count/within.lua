@@ -5,7 +5,7 @@
 local group = require "cprof.count.group"
 local name = require "cprof.source.name"
 local order = require "cprof.text.order"
-local spots = require "cprof.count.spots"
+local spots = require "cprof.sandbox.later" "cprof.count.spots"
 
 local within = {}
 

@@ -268,13 +268,6 @@ local function calls_of(p, rows)
   return out
 end
 
--- The integer that a number or a string stands for; nil: it stands for none, is
--- below 0, or is so large that sums of it might overflow.
-local function count_of(value)
-  local n = math.tointeger(tonumber(value))
-  return n and n >= 0 and n < 1 << 53 and n or nil
-end
-
 ---Makes a profile of its parts. `named` returns a function's name and title,
 ---given what the core knows of it, and its calls; a title of nil is made from
 ---the name. `axis`: when samples came, if that is known; `of_tasks`: what
@@ -283,10 +276,10 @@ end
 function profile.new(named, nodes, raw, meta, counted, sources, axis,
                      of_tasks, loops, histories)
   local counting, samples = meta.mode == "count", nil
-  meta.rate = count_of(meta.rate)
+  meta.rate = fields.count(meta.rate)
   -- only a joined profile has this field
   meta.samples = not counting and meta.mode ~= "sample" and
-    count_of(meta.samples) or nil
+    fields.count(meta.samples) or nil
   if meta.mode == "sample" then
     samples = core.sampling(nodes)
     meta.uncompensated, meta.costs_ns, meta.events = nil, nil, nil
@@ -331,8 +324,10 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis,
     end)
   end
   -- mode "count" has no times, thus no frames
-  p.loops = not counting and frames.all(p, loops, histories) or nil
-  p.frames = frames.main(p.loops)
+  if loops and not counting then
+    p.loops = frames.all(p, loops, histories)
+    p.frames = frames.main(p.loops)
+  end
   return p
 end
 
@@ -373,49 +368,6 @@ function profile.names(folder)
   end
   text.forget()
   return out
-end
-
--- each option is a string in a file, whose key begins with this
-local option <const> = "option."
-
--- the other fields of `meta` that are strings in a file
-local words <const> = { "program", "folder", "lua_version", "lua_release",
-  "cprof_version", "runs", "rate", "samples", "unmatched_patterns", "joined",
-  "outside_dropped", "outside_stops", "outside_median_ns", "outside_worst_ns",
-  "outside_late", "outside_missed_ns",
-  "outside_states", "outside_waits", "range", "labels", "reason", "process",
-  "parent" }
-
----The strings by which a file describes a profile, by key.
----@param meta table
----@return table<string, string>
-function profile.strings(meta)
-  local out = {}
-  for _, key in ipairs(words) do
-    out[key] = meta[key] and tostring(meta[key])
-  end
-  for key, value in pairs(meta.options or {}) do out[option .. key] = value end
-  return out
-end
-
--- the options among a file's strings
-local function options_of(strings)
-  local out = {}
-  for key, value in pairs(strings) do
-    if key:sub(1, #option) == option then out[key:sub(#option + 1)] = value end
-  end
-  return next(out) and out or nil
-end
-
--- Sets the fields of `meta` that are strings in a file.
-local function set_strings(meta, strings)
-  for _, key in ipairs(words) do meta[key] = strings[key] or meta[key] end
-  meta.runs = count_of(meta.runs)
-  meta.process, meta.parent = count_of(meta.process), count_of(meta.parent)
-  for _, key in ipairs(words) do
-    if key:find "^outside_" then meta[key] = count_of(meta[key]) end
-  end
-  meta.options = options_of(strings)
 end
 
 -- a key that identifies Lua functions by where they are defined
@@ -479,7 +431,7 @@ function profile.load(path)
   if not nodes then return nil, raw end
   local strings = meta.strings
   meta.strings = nil
-  set_strings(meta, strings)
+  fields.read(meta, strings)
   local why = unknown_instructions(meta)
   if why then return nil, ("%s: %s"):format(path, why) end
   local unnamed = {}
@@ -507,7 +459,7 @@ end
 function profile.save(p, path)
   local counted, sources, marks, axis, of_tasks, loops =
     table.unpack(parts[p], 1, 6)
-  local strings = profile.strings(p.meta)
+  local strings = fields.strings(p.meta)
   strings.heap = heap.text(p.heap)
   strings.spots = p.time_samples and spots.text(p.functions)
   return core.save(path, p.nodes, p.functions, p.meta, strings, counted,

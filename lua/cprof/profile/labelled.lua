@@ -1,7 +1,7 @@
 -- A profile with only what was recorded under some labels.
 
 local core = require "cprof.core"
-local labels = require "cprof.count.labels"
+local labels = require "cprof.sandbox.later" "cprof.count.labels"
 local methods = require "cprof.sandbox.methods"
 local profile = require "cprof.profile"
 

@@ -1,5 +1,5 @@
 -- The fields of a profile's meta: what becomes of each where profiles are added
--- up, joined, or subtracted.
+-- up, joined, or subtracted, and which ones a file has as strings.
 
 local meta = {}
 
@@ -69,6 +69,61 @@ function meta.all(what, value)
     if field[what] == (value or true) then out[#out + 1] = field[1] end
   end
   return out
+end
+
+-- each option is a string in a file, whose key begins with this
+local option <const> = "option."
+
+-- The other fields that are strings in a file: texts, and whole numbers. Of
+-- `rate` and `samples`, the mode decides what they are.
+local texts <const> = { "program", "folder", "lua_version", "lua_release",
+  "cprof_version", "rate", "samples", "unmatched_patterns", "joined", "range",
+  "labels", "reason" }
+local numbers <const> = { "runs", "process", "parent", "outside_dropped",
+  "outside_stops", "outside_median_ns", "outside_worst_ns", "outside_late",
+  "outside_missed_ns", "outside_states", "outside_waits" }
+
+---The integer that a number or a string stands for; nil: it stands for none, is
+---below 0, or is so large that sums of it might overflow.
+---@param value any
+---@return integer?
+function meta.count(value)
+  local n = math.tointeger(tonumber(value))
+  return n and n >= 0 and n < 1 << 53 and n or nil
+end
+
+---The strings by which a file describes a profile, by key.
+---@param of table  the profile's meta
+---@return table<string, string>
+function meta.strings(of)
+  local out = {}
+  for _, list in ipairs { texts, numbers } do
+    for _, key in ipairs(list) do
+      out[key] = of[key] and tostring(of[key])
+    end
+  end
+  for key, value in pairs(of.options or {}) do out[option .. key] = value end
+  return out
+end
+
+-- the options among a file's strings
+local function options_of(strings)
+  local out = {}
+  for key, value in pairs(strings) do
+    if key:sub(1, #option) == option then out[key:sub(#option + 1)] = value end
+  end
+  return next(out) and out or nil
+end
+
+---Sets the fields that are strings in a file.
+---@param to table  the profile's meta
+---@param strings table<string, string>
+function meta.read(to, strings)
+  for _, key in ipairs(texts) do to[key] = strings[key] or to[key] end
+  for _, key in ipairs(numbers) do
+    to[key] = meta.count(strings[key] or to[key])
+  end
+  to.options = options_of(strings)
 end
 
 return meta

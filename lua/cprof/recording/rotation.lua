@@ -5,7 +5,7 @@ local core = require "cprof.core"
 local filename = require "cprof.system.filename"
 local internal = require "cprof.sandbox.internal"
 local methods = require "cprof.sandbox.methods"
-local profile = require "cprof.profile"
+local profile = require "cprof.sandbox.later" "cprof.profile"
 
 internal.add()
 

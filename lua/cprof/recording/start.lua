@@ -2,6 +2,7 @@
 
 local core = require "cprof.core"
 local choice = require "cprof.recording.choice"
+local fields = require "cprof.profile.meta"
 local internal = require "cprof.sandbox.internal"
 local later = require "cprof.sandbox.later"
 local lists = require "cprof.text.lists"
@@ -12,7 +13,6 @@ local rotation = require "cprof.recording.rotation"
 local text = require "cprof.source.text"
 
 local paths = later "cprof.source.paths"
-local profile = later "cprof.profile"
 local recent = later "cprof.recording.recent"
 local trace = later "cprof.recording.trace"
 
@@ -288,7 +288,7 @@ local function given_of(o, filter, recorded, tell, close)
     every = o.every,
     keep_last = o.keep_last,
     rate = o.rate,
-    meta = profile.strings(recorded),
+    meta = fields.strings(recorded),
   } do given[key] = value end
   return given
 end

@@ -1,18 +1,20 @@
 -- Reports: a header, then the content of the mode. A mode is a file and a row
 -- here.
 
-local find = require "cprof.report.find"
 local flat = require "cprof.report.flat"
 local graph = require "cprof.count.graph"
 local header = require "cprof.report.header"
-local labels = require "cprof.report.labels"
+local later = require "cprof.sandbox.later"
 local measures = require "cprof.count.measure"
-local nearest = require "cprof.text.nearest"
 local options = require "cprof.text.options"
 local page = require "cprof.report.page"
 local select = require "cprof.report.select"
-local frames = require "cprof.report.frames"
-local tasks = require "cprof.report.tasks"
+
+local find = later "cprof.report.find"
+local frames = later "cprof.report.frames"
+local labels = later "cprof.report.labels"
+local nearest = later "cprof.text.nearest"
+local tasks = later "cprof.report.tasks"
 
 -- the most tasks in a summary
 local few_tasks <const> = 5
@@ -23,11 +25,11 @@ local modes = {
   summary = require "cprof.report.summary",
   self = flat.mode,
   total = flat.mode,
-  callgraph = require "cprof.report.callgraph",
-  tree = require "cprof.report.tree",
-  flame = require "cprof.report.flame",
-  file = require "cprof.report.file",
-  frames = frames.report,
+  callgraph = later "cprof.report.callgraph",
+  tree = later "cprof.report.tree",
+  flame = later "cprof.report.flame",
+  file = later "cprof.report.file",
+  frames = function(view) frames.report(view) end,
 }
 
 ---@class cprof.ReportOptions
@@ -134,8 +136,8 @@ function report.make(profile, given, level)
     tasks.table(view.page, profile, of_tasks, few_tasks)
   end
   if not o.filter and o.mode == "summary" then
-    labels.lines(view.page, profile)
-    frames.line(view.page, profile)
+    if profile.labels then labels.lines(view.page, profile) end
+    if profile.loops then frames.line(view.page, profile) end
   end
   return view.page:text()
 end

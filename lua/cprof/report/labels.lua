@@ -75,7 +75,6 @@ end
 ---@param on cprof.Page
 ---@param profile cprof.Profile
 function labels.lines(on, profile)
-  if not profile.labels then return end
   local split, n = counted.split(profile), 0
   for _, key in ipairs(lists.keys(split)) do
     local parts = shares(on, split[key])

@@ -1,9 +1,11 @@
 -- A page: the text of a report or a listing, for a terminal or as Markdown.
 
 local core = require "cprof.core"
-local format = require "cprof.text.format"
-local link = require "cprof.source.link"
-local markdown = require "cprof.text.markdown"
+local later = require "cprof.sandbox.later"
+
+local format = later "cprof.text.format"
+local link = later "cprof.source.link"
+local markdown = later "cprof.text.markdown"
 
 local page = {}
 
