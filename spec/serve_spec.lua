@@ -184,11 +184,7 @@ describe("what pages are told", function()
     local f = feed.new "x"
     options.file = path
     real = real or options.mode == "count"
-    if not real then
-      options.clock = "cpu"
-      driven.cpu(100)
-      profiler.calibrate(options)
-    end
+    if not real then driven.calibrate(100, options) end
     profiler.start(options)
     if not real then driven.cpu(1000) end
     profiler.pause()
