@@ -164,6 +164,7 @@ build = {
         "src/remote/values.c",
         "src/remote/variables.c",
         "src/sample/blocked.c",
+        "src/sample/openzone.c",
         "src/sample/pace.c",
         "src/sample/sample.c",
         "src/sample/spotter.c",

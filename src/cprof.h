@@ -417,7 +417,7 @@ CPROF_API uint32_t cprof_entername (lua_State *L, const char *name);
 /* Leaves a zone, and all zones that were entered in it. 0: does nothing. */
 CPROF_API void cprof_leave (lua_State *L, uint32_t mark);
 
-/* The number of states that are being recorded in modes with zones. */
+/* The number of states that are being recorded. */
 CPROF_API volatile int cprof_recording_;
 
 /* }====================================================== */

@@ -195,7 +195,7 @@ void attach_pass (lua_State *L, lua_Debug *ar) {
 #if PLATFORM_SIGNALS
 void attach_setown (Recorder *r, lua_State *L, lua_Hook f, int mask,
                     int count) {
-  Stack *s = r != NULL && r->state == STATE_RUNNING
+  Stack *s = r != NULL && r->state == STATE_RUNNING && !recorder_samples(r)
                ? stacks_find(&r->stacks, L) : NULL;
   if (s == NULL) return;
   s->hook = f;

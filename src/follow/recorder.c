@@ -174,16 +174,10 @@ uint32_t recorder_serial (Recorder *r) {
 ** Ending
 ** ======================================================= */
 
-/* Can zones be entered? In mode "sample" there are none. */
-static int recorder_haszones (const Recorder *r) {
-  return r->state == STATE_RUNNING && !recorder_samples(r);
-}
-
-
 void recorder_setstate (Recorder *r, State state) {
-  int had = recorder_haszones(r);
+  int ran = r->state == STATE_RUNNING;
   r->state = state;
-  platform_add(&cprof_recording_, recorder_haszones(r) - had);
+  platform_add(&cprof_recording_, (state == STATE_RUNNING) - ran);
 }
 
 

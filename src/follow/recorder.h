@@ -16,6 +16,7 @@
 
 
 struct Allocations;
+struct OpenZones;
 
 typedef enum State { STATE_STOPPED, STATE_RUNNING, STATE_PAUSED } State;
 
@@ -93,6 +94,8 @@ typedef struct Recorder {
   /* samples */
   void *sampler;	/* see sample.c; NULL: nothing was sampled yet */
   HookSwap *hookswap;	/* the sampler's; NULL: nothing was sampled yet */
+  struct OpenZones *zones;	/* the sampler's; NULL: nothing was sampled
+				   yet */
 } Recorder;
 
 

@@ -44,6 +44,8 @@ typedef struct Frame {
 			   'calltime_begin'; 0: not known */
     uint64_t entered;	/* in mode trace: when, in ns, plus 1; 0: not traced */
     uint32_t at;	/* in mode count: index of its last instruction */
+    const void *function;	/* in mode sample, see openzone.h: what ran in
+				   'ci' when this zone began */
   } as;
 } Frame;
 

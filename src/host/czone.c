@@ -14,6 +14,8 @@
 #include "record/calltrace.h"
 #include "record/control.h"
 #include "record/coroutine.h"
+#include "sample/openzone.h"
+#include "sample/sample.h"
 
 
 /*
@@ -71,6 +73,33 @@ static COLD void czone_entered (Hot *h, lua_State *L, Frame *f) {
 }
 
 
+/*
+** In mode "sample": the recorder of L, if zones can be opened; else NULL. Takes
+** the sample that is due, as no event may come before the zone changes.
+*/
+static Recorder *czone_sampling (lua_State *L) {
+  Recorder *r = control_recorder(L);
+  if (r == NULL || !recorder_samples(r) || !openzone_possible(r)) return NULL;
+  sample_boundary(r, L);
+  return r->state == STATE_RUNNING ? r : NULL;
+}
+
+
+/* Enters a zone in mode "sample". 0: it was not entered. */
+static uint32_t czone_open (lua_State *L, const char *name) {
+  Recorder *r = czone_sampling(L);
+  size_t length = strlen(name);
+  const Function *f;
+  uint32_t mark = 0;
+  if (r == NULL) return 0;
+  f = functions_zone(&r->recording.functions, name, length, length);
+  if (f == NULL || !openzone_open(r, L, internals_running(L), f->id, &mark))
+    recorder_nomemory(r);
+  nogc_settle(r->hot, L);
+  return mark;
+}
+
+
 uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   Hot *h = hot_current;
   uint32_t mark;
@@ -78,7 +107,8 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   Frame *f;
   Node *n;
   if (!CPROF_RECORDING_) return 0;
-  if (unlikely(h->L != L) && (h = czone_find(L)) == NULL) return 0;
+  if (unlikely(h->L != L) && (h = czone_find(L)) == NULL)
+    return czone_open(L, zone->name);
   f = h->top;
   if (unlikely(f->ci != (lua_getstack(L, 0, &ar) ? ar.i_ci : NULL))) {
     if (!coroutine_here(h->recorder, L)) return czone_nomemory(h, L);
@@ -159,7 +189,11 @@ static void czone_close (Recorder *r, lua_State *L, uint32_t mark) {
 static COLD void czone_leave (lua_State *L, uint32_t mark) {
   Recorder *r = recorder_get(L);
   if (r == NULL || r->callback) return;
-  czone_close(r, L, mark);
+  if (!recorder_samples(r)) czone_close(r, L, mark);
+  else if (control_active(r, L)) {
+    sample_boundary(r, L);
+    openzone_close(r, L, openzone_serial(r, L, mark));
+  }
   nogc_settle(r->hot, L);
 }
 

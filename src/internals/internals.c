@@ -39,6 +39,8 @@ typedef struct Proof {
   size_t size;		/* number of its instructions */
   InternalsState at;	/* offsets found in lua_State */
   uint64_t inlua;	/* all marks that a Lua function had */
+  unsigned marked;	/* calls that had our mark when they ended */
+  int unmarked;		/* did a call begin with the mark, or lose it? */
   unsigned bases, stacks;	/* number of comparisons */
   int unfound;		/* was an offset in lua_State not found? */
   unsigned jumps;	/* jump addresses that were where they must be */
@@ -197,6 +199,29 @@ static void proof_stack (Proof *x, const lua_State *L, CallAddress base,
 }
 
 
+/*
+** The last bit of a CallInfo's status, which is in the last two bytes of
+** INTERNALS_MARKS before Lua 5.5, and in the last four since.
+*/
+static uint64_t proof_lastmark (void) {
+  const uint64_t one = 1;
+  if (*(const unsigned char *)&one == 1) return one << 63;
+  return one << (LUA_VERSION_NUM == 504 ? 15 : 31);
+}
+
+
+/* Marks each call when it begins, and looks whether it is when it ends. */
+static void proof_mark (Proof *x, const lua_Debug *ar) {
+  int marked = internals_ismarked(ar->i_ci, &x->at);
+  if (ar->event == LUA_HOOKCALL) {
+    if (marked) x->unmarked = 1;
+    internals_mark(ar->i_ci, &x->at);
+  }
+  else if (!marked) x->unmarked = 1;
+  else if (ar->event == LUA_HOOKRET) x->marked++;
+}
+
+
 /* Compares the state L, in which the function of 'ar' runs. */
 static void proof_state (Proof *x, lua_State *L, const lua_Debug *ar) {
   CallAddress base = ar->i_ci;
@@ -336,7 +361,9 @@ static void proof_hook (lua_State *L, lua_Debug *ar) {
   else if (ok && ar->event == LUA_HOOKTAILCALL) x->tails++;
   x->failed = !ok;
   lua_pop(L, 1);
-  if (ok) proof_state(x, L, ar);
+  if (!ok) return;
+  proof_state(x, L, ar);
+  if (ar->event != LUA_HOOKCOUNT) proof_mark(x, ar);
 }
 
 
@@ -488,12 +515,14 @@ static void internals_prove (void) {
   Proof x;
   memset(&x, 0, sizeof x);
   x.at.c = UINT64_MAX;
+  x.at.mark = proof_lastmark();
   if (!internals_wanted() || !probe_open(&x.probe)) return;
   internals_proved = proof_states(&x);
   internals_found = internals_proved && !x.unfound &&
                     x.bases >= PROOF_LEAST && x.stacks >= PROOF_LEAST;
   internals_at = x.at;
   internals_at.c &= ~x.inlua;
+  if (x.unmarked || x.marked < PROOF_LEAST) internals_at.mark = 0;
   probe_close(&x.probe);
 }
 

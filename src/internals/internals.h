@@ -82,6 +82,9 @@ typedef struct InternalsState {
 			   to, NULL outside of protected calls; 0: unknown */
   uint64_t c;		/* no offset: bits of INTERNALS_MARKS that are set for
 			   all C functions and no Lua function; 0: none */
+  uint64_t mark;	/* no offset: a bit of INTERNALS_MARKS that Lua does not
+			   use, clears when a call begins, and keeps until the
+			   call ends; 0: none */
 } InternalsState;
 
 /* NULL: the offsets were not found, or nothing here can be used. */
@@ -112,6 +115,13 @@ static inline const void *internals_state (const lua_State *L) {
 /* The CallInfo of the function that runs in L; the base if none runs. */
 static inline CallAddress internals_running (const lua_State *L) {
   return cast(CallAddress, internals_load(L, INTERNALS_STATE_CI));
+}
+
+/* The base: the CallInfo below all functions of a stack. */
+static inline CallAddress internals_base (const lua_State *L,
+                                          const InternalsState *at) {
+  const void *base = (const char *)L + at->base;
+  return cast(CallAddress, base);
 }
 
 /* Is it the base, the CallInfo below all functions of a stack? */
@@ -162,6 +172,21 @@ static inline int internals_maybec (CallAddress ci,
   return at->c == 0 || (internals_marks(ci) & at->c) != 0;
 }
 
+/* Was 'internals_mark' called for the call that 'ci' stands for now? */
+static inline int internals_ismarked (CallAddress ci,
+                                      const InternalsState *at) {
+  return (internals_marks(ci) & at->mark) != 0;
+}
+
+/*
+** Marks the active call of 'ci'. The next call that has this CallInfo begins
+** without a mark. A function that this one calls by a tail call keeps it.
+*/
+static inline void internals_mark (CallAddress ci, const InternalsState *at) {
+  uint64_t marks = internals_marks(ci) | at->mark;
+  memcpy((char *)(uintptr_t)ci + INTERNALS_MARKS, &marks, sizeof marks);
+}
+
 /* The caller of 'ci'; for the first function of a stack, the base. */
 static inline CallAddress internals_caller (CallAddress ci) {
   return cast(CallAddress, internals_load(ci, INTERNALS_CI_PREVIOUS));
@@ -202,6 +227,14 @@ static inline lua_State *internals_thread (CallAddress ci) {
     return NULL;
   thread = internals_load(value, INTERNALS_CLOSURE_UPVALUE);
   return (lua_State *)(uintptr_t)thread;
+}
+
+/*
+** The closure that 'ci' runs; for a C function without upvalues, that function.
+** Only to be compared.
+*/
+static inline const void *internals_closure (CallAddress ci) {
+  return internals_load(internals_load(ci, INTERNALS_CI_FUNC), 0);
 }
 
 /*

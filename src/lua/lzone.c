@@ -88,15 +88,15 @@ static int lzone_leave (lua_State *L) {
 
 /* a zone whose time somebody asks for; its user value is its name */
 typedef struct TimedZone {
-  uint32_t serial;	/* 0: it is in no call tree */
+  uint32_t serial;	/* as in all zones */
   SlowMark mark;
 } TimedZone;
 
 
 /* Pushes a zone with the name on top. */
-static void lzone_timed (lua_State *L) {
+static void lzone_timed (lua_State *L, uint32_t serial) {
   TimedZone *z = cast(TimedZone *, lua_newuserdatauv(L, sizeof *z, 1));
-  z->serial = 0;
+  z->serial = serial;
   lua_pushvalue(L, -2);
   lua_setiuservalue(L, -2, 1);
   z->mark = lslow_begin(L);
@@ -105,7 +105,7 @@ static void lzone_timed (lua_State *L) {
 
 static int lzone_new (lua_State *L) {
   uint32_t serial = lzone_begin(L);
-  if (lslow_wants(L)) lzone_timed(L);
+  if (lslow_wants(L)) lzone_timed(L, serial);
   else {
     uint32_t *z = cast(uint32_t *, lua_newuserdatauv(L, sizeof *z, 0));
     *z = serial;
@@ -118,14 +118,13 @@ static int lzone_new (lua_State *L) {
 static int lzone_close (lua_State *L) {
   const uint32_t *z = cast(const uint32_t *, luaL_checkudata(L, 1, ZONE));
   Recorder *r = recorder_get(L);
+  zone_close(r, L, *z);
+  lstate_settle(r, L);
   if (lua_rawlen(L, 1) == sizeof(TimedZone)) {
     lua_getiuservalue(L, 1, 1);
     lslow_zone(L, &cast(const TimedZone *, lua_touserdata(L, 1))->mark,
                lua_gettop(L));
-    return 0;
   }
-  zone_close(r, L, *z);
-  lstate_settle(r, L);
   return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "record/calltrace.h"
 #include "record/control.h"
 #include "record/coroutine.h"
+#include "sample/openzone.h"
 
 
 /*
@@ -56,7 +57,7 @@ static ZoneResult zone_nomemory (Recorder *r) {
 
 int zone_idle (Recorder *r, lua_State *L) {
   return r == NULL || r->callback || !control_active(r, L) ||
-         recorder_samples(r);
+         (recorder_samples(r) && !openzone_possible(r));
 }
 
 
@@ -80,15 +81,24 @@ static void zone_cut (Recorder *r, lua_State *L, Stack *s, Frame *f) {
 }
 
 
+/* In mode "sample": the call that zones belong to. */
+static CallAddress zone_caller (const lua_State *L) {
+  return internals_caller(internals_running(L));
+}
+
+
 ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
                        size_t length, size_t tag, uint32_t *serial) {
-  Function *fn;
+  const Function *fn;
   Stack *s;
   Frame *f;
   Node *n;
   if (zone_idle(r, L)) return ZONE_IDLE;
-  s = zone_stack(r, L);
   fn = functions_zone(&r->recording.functions, name, length, tag);
+  if (recorder_samples(r))
+    return fn != NULL && openzone_open(r, L, zone_caller(L), fn->id, serial)
+             ? ZONE_DONE : zone_nomemory(r);
+  s = zone_stack(r, L);
   if (s == NULL || fn == NULL) return zone_nomemory(r);
   if (s->top == s->limit && !stack_grow(s, &r->recording.memory))
     return zone_nomemory(r);
@@ -129,11 +139,29 @@ static int zone_named (const Recorder *r, const Frame *f, const char *name,
 }
 
 
+/*
+** 'zone_leave' in mode "sample". If the call has no zone, it may have entered it
+** before recording began.
+*/
+static ZoneResult zone_leaveopen (Recorder *r, lua_State *L, const char *name,
+                                  size_t length, uint32_t *open) {
+  Frame *f = openzone_last(r, L, zone_caller(L));
+  if (f == NULL) return ZONE_IDLE;
+  if (!zone_named(r, f, name, length)) {
+    *open = functions_at(&r->recording.functions, f->is.func)->name;
+    return ZONE_OTHER;
+  }
+  openzone_close(r, L, f);
+  return ZONE_DONE;
+}
+
+
 ZoneResult zone_leave (Recorder *r, lua_State *L, const char *name,
                        size_t length, uint32_t *open) {
   Stack *s;
   Frame *f;
   if (zone_idle(r, L)) return ZONE_IDLE;
+  if (recorder_samples(r)) return zone_leaveopen(r, L, name, length, open);
   s = zone_stack(r, L);
   if (s == NULL) return zone_nomemory(r);
   f = s->top - 1;
@@ -154,6 +182,10 @@ void zone_close (Recorder *r, lua_State *L, uint32_t serial) {
   Stack *s;
   Frame *f;
   if (zone_idle(r, L)) return;
+  if (recorder_samples(r)) {
+    openzone_close(r, L, openzone_serial(r, L, serial));
+    return;
+  }
   s = zone_stack(r, L);
   if (s == NULL) {
     zone_nomemory(r);

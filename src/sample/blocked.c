@@ -24,15 +24,22 @@
 
 typedef struct BlockedRead {
   const Running *running;
+  const OpenZones *zones;
   uint64_t sum;		/* the hash so far */
   unsigned levels;	/* functions so far */
 } BlockedRead;
 
 
+/* Adds a number to the hash. */
+static void blocked_mix (BlockedRead *x, uint64_t n) {
+  x->sum = (x->sum ^ n) * 0x9E3779B97F4A7C15u;
+  x->sum ^= x->sum >> 29;
+}
+
+
 /* Adds an address to the hash. */
 static void blocked_add (BlockedRead *x, const void *p) {
-  x->sum = (x->sum ^ (uint64_t)(uintptr_t)p) * 0x9E3779B97F4A7C15u;
-  x->sum ^= x->sum >> 29;
+  blocked_mix(x, (uint64_t)(uintptr_t)p);
 }
 
 
@@ -66,21 +73,33 @@ static int blocked_function (BlockedRead *x, const unsigned char *ci) {
 }
 
 
+/* Adds the zones of a call, of whose CallInfo 'at' 'ci' is a copy. */
+static void blocked_zones (BlockedRead *x, const void *at,
+                           const unsigned char *ci) {
+  uint64_t marks;
+  memcpy(&marks, ci + INTERNALS_MARKS, sizeof marks);
+  if (marks & x->running->at->mark)
+    blocked_mix(x, openzone_sum(x->zones, at));
+}
+
+
 /*
 ** Adds the functions of a coroutine to the hash, from the one on top, which
-** runs in the CallInfo 'at', down to 'base'. 0: there are too many, or one
-** cannot be read.
+** runs in the CallInfo 'at', down to 'base', and their zones. 0: there are too
+** many, or one cannot be read.
 */
 static int blocked_functions (BlockedRead *x, const void *at,
                               const void *base) {
   unsigned char ci[BLOCKED_CI];
-  while (at != base) {
+  for (;;) {
     if (++x->levels > BLOCKED_LEVELS || at == NULL ||
-        !blocked_copy(x, at, ci, sizeof ci) || !blocked_function(x, ci))
+        !blocked_copy(x, at, ci, sizeof ci))
       return 0;
+    blocked_zones(x, at, ci);
+    if (at == base) return 1;
+    if (!blocked_function(x, ci)) return 0;
     at = internals_load(ci, INTERNALS_CI_PREVIOUS);
   }
-  return 1;
 }
 
 
@@ -98,11 +117,12 @@ static const void *blocked_resumed (const BlockedRead *x, const void *ci,
 }
 
 
-uint64_t blocked_stack (const Running *r) {
+uint64_t blocked_stack (const Running *r, const OpenZones *z) {
   BlockedRead x = ZEROS;
   const void *L = r->main, *next;
   int i;
   x.running = r;
+  x.zones = z;
   if (r->at == NULL) return 0;
   for (i = 0; i < BLOCKED_CHAIN; i++) {
     unsigned char state[INTERNALS_STATE];

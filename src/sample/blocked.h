@@ -11,6 +11,7 @@
 #include "base/watch.h"
 #include "count/node.h"
 #include "follow/running.h"
+#include "sample/openzone.h"
 
 /* the waits of one node that the watching thread has seen */
 typedef struct BlockedWait {
@@ -26,12 +27,12 @@ typedef struct BlockedWait {
 
 /*
 ** Returns a hash of what runs in a state: its coroutines from the main thread
-** on, their functions, and the instruction that each is at. The thread that
+** on, their functions, the instruction that each is at, and its open zones. The thread that
 ** runs the state must wait, or be the caller: the hash of a stack that changes
 ** meanwhile means nothing. 0: the stack is too deep, or cannot be read. Locks
 ** and allocates nothing.
 */
-CPROF_I uint64_t blocked_stack (const Running *r);
+CPROF_I uint64_t blocked_stack (const Running *r, const OpenZones *z);
 
 
 typedef struct BlockedStack {

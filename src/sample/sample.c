@@ -18,6 +18,7 @@
 #include "follow/running.h"
 #include "heap/allocations.h"
 #include "heap/nogc.h"
+#include "sample/openzone.h"
 #include "sample/pace.h"
 #include "sample/spotter.h"
 #include "sample/unwind.h"
@@ -32,6 +33,7 @@ typedef struct Sampler {
   volatile uint64_t unknown;	/* hash of the stack whose node the next sample
 				   is to tell, see blocked.h; 0: of none */
   HookSwap hookswap;
+  OpenZones zones;
   Unwinder unwinder;
   Spotter spotter;
   volatile sig_atomic_t paused;	/* are ticks ignored? */
@@ -223,7 +225,7 @@ static void sample_watch (Sampler *s) {
   p->watched = p->counts = 0;
   if (!o->cpu && o->watched && s->unwinder.at != NULL) {
     p->counts = o->counted && timer_counts(p->timer, 1);
-    watcher_begin(&s->watcher, p, &s->running);
+    watcher_begin(&s->watcher, p, &s->running, &s->zones);
     if (p->counts && !p->watched) p->counts = timer_counts(p->timer, 0);
   }
   if (s->paused) watcher_rest(s->watcher);
@@ -364,9 +366,27 @@ static int sample_when (const Sampler *s, uint64_t now, const Node *node,
 }
 
 
-/* The 'at' of an AxisPlace, for a sample at that event. */
+/*
+** The function that has opened the zone 'n', as the tree tells; if it is none,
+** that of the node. Reads the tree's copy in memory: the node itself may be in a
+** file, which another program may overwrite.
+*/
+static uint32_t sample_owner (const Sampler *s, const Node *n) {
+  const Recording *r = &s->recorder->recording;
+  const NodePlace *p = tree_place(&r->tree, tree_id(&r->tree, n));
+  while (functions_at(&r->functions, p->func)->kind == FUNCTION_ZONE)
+    p = tree_place(&r->tree, p->parent);
+  return p->func;
+}
+
+
+/*
+** The 'at' of an AxisPlace, for a sample at that event. Where a zone is within
+** itself, and recursion folds, the node tells another function than the one that
+** runs; then no instruction is told.
+*/
 static uint32_t sample_at (const Sampler *s, const Unwound *x, int event) {
-  if (x->instructions == NULL) return 0;
+  if (x->instructions == NULL || sample_owner(s, x->node) != x->func) return 0;
   return 2 * x->at + 1 + (event == LUA_HOOKCOUNT && s->unwinder.at != NULL);
 }
 
@@ -416,16 +436,6 @@ static int sample_waited (Sampler *s) {
       return 0;
   }
   return 1;
-}
-
-
-/*
-** The function of a node, from the tree's copy in memory: the node itself may
-** be in a file, which another program may overwrite.
-*/
-static uint32_t sample_func (const Sampler *s, const Node *n) {
-  const Tree *t = &s->recorder->recording.tree;
-  return tree_place(t, tree_id(t, n))->func;
 }
 
 
@@ -547,7 +557,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
     if (!x.c || !r->gap.on) w.wait = 0;  /* only C functions wait */
     sample_charge(s, &x, event, w);
     ok = sample_wait(s, x.node, w.wait) &&
-         spotter_charge(&s->spotter, &r->recording, sample_func(s, x.node),
+         spotter_charge(&s->spotter, &r->recording, x.func,
                         w.ns > w.wait ? w.ns - w.wait : 0) &&
          sample_when(s, r->hot->last, x.node, sample_at(s, &x, event), w);
   }
@@ -658,6 +668,12 @@ int sample_settle (Recorder *r, lua_State *L) {
   return ok;
 }
 
+
+void sample_boundary (Recorder *r, lua_State *L) {
+  const Sampler *s = sample_of(r);
+  if (r->state == STATE_RUNNING && s->pace.weight > 0) sample_settle(r, L);
+}
+
 /* }====================================================== */
 
 
@@ -694,6 +710,7 @@ static Sampler *sample_new (Recorder *r) {
   running_begin(&s->running, r->main, &r->recording.functions.library);
   r->sampler = s;
   r->hookswap = &s->hookswap;
+  r->zones = &s->zones;
   return s;
 }
 
@@ -842,6 +859,7 @@ void sample_free (Recorder *r) {
   recorder_removepart(r, &s->part);
   r->sampler = NULL;
   r->hookswap = NULL;
+  r->zones = NULL;
   running_end(&s->running);
   free(s);
 }

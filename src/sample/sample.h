@@ -59,6 +59,12 @@ CPROF_I int sample_paused (Recorder *r);
 CPROF_I int sample_settle (Recorder *r, lua_State *L);
 
 /*
+** 'sample_settle', if a sample is due: what L runs is about to be in a zone of
+** C code, or in none, without an event.
+*/
+CPROF_I void sample_boundary (Recorder *r, lua_State *L);
+
+/*
 ** In a hook of L: takes the sample that is due, if any, and if what L runs is
 ** 'recorded'. The recorder must have a sampler, and swapping hooks must be
 ** blocked meanwhile.

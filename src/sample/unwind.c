@@ -5,6 +5,7 @@
 #include "sample/unwind.h"
 
 #include "follow/callee.h"
+#include "sample/openzone.h"
 
 
 #define UNWIND_DEEP	2000	/* most levels that Lua is asked for */
@@ -118,7 +119,7 @@ static uint32_t unwind_line (const Unwound *x) {
 
 /*
 ** The node of 'func', which 'ci' runs in 'at', and which 'parent' has called
-** from 'line'. NULL: out of memory.
+** from 'line'. 'ci' is NULL for a zone. NULL: out of memory.
 */
 static Node *unwind_node (Unwinder *s, lua_State *L, lua_State *at,
                           CallAddress ci, Node *parent, uint32_t func,
@@ -128,35 +129,74 @@ static Node *unwind_node (Unwinder *s, lua_State *L, lua_State *at,
   lua_Debug ar;
   if (n != NULL) return n;
   ar.i_ci = (struct CallInfo *)(uintptr_t)ci;
-  return callee_find(h, L, at, &ar, parent, func, line);
+  return callee_find(h, L, at, ci != NULL ? &ar : NULL, parent, func, line);
 }
+
+
+/* how far the search for the node of a walk has come */
+typedef struct UnwindAt {
+  lua_State *L;		/* the coroutine that runs */
+  uint32_t depth;	/* levels of the stack so far */
+  int same;		/* are all of them as in the last sample? Then an equal
+			   level has its node */
+} UnwindAt;
 
 
 /*
 ** Moves '*x' from the node of the caller to that of 'func', which 'ci' runs in
-** 'at', at this depth of the stack. '*same': are all levels below as in the
-** last sample? Then an equal level has its node. 0: out of memory.
+** 'at', and which was called from 'line'. 'ci' is NULL for a zone. 0: out of
+** memory.
 */
-static int unwind_enter (Unwinder *s, lua_State *L, lua_State *at,
+static int unwind_enter (Unwinder *s, UnwindAt *to, lua_State *at,
                          CallAddress ci, Unwound *x, uint32_t func,
-                         uint32_t depth, int *same) {
+                         uint32_t line) {
   const Memory *m = &s->recorder->recording.memory;
-  uint32_t line = unwind_line(x);
   UnwindLevel *l;
   void *array = s->level;
-  if (!memory_grow(m, &array, &s->room, depth, sizeof *s->level)) return 0;
+  if (!memory_grow(m, &array, &s->room, to->depth, sizeof *s->level)) return 0;
   s->level = cast(UnwindLevel *, array);
-  l = &s->level[depth];
-  if (*same && depth < s->levels && l->func == func && l->line == line) {
-    x->node = l->node;
-    return 1;
+  l = &s->level[to->depth];
+  if (!to->same || to->depth >= s->levels || l->func != func ||
+      l->line != line) {
+    to->same = 0;
+    l->node = unwind_node(s, to->L, at, ci, x->node, func, line);
+    l->func = func;
+    l->line = line;
   }
-  *same = 0;
-  l->node = unwind_node(s, L, at, ci, x->node, func, line);
-  l->func = func;
-  l->line = line;
+  to->depth++;
   x->node = l->node;
   return x->node != NULL;
+}
+
+
+/*
+** Moves '*x' to the node of the innermost zone of the call of 'ci' in 'at', if
+** it has any. 0: out of memory.
+*/
+static int unwind_zones (Unwinder *s, UnwindAt *to, lua_State *at,
+                         CallAddress ci, Unwound *x) {
+  const Frame *f = NULL;
+  while ((f = openzone_next(s->recorder, at, ci, f)) != NULL)
+    if (!unwind_enter(s, to, at, NULL, x, f->is.func, 0)) return 0;
+  return 1;
+}
+
+
+/*
+** Moves '*x' to the node of what 'ci' runs in 'at'. An excluded function has no
+** node, but its zones do. 0: out of memory.
+*/
+static int unwind_call (Unwinder *s, UnwindAt *to, lua_State *at,
+                        CallAddress ci, Unwound *x) {
+  const Callee *c = unwind_callee(s, to->L, at, ci);
+  if (c == NULL) return 0;
+  if (!(c->is.flags & FRAME_EXCLUDED)) {
+    uint32_t func = c->is.func;
+    if (!unwind_enter(s, to, at, ci, x, func, unwind_line(x))) return 0;
+    unwind_instruction(s, x, func, ci);
+    x->func = func;
+  }
+  return unwind_zones(s, to, at, ci, x);
 }
 
 
@@ -174,26 +214,22 @@ static uint32_t unwind_nofunction (const Unwinder *s, const lua_State *L) {
 ** Sets '*x' to what the walk of 'unwind_functions' leads to. 0: out of memory.
 */
 static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
-  uint32_t depth = 0, k, i;
-  int same = 1;
+  UnwindAt to = ZEROS;
+  uint32_t k, i;
+  to.L = L;
+  to.same = 1;
   for (k = 0; k < s->threads; k++) {
-    for (i = s->end[k]; i-- > s->end[k + 1]; ) {
-      lua_State *at = s->thread[k];
-      CallAddress ci = s->walk.ci[i];
-      const Callee *c = unwind_callee(s, L, at, ci);
-      uint32_t func;
-      if (c == NULL) return 0;
-      if (c->is.flags & FRAME_EXCLUDED) continue;
-      func = c->is.func;
-      if (!unwind_enter(s, L, at, ci, x, func, depth++, &same)) return 0;
-      unwind_instruction(s, x, func, ci);
-    }
+    lua_State *at = s->thread[k];
+    if (!unwind_zones(s, &to, at, internals_base(at, s->at), x)) return 0;
+    for (i = s->end[k]; i-- > s->end[k + 1]; )
+      if (!unwind_call(s, &to, at, s->walk.ci[i], x)) return 0;
   }
-  s->levels = depth;
+  s->levels = to.depth;
   if (s->walk.count > 0) internals_function(s->walk.ci[0], &x->c);
-  else
-    x->node = callee_node(s->recorder->hot, L, NULL, x->node,
-                          unwind_nofunction(s, L), 0);
+  else if (to.depth == 0 || L != s->recorder->main) {
+    x->func = unwind_nofunction(s, L);
+    x->node = callee_node(s->recorder->hot, L, NULL, x->node, x->func, 0);
+  }
   return x->node != NULL;
 }
 
@@ -233,15 +269,23 @@ static int unwind_ask (Unwinder *s, lua_State *L, Unwound *x, int event) {
 
 
 /*
+** The function of a node, from the tree's copy in memory: the node itself may
+** be in a file, which another program may overwrite.
+*/
+static uint32_t unwind_func (const Unwinder *s, const Node *n) {
+  const Tree *t = &s->recorder->recording.tree;
+  return tree_place(t, tree_id(t, n))->func;
+}
+
+
+/*
 ** Where Lua's structures are not read, sets the instruction in '*x' to the
 ** first one of the current line.
 */
 static void unwind_askline (const Unwinder *s, lua_State *L, Unwound *x,
                             int event) {
   const Functions *fs = &s->recorder->recording.functions;
-  const Tree *t = &s->recorder->recording.tree;
-  uint32_t func = tree_place(t, tree_id(t, x->node))->func;
-  const Instructions *list = &functions_at(fs, func)->instructions;
+  const Instructions *list = &functions_at(fs, x->func)->instructions;
   lua_Debug ar;
   uint32_t i;
   if (list->list == NULL || !lua_getstack(L, event == LUA_HOOKCALL, &ar))
@@ -281,11 +325,13 @@ int unwind_look (Unwinder *s, lua_State *L, lua_Debug *ar, Unwound *x) {
   const void *closure;
   int event = ar ? ar->event : UNWIND_NOEVENT;
   x->node = s->recorder->recording.tree.root;
+  x->func = FUNC_HOST;
   x->instructions = NULL;
   x->at = 0;
   x->c = 1;
   if (s->at == NULL) {
     if (!unwind_ask(s, L, x, event)) return 0;
+    x->func = unwind_func(s, x->node);
     unwind_askline(s, L, x, event);
     x->c = x->instructions == NULL;
     return 1;

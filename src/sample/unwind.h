@@ -44,6 +44,8 @@ typedef struct Unwinder {
 /* what a walk has found */
 typedef struct Unwound {
   Node *node;
+  uint32_t func;	/* the function on top, which may have opened the zone
+			   that is 'node' */
   const Instructions *instructions;	/* of the function on top; NULL: it has
 					   none, or the current one is not
 					   known */

@@ -47,6 +47,7 @@ struct Watcher {
   Watch *watch;
   Pace *pace;
   const Running *running;
+  const OpenZones *zones;
   BlockedStacks stacks;
   WatcherAsked asked;
   int anew;		/* does the next look only draw the time of the one
@@ -96,7 +97,7 @@ static void watcher_wait (Watcher *w, const Watch *watch, uint64_t now,
                           uint64_t cpu) {
   const Pace *p = w->pace;
   if (cpu != w->cpu) {
-    w->stack = blocked_stack(w->running);
+    w->stack = blocked_stack(w->running, w->zones);
     if (watch_cpu(watch) != cpu) return;
     w->cpu = cpu;
     w->since = now;
@@ -218,13 +219,15 @@ static int watcher_reads (const Running *running) {
 }
 
 
-void watcher_begin (Watcher **to, Pace *p, const Running *running) {
+void watcher_begin (Watcher **to, Pace *p, const Running *running,
+                    const OpenZones *zones) {
   Watcher *w = NULL;
   if (watcher_reads(running)) w = cast(Watcher *, calloc(1, sizeof *w));
   *to = w;
   if (w == NULL) return;
   w->pace = p;
   w->running = running;
+  w->zones = zones;
   blocked_init(&w->stacks);
   p->watched = 1;
   w->watch = watch_begin(watcher_look, w, pace_rest(p, 0, &w->mean));
@@ -283,7 +286,7 @@ int watcher_tick (Watcher *w, WatcherTick *t) {
 
 
 void watcher_learn (Watcher *w, uint64_t stack, Node *node) {
-  if (w != NULL && blocked_stack(w->running) == stack)
+  if (w != NULL && blocked_stack(w->running, w->zones) == stack)
     blocked_learn(&w->stacks, stack, node, platform_monotonic());
 }
 

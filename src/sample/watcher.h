@@ -33,7 +33,8 @@ typedef struct WatcherTick {
 ** watcher; NULL: this thread cannot be watched. The first tick may come before
 ** this returns, and finds the watcher in '*to'.
 */
-CPROF_I void watcher_begin (Watcher **to, Pace *p, const Running *running);
+CPROF_I void watcher_begin (Watcher **to, Pace *p, const Running *running,
+                            const OpenZones *zones);
 
 /* Lets the watcher look at nothing until 'watcher_resume'. */
 CPROF_I void watcher_rest (Watcher *w);
@@ -71,7 +72,8 @@ CPROF_I void watcher_forget (Watcher *w);
 
 #else
 
-#define watcher_begin(to,p,running)	((void)(to), (void)(p), (void)(running))
+#define watcher_begin(to,p,running,zones) \
+	((void)(to), (void)(p), (void)(running), (void)(zones))
 #define watcher_rest(w)	((void)(w))
 #define watcher_resume(w)	((void)(w))
 #define watcher_end(w)	((void)(w))
