@@ -312,17 +312,6 @@ describe("labels", function()
     assert.same(counted, counts { mode = "count" })
   end)
 
-  it("are not in samples", function()
-    local p = driven.sample(function()
-      local label <close> = profiler.label { a = 1 }
-      assert.is_nil(label)
-      for _ = 1, 10 do local _ = {} end
-    end)
-    assert.is_nil(p.labels)
-    assert.same({ nil, 'no labels: mode "sample" does not record them; ' ..
-      'modes "call", "line" and "count" do' }, { p:labelled { a = 1 } })
-  end)
-
   it("are bounded by max_nodes", function()
     local p = helper.record(function()
       for i = 1, 1000 do
@@ -370,6 +359,291 @@ describe("labels", function()
     assert.equal(1, p.labels[1].values[1].calls)
   end)
 end)
+
+if core.internals() == "direct" then
+  -- n samples, each of a millisecond
+  local function samples(n) for _ = 1, n do local _ = {} end end
+  local function busy(n) samples(n) end
+
+  -- tables of labels, made once: a new table is a sample
+  local tables = {}
+  local function open(key, value)
+    local name = ("%s=%s"):format(key, value)
+    tables[name] = tables[name] or { [key] = value }
+    return tables[name]
+  end
+
+  -- the call tree below a function, with samples
+  local function tree(p, f)
+    local out, top = {}, nil
+    for id, depth, func in core.walk(p.nodes) do
+      if func == helper.find(p, f).id then top = depth
+      elseif top and depth > top then
+        out[#out + 1] = ("%s%s %d"):format(("  "):rep(depth - top - 1),
+          p.functions[func].name, p.nodes[id].total_samples)
+      end
+    end
+    return table.concat(out, "\n")
+  end
+
+  -- the samples and ms under each value of a key
+  local function sampled(p, key)
+    local out = {}
+    for i, of in ipairs(p.labels[1].values) do
+      assert.equal(key, p.labels[1].key)
+      out[i] = ("%s %d %g"):format(of.value or "(no label)", of.samples,
+        of.total_ns / ms)
+    end
+    return table.concat(out, "; ")
+  end
+
+  describe("labels of samples", function()
+    after_each(function() profiler.stop() end)
+
+    it("stand where they were opened, and divide the samples", function()
+      local function serve(path, n)
+        busy(1)
+        do
+          local _ <close> = profiler.label(open("endpoint", path))
+          busy(n)
+          samples(2)
+        end
+        busy(3)
+      end
+      local function work() serve("/a", 4) serve("/b", 5) end
+      local p = driven.known(work)
+      helper.check(p)
+      assert.equal(helper.dedent [[
+        serve 21
+          busy 2
+            samples 2
+          {endpoint=/a} 6
+            busy 4
+              samples 4
+            samples 2
+          busy 6
+            samples 6
+          {endpoint=/b} 7
+            busy 5
+              samples 5
+            samples 2]], tree(p, work))
+      assert.equal("/b 7 7; /a 6 6; (no label) 8 8", sampled(p, "endpoint"))
+    end)
+
+    it("change no sum of samples", function()
+      local function work(label)
+        local _ <close> = label and profiler.label(open("a", 1)) or nil
+        busy(7)
+        samples(5)
+      end
+      local without = driven.known(function() work() end)
+      local with = driven.known(function() work(true) end)
+      assert.same({ 12, 12 }, { without.samples, with.samples })
+      for _, f in ipairs { work, busy } do
+        assert.equal(helper.find(without, f).total_samples,
+          helper.find(with, f).total_samples)
+      end
+      local f = helper.find(with, work)
+      for n = f.line, f.last_line do
+        local a, b = without.lines[f.source][n], with.lines[f.source][n]
+        assert.same({ a.self_ns, a.total_ns }, { b.self_ns, b.total_ns }, n)
+      end
+    end)
+
+    it("end with the call that opened them, however it ends", function()
+      local function request(value, fails)
+        if value then profiler.label(open("a", value)) end
+        samples(1)
+        if fails then error "x" end
+        return 1
+      end
+      local function inner() samples(3) end
+      local function tail()
+        profiler.label(open("a", "tail"))
+        samples(1)
+        return inner()
+      end
+      local p = driven.known(function()
+        for i = 1, 3 do
+          request("r" .. i)
+          request()
+          pcall(request, "e" .. i, true)
+          pcall(request, nil, true)
+          tail()
+        end
+      end)
+      helper.check(p)
+      assert.equal("tail 3 3; e1 1 1; e2 1 1; e3 1 1; r1 1 1; r2 1 1; " ..
+        "r3 1 1; (no label) 15 15", sampled(p, "a"))
+    end)
+
+    it("belong to their coroutine, and to those that it resumes", function()
+      local function body(value)
+        local _ <close> = profiler.label(open("a", value))
+        samples(2)
+        coroutine.yield()
+        samples(3)
+      end
+      local function work()
+        local one, two = coroutine.create(body), coroutine.create(body)
+        coroutine.resume(one, "one")
+        samples(1)
+        coroutine.resume(two, "two")
+        local _ <close> = profiler.label(open("b", "b"))
+        coroutine.resume(one)
+        samples(4)
+        coroutine.resume(two)
+      end
+      local p = driven.known(work)
+      helper.check(p)
+      local split_of = {}
+      for _, label in ipairs(p.labels) do
+        for _, of in ipairs(label.values) do
+          split_of[label.key .. "=" .. (of.value or "none")] = of.samples
+        end
+      end
+      assert.same({ ["a=one"] = 5, ["a=two"] = 5, ["b=b"] = 10,
+        ["a=none"] = p.samples - 10, ["b=none"] = p.samples - 10 }, split_of)
+    end)
+
+    it("are gone with a coroutine that is closed or collected", function()
+      local function body()
+        profiler.label { a = 1 }
+        coroutine.yield()
+      end
+      local function plain() samples(1) coroutine.yield() end
+      local p = driven.known(function()
+        for _ = 1, 200 do
+          local co = coroutine.create(body)
+          coroutine.resume(co)
+          coroutine.close(co)
+          coroutine.resume(coroutine.create(body))
+          coroutine.resume(coroutine.create(plain))
+        end
+      end)
+      helper.check(p)
+      assert.equal(0, helper.named(p, "{a=1}") and
+        helper.named(p, "{a=1}").total_samples or 0)
+    end)
+
+    it("stay open while recording pauses, and over a reset", function()
+      driven.start {}
+      local p
+      do
+        local _ <close> = profiler.label { a = 1 }
+        busy(1)
+        profiler.pause()
+        local inner <close> = profiler.label { a = 2 }
+        busy(5)
+        profiler.resume()
+        busy(2)
+        profiler.reset()
+        busy(3)
+      end
+      busy(1)
+      p = driven.stop()
+      helper.check(p)
+      assert.is_truthy(sampled(p, "a"):find "^2 3 ", sampled(p, "a"))
+    end)
+
+    it("are in files, ranges and sums", function()
+      local function serve(value, n)
+        local _ <close> = profiler.label(open("a", value))
+        busy(n)
+        samples(n)
+      end
+      local dir <close> = command.folder()
+      local file = dir:file "a.cprof"
+      local p = driven.sample(function()
+        serve("x", 20)
+        serve("y", 30)
+      end, { file = file })
+      helper.check(p)
+      local saved = dir:file "b.cprof"
+      assert(p:save(saved))
+      for _, path in ipairs { file, saved } do
+        local q = assert(profiler.load(path))
+        helper.check(q)
+        assert.same(p.labels, q.labels)
+        assert.same(p.lines, q.lines)
+      end
+      local part = assert(p:labelled { a = "y" })
+      helper.check(part)
+      local y = p.labels[1].values[1]
+      assert.same({ y.samples, y.total_ns }, { part.samples, part.program_ns })
+      local half = assert(p:range(0, 0.02))
+      helper.check(half)
+      assert.is_nil(half:labelled { a = "y" })
+      local all = assert(p:range(0))
+      for n, line in ipairs(p.lines[helper.find(p, serve).source]) do
+        local other = all.lines[helper.find(p, serve).source][n]
+        assert.is_true(math.abs(line.self_ns - other.self_ns) < 0.1 * ms, n)
+      end
+      local sum = assert(merge.sum { p, assert(profiler.load(file)) })
+      assert.equal(2 * y.samples, sum.labels[1].values[1].samples)
+    end)
+
+    it("are closed by their names, as other zones", function()
+      local why
+      local inside = profiler.wrap("wrapped", busy)
+      local function mistaken()
+        profiler.enter "other"
+        profiler.leave "outer"
+      end
+      local p = driven.known(function()
+        profiler.enter "outer"
+        profiler.enter("inner", 1)
+        samples(2)
+        profiler.leave "inner"
+        samples(3)
+        _, why = pcall(mistaken)
+        profiler.leave "outer"
+        profiler.leave "outer"  -- may have been entered before the recording
+        inside(4)
+      end)
+      helper.check(p)
+      assert.is_truthy(why:find "leave 'outer': the innermost open zone " ..
+        "is 'other'$", why)
+      assert.equal(5, helper.named(p, "outer").total_samples)
+      assert.equal(2, helper.named(p, "inner(1)").total_samples)
+      assert.equal(4, helper.named(p, "wrapped").total_samples)
+    end)
+
+    it("are as deep as the recursion that opened them", function()
+      local function down(n)
+        local _ <close> = profiler.label(open("n", n))
+        samples(1)
+        if n > 1 then down(n - 1) end
+      end
+      local p = driven.known(function() down(3000) samples(1) end)
+      helper.check(p)
+      assert.equal(3001, p.samples)
+      assert.equal("(no label) 1 1", sampled(p, "n"):match "%(.*$")
+    end)
+
+    it("are printed as a table and below a report", function()
+      local dir <close> = command.folder()
+      local file = dir:file "run.cprof"
+      local function serve(value, n)
+        local _ <close> = profiler.label(open("a", value))
+        samples(n)
+      end
+      assert(driven.known(function()
+        serve("x", 20) serve("y", 30) samples(50)
+      end):save(file))
+      assert.equal([[
+ total    total %  samples  a
+30.0ms  30.0 ±9.6       30  y
+20.0ms  20.0 ±8.9       20  x
+50.0ms  50.0 ±9.6       50  (no label)
+]], (command.cprof("labels", file)))
+      local out = command.cprof("tree", "--label", "a=y", file)
+      assert.is_truthy(out:find("\nlabel: a=y (30.0ms of 100ms)\n", 1, true),
+        out)
+      assert.is_truthy(out:find("\n30 samples, ", 1, true), out)
+    end)
+  end)
+end
 
 describe("what was recorded under labels", function()
   local p
@@ -604,11 +878,6 @@ label: endpoint=/login (9.00ms of 18.0ms)
     local other = dir:file "other.cprof"
     assert(helper.record(leaf):save(other))
     fails("no labels were recorded", "labels", other)
-    assert(driven.sample(function()
-      for _ = 1, 9 do local _ = {} end
-    end):save(other))
-    fails("no labels: samples have none; record without --sample", "labels",
-      other)
   end)
 
   it("writes them into pprof and JSON", function()

@@ -362,13 +362,24 @@ int restore_counts (Restoring *c) {
 ** The time axis
 ** ======================================================= */
 
-/* Does the node of a place exist, and has its function the instruction? */
-static int axis_possible (const Restoring *c, const AxisPlace *p) {
+/* The function of a node; of a zone, the function that has opened it. */
+static const Function *axis_function (const Restoring *c, uint32_t node) {
   const Tree *t = &c->r->tree;
   const Function *f;
-  if (p->node >= t->nodes.count) return 0;
-  f = functions_at(&c->r->functions, tree_node(t, p->node)->func);
-  return p->at == 0 || (p->at - 1) / 2 < f->instructions.count;
+  for (;;) {
+    const Node *n = tree_node(t, node);
+    f = functions_at(&c->r->functions, n->func);
+    if (f->kind != FUNCTION_ZONE || n->parent >= node) return f;
+    node = n->parent;
+  }
+}
+
+
+/* Does the node of a place exist, and has its function the instruction? */
+static int axis_possible (const Restoring *c, const AxisPlace *p) {
+  return p->node < c->r->tree.nodes.count &&
+         (p->at == 0 ||
+          (p->at - 1) / 2 < axis_function(c, p->node)->instructions.count);
 }
 
 

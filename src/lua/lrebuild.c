@@ -265,7 +265,8 @@ typedef struct Ranging {
   RangePart *part;	/* of each place */
   RangePart *of;	/* of each node */
   RangePart all;	/* of all nodes */
-  uint32_t *first;	/* of each function: one of its places; 0: none */
+  uint32_t *first;	/* of each function: one of the places that are about its
+			   instructions; 0: none */
   uint32_t *next;	/* of each place: another one of its function */
   int64_t paused, preempted, overhead;	/* ns */
   int64_t run, wait;	/* ns that nodes share, by their parts */
@@ -280,8 +281,21 @@ static void part_add (RangePart *to, const RangePart *from) {
 }
 
 
-static void range_sum (Ranging *g, size_t functions, double from,
-                       double to) {
+/*
+** The function whose instructions a place with this node is about: that of the
+** node or, if it is a zone, the one that has opened it. 'counts' tells which
+** functions have counters of instructions.
+*/
+static uint32_t range_owner (const Nodes *nodes, const uint8_t *counts,
+                             uint32_t node) {
+  uint32_t at = node;
+  while (at > 0 && !counts[nodes->list[at].func]) at = nodes->list[at].parent;
+  return nodes->list[at > 0 ? at : node].func;
+}
+
+
+static void range_sum (Ranging *g, const uint8_t *counts, size_t functions,
+                       double from, double to) {
   const AxisData *d = g->axis;
   uint32_t i;
   g->part = memory_newzeroed(g->memory, RangePart, (size_t)d->places + 1);
@@ -290,7 +304,8 @@ static void range_sum (Ranging *g, size_t functions, double from,
   g->next = memory_newzeroed(g->memory, uint32_t, (size_t)d->places + 1);
   range_add(d, from, to, g->part);
   for (i = 1; i < d->places; i++) {
-    uint32_t *first = &g->first[g->nodes->list[d->place[i].node].func];
+    uint32_t *first = &g->first[range_owner(g->nodes, counts,
+                                            d->place[i].node)];
     g->next[i] = *first;
     *first = i;
     part_add(&g->of[d->place[i].node], &g->part[i]);
@@ -316,6 +331,19 @@ static void range_divide (Ranging *g, int64_t ns) {
   ns -= g->overhead;
   g->wait = both > 0 ? snapshot_share(ns, g->all.wait, both) : 0;
   g->run = ns - g->wait;
+}
+
+
+/* Which functions have counters, by { function -> they, or false } at 'arg'. */
+static uint8_t *range_counted (lua_State *L, int arg, const Memory *m,
+                               size_t functions) {
+  uint8_t *counts = memory_newzeroed(m, uint8_t, functions);
+  size_t i;
+  for (i = 0; i < functions; i++) {
+    counts[i] = lua_rawgeti(L, arg, (lua_Integer)i + 1) == LUA_TSTRING;
+    lua_pop(L, 1);
+  }
+  return counts;
 }
 
 
@@ -440,7 +468,8 @@ static int lrebuild_range (lua_State *L) {
     luaL_argcheck(L, g.axis->place[k].node < g.nodes->count, 1, "no node");
   a = lmemory_arena(L);
   g.memory = &a->memory;
-  range_sum(&g, (size_t)n, from == 0 ? -HUGE_VAL : (double)from,
+  range_sum(&g, range_counted(L, 6, g.memory, (size_t)n), (size_t)n,
+            from == 0 ? -HUGE_VAL : (double)from,
             to == wall ? HUGE_VAL : (double)to);
   range_divide(&g, to - from);
   merge_init(&m, g.memory);

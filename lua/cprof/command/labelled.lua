@@ -18,14 +18,6 @@ option.option = { "--label KEY=VALUE", "Use only what was recorded under " ..
   "(default: all that was recorded)",
   read = pair, must = "KEY=VALUE (endpoint=/login)", many = true }
 
----A message of the library, for the command.
----@param why string
----@return string
-function option.worded(why)
-  return (why:gsub('mode "sample" does not record them;.*$',
-    "samples have none; record without --sample"))
-end
-
 ---The part of a profile that options ask for.
 ---@param profile cprof.Profile
 ---@param parsed table
@@ -34,7 +26,7 @@ end
 function option.of(profile, parsed, fail)
   if #(parsed.label or {}) == 0 then return profile end
   local part, why = labelled.profile(profile, parsed.label)
-  if not part then fail("--label: " .. option.worded(why --[[@as string]])) end
+  if not part then fail("--label: " .. why) end
   return part --[[@as cprof.Profile]]
 end
 

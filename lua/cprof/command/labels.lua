@@ -43,7 +43,7 @@ function labels.call(parsed, fail)
   local split = counted.split(profile)
   local keys = lists.keys(split)
   local why = not split[key or keys[1]] and counted.missing(profile, key or "")
-  if why then fail(labelled.worded(why)) end
+  if why then fail(why) end
   local on = page.new(parsed, profile)
   if profile.meta.labels then
     on:line("label: " .. format.plain(profile.meta.labels))

@@ -85,10 +85,7 @@ end
 ---@return string?
 function labels.missing(p, key, value)
   local known = labels.known(p)
-  if p.samples then
-    return 'no labels: mode "sample" does not record them; modes "call", ' ..
-      '"line" and "count" do'
-  elseif not next(known) then return "no labels were recorded"
+  if not next(known) then return "no labels were recorded"
   elseif not known[key] then
     return ("no label has the key '%s'%s"):format(key,
       nearest.list(key, lists.keys(known)))
@@ -120,7 +117,8 @@ end
 
 ---@class cprof.LabelRow   what was recorded under a value of a key
 ---@field value? string    nil: under none
----@field count integer    how often such a label began
+---@field count integer    how often such a label began; in mode "sample", how many
+---    samples are under it
 ---@field total integer    of the profile's measure; adds up to all of it
 ---@field total_wait integer  the part of total that is waiting
 
@@ -131,14 +129,14 @@ end)
 -- The rows of all keys, by key and value (false: none). The figures of a label
 -- are subtracted from the row of the value around it.
 local function rows_of(p)
-  local rows, current = {}, {}
-  local _, _, _, _, _, _, _, _, _, _, _, _, _, _, all_waits =
+  local rows, current, samples = {}, {}, p.samples ~= nil
+  local _, _, _, _, _, _, _, all_samples, _, _, _, _, _, _, all_waits =
     core.node(p.nodes, 1)
   local function row_of(key, value)
     local of = rows[key]
     if not of then
-      of = { [false] = { count = 0, total = p.measure.whole,
-        total_wait = all_waits } }
+      of = { [false] = { count = samples and all_samples or 0,
+        total = p.measure.whole, total_wait = all_waits } }
       rows[key] = of
     end
     of[value] = of[value] or { value = value, count = 0, total = 0,
@@ -156,14 +154,15 @@ local function rows_of(p)
     end
   end
   local function enter(id, depth, own)
-    local _, _, _, calls, _, total, _, _, _, _, _, _, _, _, wait =
+    local _, _, _, count, _, total, _, sampled, _, _, _, _, _, _, wait =
       core.node(p.nodes, id)
     local around = {}
     for key, value in pairs(own) do
       value = labels.text(value)
       around[key] = current[key] or false
       local row, outer = row_of(key, value), row_of(key, around[key])
-      row.count = row.count + calls
+      row.count = row.count + (samples and sampled or count)
+      if samples then outer.count = outer.count - sampled end
       row.total, outer.total = row.total + total, outer.total - total
       row.total_wait, outer.total_wait = row.total_wait + wait,
         outer.total_wait - wait
@@ -208,7 +207,8 @@ end
 
 ---@class cprof.LabelValue
 ---@field value? string      as text; nil: under none
----@field calls integer      how often such a label began
+---@field calls? integer     how often such a label began; not in mode "sample"
+---@field samples? integer   mode "sample": samples under it
 ---@field total_ns? integer  not in mode "count"; of all values together, the
 ---    profile's program_ns
 ---@field total_wait_ns? integer  the part of total_ns that is waiting
@@ -221,7 +221,11 @@ function labels.list(p)
   local out = {}
   for key, rows in pairs(labels.split(p)) do
     local values = {}
-    for i, row in ipairs(rows) do values[i] = figures.published(row, p) end
+    for i, row in ipairs(rows) do
+      local of = figures.published(row, p)
+      of.self_samples, of.samples = nil, of.self_samples
+      values[i] = of
+    end
     out[#out + 1] = { key = key, values = values }
   end
   table.sort(out, order "key")

@@ -18,7 +18,8 @@ local moments = {}
 local unit <const> = 1000000000
 
 -- The lines that a sample of an instruction is about, as columns: spot, line,
--- part. A spot is a function and an instruction, and known by its number.
+-- part. A spot is a function and an instruction, and known by its number. In a
+-- zone, it is of the function that opened the zone.
 local function spots_of(p, places)
   local numbers, n, lines_of = {}, 0, axes.lines(p, unit)
   local out, of = { spot = {}, n = {}, part = {} }, {}
@@ -29,7 +30,7 @@ local function spots_of(p, places)
     end
   end
   for i = 1, #places, 2 do
-    local _, func = core.node(p.nodes, places[i])
+    local func = axes.owner(p, places[i])
     local key = func << 32 | places[i + 1]
     local lines = not numbers[key] and lines_of(func, places[i + 1])
     if lines then

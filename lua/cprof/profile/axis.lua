@@ -15,6 +15,19 @@ function axes.overhead(nodes)
   return total > 0 and own / total or 0
 end
 
+---The function whose instructions a place with this node is about: that of the
+---node or, if it is a zone, the one that opened it.
+---@param p cprof.Profile
+---@param node integer
+---@return integer
+function axes.owner(p, node)
+  local parent, func = core.node(p.nodes, node)
+  while p.functions[func].kind == "zone" do
+    parent, func = core.node(p.nodes, parent)
+  end
+  return func
+end
+
 ---Returns a function for the lines that a sample of a place is about, by the
 ---function of its node and the place's instruction: { line -> part of `unit` };
 ---nil: they are not known.

@@ -8,7 +8,8 @@ local profile = require "cprof.profile"
 local labelled = {}
 
 -- fields of meta that are known only of the whole recording
-local unknown <const> = { "events", "signals", "interrupted", "gc_steps",
+local unknown <const> = { "events", "timer", "signals", "interrupted",
+  "gc_steps",
   "gc_cycles", "gc_longest_ns", "peak_bytes", "since_last_event_ns",
   "since_last_event_waiting_ns" }
 

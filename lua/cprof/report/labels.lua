@@ -15,17 +15,19 @@ local function name(row)
     row.value and format.plain(row.value) or "(no label)"
 end
 
-local function columns_of(key)
+local function columns_of(key, samples)
   return {
     columns.of { "total" }, columns.of { "total %", heat = true },
     { title = "waiting", optional = true, rank = 1, cell = function(on, e)
       return e.total_wait > 0 and on:time(e.total_wait) or ""
     end },
-    { title = "times", rank = 2, cell = function(_, e)
-      return e.value and format.calls(e.count) or ""
-    end },
-    { title = "mean", rank = 3, cell = function(on, e)
-      return e.value and e.count > 0 and on:time(e.total // e.count) or ""
+    { title = samples and "samples" or "times", rank = 2,
+      cell = function(_, e)
+        return (e.value or samples) and format.calls(e.count) or ""
+      end },
+    { title = "mean", optional = true, rank = 3, cell = function(on, e)
+      return not samples and e.value and e.count > 0 and
+        on:time(e.total // e.count) or ""
     end },
     { title = format.plain(key), left = true, least = 20, cut = format.cutname,
       code = true, names = true, cell = function(_, e) return name(e) end },
@@ -46,7 +48,7 @@ function labels.table(on, profile, key, rows, limit)
     elseif #shown < limit then shown[#shown + 1] = row
     else hidden, left = hidden + 1, left + row.total end
   end
-  local list = columns_of(key)
+  local list = columns_of(key, profile.samples ~= nil)
   columns.heat(shown, "total")
   on:gap()
   on:table(list, columns.rows(on, list, shown))
