@@ -609,6 +609,45 @@ if core.internals() == "direct" then
       assert.equal(4, helper.named(p, "wrapped").total_samples)
     end)
 
+    it("are also opened by C code", function()
+      local path = assert(package.searchpath("spec_host", package.cpath))
+      local zones = assert(package.loadlib(path, "luaopen_spec_zones"))()
+      local function outer() samples(1) end
+      local function inner() samples(2) end
+      local function fails() samples(3) error "x" end
+      local function work()
+        zones.nested(inner, outer)
+        pcall(zones.raise, fails)
+        zones.named(inner, "{a=1}", "{a=2}")
+        outer()
+      end
+      local p = driven.known(work)
+      helper.check(p)
+      assert.equal(helper.dedent [[
+        nested 3
+          outer 3
+            inner 2
+              inner 2
+                samples 2
+            outer 1
+              samples 1
+        pcall 3
+          raise 3
+            outer 3
+              lost 3
+                fails 3
+                  samples 3
+        named 4
+          {a=1} 2
+            inner 2
+              samples 2
+          {a=2} 2
+            inner 2
+              samples 2
+        outer 1
+          samples 1]], (tree(p, work):gsub("spec_host%.so%+0x%x+", "raise")))
+    end)
+
     it("are as deep as the recursion that opened them", function()
       local function down(n)
         local _ <close> = profiler.label(open("n", n))

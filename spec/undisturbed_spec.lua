@@ -127,6 +127,32 @@ describe("an idle server", function()
     assert.is_nil(p:report():find "of its self time: ")
   end)
 
+  it("has its waits under the labels that are set, at one place in the code",
+    function()
+    if not watched then return end
+    local ended, waits = 0, { a = 3, b = 1 }
+    local function wait(label)
+      local _ <close> = profiler.label(label)
+      if host.poll(10 * waits[label.name]) then ended = ended + 1 end
+    end
+    profiler.start { mode = "sample", timer = "auto" }
+    for _ = 1, 60 do
+      wait { name = "a" }
+      wait { name = "b" }
+    end
+    profiler.stop()
+    local p = profiler.snapshot()
+    helper.check(p)
+    local of = {}
+    for _, row in ipairs(p.labels[1].values) do
+      of[row.value or "none"] = row.total_wait_ns
+    end
+    assert.is_true(of.a + of.b > p.meta.waiting_ns * 0.9, of.a + of.b)
+    -- a busy machine makes each wait longer, but not those of one label alone
+    assert.is_true(of.a > of.b * 1.5 and of.a < of.b * 6, of.a / of.b)
+    assert.is_true(ended < 30, ended)
+  end)
+
   it("is so too when it has closed all descriptors that are not its own",
     function()
     if not watched then return end

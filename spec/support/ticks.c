@@ -105,11 +105,14 @@ int __wrap_timer_counts (int timer, int on) {
 }
 
 
-void __real_watcher_begin (Watcher **to, Pace *p, const Running *running);
-void __wrap_watcher_begin (Watcher **to, Pace *p, const Running *running);
-void __wrap_watcher_begin (Watcher **to, Pace *p, const Running *running) {
+void __real_watcher_begin (Watcher **to, Pace *p, const Running *running,
+                           const OpenZones *zones);
+void __wrap_watcher_begin (Watcher **to, Pace *p, const Running *running,
+                           const OpenZones *zones);
+void __wrap_watcher_begin (Watcher **to, Pace *p, const Running *running,
+                           const OpenZones *zones) {
   if (p->timer == TICKS_TIMER) *to = NULL;
-  else __real_watcher_begin(to, p, running);
+  else __real_watcher_begin(to, p, running, zones);
 }
 #endif
 
