@@ -403,7 +403,8 @@ CPROF_API lua_State *cprof_current (void);
 ** being recorded, or when out of memory. It takes little longer than
 ** reading the clock. While no state is being recorded, the macros only
 ** look at a flag. A zone that is never left ends with the C function
-** that Lua called, or with the zone around it.
+** that Lua called, or with the zone around it. Mode "sample" has zones
+** only where meta.internals is "direct".
 */
 CPROF_API uint32_t cprof_enter (lua_State *L, cprof_Zone *zone);
 

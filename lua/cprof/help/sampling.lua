@@ -106,11 +106,14 @@ This command also writes the last seconds when the program ends, even by an erro
 
 **Coroutines.** In the call tree, a coroutine is below the function that resumed it.
 
+**Zones and labels** are in samples, too: a server can tell its endpoints apart at the cost of samples ([Labels](#labels)).
+
 **Without Lua's own structures** (`cprof --version` says `internals: public`), less is known:
 
 - Functions in coroutines are not known. Their time is in the row `(coroutine, not sampled)`, below the function that resumed the coroutine.
 - The time of a coroutine that a host resumes by `lua_resume` belongs to the C function that calls `lua_resume`. If no C function of the main thread does, it is in the row `(host, or its coroutines)`, with the time of the host between its calls of Lua.
 - Parts of lines have no figures.
+- There are no zones and labels.
 - If a function makes a tail call before it calls or loops, its time belongs to the function that it calls.
 - Callers more than 2000 levels up are left out.
 
