@@ -583,6 +583,44 @@ if core.internals() == "direct" then
       assert.equal(2 * y.samples, sum.labels[1].values[1].samples)
     end)
 
+    it("have lines of their own, of the whole recording and of ranges",
+      function()
+      local function serve(value, n)
+        local _ <close> = profiler.label(open("a", value))
+        for _ = 1, n do local _ = {} end
+        for _ = 1, 10 do local _ = {} end
+        samples(5)
+      end
+      local p = driven.known(function()
+        serve("x", 20)
+        serve("y", 30)
+        serve("x", 7)
+      end)
+      local f = helper.find(p, serve)
+      local function times(q)
+        local list = q.lines[f.source]
+        local out = { list[f.line + 2].self_ns, list[f.line + 3].self_ns }
+        for i, ns in ipairs(out) do out[i] = math.floor(ns / ms + 0.5) end
+        return out
+      end
+      assert.same({ 57, 30 }, times(p))
+      local x, y = p:labelled { a = "x" }, p:labelled { a = "y" }
+      helper.check(x)
+      assert.same({ 27, 20 }, times(x))
+      assert.same({ 30, 10 }, times(y))
+      assert.is_truthy(y:annotate():find "30.0ms +66.7 ", y:annotate())
+      assert.is_truthy(y:annotate():find "0ns self %+ 40.0ms in zones, 88.9")
+      local half = p:range(0, 0.05)
+      assert.same({ 20, 10 }, times(assert(half:labelled { a = "x" })))
+      local dir <close> = command.folder()
+      local file = dir:file "x.cprof"
+      assert(y:save(file))
+      assert.same({ 30, 10 }, times(assert(profiler.load(file))))
+      assert(p:save(file))
+      local out = command.cprof("annotate", "--label", "a=y", file)
+      assert.is_truthy(out:find "30.0ms +66.7 ", out)
+    end)
+
     it("are closed by their names, as other zones", function()
       local why
       local inside = profiler.wrap("wrapped", busy)

@@ -498,6 +498,56 @@ static int lrebuild_range (lua_State *L) {
   return 8;
 }
 
+/* Pushes { function -> counters of what 'g' has, or false }, for those at 'arg'. */
+static void range_pushcounters (lua_State *L, const Ranging *g, int arg,
+                                uint32_t functions) {
+  uint32_t i;
+  lua_createtable(L, (int)functions, 0);
+  for (i = 0; i < functions; i++) {
+    if (lua_rawgeti(L, arg, (lua_Integer)i + 1) == LUA_TSTRING)
+      range_counters(L, g, i);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+
+/*
+** axis, nodes, { node -> is it kept? }, { function -> counters of its
+** instructions, or false }; from, to, in ns, or nothing: all of the recording
+** -> the counters of what ran in nodes that are kept
+*/
+static int lrebuild_counters (lua_State *L) {
+  Ranging g = ZEROS;
+  const uint32_t *kept;
+  uint32_t functions, i;
+  Arena *a;
+  int all = lua_isnoneornil(L, 5);
+  lua_Integer from = luaL_optinteger(L, 5, 0), to = luaL_optinteger(L, 6, 1);
+  luaL_argcheck(L, from < to, 5, "no range");
+  luaL_checktype(L, 3, LUA_TTABLE);
+  luaL_checktype(L, 4, LUA_TTABLE);
+  functions = (uint32_t)lua_rawlen(L, 4);
+  g.axis = laxis_check(L, 1);
+  g.nodes = lrebuild_nodes(L, 2, (lua_Integer)functions - 1);
+  for (i = 1; i < g.axis->places; i++)
+    luaL_argcheck(L, g.axis->place[i].node < g.nodes->count, 1, "no node");
+  a = lmemory_arena(L);
+  g.memory = &a->memory;
+  kept = lmemory_integers(L, 3, g.nodes->count, g.memory);
+  range_sum(&g, range_counted(L, 4, g.memory, functions), functions,
+            all ? -HUGE_VAL : (double)from, all ? HUGE_VAL : (double)to);
+  if (!all) range_divide(&g, to - from);
+  else
+    g.run = g.nodes->list[0].total - g.nodes->list[NODE_OVERHEAD].self -
+            g.nodes->list[0].waittotal;
+  for (i = 1; i < g.axis->places; i++)
+    if (!kept[g.axis->place[i].node])
+      memset(&g.part[i], 0, sizeof g.part[i]);
+  range_pushcounters(L, &g, 4, functions);
+  arena_free(a);
+  return 1;
+}
+
 /* }====================================================== */
 
 
@@ -510,6 +560,7 @@ static const luaL_Reg lrebuild_list[] = {
   {"keep", lrebuild_keep},
   {"join", lrebuild_join},
   {"range", lrebuild_range},
+  {"counters", lrebuild_counters},
   {NULL, NULL}
 };
 

@@ -1,5 +1,6 @@
 -- The hottest functions, each with its lines.
 
+local core = require "cprof.core"
 local find = require "cprof.report.find"
 local expressions = require "cprof.annotate.expressions"
 local format = require "cprof.text.format"
@@ -9,6 +10,7 @@ local lines = require "cprof.count.lines"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.source.name"
 local order = require "cprof.text.order"
+local rows = require "cprof.count.rows"
 local source = require "cprof.annotate.source"
 
 local functions = {}
@@ -56,6 +58,28 @@ function functions.has_lines(profile, row)
     profile.lines_by_title()[row.title] ~= nil
 end
 
+-- The own time of zones, which is on the lines of the functions that opened
+-- them: `opened` has it by the title of such a function, `zone` by that of the
+-- zone.
+local function zones_of(view)
+  if view.zones then return view.zones end
+  local p, out, owner = view.profile, { opened = {}, zone = {} }, { [0] = 1 }
+  local function add(sums, title, ns) sums[title] = (sums[title] or 0) + ns end
+  for i = 1, #p.nodes do
+    local parent, func, _, _, ns = core.node(p.nodes, i)
+    local f = p.functions[func]
+    local zone = f.kind == "zone" and not rows.collector(f)
+    owner[i] = zone and owner[parent] or func
+    local by = zone and p.functions[owner[i]]
+    if by and functions.has_lines(p, { func = by, title = by.title }) then
+      add(out.opened, by.title, ns)
+      add(out.zone, f.title, ns)
+    end
+  end
+  view.zones = out
+  return out
+end
+
 -- the text and note of a source, read once
 local function text_of(view, of)
   local known = view.texts[of]
@@ -101,10 +125,11 @@ end
 
 -- the figures of a function in words: 520 KB self + 17.1 MB in C, 97.2 %
 local function facts_of(view, row, of_c)
-  local page = view.page
-  return { ("%s self%s"):format(page:told(row.self, row.self_most),
+  local page, in_zones = view.page, zones_of(view).opened[row.title] or 0
+  return { ("%s self%s%s"):format(page:told(row.self, row.self_most),
+      in_zones > 0 and (" + %s in zones"):format(page:told(in_zones)) or "",
       of_c > 0 and (" + %s in C"):format(page:told(of_c)) or ""),
-    page:share(row.self + of_c) .. " %",
+    page:share(row.self + in_zones + of_c) .. " %",
     row.calls and format.plural(row.calls, "call"), share = 2 }
 end
 
@@ -162,6 +187,7 @@ end
 ---@field row cprof.Row
 ---@field ns integer    of its lines and the C functions that they call
 ---@field in_c integer  the part of ns in these C functions
+---@field own integer   the rest: its own time, and that of zones it opened
 
 -- functions with lines, hottest first, and the sum of their times
 local function candidates(view)
@@ -169,8 +195,9 @@ local function candidates(view)
   for _, row in ipairs((graph.functions(view.profile))) do
     if functions.has_lines(view.profile, row) and view.passes(row) then
       local _, of_c = lines_of(view, row)
-      local ns = row.self + of_c
-      out[#out + 1] = { row = row, ns = ns, in_c = of_c }
+      local own = row.self + (zones_of(view).opened[row.title] or 0)
+      local ns = own + of_c
+      out[#out + 1] = { row = row, ns = ns, in_c = of_c, own = own }
       whole = whole + ns
     end
   end
@@ -178,10 +205,13 @@ local function candidates(view)
   return out, whole
 end
 
--- by title: the time of C functions that is not from calls by a known line
+-- by title: the time of C functions that is not from calls by a known line, and
+-- of zones that no function with lines has opened
 local function of_no_line(view)
-  local rows, left = (graph.functions(view.profile)), {}
-  for _, row in ipairs(rows) do left[row.title] = row.self end
+  local left, in_zones = {}, zones_of(view).zone
+  for _, row in ipairs((graph.functions(view.profile))) do
+    left[row.title] = row.self - (in_zones[row.title] or 0)
+  end
   in_c.each(view.profile, function(f)
     return functions.has_lines(view.profile, { func = f, title = f.title }) and
       f.title or nil
@@ -256,7 +286,7 @@ function functions.show(view)
       seen = seen + candidate.ns
     else
       full = true
-      left = left + candidate.row.self + candidate.in_c
+      left = left + candidate.own + candidate.in_c
       left_in_c = left_in_c + candidate.in_c
     end
   end

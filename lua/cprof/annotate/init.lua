@@ -166,11 +166,10 @@ function annotate.make(profile, source, given, level)
       type(source)), level)
   end
   local o = options.check("annotate", annotate.options, given, level)
-  if profile.meta.labels then
-    error("annotate: " .. lines.all_labels, level)
-  elseif not lines.recorded(profile) then
-    error("annotate: no lines were recorded; start with mode = " ..
-      '"line", "count" or "sample"', level)
+  if not lines.recorded(profile) then
+    error("annotate: " .. (profile.meta.labels and lines.all_labels or
+      "no lines were recorded; start with mode = " ..
+      '"line", "count" or "sample"'), level)
   end
   if o.expressions and not annotate.has_expressions(profile) then
     error('annotate: option \'expressions\' needs a profile of mode ' ..

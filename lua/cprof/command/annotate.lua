@@ -4,6 +4,7 @@ local annotated = require "cprof.annotate"
 local input = require "cprof.command.input"
 local lines = require "cprof.count.lines"
 local measure = require "cprof.count.measure"
+local labelled = require "cprof.command.labelled"
 local period = require "cprof.command.period"
 
 local specs <const> = annotated.options
@@ -46,7 +47,7 @@ local annotate = {
       "terminal; without a terminal, no limit)", of = specs },
     { "--format", "markdown: to paste into an issue, uncut; quickfix: the " ..
       "hottest lines as FILE:LINE: TEXT, for editors.", of = specs },
-    period.options, input.looks, input.links,
+    period.options, labelled.option, input.looks, input.links,
   },
 }
 
@@ -54,8 +55,10 @@ function annotate.call(parsed, fail)
   local file, source = input.pair("annotate", parsed.file, "SOURCE",
     parsed.source, fail)
   local profile, named = input.load(file, fail)
-  profile = period.of(profile, parsed, fail)
-  if not lines.recorded(profile) then
+  profile = labelled.of(period.of(profile, parsed, fail), parsed, fail)
+  if profile.meta.labels and not lines.recorded(profile) then
+    fail(lines.all_labels)
+  elseif not lines.recorded(profile) then
     fail(("%s has no lines: record it with cprof run %s"):format(named,
       profile.meta.joined and "--both --lines" or
       "--lines, --count or --sample"))

@@ -157,9 +157,9 @@ local function lines(view)
   local f, p = view.row.func, view.profile
   if f.kind ~= "Lua" and f.kind ~= "main" then return end
   view.page:gap()
-  if p.meta.labels then view.page:line(recorded.all_labels)
-  elseif not recorded.recorded(p) then
-    view.page:line("no lines were recorded; record them with cprof run " ..
+  if not recorded.recorded(p) then
+    view.page:line(p.meta.labels and recorded.all_labels or
+      "no lines were recorded; record them with cprof run " ..
       (p.meta.joined and "--both --lines" or "--lines"))
   elseif f.source == "=?" then
     view.page:line "its code is stripped: it has no lines"

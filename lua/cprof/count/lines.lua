@@ -347,13 +347,13 @@ function lines.attach(p, counted, sources)
   p.lines_ran = once(function() return ran(p, counted) end)
 end
 
----Does a profile have lines? A part under labels has none: lines are recorded
----for all labels together.
+---Does a profile have lines? A part under labels has none, unless it is of
+---samples that have times: lines are recorded for all labels together.
 ---@param p cprof.Profile
 ---@return boolean
 function lines.recorded(p)
-  return not p.meta.labels and (p.meta.mode == "line" or
-    p.meta.mode == "count" or p.samples ~= nil)
+  if p.meta.labels then return p.samples and next(p.sources) ~= nil end
+  return p.meta.mode == "line" or p.meta.mode == "count" or p.samples ~= nil
 end
 
 ---The sentence that says why a part under labels has no lines.

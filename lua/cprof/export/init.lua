@@ -114,7 +114,7 @@ function export.unfit(profile, row)
   if row.branches and mode ~= "count" then
     return ('format %%s needs a profile of mode "count", this one has mode ' ..
       '"%s"; record with start { mode = "count" }'):format(mode)
-  elseif row.lines and profile.meta.labels then
+  elseif row.lines and profile.meta.labels and not profile.samples then
     return "format %s needs lines: " .. lines.all_labels
   elseif row.lines and (profile.samples or not lines.recorded(profile)) then
     return ('format %%s needs a profile of mode "line" or "count", this one ' ..

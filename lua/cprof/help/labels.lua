@@ -23,7 +23,7 @@ $ cprof labels run.cprof
 
 `cprof report` has a line for each key, such as `endpoint: /login 50.0 %, /search 27.8 %, (no label) 22.2 %`.
 
-`--label endpoint=/login` limits reports, trees, flame graphs, functions (`cprof show`), comparisons, exports and pages to what was recorded under this label: calls, times, and allocations of each function there. If the option is given several times, only what was recorded under all of these labels counts. Functions above the label stay in call paths, without calls and time of their own. Lines, durations of calls, tasks and frames are recorded for all labels together, so they are left out.
+`--label endpoint=/login` limits reports, trees, flame graphs, functions (`cprof show`), comparisons, exports and pages to what was recorded under this label: calls, times, and allocations of each function there. If the option is given several times, only what was recorded under all of these labels counts. Functions above the label stay in call paths, without calls and time of their own. Durations of calls, tasks and frames are recorded for all labels together, so they are left out; so are lines, except in mode `"sample"`.
 
 - A key consists of letters, digits, `_`, `.` and `-`. A value is a string, a number or a boolean. A label has at most 32 keys; an empty table opens no label.
 - Each value has call-tree nodes of its own, so use keys that have few values: the path of a request, not its number.
@@ -40,7 +40,7 @@ $ cprof labels run.cprof
 46.2ms  12.8 ±6.3       18  (no label)
 ```
 
-Ranges of time (`--from`, `--to`) have labels, too, and `cprof heatmap run.cprof '{endpoint=/login}'` draws when a label was set. Labels of samples need Lua's own structures (`cprof --version` says `internals: direct`): without them, as on 32-bit machines, mode `"sample"` has no labels.
+Ranges of time (`--from`, `--to`) have labels, too, and labels have lines: `cprof annotate --label endpoint=/login`. `cprof heatmap run.cprof '{endpoint=/login}'` draws when a label was set. Labels of samples need Lua's own structures (`cprof --version` says `internals: direct`): without them, as on 32-bit machines, mode `"sample"` has no labels.
 
 A label is a zone whose name is its keys and values, in order: `{endpoint=/login, user=guest}`. So C code opens a label as a zone with such a name: `cprof_entername(L, "{endpoint=/login}")`. In a name, a value needs quotes if it is a string that is empty, `true`, `false` or a number, or that has white space or one of `, = { } " \`. Within quotes, `\` stands before `"` and `\`.
 

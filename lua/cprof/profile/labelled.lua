@@ -4,6 +4,7 @@ local core = require "cprof.core"
 local labels = require "cprof.sandbox.later" "cprof.count.labels"
 local methods = require "cprof.sandbox.methods"
 local profile = require "cprof.profile"
+local range = require "cprof.profile.range"
 
 local labelled = {}
 
@@ -47,6 +48,23 @@ local function meta_of(p, nodes)
   return out
 end
 
+-- For each function, the counters of its instructions under labels, by the time
+-- axis of samples; nil: there is none, or it does not have all samples.
+local function counters_of(p, wanted)
+  local part = range.origin(p)
+  local of = part and part.of or p
+  local axis = profile.axis(of)
+  if not axis or not part and p.meta.axis_begins_ns then return nil end
+  local each, out = {}, {}
+  for i, f in ipairs(of.functions) do each[i] = f.counters or false end
+  local all = core.counters(axis, of.nodes, kept(of, wanted), each,
+    part and part.from, part and part.to)
+  for i = 1, #p.functions do
+    out[i] = all[part and part.functions[i] or i]
+  end
+  return out
+end
+
 ---The profile of what was recorded under all of these labels. nil and a
 ---message: there is nothing.
 ---@param p cprof.Profile
@@ -61,10 +79,13 @@ function labelled.profile(p, wanted)
   end
   local told = table.concat(words, ", ")
   local nodes, map = core.keep(p.nodes, kept(p, wanted), #p.functions)
+  local all, counters = counters_of(p, wanted), {}
+  for i, id in ipairs(map) do counters[i] = all and all[id] end
   local meta = meta_of(p, nodes)
   meta.labels = told
   local q = profile.new(function(f) return f.name, f.title end, nodes,
-    profile.records(p, map), meta, {}, {})
+    profile.records(p, map, counters), meta, {},
+    all and profile.sources(p) or {})
   local root = q.functions[nodes[1].func]
   if root[q.measure.all] == 0 and #map <= 2 then
     return nil, "nothing was recorded under " .. told
