@@ -403,8 +403,8 @@ CPROF_API lua_State *cprof_current (void);
 ** being recorded, or when out of memory. It takes little longer than
 ** reading the clock. While no state is being recorded, the macros only
 ** look at a flag. A zone that is never left ends with the C function
-** that Lua called, or with the zone around it. Mode "sample" has zones
-** only where meta.internals is "direct".
+** that Lua called, or with the zone around it. Mode "sample" needs
+** meta.internals to be "direct".
 */
 CPROF_API uint32_t cprof_enter (lua_State *L, cprof_Zone *zone);
 
@@ -418,7 +418,7 @@ CPROF_API uint32_t cprof_entername (lua_State *L, const char *name);
 /* Leaves a zone, and all zones that were entered in it. 0: does nothing. */
 CPROF_API void cprof_leave (lua_State *L, uint32_t mark);
 
-/* The number of states that are being recorded. */
+/* Number of recorded states. */
 CPROF_API volatile int cprof_recording_;
 
 /* }====================================================== */
