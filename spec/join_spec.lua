@@ -100,7 +100,7 @@ describe("cprof join", function()
     end
   end)
 
-  it("takes no zone for a part of a path: samples have none", function()
+  it("takes no zone for a part of a path if the times have none", function()
     local dir <close> = command.folder()
     local code = [[
       local zones = ...
@@ -128,6 +128,29 @@ describe("cprof join", function()
     assert.equal(300, values.login)
     assert.equal(300, values.list)
     assert.equal(600, sum(p, "burn", "self_ns"))
+  end)
+
+  it("takes zones for parts of a path if the times have zones, too", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      local profiler = require "cprof"
+      local function burn(us) pass(us) end
+      local function serve(name, us)
+        local _ <close> = profiler.label { endpoint = name }
+        burn(us)
+      end
+      serve("login", 300)
+      for _ = 1, 3 do serve("list", 50) end
+      burn(25)]])
+    local counts = standing(dir, "c.cprof", script)
+    local times = standing(dir, "t.cprof", script)
+    local p = join(dir, counts, times)
+    local values = {}
+    for _, row in ipairs(p.labels[1].values) do
+      values[row.value or ""] = { row.calls, row.total_ns }
+    end
+    assert.same({ login = { 1, 300 }, list = { 3, 150 }, [""] = { 0, 25 } },
+      values)
   end)
 
   it("gives time to the function where the path is not known", function()

@@ -71,24 +71,38 @@ static int64_t join_move (Merge *m, uint32_t counted, const uint32_t *group,
 
 
 /*
-** Moves times by path, and then by function. Zones are no part of a path: a run
-** that was sampled has none.
+** Moves times by path; 'zone' tells which functions are zones, which are no part
+** of a path; NULL: zones are, too. Returns the self time that was moved.
 */
-static void join_moveall (Merge *m, uint32_t counted, const uint32_t *zone,
-                          JoinShares *shares) {
+static int64_t join_movepaths (Merge *m, uint32_t counted,
+                               const uint32_t *zone) {
   uint32_t *path = memory_newzeroed(m->memory, uint32_t, merge_count(m) + 1);
-  uint32_t *func = memory_newzeroed(m->memory, uint32_t, merge_count(m) + 1);
-  uint32_t funcs = 0, i;
+  uint32_t i;
   Merge paths;
   merge_init(&paths, m->memory);
   for (i = MERGE_ROOT; i <= merge_count(m); i++) {
     const ProfileNode *n = merge_node(m, i);
-    path[i] = zone[n->func] ? path[n->parent]
+    path[i] = zone != NULL && zone[n->func] ? path[n->parent]
               : merge_enter(&paths, path[n->parent], n->func, 0);
-    func[i] = n->func;
+  }
+  return join_move(m, counted, path, merge_count(&paths) + 1);
+}
+
+
+/*
+** Moves times by path, and then by function. If the run that has the times has
+** zones, paths with zones come first; if not, they would get no time.
+*/
+static void join_moveall (Merge *m, uint32_t counted, const uint32_t *zone,
+                          int zones, JoinShares *shares) {
+  uint32_t *func = memory_newzeroed(m->memory, uint32_t, merge_count(m) + 1);
+  uint32_t funcs = 0, i;
+  for (i = MERGE_ROOT; i <= merge_count(m); i++) {
+    func[i] = merge_node(m, i)->func;
     if (func[i] >= funcs) funcs = func[i] + 1;
   }
-  shares->path += join_move(m, counted, path, merge_count(&paths) + 1);
+  if (zones) shares->path += join_movepaths(m, counted, NULL);
+  shares->path += join_movepaths(m, counted, zone);
   shares->function = join_move(m, counted, func, funcs);
   for (i = counted; i <= merge_count(m); i++)
     shares->none += merge_node(m, i)->self;
@@ -121,6 +135,7 @@ JoinShares join_trees (Merge *m, const JoinTree *calls, const JoinTree *times,
                        const uint32_t *zone) {
   JoinShares shares = ZEROS;
   uint32_t *to, counted, i;
+  int zones = 0;
   Merge both;
   merge_init(&both, m->memory);
   to = merge_places(&both, calls->nodes, calls->function);
@@ -128,10 +143,12 @@ JoinShares join_trees (Merge *m, const JoinTree *calls, const JoinTree *times,
   counted = merge_count(&both) + 1;
   to = merge_places(&both, times->nodes, times->function);
   merge_add(&both, times->nodes, to, MERGE_TIMES);
-  for (i = 0; i < times->nodes->count; i++)
+  for (i = 0; i < times->nodes->count; i++) {
+    if (zone[merge_node(&both, to[i])->func]) zones = 1;
     if (to[i] < counted && i != NODE_OVERHEAD)
       shares.path += times->nodes->list[i].self;
-  join_moveall(&both, counted, zone, &shares);
+  }
+  join_moveall(&both, counted, zone, zones, &shares);
   join_copy(m, &both, counted);
   return shares;
 }
