@@ -21,7 +21,8 @@ static void openzone_count (Recorder *r, const Frame *f, int opens) {
   uint64_t hash = ((uint64_t)(uintptr_t)f->ci ^
                    (uint64_t)f->is.func << 32) * 0x9E3779B97F4A7C15u;
   hash ^= hash >> 29;
-  r->zones->sum[slot] += opens ? hash : 0 - hash;
+  hash = opens ? hash : 0 - hash;
+  r->zones->sum[slot] = r->zones->sum[slot] + hash;
 }
 
 

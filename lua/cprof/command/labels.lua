@@ -55,7 +55,8 @@ function labels.call(parsed, fail)
     on:gap()
     on:note("max_nodes was reached: the labels of %s are not known, so %s " ..
       "time counts as (no label) (--max-nodes raises the limit)",
-      format.plural(profile.meta.truncated, "call"),
+      format.plural(profile.meta.truncated,
+        profile.samples and "sample" or "call"),
       profile.meta.truncated == 1 and "its" or "their")
   end
   input.print(on:text(), fail)
