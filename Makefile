@@ -380,11 +380,13 @@ pages: deps-browser
 	@$(MAKE) --no-print-directory $(B)/spec_host.so
 	@$(PATHS) $(LUA) spec/page/stall.lua $(B)/page
 	@$(PATHS) $(LUA) spec/page/tails.lua $(B)/page
+	@$(PATHS) $(LUA) spec/page/labelled.lua $(B)/page
 	@$(PATHS) $(LUA) spec/page/foreign.lua $(B)/page
 
 test-browser: pages
 	@$(PATHS) $(NODE_TEST) spec/page/browser.test.mjs \
 	  spec/page/heatmap.test.mjs spec/page/tails.test.mjs \
+	  spec/page/labelled.test.mjs \
 	  spec/page/foreign.test.mjs spec/page/live.test.mjs
 
 screenshot: pages

@@ -484,6 +484,7 @@ build = {
       ["cprof.html.heatgrid"] = "lua/cprof/html/heatgrid.js",
       ["cprof.html.heatmap"] = "lua/cprof/html/heatmap.js",
       ["cprof.html.icicle"] = "lua/cprof/html/icicle.js",
+      ["cprof.html.labelled"] = "lua/cprof/html/labelled.js",
       ["cprof.html.labels"] = "lua/cprof/html/labels.js",
       ["cprof.html.layers"] = "lua/cprof/html/layers.js",
       ["cprof.html.legend"] = "lua/cprof/html/legend.js",

@@ -15,6 +15,7 @@ import { Foreign, recognised } from "./foreign.js";
 import { frames } from "./frames.js";
 import { functions } from "./functions.js";
 import { heatmap } from "./heatmap.js";
+import { labelled, labelsOf } from "./labelled.js";
 import { overview } from "./overview.js";
 import { measures } from "./measures.js";
 import { named, ranged } from "./ranged.js";
@@ -77,6 +78,12 @@ const views = [
   { key: "tree", title: "Call tree", make: calltree },
   { key: "callgraph", title: "Call graph", make: callgraph },
   { key: "source", title: "Source", make: source, timed: true },
+  {
+    key: "labels",
+    title: "Labels",
+    make: labelled,
+    has: (m) => m.functions.some(labelsOf),
+  },
   {
     key: "slowest",
     title: "Slowest calls",
