@@ -719,6 +719,16 @@ if core.internals() == "direct" then
       assert.is_truthy(out:find("\nlabel: a=y (30.0ms of 100ms)\n", 1, true),
         out)
       assert.is_truthy(out:find("\n30 samples, ", 1, true), out)
+      out = command.cprof("heatmap", "--label", "a=y", "--width=1000", file)
+      assert.is_truthy(out:find("CPU time under a=y: . none", 1, true), out)
+      -- cells of 20 ms: 20 ms of x, 30 ms of y, which stand out, others
+      assert.is_truthy(out:find("\n +0ms %.%.%.%.\n +AAAA\n +%+%+%+%+\n" ..
+        " +%.%.%.%.\n"), out)
+      assert.is_truthy(out:find("cprof report --from 0.02s --to 0.04s " ..
+        "--label a=y", 1, true), out)
+      local _, err = command.cprof("heatmap", "--label", "a=z", file)
+      assert.equal("cprof heatmap: --label: no label has a=z; there are: " ..
+        "x, y\n", err)
     end)
   end)
 end

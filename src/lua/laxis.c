@@ -112,21 +112,39 @@ static uint8_t *laxis_below (lua_State *L, const AxisData *d,
 }
 
 
+/* Takes places out of 'of' whose node does not count, by { node -> does it? }. */
+static void laxis_within (lua_State *L, const AxisData *d, const Nodes *nodes,
+                          int arg, const Memory *m, uint8_t *of) {
+  const uint32_t *counts = lmemory_integers(L, arg, nodes->count, m);
+  uint32_t i;
+  for (i = 1; i < d->places; i++)
+    if (!counts[d->place[i].node]) of[i] = 0;
+}
+
+
 /*
 ** axis, from, ns, n; nodes, { function -> does it count, with its callees? } or
-** nothing: all do -> { running, waiting, paused, preempted, running, ... }: ns
-** of each stretch
+** nil: all do, { node -> does it count? } or nothing: all do -> { running,
+** waiting, paused, preempted, running, ... }: ns of each stretch
 */
 static int laxis_cells (lua_State *L) {
   Stretches s = laxis_stretches(L);
   Arena *a = lmemory_arena(L);
-  const uint8_t *of = NULL;
+  uint8_t *of = NULL;
   lua_Integer at = 0;
   RangeCell *cell = memory_newzeroed(&a->memory, RangeCell,
                                      (size_t)s.count + 1);
   uint32_t i;
   if (lua_istable(L, 6))
     of = laxis_below(L, s.axis, laxis_nodes(L, s.axis, 5), 6, &a->memory);
+  if (lua_istable(L, 7)) {
+    size_t n = (size_t)s.axis->places + 1;
+    if (of == NULL) {
+      of = memory_new(&a->memory, uint8_t, n);
+      memset(of, 1, n);
+    }
+    laxis_within(L, s.axis, laxis_nodes(L, s.axis, 5), 7, &a->memory, of);
+  }
   range_cells(s.axis, s.from, s.ns, of, cell, s.count);
   lua_createtable(L, (int)s.count * 4, 0);
   for (i = 0; i < s.count; i++) {

@@ -5,6 +5,7 @@ local find = require "cprof.report.find"
 local format = require "cprof.text.format"
 local graph = require "cprof.count.graph"
 local input = require "cprof.command.input"
+local labelled = require "cprof.command.labelled"
 local page = require "cprof.report.page"
 local period = require "cprof.command.period"
 local picture = require "cprof.report.heatmap"
@@ -30,7 +31,7 @@ local heatmap = {
     { "--limit N", "List the N stretches of time that stand out most, in " ..
       "chronological order.", type = "integer",
       min = 1, default = 5 },
-    period.options, input.page, input.links,
+    period.options, labelled.option, input.page, input.links,
   },
 }
 
@@ -47,6 +48,7 @@ function heatmap.call(parsed, fail)
     parsed["function"], fail)
   local profile = input.load(file, fail, nil, true)
   local from, to = period.bounds(profile, parsed, fail)
+  local label = labelled.nodes(profile, parsed, fail)
   local row, why
   if wanted then
     row, why = find((graph.functions(profile)), wanted)
@@ -54,10 +56,12 @@ function heatmap.call(parsed, fail)
   end
   local on = page.new(parsed, profile)
   head(on, profile, from, to, not period.given(parsed))
-  local most = picture.show(on, profile, from, to, parsed.limit, row)
+  local most = picture.show(on, profile, from, to, parsed.limit, row, label)
   if most and not on.markdown then
     on:gap()
-    on:line(("Next: cprof report %s%s"):format(cells.words(most),
+    local words = labelled.words(parsed)
+    table.insert(words, 1, cells.words(most))
+    on:line(("Next: cprof report %s%s"):format(table.concat(words, " "),
       file and file ~= "-" and " " .. terminal.quote(file) or ""))
   end
   input.print(on:text(), fail)

@@ -30,6 +30,18 @@ function option.of(profile, parsed, fail)
   return part --[[@as cprof.Profile]]
 end
 
+---The nodes that options ask for, with the labels as a text; nil: all.
+---@param profile cprof.Profile
+---@param parsed table
+---@param fail fun(message: string)
+---@return { told: string, nodes: boolean[] }?
+function option.nodes(profile, parsed, fail)
+  if #(parsed.label or {}) == 0 then return nil end
+  local nodes, told = labelled.nodes(profile, parsed.label)
+  if not nodes then fail("--label: " .. told) end
+  return { nodes = nodes --[[@as boolean[] ]], told = told }
+end
+
 ---The option as words for another command.
 ---@param parsed table
 ---@return string[]

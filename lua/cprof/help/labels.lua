@@ -40,7 +40,7 @@ $ cprof labels run.cprof
 46.2ms  12.8 ±6.3       18  (no label)
 ```
 
-Ranges of time (`--from`, `--to`) have labels, too, and labels have lines: `cprof annotate --label endpoint=/login`. `cprof heatmap run.cprof '{endpoint=/login}'` draws when a label was set. Labels of samples need Lua's own structures (`cprof --version` says `internals: direct`): without them, as on 32-bit machines, mode `"sample"` has no labels.
+Ranges of time (`--from`, `--to`) have labels, too. With `--label`, `cprof annotate` shows lines, and `cprof heatmap` draws when the program worked under the label. Labels of samples need Lua's own structures (`cprof --version` says `internals: direct`): without them, as on 32-bit machines, mode `"sample"` has no labels.
 
 A label is a zone whose name is its keys and values, in order: `{endpoint=/login, user=guest}`. So C code opens a label as a zone with such a name: `cprof_entername(L, "{endpoint=/login}")`. In a name, a value needs quotes if it is a string that is empty, `true`, `false` or a number, or that has white space or one of `, = { } " \`. Within quotes, `\` stands before `"` and `\`.
 

@@ -57,14 +57,15 @@ end
 ---@param most integer     number of columns
 ---@param of? table<integer, boolean>  which functions count, with what they
 ---    call; nil: all, with their CPU time
+---@param nodes? table<integer, boolean>  which nodes count; nil: all
 ---@return cprof.Cells
-function cells.of(p, first, to, most, of)
+function cells.of(p, first, to, most, of, nodes)
   local column, rows, columns = zoom(p, first, to, most)
   local from, ns = first // column * column, column // rows
   local out = { from = from, first = first, to = to, ns = ns, rows = rows,
     columns = columns }
   local sums = core.axis_cells(profile.axis(p), from, ns, rows * columns,
-    p.nodes, of)
+    p.nodes, of, nodes)
   for i = 1, rows * columns do
     local at = from + (i - 1) * ns
     local run, wait, paused, preempted = table.unpack(sums, i * 4 - 3, i * 4)

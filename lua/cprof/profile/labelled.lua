@@ -65,20 +65,31 @@ local function counters_of(p, wanted)
   return out
 end
 
----The profile of what was recorded under all of these labels. nil and a
----message: there is nothing.
+---For each node, whether it is under all of these labels, and the labels as a
+---text. nil and a message: there is no such label.
 ---@param p cprof.Profile
 ---@param wanted cprof.WantedLabel[]
----@return cprof.Profile?, string?
-function labelled.profile(p, wanted)
+---@return boolean[]?
+---@return string
+function labelled.nodes(p, wanted)
   local words = {}
   for i, pair in ipairs(wanted) do
     local why = labels.missing(p, pair[1], pair[2])
     if why then return nil, why end
     words[i] = pair[1] .. "=" .. pair[2]
   end
-  local told = table.concat(words, ", ")
-  local nodes, map = core.keep(p.nodes, kept(p, wanted), #p.functions)
+  return kept(p, wanted), table.concat(words, ", ")
+end
+
+---The profile of what was recorded under all of these labels. nil and a
+---message: there is nothing.
+---@param p cprof.Profile
+---@param wanted cprof.WantedLabel[]
+---@return cprof.Profile?, string?
+function labelled.profile(p, wanted)
+  local keep, told = labelled.nodes(p, wanted)
+  if not keep then return nil, told end
+  local nodes, map = core.keep(p.nodes, keep, #p.functions)
   local all, counters = counters_of(p, wanted), {}
   for i, id in ipairs(map) do counters[i] = all and all[id] end
   local meta = meta_of(p, nodes)

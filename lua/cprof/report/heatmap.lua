@@ -88,7 +88,7 @@ end
 
 local function percent(x) return ("%.0f %%"):format(x * 100) end
 
-local function table_of(of_function)
+local function table_of(of_function, of_label)
   local list = {
     { title = "", cell = function(_, s) return s.letter end },
     { title = "from", cell = function(_, s) return range.told(s.from) end },
@@ -96,7 +96,7 @@ local function table_of(of_function)
     { title = of_function and "time" or "CPU",
       cell = function(_, s) return percent(s.share) end },
   }
-  if of_function then return list end
+  if of_function or of_label then return list end
   return table.move({
     { title = "of stretch", rank = 3, optional = true, cell = function(_, s)
       return s.part and percent(s.part) or ""
@@ -120,31 +120,34 @@ end
 ---@param to integer       ns
 ---@param limit integer    of stretches to list
 ---@param row_of? cprof.Row  only what this function, and what it calls, took
+---@param label? { told: string, nodes: boolean[] }  only what was recorded under
+---    this label, in these nodes
 ---@return cprof.Stretch?    the one that stands out most
-function heatmap.show(page, p, from, to, limit, row_of)
+function heatmap.show(page, p, from, to, limit, row_of, label)
   local of
   if row_of then
     of = {}
     for i, f in ipairs(p.functions) do of[i] = f.title == row_of.title end
   end
   local width = page.width < math.huge and page.width or usual
-  local grid = cells.of(p, from, to, width - margin, of)
+  local grid = cells.of(p, from, to, width - margin, of, label and label.nodes)
   local stretches, more = cells.stretches(p, grid, math.min(limit, 26),
-    of ~= nil)
+    of ~= nil or label ~= nil)
   local most = stretches[1]
   table.sort(stretches, order "from")
-  page:line(("each column is %s, each cell %s; %s: %s none, %s little, %s " ..
+  page:line(("each column is %s, each cell %s; %s%s: %s none, %s little, %s " ..
     "all of the cell; blank: not recorded, or other programs had the " ..
     "processor"):format(
     short(grid.ns * grid.rows), short(grid.ns),
     row_of and "the time of " .. format.plain(row_of.func.name) or "CPU time",
+    label and " under " .. format.plain(label.told) or "",
     ramp:sub(1, 1), ramp:sub(2, 2), ramp:sub(-1)))
   page:gap()
   picture(page, grid, stretches)
   page:gap()
   if #stretches == 0 then page:line "nothing stands out"
   else
-    local list = table_of(row_of ~= nil)
+    local list = table_of(row_of ~= nil, label ~= nil)
     page:table(list, columns.rows(page, list, stretches))
     if more > 0 then page:rest(("… %d more"):format(more)) end
   end
