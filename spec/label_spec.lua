@@ -533,7 +533,7 @@ if core.internals() == "direct" then
         local _ <close> = profiler.label { a = 1 }
         busy(1)
         profiler.pause()
-        local inner <close> = profiler.label { a = 2 }
+        local _ <close> = profiler.label { a = 2 }
         busy(5)
         profiler.resume()
         busy(2)
@@ -634,7 +634,7 @@ if core.internals() == "direct" then
         samples(2)
         profiler.leave "inner"
         samples(3)
-        _, why = pcall(mistaken)
+        why = select(2, pcall(mistaken))
         profiler.leave "outer"
         profiler.leave "outer"  -- may have been entered before the recording
         inside(4)

@@ -112,7 +112,7 @@ static uint8_t *laxis_below (lua_State *L, const AxisData *d,
 }
 
 
-/* Takes places out of 'of' whose node does not count, by { node -> does it? }. */
+/* Clears 'of' for places whose node does not count, by { node -> does it? }. */
 static void laxis_within (lua_State *L, const AxisData *d, const Nodes *nodes,
                           int arg, const Memory *m, uint8_t *of) {
   const uint32_t *counts = lmemory_integers(L, arg, nodes->count, m);

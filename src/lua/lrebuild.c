@@ -498,7 +498,7 @@ static int lrebuild_range (lua_State *L) {
   return 8;
 }
 
-/* Pushes { function -> counters of what 'g' has, or false }, for those at 'arg'. */
+/* Pushes { function -> its counters, or false } of what 'g' has, like 'arg'. */
 static void range_pushcounters (lua_State *L, const Ranging *g, int arg,
                                 uint32_t functions) {
   uint32_t i;

@@ -71,8 +71,8 @@ static int64_t join_move (Merge *m, uint32_t counted, const uint32_t *group,
 
 
 /*
-** Moves times by path; 'zone' tells which functions are zones, which are no part
-** of a path; NULL: zones are, too. Returns the self time that was moved.
+** Moves times by path; 'zone' tells which functions are zones, which are no
+** part of a path; NULL: zones are, too. Returns the self time that was moved.
 */
 static int64_t join_movepaths (Merge *m, uint32_t counted,
                                const uint32_t *zone) {

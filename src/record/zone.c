@@ -140,8 +140,8 @@ static int zone_named (const Recorder *r, const Frame *f, const char *name,
 
 
 /*
-** 'zone_leave' in mode "sample". If the call has no zone, it may have entered it
-** before recording began.
+** 'zone_leave' in mode "sample". If the call has no zone, it may have entered
+** it before recording began.
 */
 static ZoneResult zone_leaveopen (Recorder *r, lua_State *L, const char *name,
                                   size_t length, uint32_t *open) {

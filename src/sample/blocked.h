@@ -27,10 +27,10 @@ typedef struct BlockedWait {
 
 /*
 ** Returns a hash of what runs in a state: its coroutines from the main thread
-** on, their functions, the instruction that each is at, and its open zones. The thread that
-** runs the state must wait, or be the caller: the hash of a stack that changes
-** meanwhile means nothing. 0: the stack is too deep, or cannot be read. Locks
-** and allocates nothing.
+** on, their functions, the instruction that each is at, and its open zones.
+** The thread that runs the state must wait, or be the caller: the hash of a
+** stack that changes meanwhile means nothing. 0: the stack is too deep, or
+** cannot be read. Locks and allocates nothing.
 */
 CPROF_I uint64_t blocked_stack (const Running *r, const OpenZones *z);
 

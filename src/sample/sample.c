@@ -368,8 +368,8 @@ static int sample_when (const Sampler *s, uint64_t now, const Node *node,
 
 /*
 ** The function that has opened the zone 'n', as the tree tells; if it is none,
-** that of the node. Reads the tree's copy in memory: the node itself may be in a
-** file, which another program may overwrite.
+** that of the node. Reads the tree's copy in memory: the node itself may be in
+** a file, which another program may overwrite.
 */
 static uint32_t sample_owner (const Sampler *s, const Node *n) {
   const Recording *r = &s->recorder->recording;
@@ -382,8 +382,8 @@ static uint32_t sample_owner (const Sampler *s, const Node *n) {
 
 /*
 ** The 'at' of an AxisPlace, for a sample at that event. Where a zone is within
-** itself, and recursion folds, the node tells another function than the one that
-** runs; then no instruction is told.
+** itself, and recursion folds, the node tells another function than the one
+** that runs; then no instruction is told.
 */
 static uint32_t sample_at (const Sampler *s, const Unwound *x, int event) {
   if (x->instructions == NULL || sample_owner(s, x->node) != x->func) return 0;

@@ -10,7 +10,7 @@ local lines = require "cprof.count.lines"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.source.name"
 local order = require "cprof.text.order"
-local rows = require "cprof.count.rows"
+local row_kinds = require "cprof.count.rows"
 local source = require "cprof.annotate.source"
 
 local functions = {}
@@ -68,7 +68,7 @@ local function zones_of(view)
   for i = 1, #p.nodes do
     local parent, func, _, _, ns = core.node(p.nodes, i)
     local f = p.functions[func]
-    local zone = f.kind == "zone" and not rows.collector(f)
+    local zone = f.kind == "zone" and not row_kinds.collector(f)
     owner[i] = zone and owner[parent] or func
     local by = zone and p.functions[owner[i]]
     if by and functions.has_lines(p, { func = by, title = by.title }) then

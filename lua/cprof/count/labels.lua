@@ -117,8 +117,8 @@ end
 
 ---@class cprof.LabelRow   what was recorded under a value of a key
 ---@field value? string    nil: under none
----@field count integer    how often such a label began; in mode "sample", how many
----    samples are under it
+---@field count integer    how often such a label began; in mode "sample", the
+---    samples under it
 ---@field total integer    of the profile's measure; adds up to all of it
 ---@field total_wait integer  the part of total that is waiting
 
@@ -207,7 +207,7 @@ end
 
 ---@class cprof.LabelValue
 ---@field value? string      as text; nil: under none
----@field calls? integer     how often such a label began; not in mode "sample"
+---@field calls? integer    how often such a label began; not in mode "sample"
 ---@field samples? integer   mode "sample": samples under it
 ---@field total_ns? integer  not in mode "count"; of all values together, the
 ---    profile's program_ns

@@ -120,8 +120,8 @@ end
 ---@param to integer       ns
 ---@param limit integer    of stretches to list
 ---@param row_of? cprof.Row  only what this function, and what it calls, took
----@param label? { told: string, nodes: boolean[] }  only what was recorded under
----    this label, in these nodes
+---@param label? { told: string, nodes: boolean[] }  only what was recorded
+---    under this label, in these nodes
 ---@return cprof.Stretch?    the one that stands out most
 function heatmap.show(page, p, from, to, limit, row_of, label)
   local of
