@@ -1,6 +1,7 @@
 /*
 ** Reads Lua's own structures: which function a CallInfo runs, who called
-** it, and at which instruction it is. Nothing else in cprof reads them.
+** it, and at which instruction it is. Can also mark a call. Nothing else in
+** cprof reads or writes them.
 **
 ** The offsets are those of 64-bit builds of Lua 5.4.0 to 5.5.0. Lua does
 ** not promise them, so 'internals_usable' tests them first: with functions
