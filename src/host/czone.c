@@ -35,21 +35,29 @@ static Hot *czone_find (lua_State *L) {
 }
 
 
+/* Sets the function of a zone in '*z', if need be. 0: out of memory. */
+static int czone_known (Hot *h, cprof_Zone *z) {
+  Functions *fs = &h->recorder->recording.functions;
+  size_t length;
+  const Function *f;
+  if (z->epoch == h->epoch) return 1;
+  length = strlen(z->name);
+  f = functions_zone(fs, z->name, length, length);
+  if (f == NULL) return 0;
+  z->func = f->id;
+  z->epoch = h->epoch;
+  return 1;
+}
+
+
 /*
 ** Finds or adds the node of a zone under 'parent', and caches it in '*z'.
 ** NULL: out of memory.
 */
 static COLD Node *czone_node (Hot *h, Node *parent, cprof_Zone *z) {
-  Recording *r = &h->recorder->recording;
   Node *n;
-  if (z->epoch != h->epoch) {
-    size_t length = strlen(z->name);
-    const Function *f = functions_zone(&r->functions, z->name, length, length);
-    if (f == NULL) return NULL;
-    z->func = f->id;
-    z->epoch = h->epoch;
-  }
-  n = tree_enter(&r->tree, parent, z->func, 0);
+  if (!czone_known(h, z)) return NULL;
+  n = tree_enter(&h->recorder->recording.tree, parent, z->func, 0);
   z->parent = parent;
   z->node = n;
   return n;
@@ -86,14 +94,12 @@ static Recorder *czone_sampling (lua_State *L) {
 
 
 /* Enters a zone in mode "sample". 0: it was not entered. */
-static uint32_t czone_open (lua_State *L, const char *name) {
+static uint32_t czone_open (lua_State *L, cprof_Zone *z) {
   Recorder *r = czone_sampling(L);
-  size_t length = strlen(name);
-  const Function *f;
   uint32_t mark = 0;
   if (r == NULL) return 0;
-  f = functions_zone(&r->recording.functions, name, length, length);
-  if (f == NULL || !openzone_open(r, L, internals_running(L), f->id, &mark))
+  if (!czone_known(r->hot, z) ||
+      !openzone_open(r, L, internals_running(L), z->func, &mark))
     recorder_nomemory(r);
   nogc_settle(r->hot, L);
   return mark;
@@ -108,7 +114,7 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   Node *n;
   if (!CPROF_RECORDING_) return 0;
   if (unlikely(h->L != L) && (h = czone_find(L)) == NULL)
-    return czone_open(L, zone->name);
+    return czone_open(L, zone);
   f = h->top;
   if (unlikely(f->ci != (lua_getstack(L, 0, &ar) ? ar.i_ci : NULL))) {
     if (!coroutine_here(h->recorder, L)) return czone_nomemory(h, L);
