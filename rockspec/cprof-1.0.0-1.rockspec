@@ -431,6 +431,7 @@ build = {
     ["cprof.top.keys"] = "lua/cprof/top/keys.lua",
     ["cprof.top.loop"] = "lua/cprof/top/loop.lua",
     ["cprof.top.model"] = "lua/cprof/top/model.lua",
+    ["cprof.top.past"] = "lua/cprof/top/past.lua",
     ["cprof.top.screen"] = "lua/cprof/top/screen.lua",
     ["cprof.top.source"] = "lua/cprof/top/source.lua",
     ["cprof.top.texts"] = "lua/cprof/top/texts.lua",
