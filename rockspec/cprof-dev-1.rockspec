@@ -300,6 +300,7 @@ build = {
     ["cprof.help"] = "lua/cprof/help/init.lua",
     ["cprof.help.labels"] = "lua/cprof/help/labels.lua",
     ["cprof.help.library"] = "lua/cprof/help/library.lua",
+    ["cprof.help.memory"] = "lua/cprof/help/memory.lua",
     ["cprof.help.names"] = "lua/cprof/help/names.lua",
     ["cprof.help.page"] = "lua/cprof/help/page.lua",
     ["cprof.help.patterns"] = "lua/cprof/help/patterns.lua",

@@ -341,14 +341,16 @@ end)
 
 describe("cprof top's past", function()
   -- looks once a second, each time after one more call of `branch`
-  local function looks(look, from, to)
-    for i = from, to do
+  local function looks(look, first, last)
+    for i = first, last do
       run(branch, i)
       look(1)
     end
   end
 
-  local function sum(from, to) return (from + to) * (to - from + 1) // 2 end
+  local function sum(first, last)
+    return (first + last) * (last - first + 1) // 2
+  end
 
   it("is shown by keys, which lead back to now", function()
     watched(function(m, look)

@@ -345,8 +345,8 @@ local function show_past(self, from, to)
     self.message = "there is no past yet: top has looked only once"
     return
   end
-  local move = math.max(now.at - lasted - from, 0) - math.max(to - now.at, 0)
-  seen:show_range(from + move, to + move)
+  local by = math.max(now.at - lasted - from, 0) - math.max(to - now.at, 0)
+  seen:show_range(from + by, to + by)
   show_figures(self)
 end
 
