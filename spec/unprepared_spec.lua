@@ -294,6 +294,12 @@ describe("a program that is sampled from outside", function()
     assert.equal(p.samples, read.self_samples)
     assert.equal(read.self_ns, p.measure.whole)
     assert.is_true(read.self_wait_ns > 0)
+    local text = p:report { measure = "cpu" }
+    assert.is_truthy(text:find(("\nnone of %d samples found the program " ..
+      "computing: where the time went is not known"):format(p.samples), 1,
+      true), text)
+    assert.is_truthy(text:find((" %% of %d looks gave"):format(p.samples +
+      figures.dropped), 1, true), text)
     local cpu, left = record(program.pid, 50, { clock = "cpu" })
     assert.equal(0, cpu.samples)
     assert.is_true(left.left >= 50)
