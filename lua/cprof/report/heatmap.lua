@@ -156,7 +156,7 @@ local function table_of(of_function)
   }
   if of_function then return list end
   return table.move({
-    { title = "of stretch", rank = 3, optional = true, cell = function(_, s)
+    { title = "of stretch", rank = 4, optional = true, cell = function(_, s)
       return s.part and percent(s.part) or ""
     end },
     { title = "of recording", rank = 2, optional = true, cell = function(_, s)
@@ -168,7 +168,7 @@ local function table_of(of_function)
     columns.of { "defined", rank = 1, cell = function(on, s)
       return s.func and columns.of { "defined" }.cell(on, s) or ""
     end },
-    { title = "again from", left = true, optional = true, rank = 4,
+    { title = "again from", left = true, optional = true, rank = 3,
       cell = function(_, s) return again(s) end },
   }, 1, 5, #list + 1, list)
 end
