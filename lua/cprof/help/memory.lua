@@ -2,13 +2,13 @@ return {
   title = "Memory",
   summary = "who allocates, and what stays in use",
   text = [[
-| to know | record with | then |
-|---|---|---|
-| what makes garbage | `cprof run --memory` | `cprof report --measure alloc`, `cprof annotate --measure alloc` |
-| what stays in use, such as a leak | `cprof run --memory=live` | `cprof report --measure live`, `cprof annotate --measure live` |
-| what was in use when memory use was greatest | `cprof run --memory=live` | `cprof report --measure peak` |
-| what the garbage collector costs | `cprof run --gc` | `cprof report`: the function `(garbage collector)` |
-| any of the first three, at little cost | `cprof run --sample --memory=live` | the same commands; all figures are estimates |
+| to know | |
+|---|---|
+| what makes garbage | record with `cprof run --memory`; then `cprof report --measure alloc` has functions, and `cprof annotate --measure alloc` has lines |
+| what stays in use, such as a leak | record with `cprof run --memory=live`; then the same with `--measure live` |
+| what was in use when memory use was greatest | record with `cprof run --memory=live`; then `cprof report --measure peak` |
+| what the garbage collector costs | record with `cprof run --gc`; then `cprof report` has it as the function `(garbage collector)` |
+| the first three, at little cost | record with `cprof run --sample --memory=live`; all figures are estimates |
 
 `cprof tree`, `cprof flame` and `cprof diff` have `--measure`, too, and the page of `cprof html` has a view Memory. In a program, `memory` and `gc` are options of `start` ([Recording](#recording)).
 
@@ -50,7 +50,7 @@ heap: ▂▂▂▂▃▃▃▃▃▃▃▃▅▅▅▅▅▅▆▆▆▆▆▇�
 - *self* is what the function has allocated itself and is still in use; *alloc*, all that it has allocated.
 - The report says who allocated a block, not who refers to it. Callers (`cprof tree --measure live`) and lines (`cprof annotate --measure live`) lead to where it is kept: here, `sessions[id] = …`.
 - A block is in use until the collector has freed it, so garbage counts, too. To leave it out, call `collectgarbage()` where the recording ends.
-- `--memory=live` estimates what is in use from blocks that it samples, one per 512 KB on average. It is meant for programs that use some hundred MB. `--memory=all` counts all blocks, as above; each takes some 64 bytes more while it is in use.
+- `--memory=live` estimates what is in use from blocks that it samples, one per 512 KB on average: good for programs that use some hundred MB. For smaller ones, `--memory=all` counts all blocks, as above; each takes some 64 bytes more while it is in use.
 - To find out what grows in a program that runs on, save two snapshots and compare them: `profiler.snapshot():save "1.cprof"`, some time later `"2.cprof"`, and `cprof diff --measure live 1.cprof 2.cprof`. `cprof serve` shows the size of the heap while the program runs.
 
 **Allocations.** An *allocation* is a request for memory that was granted: a new block, or one that grows. Its bytes are those of the new block, or those by which the block grew.
