@@ -673,7 +673,10 @@ describe("cprof top's keys", function()
     end
     m:key "?"
     local told = {}
-    for _, item in ipairs(m.view.list(m)) do told[#told + 1] = item[1] end
+    for _, item in ipairs(m.view.list(m)) do
+      told[#told + 1] = item[1]
+      assert.is_true(format.width(item[1]) <= 80, item[1])
+    end
     told = table.concat(told, "\n")
     for _, binding in ipairs(keys.bindings) do
       if binding[4] then

@@ -196,12 +196,15 @@ local function tabs(m, line)
   line:right(text, m.paused and "bad" or m.history.range and "bold" or nil)
 end
 
--- where the bars of the past begin on the screen, counted from 0, how many
--- there are, and the seconds of each
+-- the least width of a screen whose line of the past says what it is about
+local titled <const> = 60
+
+-- how many bars the past has, the seconds of each, and how many columns of the
+-- screen are before the first one
 local function bars(m)
-  local from = m.width >= 60 and 18 or 9
+  local from = m.width >= titled and 21 or 12
   local count = math.max(m.width - from - 5, 1)
-  return from, count, math.max(m.history:lasted() / count, m.interval)
+  return count, math.max(m.history:lasted() / count, m.interval), from
 end
 
 ---The times from which and to which a bar of the past goes.
@@ -210,7 +213,7 @@ end
 ---@return number from
 ---@return number to
 function frame.times(m, x)
-  local from, count, step = bars(m)
+  local count, step, from = bars(m)
   local bar = math.max(1, math.min(x - from, count))
   local to = m.history:now().at - (count - bar) * step
   return to - step, to
@@ -219,12 +222,11 @@ end
 -- The line of the past: bars for what the program did from one time to the
 -- next. Those of the range that is shown are marked.
 local function past(m, line)
-  local from, count, step = bars(m)
-  local title, course = m.history:course(count, step)
+  local count, step = bars(m)
+  local what, course = m.history:course(count, step)
   local of, now = m.history.range, m.history:now().at
-  line:add(format.right(seconds(count * step), 8), "dim")
-  if from > 9 then line:add(" " .. format.left(title, 8), "dim") end
-  line:add " "
+  if m.width >= titled then line:add(format.left(what, 9), "dim") end
+  line:add(format.right(seconds(count * step) .. " ago", 11), "dim"):add " "
   for i, share in ipairs(course) do
     local to = now - (count - i) * step
     local inside = of and to > of.first.at + step / 100 and
