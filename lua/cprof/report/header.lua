@@ -46,19 +46,19 @@ local function uncertain(profile, page)
   end
   local fault = meta.mode == "line" and release.line_fault(meta.lua_release)
   if fault then page:note("%s", fault) end
-  local recorded = measures.recorded(meta)
+  local recorded, advice = measures.recorded(meta), more_exact[meta.mode] or ""
   if meta.overhead_ns * 5 > recorded * 3 and
      meta.overhead_ns > too_short then
     page:note("overhead was %s %% of the time; its estimate may be off by a " ..
       "quarter, and so the sum of all times by %s%s",
       format.percent(meta.overhead_ns, recorded),
-      format.time(meta.overhead_ns // 4), more_exact[meta.mode] or "")
+      format.time(meta.overhead_ns // 4), advice)
+    advice = ""
   end
   local whole = (profile.recorded or profile).measure.whole
   if meta.clamped_ns * 100 > whole and meta.overhead_ns > too_short then
     page:note("the overhead estimate exceeds the measured time by %s, so " ..
-      "small times are rough%s", format.time(meta.clamped_ns),
-      more_exact[meta.mode] or "")
+      "small times are rough%s", format.time(meta.clamped_ns), advice)
   end
   if meta.preempted_unknown then
     page:note("this system does not say when other programs had the " ..
