@@ -346,7 +346,7 @@ describe("cprof heatmap", function()
     assert.is_nil(command.cprof("heatmap", "--limit=1", path):find "\nB ")
   end)
 
-  it("lists the longest stalls in the order of time", function()
+  it("lists each cause once, with its times", function()
     local dir <close> = command.folder()
     local path = dir:file "x.cprof"
     assert(driven.known(function()
@@ -360,12 +360,19 @@ describe("cprof heatmap", function()
         end
       end
     end):save(path))
-    local out = command.cprof("heatmap", "--limit=3", path)
-    local list = {}
-    for letter, from in out:gmatch "\n([A-Z]) +([%d.]+s)" do
-      list[#list + 1] = letter .. " " .. from
+    local function causes(out)
+      local list = {}
+      for letter, from, again in out:gmatch
+        "\n([A-Z]) +([%d.]+s) [^\n]-:%d+([^\n]*)" do
+        list[#list + 1] = letter .. " " .. from .. again
+      end
+      return list
     end
-    assert.same({ "A 1s", "B 2.18s", "C 4.5s" }, list)
+    local out = command.cprof("heatmap", path)
+    assert.same({ "A 1s  4.5s", "B 2.18s  3.46s" }, causes(out), out)
+    assert.is_truthy(out:find("  again from\n", 1, true), out)
+    out = command.cprof("heatmap", "--limit=1", path)
+    assert.same({ "A 2.18s  3.46s" }, causes(out), out)
     assert.is_truthy(out:find("\n… 1 more\n", 1, true), out)
     assert.is_truthy(out:find("\nNext: cprof report --from 2.18s --to 2.48s ",
       1, true), out)

@@ -66,11 +66,35 @@ describe("cprof help", function()
     local out, err, status = command.cprof("help", "reprots")
     assert.equal("", out)
     assert.equal(2, status)
-    local _, near = command.cprof("help", "memory")
-    assert.is_truthy(near:find("unknown topic 'memory', but it is in: " ..
-      "recording, ", 1, true), near)
+    local _, near = command.cprof("help", "allocation")
+    assert.is_truthy(near:find("unknown topic 'allocation', but it is in: " ..
+      "memory, ", 1, true), near)
     assert.is_truthy(err:find("unknown topic 'reprots'; valid topics: library",
       1, true))
+  end)
+
+  it("shows what its program with a leak prints", function()
+    local text = help.topic "memory".text
+    local dir <close> = command.folder()
+    local path = dir:file("server.lua", text:match "```lua\n(.-)```")
+    local out
+    for line in text:gmatch "\n%$ cprof ([^\n]+)" do
+      local words = {}
+      for word in line:gmatch "%g+" do
+        words[#words + 1] = word == "server.lua" and path or word
+      end
+      out = command.cprof(table.unpack(words))
+    end
+    -- the sizes of blocks depend on the release of Lua, and on pointers
+    local sized <const> = _VERSION == "Lua 5.4" and string.packsize "T" == 8
+    for _, name in ipairs { "new_session", "handle" } do
+      local row <const> = "\n *([%d.]+ %u?B) .-( [%d,]+ +[%d,]+  " .. name ..
+        "  )%g*server.lua:%d+\n"
+      local size, counted = text:match(row)
+      local now, same = out:match(row)
+      assert.equal(counted, same)
+      if sized then assert.equal(size, now) end
+    end
   end)
 
   it("explains what headers and columns say", function()

@@ -353,6 +353,10 @@ describe("a page", function()
     assert.is_true(of.wait.total[i] > 149000000)
     assert.equal(153000000, of.wait.total[i] + of.cpu.total[i])
     assert.is_nil(header.memory)
+    -- the page has no options
+    assert.is_truthy(table.concat(header.notes, "\n"):find(
+      "most of the time was waiting: the choice CPU, above, leaves it out", 1,
+      true))
   end)
 
   it("has CPU and waiting time by line", function()

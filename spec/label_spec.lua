@@ -177,6 +177,20 @@ describe("labels", function()
     assert.equal(2, #p.labels)
   end)
 
+  it("are one value where their texts are the same", function()
+    local p = driven.parts(function()
+      for _, value in ipairs { true, "true", "true" } do
+        local _ <close> = profiler.label { a = value }
+        driven.pass(ms)
+      end
+    end)
+    assert.equal("true 3 3; (no label) 0 0", split(p, "a"))
+    assert.equal("true 3 3; (no label) 0 0", split(p:labelled { a = true },
+      "a"))
+    assert.equal(1, helper.named(p, "{a=true}").calls)
+    assert.equal(2, helper.named(p, '{a="true"}').calls)
+  end)
+
   it("within labels: the innermost value of a key counts", function()
     local p = driven.parts(function()
       local _ <close> = profiler.label { a = 1, b = "x" }

@@ -1131,6 +1131,22 @@ describe("too few samples", function()
     assert.is_nil(text:find("%d%.%d ±"), text)
   end)
 
+  it("are told apart from those that found the program waiting", function()
+    local p = taken(229)
+    local function says(waits, n, wanted)
+      p.wait_samples, p.measure.samples = waits, n
+      local text = p:report { width = 120 }
+      assert.is_truthy(text:find("\n" .. wanted .. " the time went", 1, true),
+        text)
+    end
+    says(228, 2, "1 of 229 samples found the program computing: too few to " ..
+      "tell where")
+    says(3, 3, "3 of 229 samples found the program waiting: too few to " ..
+      "tell where")
+    says(229, 1, "none of 229 samples found the program computing: too few " ..
+      "to tell where")
+  end)
+
   it("leave out what nothing is known of", function()
     local p = taken(0)
     local text = p:report { width = 120 }

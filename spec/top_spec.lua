@@ -339,6 +339,168 @@ describe("cprof top's periods", function()
   end)
 end)
 
+describe("cprof top's past", function()
+  -- looks once a second, each time after one more call of `branch`
+  local function looks(look, first, last)
+    for i = first, last do
+      run(branch, i)
+      look(1)
+    end
+  end
+
+  local function sum(first, last)
+    return (first + last) * (last - first + 1) // 2
+  end
+
+  it("is shown by keys, which lead back to now", function()
+    watched(function(m, look)
+      looks(look, 1, 20)
+      press(m, "{")
+      -- from the first look on
+      assert.equal(sum(2, 11), calls(m, "twig"))
+      assert.is_truthy(draw(m).lines[2]:text():find(
+        "^%d+:%d%d:%d%d to %d+:%d%d:%d%d, 9%.0s ago  %d+ calls$"))
+      assert.is_truthy(draw(m).lines[3]:text():find("past %d"))
+      assert.is_truthy(draw(m).lines[24]:text():find("Esc Now", 1, true))
+      press(m, "{")
+      assert.equal("top has kept nothing older", m.message)
+      press(m, "}")
+      assert.equal(sum(11, 20), calls(m, "twig"))
+      -- a range stays as it is while more is recorded
+      looks(look, 21, 22)
+      assert.equal(sum(11, 20), calls(m, "twig"))
+      press(m, "[")
+      assert.equal(sum(16, 20), calls(m, "twig"))
+      press(m, "]", "{")
+      assert.equal(sum(2, 11), calls(m, "twig"))
+      press(m, "}", "}")
+      assert.equal(sum(13, 22), calls(m, "twig"))
+      press(m, "}")
+      assert.equal("start", m.history.period)
+      assert.equal(sum(1, 22), calls(m, "twig"))
+      press(m, "}")
+      assert.equal("this is now: { shows what was before", m.message)
+      press(m, "{", "esc")
+      assert.equal(sum(1, 22), calls(m, "twig"))
+      press(m, "w", "{", "w")
+      assert.equal("window", m.history.period)
+    end)
+  end)
+
+  it("holds in all views, and lines have its figures", function()
+    watched(function(m, look)
+      looks(look, 1, 20)
+      press(m, "{")
+      to(m, "leaf")
+      press(m, "c")
+      assert.equal(2 * sum(2, 11), calls(m, "leaf"))
+      press(m, "t", "e")
+      local found
+      for _, item in ipairs(m.view.list(m)) do
+        if item.name == "twig" then found = item.of.calls end
+      end
+      assert.equal(sum(2, 11), found)
+      press(m, "f")
+      to(m, "leaf")
+      press(m, "o")
+      assert.is_truthy(cursor(m):find(("^ +%d "):format(2 * sum(2, 11))),
+        cursor(m))
+    end, { mode = "line" })
+  end)
+
+  it("is a line of bars, for the mouse", function()
+    watched(function(m, look)
+      run(branch, 1)
+      look(1)
+      assert.is_nil(draw(m).lines[22]:text():find(" now", 1, true))
+      looks(look, 2, 20)
+      local line = draw(m).lines[22]:text()
+      assert.is_truthy(line:find(" now$"), line)
+      -- of the last second; the screen has a column for each
+      press(m, "click 75 22")
+      assert.equal(20, calls(m, "twig"))
+      draw(m)
+      press(m, "drag 73 23")
+      assert.equal(sum(18, 20), calls(m, "twig"))
+      local marked = 0
+      draw(m)
+      for _, piece in ipairs(draw(m).lines[22]) do
+        if piece[2] == "cursor" then marked = marked + 1 end
+      end
+      assert.equal(3, marked)
+      press(m, "click 1 1", "drag 60 22")
+      assert.equal(sum(18, 20), calls(m, "twig"))
+      -- a time before the first look
+      draw(m)
+      press(m, "click 30 22")
+      assert.equal(2, calls(m, "twig"))
+    end)
+  end)
+
+  it("can be seen on small screens, and is in no printed screen", function()
+    watched(function(m, look)
+      looks(look, 1, 20)
+      press(m, "{")
+      for _, size in ipairs { { 40, 10 }, { 40, 24 }, { 200, 60 } } do
+        local screen = draw(m, size[1], size[2])
+        assert.is_truthy(screen.lines[2]:text():find(" ago", 1, true))
+        assert.is_truthy(screen.lines[size[2] - 2]:text():find(" now$"))
+        assert.is_truthy(screen.lines[5]:text():find "%S")
+      end
+      press(m, "esc")
+      assert.is_nil(draw(m, 40, 10).lines[8]:text():find(" now$"))
+      m.plain = true
+      assert.is_nil(draw(m):text():find(" now\n", 1, true))
+    end)
+  end)
+
+  it("is not there before the second look", function()
+    watched(function(m, look)
+      press(m, "{", "}", "esc")
+      run(branch, 1)
+      look()
+      press(m, "{")
+      assert.equal("there is no past yet: top has looked only once",
+        m.message)
+      assert.equal("start", m.history.period)
+    end)
+  end)
+
+  it("ends when another recording begins", function()
+    watched(function(m, look)
+      looks(look, 1, 5)
+      press(m, "w", "{")
+      profiler.reset()
+      look()
+      assert.equal("window", m.history.period)
+      run(branch, 3)
+      look()
+      assert.equal(3, calls(m, "twig"))
+    end)
+  end)
+
+  it("has its bounds: old loads are kept far apart", function()
+    watched(function(m, look)
+      for i = 1, 1000 do
+        if i % 100 == 0 then run(branch, 1) end
+        look(1)
+      end
+      local points = m.history.past.points
+      assert.is_true(#points <= 200, #points)
+      assert.equal(999, m.history:lasted())
+      -- each second of the last ten, and old ones
+      for k = 0, 10 do assert.equal(1000 - k, points[#points - k].at) end
+      for i = 2, #points do
+        local gap = points[i].at - points[i - 1].at
+        assert.is_true(gap <= 1 + (1000 - points[i - 1].at) / 5, gap)
+      end
+      for i = 1, #points - 1 do
+        assert.is_nil(points[i].profile.functions)
+      end
+    end)
+  end)
+end)
+
 describe("cprof top's keys", function()
   it("lead into a function, and back to where one was", function()
     watched(function(m, look)
@@ -511,7 +673,10 @@ describe("cprof top's keys", function()
     end
     m:key "?"
     local told = {}
-    for _, item in ipairs(m.view.list(m)) do told[#told + 1] = item[1] end
+    for _, item in ipairs(m.view.list(m)) do
+      told[#told + 1] = item[1]
+      assert.is_true(format.width(item[1]) <= 80, item[1])
+    end
     told = table.concat(told, "\n")
     for _, binding in ipairs(keys.bindings) do
       if binding[4] then
@@ -534,6 +699,7 @@ describe("cprof top's keys", function()
     is("\27", "esc")
     is("\27[99;99X", "unknown")
     is("\27[<0;12;5M\27[<0;12;5mj", "click 12 5", "j")
+    is("\27[<32;13;5M", "drag 13 5")
     is("\27[<64;1;1M\27[<65;1;1M\27[<2;1;1M", "wheel-up", "wheel-down")
     assert.equal("\27[<0;1", is("\27[<0;1"))
     assert.equal("\27[1", is "\27[1")
@@ -587,6 +753,15 @@ describe("cprof top", function()
     assert.is_truthy(draw(m, 100).lines[2]:text():find "%d+ instructions")
     m:key "o"
     assert.equal(24, #draw(m).lines)
+  end)
+
+  it("keeps large numbers of instructions in their columns", function()
+    local m = watched(function(_, look)
+      run(fruit, 3000)
+      look()
+    end, { mode = "count" })
+    local text = line_of(m, "fruit", 80)
+    assert.is_truthy(text:find "^ *[%d,]+ +[%d.]+ +[%d.]+M +[%d.]+ +1 ", text)
   end)
 
   it("fits any screen", function()

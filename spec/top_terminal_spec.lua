@@ -189,6 +189,14 @@ describe("cprof top on a terminal", function()
       watched.await(program.pid, function(found) return found end)
       top(t, "", "--interval", "0.2", tostring(program.pid))
       t:wait "sampled from outside, .- leaf\n"
+      -- the past, by keys and with the mouse
+      t:wait " now\n"
+      t:keys "{"
+      t:wait "\n%d+:%d%d:%d%d to %d+:%d%d:%d%d, .- ago .- leaf\n"
+      t:keys "Escape"
+      t:wait "since the start"
+      t:keys("-l", "\27[<0;74;22M\27[<32;70;22M\27[<0;70;22m")
+      t:wait "\n%d+:%d%d:%d%d to %d+:%d%d:%d%d, .- ago .- leaf\n"
       os.execute("kill " .. program.pid)
       program:close()
       t:wait "ended: the program ended, "

@@ -294,6 +294,12 @@ describe("a program that is sampled from outside", function()
     assert.equal(p.samples, read.self_samples)
     assert.equal(read.self_ns, p.measure.whole)
     assert.is_true(read.self_wait_ns > 0)
+    local text = p:report { measure = "cpu" }
+    assert.is_truthy(text:find(("\nnone of %d samples found the program " ..
+      "computing: where the time went is not known"):format(p.samples), 1,
+      true), text)
+    assert.is_truthy(text:find((" %% of %d looks gave"):format(p.samples +
+      figures.dropped), 1, true), text)
     local cpu, left = record(program.pid, 50, { clock = "cpu" })
     assert.equal(0, cpu.samples)
     assert.is_true(left.left >= 50)
@@ -303,6 +309,18 @@ describe("a program that is sampled from outside", function()
       assert.equal(0, cpu.meta.wall_ns)
     end
     assert.equal("done\n", (program:close()))
+  end)
+
+  it("has names for functions that are defined on one line", function()
+    local dir <close> = command.folder()
+    local program <close> = start(dir, [[
+      local function b() io.read(1) end local function c(n) io.read(n) end
+      begun()
+      c(1)]])
+    local p = waits(program.pid, 1)
+    local c = helper.named(p, "c")
+    assert.is_true(c.total_samples > 0)
+    assert.equal(c.line, c.last_line)
   end)
 
   it("has one name for a function that its libraries name twice", function()
@@ -479,6 +497,14 @@ describe("cprof attach of a program that does not listen", function()
     helper.check(p)
     assert.equal("sample", p.meta.mode)
     assert.equal(300, p.meta.rate)
+    assert.same(well, ended)
+  end)
+
+  it("prints no report if that is not wanted", function()
+    local dir <close> = command.folder()
+    local out, err, ended = beside(dir, busy, "cprof attach --quiet " ..
+      "--seconds 0.2 $pid; cprof report | grep -c 'sampled from outside: '")
+    assert.equal("1\n", out, err)
     assert.same(well, ended)
   end)
 

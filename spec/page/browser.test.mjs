@@ -2311,6 +2311,44 @@ describe("the measures of a program that waits", () => {
   });
 });
 
+describe("bars of a program that waits", () => {
+  // which part of the bar of the first row with this text is waiting, in %
+  const waits = (row, text) =>
+    page.$$eval(
+      row,
+      (list, wanted) => {
+        const it = list.find((e) => e.textContent.includes(wanted));
+        const bar = it.querySelector(".bar > span");
+        return parseFloat(bar.style.getPropertyValue("--waits") || "0");
+      },
+      text,
+    );
+
+  it("have waiting in the colour that it has elsewhere", async () => {
+    for (const view of ["overview", "functions"]) {
+      await open("waits", `view=${view}`);
+      assert.ok((await waits("tbody tr", "file:read")) > 90, view);
+      assert.ok((await waits("tbody tr", "burn")) < 10, view);
+    }
+    await open("waits", "view=source");
+    const code = (text) =>
+      page.$$eval(
+        ".listing .codes > .code",
+        (list, wanted) => {
+          const it = list.find((e) => e.textContent.includes(wanted));
+          return parseFloat(it.style.getPropertyValue("--waits"));
+        },
+        text,
+      );
+    assert.ok((await code('pipe:read "a"')) > 90);
+    assert.equal(await code("for i = 1, n do"), 0);
+    assert.match(await text(".legend"), /up to .*waiting/);
+    await open("sampled", "view=functions&measure=cpu");
+    assert.equal(await page.$(".bar > span[style*=waits]"), null);
+    assert.deepEqual(faults, []);
+  });
+});
+
 describe("names that are markup elsewhere", () => {
   it("are text in every view", async () => {
     for (const view of views) {

@@ -55,6 +55,7 @@ local attach = {
       "commands without FILE read)", target = "output" },
     { "--html", "At the end, write FILE as a page for a browser, not as a " ..
       "recording. (default FILE: process-PID-TIME.html)" },
+    { "--quiet", "Print no report at the end." },
     input.looks,
   },
 }
@@ -347,9 +348,11 @@ local function finish_file(parsed, file, fail)
   if page then ok, why = profile:export("html", page) end
   local last = summary.ending(profile, { kept = ok and page or kept(parsed),
     format = ok and page and "html", last = not kept(parsed) })
-  input.print(summary.text(profile, { width = parsed.width,
-    color = parsed.color }, format.rows()) ..
-    (last and ("\n%s\n"):format(last) or ""), fail)
+  if not parsed.quiet then
+    input.print(summary.text(profile, { width = parsed.width,
+      color = parsed.color }, format.rows()) ..
+      (last and ("\n%s\n"):format(last) or ""), fail)
+  end
   if not ok then fail(why) end
   if why then terminal.say(("cprof attach: %s\n"):format(why)) end
 end

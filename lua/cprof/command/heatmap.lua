@@ -28,9 +28,9 @@ local heatmap = {
     input.file "A profile that was recorded with --sample",
     { "FUNCTION?", "Show the total time of this function, not the CPU " ..
       "time." },
-    { "--limit N", "List the N stretches of time that stand out most, in " ..
-      "chronological order.", type = "integer",
-      min = 1, default = 5 },
+    { "--limit N", "List the N causes of what stands out most, in " ..
+      "chronological order: stretches with the same function are one.",
+      type = "integer", min = 1, default = 5 },
     period.options, labelled.option, input.page, input.links,
   },
 }

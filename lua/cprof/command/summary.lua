@@ -165,7 +165,8 @@ end
 
 ---The report on one screen, and the hottest lines if lines were recorded. If
 ---allocations were recorded, both are by allocations, and functions by time
----come last.
+---come last. On a small screen, the report keeps room for both of its tables,
+---and what follows it does not fit; its header is longer with allocations.
 ---@param profile cprof.Profile
 ---@param looks { width?: integer, color?: string }
 ---@param height? integer  of the screen
@@ -177,7 +178,7 @@ function summary.text(profile, looks, height)
   local sort = profile.meta.memory and heats(profile)[1] or nil
   if sort then taken = taken + count + 3 end
   local parts = { profile:report { width = looks.width, color = looks.color,
-    sort = sort, height = math.max(10, height - taken) } }
+    sort = sort, height = math.max(sort and 30 or 20, height - taken) } }
   parts[2] = listed
   parts[#parts + 1] = sort and by_time(profile, looks, count)
   return table.concat(parts, "\n")

@@ -97,4 +97,17 @@ function tokenmap.find(map, f, code)
   return found and same(found.code, code) and found or nil
 end
 
+---The number of a function among those on its lines; nil: the text does not
+---tell.
+---@param map cprof.TokenMap
+---@param f cprof.Function
+---@param code integer[]  of the function
+---@return integer?
+function tokenmap.number(map, f, code)
+  local found = tokenmap.find(map, f, code)
+  for i, p in ipairs(found and map.on[f.line << 32 | f.last_line] or {}) do
+    if p == found then return i end
+  end
+end
+
 return tokenmap

@@ -47,6 +47,8 @@ or, with signals only:
 - `--exact`, `--lines` and `--count` need a program that listens. Names of local functions come from the sources, if they can be read.
 - Sampling ends after `--seconds`, at Ctrl-C, or with the program. The report comes even if Ctrl-C is pressed twice; the third time ends the command.
 
+**Several functions on one line** are told apart by their code, if the source can be read and cprof runs on the program's release of Lua. Where that does not tell, they share a row, such as `<fn:12>`; so do functions that differ only in their constants.
+
 **Without stops.** With `--no-stop`, cprof never stops a thread. It keeps a sample only if the thread waited while it was read. So only waiting is sampled: the time in which the program runs is `not sampled (excluded)`. `top` and `serve` say so if there are no samples at all.
 
 **C frames.** `--native` adds C frames, as functions of kind `"C"` with their file in the title, such as `inflate ([libz.so.1])`. The page and `cprof flame` give them a colour of their own. With this option, cprof uses samples from outside even if the program listens.

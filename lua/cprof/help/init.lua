@@ -9,8 +9,8 @@ local help = {}
 ---@field text string  Markdown
 
 local list = { "library", "zones", "labels", "recording", "patterns",
-  "sampling", "reports", "sources", "coverage", "names", "profile", "files",
-  "comparing", "page", "top", "serve", "exports", "frames", "view",
+  "sampling", "memory", "reports", "sources", "coverage", "names", "profile",
+  "files", "comparing", "page", "top", "serve", "exports", "frames", "view",
   "attaching", "fleet", "environment" }
 
 ---The names of all topics.

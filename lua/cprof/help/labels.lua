@@ -26,6 +26,7 @@ $ cprof labels run.cprof
 `--label endpoint=/login` limits reports, trees, flame graphs, functions (`cprof show`), comparisons, exports and pages to what was recorded under this label: calls, times, and allocations of each function there. If the option is given several times, only what was recorded under all of these labels counts. Functions above the label stay in call paths, without calls and time of their own. Durations of calls, tasks and frames are recorded for all labels together, so they are left out; so are lines, except in mode `"sample"`.
 
 - A key consists of letters, digits, `_`, `.` and `-`. A value is a string, a number or a boolean. A label has at most 32 keys; an empty table opens no label.
+- Values are told apart by their text. So `true` and `"true"`, or `1` and `"1"`, are one value in `cprof labels`, `profile.labels` and for `--label`; in trees, they are two nodes, the string in quotes.
 - Each value has call-tree nodes of its own, so use keys that have few values: the path of a request, not its number.
 - Beyond `max_nodes`, labels are not known.
 - While nothing is recorded, a label costs less than a zone.

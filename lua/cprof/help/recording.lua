@@ -15,7 +15,7 @@ return {
 | `timer` | `"wall"` | mode `"sample"` with the wall clock: what triggers samples ([Sampling](#sampling)). `"wall"`: a timer, whose signals may end waits early. `"thread"`: a thread of cprof's own, which lets waits go on; where that is not possible, as `"wall"`. `"auto"`: events of the system's task clock, which let waits go on, too; where the system does not allow them, as `"thread"` |
 | `recursion` | `"auto"` | `"full"`: each level of a recursion has its own node; `"fold"`: a function that is already on the path gets no second node there; `"auto"`: full up to 100,000 nodes, then folded |
 | `max_nodes` | `1000000` | the most call-tree nodes, and the most functions. Beyond it, functions keep their exact calls and self times, but not their callers, and the report says so |
-| `memory` | `false` | `true`: counts allocations by node, function and kind; in modes `"line"` and `"count"`, also by line. Mode `"sample"` estimates them, also by line. `"live"`: also how much memory is in use, now and at the peak |
+| `memory` | `false` | `true`: counts allocations by node, function and kind; in modes `"line"` and `"count"`, also by line. Mode `"sample"` estimates them, also by line. `"live"`: also how much memory is in use, now and at the peak ([Memory](#memory)) |
 | `memory_interval` | `524288` | with `memory = "live"`, and in mode `"sample"`: average bytes between samples; `1`: all blocks, which takes some 64 bytes for each block in use |
 | `gc` | `false` | `true`, in modes `"call"`, `"line"` and `"trace"`: the time of the garbage collector is in a zone `(garbage collector)`, under the function whose allocation made its step due; a trace has each step (not on Lua 5.5) |
 | `distribution` | `false` | `true`, in modes `"call"` and `"line"`: how long the calls of each function took: median, p90, p99, max and a histogram; and the eight slowest calls, with their call paths |
@@ -62,17 +62,6 @@ return {
 - Totals of functions, and the rows of frames, follow these paths. Durations of calls (`distribution`) and slices follow the clock: they include what was resumed meanwhile. Totals of lines do not include coroutines that were made there.
 - If coroutines make others in turn, a path has at most 17 of them. Any that are made further down stand beside the last one.
 - Coroutines that are older than the recording, or its present file, or that C code made, are below their resumers.
-
-**Allocations.** An *allocation* is a request for memory that was granted: a new block, or one that grows. Its bytes are those of the new block, or those by which the block grew.
-
-- The kinds are table, string, closure, userdata, thread, and other: the contents of these, such as the slots of tables, stacks, upvalues and code. Reports call this last kind contents.
-- An allocation is charged to the function that runs, which may be a C function. Allocations by finalizers are charged to the function in which the collector ran; those of a coroutine before its first event, to the function that resumed it.
-- The profiler's own allocations are not counted, except the userdata of `zone` and the names of zones with arguments.
-- Counts are the same in every run if the program's allocations are. They may differ with strings: a string that is made again is a new one only if the collector has freed the old one.
-
-**Estimates of memory.** Memory in use (with an interval above 1) and all memory figures of mode `"sample"` are estimated from sampled blocks. The larger a block, the more likely it is to be sampled; a sample stands for other blocks of its kind. Sums are true on average. In 19 of 20 recordings, a sum of n samples is off by at most 2/√n of itself; the header says so, as `±12 %`. Mode `"sample"` finds out who allocates at the next call, return or instruction at which Lua can be interrupted. Within a stretch of code without calls and jumps, the bytes of lines are estimates, as times are.
-
-**What counting allocations costs.** Counting takes some 6 ns per allocation, with `"live"` a few more, with all blocks some 45 ns. In mode `"sample"` it takes 2 ns, which is 1 % of the CPU time of luacheck, and up to 13 % of programs that do nothing but allocate. This is not subtracted from the times.
 
 **The garbage collector.** With `gc`, the collector's steps are as large as without the profiler, and come at the same size of the heap, but at the beginning of the next instruction.
 

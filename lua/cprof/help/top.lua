@@ -11,23 +11,26 @@ cprof top 1234                        # a process, by its number; it is sampled
 cprof top                             # what was recorded last
 ```
 
-The screen shows functions by self time, total time, calls or name; the call tree; the callers and callees of a function; or its source, with figures beside each line if lines are recorded. Figures are since the start, of the last seconds (`w`), or since a mark (`r`).
+The screen shows functions by self time, total time, calls or name; the call tree; the callers and callees of a function; or its source, with figures beside each line if lines are recorded. Figures are since the start, of the last seconds (`w`), since a mark (`r`), or of a time in the past (`{`).
+
+The bars above the keys show the past, from when top began until now. The higher a bar, the more CPU time the program used then; a full bar stands for the most. With the measure waiting time, bars show waiting; where waiting is not known, calls. After `{`, or a click on a bar, all views have the figures of that time; dragging the mouse chooses a longer time. The second line says which time it is, and how long ago. The figures stay as they are until Esc leads back to now.
 
 | key | what it does |
 |---|---|
 | Down Up, `j` `k`, PgDn PgUp, `g` `G` | move |
 | Enter | callers and callees of the function; in the tree: expand or collapse |
-| Backspace, Esc | back to where you were |
+| Backspace, Esc | back to where you were; Esc first leads from the past to now |
 | Tab, `f` `t` `c` `o` `p` | next view; functions, tree, call graph, source, output of the program |
 | `s` `S`, `>` `<` | sort by the next or previous column |
 | `w`, `]` `[` | next period: since the start, the last seconds, since the mark; more or fewer seconds |
+| `{` `}` | the past: the seconds before or after those that are shown; `]` `[` more or fewer of them; Esc: now |
 | `m` | next measure: wall time, CPU time, waiting time |
 | `r` | mark: figures from now on |
 | `/`, `n` `N` | search for a text, ignoring case, or a Lua `/pattern/`; next, previous match |
 | `&` | show only functions that contain a text, or match a Lua `/pattern/`; an empty text shows all |
 | `1` to `7` | hide or show a column of figures |
 | Space, `+` `-` | pause or resume the screen; refresh more or less often |
-| mouse | a click chooses a view, the column to sort by, or a line; on the chosen line, it does what Enter does; the wheel moves. Hold Shift to select text |
+| mouse | a click chooses a view, the column to sort by, a line, or a time in the past, also by dragging; on the chosen line, it does what Enter does; the wheel moves. Hold Shift to select text |
 | `?` | all keys |
 | `q` | quit |
 
@@ -37,6 +40,7 @@ The screen shows functions by self time, total time, calls or name; the call tre
 - Each refresh loads the file. If that takes long, refreshes are less frequent than `--interval` says, so that top takes at most about 5 % of a processor.
 - The state is `running`, `ended`, or `killed` (ended without stopping the recording). A program that top started, and that has stopped its recording, is `running, no longer recording` until it ends. If a new recording replaces the file, top shows it.
 - If standard output is not a terminal, and with `--screens`, screens are printed one after another. `--once` prints one, for scripts.
+- The past begins when top does. What is older than the last seconds is kept in steps that get longer with age. All of it takes at most 64 MB, or more if the call tree has over 150,000 nodes.
 - If the program has frames, the second line shows their p99 and maximum since the start.
 - On a narrow screen, columns of figures are left out before names, but not the one by which functions are sorted.
 - Ctrl-Z also stops a program that top started. The terminal is restored when top ends, also after a signal or an error.

@@ -48,7 +48,7 @@ function data.notes(p)
   if p.meta.labels then note(nil, "label: %s", p.meta.labels) end
   header.show { profile = p,
     page = { title = nothing, line = nothing, note = note,
-      width = math.huge } }
+      width = math.huge, clicked = true } }
   return out
 end
 

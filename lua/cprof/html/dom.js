@@ -165,12 +165,16 @@ export function reveal(element) {
   element?.scrollIntoView({ block: "nearest" });
 }
 
-// A bar beside a figure; its length is the figure's share.
-export function bar(share, kind) {
-  const width = Math.max(0, Math.min(1, share || 0)) * 100;
+const part = (share) => Math.max(0, Math.min(1, share || 0)) * 100;
+
+// A bar beside a figure; its length is the figure's share. `waits`: which part
+// of it, from 0 to 1, is waiting.
+export function bar(share, kind, waits = 0) {
+  const style = { width: part(share).toFixed(1) + "%" };
+  if (waits > 0) style["--waits"] = part(waits).toFixed(1) + "%";
   return h(
     "span",
     { class: "bar " + (kind || ""), "aria-hidden": "true" },
-    h("span", { style: { width: width.toFixed(1) + "%" } }),
+    h("span", { style }),
   );
 }

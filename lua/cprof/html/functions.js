@@ -5,7 +5,15 @@ import { choice, fill, h, refill, toggle } from "./dom.js";
 import { count, figure, plural } from "./format.js";
 import { measures } from "./measures.js";
 import { matcher, searched } from "./search.js";
-import { amount, counting, figureOf, named, placed, Table } from "./table.js";
+import {
+  amount,
+  counting,
+  figureOf,
+  named,
+  placed,
+  Table,
+  waiting,
+} from "./table.js";
 import { levels } from "./tree.js";
 
 const deepest = 1000;
@@ -126,6 +134,7 @@ function columnsOf(app, state) {
       title: key,
       hint,
       get: (row) => [row[key], row[key + "Most"]],
+      waits: (row) => (key === "self" ? waiting(app, row.wait, row.self) : 0),
     });
   const out = figures("self", "In the function itself, without its callees");
   if (!grouped) {

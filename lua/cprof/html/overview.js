@@ -10,7 +10,15 @@ import { legend } from "./legend.js";
 import { hottest } from "./lines.js";
 import { ofLines } from "./measures.js";
 import { causes, length, links } from "./stretches.js";
-import { amount, counting, figureOf, named, placed, Table } from "./table.js";
+import {
+  amount,
+  counting,
+  figureOf,
+  named,
+  placed,
+  Table,
+  waiting,
+} from "./table.js";
 import { forked, kindOf, layout, merged } from "./tree.js";
 
 const many = 12;
@@ -27,9 +35,12 @@ export function functions(app) {
       (f) => f.kind !== "root" && scope.self[f.id] > 0,
     );
     list.sort((a, b) => scope.self[b.id] - scope.self[a.id]);
+    const wait =
+      model.measures.includes("wait") && model.allocated(app.state, "wait");
+    const waits = ({ id }) => waiting(app, wait && wait[id], scope.self[id]);
     table.change(
       [
-        ...amount(app, { title: "self", get: self, bar: "self" }),
+        ...amount(app, { title: "self", get: self, bar: "self", waits }),
         ...counting(model, (f) => scope.calls[f.id]),
         { title: "function", left: true, cell: (f) => named(app, f) },
         {
@@ -106,6 +117,7 @@ function show_lines(app, table, list) {
     of: model.wholeOf(app.state, measure),
     bar: "self",
     get: ({ line }) => [line[measure || "spent"]],
+    waits: ({ line }) => waiting(app, line.wait, line.spent),
   });
   if (!measure) own.cell = ({ line }) => app.amount(line.self, line.selfMost);
   const columns = [

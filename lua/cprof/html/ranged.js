@@ -114,9 +114,16 @@ function samplesOf(model, columns, wait, parts) {
   const asked = all.asked ? ` of ${count(all.asked)}` : "";
   const certain = both(n, waits, parts.waiting / Math.max(whole, 1));
   const smallest = least(certain);
+  const waiting = 2 * waits < n;
+  const found = Math.round(waiting ? waits : n - waits);
+  const taken =
+    n > certain
+      ? `${found === 0 ? "none" : count(found)} of ${count(n)} samples found ` +
+        `the program ${waiting ? "waiting" : "computing"}`
+      : `${count(n)} samples`;
   const words =
     certain < few
-      ? `${count(certain)} samples: too few to tell where the time went`
+      ? `${taken}: too few to tell where the time went`
       : `${fixed(rate, 0)} samples a second${asked}; ± is the ` +
         "margin of error at 95 %; rows whose intervals overlap may be in " +
         "any order; " +

@@ -21,6 +21,12 @@ const heatOf = (line, heat) => line[heat === "self" ? "spent" : heat];
 // Do lines have this measure?
 const inLines = (key) => measures[key]?.lines === key;
 
+// Which part of what the heat of a line or source is about is waiting, 0 to 1.
+function waitsOf(of, heat) {
+  if (heat === "wait") return 1;
+  return heat === "self" && of?.wait > 0 ? of.wait / of.spent : 0;
+}
+
 // The field of lines that a heat's shares are about: "spent" is self time
 // with that of C functions; else another measure.
 const kindOf = (heat) => (measures[heat] ? heat : "spent");
@@ -61,7 +67,7 @@ const heat = {
   width: 48,
   cell: (line, listing) => {
     const part = listing.heatOf(line);
-    return part > 0 ? bar(part, "heat") : "";
+    return part > 0 ? bar(part, "heat", listing.waitsOf(line)) : "";
   },
 };
 const self = {
@@ -303,6 +309,7 @@ class Listing {
     return JSON.stringify([
       [hits, self, calls, total, selfMost, totalMost, inC],
       this.heatOf(line).toFixed(3),
+      this.waitsOf(line).toFixed(3),
       spent && shareOf(app, "spent", spent),
       parts && [parts, this.expressions.most],
       this.branches.get(n),
@@ -338,6 +345,10 @@ class Listing {
 
   heatOf(line) {
     return line && this.most ? heatOf(line, this.options.heat) / this.most : 0;
+  }
+
+  waitsOf(line) {
+    return waitsOf(line, this.options.heat);
   }
 
   build() {
@@ -509,7 +520,10 @@ class Listing {
         role: "cell",
         class: "code" + kind,
         id: "code-" + n,
-        style: { "--heat": Math.sqrt(this.heatOf(line)).toFixed(3) },
+        style: {
+          "--heat": Math.sqrt(this.heatOf(line)).toFixed(3),
+          "--waits": (100 * Math.min(this.waitsOf(line), 1)).toFixed(1) + "%",
+        },
       },
       this.code(n),
       notes && h("span", { class: "branch" }, notes.join(", ")),
@@ -553,6 +567,7 @@ function minimap(listing, go) {
     const style = getComputedStyle(canvas);
     const ink = style.getPropertyValue("--faint");
     const hotInk = style.getPropertyValue("--hot");
+    const coolInk = style.getPropertyValue("--cool");
     c.scale(ratio, ratio);
     const step = Math.min(3, height / Math.max(1, listing.height));
     canvas.step = step;
@@ -563,9 +578,10 @@ function minimap(listing, go) {
       const long = Math.min(width - 10, (s.length - indent) * 0.7);
       if (long > 0)
         c.fillRect(8 + indent * 0.7, i * step, long, Math.max(0.6, step * 0.6));
-      const heat = listing.heatOf(listing.source.byLine.get(i + 1));
+      const line = listing.source.byLine.get(i + 1);
+      const heat = listing.heatOf(line);
       if (heat > 0.01) {
-        c.fillStyle = hotInk;
+        c.fillStyle = listing.waitsOf(line) > 0.5 ? coolInk : hotInk;
         c.globalAlpha = Math.max(0.25, Math.sqrt(heat));
         c.fillRect(0, i * step, Math.max(2, 6 * heat), Math.max(1.5, step));
         c.globalAlpha *= 0.35;
@@ -709,7 +725,7 @@ export function source(app, root) {
       },
       h("span", { class: "name" }, s.place.slice(slash + 1)),
       h("span", { class: "percent" }, briefly(kind, s[kind])),
-      bar(s[kind] / whole, "heat"),
+      bar(s[kind] / whole, "heat", waitsOf(s, options().heat)),
     );
   }
 
@@ -851,6 +867,10 @@ export function source(app, root) {
       head.querySelector(".legend"),
       h("span", { class: "scale", "aria-hidden": "true" }),
       `${what || measures[heat].title.toLowerCase()}, up to ${most}`,
+      listing.source.lines.some((line) => listing.waitsOf(line) > 0) && [
+        h("span", { class: "scale waits", "aria-hidden": "true" }),
+        "waiting",
+      ],
     );
   }
 

@@ -172,7 +172,8 @@ export function counting(model, get, more = {}) {
 
 // The columns of a figure: the figure, its share, and a bar. `get` returns a
 // row's [figure, upper bound], or undefined. `of`: the figure that is 100 %;
-// `samples`: the number of samples behind that.
+// `samples`: the number of samples behind that; `waits`: which part of a row's
+// figure is waiting, see bar().
 /** @returns {Column[]} */
 export function amount(app, options) {
   const { key, title, hint, of, samples, get, bar: kind } = options;
@@ -202,10 +203,17 @@ export function amount(app, options) {
       class: "bars",
       cell: (row) => {
         const [n] = get(row) || [];
-        return n === undefined ? "" : bar(n / whole, kind || key);
+        const waits = options.waits?.(row) || 0;
+        return n === undefined ? "" : bar(n / whole, kind || key, waits);
       },
     },
   ];
+}
+
+// Which part of a figure is waiting, from 0 to 1. `wait`: how long, if known.
+export function waiting({ scope }, wait, n) {
+  if (scope.measure) return scope.measure === "wait" ? 1 : 0;
+  return wait > 0 && n > 0 ? wait / n : 0;
 }
 
 // A figure of a function in the scope, and its upper bound.

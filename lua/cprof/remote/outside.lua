@@ -2,6 +2,7 @@
 -- of a program that need not know of it.
 
 local core = require "cprof.core"
+local definitions = require "cprof.source.definitions"
 local instructions = require "cprof.count.instructions"
 local name = require "cprof.source.name"
 local native = require "cprof.remote.native"
@@ -11,6 +12,7 @@ local profile = require "cprof.profile"
 local remote = require "cprof.remote"
 local symbols = require "cprof.remote.symbols"
 local text = require "cprof.source.text"
+local tokenmap = require "cprof.coverage.tokenmap"
 local unseen = require "cprof.remote.unseen"
 
 local outside = {}
@@ -387,8 +389,22 @@ end
 local marks <const> = { ["coroutine.resume"] = 2, ["coroutine.yield"] = 8 }
 local wrapped <const> = 4
 
+-- Of several functions on the same lines, which one a function is: its code
+-- tells, if that of the source is read and compiled here. nil: it is the only
+-- one, or this is not known.
+local function number(f)
+  local index = f.kind == "Lua" and f.counters and
+    text.once(f.source, definitions.index)
+  if not index or definitions.find(index, f.line, f.last_line) then
+    return nil
+  end
+  local map = text.once(f.source, tokenmap.new)
+  return map and tokenmap.number(map, f, instructions.read(f.counters).code)
+end
+
 local function describe_functions(self, raw)
   for _, f in ipairs(raw) do
+    f.nth = number(f)
     if f.kind == "C" then
       f.marks = f.wraps and wrapped or marks[self.names[f["function"]]] or 0
       f.code = self.places[f.address] or self.symbols:place(f.address)

@@ -119,11 +119,12 @@ function flat.show(view, by, limit, lines)
   select.sort(rows, view.options.sort or by)
   local shown, rest = select.rows(view, rows, by, limit or lines)
   local entries, below = with_parts(view, shown)
-  if lines and not limit and #shown + below > lines and lines > below then
+  if not lines or limit or #shown + below <= lines then
+    shown = entries
+  elseif lines > 2 * below then
     shown, rest = select.rows(view, rows, by, lines - below)
-    entries = with_parts(view, shown)
+    shown = with_parts(view, shown)
   end
-  shown = entries
   columns.heat(shown, by)
   local list = columns_of(view, by)
   view.page:table(list, columns.rows(view.page, list, shown))

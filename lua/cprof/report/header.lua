@@ -46,19 +46,19 @@ local function uncertain(profile, page)
   end
   local fault = meta.mode == "line" and release.line_fault(meta.lua_release)
   if fault then page:note("%s", fault) end
-  local recorded = measures.recorded(meta)
+  local recorded, advice = measures.recorded(meta), more_exact[meta.mode] or ""
   if meta.overhead_ns * 5 > recorded * 3 and
      meta.overhead_ns > too_short then
     page:note("overhead was %s %% of the time; its estimate may be off by a " ..
       "quarter, and so the sum of all times by %s%s",
       format.percent(meta.overhead_ns, recorded),
-      format.time(meta.overhead_ns // 4), more_exact[meta.mode] or "")
+      format.time(meta.overhead_ns // 4), advice)
+    advice = ""
   end
   local whole = (profile.recorded or profile).measure.whole
   if meta.clamped_ns * 100 > whole and meta.overhead_ns > too_short then
     page:note("the overhead estimate exceeds the measured time by %s, so " ..
-      "small times are rough%s", format.time(meta.clamped_ns),
-      more_exact[meta.mode] or "")
+      "small times are rough%s", format.time(meta.clamped_ns), advice)
   end
   if meta.preempted_unknown then
     page:note("this system does not say when other programs had the " ..
@@ -268,6 +268,24 @@ function header.known(profile)
   return false
 end
 
+-- How many samples a report is from, if they are few. Samples of waiting tell
+-- nothing about CPU time, and the other way round, so the reader learns which
+-- there are few of.
+local function few(profile, n)
+  local all, of = profile.recorded or profile, profile.measure
+  local waits = all.wait_samples
+  if waits and of:timed() and all.samples > n then
+    waits = math.floor(waits + 0.5)
+    local waiting = of.name == "wait" or
+      of.name == "time" and 2 * waits < all.samples
+    local found = waiting and waits or all.samples - waits
+    return ("%s of %s found the program %s"):format(found == 0 and "none" or
+      format.count(found), plural(all.samples, "sample"),
+      waiting and "waiting" or "computing")
+  end
+  return n == 0 and "no samples" or plural(n, "sample")
+end
+
 ---A sentence on the rate and the margin of error of samples.
 ---@param profile cprof.Profile  with figures from samples
 ---@return string
@@ -281,9 +299,8 @@ function header.certainty(profile)
     end
     local now = profile.meta.live and core.outside and
       ("; cprof dump %d shows what runs now"):format(profile.meta.pid) or ""
-    if n == 0 then return ("no samples: %s is not known%s"):format(what, now)
-    end
-    return ("%s: too few to tell %s%s"):format(plural(n, "sample"), what, now)
+    return (n == 0 and "%s: %s is not known%s" or
+      "%s: too few to tell %s%s"):format(few(profile, n), what, now)
   end
   local told = ""
   if profile.measure:timed() then
@@ -344,7 +361,8 @@ end
 local function outside(profile, page)
   local meta = profile.meta
   local dropped, stops = meta.outside_dropped, meta.outside_stops
-  local good = profile.samples + (meta.outside_waits or 0)
+  local good = (profile.recorded or profile).samples +
+    (meta.outside_waits or 0)
   local parts = { ("sampled from outside: %s %% of %s gave a valid stack"
     ):format(format.percent(good, good + dropped),
     plural(good + dropped, "look")) }
@@ -437,7 +455,9 @@ function header.show(view)
   end
   if meta.outside_dropped and profile.samples then outside(profile, page) end
   if header.waits(profile) then
-    page:note("most of the time was waiting: --measure=cpu sorts by CPU time")
+    page:note("most of the time was waiting: %s", page.clicked and
+      "the choice CPU, above, leaves it out" or
+      "--measure=cpu sorts by CPU time")
   end
   if meta.joined then page:note(meta.joined) end
   gaps(profile, page)

@@ -32,12 +32,56 @@ local function short(ns)
   return ns < 1e9 and ("%gms"):format(ns / 1e6) or range.told(ns)
 end
 
+-- how many stretches are looked at
+local looked <const> = 40
+
+---@class cprof.Cause     stretches that the same function caused
+---@field [integer] cprof.Stretch  in order of time
+---@field letter string
+---@field func? cprof.Function
+---@field share number    of CPU time, on average
+---@field part? number    as in cprof.Stretch, on average
+---@field usual? number
+
+-- the average of a field over stretches, by how long they are
+local function mean(list, field)
+  local sum, ns = 0, 0
+  for _, s in ipairs(list) do
+    if not s[field] then return nil end
+    sum, ns = sum + s[field] * (s.to - s.from), ns + s.to - s.from
+  end
+  return sum / math.max(ns, 1)
+end
+
+-- The causes of stretches, at most `limit`, in order of time; and how many more
+-- there are.
+local function causes_of(stretches, limit)
+  local all, by = {}, {}
+  for _, s in ipairs(stretches) do
+    local key = s.func and s.func.title or s
+    if not by[key] then
+      by[key] = { func = s.func, usual = s.usual }
+      all[#all + 1] = by[key]
+    end
+    table.insert(by[key], s)
+  end
+  local out = table.move(all, 1, math.min(#all, limit), 1, {})
+  for _, cause in ipairs(out) do
+    table.sort(cause, order "from")
+    cause.share, cause.part = mean(cause, "share"), mean(cause, "part")
+  end
+  table.sort(out, function(a, b) return a[1].from < b[1].from end)
+  for i, cause in ipairs(out) do cause.letter = string.char(64 + i) end
+  return out, #all - #out
+end
+
 -- by cell: the letter of its stretch
-local function letters_of(stretches)
+local function letters_of(causes)
   local out = {}
-  for i, s in ipairs(stretches) do
-    s.letter = string.char(64 + i)
-    for k = s.first, s.cell do out[k] = s.letter end
+  for _, cause in ipairs(causes) do
+    for _, s in ipairs(cause) do
+      for k = s.first, s.cell do out[k] = cause.letter end
+    end
   end
   return out
 end
@@ -72,11 +116,11 @@ local function row(page, grid, r, wide, letters)
   return table.concat(out)
 end
 
-local function picture(page, grid, stretches)
+local function picture(page, grid, causes)
   local room = math.min(page.width, 1000) - margin
   if page.width == math.huge then room = usual - margin end
   local wide = math.max(math.min(room // grid.columns, widest), 1)
-  local letters, lines = letters_of(stretches), { scale(grid, wide) }
+  local letters, lines = letters_of(causes), { scale(grid, wide) }
   for r = 1, grid.rows do
     local label = (r - 1) % 5 == 0 and short((r - 1) * grid.ns) or ""
     lines[#lines + 1] = (" "):rep(margin - 1 - #label) .. label ..
@@ -88,17 +132,31 @@ end
 
 local function percent(x) return ("%.0f %%"):format(x * 100) end
 
+-- most times of a cause that are listed, besides the first
+local listed <const> = 4
+
+-- when a cause came again
+local function again(cause)
+  local out = {}
+  for i = 2, math.min(#cause, listed + 1) do
+    out[i - 1] = range.told(cause[i].from)
+  end
+  local more = #cause - 1 - #out
+  return table.concat(out, ", ") ..
+    (more > 0 and (" and %d more"):format(more) or "")
+end
+
 local function table_of(of_function, of_label)
   local list = {
     { title = "", cell = function(_, s) return s.letter end },
-    { title = "from", cell = function(_, s) return range.told(s.from) end },
-    { title = "to", cell = function(_, s) return range.told(s.to) end },
+    { title = "from", cell = function(_, s) return range.told(s[1].from) end },
+    { title = "to", cell = function(_, s) return range.told(s[1].to) end },
     { title = of_function and "time" or "CPU",
       cell = function(_, s) return percent(s.share) end },
   }
   if of_function or of_label then return list end
   return table.move({
-    { title = "of stretch", rank = 3, optional = true, cell = function(_, s)
+    { title = "of stretch", rank = 4, optional = true, cell = function(_, s)
       return s.part and percent(s.part) or ""
     end },
     { title = "of recording", rank = 2, optional = true, cell = function(_, s)
@@ -110,7 +168,9 @@ local function table_of(of_function, of_label)
     columns.of { "defined", rank = 1, cell = function(on, s)
       return s.func and columns.of { "defined" }.cell(on, s) or ""
     end },
-  }, 1, 4, #list + 1, list)
+    { title = "again from", left = true, optional = true, rank = 3,
+      cell = function(_, s) return again(s) end },
+  }, 1, 5, #list + 1, list)
 end
 
 ---Adds a heatmap to a page.
@@ -131,10 +191,9 @@ function heatmap.show(page, p, from, to, limit, row_of, label)
   end
   local width = page.width < math.huge and page.width or usual
   local grid = cells.of(p, from, to, width - margin, of, label and label.nodes)
-  local stretches, more = cells.stretches(p, grid, math.min(limit, 26),
+  local stretches, left = cells.stretches(p, grid, looked,
     of ~= nil or label ~= nil)
-  local most = stretches[1]
-  table.sort(stretches, order "from")
+  local causes, more = causes_of(stretches, math.min(limit, 26))
   page:line(("each column is %s, each cell %s; %s%s: %s none, %s little, %s " ..
     "all of the cell; blank: not recorded, or other programs had the " ..
     "processor"):format(
@@ -143,15 +202,16 @@ function heatmap.show(page, p, from, to, limit, row_of, label)
     label and " under " .. format.plain(label.told) or "",
     ramp:sub(1, 1), ramp:sub(2, 2), ramp:sub(-1)))
   page:gap()
-  picture(page, grid, stretches)
+  picture(page, grid, causes)
   page:gap()
-  if #stretches == 0 then page:line "nothing stands out"
+  if #causes == 0 then page:line "nothing stands out"
   else
     local list = table_of(row_of ~= nil, label ~= nil)
-    page:table(list, columns.rows(page, list, stretches))
+    page:table(list, columns.rows(page, list, causes))
+    more = more + left
     if more > 0 then page:rest(("… %d more"):format(more)) end
   end
-  return most
+  return stretches[1]
 end
 
 return heatmap

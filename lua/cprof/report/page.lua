@@ -19,6 +19,7 @@ local usual <const> = 100
 ---@field width integer    math.huge: nothing is cut
 ---@field paint cprof.Paint
 ---@field markdown boolean  whether it is Markdown
+---@field clicked? boolean   is it for a browser, which has no options?
 ---@field measure cprof.Measure  of its figures
 ---@field private links boolean   are places links to files?
 ---@field private folder? string   where the program's relative paths begin

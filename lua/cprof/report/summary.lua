@@ -19,8 +19,9 @@ local list <const> = {
 -- the rows without a terminal, and the fewest useful rows
 local usual <const>, fewest <const> = 40, 3
 
--- the lines around the rows of both tables, and the terminal's prompt
-local around <const> = 9
+-- the lines around the rows of both tables, and the terminal's prompt; those
+-- around the second table alone
+local around <const>, second <const> = 9, 3
 
 local function path(view, tree, above, lines)
   local page, nodes, left = view.page, above, view.whole
@@ -49,9 +50,9 @@ end
 return function(view)
   local o, page = view.options, view.page
   local height = o.height or format.rows() or usual
-  local free = math.max(height - page:height() - around, 2 * fewest)
-  if o.filter then
-    flat.show(view, "self", o.limit, free)
+  local free = height - page:height() - around
+  if o.filter or free < 2 * fewest then
+    flat.show(view, "self", o.limit, math.max(free + second, 1))
   else
     local half = math.min(free - free // 2, wanted(view))
     local tree = folded.new(view.profile)

@@ -20,11 +20,11 @@ local ansi = {}
 local Ansi = {}
 Ansi.__index = Ansi
 
--- enter: to the alternate screen, without cursor and wrapping, with the mouse;
--- leave: back
-local enter <const> = "\27[?1049h\27[?25l\27[?7l\27[?1000h\27[?1006h\27[2J"
+-- enter: to the alternate screen, without cursor and wrapping, with the mouse
+-- and where it is dragged; leave: back
+local enter <const> = "\27[?1049h\27[?25l\27[?7l\27[?1002h\27[?1006h\27[2J"
 local leave <const> =
-  "\27[?1006l\27[?1000l\27[0m\27[?7h\27[?25h\27[?1049l"
+  "\27[?1006l\27[?1002l\27[0m\27[?7h\27[?25h\27[?1049l"
 
 local plain = { bold = "1", dim = "2", cursor = "7", head = "7", tab = "7",
   key = "1", good = "1", bad = "1" }

@@ -45,7 +45,8 @@ end
 ---@return string
 function columns.amount(n, most, m)
   if most == 0 then return "-" end
-  if not m.now.measure:timed() then return columns.count(n) end
+  -- in at most seven columns
+  if not m.now.measure:timed() then return format.short(n, 1000000) end
   return (m.now.measure:amount(n, most))
 end
 

@@ -12,11 +12,24 @@ local frame = {}
 frame.above = 4
 local below <const> = 2
 
+-- the least height of a screen that always has the line of the past
+local tall <const> = 16
+
+---The line of the past; nil: it is not shown.
+---@param m cprof.TopModel
+---@return integer?
+function frame.past(m)
+  local shown = not m.plain and m.history:lasted() > 0 and
+    (m.height >= tall or m.history.range and m.height > frame.above + below)
+  return shown and m.height - below or nil
+end
+
 ---How many lines of the view fit on the screen.
 ---@param m cprof.TopModel
 ---@return integer
 function frame.body(m)
-  return math.max(m.height - frame.above - (m.plain and 0 or below), 0)
+  local under = m.plain and 0 or below + (frame.past(m) and 1 or 0)
+  return math.max(m.height - frame.above - under, 0)
 end
 
 ---Is it a view without a cursor?
@@ -103,9 +116,24 @@ local function plural(n, what)
   return ("%s %s%s"):format(columns.count(n), what, n == 1 and "" or "s")
 end
 
+-- which range of the past is shown, and how long before the newest load it was
+local function range(m, line)
+  local of, now = m.history.range, m.now.now
+  local function clock(at)
+    return os.date("%H:%M:%S", math.floor(now.clock - (now.at - at) + 0.5))
+  end
+  line:add(("%s to %s, %s %s"):format(clock(of.first.at), clock(of.last.at),
+    seconds(now.at - of.last.at), m.status.state == "running" and "ago" or
+    "before the end"), "bold")
+  local counted = "  " .. plural(of.last.count - of.first.count,
+    m.sampled and "sample" or "call")
+  if format.width(counted) <= line.room - line.width then line:add(counted) end
+end
+
 local function facts(m, line)
   local now = m.now and m.now.now
   if not now then return line:add(m.waiting or "", "dim") end
+  if m.history.range then return range(m, line) end
   local meta, rate = now.profile.meta, m.history:rate()
   local live = m.status.state == "running"
   local out = { plural(now.count, m.sampled and "sample" or "call") ..
@@ -133,6 +161,7 @@ local function period(m)
   if history.period == "mark" then
     return "since the mark, " .. (lasted or "")
   end
+  if history.period == "range" then return "past " .. (lasted or "") end
   return "last " .. (lasted or "")
 end
 
@@ -164,11 +193,52 @@ local function tabs(m, line)
       :gsub("   +", "  ")
     if line.width + format.width(text) < line.room then break end
   end
-  line:right(text, m.paused and "bad" or nil)
+  line:right(text, m.paused and "bad" or m.history.range and "bold" or nil)
+end
+
+-- the least width of a screen whose line of the past says what it is about
+local titled <const> = 60
+
+-- how many bars the past has, the seconds of each, and how many columns of the
+-- screen are before the first one
+local function bars(m)
+  local from = m.width >= titled and 21 or 12
+  local count = math.max(m.width - from - 5, 1)
+  return count, math.max(m.history:lasted() / count, m.interval), from
+end
+
+---The times from which and to which a bar of the past goes.
+---@param m cprof.TopModel
+---@param x integer  its column of the screen; beside the bars: the nearest
+---@return number from
+---@return number to
+function frame.times(m, x)
+  local count, step, from = bars(m)
+  local bar = math.max(1, math.min(x - from, count))
+  local to = m.history:now().at - (count - bar) * step
+  return to - step, to
+end
+
+-- The line of the past: bars for what the program did from one time to the
+-- next. Those of the range that is shown are marked.
+local function past(m, line)
+  local count, step = bars(m)
+  local what, course = m.history:course(count, step)
+  local of, now = m.history.range, m.history:now().at
+  if m.width >= titled then line:add(format.left(what, 9), "dim") end
+  line:add(format.right(seconds(count * step) .. " ago", 11), "dim"):add " "
+  for i, share in ipairs(course) do
+    local to = now - (count - i) * step
+    local inside = of and to > of.first.at + step / 100 and
+      to - step < of.last.at - step / 100
+    line:add(columns.sparkline({ share }, 1), inside and "cursor" or "graph")
+  end
+  line:add(" now", "dim")
 end
 
 -- keys and what they do, the most useful first
 local hints = {
+  { "Esc", function(m) return m.history.range and "Now" or nil end },
   { "?", "Help" }, { "q", "Quit" }, { "Tab", "View" },
   { "Enter", function(m) return m.view.into end },
   { "Bksp", function(m) return #m.trail > 0 and "Back" or nil end },
@@ -177,6 +247,7 @@ local hints = {
   { "s", function(m) return m.view.sorts and "Sort" or nil end },
   { "o", function(m) return m.view.zone and "Source" or nil end },
   { "w", "Period" },
+  { "{ }", function(m) return frame.past(m) and "Past" or nil end },
   { "m", function(m)
     return m.now and m.now.now.profile.meta.waiting_ns and "Measure" or nil
   end },
@@ -227,6 +298,7 @@ function frame.draw(m, on)
   tabs(m, lines[3])
   if m.now or m.view.name == "help" then m.view.head(m, lines[4]) end
   if m.plain then return end
+  if frame.past(m) and m.now then past(m, lines[frame.past(m)]) end
   message(m, lines[on.height - 1])
   keys(m, lines[on.height])
 end

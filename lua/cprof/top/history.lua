@@ -1,11 +1,13 @@
 -- The profiles that were loaded so far. The difference of two is the figures
--- of a period: since the start, of the last seconds, or since a mark.
+-- of a period: since the start, of the last seconds, since a mark, or from one
+-- time in the past to another.
 
 local core = require "cprof.core"
 local figures = require "cprof.view.figures"
 local graph = require "cprof.count.graph"
 local group = require "cprof.count.group"
 local measure = require "cprof.count.measure"
+local past = require "cprof.top.past"
 local since = require "cprof.follow.since"
 
 local history = {}
@@ -20,15 +22,23 @@ end
 
 ---@class cprof.TopPoint   a load
 ---@field at number        when, in seconds of a clock that never goes back
----@field profile cprof.Profile
+---@field clock integer    when, as os.time() says it
+---@field profile cprof.Profile  only its counters, unless it is the newest
 ---@field count integer    calls, or samples
----@field self table<string, table<string, integer>>  by measure: by title
+---@field self? table<string, table<string, integer>>  by measure: by title;
+---    only the newest has it
 ---@field whole table<string, integer>                by measure
 
+---@class cprof.TopRange   from one time in the past to another
+---@field first cprof.TopPoint  with which its figures begin
+---@field last cprof.TopPoint   with which they end
+---@field back "start"|"window"|"mark"  the period that was shown before
+
 ---@class cprof.TopHistory
----@field points cprof.TopPoint[]  oldest first; the last is the newest
+---@field past cprof.TopPast
 ---@field mark? cprof.TopPoint
----@field period "start"|"window"|"mark"
+---@field range? cprof.TopRange
+---@field period "start"|"window"|"mark"|"range"
 ---@field window number    seconds
 ---@field measure cprof.Measure  what times are shown
 ---@field recent cprof.TopChange[]  of the last loads, oldest first
@@ -53,22 +63,17 @@ History.__index = History
 -- how many changes are kept for sparklines
 local kept_shares <const> = 40
 
--- the most nodes of all loads that are kept, of 64 bytes each
-local most_nodes <const> = 600000
-
--- how many loads are kept for the last seconds: at most, and at least
-local most_points <const>, least_points <const> = 60, 3
-
 ---@param period "start"|"window"
 ---@param window number
 ---@return cprof.TopHistory
 function history.new(period, window)
-  return setmetatable({ points = {}, recent = {}, period = period,
+  return setmetatable({ past = past.new(), recent = {}, period = period,
     window = window, measure = measure.row "wall" }, History)
 end
 
 local function point_of(p, at)
-  local point = { at = at, profile = p, count = 0, self = {}, whole = {} }
+  local point = { at = at, clock = os.time(), profile = p, count = 0,
+    self = {}, whole = {} }
   local rows = graph.sums(p.nodes, group.by(p.functions, group.title),
     p.samples ~= nil)
   for _, name in ipairs(history.measures) do
@@ -111,22 +116,6 @@ local function share(of, title, name)
   return whole > 0 and (of.self[name][title] or 0) / whole or 0
 end
 
--- Drops loads that the last seconds do not need. Those kept are some time
--- apart; the more nodes there are, the longer.
-local function drop_old(self)
-  local points = self.points
-  local now = points[#points]
-  local many = math.max(least_points, math.min(most_points,
-    most_nodes // #now.profile.nodes))
-  local before, last = points[#points - 2], points[#points - 1]
-  if before and last.at - before.at < self.window / (many - 1) * 0.99 then
-    table.remove(points, #points - 1)
-  end
-  while points[2] and points[2].at <= now.at - self.window do
-    table.remove(points, 1)
-  end
-end
-
 ---Adds a profile that was loaded just now.
 ---@param p cprof.Profile
 ---@param at number  seconds
@@ -137,26 +126,28 @@ function History:add(p, at)
     self:forget()  -- this is another recording
     last = nil
   end
-  self.known, self.greatest = nil, nil
+  self.greatest = nil
+  if not self.range then self.known = nil end
+  if self.known then self.known.now = point end
   self.previous = last and { at = last.at, count = last.count,
     wall_ns = last.profile.meta.wall_ns }
   if last then
     table.insert(self.recent, change(point, last))
     if #self.recent > kept_shares then table.remove(self.recent, 1) end
   end
-  self.points[#self.points + 1] = point
-  drop_old(self)
+  self.past:add(point, self.window)
 end
 
 ---Forgets all loads: another recording begins.
 function History:forget()
-  self.points, self.recent, self.known = {}, {}, nil
-  self.previous, self.mark = nil, nil
+  self.past, self.recent, self.known = past.new(), {}, nil
+  if self.period == "range" then self.period = self.range.back end
+  self.previous, self.mark, self.range = nil, nil, nil
   if self.period == "mark" then self.period = "start" end
 end
 
 ---@return cprof.TopPoint?
-function History:now() return self.points[#self.points] end
+function History:now() return self.past:now() end
 
 ---Sets the mark here, and shows the period since then.
 function History:set_mark()
@@ -166,7 +157,24 @@ end
 
 ---@param period "start"|"window"|"mark"
 function History:show(period)
-  self.period, self.known = period, nil
+  self.period, self.known, self.range = period, nil, nil
+end
+
+---Shows the period from one time in the past to another, between the nearest
+---loads. Its figures stay as they are while more is loaded.
+---@param from number
+---@param to number
+function History:show_range(from, to)
+  local first, last = self.past:between(from, to)
+  if not first then return end
+  self.range = { first = first, last = last,
+    back = self.range and self.range.back or self.period }
+  self.period, self.known = "range", nil
+end
+
+---Shows the period that was shown before the range.
+function History:leave_range()
+  if self.range then self:show(self.range.back) end
 end
 
 ---Chooses the measure of times.
@@ -183,13 +191,9 @@ end
 -- the load with which the period begins; nil: it begins at the start
 local function before_of(self)
   if self.period == "mark" then return self.mark end
+  if self.period == "range" then return self.range.first end
   if self.period == "start" then return nil end
-  local points, found = self.points, nil
-  local at = points[#points].at - self.window
-  for _, point in ipairs(points) do
-    if not found or point.at <= at then found = point end
-  end
-  return found
+  return self.past:before(self:now().at - self.window)
 end
 
 -- how long it was from a load, or from the start, to another load
@@ -206,12 +210,13 @@ end
 function History:figures()
   local now = self:now()
   if not now or self.known then return self.known end
-  local before = before_of(self)
-  local p = measure.profile(before and
-    since(now.profile, before.profile) or now.profile, self.measure)
+  local before, last = before_of(self), self.range and self.range.last or now
+  local then_ = past.profile(last, now.profile)
+  local p = measure.profile(before and since(then_, before.profile) or then_,
+    self.measure)
   self.known = { profile = p, now = now, measure = p.measure,
     figures = figures.new(figures.base(p), figures.all),
-    seconds = seconds_between(now, before) }
+    seconds = seconds_between(last, before) }
   return self.known
 end
 
@@ -223,6 +228,38 @@ function History:rate()
   local wall = now.profile.meta.wall_ns
   local seconds = wall and (wall - before.wall_ns) / 1e9 or now.at - before.at
   return seconds > 0 and (now.count - before.count) / seconds or nil
+end
+
+-- what the line of the past shows: a title, and the figure whose growth it is
+local function activity(self, meta)
+  local option = self.measure.option
+  if not meta.waiting_ns or not measure.row(option):timed() then
+    return meta.mode == "sample" and "samples" or "calls",
+      function(point) return point.count end
+  elseif option == "wait" then
+    return "waiting", function(point) return point.whole.wait end
+  end
+  return "CPU time", function(point) return point.whole.cpu end
+end
+
+---What the program did from the time on when top began to look: a title, and
+---as many shares of the greatest; the last is of now.
+---@param count integer
+---@param step number  seconds of each; see `step`
+---@return string title
+---@return number[] shares
+function History:course(count, step)
+  local title, figure = activity(self, self:now().profile.meta)
+  local out = self.past:growth(count, step, figure)
+  local most = math.max(1e-9, table.unpack(out))
+  for i, n in ipairs(out) do out[i] = n / most end
+  return title, out
+end
+
+---The seconds from the first load that is kept to the newest.
+---@return number
+function History:lasted()
+  return self:now() and self:now().at - self.past.points[1].at or 0
 end
 
 -- shares that a full bar of a sparkline can stand for

@@ -14,7 +14,7 @@ keys.bindings = {
   { "G end", "last" },
   { "enter", "into", "Enter",
     "callers and callees; in the tree: expand, collapse" },
-  { "backspace esc", "back", "Backspace Esc", "back to where you were" },
+  { "backspace", "back", "Backspace Esc", "back to where you were" },
   { "right l", "expand", "Right l  Left h",
     "tree: expand; collapse, or go to the caller" },
   { "left h", "collapse" },
@@ -32,9 +32,14 @@ keys.bindings = {
     "hide or show this column of figures" },
   { "m", "measure", "m", "next measure: wall time, CPU time, waiting time" },
   { "w", "period", "w",
-    "next period: since the start, the last seconds, since the mark" },
-  { "]", "longer", "] [", "more, fewer of the last seconds" },
+    "period: since the start, the last seconds, since the mark" },
+  { "]", "longer", "] [",
+    "more, fewer of the last seconds, or of those in the past" },
   { "[", "shorter" },
+  { "{", "earlier", "{ }",
+    "the past: the seconds before, after those that are shown" },
+  { "}", "later" },
+  { "esc", "now", "Esc", "from the past back to now" },
   { "r", "mark", "r", "mark: figures from now on" },
   { "space", "pause", "Space", "pause or resume the screen, not the program" },
   { "-", "slower", "- +", "refresh less often, more often" },
@@ -43,7 +48,7 @@ keys.bindings = {
     "search: a part of the text, or a Lua pattern as /^name/" },
   { "n", "next_match", "n N", "next, previous match" },
   { "&", "filter", "&",
-    "functions: only those with this text, or /pattern/; empty: all" },
+    "only functions with this text, or /pattern/; empty: all" },
   { "N", "previous_match" },
   { "? f1", "help", "? F1", "help" },
   { "q f10", "quit", "q", "quit" },
@@ -79,15 +84,16 @@ local function control(c)
 end
 
 -- What the mouse did: button, column and line as terminals report them, and
--- "M" if the button went down. nil: top does not use it.
+-- "M" unless the button went up. nil: top does not use it.
 local function mouse(button, x, y, how)
   if how ~= "M" then return nil end
   return button == "0" and ("click %s %s"):format(x, y) or
+    button == "32" and ("drag %s %s"):format(x, y) or
     button == "64" and "wheel-up" or button == "65" and "wheel-down" or nil
 end
 
 ---The keys that bytes from a terminal stand for; "click COLUMN LINE",
----"wheel-up" and "wheel-down": the mouse.
+---"drag COLUMN LINE", "wheel-up" and "wheel-down": the mouse.
 ---@param bytes string
 ---@return string[] keys
 ---@return string rest  the bytes of a key that may be incomplete

@@ -38,6 +38,8 @@ local model = {}
 ---@field question? cprof.TopQuestion
 ---@field width integer
 ---@field height integer
+---@field private anchor? { from: number, to: number }  the time in the past
+---    where the mouse's button went down
 ---@field load? fun()             loads the profile as it is now
 ---@field private places table<string, { at: integer, top: integer }>  of each
 ---    view: the cursor's line, and the line at the top
@@ -330,9 +332,56 @@ end
 function actions.period(self)
   local seen = self.history
   local next_one = { start = "window", window = seen.mark and "mark" or
-    "start", mark = "start" }
+    "start", mark = "start", range = seen.range and seen.range.back }
   seen:show(next_one[seen.period])
   show_figures(self)
+end
+
+-- shows the figures of a time in the past; it is moved to where top has looked
+local function show_past(self, from, to)
+  local seen = self.history
+  local now, lasted = seen:now(), seen:lasted()
+  if not now or lasted <= 0 then
+    self.message = "there is no past yet: top has looked only once"
+    return
+  end
+  local by = math.max(now.at - lasted - from, 0) - math.max(to - now.at, 0)
+  seen:show_range(from + by, to + by)
+  show_figures(self)
+end
+
+function actions.earlier(self)
+  local seen = self.history
+  local range, now = seen.range, seen:now()
+  local length = range and range.last.at - range.first.at or seen.window
+  local to = range and range.first.at or now and now.at - length or 0
+  if range and range.first.at <= now.at - seen:lasted() then
+    self.message = "top has kept nothing older"
+    return
+  end
+  show_past(self, to - length, to)
+end
+
+-- leads back from the past to the period that was shown before
+local function to_now(self)
+  self.history:leave_range()
+  show_figures(self)
+end
+
+function actions.later(self)
+  local range = self.history.range
+  if not range then
+    self.message = "this is now: { shows what was before"
+  elseif range.last.at >= self.history:now().at then
+    to_now(self)
+  else
+    local from, to = range.first.at, range.last.at
+    show_past(self, to, to + to - from)
+  end
+end
+
+function actions.now(self)
+  if self.history.range then to_now(self) else go_back(self) end
 end
 
 function actions.measure(self)
@@ -348,6 +397,16 @@ function actions.measure(self)
 end
 
 local function widen(self, by)
+  local range = self.history.range
+  if range then
+    local length = range.last.at - range.first.at
+    local new = step(windows, length, by)
+    -- the length between two of the list
+    if by < 0 and step(windows, length, 0) < length then
+      new = step(windows, length, 0)
+    end
+    return show_past(self, range.last.at - new, range.last.at)
+  end
   self.history:set_window(step(windows, self.history.window, by))
   self.history:show "window"
   show_figures(self)
@@ -473,11 +532,25 @@ local function typed(self, key)
   end
 end
 
--- A click chooses a view, an order or a line; on the chosen line, it does what
--- Enter does.
+-- Shows the past from the bar of the mouse's column to that where its button
+-- went down.
+local function drag(self, x)
+  if not self.anchor then return end
+  local from, to = frame.times(self, x)
+  show_past(self, math.min(from, self.anchor.from),
+    math.max(to, self.anchor.to))
+end
+
+-- A click chooses a view, an order, a line or a time in the past; on the chosen
+-- line, it does what Enter does.
 local function click(self, x, y)
   local items, place = items_of(self)
-  if y == frame.above - 1 then
+  self.anchor = nil
+  if y == frame.past(self) then
+    local from, to = frame.times(self, x)
+    self.anchor = { from = from, to = to }
+    drag(self, x)
+  elseif y == frame.above - 1 then
     local view = frame.tab(self, x)
     if view then actions[view.name](self) end
   elseif y == frame.above and self.view == views.functions then
@@ -495,8 +568,9 @@ local wheel = { ["wheel-up"] = -3, ["wheel-down"] = 3 }
 
 -- what the mouse did, as keys.decode tells it; false: it is a key
 local function mouse(self, key)
-  local x, y = key:match "^click (%d+) (%d+)$"
-  if x then click(self, math.tointeger(x), math.tointeger(y))
+  local how, x, y = key:match "^(%l+) (%d+) (%d+)$"
+  if how == "click" then click(self, math.tointeger(x), math.tointeger(y))
+  elseif how == "drag" then drag(self, math.tointeger(x))
   elseif wheel[key] then move(self, wheel[key]) end
   return x ~= nil or wheel[key] ~= nil
 end

@@ -18,6 +18,8 @@ local explained = {
   "times      wall time; m: its part that is CPU time or waiting time",
   "lately     share of self time from one refresh to the next, newest right;",
   "           a full bar is 5, 10, 20, 50 or 100 %, to fit the greatest share",
+  "the past   bars above the keys: CPU time (or waiting, or calls) since top",
+  "           began to look, newest right; a full bar is the greatest",
   "<          an upper bound: most of the measured time is overhead;",
   "           order and % use the estimate",
 }
@@ -34,7 +36,9 @@ local function help()
     end
   end
   out[#out + 1] = { ("  %s  %s"):format(format.left("mouse", widest),
-    "click: view, order or line; the chosen line: as Enter; Shift: select") }
+    "click: view, order, line; again: as Enter; Shift: select text") }
+  out[#out + 1] = { ("  %s  %s"):format((" "):rep(widest),
+    "click or drag on the bars of the past: that time") }
   out[#out + 1] = { "" }
   out[#out + 1] = { "Columns", "bold" }
   for _, line in ipairs(explained) do out[#out + 1] = { "  " .. line } end
