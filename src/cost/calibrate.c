@@ -25,9 +25,7 @@
 #define WALL_MOST	10	/* most wall time, in units of processor time */
 #define ROUNDS_MOST	256
 #define TURNS		100	/* turns of a loop in a run */
-#define SPIN_NS		100	/* time that the C function takes */
-#define READINGS	200	/* readings of the clock, to time one of them */
-#define TRIES		5	/* of which the median counts */
+#define STEPS		40	/* that the C function 'work' takes */
 #define PACE		4	/* pieces of work, before and after a run */
 #define FAR		100	/* lines that RUN_FAR has before its loop */
 #define DEEP		1500	/* new nodes; 5.4.0 allows 1,950 nested calls */
@@ -43,7 +41,7 @@
 ** code before its loop: the recorder takes more steps to find the line.
 */
 static const char calibrate_text[] =
-  "local c, wrap, yield = ...\n"
+  "local c, work, wrap, yield = ...\n"
   "local function f() end\n"
   "local function t() return f() end\n"
   "local function b() while true do yield() end end\n"
@@ -51,6 +49,7 @@ static const char calibrate_text[] =
   "local function d(n) if n > 0 then d(n - 1) end end\n"
   "return function(n) for _ = 1, n do f() end end,\n"
   "  function(n) for _ = 1, n do c() end end,\n"
+  "  function(n) for _ = 1, n do work() end end,\n"
   "  function(n) for _ = 1, n do t() end end,\n"
   "  function(n) for _ = 1, n do w() end end,\n"
   "  function(n) for _ = 1, n do wrap(f)() end end,\n"
@@ -62,7 +61,7 @@ static const char calibrate_text[] =
   TEN(TEN("x = y\n"))
   "  end for _ = 1, n do\n x = y\n x = y\n end end, d\n";
 
-enum { RUN_CALLS, RUN_C, RUN_TAILS, RUN_SWITCHES, RUN_COROUTINES,
+enum { RUN_CALLS, RUN_C, RUN_WORK, RUN_TAILS, RUN_SWITCHES, RUN_COROUTINES,
        RUN_LINES, RUN_INSTRUCTIONS, RUN_NEAR, RUN_FAR, RUNS,
        RUN_NODES = RUNS, ALL };
 
@@ -79,7 +78,8 @@ typedef struct Probe {
   int lines;		/* line events in the node, each turn */
 } Probe;
 
-enum { PROBE_CALLS, PROBE_F, PROBE_CCALLS, PROBE_C, PROBE_TAILS, PROBE_T,
+enum { PROBE_CALLS, PROBE_F, PROBE_CCALLS, PROBE_C, PROBE_WORKS, PROBE_WORK,
+       PROBE_TAILS, PROBE_T,
        PROBE_TF, PROBE_SWITCHES, PROBE_WRAP, PROBE_BODY, PROBE_YIELD,
        PROBE_COROUTINES, PROBE_MAKE, PROBE_BEGIN, PROBE_BEGUN,
        PROBE_LINES, PROBE_INSTRUCTIONS, PROBE_NEAR, PROBE_FAR, PROBES };
@@ -87,22 +87,20 @@ enum { PROBE_CALLS, PROBE_F, PROBE_CCALLS, PROBE_C, PROBE_TAILS, PROBE_T,
 static const Probe calibrate_probes[PROBES] = {
   {RUN_CALLS, 0, 7, 3, 1}, {RUN_CALLS, 7, 2, 1, 1},
   {RUN_C, 0, 8, 3, 1}, {RUN_C, 8, LINE_C, 0, 0},
-  {RUN_TAILS, 0, 9, 3, 1}, {RUN_TAILS, 9, 3, 2, 1}, {RUN_TAILS, 9, 2, 1, 1},
-  {RUN_SWITCHES, 0, 10, 3, 1}, {RUN_SWITCHES, 10, LINE_WRAP, 0, 0},
+  {RUN_WORK, 0, 9, 3, 1}, {RUN_WORK, 9, LINE_C, 0, 0},
+  {RUN_TAILS, 0, 10, 3, 1}, {RUN_TAILS, 10, 3, 2, 1}, {RUN_TAILS, 10, 2, 1, 1},
+  {RUN_SWITCHES, 0, 11, 3, 1}, {RUN_SWITCHES, 11, LINE_WRAP, 0, 0},
   {RUN_SWITCHES, LINE_WRAP, 4, 3, 1}, {RUN_SWITCHES, 4, LINE_C, 0, 0},
-  {RUN_COROUTINES, 0, 11, 5, 1}, {RUN_COROUTINES, 11, LINE_C, 0, 0},
-  {RUN_COROUTINES, 11, LINE_WRAP, 0, 0},
+  {RUN_COROUTINES, 0, 12, 5, 1}, {RUN_COROUTINES, 12, LINE_C, 0, 0},
+  {RUN_COROUTINES, 12, LINE_WRAP, 0, 0},
   {RUN_COROUTINES, LINE_WRAP, 2, 1, 1},
-  {RUN_LINES, 0, 12, 1, 1}, {RUN_INSTRUCTIONS, 0, 13, 41, 1},
-  {RUN_NEAR, 0, 14, 3, 3}, {RUN_FAR, 0, 18, 3, 3}
+  {RUN_LINES, 0, 13, 1, 1}, {RUN_INSTRUCTIONS, 0, 14, 41, 1},
+  {RUN_NEAR, 0, 15, 3, 3}, {RUN_FAR, 0, 19, 3, 3}
 };
 
 #define SERIES		(2 * (int)RUNS + (int)PROBES + (int)EVENT_KINDS)
 
-/*
-** One measurement of each round, in ticks. It can be negative, if the time
-** that the C function took was overestimated.
-*/
+/* One measurement of each round, in ticks. */
 typedef struct Series {
   int count;		/* how many were kept, see series_keep */
   int32_t ticks[ROUNDS_MOST];
@@ -121,11 +119,8 @@ typedef struct Calibration {
   Series *self;		/* self times of each probe, recorded */
   Series *within;	/* means of each kind of timed event */
   Timing nodes;		/* events that made nodes */
-  uint64_t spin;	/* ticks that a call of the C function is to take */
-  uint64_t spun;	/* ticks that its calls took, in this run */
-  uint64_t reading;	/* ticks that reading the clock takes */
-  uint64_t worked;	/* result of the timed work: keeps the compiler from
-			   removing it */
+  uint64_t worked;	/* result of work: keeps the compiler from removing
+			   it */
   double rate;		/* ps in a tick */
   uint64_t ns;		/* processor time to spend */
   int round;		/* -1: the first one, which is not measured */
@@ -133,16 +128,24 @@ typedef struct Calibration {
 } Calibration;
 
 
+/* A C function that does nothing: all of its time is overhead. */
+static int calibrate_nothing (lua_State *L) {
+  (void)L;
+  return 0;
+}
+
+
 /*
-** A C function that spins for a moment: if it returned at once, the processor
-** would be faster than it ever is in a program.
+** A C function in which each step waits for the one before it. So there is
+** room in the processor for an event's instructions, as there is in most C
+** functions of programs: they wait for memory, or for earlier results.
 */
-static int calibrate_spin (lua_State *L) {
+static int calibrate_work (lua_State *L) {
   Calibration *c = cast(Calibration *, lua_touserdata(L, lua_upvalueindex(1)));
-  uint64_t begun = hot_now(c->r->hot), took;
-  while (hot_now(c->r->hot) - begun < c->spin) ;
-  took = hot_now(c->r->hot) - begun;
-  c->spun += took + c->reading;  /* half a reading before, half after */
+  uint64_t x = c->ns;
+  int i;
+  for (i = 0; i < STEPS; i++) x = x * 3 + 1;
+  c->worked = x;
   return 0;
 }
 
@@ -158,18 +161,10 @@ static int calibrate_alllines (lua_State *L, const char *source) {
 ** Series
 ** ======================================================= */
 
-/* Notes the ticks of this round: 'took' less 'less'. */
-static void series_add (const Calibration *c, Series *s, uint64_t took,
-                        uint64_t less) {
-  int64_t ticks = (int64_t)(took - less);
+/* Notes the ticks of this round, which can be below 0 for timed events. */
+static void series_add (const Calibration *c, Series *s, int64_t ticks) {
   if (c->round >= 0 && ticks > SERIES_NONE && ticks <= INT32_MAX)
     s->ticks[c->round] = (int32_t)ticks;
-}
-
-
-/* Adds ticks that are of no round. An interruption may have made them many. */
-static void series_try (Series *s, uint64_t took) {
-  s->ticks[s->count++] = took < INT32_MAX ? (int32_t)took : INT32_MAX;
 }
 
 
@@ -257,11 +252,9 @@ static uint64_t calibrate_pace (Calibration *c) {
 
 /* Times a run that is not recorded. */
 static void calibrate_bare (Calibration *c, lua_State *L, int run) {
-  uint64_t before;
-  c->spun = 0;
-  before = hot_now(c->r->hot);
+  uint64_t before = hot_now(c->r->hot);
   calibrate_call(L, run, TURNS);
-  series_add(c, &c->bare[run], hot_now(c->r->hot) - before, c->spun);
+  series_add(c, &c->bare[run], (int64_t)(hot_now(c->r->hot) - before));
 }
 
 
@@ -295,15 +288,12 @@ static void calibrate_find (Calibration *c) {
 static void calibrate_recorded (Calibration *c, lua_State *L, int run) {
   uint64_t before[PROBES];
   int k;
-  c->spun = 0;
   for (k = 0; k < PROBES; k++)
     before[k] = c->node[k] ? c->node[k]->self : 0;
   calibrate_call(L, run, TURNS);
-  for (k = 0; k < PROBES; k++) {
-    if (calibrate_probes[k].run != run || c->node[k] == NULL) continue;
-    series_add(c, &c->self[k], c->node[k]->self - before[k],
-               calibrate_probes[k].line == LINE_C ? c->spun : 0);
-  }
+  for (k = 0; k < PROBES; k++)
+    if (calibrate_probes[k].run == run && c->node[k] != NULL)
+      series_add(c, &c->self[k], (int64_t)(c->node[k]->self - before[k]));
 }
 
 
@@ -339,8 +329,8 @@ static void calibrate_means (Calibration *c, const Timing *before) {
   for (i = 0; i < EVENT_KINDS; i++) {
     uint64_t events = t[i].events - before[i].events;
     if (events > 0)
-      series_add(c, &c->within[i], (uint64_t)
-                 ((t[i].ticks - before[i].ticks) * TURNS / (int64_t)events), 0);
+      series_add(c, &c->within[i],
+                 (t[i].ticks - before[i].ticks) * TURNS / (int64_t)events);
   }
 }
 
@@ -360,7 +350,7 @@ static int calibrate_round (Calibration *c, lua_State *L) {
     calibrate_schedule(c->r->hot, 0);
     if (c->round < 0) calibrate_call(L, run, TURNS);
     else calibrate_recorded(c, L, run);
-    series_add(c, &c->pace[run], pace + calibrate_pace(c), 0);
+    series_add(c, &c->pace[run], (int64_t)(pace + calibrate_pace(c)));
     if (c->round >= 0 && (run <= RUN_C || run == RUN_LINES))
       calibrate_timed(c, L, run, 2 * TURNS);
     if (!control_pause(c->r, L, 0)) return 0;
@@ -413,8 +403,10 @@ static void calibrate_calls (Calibration *c) {
   k->caller[COST_LUA] = cost_of(calibrate_self(c, PROBE_CALLS) -
                              calibrate_each(c, &c->bare[RUN_CALLS]));
   k->callee[COST_C] = cost_of(calibrate_self(c, PROBE_C));
-  k->caller[COST_C] = cost_of(calibrate_self(c, PROBE_CCALLS) -
-                           calibrate_each(c, &c->bare[RUN_C]));
+  k->caller[COST_C] = cost_of(calibrate_self(c, PROBE_WORKS) +
+                              calibrate_self(c, PROBE_WORK) -
+                              calibrate_each(c, &c->bare[RUN_WORK]) -
+                              (double)k->callee[COST_C]);
   k->tail = cost_of(calibrate_self(c, PROBE_TF) -
                            calibrate_self(c, PROBE_F));
 }
@@ -555,55 +547,16 @@ static int calibrate_open (Calibration *c, lua_State *L) {
   if (luaL_loadbuffer(L, calibrate_text, sizeof calibrate_text - 1,
                       "=cprof") != LUA_OK)
     return lua_error(L);
+  lua_pushcfunction(L, calibrate_nothing);
   lua_pushvalue(L, 1);
-  lua_pushcclosure(L, calibrate_spin, 1);
+  lua_pushcclosure(L, calibrate_work, 1);
   lua_getfield(L, 2, "wrap");
   lua_getfield(L, 2, "yield");
   lua_remove(L, 2);
   /* recorded from the main function on, so that the source is known */
   if (!control_start(c->r, L, &c->options)) return 0;
-  lua_call(L, 3, ALL);
+  lua_call(L, 4, ALL);
   return control_pause(c->r, L, 0);
-}
-
-
-typedef void (*CalibrateWork) (const Calibration *c);
-
-/* The ticks that 'f' takes: the median, as a try may be interrupted. */
-static uint64_t calibrate_try (const Calibration *c, CalibrateWork f) {
-  Series tries;
-  for (tries.count = 0; tries.count < TRIES; ) {
-    uint64_t begun = hot_now(c->r->hot);
-    f(c);
-    series_try(&tries, hot_now(c->r->hot) - begun);
-  }
-  series_sort(&tries);
-  return (uint64_t)series_median(&tries);
-}
-
-
-static void calibrate_wait (const Calibration *c) {
-  uint64_t ns = platform_monotonic();
-  (void)c;
-  while (platform_monotonic() - ns < 100 * SPIN_NS) ;
-}
-
-
-/* SPIN_NS in ticks, roughly, as the clock's rate is not known yet. */
-static uint64_t calibrate_spinticks (const Calibration *c) {
-  return calibrate_try(c, calibrate_wait) / 100;
-}
-
-
-static void calibrate_read (const Calibration *c) {
-  int i;
-  for (i = 1; i < READINGS; i++) hot_now(c->r->hot);
-}
-
-
-/* The ticks that a reading of the clock takes. */
-static uint64_t calibrate_reading (const Calibration *c) {
-  return calibrate_try(c, calibrate_read) / READINGS;
 }
 
 
@@ -624,8 +577,6 @@ static int calibrate_all (lua_State *L) {
   c->self = c->bare + RUNS;
   c->within = c->self + PROBES;
   memset(c->pace, 0, size);
-  c->spin = calibrate_spinticks(c);
-  c->reading = calibrate_reading(c);
   for (c->round = -1; c->round < ROUNDS_LEAST ||
        (c->round < ROUNDS_MOST && calibrate_ran() - ran < c->ns &&
         platform_monotonic() - begun < WALL_MOST * c->ns); c->round++)
