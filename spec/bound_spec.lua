@@ -34,7 +34,7 @@ local function recorded(ns, options, run)
 end
 
 local explained = "< is an upper bound: most of the measured time is " ..
-  "overhead; % is of the estimate, not of the bound\n"
+  "overhead\n"
 
 describe("a time", function()
   it("is uncertain when it is less than a quarter of what was taken out",
@@ -116,6 +116,32 @@ describe("a time", function()
         assert.is_nil(s:find("%f[%S]0ns[^\n]* 5,000 "), s)
       end
     end)
+
+  it("has the share of its bound, at most all, beside the bound", function()
+    local whole = measure.new(measure.named "time", 1000)
+    assert.equal("12.3", whole:share(123))
+    assert.equal("12.3", whole:share(123, 123))
+    assert.equal("<45.6", whole:share(123, 456))
+    assert.equal("<100.0", whole:share(123, 1456))
+    assert.equal("100.0", whole:share(1000, 1456))
+    local p = recorded(1010, { mode = "line" }, function()
+      driven.cpu(500000)
+      string.rep("x", 5000)
+      driven.cpu(1000)
+      often()
+    end)
+    local f = helper.find(p, idle)
+    local time = helper.shown(f.self_ns, f.self_raw_ns)
+    local share = "<" .. format.percent((f.self_raw_ns - f.self_ns + 3) // 4 +
+      f.self_ns, p.program_ns)
+    assert.equal("<", time:sub(1, 1))
+    for _, s in ipairs { p:report { mode = "self", min_percent = 0 },
+      p:report { mode = "tree", min_percent = 0 },
+      p:annotate(nil, { focus = "idle" }) } do
+      local line = s:match("\n([^\n]*" .. time .. "[^\n]*)")
+      assert.is_truthy(line and line:find(share, 1, true), s)
+    end
+  end)
 
   it("is not, nor explained, where it is known", function()
     local p = helper.record(function() busy(1000000) end)

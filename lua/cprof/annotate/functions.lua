@@ -129,7 +129,8 @@ local function facts_of(view, row, of_c)
   return { ("%s self%s%s"):format(page:told(row.self, row.self_most),
       in_zones > 0 and (" + %s in zones"):format(page:told(in_zones)) or "",
       of_c > 0 and (" + %s in C"):format(page:told(of_c)) or ""),
-    page:share(row.self + in_zones + of_c) .. " %",
+    page:share(row.self + in_zones + of_c,
+      row.self_most + in_zones + of_c) .. " %",
     row.calls and format.plural(row.calls, "call"), share = 2 }
 end
 

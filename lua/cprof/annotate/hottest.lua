@@ -38,7 +38,8 @@ local function sorted(view, files)
       if by_hits and line.hits > 0 or
          not by_hits and line.self_most + of_c > 0 then
         all[#all + 1] = { file = file, number = number, line = line,
-          value = by_hits and line.hits or ns, ns = ns, in_c = of_c }
+          value = by_hits and line.hits or ns, ns = ns, in_c = of_c,
+          most = line.self_most + of_c }
       end
     end
   end
@@ -57,7 +58,7 @@ local function row_of(view, entry, content, hottest)
     view.profile.samples and "" or format.count(line.hits),
     page:time(line.self, line.self_most),
     entry.in_c > 0 and page:time(entry.in_c) or "-",
-    { page:share(entry.ns), format.heat(entry.ns, hottest) },
+    { page:share(entry.ns, entry.most), format.heat(entry.ns, hottest) },
     line.calls > 0 and format.count(line.calls) or "-",
     line.total_most > 0 and
       page:time(line.total, line.total_most) or "-",
@@ -74,7 +75,7 @@ local function quickfix_of(view, entry, content)
     view.profile.meta.folder)
   return ("%s:%d: %s %%, %s %s%s%s: %s"):format(
     format.plain(name.place("@" .. path, core.cwd())), entry.number,
-    page:share(entry.ns), page:time(line.self, line.self_most),
+    page:share(entry.ns, entry.most), page:time(line.self, line.self_most),
     view.profile.measure.column,
     entry.in_c > 0 and (" + %s in C"):format(page:time(entry.in_c)) or "",
     line.hits > 0 and not view.profile.samples and

@@ -80,8 +80,8 @@ local function head(view)
     on:line("label: " .. format.plain(view.profile.meta.labels))
   end
   on:line(("%s total (%s %%), %s self (%s %%)%s%s"):format(
-    on:time(row.total, row.total_most), on:share(row.total),
-    on:time(row.self, row.self_most), on:share(row.self),
+    on:time(row.total, row.total_most), on:share(row.total, row.total_most),
+    on:time(row.self, row.self_most), on:share(row.self, row.self_most),
     row.calls and ", " .. format.plural(row.calls, "call") or "",
     row.max_depth > 1 and (", %s deep"):format(
       bound.depth(row.max_depth, view.profile.meta)) or ""))

@@ -342,8 +342,8 @@ end
 -- {======================================================
 -- Figures
 --
--- A time of which only an upper bound is known is written as that: `<12ms`.
--- Its share is that of the estimate, so that shares add up.
+-- A time of which only an upper bound is known is written as that: `<12ms`,
+-- and its share is that of the bound: `<3.4`.
 -- =======================================================
 
 ---Are these times?
@@ -382,11 +382,16 @@ function Measure:off(n, whole)
 end
 
 ---A share in percent, with its margin of error if it comes from samples; "-"
----if there are too few of them.
----@param n integer  the estimate
+---if there are too few of them. What all others are shares of is 100 %, however
+---well it is known.
+---@param n integer      the estimate
+---@param most? integer  its upper bound; nil: the estimate is good
 ---@return string
-function Measure:share(n)
+function Measure:share(n, most)
   if self.samples and self.samples < sampled.few then return "-" end
+  if most and most > n and n < self.whole then
+    return "<" .. format.percent(math.min(most, self.whole), self.whole)
+  end
   local off, text = self:off(n), format.percent(n, self.whole)
   return off and ("%s ±%.1f"):format(text, 100 * off) or text
 end

@@ -16,7 +16,7 @@ return {
 
 | in a report | what it means |
 |---|---|
-| `<12ms` | an upper bound: most of the measured time is overhead |
+| `<12ms`, `<3.4` in % | an upper bound: most of the measured time is overhead. Rows are ordered by estimates |
 | `~12ms` | a rough time |
 | `fact ×150` | a recursion, 150 deep; `≥150`: at least 150, because it was folded while recording |
 | `of its self time: strings 28 %, collector 24 %` | of samples: what a function's own time was spent in, besides the instructions of Lua code ([Sampling](#sampling)). The line has up to three parts, from 10 % on, for the functions with the most time; `cprof show` has all parts |

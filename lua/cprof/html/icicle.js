@@ -383,7 +383,8 @@ export class Icicle {
     const out = [f.title];
     if (this.options.detail) return out.concat(this.options.detail(node));
     const [selfMost, totalMost] = tree.most(node, app.model.most);
-    const total = app.amount(tree.total[node], totalMost);
+    const all = tree.total[node];
+    const total = app.amount(all, totalMost);
     if (tree.inverted) {
       const whole = app.model.functions[tree.func[0]].kind === "root";
       const samples = whole
@@ -403,17 +404,18 @@ export class Icicle {
       out.push(`${total}${what}, ${share} %`);
       return out;
     }
+    const [whole, samples] = [tree.total[0], tree.below()[0]];
     out.push(
       `total ${total} ` +
-        `(${app.share(tree.total[node], tree.total[0], tree.below()[0])} %), ` +
+        `(${app.share(all, whole, samples, undefined, totalMost)} %), ` +
         `self ${app.amount(tree.self[node], selfMost)}`,
     );
     if (app.model.counted === "samples") {
-      const all = tree.below()[node];
-      out.push(`here: ${app.toldCounts(tree.calls[node], all)}`);
+      const taken = tree.below()[node];
+      out.push(`here: ${app.toldCounts(tree.calls[node], taken)}`);
     } else if (tree.calls[node] > 0) {
       const n = tree.calls[node];
-      const per = app.amount(tree.total[node] / n, totalMost / n);
+      const per = app.amount(all / n, totalMost / n);
       out.push(`${plural(n, "call")} here, ${per} each`);
     }
     out.push("everywhere: " + app.told(f).join(", "));

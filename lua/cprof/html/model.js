@@ -83,6 +83,7 @@ function summed(source, rows, limit) {
     line.totalMost = bound(total, total + totalCost, limit);
     // C functions have no lines: their time is spent where they are called
     line.spent = self + line.inC;
+    line.spentMost = line.selfMost + line.inC;
   }
   for (const key of ["self", "spent", ...others]) {
     out[key] = list.reduce((sum, line) => sum + (line[key] || 0), 0);

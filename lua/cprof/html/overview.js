@@ -116,7 +116,8 @@ function show_lines(app, table, list) {
     title: "self",
     of: model.wholeOf(app.state, measure),
     bar: "self",
-    get: ({ line }) => [line[measure || "spent"]],
+    get: ({ line }) =>
+      measure ? [line[measure]] : [line.spent, line.spentMost],
     waits: ({ line }) => waiting(app, line.wait, line.spent),
   });
   if (!measure) own.cell = ({ line }) => app.amount(line.self, line.selfMost);

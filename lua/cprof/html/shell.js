@@ -688,16 +688,19 @@ export class Shell {
     return (most > n ? "<" : "") + this.figure(Math.max(n, most));
   }
 
-  // A share in percent, with its margin of error if it comes from samples. It
-  // is always the share of the estimate, even if a figure shows a bound, so
-  // that shares add up.
+  // A share in percent, with its margin of error if it comes from samples; or
+  // "<" and that of the upper bound if only that is known. What all others are
+  // shares of is 100 %, however well it is known.
   share(
     n,
     whole = this.scope.whole,
     samples = this.scope.counted,
     measure = this.scope.measure,
+    most = n,
   ) {
     const { model } = this;
+    if (most > n && n < whole)
+      return "<" + percent(Math.min(most, whole), whole);
     const text = percent(n, whole);
     const taken = measure ? model.taken[measure] : model.samples?.sure;
     if (!taken) return text;
@@ -730,7 +733,14 @@ export class Shell {
     const { scope } = this;
     const out = ["self", "total"].map((key) => {
       const [n, most] = figureOf(this, f, key);
-      return `${key} ${this.amount(n, most)} (${this.share(n)} %)`;
+      const share = this.share(
+        n,
+        scope.whole,
+        scope.counted,
+        scope.measure,
+        most,
+      );
+      return `${key} ${this.amount(n, most)} (${share} %)`;
     });
     if (this.model.counted) {
       out.push(this.toldCounts(scope.calls[f.id], scope.samples?.[f.id]));

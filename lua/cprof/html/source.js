@@ -35,11 +35,12 @@ const kindOf = (heat) => (measures[heat] ? heat : "spent");
 const amountOf = (app, n, most = n) =>
   (most > n ? "<" : "") + app.time(Math.max(n, most));
 
-// The share of n in the scope, in percent.
-function shareOf(app, kind, n) {
+// The share of n in the scope, in percent. most: the upper bound of n.
+function shareOf(app, kind, n, most) {
   const measure = kind === "spent" ? null : kind;
   const { counted } = app.model.scope({ ...app.state, measure: null });
-  return app.share(n, app.model.wholeOf(app.state, measure), counted, measure);
+  const whole = app.model.wholeOf(app.state, measure);
+  return app.share(n, whole, counted, measure, most);
 }
 
 // The columns beside a source: title, hint, width, cell(line, listing) for
@@ -58,7 +59,8 @@ const share = {
   class: "percent",
   cell: (line, { app, options }) => {
     const kind = kindOf(options.heat);
-    return line[kind] > 0 ? shareOf(app, kind, line[kind]) : "";
+    const most = kind === "spent" ? line.spentMost : line[kind];
+    return most > 0 ? shareOf(app, kind, line[kind], most) : "";
   },
 };
 const heat = {

@@ -194,8 +194,10 @@ export function amount(app, options) {
       title: "%",
       class: "percent",
       cell: (row) => {
-        const [n] = get(row) || [];
-        return n === undefined ? "" : app.share(n, whole, samples);
+        const [n, most] = get(row) || [];
+        return n === undefined
+          ? ""
+          : app.share(n, whole, samples, undefined, most);
       },
     },
     {

@@ -19,9 +19,10 @@ local function amount(kind)
 end
 
 local function share(kind)
+  local most = kind .. "_most"
   return { title = kind .. " %", cell = function(on, e)
     if e.recursive and kind == "total" then return "-" end
-    return on:share(e[kind])
+    return on:share(e[kind], e[most])
   end }
 end
 

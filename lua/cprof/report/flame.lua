@@ -25,7 +25,7 @@ end
 
 -- The text of a box: its name, and its share if there is room for both.
 local function label(page, node, width)
-  local share, text = page:share(node.total), node.label
+  local share, text = page:share(node.total, node.total_most), node.label
   share = share == "-" and "" or (" %s %%"):format(share)
   if format.width(text .. share) <= width then return text .. share end
   return width > 2 and format.cutname(text, width) or ""

@@ -10,7 +10,7 @@ local markdown = later "cprof.text.markdown"
 local page = {}
 
 local at_most <const> = "< is an upper bound: most of the measured time is " ..
-  "overhead; % is of the estimate, not of the bound"
+  "overhead"
 
 -- the width of sentences if the page has no width
 local usual <const> = 100
@@ -182,8 +182,9 @@ end
 
 ---A share in percent, as text.
 ---@param n integer
+---@param most? integer
 ---@return string
-function Page:share(n) return self.measure:share(n) end
+function Page:share(n, most) return self.measure:share(n, most) end
 
 ---Adds an explanation for `explain`, once.
 ---@param note string

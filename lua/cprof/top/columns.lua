@@ -56,7 +56,7 @@ end
 ---@param m cprof.TopModel
 ---@return string
 function columns.share(n, most, m)
-  return most == 0 and "-" or m.now.measure:share(n)
+  return most == 0 and "-" or m.now.measure:share(n, most)
 end
 
 local function field(kind, show)

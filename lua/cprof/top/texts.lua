@@ -21,7 +21,7 @@ local explained = {
   "the past   bars above the keys: CPU time (or waiting, or calls) since top",
   "           began to look, newest right; a full bar is the greatest",
   "<          an upper bound: most of the measured time is overhead;",
-  "           order and % use the estimate",
+  "           rows are ordered by estimates",
 }
 
 local function help()
