@@ -2,6 +2,8 @@
 -- there, and then beside programs that never wait, so that it has a quarter
 -- of the processor: its shares and its CPU time should not change.
 
+local busy = {}
+
 local rounds <const> = tonumber(os.getenv "CPROF_ROUNDS") or 7
 local others <const> = 3
 
@@ -83,8 +85,10 @@ local function run(processor)
   return out
 end
 
--- programs that never wait, on that processor; returns what ends them
-local function neighbours(processor)
+---Starts programs that never wait, on that processor. Returns what ends them.
+---@param processor integer
+---@return fun()
+function busy.neighbours(processor)
   local pipe = assert(io.popen(([[
     for i in $(seq %d); do
       taskset -c %d sh -c 'while :; do :; done' >/dev/null 2>&1 & echo $!
@@ -111,8 +115,6 @@ local function medians(runs)
   return out
 end
 
-local busy = {}
-
 ---The functions of the program whose shares are known.
 busy.parts = { "calls", "loop", "in_c" }
 
@@ -129,7 +131,7 @@ function busy.rows()
     local quiet, loaded = {}, {}
     for round = 1, rounds do
       quiet[round] = run(processor)
-      local done = neighbours(processor)
+      local done = busy.neighbours(processor)
       loaded[round] = run(processor)
       done()
     end

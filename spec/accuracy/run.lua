@@ -4,6 +4,7 @@
 local attached = require "attach"
 local bias = require "bias"
 local busy = require "busy"
+local calls = require "calls"
 local cause = require "cause"
 local collector = require "collector"
 local core = require "cprof.core"
@@ -271,13 +272,34 @@ for _, row in ipairs(found_outside) do
     row.name, row.got, row.margin, row.truth, row.unseen))
 end
 
+-- experiment M
+local alone, beside = calls.rows()
+for where, list in pairs { [""] = alone, [" beside others"] = beside } do
+  for _, row in ipairs(list) do note("M", row.name .. where, 0, row) end
+end
+local function mean_of(list)
+  local out = {}
+  for _, how in ipairs(ways) do
+    out[how] = 0
+    for _, row in ipairs(list) do out[how] = out[how] + row[how] / #list end
+  end
+  return out
+end
+judge("M", ("calls of %d C functions, mean error, ns"):format(#alone),
+  mean_of(alone), below(4), "%+.1f")
+judge("M", "  on a busy processor", mean_of(beside), below(4), "%+.1f")
+for i, row in ipairs(alone) do
+  print(("     %-24s %+.1f, %+.1f; as recorded %+.1f, %+.1f"):format(row.name,
+    row.compensated, beside[i].compensated, row.raw, beside[i].raw))
+end
+
 -- experiment D
 show("D", "self times add up to wall time",
   ("%d of %d profiles"):format(trial.conserved - trial.lost,
     trial.conserved))
 
 print("controls: without costs, or with twice those measured, " ..
-  (#idle == 0 and "A, B, C, E, F and H are further from the truth"
+  (#idle == 0 and "A, B, C, E, F, H and M are further from the truth"
     or "as near the truth: " .. table.concat(idle, ", ")))
 
 local function write(path, text)

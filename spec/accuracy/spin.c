@@ -54,12 +54,6 @@ static int accuracy_rate (lua_State *L) {
 }
 
 
-static int accuracy_now (lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)platform_monotonic());
-  return 1;
-}
-
-
 /* {======================================================
 ** The sampler
 ** ======================================================= */
@@ -134,8 +128,8 @@ int luaopen_accuracy_spin (lua_State *L);
 int luaopen_accuracy_spin (lua_State *L) {
   static const luaL_Reg functions[] = {
     {"spin", accuracy_spin}, {"spun", accuracy_spun},
-    {"rate", accuracy_rate}, {"now", accuracy_now},
-    {"sample", accuracy_sample}, {"work", accuracy_work}, {NULL, NULL}
+    {"rate", accuracy_rate}, {"sample", accuracy_sample},
+    {"work", accuracy_work}, {NULL, NULL}
   };
   uint64_t begun = platform_ticks();
   int i;
