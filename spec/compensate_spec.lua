@@ -187,7 +187,7 @@ describe("what recording costs", function()
       { out, err, status })
   end)
 
-  it("is that of typical events, not of those that waited for caches",
+  it("is not that of events that were interrupted",
     function()
       local path = os.tmpname()
       local out, err = command.shell(([[

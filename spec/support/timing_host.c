@@ -1,7 +1,7 @@
 /*
 ** Which timed events count. Prints the number of those that do, and their mean
-** time: of events that take 20 or 40 ticks, of which every 50th takes 400 more,
-** as its code was not in the caches; of events that take longer and longer, up
+** time: of events that take 20 or 40 ticks, of which every 50th was interrupted
+** for 5000; of events that take longer and longer, up
 ** to 400 ticks; and of events that seem to take less time than a reading of the
 ** clock, of which one was interrupted.
 */
@@ -23,7 +23,7 @@ int main (void) {
   Timing mixed = {0, 0}, slow = {0, 0}, quick = {0, 0};
   int i;
   for (i = 0; i < 1000; i++) {
-    uint64_t took = (i % 2 ? 20 : 40) + (i % 50 == 0 ? 400 : 0);
+    uint64_t took = (i % 2 ? 20 : 40) + (i % 50 == 0 ? 5000 : 0);
     timing_add(&mixed, EVENT_LUA, took + READING, READING);
     timing_add(&slow, EVENT_LUA, (i < 100 ? 40 + 4 * i : 400) + READING,
                READING);

@@ -25,20 +25,25 @@ typedef struct Timing {
 } Timing;
 
 /*
-** An event that took more than TIMING_MOST times the mean of its kind was
-** interrupted, or its code and data were no longer in the caches, as after
-** another program has had the processor. Few events have to wait for these, but
-** far more timed ones do: between two of them, their code does not run. There
-** is a mean once TIMING_LEAST events were timed.
+** The code that times events runs seldom, so it leaves the caches, above all
+** when other programs have had the processor. Timed events would wait for it,
+** unlike others. So some events before them are rehearsals: they run that code,
+** and are not timed.
 */
-#define TIMING_MOST	4
+#define TIMING_REHEARSALS	4
+
+/*
+** An event that took more than TIMING_MOST times the mean of its kind was
+** interrupted. There is a mean once TIMING_LEAST events were timed.
+*/
+#define TIMING_MOST	16
 #define TIMING_LEAST	16
 
 /* most ticks of an event that makes a node, and of a reading of the clock */
 #define TIMING_LONG	20000u
 
 /*
-** Is an event typical of its kind? While there is no mean, an event is taken to
+** Was an event not interrupted? While there is no mean, an event is taken to
 ** last as long as a reading of the clock. A new node may touch a new page, which
 ** takes long.
 */
@@ -86,13 +91,13 @@ static inline uint64_t timing_work (uint64_t seed) {
 }
 
 /*
-** Returns how many events later the next one is timed: 1024 on average, but
+** Returns how many events later the next one is timed: 2048 on average, but
 ** fewer at the beginning, so that short recordings have timed events, too.
 */
 static inline uint64_t timing_gap (uint64_t events, uint64_t *seed) {
   uint64_t mean = events >> 7;
   if (mean < 16) mean = 16;
-  if (mean > 1024) mean = 1024;
+  if (mean > 2048) mean = 2048;
   return 1 + random_bits(seed) % (2 * mean);
 }
 

@@ -96,6 +96,7 @@ typedef struct Hot {
   uint64_t worked;	/* result of the work timed in hook_work: keeps the
 			   compiler from removing it */
   int timed;		/* are events timed? */
+  int rehearsals;	/* events to go before one is timed, see timing.h */
   int callsites;	/* do call sites have nodes of their own? */
   int fold;
   int lines;		/* are lines counted? */

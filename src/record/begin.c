@@ -217,6 +217,7 @@ static uint64_t begin_epoch (uint64_t last) {
 
 static void begin_schedule (Hot *h) {
   h->scheduled = h->countdown = timing_gap(0, &h->seed);
+  h->rehearsals = TIMING_REHEARSALS;
 }
 
 

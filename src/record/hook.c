@@ -459,18 +459,23 @@ static void hook_schedule (Hot *h, lua_State *L) {
   recorder_watch(h->recorder);
   h->countdown = timing_gap(h->scheduled, &h->seed);
   h->scheduled += h->countdown;
+  h->rehearsals = TIMING_REHEARSALS;
   interval_check(h, L);
 }
 
 
 /*
-** Times a reading of the clock, and a fixed piece of work. A reading that took
-** longer than the work was interrupted. Returns the current time.
+** Times a reading of the clock, and a fixed piece of work, after a rehearsal of
+** that. A reading that took longer than the work was interrupted. Returns the
+** current time.
 */
 static uint64_t hook_work (Hot *h, uint64_t *reading) {
   Timing *t = &h->recorder->recording.figures->timing[EVENT_WORK];
-  uint64_t before = platform_ticksafter(), begun = platform_ticksafter(), ended;
-  h->worked = timing_work(h->seed);
+  uint64_t before, begun, ended;
+  uint64_t rehearsed = timing_work(h->seed);
+  before = platform_ticksafter();
+  begun = platform_ticksafter();
+  h->worked = timing_work(rehearsed);
   ended = platform_ticksafter();
   *reading = begun - before;
   if (*reading > ended - begun) *reading = UINT64_MAX;
@@ -479,9 +484,18 @@ static uint64_t hook_work (Hot *h, uint64_t *reading) {
 }
 
 
+/* The next event is timed, or one more rehearsal. */
+static void hook_rehearse (Hot *h) {
+  h->rehearsals--;
+  h->countdown = 1;
+  h->scheduled++;
+}
+
+
 /*
-** An event at 'now' that is timed: the clock is read at its end, too. The extra
-** time that this takes, compared with other events, is overhead.
+** An event at 'now' that is timed, or a rehearsal: the clock is read at its end,
+** too. The extra time that this takes, compared with other events, is overhead.
+** The code of the event is there only once, as the rehearsal is of this code.
 */
 static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
                                     uint64_t now,
@@ -492,10 +506,12 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   uint64_t begun, ended, worked, reading, extra;
   int event = ar->event;
   EventKind kind;
-  hook_schedule(h, L);
+  int rehearsal = h->rehearsals > 0;
+  if (rehearsal) hook_rehearse(h);
+  else hook_schedule(h, L);
   begun = platform_ticksafter();
   take(h, L, ar);
-  if (!h->timed) return;
+  if (rehearsal || !h->timed) return;
   ended = platform_ticksafter();
   /* the event charged time itself: to make a function, or in a finalizer */
   if (h->L == NULL || h->last > now) return;
