@@ -44,8 +44,8 @@ typedef struct Timing {
 
 /*
 ** Was an event not interrupted? While there is no mean, an event is taken to
-** last as long as a reading of the clock. A new node may touch a new page, which
-** takes long.
+** last as long as a reading of the clock. A new node may touch a new page,
+** which takes long.
 */
 static inline int timing_plausible (const Timing *t, EventKind kind,
                                     uint64_t ticks, uint64_t reading) {

@@ -493,9 +493,10 @@ static void hook_rehearse (Hot *h) {
 
 
 /*
-** An event at 'now' that is timed, or a rehearsal: the clock is read at its end,
-** too. The extra time that this takes, compared with other events, is overhead.
-** The code of the event is there only once, as the rehearsal is of this code.
+** An event at 'now' that is timed, or a rehearsal: the clock is read at its
+** end, too. The extra time that this takes, compared with other events, is
+** overhead. The code of the event is there only once, as the rehearsal is of
+** this code.
 */
 static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
                                     uint64_t now,
