@@ -12,6 +12,7 @@
 #include "count/loops.h"
 #include "count/spots.h"
 #include "count/node.h"
+#include "count/ring.h"
 #include "count/tasks.h"
 #include "count/timing.h"
 #include "count/waits.h"
@@ -142,6 +143,7 @@ typedef struct Recording {
   Tasks tasks;
   Loops loops;		/* frames of the host */
   Axis axis;		/* mode sample: when samples came */
+  Ring ring;		/* mode call, with 'keep_last': the last events */
   Figures *figures;	/* 'own_figures', or those in a file */
   Figures own_figures;
   uint64_t waiting;	/* mode sample, if read from a file: the ticks of

@@ -417,15 +417,20 @@ static int restore_chunksofaxis (Restoring *c) {
 }
 
 
-/* The mean, as options may set it, with a margin: 1 s to 0.1 ms. */
+/*
+** The mean, as options may set it, with a margin: 1 s to 0.1 ms. In mode call,
+** where each event is in the axis, it is a shorter time.
+*/
 #define MEAN_LEAST	1e4
+#define MEAN_CALLS	1.0
 #define MEAN_MOST	1e10
 
 int restore_axis (Restoring *c) {
   double step = c->h->step, mean = c->h->mean;
+  int calls = c->h->mode == MODE_CALL;
   if (step == 0) return 1;
-  if (c->h->mode != MODE_SAMPLE || !(step > 0 && step < 1e12) ||
-      !(mean >= MEAN_LEAST && mean <= MEAN_MOST))
+  if ((c->h->mode != MODE_SAMPLE && !calls) || !(step > 0 && step < 1e12) ||
+      !(mean >= (calls ? MEAN_CALLS : MEAN_LEAST) && mean <= MEAN_MOST))
     return reader_fail(c->l, "time axis");
   return restore_places(c) && restore_chunksofaxis(c);
 }

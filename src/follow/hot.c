@@ -103,6 +103,22 @@ void hot_backwards (Hot *h, uint64_t now) {
 }
 
 
+void hot_keepany (Hot *h, uint32_t node, unsigned what, uint64_t passed) {
+  ring_add(h->ring, h->last - passed - h->recording->figures->begun, node,
+           what, passed);
+}
+
+
+void hot_keepcharge (Hot *h, uint64_t passed, uint64_t waited) {
+  const Node *n = h->top->node;
+  if (waited > passed) waited = passed;
+  if (waited > 0)
+    ring_add(h->ring, h->last - passed - h->recording->figures->begun, n->id,
+             RING_WAIT, waited);
+  hot_keep(h, n, RING_OTHER, passed - waited);
+}
+
+
 static void hot_waited (Hot *h, uint64_t ticks) {
   Recording *x = h->recording;
   Wait w = ZEROS;
@@ -120,6 +136,8 @@ void hot_preempted (Hot *h, uint64_t ticks) {
   f->paused += ticks;
   h->last += ticks;
   h->since += ticks;
+  if (h->ring != NULL && ticks > 0)
+    hot_keepany(h, 0, RING_PREEMPTED, ticks);
 }
 
 
@@ -139,6 +157,7 @@ static uint64_t hot_chargelook (Hot *h, uint64_t now) {
   h->recording->tree.overhead->self += took;
   h->last += took;
   h->since += took;
+  if (h->ring != NULL) hot_keepany(h, NODE_OVERHEAD, RING_OTHER, took);
   hot_preempted(h, passed - took);
   return now + passed;
 }

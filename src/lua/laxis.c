@@ -11,6 +11,7 @@
 #include "lua/lnodes.h"
 #include "lua/ltable.h"
 #include "lua/parts.h"
+#include "profile/replay.h"
 #include "system/system.h"
 
 
@@ -35,9 +36,24 @@ static AxisData *laxis_new (lua_State *L, const AxisData *d) {
 }
 
 
-void laxis_push (lua_State *L, const Recording *r, const Snapshot *s) {
+/* Pushes an axis of the events that the recording keeps. */
+static void laxis_replay (lua_State *L, const Recording *r, const Snapshot *s,
+                          const Memory *m) {
+  Replay p;
+  AxisData d;
+  replay_measure(&p, &d, m, r, s);
+  replay_copy(&p, laxis_new(L, &d));
+}
+
+
+void laxis_push (lua_State *L, const Recording *r, const Snapshot *s,
+                 const Memory *m) {
   double tick = clock_rate(s->scale);
   AxisData d, *to;
+  if (r->ring.oldest != NULL) {
+    laxis_replay(L, r, s, m);
+    return;
+  }
   if (r->axis.step == 0) {
     lua_pushnil(L);
     return;

@@ -381,11 +381,14 @@ static void range_tree (Ranging *g, Merge *m) {
     n = merge_node(m, to[i]);
     n->ways = from->ways;
     n->depth = from->depth;
-    n->raw += g->of[i].samples;
+    *(nodes->unit == NODES_SAMPLES ? &n->raw : &n->calls) += g->of[i].samples;
     n->wait += wait - waited;
     n->self += run - ran + wait - waited;
+    if (nodes->unit != NODES_SAMPLES) n->raw = n->self;
   }
   merge_node(m, to[NODE_OVERHEAD])->self = g->overhead;
+  if (nodes->unit != NODES_SAMPLES)
+    merge_node(m, to[NODE_OVERHEAD])->raw = g->overhead;
   g->to = to;
 }
 

@@ -64,7 +64,9 @@ local function meta_of(p, from, to)
     "clock_jumps", "clock_jumps_ns" } do
     out[key] = 0
   end
-  out.memory, out.wall_ns = false, to - from
+  out.memory, out.distribution, out.tasks = false, false, false
+  out.wall_ns = to - from
+  if out.mode ~= "sample" then out.events, out.clamped_ns = nil, 0 end
   out.range = ("%s to %s of %s"):format(range.told(from), range.told(to),
     format.time(p.meta.wall_ns))
   return out

@@ -30,7 +30,9 @@ local second <const> = 1e9
 ---@param level integer  where the error is, as for error()
 ---@return cprof.Recent?
 function recent.take(o, level)
-  local slow = o.on_slow or o.mode == "sample" and o.slow_frames
+  -- in other modes, slow frames are kept also without files
+  local frames = o.slow_frames and (o.mode == "sample" or o.file)
+  local slow = o.on_slow or frames
   if not o.keep_last then
     if slow then
       error(("start: option '%s' needs option 'keep_last'%s"):format(
@@ -51,17 +53,21 @@ function recent.take(o, level)
   end
   local kept = { seconds = o.keep_last, file = o.file and
     filename.absolute(o.file, core.cwd()), budgets = o.on_slow or {},
-    every = o.dump_every, frame = o.slow_frames and
-    o.slow_frames.budget_ms / 1000 }
+    every = o.dump_every, frame = frames and
+    o.slow_frames.budget_ms / 1000 or nil }
   o.file = nil
   return kept
 end
 
--- the seconds that a zone may take; nil: as long as it likes
-local function budget_of(kept, zone)
-  if kept.budgets[zone] then return kept.budgets[zone] end
-  for name, budget in pairs(kept.budgets) do  -- without its arguments
-    if zone:sub(1, #name + 1) == name .. "(" then return budget end
+-- The seconds that a zone or function may take; nil: as long as it likes. The
+-- title of a zone may go on with its arguments, that of a function with its
+-- place.
+local function budget_of(kept, title)
+  if kept.budgets[title] then return kept.budgets[title] end
+  for name, budget in pairs(kept.budgets) do
+    if title:sub(1, #name) == name and title:find("^ ?%(", #name + 1) then
+      return budget
+    end
   end
 end
 
@@ -84,17 +90,35 @@ local function ended(kept, name, took, now, frame)
     why))
 end
 
+-- Calls of functions or zones took long.
+local function calls_ended(kept, title_of)
+  local calls = core.slow_calls()
+  for i = 1, #calls, 3 do
+    ended(kept, title_of(calls[i]), calls[i + 1], calls[i + 2])
+  end
+end
+
 ---Adds to the options for the core what it needs to tell of zones and frames
 ---that are slow.
 ---@param kept cprof.Recent
 ---@param given table
-function recent.prepare(kept, given)
+---@param title_of? fun(raw: table): string  in other modes than "sample", where
+---    functions and zones are told of alike
+function recent.prepare(kept, given, title_of)
   local least
   for _, budget in pairs(kept.budgets) do
     least = math.min(least or budget, budget)
   end
   if not least and not kept.frame then return end
   given.slow_zone, given.slow_frame = least, kept.frame
+  if title_of then
+    given.slow_zone, given.slow_call = nil, least
+    given.slow_frame = math.min(least, kept.frame or least)
+    given.elapsed = function()
+      local _ <close> = methods.borrow()
+      calls_ended(kept, title_of)
+    end
+  end
   given.slow = function(name, took, now, frame)
     local _ <close> = methods.borrow()
     ended(kept, name, took, now, frame)
@@ -109,7 +133,7 @@ end
 function recent.check(kept, path, reason, level)
   if not kept then
     error('dump_recent: nothing was recorded with option \'keep_last\'; ' ..
-      'call start { mode = "sample", keep_last = SECONDS } first', level + 1)
+      "call start { keep_last = SECONDS } first", level + 1)
   elseif path == nil and not kept.file then
     error("dump_recent: name a file, or give start the option 'file'",
       level + 1)

@@ -1,0 +1,135 @@
+/*
+** See replay.h
+*/
+
+#include "profile/replay.h"
+
+#include <string.h>
+
+
+#define REPLAY_STEP	4.0	/* ns */
+
+
+static void replay_turn (Replay *p) {
+  if (p->to != NULL) p->chunk = &p->to->chunk[p->chunks];
+  memset(p->chunk, 0, sizeof *p->chunk);
+  p->chunk->number = p->chunks++;
+  p->chunk->from = p->axis.last;
+  p->axis.used = 0;
+}
+
+
+static void replay_put (Replay *p, const AxisSample *x) {
+  if (p->chunks == 0 || p->axis.used + AXIS_LONGEST > AXIS_ROOM)
+    replay_turn(p);
+  axis_put(&p->axis, p->chunk, (uint64_t)x->end, x);
+}
+
+
+/* The share of the time of a node that is not overhead. */
+static double replay_share (const Replay *p, uint32_t node) {
+  double ticks = (double)tree_node(&p->recording->tree, node)->self;
+  double ns = (double)p->snapshot->node[node].self;
+  if (ticks <= 0 || ns >= ticks * p->tick) return 1;
+  return ns > 0 ? ns / (ticks * p->tick) : 0;
+}
+
+
+/* The stretch of a node is complete. */
+static void replay_flush (Replay *p) {
+  AxisSample *x = &p->sample;
+  if (p->node == 0 && x->ns <= 0) return;
+  x->ns *= replay_share(p, p->node);
+  if (p->place[p->node] == 0) p->place[p->node] = p->places++;
+  x->place = p->place[p->node];
+  if (x->ns > 0 || x->samples > 0) replay_put(p, x);
+  memset(x, 0, sizeof *x);
+  p->node = 0;
+}
+
+
+/* Nothing was recorded, or others had the processor. */
+static void replay_lost (Replay *p, const RingStretch *s) {
+  AxisSample x = ZEROS;
+  replay_flush(p);
+  x.end = (double)(s->begun + s->ticks) * p->tick;
+  x.ns = (double)s->ticks * p->tick;
+  x.samples = 1;
+  x.place = AXIS_NOWHERE;
+  x.waits = s->what == RING_PREEMPTED;
+  replay_put(p, &x);
+}
+
+
+static void replay_add (Replay *p, const RingStretch *s) {
+  AxisSample *x = &p->sample;
+  int calls = p->what == LUA_HOOKCALL || p->what == LUA_HOOKTAILCALL;
+  int waits = s->what == RING_WAIT;
+  if (calls || s->node != p->node || waits != x->waits) replay_flush(p);
+  p->node = s->node;
+  p->what = s->what;
+  x->samples += (uint64_t)calls;
+  x->waits = waits;
+  x->ns += (double)s->ticks * p->tick;
+  x->end = (double)(s->begun + s->ticks) * p->tick;
+}
+
+
+static void replay_all (Replay *p) {
+  RingCursor c;
+  RingStretch s;
+  memset(&p->sample, 0, sizeof p->sample);
+  p->node = 0;
+  p->what = RING_OTHER;
+  p->chunks = 0;
+  ring_first(&c, &p->recording->ring);
+  while (ring_next(&c, &s)) {
+    if (s.what == RING_PREEMPTED || s.what == RING_PAUSED) replay_lost(p, &s);
+    else if (s.node != NODE_OVERHEAD && s.node < p->snapshot->nodes)
+      replay_add(p, &s);
+  }
+  replay_flush(p);
+}
+
+
+static void replay_begin (Replay *p) {
+  static const Memory none = ZEROS;
+  axis_init(&p->axis, &none, NULL, NULL);
+  p->axis.step = REPLAY_STEP;
+  p->axis.mean = REPLAY_STEP * AXIS_STEPS;
+}
+
+
+void replay_measure (Replay *p, AxisData *d, const Memory *m,
+                     const Recording *r, const Snapshot *s) {
+  memset(p, 0, sizeof *p);
+  p->recording = r;
+  p->snapshot = s;
+  p->tick = clock_rate(s->scale);
+  p->place = memory_newzeroed(m, uint32_t, s->nodes);
+  p->places = 1;
+  p->chunk = memory_new(m, AxisChunk, 1);
+  replay_begin(p);
+  replay_all(p);
+  memset(d, 0, sizeof *d);
+  d->step = p->axis.step;
+  d->mean = p->axis.mean;
+  d->chunks = p->chunks;
+  d->places = p->places;
+}
+
+
+void replay_copy (Replay *p, AxisData *d) {
+  uint32_t i;
+  p->to = d;
+  replay_begin(p);
+  replay_all(p);
+  for (i = 0; i < p->snapshot->nodes; i++) {
+    AxisPlace *to = &d->place[p->place[i]];
+    if (p->place[i] == 0) continue;
+    to->node = i;
+    to->at = 0;
+  }
+  if (p->recording->ring.dropped)
+    d->begins = (double)p->recording->ring.oldest->begun * p->tick;
+}

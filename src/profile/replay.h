@@ -1,0 +1,39 @@
+/*
+** A time axis that is made of the events in a ring, see count/ring.h. Each
+** stretch of a node is a sample: of one call, if that began with it, or of
+** none.
+*/
+
+#ifndef replay_h
+#define replay_h
+
+#include "profile/range.h"
+#include "profile/snapshot.h"
+
+
+typedef struct Replay {
+  const Recording *recording;
+  const Snapshot *snapshot;
+  double tick;		/* ns */
+  uint32_t *place;	/* of each node; 0: none yet */
+  uint32_t places;
+  AxisData *to;		/* NULL: only sizes are wanted */
+  AxisChunk *chunk;	/* the chunk that is being written */
+  uint32_t chunks;
+  Axis axis;		/* what 'axis_put' needs */
+  AxisSample sample;	/* the stretch that may go on */
+  uint32_t node;	/* its node */
+  unsigned what;	/* what ended the last stretch */
+} Replay;
+
+/*
+** Sets the sizes of '*d' to those that an axis of the recording's ring needs.
+** The snapshot is of the same moment. All memory comes from the arena 'm'.
+*/
+CPROF_I void replay_measure (Replay *p, AxisData *d, const Memory *m,
+                             const Recording *r, const Snapshot *s);
+
+/* Makes the axis in 'd->chunk' and 'd->place', which have room for that. */
+CPROF_I void replay_copy (Replay *p, AxisData *d);
+
+#endif
