@@ -168,9 +168,23 @@ static int slow_calls (lua_State *L) {
 }
 
 
+/* -> ns since the recording began; nil: nothing is being recorded */
+static int slow_now (lua_State *L) {
+  const Recorder *r = recorder_get(L);
+  if (r == NULL || r->state == STATE_STOPPED) return 0;
+  lua_pushinteger(L, (lua_Integer)clock_ns(r->hot->scale,
+                     hot_now(r->hot) - r->recording.figures->begun));
+  return 1;
+}
+
+
 void lslow_open (lua_State *L) {
-  lua_pushcfunction(L, slow_calls);
-  lua_setfield(L, -2, "slow_calls");
+  static const luaL_Reg list[] = {
+    {"slow_calls", slow_calls},
+    {"slow_now", slow_now},
+    {NULL, NULL}
+  };
+  luaL_setfuncs(L, list, 0);
 }
 
 #endif

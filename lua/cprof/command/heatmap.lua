@@ -39,8 +39,9 @@ local function head(on, profile, from, to, whole)
   on:title("cprof: ", format.program(profile.meta))
   on:line(("%s of %s, %s"):format(whole and "all" or
     range.told(from) .. " to " .. range.told(to),
-    format.time(profile.meta.wall_ns), format.plural(profile.samples,
-      "sample")))
+    format.time(profile.meta.wall_ns), profile.samples and
+      format.plural(profile.samples, "sample") or
+      "mode " .. profile.meta.mode))
 end
 
 function heatmap.call(parsed, fail)

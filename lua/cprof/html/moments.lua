@@ -72,7 +72,7 @@ end
 ---@param trees table[]         columns are appended
 ---@return table?
 function moments.of(p, whole, index, all, trees)
-  local axis = profile.axis(whole)
+  local axis = whole.samples and profile.axis(whole)
   local nodes = axis and p.measure.whole == whole.measure.whole and
     nodes_of(p, whole, index, all)
   if not nodes then return nil end

@@ -100,7 +100,7 @@ end
 
 local function search(p, grid)
   local x = { p = p, grid = grid, known = {}, ns = 0,
-    rate = p.samples / math.max(p.program_ns, 1) }
+    rate = p.samples and p.samples / math.max(p.program_ns, 1) or 1e-6 }
   local cpu = 0
   for _, cell in ipairs(grid) do
     cpu, x.ns = cpu + cell.share * cell.ns, x.ns + cell.ns
@@ -369,7 +369,7 @@ function cells.stretches(p, grid, limit, of_function)
       settle(x, s)
       local q = range.profile(p, s.from, s.to)
       -- where samples were rare, one of them stands for a long time
-      if q and q.samples >= sampled.few then
+      if q and (not q.samples or q.samples >= sampled.few) then
         if not s.func and not of_function then hottest(p, s, q) end
         out[#out + 1] = s
       end

@@ -71,23 +71,38 @@ local function budget_of(kept, title)
   end
 end
 
--- A zone or frame took `took` ns and ended at `now`, in ns since the recording
--- began. `name`: nil for a frame without one. Called outside of all hooks.
-local function ended(kept, name, took, now, frame)
-  local budget = name and budget_of(kept, name) or frame and kept.frame
-  if not budget or took <= budget * second or
-     kept.written and now - kept.written < kept.every * second then
-    return
-  end
+-- Writes the last seconds, `now` ns after the recording began, unless a file was
+-- written by itself a short time ago.
+local function write(kept, now, reason)
+  if kept.written and now - kept.written < kept.every * second then return end
   kept.written = now
-  local path, why = recent.write(kept, kept.snapshot(), nil,
-    ("%s took %s, over its budget of %s"):format(frame and (name and
-      "a frame of " .. name or "a frame") or name,
-      format.time(took), format.time(budget * second)))
+  local path, why = recent.write(kept, kept.snapshot(), nil, reason)
   if path or kept.failed then return end
   kept.failed = true
   stderr:write(("cprof: the last seconds cannot be written: %s\n"):format(
     why))
+end
+
+-- A zone, function or frame took `took` ns and ended at `now`, in ns since the
+-- recording began. `name`: nil for a frame without one.
+local function ended(kept, name, took, now, frame)
+  local budget = name and budget_of(kept, name) or frame and kept.frame
+  if not budget or took <= budget * second then return end
+  write(kept, now, ("%s took %s, over its budget of %s"):format(frame and
+    (name and "a frame of " .. name or "a frame") or name,
+    format.time(took), format.time(budget * second)))
+end
+
+---Writes the last seconds because of an error. Nothing happens if nothing is
+---being recorded, or if the recording has no file.
+---@param kept? cprof.Recent
+---@param message any  what was raised
+function recent.failed(kept, message)
+  local now = kept and kept.file and core.slow_now()
+  if not now then return end
+  local text = type(message) == "string" and message:match "^[^\n]*" or
+    "an error that is a " .. type(message)
+  write(kept, now, "error: " .. text)
 end
 
 -- Calls of functions or zones took long.
