@@ -108,6 +108,8 @@ void ring_ended (Ring *g, unsigned what, uint32_t overhead) {
 }
 
 
+#if CPROF_WHOLE
+
 static void ring_enter (RingCursor *c, const RingBlock *b) {
   c->block = b;
   c->at = b->event;
@@ -143,3 +145,5 @@ int ring_next (RingCursor *c, RingStretch *s) {
     return 1;
   }
 }
+
+#endif

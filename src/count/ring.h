@@ -81,6 +81,8 @@ COLD CPROF_I void ring_add (Ring *g, uint64_t begun, uint32_t node,
 CPROF_I void ring_ended (Ring *g, unsigned what, uint32_t overhead);
 
 
+#if CPROF_WHOLE
+
 /* {======================================================
 ** Reading
 ** ======================================================= */
@@ -105,5 +107,7 @@ CPROF_I void ring_first (RingCursor *c, const Ring *g);
 CPROF_I int ring_next (RingCursor *c, RingStretch *s);
 
 /* }====================================================== */
+
+#endif
 
 #endif

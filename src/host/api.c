@@ -479,23 +479,23 @@ int cprof_dumprecent (lua_State *L, const char *path, const char *reason) {
 }
 
 
-/* the error, at index 1 as light userdata: a string; NULL: it is none */
+/* error -> */
 static int api_failed (lua_State *L) {
-  const char *message = cast(const char *, lua_touserdata(L, 1));
-  lua_settop(L, 0);
+  lua_settop(L, 1);
   api_function(L, "dump_on_error");
   lua_call(L, 0, 1);
-  if (message != NULL) lua_pushstring(L, message);
-  else lua_newtable(L);
+  lua_insert(L, 1);
   lua_call(L, 1, 0);
   return 0;
 }
 
 
 int cprof_dumponerror (lua_State *L) {
-  const char *message = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1)
-                                                      : NULL;
-  api_callunseen(L, api_failed, (void *)message);
+  lua_settop(L, 1);
+  if (!lua_checkstack(L, LUA_MINSTACK)) return 1;
+  lua_pushcfunction(L, api_failed);
+  lua_pushvalue(L, 1);
+  entry_pcall(L, 1, 0);
   lua_settop(L, 1);
   return 1;
 }

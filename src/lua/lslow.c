@@ -160,6 +160,7 @@ static int slow_calls (lua_State *L) {
     const LateCall *late = &r->late[i];
     const Functions *fs = &r->recording.functions;
     lfunction_push(L, fs, functions_at(fs, late->func));
+    ltable_setinteger(L, "key", late->func);
     lua_rawseti(L, -2, ++at);
     ltable_put(L, &at, (lua_Integer)clock_ns(s, late->took));
     ltable_put(L, &at, (lua_Integer)clock_ns(s, late->ended));

@@ -8,12 +8,13 @@
 
 
 #define REPLAY_STEP	4.0	/* ns */
+#define REPLAY_LONG	1000.0	/* ns */
 
 
 static void replay_turn (Replay *p) {
   if (p->to != NULL) p->chunk = &p->to->chunk[p->chunks];
   memset(p->chunk, 0, sizeof *p->chunk);
-  p->chunk->number = p->chunks++;
+  p->chunk->number = p->chunks++ + (p->recording->ring.dropped != 0);
   p->chunk->from = p->axis.last;
   p->axis.used = 0;
 }
@@ -35,13 +36,23 @@ static double replay_share (const Replay *p, uint32_t node) {
 }
 
 
-/* The stretch of a node is complete. */
+/*
+** The stretch of a node is complete. A sample counts at its end, but a call
+** where it begins: if these are far apart, they are two samples.
+*/
 static void replay_flush (Replay *p) {
   AxisSample *x = &p->sample;
   if (p->node == 0 && x->ns <= 0) return;
-  x->ns *= replay_share(p, p->node);
   if (p->place[p->node] == 0) p->place[p->node] = p->places++;
   x->place = p->place[p->node];
+  if (x->samples > 0 && x->ns > REPLAY_LONG) {
+    AxisSample call = *x;
+    call.end = p->begun;
+    call.ns = 0;
+    replay_put(p, &call);
+    x->samples = 0;
+  }
+  x->ns *= replay_share(p, p->node);
   if (x->ns > 0 || x->samples > 0) replay_put(p, x);
   memset(x, 0, sizeof *x);
   p->node = 0;
@@ -66,6 +77,7 @@ static void replay_add (Replay *p, const RingStretch *s) {
   int calls = p->what == LUA_HOOKCALL || p->what == LUA_HOOKTAILCALL;
   int waits = s->what == RING_WAIT;
   if (calls || s->node != p->node || waits != x->waits) replay_flush(p);
+  if (x->samples == 0 && x->ns <= 0) p->begun = (double)s->begun * p->tick;
   p->node = s->node;
   p->what = s->what;
   x->samples += (uint64_t)calls;
@@ -92,11 +104,15 @@ static void replay_all (Replay *p) {
 }
 
 
+/* An axis whose first chunk has a number above 0 begins where that does. */
 static void replay_begin (Replay *p) {
   static const Memory none = ZEROS;
+  const Ring *g = &p->recording->ring;
   axis_init(&p->axis, &none, NULL, NULL);
   p->axis.step = REPLAY_STEP;
   p->axis.mean = REPLAY_STEP * AXIS_STEPS;
+  if (g->dropped)
+    p->axis.last = (uint64_t)((double)g->oldest->begun * p->tick / REPLAY_STEP);
 }
 
 
@@ -130,6 +146,6 @@ void replay_copy (Replay *p, AxisData *d) {
     to->node = i;
     to->at = 0;
   }
-  if (p->recording->ring.dropped)
-    d->begins = (double)p->recording->ring.oldest->begun * p->tick;
+  if (p->recording->ring.dropped && d->chunks > 0)
+    d->begins = (double)d->chunk[0].from * d->step;
 }

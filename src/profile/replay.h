@@ -23,6 +23,7 @@ typedef struct Replay {
   Axis axis;		/* what 'axis_put' needs */
   AxisSample sample;	/* the stretch that may go on */
   uint32_t node;	/* its node */
+  double begun;		/* ns */
   unsigned what;	/* what ended the last stretch */
 } Replay;
 

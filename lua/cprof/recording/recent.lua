@@ -5,6 +5,7 @@ local core = require "cprof.core"
 local format = require "cprof.text.format"
 local filename = require "cprof.system.filename"
 local methods = require "cprof.sandbox.methods"
+local name = require "cprof.source.name"
 local profile = require "cprof.profile"
 local range = require "cprof.profile.range"
 
@@ -84,12 +85,12 @@ local function write(kept, now, reason)
 end
 
 -- A zone, function or frame took `took` ns and ended at `now`, in ns since the
--- recording began. `name`: nil for a frame without one.
-local function ended(kept, name, took, now, frame)
-  local budget = name and budget_of(kept, name) or frame and kept.frame
+-- recording began. `title`: nil for a frame without a name.
+local function ended(kept, title, took, now, frame)
+  local budget = title and budget_of(kept, title) or frame and kept.frame
   if not budget or took <= budget * second then return end
   write(kept, now, ("%s took %s, over its budget of %s"):format(frame and
-    (name and "a frame of " .. name or "a frame") or name,
+    (title and "a frame of " .. title or "a frame") or title,
     format.time(took), format.time(budget * second)))
 end
 
@@ -105,11 +106,26 @@ function recent.failed(kept, message)
   write(kept, now, "error: " .. text)
 end
 
+-- The title of a function, as reports have it; `known` has those that were asked
+-- for before.
+local function title_of(known, raw, folder)
+  local key = ("%s:%s:%d:%d:%d"):format(raw.source, raw.kind, raw.line,
+    raw.last_line, raw.key)
+  if not known[key] then
+    local names = profile.names(folder)
+    known[key] = name.title(raw, name.of(raw))
+    for i = 1, #names, 3 do
+      if names[i] == raw.key then known[key] = names[i + 2] end
+    end
+  end
+  return known[key]
+end
+
 -- Calls of functions or zones took long.
-local function calls_ended(kept, title_of)
+local function calls_ended(kept, known, folder)
   local calls = core.slow_calls()
   for i = 1, #calls, 3 do
-    ended(kept, title_of(calls[i]), calls[i + 1], calls[i + 2])
+    ended(kept, title_of(known, calls[i], folder), calls[i + 1], calls[i + 2])
   end
 end
 
@@ -117,26 +133,27 @@ end
 ---that are slow.
 ---@param kept cprof.Recent
 ---@param given table
----@param title_of? fun(raw: table): string  in other modes than "sample", where
----    functions and zones are told of alike
-function recent.prepare(kept, given, title_of)
+---@param folder? string  in other modes than "sample", where functions and
+---    zones are told of alike: the current one
+function recent.prepare(kept, given, folder)
   local least
   for _, budget in pairs(kept.budgets) do
     least = math.min(least or budget, budget)
   end
   if not least and not kept.frame then return end
   given.slow_zone, given.slow_frame = least, kept.frame
-  if title_of then
+  if folder and least then
     given.slow_zone, given.slow_call = nil, least
     given.slow_frame = math.min(least, kept.frame or least)
+    local known = {}
     given.elapsed = function()
       local _ <close> = methods.borrow()
-      calls_ended(kept, title_of)
+      calls_ended(kept, known, folder)
     end
   end
-  given.slow = function(name, took, now, frame)
+  given.slow = function(title, took, now, frame)
     local _ <close> = methods.borrow()
-    ended(kept, name, took, now, frame)
+    ended(kept, title, took, now, frame)
   end
 end
 

@@ -352,8 +352,7 @@ function start.prepare(opts)
   local given = given_of(o, filter, recorded, tell, close)
   rotation.prepare(o, given)
   if kept then
-    local named = o.on_slow and o.mode ~= "sample" and titles()
-    recent.prepare(kept, given, named and with_methods(named))
+    recent.prepare(kept, given, o.mode ~= "sample" and recorded.folder)
   end
   return given, recorded
 end
