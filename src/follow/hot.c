@@ -109,16 +109,6 @@ void hot_keepany (Hot *h, uint32_t node, unsigned what, uint64_t passed) {
 }
 
 
-void hot_keepcharge (Hot *h, uint64_t passed, uint64_t waited) {
-  const Node *n = h->top->node;
-  if (waited > passed) waited = passed;
-  if (waited > 0)
-    ring_add(h->ring, h->last - passed - h->recording->figures->begun, n->id,
-             RING_WAIT, waited);
-  hot_keep(h, n, RING_OTHER, passed - waited);
-}
-
-
 static void hot_waited (Hot *h, uint64_t ticks) {
   Recording *x = h->recording;
   Wait w = ZEROS;
@@ -201,6 +191,23 @@ uint64_t hot_gap (Hot *h, uint64_t now) {
   hot_divide(h, now, &parts);
   if (parts.waited > 0) hot_waited(h, parts.waited);
   return hot_chargelook(h, now);
+}
+
+
+/* Where there is a ring, there are no lines. */
+void hot_chargekept (Hot *h, uint64_t now) {
+  Node *n = h->top->node;
+  uint64_t waited = h->waited, passed;
+  if (unlikely(now - h->last > h->gap)) now = hot_gap(h, now);
+  passed = now - h->last;
+  waited = h->waited - waited;
+  if (waited > passed) waited = passed;
+  n->self += passed;
+  if (waited > 0)
+    ring_add(h->ring, h->last - h->recording->figures->begun, n->id,
+             RING_WAIT, waited);
+  hot_settime(h, now);
+  hot_keep(h, n, RING_OTHER, passed - waited);
 }
 
 

@@ -238,11 +238,8 @@ static INLINE void hot_keep (Hot *h, const Node *n, unsigned what,
     hot_keepany(h, n->id, what, passed);
 }
 
-/*
-** Keeps in the ring that the node on top had these ticks; in 'waited' of them,
-** the thread waited.
-*/
-COLD CPROF_I void hot_keepcharge (Hot *h, uint64_t passed, uint64_t waited);
+/* 'hot_charge', where there is a ring. */
+COLD CPROF_I void hot_chargekept (Hot *h, uint64_t now);
 
 /* The time that was charged last was ended by a call, or by another event. */
 static inline void hot_ended (Hot *h, unsigned what) {
@@ -275,13 +272,14 @@ static inline void hot_chargeline (Hot *h, uint64_t now) {
 
 /* Charges the time up to 'now' to the node on top, and to its line. */
 static inline void hot_charge (Hot *h, uint64_t now) {
-  uint64_t waited = h->waited, passed;
+  if (unlikely(h->ring != NULL)) {
+    hot_chargekept(h, now);
+    return;
+  }
   if (unlikely(now - h->last > h->gap)) now = hot_gap(h, now);
-  passed = now - h->last;
-  if (h->lines) h->top->line.at->self += passed;
-  h->top->node->self += passed + hot_pending(h);
+  if (h->lines) h->top->line.at->self += now - h->last;
+  h->top->node->self += now - h->last + hot_pending(h);
   hot_settime(h, now);
-  if (h->ring != NULL) hot_keepcharge(h, passed, h->waited - waited);
 }
 
 /* the number of events so far */

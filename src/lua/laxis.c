@@ -41,7 +41,7 @@ static void laxis_replay (lua_State *L, const Recording *r, const Snapshot *s,
                           const Memory *m) {
   Replay p;
   AxisData d;
-  replay_measure(&p, &d, m, r, s);
+  replay_make(&p, &d, m, r, s);
   replay_copy(&p, laxis_new(L, &d));
 }
 

@@ -11,11 +11,14 @@
 #define REPLAY_LONG	1000.0	/* ns */
 
 
+/* Begins another chunk. */
 static void replay_turn (Replay *p) {
-  if (p->to != NULL) p->chunk = &p->to->chunk[p->chunks];
-  memset(p->chunk, 0, sizeof *p->chunk);
-  p->chunk->number = p->chunks++ + (p->recording->ring.dropped != 0);
-  p->chunk->from = p->axis.last;
+  AxisChunk *c = memory_newzeroed(p->memory, AxisChunk, 1);
+  memory_grow(p->memory, (void **)&p->chunk, &p->capacity, p->chunks,
+              sizeof *p->chunk);
+  c->number = p->chunks + (p->recording->ring.dropped != 0);
+  c->from = p->axis.last;
+  p->chunk[p->chunks++] = c;
   p->axis.used = 0;
 }
 
@@ -23,7 +26,7 @@ static void replay_turn (Replay *p) {
 static void replay_put (Replay *p, const AxisSample *x) {
   if (p->chunks == 0 || p->axis.used + AXIS_LONGEST > AXIS_ROOM)
     replay_turn(p);
-  axis_put(&p->axis, p->chunk, (uint64_t)x->end, x);
+  axis_put(&p->axis, p->chunk[p->chunks - 1], (uint64_t)x->end, x);
 }
 
 
@@ -90,10 +93,6 @@ static void replay_add (Replay *p, const RingStretch *s) {
 static void replay_all (Replay *p) {
   RingCursor c;
   RingStretch s;
-  memset(&p->sample, 0, sizeof p->sample);
-  p->node = 0;
-  p->what = RING_OTHER;
-  p->chunks = 0;
   ring_first(&c, &p->recording->ring);
   while (ring_next(&c, &s)) {
     if (s.what == RING_PREEMPTED || s.what == RING_PAUSED) replay_lost(p, &s);
@@ -116,15 +115,16 @@ static void replay_begin (Replay *p) {
 }
 
 
-void replay_measure (Replay *p, AxisData *d, const Memory *m,
-                     const Recording *r, const Snapshot *s) {
+void replay_make (Replay *p, AxisData *d, const Memory *m, const Recording *r,
+                  const Snapshot *s) {
   memset(p, 0, sizeof *p);
+  p->memory = m;
   p->recording = r;
   p->snapshot = s;
   p->tick = clock_rate(s->scale);
+  p->what = RING_OTHER;
   p->place = memory_newzeroed(m, uint32_t, s->nodes);
   p->places = 1;
-  p->chunk = memory_new(m, AxisChunk, 1);
   replay_begin(p);
   replay_all(p);
   memset(d, 0, sizeof *d);
@@ -135,11 +135,9 @@ void replay_measure (Replay *p, AxisData *d, const Memory *m,
 }
 
 
-void replay_copy (Replay *p, AxisData *d) {
+void replay_copy (const Replay *p, AxisData *d) {
   uint32_t i;
-  p->to = d;
-  replay_begin(p);
-  replay_all(p);
+  for (i = 0; i < p->chunks; i++) d->chunk[i] = *p->chunk[i];
   for (i = 0; i < p->snapshot->nodes; i++) {
     AxisPlace *to = &d->place[p->place[i]];
     if (p->place[i] == 0) continue;

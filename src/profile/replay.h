@@ -12,14 +12,14 @@
 
 
 typedef struct Replay {
+  const Memory *memory;
   const Recording *recording;
   const Snapshot *snapshot;
   double tick;		/* ns */
   uint32_t *place;	/* of each node; 0: none yet */
   uint32_t places;
-  AxisData *to;		/* NULL: only sizes are wanted */
-  AxisChunk *chunk;	/* the chunk that is being written */
-  uint32_t chunks;
+  AxisChunk **chunk;
+  uint32_t chunks, capacity;
   Axis axis;		/* what 'axis_put' needs */
   AxisSample sample;	/* the stretch that may go on */
   uint32_t node;	/* its node */
@@ -28,13 +28,13 @@ typedef struct Replay {
 } Replay;
 
 /*
-** Sets the sizes of '*d' to those that an axis of the recording's ring needs.
+** Makes an axis of the recording's ring, and sets the sizes of '*d' to its own.
 ** The snapshot is of the same moment. All memory comes from the arena 'm'.
 */
-CPROF_I void replay_measure (Replay *p, AxisData *d, const Memory *m,
-                             const Recording *r, const Snapshot *s);
+CPROF_I void replay_make (Replay *p, AxisData *d, const Memory *m,
+                          const Recording *r, const Snapshot *s);
 
-/* Makes the axis in 'd->chunk' and 'd->place', which have room for that. */
-CPROF_I void replay_copy (Replay *p, AxisData *d);
+/* Copies it to 'd->chunk' and 'd->place', which have room for that. */
+CPROF_I void replay_copy (const Replay *p, AxisData *d);
 
 #endif

@@ -635,13 +635,15 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
 
 /*
 ** Sets '*now' to the current time, and charges the time since the last event.
-** 0: that is a gap, or the clock was set back, and nothing is charged.
+** 0: that is a gap, or the clock was set back, or the ring has to begin another
+** block, and nothing is charged.
 */
 static INLINE int hook_charge (Hot *h, const lua_Debug *ar, uint64_t *now,
                                int line, int how) {
   const Frame *f = h->top;
   uint64_t t = *now = platform_ticks(), passed = t - h->last;
   if (unlikely(passed > h->gap)) return 0;
+  if (how & HOW_RING && unlikely(!ring_fits(h->ring, passed))) return 0;
   h->last = t;
   if (how & HOW_LINES) f->line.at->self += passed;
   if (line) return 1;
@@ -650,7 +652,8 @@ static INLINE int hook_charge (Hot *h, const lua_Debug *ar, uint64_t *now,
     h->since = t;
   }
   f->node->self += passed;
-  if (how & HOW_RING) hot_keep(h, f->node, (unsigned)ar->event, passed);
+  if (how & HOW_RING)
+    ring_put(h->ring, f->node->id, (unsigned)ar->event, passed);
   return 1;
 }
 
