@@ -101,7 +101,7 @@ This command also writes the last seconds when the program ends, even by an erro
 `dump_recent` writes what was recorded in the last 10 seconds, with its time axis. Until then, nothing is written.
 
 - The file opens in every command, and the header of its reports has the reason. A file with calls is a trace, too: `cprof export --format=chrome` writes it for Perfetto, `--format=firefox` for Firefox's profiler, and the page shows its calls on a time axis. A resumed coroutine is below the function that resumed it.
-- The call itself writes the file, which takes some milliseconds, with millions of calls a second. They are not part of the recording. Recording goes on, and loses nothing.
+- The call itself writes the file, which takes some milliseconds, for a million calls 100 ms. They are not part of the recording. Recording goes on, and loses nothing.
 - The time axis takes at most 8 bytes per sample of these seconds, and 32 KB. A call takes 16 bytes, and all calls at most 64 MB. If more is needed, the file has fewer seconds, and says how many.
 - The call tree grows with what ran since the start, up to `max_nodes`.
 - Where recursion folds or `max_nodes` was reached, a trace shows calls of one node side by side.
