@@ -79,6 +79,8 @@ end
 
 describe("the last calls of a recording", function()
   it("are all of them, if they fit", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
     for _, options in ipairs { {}, { distribution = true },
       { callsites = true }, { recursion = "fold" }, { c_functions = false },
       { exclude = { "/^tail/", "/^table/" } }, { clock = "cpu" },
@@ -91,6 +93,11 @@ describe("the last calls of a recording", function()
       for _, key in ipairs { "wall_ns", "paused_ns", "preempted_ns" } do
         assert.is_true(math.abs(p.meta[key] - q.meta[key]) < 100, key)
       end
+      assert(q:save(path))
+      local loaded = assert(profiler.load(path))
+      helper.check(loaded)
+      assert.same(calls_of(p), calls_of(loaded))
+      assert.is_true(math.abs(p.meta.wall_ns - loaded.meta.wall_ns) < 100)
     end
   end)
 
