@@ -19,12 +19,12 @@ local function recursive(n)
     recursive(n - 2)
   end
 end
-local function fails()
+local function raises()
   local _ <close> = setmetatable({}, { __close = inner })
   error "x"
 end
 local function deep(n)
-  if n == 0 then fails() end
+  if n == 0 then raises() end
   deep(n - 1)
 end
 local function yields()
@@ -230,8 +230,8 @@ describe("the last calls of a recording", function()
     local kept = p.meta.wall_ns - p.meta.axis_begins_ns
     -- blocks of about 8000 events, two for a call
     assert.is_true(kept >= 10e6 and kept < 20e6, kept)
-    assert.is_truthy(p:report():find("note: ranges of time begin at 8%d%.%dms:" ..
-      " the times of earlier calls were dropped"))
+    assert.is_truthy(p:report():find("note: ranges of time begin at " ..
+      "8%d%.%dms: the times of earlier calls were dropped"))
     local q = assert(p:range(0.09))
     local f = helper.named(q, "f")
     assert.same({ 10000, 10e6 }, { f.calls, f.total_ns })
@@ -375,6 +375,24 @@ describe("the last calls are written", function()
         files[2].meta.reason, files[3].meta.reason })
       assert.is_nil(files[4])
     end)
+
+  it("when an error reaches a host in C", function()
+    local dir <close> = command.folder()
+    local S = host.state()
+    S:run(("require 'cprof'.start { keep_last = 10, file = %q }"):format(
+      dir:file "s-%n.cprof"))
+    assert.equal(0, S:file("local s = 'fine'", "failed"))
+    assert.same({ 2, "no" }, { S:file("error('no', 0)", "failed") })
+    S:run "require 'cprof'.stop()"
+    assert.same({ 2, "no" }, { S:file("error('no', 0)", "failed") })
+    S:close()
+    local files = written(dir)
+    assert.same({ 1, "error: no" }, { #files, files[1].meta.reason })
+    -- the handler is no part of what it writes
+    for _, f in ipairs(files[1].functions) do
+      assert.is_nil(f.title:find "dumponerror")
+    end
+  end)
 
   it("unless the handler is no function", function()
     local ok, why = pcall(profiler.dump_on_error, 3)

@@ -466,11 +466,12 @@ CPROF_API int cprof_dumprecent (lua_State *L, const char *path,
                                 const char *reason);
 
 /*
-** A message handler for lua_pcall. Writes the last seconds as 'cprof_dumprecent'
-** does, with the error as the reason, to a file by the option 'file'; at most
-** one file in the seconds of the option 'dump_every'. Does nothing if nothing
-** is being recorded with 'keep_last'. Returns the error as it is. A host with a
-** message handler of its own can call it there, with the error at index 1.
+** A message handler for lua_pcall. Writes the last seconds, as
+** 'cprof_dumprecent' does, to a file by the option 'file', with the error as
+** the reason; at most one file in the seconds of the option 'dump_every'. Does
+** nothing if nothing is being recorded with 'keep_last'. Returns the error as
+** it is. A host with a message handler of its own can call it there, with the
+** error at index 1.
 */
 CPROF_API int cprof_dumponerror (lua_State *L);
 

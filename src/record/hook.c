@@ -734,9 +734,12 @@ EVENT_FUNCTION(hook_times, HOW_DISTRIBUTION)
 EVENT_FUNCTION(hook_linetimes, HOW_LINES | HOW_DISTRIBUTION)
 EVENT_FUNCTION(hook_timesdirect, HOW_DIRECT | HOW_DISTRIBUTION)
 EVENT_FUNCTION(hook_linetimesdirect, HOW_DIRECT | HOW_LINES | HOW_DISTRIBUTION)
+
+#if CPROF_WHOLE
 EVENT_FUNCTION(hook_keptdirect, HOW_DIRECT | HOW_RING)
 EVENT_FUNCTION(hook_keptframesdirect, HOW_DIRECT | HOW_FRAMES | HOW_RING)
 EVENT_FUNCTION(hook_kepttimesdirect, HOW_DIRECT | HOW_DISTRIBUTION | HOW_RING)
+#endif
 
 
 /*
@@ -854,9 +857,11 @@ const Hooks *hook_functions (void) {
       {HOW_DIRECT | HOW_FRAMES, hook_framesdirect},
       {HOW_DIRECT | HOW_DISTRIBUTION, hook_timesdirect},
       {HOW_DIRECT | HOW_LINES | HOW_DISTRIBUTION, hook_linetimesdirect},
+#if CPROF_WHOLE
       {HOW_DIRECT | HOW_RING, hook_keptdirect},
       {HOW_DIRECT | HOW_FRAMES | HOW_RING, hook_keptframesdirect},
       {HOW_DIRECT | HOW_DISTRIBUTION | HOW_RING, hook_kepttimesdirect},
+#endif
       {HOW_DISTRIBUTION, hook_times},
       {HOW_LINES | HOW_DISTRIBUTION, hook_linetimes},
       {HOW_LINES, hook_lines}, {HOW_FOLD, hook_folded},

@@ -68,8 +68,8 @@ run.options = {
     "dump_recent. (default: all)", of = specs },
   { "--on-slow NAME=TIME", "With --keep-last, also write the last seconds " ..
     "when a zone NAME of the program or, without --sample, a function NAME " ..
-    "takes longer than TIME (200ms, 1.5s), at most once a minute.", read = budget, must = "NAME=TIME (handle=200ms)",
-    many = true },
+    "takes longer than TIME (200ms, 1.5s), at most once a minute.",
+    read = budget, must = "NAME=TIME (handle=200ms)", many = true },
   { "--memory[=live|all]", "Count allocations by function and line. live: " ..
     "also estimate the bytes in use, from samples; all: count them exactly. " ..
     "Implies --lines, unless --count, --sample or --trace is given, and, " ..

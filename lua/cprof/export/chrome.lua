@@ -5,7 +5,7 @@
 -- happened. Nodes without time are left out: readers could not tell which slice
 -- they are in.
 
-local calls = require "cprof.profile.calls"
+local of_calls = require "cprof.profile.calls"
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local text = require "cprof.encoding.quote"
@@ -43,12 +43,12 @@ local function each_call(known, out)
     begin[i] = (',\n{"name":%s,"ph":"B","ts":'):format(text(f.title))
     finish[i] = (',\n{"name":%s,"ph":"E","ts":'):format(text(f.title))
   end
-  local function put(heads)
+  local function put(events)
     return function(func, at)
-      out(heads[func] .. stamp(at // 1 | 0) .. ',"pid":1,"tid":1}')
+      out(events[func] .. stamp(at // 1 | 0) .. ',"pid":1,"tid":1}')
     end
   end
-  calls.each(known, put(begin), put(finish))
+  of_calls.each(known, put(begin), put(finish))
 end
 
 local tail <const> =
@@ -74,7 +74,7 @@ end
 ---@param out fun(s: string)
 ---@param whole cprof.Profile  before nodes were added up
 function chrome.write(p, out, whole)
-  local known = calls.of(whole)
+  local known = of_calls.of(whole)
   out '{"displayTimeUnit":"ns",'
   out(('"otherData":{"exporter":%s,"clock":"%s","comments":%s},\n')
     :format(text("cprof@" .. p.meta.cprof_version), p.meta.clock,

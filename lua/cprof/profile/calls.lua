@@ -1,6 +1,6 @@
--- The calls of a recording, one after the other, by its time axis: of those that
--- were recorded with option `keep_last`, the axis has each event. Coroutines are
--- below the function that resumes them. A resumed coroutine enters its functions
+-- The calls of a recording, one after the other, by its time axis: of a
+-- recording with option `keep_last`, that has each event. Coroutines are below
+-- the function that resumes them. A resumed coroutine enters its functions
 -- again.
 
 local axes = require "cprof.profile.axis"

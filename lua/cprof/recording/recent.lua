@@ -65,15 +65,15 @@ end
 -- place.
 local function budget_of(kept, title)
   if kept.budgets[title] then return kept.budgets[title] end
-  for name, budget in pairs(kept.budgets) do
-    if title:sub(1, #name) == name and title:find("^ ?%(", #name + 1) then
+  for named, budget in pairs(kept.budgets) do
+    if title:sub(1, #named) == named and title:find("^ ?%(", #named + 1) then
       return budget
     end
   end
 end
 
--- Writes the last seconds, `now` ns after the recording began, unless a file was
--- written by itself a short time ago.
+-- Writes the last seconds, `now` ns after the recording began, unless a file
+-- was written by itself a short time ago.
 local function write(kept, now, reason)
   if kept.written and now - kept.written < kept.every * second then return end
   kept.written = now
@@ -106,8 +106,8 @@ function recent.failed(kept, message)
   write(kept, now, "error: " .. text)
 end
 
--- The title of a function, as reports have it; `known` has those that were asked
--- for before.
+-- The title of a function, as reports have it; `known` has those that were
+-- asked for before.
 local function title_of(known, raw, folder)
   local key = ("%s:%s:%d:%d:%d"):format(raw.source, raw.kind, raw.line,
     raw.last_line, raw.key)
