@@ -126,7 +126,7 @@ void hot_preempted (Hot *h, uint64_t ticks) {
   f->paused += ticks;
   h->last += ticks;
   h->since += ticks;
-  if (h->ring != NULL && ticks > 0)
+  if (hot_ring(h) != NULL && ticks > 0)
     hot_keepany(h, 0, RING_PREEMPTED, ticks);
 }
 
@@ -147,7 +147,7 @@ static uint64_t hot_chargelook (Hot *h, uint64_t now) {
   h->recording->tree.overhead->self += took;
   h->last += took;
   h->since += took;
-  if (h->ring != NULL) hot_keepany(h, NODE_OVERHEAD, RING_OTHER, took);
+  if (hot_ring(h) != NULL) hot_keepany(h, NODE_OVERHEAD, RING_OTHER, took);
   hot_preempted(h, passed - took);
   return now + passed;
 }

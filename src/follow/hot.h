@@ -224,6 +224,11 @@ CPROF_I void hot_killed (Hot *h);
 */
 COLD CPROF_I uint64_t hot_owngap (Hot *h);
 
+/* The ring, or NULL; a recorder alone has none. */
+static inline Ring *hot_ring (const Hot *h) {
+  return CPROF_WHOLE ? h->ring : NULL;
+}
+
 /*
 ** Keeps in the ring that a node had the 'passed' ticks up to the last event.
 */
@@ -243,7 +248,7 @@ COLD CPROF_I void hot_chargekept (Hot *h, uint64_t now);
 
 /* The time that was charged last was ended by a call, or by another event. */
 static inline void hot_ended (Hot *h, unsigned what) {
-  if (h->ring != NULL) ring_ended(h->ring, what, NODE_OVERHEAD);
+  if (hot_ring(h) != NULL) ring_ended(h->ring, what, NODE_OVERHEAD);
 }
 
 /* Time up to the last event that was charged to lines, but not to nodes yet. */
@@ -272,7 +277,7 @@ static inline void hot_chargeline (Hot *h, uint64_t now) {
 
 /* Charges the time up to 'now' to the node on top, and to its line. */
 static inline void hot_charge (Hot *h, uint64_t now) {
-  if (unlikely(h->ring != NULL)) {
+  if (unlikely(hot_ring(h) != NULL)) {
     hot_chargekept(h, now);
     return;
   }

@@ -96,7 +96,7 @@ void recorder_choose (Recorder *r) {
             (h->callsites ? HOW_CALLSITES : 0) |
             (h->counting.on ? HOW_COUNT : 0) |
             (h->distribution ? HOW_DISTRIBUTION : 0) |
-            (h->ring ? HOW_RING : 0);
+            (hot_ring(h) ? HOW_RING : 0);
   int fast = how == HOW_FOLD || how == HOW_FRAMES ||
              how == (HOW_FRAMES | HOW_RING) ||
              (how & ~(HOW_LINES | HOW_DISTRIBUTION | HOW_RING)) == 0;
@@ -231,7 +231,7 @@ int recorder_running (Recorder *r) {
 /* A pause of this length ends. */
 static void recorder_addpause (Recorder *r, uint64_t ticks) {
   Figures *f = r->recording.figures;
-  Ring *g = r->hot->ring;
+  Ring *g = hot_ring(r->hot);
   if (r->own_pause) f->begun += ticks;
   else {
     f->paused += ticks;
@@ -317,7 +317,7 @@ static void recorder_chargeto (Recorder *r, Node *n) {
   n->self += passed;
   h->top->node->self += hot_pending(h);
   hot_settime(h, now);
-  if (h->ring != NULL) hot_keepany(h, n->id, RING_OTHER, passed);
+  if (hot_ring(h) != NULL) hot_keepany(h, n->id, RING_OTHER, passed);
   if (h->frames != NULL && !frames_touch(h->frames, n)) recorder_nomemory(r);
 }
 

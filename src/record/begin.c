@@ -117,7 +117,7 @@ static void begin_axis (Recorder *r) {
 static int begin_ring (Recorder *r, const Options *o) {
   Ring *g = &r->recording.ring;
   ring_init(g, &r->recording.memory);
-  if (o->mode != MODE_CALL || o->keep_last <= 0) return 1;
+  if (!CPROF_WHOLE || o->mode != MODE_CALL || o->keep_last <= 0) return 1;
   r->hot->ring = g;
   return ring_begin(g, (uint64_t)(o->keep_last / clock_rate(r->hot->scale)));
 }

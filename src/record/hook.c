@@ -527,7 +527,7 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   x->tree.overhead->self += extra;
   h->last += extra;
   h->since += extra;
-  if (h->ring != NULL) hot_keep(h, x->tree.overhead, RING_OTHER, extra);
+  if (hot_ring(h) != NULL) hot_keep(h, x->tree.overhead, RING_OTHER, extra);
 }
 
 /* }====================================================== */
