@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/release.h"
+#include "count/slicing.h"
 #include "heap/allocations.h"
 #include "identity/collection.h"
 #include "record/interval.h"
@@ -77,6 +78,7 @@ static void begin_hot (Recorder *r, const Options *o) {
   h->timed = o->timed && h->clock == CLOCK_TICKS;
   h->running = r->store ? r->store->running : &h->unread;
   h->gap = GAP_NEVER;
+  h->slice = HOT_NOSLICES;
 }
 
 
@@ -98,6 +100,14 @@ static void begin_distribution (Recorder *r, const Options *o) {
   rate = clock_rate(h->scale);
   h->eventcost = (uint64_t)(o->mean_ns / rate * (1 << CALLTIME_SHIFT));
   h->leafcost = (uint64_t)(int64_t)(o->leaf_ns / rate);
+}
+
+
+/* To be called once the figures are clear. */
+static void begin_slices (Recorder *r) {
+  Mode mode = r->recording.mode;
+  if (mode == MODE_CALL || mode == MODE_LINE)
+    r->hot->slice = slicing_begin(&r->recording, clock_rate(r->hot->scale));
 }
 
 
@@ -139,6 +149,7 @@ static void begin_counters (Recorder *r, const Options *o) {
   tally_init(&x->spots, &x->memory, r->store ? r->store->spots : NULL);
   axis_init(&x->axis, &x->memory, r->store ? r->store->axis : NULL,
             r->store ? r->store->places : NULL);
+  slices_init(&x->slices, &x->memory);
   tasks_init(&x->tasks, &x->memory, r->store ? r->store->tasks : NULL,
              r->store ? r->store->pauses : NULL);
   x->tasks.on = o->tasks;
@@ -231,6 +242,8 @@ int begin_clear (Recorder *r) {
   tally_clear(&x->waits);
   tally_clear(&x->spots);
   axis_clear(&x->axis);
+  slices_clear(&x->slices);
+  begin_slices(r);
   loops_clear(&x->loops);
   if (!tasks_clear(&x->tasks)) return 0;
   r->exact = 0;
@@ -311,6 +324,7 @@ int begin_move (Recorder *r, Store *to) {
   tasks_free(&x->tasks);
   loops_free(&x->loops);
   axis_free(&x->axis);
+  slices_free(&x->slices);
   begin_counters(r, &r->options);
   fs->policy.pages = begin_pages(to, x->mode);
   ok = fs->policy.instructions ? begin_moveinstructions(r)

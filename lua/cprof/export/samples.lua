@@ -227,7 +227,7 @@ end
 ---@return cprof.Samples?
 function samples.by_time(p, paths, stacks)
   local axis, origin = profile.axis(paths.of), paths.origin
-  if not axis or p.recorded then return nil end
+  if not axis or not paths.of.samples or p.recorded then return nil end
   local stack_of = of_places(p, paths, axis, stacks)
   local from = origin and origin.from or core.axis_begins(axis)
   local to = origin and origin.to or math.huge

@@ -69,7 +69,7 @@ end
 ---@param axis userdata
 ---@return fun(): number?, number, integer, boolean
 function axes.each(axis)
-  local step, mean, steps = core.axis_scale(axis)
+  local step, mean, unit = core.axis_scale(axis)
   local passed = numbers((core.axis_column(axis, "passed")))
   local place = numbers((core.axis_column(axis, "place")))
   local above = numbers((core.axis_column(axis, "above")))
@@ -80,7 +80,7 @@ function axes.each(axis)
     at = at + more
     local where, n = place(), above()
     n = n & 1 == 0 and n >> 1 or -(n + 1 >> 1)
-    return at * step, mean + n * (mean / steps), where >> 1, where & 1 == 1
+    return at * step, mean + n * unit, where >> 1, where & 1 == 1
   end
 end
 

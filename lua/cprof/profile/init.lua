@@ -85,6 +85,7 @@ local within = later "cprof.count.within"
 ---@field ended string?        why recording ended by itself; nil: it did not
 ---@field program string?      the command line that ran
 ---@field folder string?       the current one when recording began
+---@field axis_lost boolean  was the time axis given up?
 ---@field axis_begins_ns integer?  mode "sample": when earlier samples came is
 ---    lost; nil: it is known of all
 ---@field range string?        of a range: "1.2s to 1.5s of 10s"
@@ -290,7 +291,7 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis,
     without_times(meta, nodes)
     counted = instructions.lines(raw)
   end
-  local begins = samples and axis and core.axis_begins(axis) or 0
+  local begins = axis and core.axis_begins(axis) or 0
   meta.axis_begins_ns = begins > 0 and begins or nil
   local p = setmetatable({ meta = meta, nodes = nodes, functions = {},
     samples = samples, time_samples = samples or meta.samples }, Profile)
@@ -315,7 +316,7 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis,
   local marks = {}
   for i, f in ipairs(raw) do marks[i] = f.marks end
   parts[p] = { (counting or samples) and {} or counted, sources, marks,
-    samples and axis or nil, of_tasks, loops }
+    axis, of_tasks, loops }
   if labelled then p.labels = labels.list(p) end
   if of_tasks then p.tasks = tasks.list(p, of_tasks)
   elseif samples then
