@@ -155,7 +155,7 @@ static void laxis_within (lua_State *L, const AxisData *d, const Nodes *nodes,
   const uint32_t *counts = lmemory_integers(L, arg, nodes->count, m);
   uint32_t i;
   for (i = 1; i < d->places; i++)
-    if (!counts[d->place[i].node]) of[i] = 0;
+    if (axis_isline(&d->place[i]) || !counts[d->place[i].node]) of[i] = 0;
 }
 
 

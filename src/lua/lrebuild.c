@@ -687,7 +687,8 @@ static int lrebuild_counters (lua_State *L) {
   g.axis = laxis_check(L, 1);
   g.nodes = lrebuild_nodes(L, 2, (lua_Integer)functions - 1);
   for (i = 1; i < g.axis->places; i++)
-    luaL_argcheck(L, g.axis->place[i].node < g.nodes->count, 1, "no node");
+    luaL_argcheck(L, axis_isline(&g.axis->place[i]) ||
+                     g.axis->place[i].node < g.nodes->count, 1, "no node");
   a = lmemory_arena(L);
   g.memory = &a->memory;
   kept = lmemory_integers(L, 3, g.nodes->count, g.memory);
@@ -698,7 +699,7 @@ static int lrebuild_counters (lua_State *L) {
     g.run = g.nodes->list[0].total - g.nodes->list[NODE_OVERHEAD].self -
             g.nodes->list[0].waittotal;
   for (i = 1; i < g.axis->places; i++)
-    if (!kept[g.axis->place[i].node])
+    if (axis_isline(&g.axis->place[i]) || !kept[g.axis->place[i].node])
       memset(&g.part[i], 0, sizeof g.part[i]);
   range_pushcounters(L, &g, 4, functions);
   arena_free(a);
