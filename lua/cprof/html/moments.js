@@ -113,7 +113,7 @@ export class Moments {
 
   /**
    * What nodes have of a range; in exact modes, also what the profiler has.
-   * @returns {{ run: number, wait: number, own?: number }}
+   * @returns {any} ns: run, wait, own
    */
   shares({ run, wait }) {
     const sum = (list) => list.reduce((all, n, i) => (i ? all + n : 0), 0);
