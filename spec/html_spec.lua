@@ -300,7 +300,7 @@ describe("a page", function()
     local header, trees = page.data((text(p)))
     assert.equal(6, header.frames.ended)
     assert.equal(6, #header.frames.list)
-    assert.equal(7, #trees)
+    assert.equal(7 + 2, #trees)  -- two of the time axis
     for i, f in ipairs(header.frames.list) do
       assert.equal(i, f.n)
       local self = 0
@@ -325,7 +325,7 @@ describe("a page", function()
     assert.equal(40, #frames.list)
     assert.equal("pairs", frames.others[1].name)
     assert.equal(19, #frames.others[1].list)
-    assert.equal(1 + 16 + 16, #trees)
+    assert.equal(1 + 16 + 16 + 2, #trees)  -- two of the time axis
     assert.equal(0, #frames.usual % 3)
     local full = 0
     for _, f in ipairs(frames.list) do

@@ -28,9 +28,11 @@ local refused <const> = {
   "^%g+ has no expressions: record it with cprof run %-%-",
   "^%g+ has no coverage: record it with cprof run %-%-coverage$",
   "^%g+ has no branches to cover$", "^%g+ has no lines to cover$",
-  '^no time axis: mode "%l+" does not record one; cprof run %-%-sample does$',
+  '^no time axis: mode "%l+" does not record one; modes "call", "line" and ' ..
+    '"sample" do$',
   "^no time axis: a sum of recordings has none$",
-  "^1?[%d.]+s is not within the recording, which took %g+$",
+  "^no time axis was recorded$",
+  "^1?[%d.]+s is not within the recording, which took [%d.]+[%aµ]+$",
   "^%g+ is a profile without [%l ]+; record with cprof run %-%-memory",
   "^%g+ is a profile without waiting times: ",
   "^%l+ needs lines, %g+ has none: record it with cprof run %-%-lines$",

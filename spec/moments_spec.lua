@@ -6,8 +6,8 @@ local _ENV = require("helper").env(_ENV)
 local core = require "cprof.core"
 local helper = require "helper"
 local page = require "page"
-local profiler = require "cprof"
 local stalled = require "stalled"
+local steady = require "steady"
 
 local direct = core.internals() == "direct"
 
@@ -31,8 +31,8 @@ describe("the time axis of a page", function()
     local p = driven.known(stalls)
     local header, trees = data(p)
     local axis = header.axis
-    assert.same({ 0, 800000000, 1000000, 32 },
-      { axis.begins, axis.wall, axis.mean, axis.steps })
+    assert.same({ 0, 800000000, 1000000, 1000000 / 32 },
+      { axis.begins, axis.wall, axis.mean, axis.unit })
     local samples, at, wrong = trees[axis.samples + 1], 0, 0
     assert.equal(p.samples, samples.n)
     for i = 1, samples.n do
@@ -120,10 +120,41 @@ describe("the time axis of a page", function()
   it("is only in pages of what has one", function()
     local p = driven.known(stalls)
     assert.is_nil(data(assert(p:range(0.1, 0.5))).axis)
-    assert.is_nil(data(helper.record(usual)).axis)
-    profiler.start()
-    usual()
-    profiler.stop()
-    assert.is_nil(data(profiler.snapshot()).axis)
+    assert.is_nil(data(helper.record(usual, { mode = "count" })).axis)
+  end)
+
+  it("has, in exact modes, what nodes and lines have of slices", function()
+    local p = steady.record([[
+      local function usual() pass(10000) end
+      local function stall() pass(200000) end
+      for _ = 1, 100 do usual() end
+      stall()
+      for _ = 1, 100 do usual() end
+    ]], 'mode = "line"')
+    local header, trees = data(p)
+    local axis = header.axis
+    assert.same({ 0, 2200000000, 0, 20000000 },
+      { axis.begins, axis.wall, axis.mean, axis.slice })
+    local samples, places = trees[axis.samples + 1], trees[axis.places + 1]
+    local nodes, lines, at = {}, {}, 0
+    for i = 1, samples.n do
+      at = at + samples.passed[i]
+      local place, ns = samples.place[i] >> 1, samples.above[i] >> 1
+      if place > 0 and places.kind[place] == 2 then
+        local line = places.line[place]
+        lines[line] = (lines[line] or 0) + ns
+      elseif place > 0 and places.kind[place] == 0 then
+        local name = named(header, trees, place)
+        nodes[name] = (nodes[name] or 0) + ns
+      end
+    end
+    assert.equal(2200000000, at)
+    assert.equal(2000000000, nodes.usual)
+    assert.equal(200000000, nodes.stall)
+    assert.equal(2000000000, lines[1])
+    assert.equal(200000000, lines[2])
+    assert.equal("stall", header.functions.name[axis.stretches[1][4] + 1])
+    assert.same({ 1000000000, 1200000000 },
+      { axis.stretches[1][1], axis.stretches[1][2] })
   end)
 end)

@@ -93,7 +93,7 @@ describe("a range of time", function()
     local dir <close> = command.folder()
     local path = stalled(dir)
     local called = dir:file "called.cprof"
-    assert(helper.record(usual):save(called))
+    assert(helper.record(usual, { mode = "count" }):save(called))
     local sum = dir:file "sum.cprof"
     local p = require("cprof").load(path)
     assert(assert(merge.sum { p, p }):save(sum))
@@ -111,8 +111,8 @@ describe("a range of time", function()
         "--from=0.5s", "--to=300ms", path },
       { "3600s is not within the recording, which took 800ms", "report",
         "--from=1h", path },
-      { 'no time axis: mode "call" does not record one; cprof run ' ..
-        "--sample does", "report", "--from=0", called },
+      { 'no time axis: mode "count" does not record one', "report",
+        "--from=0", called },
       { "no time axis: a sum of recordings has none", "report",
         "--to=1s", sum },
       { "--from and --to need one profile", "report", "--to=1s", path, path },

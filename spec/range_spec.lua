@@ -262,8 +262,9 @@ describe("a range of a profile", function()
     missing("a sum of recordings has none",
       assert(merge.sum { p, p }))
     missing("a range of time cannot be divided", part(p, 0.1, 0.3))
-    missing('no time axis: mode "call" does not record one',
-      helper.record(function() end))
+    missing('no time axis: mode "count" does not record one; modes "call", ' ..
+      '"line" and "sample" do',
+      helper.record(function() end, { mode = "count" }))
     missing("0.9s is not within the recording, which took 800ms",
       { range = function() return p:range(0.9, 1) end })
   end)

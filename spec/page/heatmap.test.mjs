@@ -122,6 +122,50 @@ describe("a range of time", () => {
     }
   });
 
+  it("has the same figures as the reports in exact modes", async () => {
+    const range = "0.0203s..0.0717s";
+    await open("exact", `view=functions&range=${range}`);
+    const heads = await texts("thead th");
+    const column = (title) => heads.findIndex((head) => head.startsWith(title));
+    const cells = await page.$$eval("tbody tr", (all) =>
+      all.map((tr) => [...tr.cells].map((td) => td.textContent)),
+    );
+    const list = report("exact.odd");
+    const at = list.findIndex((line) => /^ *self +self %/.test(line));
+    const rows = list
+      .slice(at + 1, list.indexOf("", at))
+      .map((row) => row.trim().split(/ {2,}/))
+      .filter((row) => row.length >= 7);
+    assert.ok(rows.length > 2);
+    for (const [self, share, total, totalShare, calls, f] of rows) {
+      const row = cells.find((one) => one[column("function")] === f);
+      const [x, y] = [column("self"), column("total")];
+      const got = [row[x], row[x + 1], row[y], row[y + 1]].map(tight);
+      assert.deepEqual(got, [self, share, total, totalShare], f);
+      assert.equal(row[column("calls")], calls, f);
+    }
+    assert.deepEqual(faults, []);
+    await open("exact", `view=source&range=${range}`, [1400, 3000]);
+    const lines = await page.$$eval(".line", (all) =>
+      all.map((e) => [...e.children].map((c) => c.textContent.trim())),
+    );
+    let here = false;
+    let compared = 0;
+    for (const line of report("exact.odd.lines")) {
+      const place = line.match(/^\S.* \((.*):\d+\)/);
+      if (place) here = place[1].endsWith("page/stall.lua");
+      const match = here && line.match(/^ *(\S.*?) {2,}(\d+)(?: {2}|$)/);
+      if (!match) continue;
+      const found = lines.find((one) => one.includes(match[2])).map(tight);
+      const [, self] = match[1].split(/ {2,}/);
+      compared++;
+      assert.ok(found.includes(self), `${line} ${found}`);
+    }
+    assert.ok(compared >= 4, String(compared));
+    await open("exact", `view=heatmap&range=${range}`);
+    assert.deepEqual(faults, []);
+  });
+
   it("has the header of the report, too", async () => {
     for (const [name, range] of Object.entries(ranges)) {
       const list = report(`stall${name}`);
@@ -494,9 +538,9 @@ describe("the heatmap", () => {
   });
 
   it("is not there without a time axis", async () => {
-    await open("coroutines");
+    await open("counted");
     assert.ok(!(await texts("nav a")).includes("Heatmap"));
-    await open("coroutines", "view=functions&range=0.1s..0.2s");
+    await open("counted", "view=functions&range=0.1s..0.2s");
     assert.equal(await text(".limit"), undefined);
     assert.deepEqual(faults, []);
   });

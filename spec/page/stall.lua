@@ -36,18 +36,21 @@ local p = driven.known(serve)
 assert(p:html(folder .. "/stall.html"))
 
 local function write(name, text)
-  local file = assert(io.open(("%s/stall%s.txt"):format(folder, name), "w"))
+  local file = assert(io.open(("%s/%s.txt"):format(folder, name), "w"))
   file:write(text)
   file:close()
 end
 
-for name, range in pairs { [""] = {}, [".stall"] = { 1.4, 1.6 },
-  [".odd"] = { 1.3031, 1.5017 }, [".end"] = { 4 } } do
-  local q = assert(p:range(range[1], range[2]))
+local function write_all(name, q)
   write(name, q:report { width = 1000, limit = 60 })
   write(name .. ".tree", q:report { mode = "tree", width = 1000, limit = 25,
     min_percent = 0 })
   write(name .. ".lines", q:annotate(nil, { width = 1000, limit = 60 }))
+end
+
+for name, range in pairs { [""] = {}, [".stall"] = { 1.4, 1.6 },
+  [".odd"] = { 1.3031, 1.5017 }, [".end"] = { 4 } } do
+  write_all("stall" .. name, assert(p:range(range[1], range[2])))
 end
 
 -- what a range has more or less of than another one
@@ -56,8 +59,25 @@ assert(os.execute(("%s lua/cprof/bin/cprof diff --width=1000 " ..
   "--range 1.4s..1.6s --against 0s..1.4s '%s/stall.cprof' " ..
   ">'%s/stall.diff.txt'"):format(arg[-1], folder, folder)))
 
--- a page with the size of the heap over time, by the clock of the machine
+-- an exact recording, by the clock of the machine
 local profiler = require "cprof"
+profiler.start { mode = "line" }
+repeat
+  for _ = 1, 10 do handle() end
+  compact()
+until profiler.snapshot().meta.wall_ns > 100e6
+profiler.stop()
+local exact = profiler.snapshot()
+assert(exact:html(folder .. "/exact.html"))
+write_all("exact.odd", assert(exact:range(0.0203, 0.0717)))
+
+-- a page without a time axis
+profiler.start { mode = "count" }
+handle()
+profiler.stop()
+assert(profiler.snapshot():html(folder .. "/counted.html"))
+
+-- a page with the size of the heap over time, by the clock of the machine
 local function keep()
   local kept = {}
   for i = 1, 3000 do kept[i % 300] = ("x"):rep(2000 + i) end

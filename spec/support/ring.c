@@ -25,6 +25,7 @@ int main (int argc, char **argv) {
   AxisSample x = ZEROS;
   RangePart part[2] = ZEROS;
   AxisData d;
+  Recording r = ZEROS;
   Axis a;
   axis_init(&a, &m, NULL, NULL);
   axis_pace(&a, RING_STEP, 1, 0);
@@ -33,11 +34,13 @@ int main (int argc, char **argv) {
   x.place = axis_place(&a, 7, 0);
   for (i = 1; i <= count; i++)
     if (x.place == 0 || !axis_add(&a, i * RING_STEP, &x)) return 1;
-  range_measure(&d, &a, 1, 0);
+  r.figures = &r.own_figures;
+  r.axis = a;
+  range_measure(&d, &r, 1, 0);
   d.chunk = calloc(d.chunks, sizeof *d.chunk);
   d.place = calloc(d.places, sizeof *d.place);
   if (d.chunk == NULL || d.place == NULL) return 1;
-  range_copy(&d, &a);
+  range_copy(&d, &r);
   range_add(&d, -1, 1e18, part);
   printf("%u chunks, from %.0f on, %lld samples\n", (unsigned)d.chunks,
          d.begins / RING_STEP, (long long)part[1].samples);

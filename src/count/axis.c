@@ -52,8 +52,8 @@ void axis_clear (Axis *a) {
   chunks_clear(&a->places);
   if (a->index.buckets > 0) index_all(&a->index);
   chunks_clear(&a->copy);
-  a->number = a->last = a->paused = a->preempted = 0;
-  a->used = 0;
+  a->number = a->last = a->begin = a->paused = a->preempted = 0;
+  a->used = a->series = 0;
   a->rest = 0;
 }
 
@@ -133,15 +133,30 @@ unsigned char *axis_write (unsigned char *to, uint64_t n) {
 }
 
 
-/* Starts another chunk: a new one, or the oldest one again. */
+/* The index of the chunk with this number. Slices have two places for it. */
+static uint32_t axis_index (const Axis *a, uint64_t number) {
+  return (uint32_t)(number % a->limit) + a->series % 2 * a->limit;
+}
+
+
+/*
+** Starts another chunk: a new one, or the oldest one again. It repeats when the
+** last slice began, so each chunk can be read alone.
+*/
 static int axis_turn (Axis *a) {
-  uint64_t number = a->list.count > 0 ? a->number + 1 : 0;
+  uint64_t number = a->used > 0 ? a->number + 1 : a->number;
   AxisChunk *c;
-  if (a->list.count < a->limit && chunks_add(&a->list) == NULL) return 0;
+  if (a->mean == 0) {
+    if (number >= a->limit) return 0;
+    a->last = a->begin;
+  }
+  while (a->list.count <= axis_index(a, number))
+    if (chunks_add(&a->list) == NULL) return 0;
   a->number = number;
   a->used = 0;
-  c = axis_chunk(a, (uint32_t)(number % a->limit));
+  c = axis_chunk(a, axis_index(a, number));
   platform_publish(&c->used, 0);
+  c->series = a->series;
   c->number = number;
   c->from = a->last;
   return 1;
@@ -153,9 +168,10 @@ static int axis_turn (Axis *a) {
 ** below it. What rounding leaves goes to the next sample, so sums stay right.
 */
 static int64_t axis_weigh (Axis *a, double ns) {
-  double unit = a->mean / AXIS_STEPS, above = (ns + a->rest - a->mean) / unit;
+  double unit = axis_unit(a->step, a->mean);
+  double above = (ns + a->rest - a->mean) / unit;
   int64_t steps;
-  if (above < -AXIS_STEPS) above = -AXIS_STEPS;
+  if (above * unit < -a->mean) above = -a->mean / unit;  /* ns below 0 */
   if (above > (double)(AXIS_MOST / 4)) above = (double)(AXIS_MOST / 4);
   steps = (int64_t)(above + (above < 0 ? -0.5 : 0.5));
   a->rest += ns - a->mean - (double)steps * unit;
@@ -186,10 +202,10 @@ void axis_put (Axis *a, AxisChunk *c, uint64_t ticks, const AxisSample *x) {
 
 
 int axis_add (Axis *a, uint64_t ticks, const AxisSample *x) {
-  if ((a->list.count == 0 || a->used + AXIS_LONGEST > AXIS_ROOM) &&
-      !axis_turn(a))
+  if (ticks > a->last && a->mean == 0) a->begin = a->last;
+  if ((a->used == 0 || a->used + AXIS_LONGEST > AXIS_ROOM) && !axis_turn(a))
     return 0;
-  axis_put(a, axis_chunk(a, (uint32_t)(a->number % a->limit)), ticks, x);
+  axis_put(a, axis_chunk(a, axis_index(a, a->number)), ticks, x);
   return 1;
 }
 
@@ -230,11 +246,13 @@ int axis_next (AxisCursor *c, double step, double mean, AxisSample *x) {
   if (c->steps > AXIS_MOST - passed || place >> 1 > UINT32_MAX ||
       x->samples > UINT32_MAX)
     return 0;
+  if (passed > 0) c->begin = c->steps;
   c->steps += passed;
   x->end = (double)c->steps * step;
   x->place = (uint32_t)(place >> 1);
   x->waits = (int)(place & 1);
-  x->ns = mean + axis_unzigzag(above >> 1) * (mean / AXIS_STEPS);
+  x->ns = mean + axis_unzigzag(above >> 1) * axis_unit(step, mean);
+  x->begin = mean > 0 ? x->end - x->ns : (double)c->begin * step;
   return x->ns >= 0 && x->ns < AXIS_TOTAL && x->end < AXIS_TOTAL;
 }
 

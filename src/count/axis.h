@@ -4,6 +4,8 @@
 ** a ring of chunks: when all of them are used, the oldest one is used again.
 ** So it always has the end of the recording.
 **
+** In exact modes, an axis has slices instead, see slicing.h.
+**
 ** A sample is a row of numbers, each in as many bytes as it needs, 7 bits in a
 ** byte, the low ones first:
 **   - steps of time since the sample before it
@@ -32,11 +34,19 @@
 
 /* what a sample has found */
 typedef struct AxisPlace {
-  uint32_t node;
+  uint32_t node;	/* of a line: its function */
   uint32_t at;		/* 0: the instruction is not known; else 2 * its index
 			   + 2 if the sample came just before it ran, + 1 if it
-			   came later, see Instruction */
+			   came later, see Instruction. Of a line: AXIS_LINE and
+			   its number */
 } AxisPlace;
+
+#define AXIS_LINE	0x80000000u
+
+/* Is it a line of a function, of all its nodes together? */
+static inline int axis_isline (const AxisPlace *p) {
+  return (p->at & AXIS_LINE) != 0;
+}
 
 /* AxisSample.place where nothing was recorded, as recording paused or, if
 ** 'waits', as others had the processor */
@@ -46,12 +56,13 @@ typedef struct AxisChunk {
   uint64_t number;	/* number of chunks before it, with overwritten ones */
   uint64_t from;	/* time of the sample before its first one, in steps */
   uint32_t used;	/* bytes of complete samples */
-  uint32_t unused;
+  uint32_t series;	/* of slices, see SlicesKept */
   unsigned char bytes[AXIS_ROOM];
 } AxisChunk;
 
 typedef struct AxisSample {
-  double end;		/* when it was taken, in ns since recording began */
+  double begin, end;	/* ns since recording began: it was taken at the end,
+			   and stands for time since the beginning */
   double ns;		/* time that it stands for */
   uint64_t samples;	/* number of samples that it counts as */
   uint32_t place;	/* id of its AxisPlace; or AXIS_NOWHERE */
@@ -68,7 +79,7 @@ typedef struct AxisItem {
 
 typedef struct Axis {
   double step;		/* ticks of the recording's clock; 0: no axis */
-  double mean;		/* requested ns between samples */
+  double mean;		/* requested ns between samples; 0: it has slices */
   uint32_t limit;	/* chunks at most */
   Chunks list;		/* of AxisChunk */
   Chunks places;	/* of AxisItem, from 1 on */
@@ -80,6 +91,9 @@ typedef struct Axis {
   uint32_t used;	/* bytes used in that chunk; other programs may
 			   change the count that a file has */
   uint64_t last;	/* time of the last sample, in steps */
+  uint64_t begin;	/* when the last slice began, in steps */
+  uint32_t series;	/* of slices: see SlicesKept */
+  uint32_t shift;	/* is added to the ids of places in samples */
   double rest;		/* ns that rounding has left for the next sample */
   uint64_t paused, preempted;	/* ticks that the axis already has, see
 				   Figures */
@@ -109,7 +123,8 @@ CPROF_I uint32_t axis_place (Axis *a, uint32_t node, uint32_t at);
 
 /*
 ** Adds a sample that was taken 'ticks' ticks after the recording began; ignores
-** its 'end'. 0: out of memory.
+** its 'begin' and 'end'. Of a slice, 'ns' is in ticks. 0: out of memory, or
+** there is no room for more slices.
 */
 CPROF_I int axis_add (Axis *a, uint64_t ticks, const AxisSample *x);
 
@@ -127,12 +142,18 @@ typedef struct AxisCursor {
   const AxisChunk *chunk;
   uint32_t at;
   uint64_t steps;	/* time of the last sample that was read, in steps */
+  uint64_t begin;	/* when its slice began */
 } AxisCursor;
 
 static inline void axis_first (AxisCursor *c, const AxisChunk *chunk) {
   c->chunk = chunk;
   c->at = 0;
-  c->steps = chunk->from;
+  c->steps = c->begin = chunk->from;
+}
+
+/* ns that a step stands for in the ns of a sample */
+static inline double axis_unit (double step, double mean) {
+  return mean > 0 ? mean / AXIS_STEPS : step;
 }
 
 /*

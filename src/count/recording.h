@@ -10,6 +10,7 @@
 #include "count/axis.h"
 #include "count/gap.h"
 #include "count/loops.h"
+#include "count/slices.h"
 #include "count/spots.h"
 #include "count/node.h"
 #include "count/ring.h"
@@ -131,6 +132,7 @@ typedef struct Figures {
   GapLook look;		/* the thread's last look at its clocks, for whoever
 			   reads the file while it runs; 'wall' is 0: none yet */
   int64_t thread;	/* whose look it is, see platform_threadid */
+  SlicesKept slices;	/* exact modes: of the time axis */
   Timing timing[EVENT_KINDS];
 } Figures;
 
@@ -142,8 +144,9 @@ typedef struct Recording {
   Tally spots;		/* mode sample: see spots.h */
   Tasks tasks;
   Loops loops;		/* frames of the host */
-  Axis axis;		/* mode sample: when samples came */
+  Axis axis;		/* mode sample: when samples came; exact modes: slices */
   Ring ring;		/* mode call, with 'keep_last': the last events */
+  Slices slices;
   Figures *figures;	/* 'own_figures', or those in a file */
   Figures own_figures;
   uint64_t waiting;	/* mode sample, if read from a file: the ticks of

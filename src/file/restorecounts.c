@@ -377,20 +377,30 @@ static const Function *axis_function (const Restoring *c, uint32_t node) {
 
 /* Does the node of a place exist, and has its function the instruction? */
 static int axis_possible (const Restoring *c, const AxisPlace *p) {
+  if (axis_isline(p))
+    return c->h->mode == MODE_LINE && p->at != AXIS_LINE &&
+           p->node < c->r->functions.list.count;
   return p->node < c->r->tree.nodes.count &&
          (p->at == 0 ||
           (p->at - 1) / 2 < axis_function(c, p->node)->instructions.count);
 }
 
 
+/*
+** In a file that is still written, places may be newer than the numbers in the
+** header that was read before: they are dropped.
+*/
 static int restore_places (Restoring *c) {
   Chunks *to = &c->r->axis.copy;
   uint32_t i;
   if (!restore_counted(c, BLOCK_PLACES, to, c->h->places, "number of places"))
     return 0;
-  for (i = 1; i < to->count; i++)
-    if (!axis_possible(c, cast(const AxisPlace *, chunks_at(to, i))))
+  for (i = 1; i < to->count; i++) {
+    if (axis_possible(c, cast(const AxisPlace *, chunks_at(to, i)))) continue;
+    if (c->h->state == FORMAT_ENDED)
       return reader_fail(c->l, "place of a sample");
+    to->count = i;
+  }
   return 1;
 }
 
@@ -417,20 +427,21 @@ static int restore_chunksofaxis (Restoring *c) {
 }
 
 
-/*
-** The mean, as options may set it, with a margin: 1 s to 0.1 ms. In mode call,
-** where each event is in the axis, it is a shorter time.
-*/
+/* The mean, as options may set it, with a margin: 1 s to 0.1 ms. */
 #define MEAN_LEAST	1e4
-#define MEAN_CALLS	1.0
 #define MEAN_MOST	1e10
 
+/* Is it the mean of an axis in this mode? */
+static int axis_ismean (uint32_t mode, double mean) {
+  if (mode != MODE_SAMPLE) return mode <= MODE_LINE && mean == 0;
+  return mean >= MEAN_LEAST && mean <= MEAN_MOST;
+}
+
+
 int restore_axis (Restoring *c) {
-  double step = c->h->step, mean = c->h->mean;
-  int calls = c->h->mode == MODE_CALL;
+  double step = c->h->step;
   if (step == 0) return 1;
-  if ((c->h->mode != MODE_SAMPLE && !calls) || !(step > 0 && step < 1e12) ||
-      !(mean >= (calls ? MEAN_CALLS : MEAN_LEAST) && mean <= MEAN_MOST))
+  if (!axis_ismean(c->h->mode, c->h->mean) || !(step > 0 && step < 1e12))
     return reader_fail(c->l, "time axis");
   return restore_places(c) && restore_chunksofaxis(c);
 }

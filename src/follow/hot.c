@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/timer.h"
+#include "count/slicing.h"
 
 
 #if !defined(CPROF_AMALGAMATION)
@@ -157,6 +158,8 @@ void hot_divide (Hot *h, uint64_t now, GapParts *parts) {
   Gap *g = h->look;
   uint64_t late;
   int tries = GAP_TRIES;
+  parts->waited = parts->preempted = 0;
+  if (!g->on) return;
   /* the thread may be preempted again between 'late' and the reading */
   do late = hot_now(h) - now;
   while ((!gap_read(g) || hot_now(h) - now - late > GAP_LOOK) && --tries > 0);
@@ -182,15 +185,49 @@ void hot_killed (Hot *h) {
 #endif
 
 
+uint64_t hot_slice (Hot *h) {
+  Recording *x = h->recording;
+  const Figures *f = x->figures;
+  uint32_t series = x->axis.series;
+  uint64_t before = hot_now(h), took;
+  if (h->slice == HOT_NOSLICES) return 0;
+  if (!slicing_end(x, h->last - hot_pending(h) - f->begun +
+                     f->backwards_ticks)) {
+    h->slice = HOT_NOSLICES;
+    return 0;
+  }
+  took = hot_now(h) - before;
+  if (took > INT64_MAX) took = 0;  /* the clock was set back */
+  x->tree.overhead->self += took;
+  h->last += took;
+  h->since += took;
+  h->sliced = h->last;
+  h->slice = f->slices.length;
+  /* merging takes long, but is rare */
+  if (x->axis.series == series && took * SLICES_COST > h->slice)
+    h->slice = took * SLICES_COST;
+  return took;
+}
+
+
+/* A gap that is longer than a slice is in a slice of its own. */
 uint64_t hot_gap (Hot *h, uint64_t now) {
   GapParts parts;
+  int alone;
   if (now < h->last) {
     hot_backwards(h, now);
     return now;
   }
+  alone = now - h->last >= h->slice;
+  if (alone) now += hot_slice(h);
   hot_divide(h, now, &parts);
   if (parts.waited > 0) hot_waited(h, parts.waited);
-  return hot_chargelook(h, now);
+  now = hot_chargelook(h, now);
+  if (!alone) return now;
+  if (h->lines) h->top->line.at->self += now - h->last;
+  h->top->node->self += now - h->last + hot_pending(h);
+  hot_settime(h, now);
+  return now + hot_slice(h);
 }
 
 

@@ -73,6 +73,8 @@ typedef struct Counting {
   int on;		/* is this mode count? */
 } Counting;
 
+#define HOT_NOSLICES	GAP_NEVER
+
 typedef struct Hot {
   lua_State *L;		/* the coroutine that runs; NULL: none is recorded */
   int how;		/* see HOW_FOLD */
@@ -81,7 +83,7 @@ typedef struct Hot {
   uint64_t since;	/* ticks at the last event that was not a line event,
 			   where there are line events */
   uint64_t gap;		/* a longer time between two events, in ticks, is
-			   looked into, see gap.h */
+			   looked into, see gap.h; or has slices of its own */
   uint64_t countdown;	/* events to the next timed one */
   Frame *top;		/* the top of the current stack */
   Frame *limit;
@@ -115,6 +117,9 @@ typedef struct Hot {
   uint64_t waited;	/* ticks in which the thread waited so far */
   uint64_t budget;	/* ticks that a call may take; UINT64_MAX: any number */
   uint64_t leafcost;	/* ticks of overhead in a call, beyond its events' */
+  uint64_t slice;	/* ticks of a slice, see slices.h; HOT_NOSLICES: there are
+			   none */
+  uint64_t sliced;	/* ticks, when the last slice ended */
   Scale scale;		/* the clock's rate, as known when recording began */
   Counting counting;
   int deferred;		/* does a collection wait? see nogc.h */
@@ -200,6 +205,13 @@ COLD CPROF_I void hot_backwards (Hot *h, uint64_t now);
 ** the part in which it waited, see gap.h. Returns the current time.
 */
 COLD CPROF_I uint64_t hot_gap (Hot *h, uint64_t now);
+
+/*
+** Ends a slice of the time axis, if it has slices, at the last event. Returns
+** the ticks that this took: they are overhead, and the last event is later by
+** as much.
+*/
+COLD CPROF_I uint64_t hot_slice (Hot *h);
 
 /* Excludes 'ticks' in which the thread was preempted: no function gets them. */
 COLD CPROF_I void hot_preempted (Hot *h, uint64_t ticks);

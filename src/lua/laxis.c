@@ -12,6 +12,7 @@
 #include "lua/ltable.h"
 #include "lua/parts.h"
 #include "profile/replay.h"
+#include "profile/rest.h"
 #include "system/system.h"
 
 
@@ -46,6 +47,39 @@ static void laxis_replay (lua_State *L, const Recording *r, const Snapshot *s,
 }
 
 
+/*
+** Replaces the axis 'd', which is on top, by one that also has what was counted
+** since its last slice. The functions of its lines get their numbers in the
+** profile.
+*/
+static void laxis_complete (lua_State *L, AxisData *d, const Recording *r,
+                            const Snapshot *s) {
+  Arena *a = lmemory_arena(L);
+  uint64_t end = tree_ticks(&r->tree) + r->figures->paused;
+  AxisData room = *d, *to;
+  Axis rest = ZEROS;
+  uint32_t i;
+  if (!r->tree.saved) rest_make(&rest, d, &a->memory, r, end);
+  room.chunks += rest.list.count;
+  room.places += rest.places.count + 1;
+  to = laxis_new(L, &room);
+  to->chunks = d->chunks;
+  to->places = d->places;
+  memcpy(to->chunk, d->chunk, d->chunks * sizeof *d->chunk);
+  memcpy(to->place, d->place, d->places * sizeof *d->place);
+  for (i = 0; i < to->chunks; i++) to->chunk[i].series = 0;
+  rest_append(to, &rest);
+  for (i = 1; i < to->places; i++)
+    if (axis_isline(&to->place[i])) {
+      uint32_t *func = &to->place[i].node;
+      *func = s->func[*func] > 0 ? s->func[*func] - 1 : 0;
+    }
+  arena_free(a);
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+}
+
+
 void laxis_push (lua_State *L, const Recording *r, const Snapshot *s,
                  const Memory *m) {
   double tick = clock_rate(s->scale);
@@ -54,13 +88,14 @@ void laxis_push (lua_State *L, const Recording *r, const Snapshot *s,
     laxis_replay(L, r, s, m);
     return;
   }
-  if (r->axis.step == 0) {
+  if (r->axis.step == 0 || r->figures->slices.lost) {
     lua_pushnil(L);
     return;
   }
-  range_measure(&d, &r->axis, tick, r->waiting > 0);
+  range_measure(&d, r, tick, r->waiting > 0);
   to = laxis_new(L, &d);
-  range_copy(to, &r->axis);
+  range_copy(to, r);
+  if (d.mean == 0) laxis_complete(L, to, r, s);
   if (r->waiting > 0)
     range_wait(to, NODE_WAITING, (double)s->wall,
                (double)clock_ns(s->scale, r->waiting));
@@ -109,7 +144,8 @@ static const Nodes *laxis_nodes (lua_State *L, const AxisData *d, int arg) {
   const Nodes *nodes = lnodes_check(L, arg);
   uint32_t i;
   for (i = 1; i < d->places; i++)
-    luaL_argcheck(L, d->place[i].node < nodes->count, 1, "no such node");
+    luaL_argcheck(L, axis_isline(&d->place[i]) ||
+                     d->place[i].node < nodes->count, 1, "no such node");
   return nodes;
 }
 
@@ -123,7 +159,8 @@ static uint8_t *laxis_below (lua_State *L, const AxisData *d,
   for (i = 0; i < nodes->count; i++)
     node[i] = of[nodes->list[i].func] != 0 ||
               (i > 0 && node[nodes->list[i].parent]);
-  for (i = 1; i < d->places; i++) place[i] = node[d->place[i].node];
+  for (i = 1; i < d->places; i++)
+    place[i] = !axis_isline(&d->place[i]) && node[d->place[i].node];
   return place;
 }
 
@@ -134,7 +171,7 @@ static void laxis_within (lua_State *L, const AxisData *d, const Nodes *nodes,
   const uint32_t *counts = lmemory_integers(L, arg, nodes->count, m);
   uint32_t i;
   for (i = 1; i < d->places; i++)
-    if (!counts[d->place[i].node]) of[i] = 0;
+    if (axis_isline(&d->place[i]) || !counts[d->place[i].node]) of[i] = 0;
 }
 
 
@@ -205,13 +242,15 @@ static int laxis_odd (lua_State *L) {
 ** All samples
 ** ======================================================= */
 
-/* axis -> ns of a step, the mean ns from sample to sample, steps in it */
+/* axis -> ns of a step; the mean ns from sample to sample, 0: it has slices; ns
+** that a step of a sample's ns stands for; ns of a slice */
 static int laxis_scale (lua_State *L) {
   const AxisData *d = laxis_check(L, 1);
   lua_pushnumber(L, d->step);
   lua_pushnumber(L, d->mean);
-  lua_pushinteger(L, AXIS_STEPS);
-  return 3;
+  lua_pushnumber(L, axis_unit(d->step, d->mean));
+  lua_pushnumber(L, d->slice);
+  return 4;
 }
 
 
@@ -244,7 +283,8 @@ static uint64_t laxis_figure (const AxisData *d, const AxisCursor *c,
     case COLUMN_PLACE: return (uint64_t)x->place << 1 | (x->waits != 0);
     case COLUMN_SAMPLES: return x->samples;
     default: {
-      double above = floor((x->ns - d->mean) / (d->mean / AXIS_STEPS) + 0.5);
+      double unit = axis_unit(d->step, d->mean);
+      double above = floor((x->ns - d->mean) / unit + 0.5);
       return above < 0 ? (uint64_t)(-above) * 2 - 1 : (uint64_t)above * 2;
     }
   }

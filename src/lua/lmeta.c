@@ -132,6 +132,7 @@ static const MetaField meta_fields[] = {
   {"gc_longest_ns", META_GC, META_TICKS, NULL, AT(figures.gc_longest)},
   {"allocator_lost", META_ALL, META_FLAG, NULL, AT(allocator_lost)},
   {"hook_lost", META_ALL, META_FLAG, NULL, AT(figures.hooks_lost)},
+  {"axis_lost", META_ALL, META_FLAG, NULL, AT(figures.slices.lost)},
   {"clock_backwards", META_ALL, META_INTEGER, NULL, AT(figures.backwards)},
   {"clock_backwards_ns", META_ALL, META_TICKS, NULL,
    AT(figures.backwards_ticks)},

@@ -186,14 +186,12 @@ static void snapshot_setspots (lua_State *L, const Recording *r,
 }
 
 
-/* { function, line, hits, ns, ns with overhead, allocations, bytes, bytes
-** in use, ns of waiting, ... } */
-static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
+void lprofile_pushlines (lua_State *L, const ProfileLine *line, size_t n) {
   lua_Integer at = 0;
-  uint32_t i;
-  lua_createtable(L, (int)s->lines * 9, 0);
-  for (i = 0; i < s->lines; i++) {
-    const ProfileLine *l = &s->line[i];
+  size_t i;
+  lua_createtable(L, (int)n * LPROFILE_LINE, 0);
+  for (i = 0; i < n; i++) {
+    const ProfileLine *l = &line[i];
     ltable_put(L, &at, (lua_Integer)l->func + 1);
     ltable_put(L, &at, l->line);
     ltable_put(L, &at, l->hits);
@@ -250,7 +248,7 @@ void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
   snapshot_pushfunctions(L, r, &s);
   if (r->mode == MODE_SAMPLE) snapshot_setspots(L, r, &s);
   lmeta_push(L, r, &s, o);
-  snapshot_pushlines(L, &s);
+  lprofile_pushlines(L, s.line, s.lines);
   snapshot_pushsources(L, r);
   if (frames != NULL) lhistory_push(L, &a->memory, frames, &s);
   else lua_pushnil(L);

@@ -22,4 +22,13 @@ CPROF_I void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
 /* Names in profiles, by AllocKind, and NULL behind them. */
 CPROF_I const char *const *lprofile_blocks (void);
 
+#define LPROFILE_LINE	9	/* figures of a line, see 'lprofile_pushlines' */
+
+/*
+** Pushes 'n' lines as { function, line, hits, ns, ns with overhead,
+** allocations, bytes, bytes in use, ns of waiting, ... }.
+*/
+CPROF_I void lprofile_pushlines (lua_State *L, const ProfileLine *line,
+                                 size_t n);
+
 #endif

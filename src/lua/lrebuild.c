@@ -8,6 +8,8 @@
 #include "lua/laxis.h"
 #include "lua/lmemory.h"
 #include "lua/lnodes.h"
+#include "lua/lprofile.h"
+#include "lua/ltable.h"
 #include "lua/parts.h"
 #include "profile/rebuild.h"
 
@@ -268,6 +270,10 @@ typedef struct Ranging {
   uint32_t *first;	/* of each function: one of the places that are about its
 			   instructions; 0: none */
   uint32_t *next;	/* of each place: another one of its function */
+  ProfileLine *line;	/* exact modes: the counted lines of the recording,
+			   then of the range */
+  size_t lines;
+  double *own;		/* exact modes: overhead of each node in the range */
   int64_t paused, preempted, overhead;	/* ns */
   int64_t run, wait;	/* ns that nodes share, by their parts */
   uint32_t *to;		/* of each node: the merged one; 0: none */
@@ -304,8 +310,9 @@ static void range_sum (Ranging *g, const uint8_t *counts, size_t functions,
   g->next = memory_newzeroed(g->memory, uint32_t, (size_t)d->places + 1);
   range_add(d, from, to, g->part);
   for (i = 1; i < d->places; i++) {
-    uint32_t *first = &g->first[range_owner(g->nodes, counts,
-                                            d->place[i].node)];
+    uint32_t *first;
+    if (axis_isline(&d->place[i])) continue;
+    first = &g->first[range_owner(g->nodes, counts, d->place[i].node)];
     g->next[i] = *first;
     *first = i;
     part_add(&g->of[d->place[i].node], &g->part[i]);
@@ -314,9 +321,122 @@ static void range_sum (Ranging *g, const uint8_t *counts, size_t functions,
 }
 
 
+/* {======================================================
+** Exact modes: how much of a range is overhead. It is in proportion to events.
+** Of the lines of a function, these are its hits; the function has the overhead
+** of its lines. Elsewhere, they are the calls of a node, and those it makes.
+** ======================================================= */
+
+/* The line of a function; NULL: it is not in the list. */
+static ProfileLine *exact_line (const Ranging *g, const AxisPlace *p) {
+  uint32_t line = p->at & ~AXIS_LINE;
+  size_t low = 0, high = g->lines;
+  while (low < high) {
+    size_t mid = low + (high - low) / 2;
+    const ProfileLine *l = &g->line[mid];
+    if (l->func < p->node || (l->func == p->node && l->line < line))
+      low = mid + 1;
+    else high = mid;
+  }
+  return low < g->lines && g->line[low].func == p->node &&
+         g->line[low].line == line ? &g->line[low] : NULL;
+}
+
+
 /*
-** Divides 'ns', the length of the range. How much of it the profiler took is
-** not known; it is the share that it had of the whole recording.
+** Replaces the figures of lines by those of the range. Returns by function: the
+** part of the overhead of its lines that is in the range; negative: it has no
+** lines.
+*/
+static double *exact_lines (Ranging *g, size_t functions) {
+  const AxisData *d = g->axis;
+  double *part = memory_newzeroed(g->memory, double, functions);
+  double *whole = memory_newzeroed(g->memory, double, functions);
+  RangePart *of = memory_newzeroed(g->memory, RangePart, g->lines + 1);
+  size_t i;
+  uint32_t k;
+  for (k = 1; k < d->places; k++) {
+    ProfileLine *l = axis_isline(&d->place[k]) ? exact_line(g, &d->place[k])
+                                               : NULL;
+    if (l != NULL) part_add(&of[l - g->line], &g->part[k]);
+  }
+  for (i = 0; i < g->lines; i++) {
+    ProfileLine *l = &g->line[i];
+    double own = (double)(l->raw - l->self), its;
+    its = l->hits > 0 ? own * ((double)of[i].samples / (double)l->hits) : 0;
+    if (its > of[i].run) its = of[i].run;
+    whole[l->func] += own;
+    part[l->func] += its;
+    l->hits = of[i].samples;
+    l->wait = (int64_t)(of[i].wait + 0.5);
+    l->raw = (int64_t)(of[i].run + 0.5) + l->wait;
+    l->self = l->raw - (int64_t)its;
+  }
+  for (i = 0; i < functions; i++)
+    part[i] = whole[i] > 0 ? part[i] / whole[i] : -1;
+  return part;
+}
+
+
+/* Calls of each node, and those that it makes, in the range and in all. */
+typedef struct ExactEvents {
+  double part, all;
+} ExactEvents;
+
+
+static ExactEvents *exact_events (const Ranging *g) {
+  const Nodes *nodes = g->nodes;
+  ExactEvents *e = memory_newzeroed(g->memory, ExactEvents, nodes->count);
+  uint32_t i;
+  for (i = 1; i < nodes->count; i++) {
+    ExactEvents *caller = &e[nodes->list[i].parent];
+    double part = (double)g->of[i].samples;
+    double all = (double)nodes->list[i].calls;
+    e[i].part += part;
+    e[i].all += all;
+    caller->part += part;
+    caller->all += all;
+  }
+  return e;
+}
+
+
+/* Sets 'own' of each node, and takes it out of 'run'. */
+static void exact_overhead (Ranging *g, size_t functions) {
+  const ProfileNode *list = g->nodes->list;
+  double *lines = exact_lines(g, functions);
+  double *run = memory_newzeroed(g->memory, double, functions);
+  double *all = memory_newzeroed(g->memory, double, functions);
+  ExactEvents *e = exact_events(g);
+  uint32_t i;
+  g->own = memory_newzeroed(g->memory, double, g->nodes->count);
+  for (i = 0; i < g->nodes->count; i++) {
+    run[list[i].func] += g->of[i].run;
+    all[list[i].func] += (double)(list[i].raw - list[i].self);
+  }
+  for (i = 0; i < g->nodes->count; i++) {
+    double *its = &g->of[i].run, own = (double)(list[i].raw - list[i].self);
+    uint32_t func = list[i].func;
+    if (i == NODE_OVERHEAD) own = *its;
+    else if (lines[func] >= 0)
+      own = run[func] > 0 ? all[func] * lines[func] * (*its / run[func]) : 0;
+    else own = e[i].all > 0 ? own * (e[i].part / e[i].all) : 0;
+    if (own > *its) own = *its;
+    g->own[i] = own;
+    g->own[NODE_OVERHEAD] += i != NODE_OVERHEAD ? own : 0;
+    *its -= own;
+  }
+  memset(&g->all, 0, sizeof g->all);  /* what nodes add up to, in order */
+  for (i = 0; i < g->nodes->count; i++) part_add(&g->all, &g->of[i]);
+}
+
+/* }====================================================== */
+
+
+/*
+** Divides 'ns', the length of the range. In mode sample, how much of it the
+** profiler took is not known; it is the share that it had of the whole
+** recording.
 */
 static void range_divide (Ranging *g, int64_t ns) {
   const ProfileNode *list = g->nodes->list;
@@ -327,6 +447,8 @@ static void range_divide (Ranging *g, int64_t ns) {
   ns -= g->preempted;
   if (list[0].total > 0)
     share = (double)list[NODE_OVERHEAD].self / (double)list[0].total;
+  if (g->own != NULL)
+    share = ns > 0 ? g->own[NODE_OVERHEAD] / (double)ns : 0;
   g->overhead = snapshot_share(ns, share, 1);
   ns -= g->overhead;
   g->wait = both > 0 ? snapshot_share(ns, g->all.wait, both) : 0;
@@ -367,7 +489,7 @@ static void range_tree (Ranging *g, Merge *m) {
   const uint8_t *needed = range_needed(g);
   uint32_t *to = memory_newzeroed(g->memory, uint32_t, nodes->count), i;
   RangePart upto = ZEROS;
-  int64_t run = 0, wait = 0;
+  int64_t run = 0, wait = 0, own = 0;
   for (i = 0; i < nodes->count; i++) {
     const ProfileNode *from = &nodes->list[i];
     int64_t ran = run, waited = wait;
@@ -381,14 +503,19 @@ static void range_tree (Ranging *g, Merge *m) {
     n = merge_node(m, to[i]);
     n->ways = from->ways;
     n->depth = from->depth;
-    *(nodes->unit == NODES_SAMPLES ? &n->raw : &n->calls) += g->of[i].samples;
+    if (g->own != NULL) {
+      n->calls += g->of[i].samples;
+      n->raw += run - ran + wait - waited + (int64_t)(g->own[i] + 0.5);
+      if (i != NODE_OVERHEAD) own += (int64_t)(g->own[i] + 0.5);
+    }
+    else n->raw += g->of[i].samples;
     n->wait += wait - waited;
     n->self += run - ran + wait - waited;
-    if (nodes->unit != NODES_SAMPLES) n->raw = n->self;
   }
   merge_node(m, to[NODE_OVERHEAD])->self = g->overhead;
-  if (nodes->unit != NODES_SAMPLES)
-    merge_node(m, to[NODE_OVERHEAD])->raw = g->overhead;
+  if (g->own != NULL)  /* without what is in 'raw' of the other nodes */
+    merge_node(m, to[NODE_OVERHEAD])->raw = g->overhead > own
+                                          ? g->overhead - own : 0;
   g->to = to;
 }
 
@@ -447,12 +574,33 @@ static void range_counters (lua_State *L, const Ranging *g, uint32_t func) {
 }
 
 
+/* Reads the counted lines at 'arg', see 'lprofile_pushlines'. */
+static void range_lines (lua_State *L, int arg, Ranging *g,
+                         lua_Integer functions) {
+  size_t i;
+  g->lines = lua_rawlen(L, arg) / LPROFILE_LINE;
+  g->line = memory_newzeroed(g->memory, ProfileLine, g->lines + 1);
+  for (i = 0; i < g->lines; i++) {
+    ProfileLine *l = &g->line[i];
+    lua_Integer at = (lua_Integer)i * LPROFILE_LINE, func;
+    func = ltable_at(L, arg, at + 1);
+    luaL_argcheck(L, func >= 1 && func <= functions, arg, "no such function");
+    l->func = (uint32_t)func - 1;
+    l->line = (uint32_t)ltable_at(L, arg, at + 2);
+    l->hits = ltable_at(L, arg, at + 3);
+    l->self = ltable_at(L, arg, at + 4);
+    l->raw = ltable_at(L, arg, at + 5);
+  }
+}
+
+
 /*
 ** axis, nodes, from, to, ns of the recording, { function -> counters of its
 ** instructions, or false }, whether it ends with the recording and is to have a
-** time axis -> nodes of the range; { its function -> function }; { its function
-** -> counters or false }; ns of pauses; ns in which others had the processor;
-** ns of overhead; ns of waiting; its time axis, or nil
+** time axis, its counted lines -> nodes of the range; { its function ->
+** function }; { its function -> counters or false }; ns of pauses; ns in which
+** others had the processor; ns of overhead; ns of waiting; its time axis, or
+** nil; counted lines of the range, by functions of the recording
 */
 static int lrebuild_range (lua_State *L) {
   Ranging g = ZEROS;
@@ -461,25 +609,33 @@ static int lrebuild_range (lua_State *L) {
   uint32_t k;
   Arena *a;
   Merge m;
-  lua_settop(L, 7);
+  lua_settop(L, 8);
   luaL_checktype(L, 6, LUA_TTABLE);
+  luaL_checktype(L, 8, LUA_TTABLE);
   n = (lua_Integer)lua_rawlen(L, 6);
   g.axis = laxis_check(L, 1);
   g.nodes = lrebuild_nodes(L, 2, n - 1);
   luaL_argcheck(L, from >= 0 && from < to && to <= wall, 3, "no range");
   for (k = 1; k < g.axis->places; k++)
-    luaL_argcheck(L, g.axis->place[k].node < g.nodes->count, 1, "no node");
+    luaL_argcheck(L, axis_isline(&g.axis->place[k]) ||
+                     g.axis->place[k].node < g.nodes->count, 1, "no node");
   a = lmemory_arena(L);
   g.memory = &a->memory;
   range_sum(&g, range_counted(L, 6, g.memory, (size_t)n), (size_t)n,
             from == 0 ? -HUGE_VAL : (double)from,
             to == wall ? HUGE_VAL : (double)to);
+  if (g.axis->mean == 0) {
+    range_lines(L, 8, &g, n);
+    exact_overhead(&g, (size_t)n);
+  }
   range_divide(&g, to - from);
   merge_init(&m, g.memory);
   range_tree(&g, &m);
   if (lua_toboolean(L, 7)) laxis_pushcut(L, g.axis, (double)from, g.to);
   else lua_pushnil(L);
   lua_replace(L, 7);
+  lprofile_pushlines(L, g.line, g.lines);
+  lua_replace(L, 8);
   lrebuild_number(L, &m, (size_t)n);
   lua_createtable(L, (int)n, 0);
   n = (lua_Integer)lua_rawlen(L, -2);
@@ -498,7 +654,8 @@ static int lrebuild_range (lua_State *L) {
   lua_pushinteger(L, g.overhead);
   lua_pushinteger(L, g.wait);
   lua_pushvalue(L, 7);
-  return 8;
+  lua_pushvalue(L, 8);
+  return 9;
 }
 
 /* Pushes { function -> its counters, or false } of what 'g' has, like 'arg'. */
@@ -533,7 +690,8 @@ static int lrebuild_counters (lua_State *L) {
   g.axis = laxis_check(L, 1);
   g.nodes = lrebuild_nodes(L, 2, (lua_Integer)functions - 1);
   for (i = 1; i < g.axis->places; i++)
-    luaL_argcheck(L, g.axis->place[i].node < g.nodes->count, 1, "no node");
+    luaL_argcheck(L, axis_isline(&g.axis->place[i]) ||
+                     g.axis->place[i].node < g.nodes->count, 1, "no node");
   a = lmemory_arena(L);
   g.memory = &a->memory;
   kept = lmemory_integers(L, 3, g.nodes->count, g.memory);
@@ -544,7 +702,7 @@ static int lrebuild_counters (lua_State *L) {
     g.run = g.nodes->list[0].total - g.nodes->list[NODE_OVERHEAD].self -
             g.nodes->list[0].waittotal;
   for (i = 1; i < g.axis->places; i++)
-    if (!kept[g.axis->place[i].node])
+    if (axis_isline(&g.axis->place[i]) || !kept[g.axis->place[i].node])
       memset(&g.part[i], 0, sizeof g.part[i]);
   range_pushcounters(L, &g, 4, functions);
   arena_free(a);

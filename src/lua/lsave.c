@@ -354,6 +354,7 @@ static int save_axis (lua_State *L, Saving *s) {
   d = laxis_check(L, SAVE_AXIS);
   h->step = d->step;
   h->mean = d->mean;
+  h->figures.slices.length = (uint64_t)(d->slice / d->step + 0.5);
   for (i = 0; i < d->places; i++) {
     AxisPlace *to = cast(AxisPlace *, chunks_add(&s->places));
     if (to == NULL) return 0;

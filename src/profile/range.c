@@ -20,6 +20,7 @@ static const AxisChunk *range_chunk (const Axis *a, uint32_t i) {
 /* The index of the oldest chunk. */
 static uint32_t range_oldest (const Axis *a) {
   uint32_t oldest = 0, i;
+  if (a->mean == 0) return 0;
   for (i = 1; i < a->list.count; i++)
     if (range_chunk(a, i)->number < range_chunk(a, oldest)->number) oldest = i;
   return oldest;
@@ -32,16 +33,21 @@ static uint32_t range_places (const Axis *a) {
 }
 
 
-void range_measure (AxisData *d, const Axis *a, double tick, int waiting) {
+void range_measure (AxisData *d, const Recording *r, double tick,
+                    int waiting) {
+  const Axis *a = &r->axis;
   memset(d, 0, sizeof *d);
   d->step = a->step * tick;
   d->mean = a->mean;
+  if (a->mean == 0) d->slice = (double)r->figures->slices.length * tick;
   d->chunks = a->list.count + (waiting != 0);
   d->places = range_places(a) + (waiting ? 2 : 0);
 }
 
 
-void range_copy (AxisData *d, const Axis *a) {
+void range_copy (AxisData *d, const Recording *r) {
+  const Axis *a = &r->axis;
+  uint32_t series = r->figures->slices.series;
   uint32_t oldest = range_oldest(a), i;
   d->places = range_places(a);
   for (i = 1; i < d->places; i++)
@@ -52,6 +58,7 @@ void range_copy (AxisData *d, const Axis *a) {
   for (i = 0; i < a->list.count; i++) {
     AxisChunk *to = &d->chunk[d->chunks];
     *to = *range_chunk(a, (oldest + i) % a->list.count);
+    if (d->mean == 0 && to->series != series) continue;
     axis_check(to, d->step, d->mean, d->places);
     d->chunks += to->used > 0;
   }
@@ -103,10 +110,19 @@ static int range_next (RangeCursor *c, AxisSample *x) {
 }
 
 
-/* The part of the ns of a sample that lies before 'at'. */
+/* Is it a sample of a line? Its time is also in samples of nodes. */
+static int range_isline (const AxisData *d, const AxisSample *x) {
+  return x->place != AXIS_NOWHERE && axis_isline(&d->place[x->place]);
+}
+
+
+/*
+** The part of the ns of a sample that lies before 'at'. They are spread evenly
+** from its beginning to its end.
+*/
 static double range_before (const AxisSample *x, double at) {
-  double ns = at - (x->end - x->ns);
-  return ns <= 0 ? 0 : ns < x->ns ? ns : x->ns;
+  if (at <= x->begin) return 0;
+  return at < x->end ? x->ns * ((at - x->begin) / (x->end - x->begin)) : x->ns;
 }
 
 
@@ -116,9 +132,9 @@ static double range_before (const AxisSample *x, double at) {
 */
 static int64_t range_samples (const AxisSample *x, double at) {
   if (at >= x->end) return (int64_t)x->samples;
-  if (x->samples <= 1 || x->ns <= 0) return 0;
-  return (int64_t)((double)x->samples * (range_before(x, at) / x->ns) *
-                   (1 - 1e-9));
+  if (x->samples <= 1 || at <= x->begin) return 0;
+  return (int64_t)((double)x->samples *
+                   ((at - x->begin) / (x->end - x->begin)) * (1 - 1e-9));
 }
 
 
@@ -130,7 +146,7 @@ void range_add (const AxisData *d, double from, double to,
   while (range_next(&c, &x)) {
     RangePart *p = &part[x.place];
     double ns;
-    if (x.end < from || x.end - x.ns >= to) continue;
+    if (x.end < from || x.begin >= to) continue;
     ns = range_before(&x, to) - range_before(&x, from);
     *(x.waits ? &p->wait : &p->run) += ns;
     p->samples += range_samples(&x, to) - range_samples(&x, from);
@@ -202,9 +218,11 @@ void range_cells (const AxisData *d, double from, double ns,
   AxisSample x;
   c.d = d;
   while (range_next(&c, &x)) {
-    double first = floor((x.end - x.ns - from) / ns);
+    double first = floor((x.begin - from) / ns);
     uint32_t i = first > 0 ? first < count ? (uint32_t)first : count : 0;
-    if (of != NULL && x.place != AXIS_NOWHERE && !of[x.place]) continue;
+    if ((of != NULL && x.place != AXIS_NOWHERE && !of[x.place]) ||
+        range_isline(d, &x))
+      continue;
     for (; i < count && from + i * ns < x.end; i++)
       *cell_figure(&cell[i], &x) += range_before(&x, from + (i + 1) * ns) -
                                     range_before(&x, from + i * ns);
@@ -245,9 +263,10 @@ static void odd_depths (Odd *o, const Memory *m) {
 }
 
 
-/* Adds ns to all functions on the path of a place. */
+/* Adds ns to all functions on the path of a place, but for overhead. */
 static void odd_add (Odd *o, uint32_t place, double ns) {
   uint32_t node = o->d->place[place].node;
+  if (axis_isline(&o->d->place[place]) || node == NODE_OVERHEAD) return;
   o->paths++;
   o->ns += ns;
   for (;;) {
@@ -322,31 +341,31 @@ static void odd_begin (Odd *o, const Memory *m, uint32_t functions) {
 }
 
 
-/*
-** A sample may stand for some time before the end of the one before it. If this
-** time is in an earlier stretch, it is left out: it is short.
-*/
+/* Adds what a stretch has. 'c' is behind the samples that end before it. */
+static void odd_stretch (Odd *o, RangeCursor *c, double from, double to) {
+  RangeCursor at = *c;
+  AxisSample x;
+  while (range_next(&at, &x) && x.begin < to) {
+    double part = range_before(&x, to) - range_before(&x, from);
+    if (x.end <= from) *c = at;
+    else if (x.place != AXIS_NOWHERE && part > 0) odd_add(o, x.place, part);
+  }
+}
+
+
 void range_odd (const AxisData *d, const Memory *m, const Nodes *nodes,
                 uint32_t functions, double from, double ns, RangeOdd *odd,
                 uint32_t count) {
   RangeCursor c = ZEROS;
-  AxisSample x;
   Odd o = ZEROS;
-  uint32_t i = 0;
+  uint32_t i;
   o.d = c.d = d;
   o.nodes = nodes;
   odd_begin(&o, m, functions);
-  while (i < count && range_next(&c, &x)) {
-    if (x.place == AXIS_NOWHERE) continue;
-    while (i < count && x.end > from + i * ns) {
-      double part = range_before(&x, from + (i + 1) * ns) -
-                    range_before(&x, from + i * ns);
-      if (part > 0) odd_add(&o, x.place, part);
-      if (x.end <= from + (i + 1) * ns) break;
-      odd_find(&o, &odd[i++]);
-    }
+  for (i = 0; i < count; i++) {
+    odd_stretch(&o, &c, from + i * ns, from + (i + 1) * ns);
+    odd_find(&o, &odd[i]);
   }
-  if (i < count) odd_find(&o, &odd[i]);
 }
 
 /* }====================================================== */

@@ -19,6 +19,7 @@
 typedef struct AxisData {
   double step;		/* ns */
   double mean;		/* as in Axis */
+  double slice;		/* ns of a slice, about; 0: it has samples */
   double begins;	/* ns; samples before were lost */
   AxisChunk *chunk;	/* in order of time */
   AxisPlace *place;	/* the first one is not used */
@@ -30,11 +31,11 @@ typedef struct AxisData {
 ** lie in a file that other programs can write to. 'tick': ns. 'waiting': does
 ** the copy need one more place, and one more chunk, for 'range_wait'?
 */
-CPROF_I void range_measure (AxisData *d, const Axis *a, double tick,
+CPROF_I void range_measure (AxisData *d, const Recording *r, double tick,
                             int waiting);
 
 /* Copies the axis to 'd->chunk' and 'd->place', which have room for that. */
-CPROF_I void range_copy (AxisData *d, const Axis *a);
+CPROF_I void range_copy (AxisData *d, const Recording *r);
 
 /* Adds 'ns' until 'end', in which a node runs that has no sample. */
 CPROF_I void range_wait (AxisData *d, uint32_t node, double end, double ns);

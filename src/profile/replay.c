@@ -30,12 +30,9 @@ static void replay_put (Replay *p, const AxisSample *x) {
 }
 
 
-/* The share of the time of a node that is not overhead. */
-static double replay_share (const Replay *p, uint32_t node) {
-  double ticks = (double)tree_node(&p->recording->tree, node)->self;
-  double ns = (double)p->snapshot->node[node].self;
-  if (ticks <= 0 || ns >= ticks * p->tick) return 1;
-  return ns > 0 ? ns / (ticks * p->tick) : 0;
+static uint32_t replay_place (Replay *p, uint32_t node) {
+  if (p->place[node] == 0) p->place[node] = p->places++;
+  return p->place[node];
 }
 
 
@@ -46,8 +43,7 @@ static double replay_share (const Replay *p, uint32_t node) {
 static void replay_flush (Replay *p) {
   AxisSample *x = &p->sample;
   if (p->node == 0 && x->ns <= 0) return;
-  if (p->place[p->node] == 0) p->place[p->node] = p->places++;
-  x->place = p->place[p->node];
+  x->place = replay_place(p, p->node);
   if (x->samples > 0 && x->ns > REPLAY_LONG) {
     AxisSample call = *x;
     call.end = p->begun;
@@ -55,21 +51,23 @@ static void replay_flush (Replay *p) {
     replay_put(p, &call);
     x->samples = 0;
   }
-  x->ns *= replay_share(p, p->node);
   if (x->ns > 0 || x->samples > 0) replay_put(p, x);
   memset(x, 0, sizeof *x);
   p->node = 0;
 }
 
 
-/* Nothing was recorded, or others had the processor. */
+/*
+** A stretch that is charged to no function: others had the processor, nothing
+** was recorded, or it is overhead. What ran before goes on after it.
+*/
 static void replay_lost (Replay *p, const RingStretch *s) {
   AxisSample x = ZEROS;
   replay_flush(p);
   x.end = (double)(s->begun + s->ticks) * p->tick;
   x.ns = (double)s->ticks * p->tick;
-  x.samples = 1;
-  x.place = AXIS_NOWHERE;
+  x.place = s->node == NODE_OVERHEAD ? replay_place(p, NODE_OVERHEAD)
+                                     : AXIS_NOWHERE;
   x.waits = s->what == RING_PREEMPTED;
   replay_put(p, &x);
 }
@@ -95,8 +93,10 @@ static void replay_all (Replay *p) {
   RingStretch s;
   ring_first(&c, &p->recording->ring);
   while (ring_next(&c, &s)) {
-    if (s.what == RING_PREEMPTED || s.what == RING_PAUSED) replay_lost(p, &s);
-    else if (s.node != NODE_OVERHEAD && s.node < p->snapshot->nodes)
+    if (s.what == RING_PREEMPTED || s.what == RING_PAUSED ||
+        s.node == NODE_OVERHEAD)
+      replay_lost(p, &s);
+    else if (s.node < p->snapshot->nodes)
       replay_add(p, &s);
   }
   replay_flush(p);
@@ -109,7 +109,6 @@ static void replay_begin (Replay *p) {
   const Ring *g = &p->recording->ring;
   axis_init(&p->axis, &none, NULL, NULL);
   p->axis.step = REPLAY_STEP;
-  p->axis.mean = REPLAY_STEP * AXIS_STEPS;
   if (g->dropped)
     p->axis.last = (uint64_t)((double)g->oldest->begun * p->tick / REPLAY_STEP);
 }
@@ -129,7 +128,6 @@ void replay_make (Replay *p, AxisData *d, const Memory *m, const Recording *r,
   replay_all(p);
   memset(d, 0, sizeof *d);
   d->step = p->axis.step;
-  d->mean = p->axis.mean;
   d->chunks = p->chunks;
   d->places = p->places;
 }

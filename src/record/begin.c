@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/release.h"
+#include "count/slicing.h"
 #include "heap/allocations.h"
 #include "identity/collection.h"
 #include "record/interval.h"
@@ -79,6 +80,7 @@ static void begin_hot (Recorder *r, const Options *o) {
   h->timed = o->timed && h->clock == CLOCK_TICKS;
   h->running = r->store ? r->store->running : &h->unread;
   h->gap = GAP_NEVER;
+  h->slice = HOT_NOSLICES;
 }
 
 
@@ -103,6 +105,14 @@ static void begin_distribution (Recorder *r, const Options *o) {
   h->budget = o->budget_call > 0 ? (uint64_t)(o->budget_call / rate)
                                  : UINT64_MAX;
   r->lates = 0;
+}
+
+
+/* To be called once the figures are clear. */
+static void begin_slices (Recorder *r) {
+  Mode mode = r->recording.mode;
+  if ((mode == MODE_CALL || mode == MODE_LINE) && r->hot->ring == NULL)
+    r->hot->slice = slicing_begin(&r->recording, clock_rate(r->hot->scale));
 }
 
 
@@ -154,6 +164,7 @@ static void begin_counters (Recorder *r, const Options *o) {
   tally_init(&x->spots, &x->memory, r->store ? r->store->spots : NULL);
   axis_init(&x->axis, &x->memory, r->store ? r->store->axis : NULL,
             r->store ? r->store->places : NULL);
+  slices_init(&x->slices, &x->memory);
   tasks_init(&x->tasks, &x->memory, r->store ? r->store->tasks : NULL,
              r->store ? r->store->pauses : NULL);
   x->tasks.on = o->tasks;
@@ -249,6 +260,8 @@ int begin_clear (Recorder *r) {
   tally_clear(&x->spots);
   axis_clear(&x->axis);
   ring_clear(&x->ring);
+  slices_clear(&x->slices);
+  begin_slices(r);
   loops_clear(&x->loops);
   if (!tasks_clear(&x->tasks)) return 0;
   r->exact = 0;
@@ -329,6 +342,7 @@ int begin_move (Recorder *r, Store *to) {
   tasks_free(&x->tasks);
   loops_free(&x->loops);
   axis_free(&x->axis);
+  slices_free(&x->slices);
   begin_counters(r, &r->options);
   fs->policy.pages = begin_pages(to, x->mode);
   ok = fs->policy.instructions ? begin_moveinstructions(r)

@@ -80,7 +80,9 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
   hot_enter(r->hot);
   shadow_enter(r, s);
   r->hot->gap = gap_begin(&r->gap, &r->recording.clock);
+  if (!r->gap.on) r->hot->gap = r->hot->slice;
   hot_settime(r->hot, hot_now(r->hot));
+  r->hot->sliced = r->hot->last;
   hot_keeplook(r->hot);
   r->recording.figures->divided = gap_known(&r->gap);
   recorder_setstate(r, STATE_RUNNING);
@@ -353,6 +355,7 @@ int control_pause (Recorder *r, lua_State *L, int own) {
   interrupted = r->state == STATE_RUNNING;
   if (!own) r->own_pause = 0;
   if (interrupted) {
+    if (!own) hot_slice(r->hot);  /* a pause is in a slice of its own */
     control_unrecord(r, L);
     r->paused_at = r->hot->last;
     r->own_pause = own;
@@ -368,6 +371,7 @@ static int control_continue (Recorder *r, lua_State *L) {
     return 0;
   if (!control_record(r, L)) return 0;
   control_paused(r, r->hot->last);
+  hot_slice(r->hot);
   return tasktime_begin(r, L) || recorder_nomemory(r);
 }
 

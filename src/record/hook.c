@@ -455,7 +455,7 @@ static EventKind hook_kind (const Hot *h, int event, uint32_t nodes) {
 
 /*
 ** Chooses the next event to be timed. Also looks for a jump of the clock, and
-** for the end of an interval.
+** for the end of an interval or of a slice.
 */
 static void hook_schedule (Hot *h, lua_State *L) {
   recorder_watch(h->recorder);
@@ -463,6 +463,7 @@ static void hook_schedule (Hot *h, lua_State *L) {
   h->scheduled += h->countdown;
   h->rehearsals = TIMING_REHEARSALS;
   interval_check(h, L);
+  if (h->last - h->sliced >= h->slice) hot_slice(h);
 }
 
 

@@ -83,7 +83,8 @@ local function block_of(view, file, greatest)
     return mark { number = number, figures = file.lines[number],
       content = source.printable(content[number] or ""),
       never = line and line.active and line.hits == 0 and
-        line.self_raw == 0 and not view.profile.samples }
+        line.self_raw == 0 and not view.profile.samples and
+        not view.profile.meta.range }
   end
   local block = {
     title = format.plain(file.place), link = view.page:link(file.source, 0),

@@ -151,7 +151,8 @@ function functions.block(view, row)
   local first = from < to and f.kind == "Lua" and from
   local function never_ran(number)
     return known.active[number] and not known.ran[number] and
-      number ~= first and not view.profile.samples
+      number ~= first and not view.profile.samples and
+      not view.profile.meta.range
   end
   local marked, greatest = warm(view, row, own, from), view.greatest
   for number = from, to do

@@ -41,7 +41,7 @@ local diff = {
       default = 30 },
     { "--range FROM..TO", "Compare this range of time (2m..2m10s since the " ..
       "recording began) with that of --against. Needs one profile, " ..
-      "recorded with --sample.",
+      "recorded in mode call, line or sample.",
       read = period.both, must = period.must_both },
     { "--against FROM..TO", "The range to compare with. (default: the whole " ..
       "recording)", read = period.both, must = period.must_both },

@@ -3,6 +3,7 @@
 local input = require "cprof.command.input"
 local labelled = require "cprof.command.labelled"
 local measure = require "cprof.count.measure"
+local period = require "cprof.command.period"
 local report = require "cprof.report"
 local view = require "cprof.command.view"
 
@@ -21,7 +22,7 @@ return {
     { "--filter PATTERN", "Draw only what leads to functions with PATTERN " ..
       "in their title or path; between slashes, it is a Lua pattern: " ..
       "/^parse/.", type = "pattern" },
-    labelled.option, input.page, view.part,
+    period.options, labelled.option, input.page, view.part,
   },
   call = function(parsed, fail) view.print("flame", parsed, fail) end,
 }

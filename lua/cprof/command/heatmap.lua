@@ -15,7 +15,7 @@ local terminal = require "cprof.system.terminal"
 local heatmap = {
   name = "heatmap",
   summary = "Print when the program was busy, and what stands out.",
-  description = "Print a recording with --sample as a picture. Time runs " ..
+  description = "Print a recording as a picture. Time runs " ..
     "down each column, and goes on in the next; the more CPU time a cell " ..
     "has, the darker it is. Letters mark stretches of time that stand out: " ..
     "a function took most of the stretch, but little of the whole " ..
@@ -25,7 +25,7 @@ local heatmap = {
   usage = "cprof heatmap [options] [FILE] [FUNCTION]",
   example = "cprof heatmap --from 2m --to 2m30s run.cprof",
   options = {
-    input.file "A profile that was recorded with --sample",
+    input.file "A profile that was recorded in mode call, line or sample",
     { "FUNCTION?", "Show the total time of this function, not the CPU " ..
       "time." },
     { "--limit N", "List the N causes of what stands out most, in " ..

@@ -43,10 +43,10 @@ period.must_both = "a range of times since the recording began " ..
 ---The options --from and --to.
 ---@type cprof.CommandOption[]
 period.options = {
-  { "--from TIME", "Use only samples from this time on: 1.2s, 300ms, 2m " ..
+  { "--from TIME", "Use only what ran from this time on: 1.2s, 300ms, 2m " ..
     "since the recording began. (default: the beginning)",
     read = period.read, must = must },
-  { "--to TIME", "Use only samples until this time. (default: the end)",
+  { "--to TIME", "Use only what ran until this time. (default: the end)",
     read = period.read, must = must },
 }
 
@@ -57,10 +57,6 @@ function period.given(parsed)
   return parsed.from ~= nil or parsed.to ~= nil
 end
 
-local function failed(why, fail)
-  fail((why:gsub('mode "sample" does$', "cprof run --sample does")))
-end
-
 ---The range that options ask for, in ns.
 ---@param profile cprof.Profile
 ---@param parsed table
@@ -69,7 +65,7 @@ end
 ---@return integer to
 function period.bounds(profile, parsed, fail)
   local from, to = range.limits(profile, parsed.from, parsed.to)
-  if not from then failed(to, fail) end
+  if not from then fail(to) end
   return from --[[@as integer]], to --[[@as integer]]
 end
 
@@ -82,7 +78,7 @@ end
 function period.cut(profile, from, to, fail)
   if not from and not to then return profile end
   local part, why = range.profile(profile, from, to)
-  if not part then failed(why, fail) end
+  if not part then fail(why) end
   return part --[[@as cprof.Profile]]
 end
 

@@ -215,7 +215,8 @@ end
 -- why a profile with a time axis is shown without it; nil: it is not
 local function untimed(p, whole)
   local origin = range.origin(whole)
-  if not profile.axis(origin and origin.of or whole) then return nil end
+  local of = origin and origin.of or whole
+  if not of.samples or not profile.axis(of) then return nil end
   return p.recorded and "the measure has none" or
     "the call tree has other paths than the recording"
 end

@@ -3,7 +3,7 @@ return {
   summary = "diff, check, merge and join: functions after an edit",
   text = [[
 - `cprof diff BEFORE AFTER` shows what changed.
-- `cprof diff --range 2m..2m10s --against 0..1m FILE` compares two ranges of one recording with `--sample`: what was different in the slow ten seconds.
+- `cprof diff --range 2m..2m10s --against 0..1m FILE` compares two ranges of one recording: what was different in the slow ten seconds.
 - `cprof check --budget FILE` fails if there are more calls, line hits or nodes than the budget allows.
 - `cprof merge` adds up profiles of many runs.
 - `cprof join COUNTS TIMES` combines the calls of one run with the times of another.

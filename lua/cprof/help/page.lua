@@ -21,7 +21,7 @@ Each of these writes a profile as one HTML file, which opens from the disk and n
 | Overview | the time as a bar of its parts; notes on the figures; when something was unusual (mode `"sample"`); the hottest functions and lines; a small flame graph of what takes the time. There, recursion is merged, and functions that only pass the time on to their callees are left out |
 | Changes | with `--diff`, or of two ranges of time: which functions take more or less time, and which were added or removed; as a flame graph and a table |
 | Coverage | mode `"count"`: the shares of lines, branches and functions that ran, by file, and what never ran, with its source |
-| Heatmap | mode `"sample"`: when the program was busy; what stands out, and its cause; below these, the functions of a chosen range of time |
+| Heatmap | modes `"call"`, `"line"` and `"sample"`: when the program was busy; what stands out, and its cause; below these, the functions of a chosen range of time |
 | Functions | all functions; a click on a column sorts them; search finds a part of the title, ignoring case, or a JavaScript `/pattern/` |
 | Flame graph | the call tree as boxes, by time or calls, with a colour for each file or by heat (self time) |
 | Call tree | who called what, as a table: callees below their callers, as in `cprof tree`, or inverted, callers below their callees. Arrow keys open and close rows; `e` opens the hottest path. A search leaves only the matches and the paths to them. Calls from different lines are one row |
@@ -56,14 +56,14 @@ The page opens on what the profile was recorded for: changes, coverage, tasks, m
 - All choices, zoom and theme included, are in the address of the page. So a link or a reload shows the same page, and the browser's Back button works.
 - On a phone, columns that do not fit are left out.
 
-**A range of time.** To choose one, drag over the heatmap or over the size of the heap, click a cell, or click something that stands out. All views then show what was sampled in that range, with the figures of `cprof report --from … --to …`. A label names the range; its × leads back to the whole recording.
+**A range of time.** To choose one, drag over the heatmap or over the size of the heap, click a cell, or click something that stands out. All views then show what ran in that range, with the figures of `cprof report --from … --to …`. A label names the range; its × leads back to the whole recording.
 
 - In the heatmap, time runs down each column, and goes on at the top of the next one. The more CPU time a cell has, the stronger its colour. Columns are as short as the width allows, or a second, a minute, an hour or a day.
 - If one cause makes several stretches stand out, they are one entry, with a link to each.
 - With the keyboard, arrow keys go from cell to cell; with Shift, they choose a range. Enter chooses a cell, Esc the whole recording.
 - To compare the range with a second one, drag with Shift, press *Compare with …*, or use the key `b`. The view Changes then has a differential flame graph and a table, by shares, in percentage points as `cprof diff --range … --against …` has them.
 - A search highlights the cells in which matching functions, or their callees, run.
-- As with `--from` ([Sampling](#sampling)), a range has no allocations, and its overhead is estimated.
+- As with `--from` ([Sampling](#sampling)), a range has no allocations, and no figures of single calls, tasks or frames.
 - In the page, a sample takes about 5 bytes, 9 without lua-zlib. An hour of computing at 1000 samples a second takes some 18 MB.
 - A page of a part (`--from`, `--to`, `--root`), or with folded recursion, has no heatmap.
 

@@ -24,7 +24,7 @@ Reports, call graphs, annotated sources, `diff`, `merge`, files and exports work
 
 **CPU time and waiting** (by the wall clock, on Linux with x86-64 and ARM64). A tick that interrupts a system call finds its function waiting; any other tick finds it computing. So samples tell which functions compute and which wait. The clocks of the thread tell exactly how long the program did each, and for how long other programs had the processor (preempted). Preempted time belongs to no function, so a busy machine does not change the shares. Reports have a column for waiting; `--measure=cpu` and `--measure=wait` show one of the two.
 
-**Ranges of time.** cprof keeps the time of each sample, also in files. So you can look at a part of the recording:
+**Ranges of time.** cprof keeps the time of each sample, also in files; in modes `"call"` and `"line"`, what each function and line took in each 20 ms. So you can look at a part of the recording:
 
 ```sh
 cprof report --from 1.2s --to 1.5s run.cprof
@@ -52,13 +52,15 @@ A  1.5s  1.7s  99 %        98 %           2 %  compact   store.lua:40
 
 `cprof heatmap run.cprof FUNCTION` draws the time of one function. The page of `cprof html` has the heatmap, too, and shows a range that is chosen there in all its views ([The page](#the-page)).
 
-`report`, `tree`, `callgraph`, `show`, `annotate`, `export` and `html` take `--from` and `--to`; `diff` compares two ranges of one recording. Times are since the recording began, by its clock, with pauses.
+`report`, `tree`, `callgraph`, `flame`, `show`, `annotate`, `export` and `html` take `--from` and `--to`; `diff` compares two ranges of one recording. Times are since the recording began, by its clock, with pauses.
 
-- A sample stands for the time before it. If a long call of a C function is partly within a range, that part counts.
-- Waiting within a range is estimated from the samples. Overhead is assumed to have the share that it has in the whole recording.
-- Allocations are not known for a range.
+- Allocations, how long single calls took, tasks, and frames are not known for a range.
+- In mode `"sample"`, a sample stands for the time before it. If a long call of a C function is partly within a range, that part counts.
+- In this mode, waiting within a range is estimated from the samples. Overhead is assumed to have the share that it has in the whole recording.
 - A sample takes 3 to 4 bytes. At most 16 MB are kept, more than an hour at 1000 a second. Beyond that, the oldest samples are dropped, and the report says from when on ranges are known.
-- Ranges need a time axis. The results of `cprof merge` and `cprof join`, recordings in other modes, and samples that were read from outside a program have none.
+- In modes `"call"` and `"line"`, time is divided into slices of 20 ms. What happened in a slice is spread evenly over it, so a range is exact if it begins and ends between two slices. A longer time without a call or return, such as a stall in a C function, is a slice of its own. The figures of ranges that touch add up to those of both. A call counts where it begins.
+- Slices take 4 to 12 bytes for each function and line that ran in them. When there are 4 MB, neighbours are merged, and slices become twice as long. The header of a range says how long they are: `resolution 40.0ms`. With more than 200,000 call-tree nodes, there are no ranges.
+- Ranges need a time axis. The results of `cprof merge` and `cprof join`, recordings in modes `"count"` and `"trace"`, and samples that were read from outside a program have none.
 
 **The last seconds.** A program that runs for days need not record into files to show why it was slow a moment ago:
 

@@ -40,7 +40,15 @@ export function figures(bytes, n, out) {
 
 // the columns that every tree has; columns of other measures follow
 const usual = ["levels", "func", "calls", "self", "cost", "line"];
-const whole = new Set(["levels", "func", "line", "place", "node", "spot"]);
+const whole = new Set([
+  "levels",
+  "func",
+  "line",
+  "place",
+  "node",
+  "spot",
+  "kind",
+]);
 
 function columns(names, bytes, at, [n, ...sizes]) {
   const out = { n };

@@ -33,9 +33,11 @@ export function round(ns) {
 const columnsIn = ({ begins, wall }, column) =>
   Math.max(1, Math.ceil(wall / column) - Math.floor(begins / column));
 
-// Are there so many samples in a cell, where the program always computes?
+// Are there so many samples in a cell, where the program always computes? A
+// slice counts as many as the shortest cell has.
 const enough = (axis, [seconds, rows], samples) =>
-  (seconds * second) / rows >= samples * axis.mean;
+  (seconds * second) / rows >=
+  samples * (axis.mean > 0 ? axis.mean : (axis.slice * 0.999) / 20);
 
 // The length of a column in ns, and its cells: those that were asked for, in
 // seconds, or the shortest that fit into a width.

@@ -13,6 +13,8 @@ import { causes, length, links } from "./stretches.js";
 import { named, placed, Table } from "./table.js";
 import { under } from "./tree.js";
 
+const sum = (list) => list.reduce((all, n) => all + n, 0);
+
 const scales = { 1: "Second", 60: "Minute", 3600: "Hour", 86400: "Day" };
 
 // What the colours mean.
@@ -230,7 +232,9 @@ export function heatmap(app, root) {
       `A column is ${round(grid.column ?? 0)}, a cell ${round(grid.ns ?? 0)}.`,
       `${range ? "This range" : "The recording"} took ` +
         `${time(app.model.meta.wall_ns)}: ${time(cpu)} CPU, ` +
-        plural(app.model.samples.n, "sample") +
+        (app.model.samples
+          ? plural(app.model.samples.n, "sample")
+          : plural(sum(app.model.tree.calls), "call")) +
         ".",
       `Shares below are of the program's ${time(app.model.whole)}.`,
     ];

@@ -1,5 +1,6 @@
 // When samples came, by the time axis of a profile: what a range of time has
-// of each place, and what each cell of a picture has. The figures are those of
+// of each place, and what each cell of a picture has. In exact modes, samples
+// are what nodes and lines have of slices of time. The figures are those of
 // src/profile/range.c, to the nanosecond.
 
 const known = new WeakMap();
@@ -9,7 +10,12 @@ const known = new WeakMap();
 export function momentsOf(model) {
   const { axis } = model.header;
   if (!axis) return undefined;
-  if (!known.has(axis)) known.set(axis, new Moments(axis, model.trees));
+  if (!known.has(axis)) {
+    known.set(
+      axis,
+      axis.mean > 0 ? new Moments(axis, model.trees) : new Slices(axis, model),
+    );
+  }
   return known.get(axis);
 }
 
@@ -22,6 +28,8 @@ function share(whole, part, all) {
 export class Moments {
   /** @type {any} where the lines of each spot begin */
   begin;
+  /** @type {any} in exact modes: the kind of each place; 0: a node */
+  kind;
 
   constructor(axis, trees) {
     const { n, passed, place, above, samples } = trees[axis.samples];
@@ -34,31 +42,39 @@ export class Moments {
     this.spots = trees[axis.spots];
     this.place = place;
     this.samples = samples;
+    this.start = new Float64Array(n);
     this.end = new Float64Array(n);
     this.ns = new Float64Array(n);
-    const unit = axis.mean / axis.steps;
-    let steps = 0;
+    let [steps, begun] = [0, 0];
     for (let i = 0; i < n; i++) {
+      if (passed[i] > 0) begun = steps;
       steps += passed[i];
       this.end[i] = steps * axis.step;
       const up = above[i];
-      this.ns[i] = axis.mean + (up % 2 ? -(up + 1) / 2 : up / 2) * unit;
+      this.ns[i] = axis.mean + (up % 2 ? -(up + 1) / 2 : up / 2) * axis.unit;
+      this.start[i] =
+        axis.mean > 0 ? this.end[i] - this.ns[i] : begun * axis.step;
     }
+  }
+
+  // the part of a sample that there was before a time
+  part(i, at) {
+    const [start, end] = [this.start[i], this.end[i]];
+    if (at <= start) return 0;
+    return at < end ? (at - start) / (end - start) : 1;
   }
 
   // how much of a sample there was before a time
   before(i, at) {
-    const ns = at - (this.end[i] - this.ns[i]);
-    return ns <= 0 ? 0 : Math.min(ns, this.ns[i]);
+    return this.ns[i] * this.part(i, at);
   }
 
   // how many samples had come by then
   come(i, at) {
     const n = this.samples[i];
     if (at >= this.end[i]) return n;
-    if (n <= 1 || this.ns[i] <= 0) return 0;
-    const part = this.before(i, at) / this.ns[i];
-    return Math.trunc(n * part * (1 - 1e-9));
+    if (n <= 1) return 0;
+    return Math.trunc(n * this.part(i, at) * (1 - 1e-9));
   }
 
   // The first sample that ends at a time, or later.
@@ -85,7 +101,7 @@ export class Moments {
     if (from <= begins) from = -Infinity;
     if (to >= wall) to = Infinity;
     for (let i = this.first(from); i < this.n; i++) {
-      if (this.end[i] - this.ns[i] >= to) continue;
+      if (this.start[i] >= to) continue;
       const at = this.place[i] >> 1;
       const ns = this.before(i, to) - this.before(i, from);
       if (this.place[i] & 1) wait[at] += ns;
@@ -95,36 +111,60 @@ export class Moments {
     return { run, wait, samples };
   }
 
-  // Divides the length of a range: ns of each part, and what nodes share.
-  divide([from, to], { run, wait }) {
+  /**
+   * What nodes have of a range; in exact modes, also what the profiler has.
+   * @returns {any} ns: run, wait, own
+   */
+  shares({ run, wait }) {
     const sum = (list) => list.reduce((all, n, i) => (i ? all + n : 0), 0);
-    const all = { run: sum(run), wait: sum(wait) };
+    return { run: sum(run), wait: sum(wait) };
+  }
+
+  // Divides the length of a range: ns of each part, and what nodes share.
+  divide([from, to], sums) {
+    const all = this.shares(sums);
+    const { run, wait } = sums;
     let ns = to - from;
     const paused = share(ns, run[0], ns);
     ns -= paused;
     const preempted = share(ns, wait[0], ns);
     ns -= preempted;
-    // what the profiler took is only known of the whole recording
-    const overhead = share(ns, this.axis.overhead, 1);
+    // from samples, what the profiler took is only known of the whole recording
+    const { own } = all;
+    const part = own === undefined ? this.axis.overhead : own / (ns || 1);
+    const overhead = share(ns, part, 1);
     ns -= overhead;
     const both = all.run + all.wait;
     const waiting = both > 0 ? share(ns, all.wait, both) : 0;
     return { all, paused, preempted, overhead, waiting, running: ns - waiting };
   }
 
-  // The self figures of nodes in a range: columns self, wait and samples.
-  ofNodes(n, sums, parts) {
-    const own = { run: new Float64Array(n), wait: new Float64Array(n) };
+  // What the places of each node have.
+  byNode(n, sums) {
+    /** @type {any} */
     const out = {
-      self: new Float64Array(n),
+      run: new Float64Array(n),
       wait: new Float64Array(n),
       samples: new Float64Array(n),
     };
     this.node.forEach((node, i) => {
-      own.run[node] += sums.run[i + 1];
-      own.wait[node] += sums.wait[i + 1];
+      if (this.kind?.[i]) return;
+      out.run[node] += sums.run[i + 1];
+      out.wait[node] += sums.wait[i + 1];
       out.samples[node] += sums.samples[i + 1];
     });
+    return out;
+  }
+
+  // The self figures of nodes in a range: columns self, wait and samples.
+  ofNodes(n, sums, parts) {
+    const own = this.byNode(n, sums);
+    const out = {
+      self: new Float64Array(n),
+      wait: new Float64Array(n),
+      samples: own.samples,
+      cost: own.cost,
+    };
     const upto = { run: 0, wait: 0 };
     let [ran, waited] = [0, 0];
     for (let i = 0; i < n; i++) {
@@ -165,6 +205,11 @@ export class Moments {
     return rows.filter((row) => row.self > 0);
   }
 
+  // Does a place count, where those of some nodes do?
+  counts(i, of) {
+    return !of || of[this.node[i]] > 0;
+  }
+
   // What `count` cells of `ns` each have, from a time on: columns `run` and
   // `wait`, and `lost`, the ns that were not recorded. of: which nodes count;
   // undefined: all.
@@ -176,10 +221,10 @@ export class Moments {
     };
     for (let k = this.first(from); k < this.n; k++) {
       const at = this.place[k] >> 1;
-      if (at > 0 && of && !of[this.node[at - 1]]) continue;
+      if (at > 0 && !this.counts(at - 1, of)) continue;
       const column =
         at === 0 ? out.lost : this.place[k] & 1 ? out.wait : out.run;
-      const begin = Math.floor((this.end[k] - this.ns[k] - from) / ns);
+      const begin = Math.floor((this.start[k] - from) / ns);
       for (let i = Math.max(0, begin); i < count; i++) {
         const start = from + i * ns;
         if (start >= this.end[k]) break;
@@ -187,5 +232,108 @@ export class Moments {
       }
     }
     return out;
+  }
+}
+
+// kinds of places; see moments.lua
+const [isNode, isOverhead, isLine] = [0, 1, 2];
+
+// Where there are slices, overhead is in proportion to events, as in
+// src/lua/lrebuild.c: to the hits of lines, or to the calls of a node and those
+// that it makes.
+class Slices extends Moments {
+  constructor(axis, model) {
+    super(axis, model.trees);
+    const { kind, line } = model.trees[axis.places];
+    this.kind = kind;
+    this.line = line;
+    this.tree = model.tree;
+    this.rows = new Map();
+    for (const { rows } of model.sources) {
+      for (const row of rows) this.rows.set(`${row.f} ${row.n}`, row);
+    }
+  }
+
+  counts(i, of) {
+    if (this.kind[i] === isLine) return false;
+    return !of || (this.kind[i] === isNode && of[this.node[i]] > 0);
+  }
+
+  // The lines in a range, and by function, which part of the overhead of its
+  // lines is in it; undefined: it has none.
+  lines(sums) {
+    const found = new Map();
+    this.kind.forEach((kind, i) => {
+      const key = `${this.node[i]} ${this.line[i]}`;
+      if (kind !== isLine || !this.rows.has(key)) return;
+      const its = found.get(key) || { run: 0, wait: 0, hits: 0 };
+      found.set(key, its);
+      its.run += sums.run[i + 1];
+      its.wait += sums.wait[i + 1];
+      its.hits += sums.samples[i + 1];
+    });
+    /** @type {any[][]} */
+    const [whole, part, rows] = [[], [], []];
+    for (const [key, row] of this.rows) {
+      const { f, n, hits, cost } = row;
+      whole[f] = (whole[f] || 0) + cost;
+      const its = found.get(key);
+      if (!its) continue;
+      const own = Math.min(hits > 0 ? cost * (its.hits / hits) : 0, its.run);
+      part[f] = (part[f] || 0) + own;
+      const wait = Math.round(its.wait);
+      const raw = Math.round(its.run) + wait;
+      const self = raw - Math.trunc(own);
+      if (self > 0 || its.hits > 0) {
+        rows.push({ f, n, self, wait, hits: its.hits, cost: raw - self });
+      }
+    }
+    const parts = whole.map((all, f) => all > 0 && (part[f] || 0) / all);
+    return { rows, parts };
+  }
+
+  // Calls of each node, and those that it makes.
+  events(calls) {
+    const out = Float64Array.from(calls);
+    for (let i = 1; i < out.length; i++) out[this.tree.parent[i]] += calls[i];
+    return out;
+  }
+
+  byNode(n, sums) {
+    const out = super.byNode(n, sums);
+    const { func, cost = new Float64Array(n), calls } = this.tree;
+    const { parts } = this.lines(sums);
+    const [some, all] = [this.events(out.samples), this.events(calls)];
+    /** @type {any[][]} */
+    const [run, costs] = [[], []];
+    for (let i = 0; i < n; i++) {
+      run[func[i]] = (run[func[i]] || 0) + out.run[i];
+      costs[func[i]] = (costs[func[i]] || 0) + cost[i];
+    }
+    out.cost = new Float64Array(n);
+    for (let i = 0; i < n; i++) {
+      const f = func[i];
+      let own = all[i] > 0 ? cost[i] * (some[i] / all[i]) : 0;
+      if (parts[f] !== undefined && parts[f] !== false) {
+        own = run[f] > 0 ? costs[f] * parts[f] * (out.run[i] / run[f]) : 0;
+      }
+      out.cost[i] = Math.min(own, out.run[i]);
+    }
+    out.cost.forEach((own, i) => (out.run[i] -= own));
+    return out;
+  }
+
+  shares(sums) {
+    const sum = (list) => list.reduce((all, n) => all + n, 0);
+    const { run, wait, cost } = this.byNode(this.tree.n, sums);
+    let own = sum(cost);
+    this.kind.forEach((kind, i) => {
+      if (kind === isOverhead) own += sums.run[i + 1];
+    });
+    return { run: sum(run), wait: sum(wait), own };
+  }
+
+  ofLines(_func, sums) {
+    return this.lines(sums).rows;
   }
 }

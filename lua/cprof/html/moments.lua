@@ -1,8 +1,9 @@
--- When samples came, for the page: the time axis of mode "sample", as columns
--- of bytes, from which the page makes the figures of any range of time.
+-- When samples came, for the page: the time axis, as columns of bytes, from
+-- which the page makes the figures of any range of time.
 --
 -- A sample has a place: a node, and the instruction that ran. What that
--- instruction tells of lines is the same in all ranges, so it is sent once.
+-- instruction tells of lines is the same in all ranges, so it is sent once. In
+-- exact modes, a place is a node, overhead, or a line of a function.
 
 local axes = require "cprof.profile.axis"
 local cells = require "cprof.profile.cells"
@@ -43,6 +44,33 @@ local function spots_of(p, places)
   return out, of
 end
 
+-- Kinds of places in exact modes.
+local node <const>, overhead <const>, line <const> = 0, 1, 2
+
+-- the bit of an AxisPlace that is a line
+local is_line <const> = 0x80000000
+
+-- The places of slices, as columns: node or function; kind; line.
+local function slices_of(p, places, nodes, all)
+  local of, kind, number = {}, {}, {}
+  local own = select(2, core.overhead(p.nodes))
+  for i = 1, #places, 2 do
+    local id, at, n = places[i], places[i + 1], #of + 1
+    if at & is_line ~= 0 then
+      of[n], kind[n], number[n] = all[id] or 0, line, at & ~is_line
+    else
+      local _, func = core.node(p.nodes, id)
+      of[n], number[n] = nodes[id] or 0, 0
+      kind[n] = func == own and overhead or node
+    end
+  end
+  return pack.columns { of, kind, number }
+end
+
+-- The most events, if each has its own time, of which the page has ranges of
+-- time. The trace still shows the longest calls.
+local most_events <const> = 1000000
+
 -- the most stretches that the page lists
 local most <const> = 40
 
@@ -72,12 +100,18 @@ end
 ---@param trees table[]         columns are appended
 ---@return table?
 function moments.of(p, whole, index, all, trees)
-  local axis = whole.samples and profile.axis(whole)
+  local axis = profile.axis(whole)
+  if axis and not whole.samples and not axes.sliced(axis) and
+     select(2, core.axis_column(axis, "passed")) > most_events then
+    return nil
+  end
   local nodes = axis and p.measure.whole == whole.measure.whole and
     nodes_of(p, whole, index, all)
   if not nodes then return nil end
   local out, named = { wall = whole.meta.wall_ns }, {}
-  out.step, out.mean, out.steps = core.axis_scale(axis)
+  out.step, out.mean, out.unit, out.slice = core.axis_scale(axis)
+  -- cells of single events are as short as those of samples
+  if out.slice == 0 then out.slice = 20e6 end
   out.begins = core.axis_begins(axis)
   out.overhead = axes.overhead(whole.nodes)
   local function put(what, names, columns)
@@ -90,10 +124,17 @@ function moments.of(p, whole, index, all, trees)
     samples.columns[i], samples.n = core.axis_column(axis, name)
   end
   put("samples", names, samples)
-  local places, node = core.axis_places(axis), {}
-  for i = 1, #places, 2 do node[#node + 1] = nodes[places[i]] or 0 end
+  local places, at = core.axis_places(axis), {}
+  if not whole.samples then
+    put("places", { "node", "kind", "line" },
+      slices_of(whole, places, nodes, all))
+    out.columns = named
+    out.stretches, out.left = stretches_of(whole, all)
+    return out
+  end
+  for i = 1, #places, 2 do at[#at + 1] = nodes[places[i]] or 0 end
   local spots, of = spots_of(whole, places)
-  put("places", { "node", "spot" }, pack.columns { node, of })
+  put("places", { "node", "spot" }, pack.columns { at, of })
   put("spots", { "spot", "line", "part" },
     pack.columns { spots.spot, spots.n, spots.part })
   out.columns = named

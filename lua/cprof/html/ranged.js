@@ -56,7 +56,7 @@ function treeOf(whole, own) {
     pick(Int32Array, (i) => whole.func[i]),
     pick(Float64Array, (i) => own.samples[i]),
     pick(Float64Array, (i) => own.self[i]),
-    undefined,
+    own.cost && pick(Float64Array, (i) => Math.round(own.cost[i])),
   );
   out.line = pick(Int32Array, (i) => whole.line[i]);
   const wait = pick(Float64Array, (i) => own.wait[i]);
@@ -67,20 +67,26 @@ function treeOf(whole, own) {
 // What lines have in all measures: rows of f, n and figures.
 function linesOf(tree, own, functions, measures) {
   const rows = new Map();
-  const empty = { hits: 0, self: 0, calls: 0, total: 0, inC: 0 };
+  const empty = {
+    ...{ hits: 0, self: 0, calls: 0, total: 0, inC: 0 },
+    ...{ cost: 0, totalCost: 0 },
+  };
   for (const key of measures) empty[key] = 0;
   const at = (f, n) => {
     const key = `${f} ${n}`;
     if (!rows.has(key)) rows.set(key, { f, n, ...empty });
     return rows.get(key);
   };
-  for (const { f, n, self } of own) {
-    at(f, n).self = self;
-    if (measures.includes("cpu")) at(f, n).cpu = self;
+  for (const { f, n, self, wait = 0, hits = 0, cost = 0 } of own) {
+    Object.assign(at(f, n), { self, hits, cost });
+    if (measures.includes("cpu")) at(f, n).cpu = self - wait;
+    if (measures.includes("wait")) at(f, n).wait = wait;
   }
   const inside = new Uint8Array(tree.n).fill(1);
-  for (const { f, n, total, inC } of calledFrom(tree, inside, functions)) {
+  for (const row of calledFrom(tree, inside, functions)) {
+    const { f, n, calls, total, totalCost = 0, inC } = row;
     Object.assign(at(f, n), { total, inC });
+    if (tree.cost) Object.assign(at(f, n), { calls, totalCost });
   }
   firstInC(tree, functions).forEach((c, i) => {
     if (c < 0 || !tree.line[c]) return;
@@ -153,7 +159,9 @@ function part(model, range) {
   const { self: wait } = perFunction(tree.measured("wait"), functions.length);
   const own = moments.ofLines(all.func, sums, parts);
   const lines = linesOf(tree, own, functions, measures);
-  const { samples, taken } = samplesOf(model, columns, wait, parts);
+  const { samples, taken } = model.samples
+    ? samplesOf(model, columns, wait, parts)
+    : { samples: undefined, taken: header.taken };
   const out = new Model(
     {
       ...header,
@@ -170,8 +178,7 @@ function part(model, range) {
       functions: {
         ...header.functions,
         memory,
-        cost: undefined,
-        totalCost: undefined,
+        ...{ cost: undefined, totalCost: undefined },
         ...Object.fromEntries(
           Object.entries(columns).map(([key, list]) => [key, [...list]]),
         ),
@@ -183,6 +190,8 @@ function part(model, range) {
       measures,
       samples,
       taken,
+      // what is known of the whole only
+      ...(model.samples ? {} : { timed: undefined, tasks: undefined }),
     },
     [tree, ...model.trees.slice(1)],
   );
@@ -195,7 +204,7 @@ function part(model, range) {
 // profile; see changes.lua.
 function earlier(model, was, tree) {
   const list = (get) => model.functions.map((f, i) => get(was.functions[i], f));
-  const ran = (f) => f.total > 0 || f.samples > 0;
+  const ran = (f) => f.total > 0 || f.samples > 0 || f.calls > 0;
   const none = list(() => 0);
   return {
     range: was.range,
@@ -210,8 +219,8 @@ function earlier(model, was, tree) {
     totalCost: none,
     notes: [],
     program: model.meta.program,
-    samples: was.samples.sure,
-    sampled: true,
+    samples: was.samples?.sure,
+    sampled: was.samples !== undefined,
     tree,
   };
 }

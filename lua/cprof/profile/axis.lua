@@ -45,6 +45,14 @@ function axes.lines(p, unit)
   end
 end
 
+---Does an axis have slices, each of many calls? If not, it has each sample or,
+---of an exact recording with option `keep_last`, each event.
+---@param axis userdata
+---@return boolean
+function axes.sliced(axis)
+  return select(4, core.axis_scale(axis)) > 0
+end
+
 -- Returns a function for the numbers of a column, one after the other; nil at
 -- the end.
 local function numbers(bytes)
@@ -70,7 +78,7 @@ end
 ---@param axis userdata
 ---@return fun(): number?, number, integer, boolean, integer
 function axes.each(axis)
-  local step, mean, steps = core.axis_scale(axis)
+  local step, mean, unit = core.axis_scale(axis)
   local passed = numbers((core.axis_column(axis, "passed")))
   local place = numbers((core.axis_column(axis, "place")))
   local above = numbers((core.axis_column(axis, "above")))
@@ -82,8 +90,7 @@ function axes.each(axis)
     at = at + more
     local where, n = place(), above()
     n = n & 1 == 0 and n >> 1 or -(n + 1 >> 1)
-    return at * step, mean + n * (mean / steps), where >> 1, where & 1 == 1,
-      samples()
+    return at * step, mean + n * unit, where >> 1, where & 1 == 1, samples()
   end
 end
 

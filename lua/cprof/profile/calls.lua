@@ -21,7 +21,8 @@ local calls = {}
 function calls.of(p)
   local origin = range.origin(p)
   local of = origin and origin.of or p
-  if of.samples or not profile.axis(of) then return nil end
+  local axis = not of.samples and profile.axis(of)
+  if not axis or axes.sliced(axis) then return nil end
   return { of = of, from = origin and origin.from or 0,
     to = origin and origin.to or math.huge }
 end
@@ -71,13 +72,15 @@ end
 ---@param leave fun(func: integer, at: number)
 function calls.each(known, enter, leave)
   local axis, nodes = profile.axis(known.of), known.of.nodes
+  local own = core.overhead(nodes)
   local places, path = core.axis_places(axis), new_path(nodes, enter, leave)
   local last, first = core.axis_begins(axis), true
   for ends, ns, place, _, count in axes.each(axis) do
     local from = first and math.max(ends - ns, last) or last
     if ends > known.from and from < known.to then
-      if place > 0 then
-        path.go(places[place * 2 - 1], count > 0, math.max(from, known.from))
+      local node = place > 0 and places[place * 2 - 1]
+      if node and node ~= own then
+        path.go(node, count > 0, math.max(from, known.from))
       end
       first = false
     end

@@ -33,9 +33,16 @@ local zooms <const> = { { 0.05, 25 }, { 0.1, 25 }, { 0.25, 25 }, { 0.5, 25 },
 -- samples that a cell has if the program always computes
 local least_samples <const> = 20
 
+-- The mean time from sample to sample. Slices are exact; a cell is as long as
+-- one at least, so that they count as `least_samples`.
+local function mean(p)
+  local _, _, _, slice = core.axis_scale(profile.axis(p))
+  return slice > 0 and slice / least_samples or 1e9 / (p.meta.rate or 1000)
+end
+
 -- the shortest columns of which there are at most `most`, and their cells
 local function zoom(p, first, to, most)
-  local least = least_samples * 1e9 / (p.meta.rate or 1000)
+  local least = least_samples * mean(p) * 0.999
   for i, z in ipairs(zooms) do
     local column, rows = z[1] * 1e9 // 1 | 0, z[2]
     local columns = (to - 1) // column - first // column + 1
@@ -100,7 +107,8 @@ end
 
 local function search(p, grid)
   local x = { p = p, grid = grid, known = {}, ns = 0,
-    rate = p.samples and p.samples / math.max(p.program_ns, 1) or 1e-6 }
+    rate = p.samples and p.samples / math.max(p.program_ns, 1) or
+      1 / mean(p) }
   local cpu = 0
   for _, cell in ipairs(grid) do
     cpu, x.ns = cpu + cell.share * cell.ns, x.ns + cell.ns

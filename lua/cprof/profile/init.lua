@@ -85,6 +85,7 @@ local within = later "cprof.count.within"
 ---@field ended string?        why recording ended by itself; nil: it did not
 ---@field program string?      the command line that ran
 ---@field folder string?       the current one when recording began
+---@field axis_lost boolean  was the time axis given up?
 ---@field axis_begins_ns integer?  when earlier samples or calls came is lost;
 ---    nil: it is known of all
 ---@field range string?        of a range: "1.2s to 1.5s of 10s"

@@ -54,7 +54,10 @@ local function counters_of(p, wanted)
   local part = range.origin(p)
   local of = part and part.of or p
   local axis = profile.axis(of)
-  if not axis or not part and p.meta.axis_begins_ns then return nil end
+  if not axis or not of.samples or
+     not part and p.meta.axis_begins_ns then
+    return nil
+  end
   local each, out = {}, {}
   for i, f in ipairs(of.functions) do each[i] = f.counters or false end
   local all = core.counters(axis, of.nodes, kept(of, wanted), each,

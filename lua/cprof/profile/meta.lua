@@ -56,6 +56,7 @@ meta.fields = {
   { "process", from = "counts" }, { "parent", from = "counts" },
   { "folder", from = "counts" }, { "folded", from = "counts" },
   { "fold_at", from = "counts" }, { "hook_lost", from = "counts" },
+  { "axis_lost" },
   { "ended", from = "counts" }, { "options", from = "counts" },
 }
 

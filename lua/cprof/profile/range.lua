@@ -1,8 +1,8 @@
--- A profile with only what was recorded in a range of time, by the time axis of
--- mode "sample".
+-- A profile with only what was recorded in a range of time, by the time axis.
 
 local core = require "cprof.core"
 local format = require "cprof.text.format"
+local lines = require "cprof.count.lines"
 local methods = require "cprof.sandbox.methods"
 local profile = require "cprof.profile"
 
@@ -14,8 +14,8 @@ local second <const> = 1e9
 local origins = setmetatable({}, { __mode = "k" })
 
 -- fields of meta that are not known of a part of a recording
-local unknown <const> = { "timer", "signals", "interrupted", "memory_interval",
-  "memory_samples", "live_interval", "peak_bytes", "live",
+local unknown <const> = { "events", "timer", "signals", "interrupted",
+  "memory_interval", "memory_samples", "live_interval", "peak_bytes", "live",
   "since_last_event_ns", "since_last_event_waiting_ns", "axis_begins_ns" }
 
 ---Why a profile has no time axis; nil: it has one.
@@ -25,9 +25,12 @@ function range.missing(p)
   if profile.axis(p) then return nil end
   local meta = p.meta
   if meta.range then return "a range of time cannot be divided further"
-  elseif meta.mode ~= "sample" then
-    return ('no time axis: mode "%s" does not record one; mode "sample" does')
-      :format(meta.mode)
+  elseif meta.axis_lost then
+    return "no time axis: there were too many call-tree nodes, or there was " ..
+      "too little memory"
+  elseif meta.mode == "count" or meta.mode == "trace" then
+    return ('no time axis: mode "%s" does not record one; modes "call", ' ..
+      '"line" and "sample" do'):format(meta.mode)
   elseif meta.runs then
     return "no time axis: a sum of recordings has none"
   elseif meta.outside_dropped then
@@ -56,6 +59,12 @@ function range.told(ns)
   return s .. "s"
 end
 
+-- How exact a range is, in exact modes.
+local function resolution(p)
+  local _, _, _, slice = core.axis_scale(profile.axis(p))
+  return slice > 0 and (", resolution %s"):format(format.time(slice)) or ""
+end
+
 local function meta_of(p, from, to)
   local out = {}
   for key, value in pairs(p.meta) do out[key] = value end
@@ -66,9 +75,9 @@ local function meta_of(p, from, to)
   end
   out.memory, out.distribution, out.tasks = false, false, false
   out.wall_ns = to - from
-  if out.mode ~= "sample" then out.events, out.clamped_ns = nil, 0 end
+  if out.mode ~= "sample" then out.clamped_ns = 0 end
   out.range = ("%s to %s of %s"):format(range.told(from), range.told(to),
-    format.time(p.meta.wall_ns))
+    format.time(p.meta.wall_ns)) .. resolution(p)
   return out
 end
 
@@ -97,19 +106,28 @@ function range.limits(p, from, to)
   return from, to
 end
 
+-- { value -> its place }
+local function inverse(list)
+  local out = {}
+  for i, value in ipairs(list) do out[value] = i end
+  return out
+end
+
 -- The profile of a range that `limits` has returned; `last`: it ends with the
 -- recording, and is to have a time axis of its own.
 local function divided(p, from, to, last)
   local each = {}
   for i, f in ipairs(p.functions) do each[i] = f.counters or false end
-  local nodes, map, counters, paused, preempted, overhead, waiting, axis =
-    core.range(profile.axis(p), p.nodes, from, to, p.meta.wall_ns, each, last)
+  local nodes, map, counters, paused, preempted, overhead, waiting, axis,
+    counted = core.range(profile.axis(p), p.nodes, from, to, p.meta.wall_ns,
+      each, last, p.counted)
   local meta = meta_of(p, from, to)
   meta.paused_ns, meta.preempted_ns, meta.overhead_ns = paused, preempted,
     overhead
   meta.waiting_ns = meta.waiting_ns and waiting
   local q = profile.new(function(f) return f.name, f.title end, nodes,
-    profile.records(p, map, counters), meta, {}, profile.sources(p), axis)
+    profile.records(p, map, counters), meta, lines.of(counted, inverse(map)),
+    profile.sources(p), axis)
   origins[q] = { of = p, from = from, to = to, functions = map }
   return q
 end
@@ -159,8 +177,8 @@ local function nanoseconds(name, value)
   return math.min(value, 1e9) * second // 1 | 0
 end
 
----The profile of a range of time, in seconds since the recording began. Only
----mode "sample" knows when. nil and a message: there is no such range.
+---The profile of a range of time, in seconds since the recording began. nil and
+---a message: there is no such range.
 ---@param from? number  nil: from the beginning
 ---@param to? number    nil: until the end
 ---@return cprof.Profile?, string?

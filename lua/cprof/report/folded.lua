@@ -70,7 +70,7 @@ function folded.new(profile, base)
   local callees, count = core.callees(nodes)
   return setmetatable({ nodes = nodes, callees = callees, count = count,
     funcs = groups.first, meta = profile.meta,
-    sampled = profile.samples ~= nil,
+    sampled = profile.samples ~= nil, ranged = profile.meta.range ~= nil,
     most = bound.most(profile) }, Folded)
 end
 
@@ -126,8 +126,8 @@ function Folded:trunk()
     if #list ~= 4 then return id, above end
     local _, func, _, calls, own = core.node(self.nodes, list[1])
     local ran = calls
-    -- samples have no calls that could tell
-    if self.sampled then
+    -- samples have no calls that could tell; a range need not have the calls
+    if self.sampled or self.ranged then
       ran = self.funcs[func].name == name.host and own or 1
     end
     if ran > 0 then return id, above end

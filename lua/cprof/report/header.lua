@@ -119,6 +119,10 @@ local function gaps(profile, page)
       plural(meta.interrupted, "system call"), meta.timer == "wall" and
         '; timer = "auto" (--timer=auto) avoids nearly all of that' or "")
   end
+  if meta.axis_lost then
+    page:note("ranges of time are not known: there were too many call-tree " ..
+      "nodes, or there was too little memory")
+  end
   if meta.axis_begins_ns then
     page:note("ranges of time begin at %s: the times of earlier %s were " ..
       "dropped", format.time(meta.axis_begins_ns), meta.mode == "sample" and

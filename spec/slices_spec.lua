@@ -1,0 +1,292 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local helper = require "helper"
+local host = require "spec_host"
+local nomemory = require "nomemory"
+local profiler = require "cprof"
+local steady = require "steady"
+
+-- a program with a stall of 200 ms, from 1 s to 1.2 s
+local stalls = [[
+  local function usual() pass(1000) end
+  local function stall() pass(200000) end
+  for _ = 1, 1000 do usual() end
+  stall()
+  for _ = 1, 1000 do usual() end
+]]
+
+local function part(p, from, to)
+  local q = assert(p:range(from, to))
+  helper.check(q)
+  return q
+end
+
+-- calls, and ms without callees, of a function
+local function of(p, name)
+  local row = helper.named(p, name)
+  return row and { row.calls, row.self_ns / 1e6 } or { 0, 0.0 }
+end
+
+-- What functions have, by their titles; with overhead, which is no estimate.
+local function sums(p, out)
+  out = out or {}
+  for _, f in ipairs(p.functions) do
+    local sum = out[f.title] or { calls = 0, raw = 0 }
+    sum.calls, sum.raw = sum.calls + f.calls, sum.raw + f.self_raw_ns
+    out[f.title] = sum
+  end
+  return out
+end
+
+-- The sums of `n` ranges that touch are those of the whole, to a rounding.
+local function assert_add_up(p, n)
+  local whole, parts = p.meta.wall_ns / 1e9, {}
+  local figures = { wall_ns = 0, preempted_ns = 0, paused_ns = 0 }
+  for i = 1, n do
+    local q = part(p, (i - 1) * whole / n, i < n and i * whole / n or nil)
+    sums(q, parts)
+    for key, sum in pairs(figures) do figures[key] = sum + q.meta[key] end
+  end
+  for title, sum in pairs(sums(p)) do
+    local its = parts[title] or { calls = 0, raw = 0 }
+    assert.equal(sum.calls, its.calls, title)
+    if title ~= "(cprof)" then
+      assert.is_true(math.abs(sum.raw - its.raw) <= 2 * n, title)
+    end
+  end
+  for key, sum in pairs(figures) do
+    assert.is_true(math.abs(sum - p.meta[key]) <= 2 * n, key)
+  end
+end
+
+describe("a range of an exact recording", function()
+  for _, mode in ipairs { "call", "line" } do
+    local options = ('mode = "%s"'):format(mode)
+
+    -- the call is counted where it begins, at the end of what was before
+    it("has the stall that was in it, in mode " .. mode, function()
+      local p = steady.record(stalls, options)
+      assert.same({ 0, 200.0 }, of(part(p, 1, 1.2), "stall"))
+      assert.same({ 0, 0.0 }, of(part(p, 1, 1.2), "usual"))
+      assert.same({ 1, 0.0 }, of(part(p, 0, 1), "stall"))
+      assert.same({ 1000, 1000.0 }, of(part(p, 0, 1), "usual"))
+      assert.same({ 0, 100.0 }, of(part(p, 1, 1.1), "stall"))
+      assert.same({ 1000, 1000.0 }, of(part(p, 1.2), "usual"))
+      assert_add_up(p, 7)
+    end)
+
+    it("adds up with those beside it, in mode " .. mode, function()
+      local p = helper.record(function()
+        local function leaf(n) return n * 2 end
+        local go = coroutine.wrap(function()
+          while true do
+            for i = 1, 100 do leaf(i) end
+            coroutine.yield()
+          end
+        end)
+        for i = 1, 2000 do
+          pcall(error, i)
+          table.concat { leaf(i), "x" }
+          go()
+        end
+      end, { mode = mode })
+      assert_add_up(p, 1)
+      assert_add_up(p, 5)
+    end)
+  end
+
+  it("says how exact it is", function()
+    local p = steady.record(stalls, "")
+    local s = part(p, 0.5, 1.5):report()
+    assert.is_truthy(s:find("\nrange: 0.5s to 1.5s of 2.20s, " ..
+      "resolution 20.0ms\n", 1, true), s)
+  end)
+
+  it("has the hits and times of lines", function()
+    local p = steady.record(stalls, 'mode = "line"')
+    local function line(q, n)
+      local l = q.lines["=game.lua"][n]
+      return { l.hits, l.self_ns / 1e6 }
+    end
+    assert.equal(1000.0, line(part(p, 0, 1), 1)[2])
+    assert.same({ 0, 200.0 }, line(part(p, 1, 1.2), 2))
+    assert.same({ 0, 0.0 }, line(part(p, 1, 1.2), 1))
+    local hits = 0
+    for i = 0, 10 do
+      hits = hits + line(part(p, i * 0.2, (i + 1) * 0.2), 1)[1]
+    end
+    assert.equal(line(p, 1)[1], hits)
+  end)
+
+  it("has no figures that are known of the whole only", function()
+    local p = helper.record(function()
+      for _ = 1, 100 do tostring(1) end
+    end, { distribution = true, tasks = true, memory = true })
+    local q = part(p, 0, p.meta.wall_ns / 2e9)
+    assert.is_false(q.meta.distribution)
+    assert.is_false(q.meta.memory)
+    assert.is_nil(q.meta.events)
+    assert.is_nil(q.tasks)
+  end)
+
+  it("has a pause as such", function()
+    local p = steady.record([[
+      local profiler = require "cprof"
+      local function before() pass(300000) end
+      local function after() pass(100000) end
+      before()
+      profiler.pause()
+      pass(500000)
+      profiler.resume()
+      after()
+    ]], "")
+    local q = part(p, 0.3, 0.8)
+    assert.equal(500000000, q.meta.paused_ns)
+    assert.same({ 0, 0.0 }, of(q, "before"))
+    assert.equal(100.0, of(part(p, 0.8), "after")[2])
+  end)
+
+  it("is longer where the recording is: slices are merged", function()
+    local p = steady.record([[
+      local fs = {}
+      for i = 1, 400 do
+        fs[i] = load(("local function f%d() end return f%d"):format(i, i))()
+      end
+      local function stall() pass(500000) end
+      for i = 1, 2500 do
+        for k = 1, #fs do fs[k]() end
+        pass(25000)
+        if i % 500 == 0 then stall() end
+      end
+    ]], "")
+    local s = part(p, 0, 10):report()
+    assert.is_truthy(s:find(", resolution 40.0ms\n", 1, true), s)
+    for i = 1, 5 do
+      local from = i * 12.5 + (i - 1) / 2
+      assert.same({ 0, 500.0 }, of(part(p, from, from + 0.5), "stall"))
+      assert.equal(0.0, of(part(p, from - 1, from), "stall")[2])
+    end
+    assert_add_up(p, 3)
+  end)
+
+  it("is of a program that was killed, too", function()
+    local dir <close> = command.folder()
+    local path = dir:file "killed.cprof"
+    local program = dir:file("program.lua", ([[
+      local function early() return #("x"):rep(1000) end
+      local function late() return #("y"):rep(1000) end
+      local profiler = require "cprof"
+      profiler.start { file = %q }
+      local function until_ms(n, f)
+        repeat f() until profiler.snapshot().meta.wall_ns > n * 1e6
+      end
+      until_ms(100, early)
+      until_ms(200, late)
+      local file = io.open("/proc/self/stat")
+      os.execute("kill -9 " .. file:read "n")
+    ]]):format(path))
+    command.shell("$SPEC_LUA " .. command.quote(program))
+    local p = assert(profiler.load(path))
+    assert.is_truthy(p.meta.ended)
+    local q = part(p, 0, 0.05)
+    assert.is_true(of(q, "early")[1] > 0)
+    assert.same({ 0, 0.0 }, of(q, "late"))
+    assert_add_up(p, 4)
+  end)
+
+  it("is not known without memory for it, and nothing else is lost", function()
+    nomemory.harmless([[
+      local profiler = require "cprof"
+      local function f()
+        local from = os.clock()
+        repeat until os.clock() - from > 0.021
+      end
+      arm()
+      pcall(profiler.start, { mode = "line", compensate = false })
+      pcall(function() f() f() end)
+      disarm()
+      profiler.stop()
+      local ok, p = pcall(profiler.snapshot)
+      if not ok or p.meta.ended then return "not recorded" end
+      local q, why = p:range(0, p.meta.wall_ns / 2e9)
+      assert((q == nil) == p.meta.axis_lost, why)
+      return "fine"
+    ]], 30)
+  end)
+
+  it("is what commands show with --from and --to", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    assert(steady.record(stalls, 'mode = "line"'):save(path))
+    for _, words in ipairs {
+      { "report" }, { "tree" }, { "callgraph" }, { "flame" }, { "annotate" },
+      { "export", "--format=folded", "-o", dir:file "out" },
+    } do
+      local name = words[1]
+      table.move({ "--from=1s", "--to=1.2s", path }, 1, 3, #words + 1, words)
+      local out, err, status = command.cprof(table.unpack(words))
+      assert.equal(0, status, err)
+      if name == "export" then out = command.read(dir:file "out") end
+      if name == "annotate" then
+        assert.is_truthy(out:find "\n +0 +200ms +100%.0 +2\n", out)
+      else
+        out = out:gsub("^.-\n\n", "")  -- the head
+        assert.is_truthy(out:find("stall", 1, true), name)
+        assert.is_nil(out:find("usual", 1, true), name)
+      end
+    end
+    local out = command.cprof("diff", "--range=1s..1.2s", "--against=0..1s",
+      path)
+    assert.is_truthy(out:find "\n +100%.0 +%- +%-100%.0 [^\n]+ usual ", out)
+    out = command.cprof("heatmap", path)
+    assert.is_truthy(out:find "\nA +1s +1%.2s +100 %% +100 %%.- stall ", out)
+  end)
+
+  it("survives saving", function()
+    local dir <close> = command.folder()
+    local p = steady.record(stalls, 'mode = "line"')
+    local path = dir:file "again.cprof"
+    assert(p:save(path))
+    local q = assert(profiler.load(path))
+    for _, range in ipairs { { 0.3, 1.05 }, { 1.1, 2 }, { 0, 2.2 } } do
+      assert.equal(part(p, range[1], range[2]):report(),
+        part(q, range[1], range[2]):report())
+    end
+  end)
+end)
+
+describe("a damaged time axis of an exact recording", function()
+  local function block(s, kind)
+    local at = 4097
+    while at < #s do
+      local k, _, units = ("I4I4I4"):unpack(s, at)
+      if k == kind then return at + 64 end
+      at = at + units * 64
+    end
+  end
+
+  local function put(s, at, bytes)
+    return host.sealed(s:sub(1, at - 1) .. bytes .. s:sub(at + #bytes))
+  end
+
+  it("is refused", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    assert(steady.record(stalls, 'mode = "line"'):save(path))
+    local s = command.read(path)
+    local axis, places = block(s, 11), block(s, 12)
+    for _, case in ipairs {
+      { "time of a sample", axis + 24, ("\xff"):rep(40) },
+      { "place of a sample", places + 8, ("I4I4"):pack(1 << 30, 0) },
+      { "place of a sample", places + 8, ("I4I4"):pack(1 << 30, 1 << 31 | 1) },
+      { "place of a sample", places + 8, ("I4I4"):pack(0, 1 << 31) },
+      { "place of a sample", places + 8, ("I4I4"):pack(0, 1 << 20) },
+    } do
+      dir:file("x.cprof", put(s, case[2], case[3]))
+      local p, why = profiler.load(path)
+      assert.is_nil(p)
+      assert.is_truthy(why:find(case[1], 1, true), why)
+    end
+  end)
+end)
