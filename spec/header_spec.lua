@@ -75,6 +75,7 @@ annotate 0
 written 1
 save 0
 export 0
+dumponerror 0
 dumprecent 1
 ]]
 

@@ -359,7 +359,7 @@ describe("the last seconds of a recording", function()
     local dump, start = profiler.dump_recent, profiler.start
     driven.sample(function() spin(3) end)
     local missing = "nothing was recorded with option 'keep_last'; call " ..
-      'start { mode = "sample", keep_last = SECONDS } first'
+      "start { keep_last = SECONDS } first"
     fails("dump_recent: " .. missing, dump, "x.cprof")
     keeping(function() spin(3) end)
     fails("dump_recent: name a file, or give start the option 'file'", dump)
@@ -374,16 +374,12 @@ describe("the last seconds of a recording", function()
       '"sample"', start, { mode = "sample", slow_frames = { budget_ms = 1 } })
     fails("start: option 'on_slow' needs option 'file', to name the files",
       start, { mode = "sample", keep_last = 1, on_slow = { x = 1 } })
-    fails("start: option 'on_slow' needs mode = \"sample\"", start,
-      { on_slow = { x = 1 } })
+    fails("start: option 'on_slow' needs mode = \"call\", \"trace\" or " ..
+      '"sample"', start, { mode = "line", on_slow = { x = 1 } })
     for _, wrong in ipairs { { x = 0 }, { x = "1" }, { 1 }, {} } do
       fails("start: option 'on_slow' must be a table { [name] = seconds, a " ..
         "number above 0 }, got a table", start,
         { mode = "sample", on_slow = wrong })
-    end
-    for _, mode in ipairs { "call", "line", "trace", "count" } do
-      fails("start: option 'keep_last' needs mode = \"sample\"", start,
-        { mode = mode, keep_last = 10 })
     end
     fails("start: option 'keep_last' must be a number from 0.01 to 100000, " ..
       "got 0 (a number)", start, { mode = "sample", keep_last = 0 })
@@ -442,7 +438,8 @@ describe("cprof run --keep-last", function()
 
   it("says what it needs", function()
     for what, words in pairs {
-      ["--keep-last needs --sample"] = { "--keep-last=3" },
+      ["--keep-last cannot be combined with --count"] =
+        { "--count", "--keep-last=3" },
       ["--on-slow needs --keep-last"] = { "--sample", "--on-slow=a=1s" },
       ["--on-slow needs -o FILE with %t or %n in its name, and no --format"] =
         { "--sample", "--keep-last=3", "--on-slow=a=1s", "-o", "x" },

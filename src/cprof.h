@@ -145,9 +145,9 @@ typedef struct cprof_Options {
 				   "%n" a running number */
   double every;			/* seconds after which another file is begun */
   int keep;			/* number of the newest files to keep */
-  double keep_last;		/* mode "sample": seconds before a call of
-				   cprof_dumprecent that it writes; 'file' is
-				   the path of such files */
+  double keep_last;		/* modes "call" and "sample": seconds before a
+				   call of cprof_dumprecent that it writes;
+				   'file' is the path of such files */
   double dump_every;		/* seconds from one file that is written by
 				   itself to the next, at least */
   int c_functions;		/* CPROF_OFF: charge them to their callers */
@@ -464,6 +464,16 @@ CPROF_API int cprof_save (lua_State *L, const char *path);
 */
 CPROF_API int cprof_dumprecent (lua_State *L, const char *path,
                                 const char *reason);
+
+/*
+** A message handler for lua_pcall. Writes the last seconds, as
+** 'cprof_dumprecent' does, to a file by the option 'file', with the error as
+** the reason; at most one file in the seconds of the option 'dump_every'. Does
+** nothing if nothing is being recorded with 'keep_last'. Returns the error as
+** it is. A host with a message handler of its own can call it there, with the
+** error at index 1.
+*/
+CPROF_API int cprof_dumponerror (lua_State *L);
 
 /*
 ** Writes the profile in the format of another tool: "folded", "pprof",
@@ -817,6 +827,11 @@ static inline int cprof_dumprecent (lua_State *L, const char *path,
                                     const char *reason) {
   (void)L; (void)path; (void)reason;
   return LUA_OK;
+}
+
+static inline int cprof_dumponerror (lua_State *L) {
+  lua_settop(L, 1);
+  return 1;
 }
 
 static inline int cprof_export (lua_State *L, const char *format,

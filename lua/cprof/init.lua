@@ -228,6 +228,28 @@ function cprof.dump_recent(path, reason)
   return to, why
 end
 
+local function failed(message)
+  local _ <close> = methods.borrow()
+  pcall(recent.failed, recorded and recorded.recent, message)
+end
+
+---A message handler for xpcall, which writes the last seconds, as `dump_recent`
+---does, at most once in `dump_every` seconds. The error is the reason. What the
+---handler returns is what `handler` returns or, without one, the error itself.
+---@param handler? fun(message: any): any
+---@return fun(message: any): any
+function cprof.dump_on_error(handler)
+  if handler ~= nil and type(handler) ~= "function" then
+    error("dump_on_error: the handler must be a function, got a " ..
+      type(handler), 2)
+  end
+  return function(...)
+    failed((...))
+    if handler then return handler(...) end
+    return ...
+  end
+end
+
 ---The report of what was recorded so far, as text.
 ---@param opts? cprof.ReportOptions
 ---@return string

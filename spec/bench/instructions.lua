@@ -19,7 +19,8 @@
 -- hold, change from run to run.
 local MORE <const> = 1.1
 
-local modes <const> = { "call", "line", "count" }
+-- kept: mode call that keeps the last events
+local modes <const> = { "call", "kept", "line", "count" }
 -- the workloads for modes with more events
 local some <const> = {
   ["flat calls"] = true, ["tail calls"] = true, ["coroutine switches"] = true,
@@ -44,7 +45,8 @@ local function run()
     collectgarbage()
     collectgarbage "stop"
     -- option gc would make the collector's steps come at other moments
-    profiler.start { mode = mode, gc = false }
+    profiler.start { mode = mode == "kept" and "call" or mode, gc = false,
+      keep_last = mode == "kept" and 10 or nil }
     w.run()
     hooks.part()
     w.run()

@@ -1,6 +1,6 @@
--- What the flight recorder costs while nothing is slow: a zone and a frame
--- with a budget, beside those without one; and what it costs to write the last
--- seconds of a recording.
+-- What the flight recorder costs while nothing is slow: a zone, a frame and a
+-- call with a budget, beside those without one; and what it costs to write the
+-- last seconds of a recording.
 
 local hooks = require "bench_hooks"
 local profiler = require "cprof"
@@ -18,20 +18,26 @@ local function frames(n)
   for _ = 1, n do frame() end
 end
 
+local function nothing() end
+
+local function calls(n)
+  for _ = 1, n do nothing() end
+end
+
 local function per_turn(f, options)
   if options then
-    options.mode, options.rate = "sample", options.rate or 1000
+    options.mode = options.mode or "sample"
     profiler.start(options)
   end
-  local before = hooks.now()
+  local before = os.clock()  -- without the time of other programs
   f(turns)
-  local ns = (hooks.now() - before) / turns
+  local ns = (os.clock() - before) * 1e9 / turns
   if options then profiler.stop() end
   return ns
 end
 
-local function budgets(on_slow, budget_ms)
-  return { keep_last = 10, file = path .. "-%n", on_slow = on_slow,
+local function budgets(on_slow, budget_ms, mode)
+  return { mode = mode, keep_last = 10, file = path .. "-%n", on_slow = on_slow,
     slow_frames = budget_ms and { budget_ms = budget_ms } }
 end
 
@@ -43,6 +49,14 @@ local ways = {
     options = budgets { z = 1000 } },
   { name = "frame, mode sample", run = frames, options = {} },
   { name = "frame with a budget", run = frames, options = budgets(nil, 1e6) },
+  { name = "call, nothing recorded", run = calls },
+  { name = "call, mode call", run = calls, options = { mode = "call" } },
+  { name = "call, keep_last", run = calls,
+    options = { mode = "call", keep_last = 10 } },
+  { name = "call, distribution", run = calls,
+    options = { mode = "call", distribution = true } },
+  { name = "call with a budget", run = calls,
+    options = budgets({ nothing = 1000 }, nil, "call") },
 }
 
 for _, way in ipairs(ways) do way.times = {} end
@@ -57,21 +71,23 @@ for _, way in ipairs(ways) do
 end
 
 -- writes the last one of two seconds
-local function written()
-  profiler.start { mode = "sample", keep_last = 1 }
+local function written(mode, run)
+  profiler.start { mode = mode, keep_last = 1 }
   local times, before = {}, hooks.now()
-  while hooks.now() - before < 2e9 do zones(1000) end
+  while hooks.now() - before < 2e9 do run(1000) end
   for round = 1, 11 do
-    local at = hooks.now()
+    local at = os.clock()
     assert(profiler.dump_recent(path))
-    times[round] = hooks.now() - at
+    times[round] = (os.clock() - at) * 1e9
   end
   profiler.stop()
   table.sort(times)
   return times[6]
 end
 
-ways[#ways + 1] = { name = "the last second, written", ns = written() }
+ways[#ways + 1] = { name = "the last second, written",
+  ns = written("sample", zones) }
+ways[#ways + 1] = { name = "its calls, written", ns = written("call", calls) }
 os.remove(path)
 
 return ways

@@ -231,6 +231,9 @@ static void report (lua_State *L, const char *path) {
   say("written", size > 100);
   check(L, "save", cprof_save(L, path));
   check(L, "export", cprof_export(L, "folded", "folded"));
+  lua_pushliteral(L, "an error");
+  say("dumponerror", cprof_dumponerror(L) - 1);
+  lua_pop(L, 1);
   say("dumprecent", cprof_dumprecent(L, path, "no option") == LUA_ERRRUN);
   lua_settop(L, 0);
 }

@@ -424,11 +424,27 @@ int zones_report (lua_State *L, lua_State *S) {
 }
 
 
-/* path, format: saves the profile of S, or exports it; status, message */
+/* Runs code with a message handler of cprof's. */
+static int zones_failed (lua_State *S, const char *code) {
+  int status;
+  lua_pushcfunction(S, cprof_dumponerror);
+  status = luaL_loadstring(S, code);
+  if (status == LUA_OK) status = lua_pcall(S, 0, 0, -2);
+  lua_remove(S, status == LUA_OK ? -1 : -2);
+  return status;
+}
+
+
+/*
+** path, format: saves the profile of S, or exports it; code, "failed": runs it;
+** status, message
+*/
 int zones_file (lua_State *L, lua_State *S) {
   const char *path = lua_tostring(L, 2), *format = lua_tostring(L, 3);
   int recent = format != NULL && strcmp(format, "recent") == 0;
-  int status = recent ? cprof_dumprecent(S, path, "as the host says")
+  int failed = format != NULL && strcmp(format, "failed") == 0;
+  int status = failed ? zones_failed(S, path)
+             : recent ? cprof_dumprecent(S, path, "as the host says")
              : format != NULL ? cprof_export(S, format, path)
                               : cprof_save(S, path);
   lua_pushinteger(L, status);

@@ -533,6 +533,7 @@ static void calibrate_options (Options *to, const Options *o) {
   to->timed = 1;
   to->distribution = o->distribution;
   to->tasks = o->tasks;
+  to->keep_last = o->keep_last > 0;
   to->history = 1;
   to->max_nodes = 1u << 20;
   if (o->include_lines != NULL) to->include_lines = calibrate_alllines;
@@ -628,9 +629,9 @@ static int calibrate (const Memory *m, const Options *o, unsigned ns,
 /* The options that change the costs, see 'calibrate_options'. */
 static unsigned calibrations_key (const Options *o) {
   unsigned lines = o->mode != MODE_LINE ? 0 : o->include_lines == NULL ? 1 : 2;
-  return lines << 5 | (o->cpu ? 1u : 0) | (o->callsites ? 2u : 0) |
+  return lines << 6 | (o->cpu ? 1u : 0) | (o->callsites ? 2u : 0) |
          (o->foldat == 0 ? 4u : 0) | (o->distribution ? 8u : 0) |
-         (o->tasks ? 16u : 0);
+         (o->tasks ? 16u : 0) | (o->keep_last > 0 ? 32u : 0);
 }
 
 

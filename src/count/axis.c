@@ -168,10 +168,10 @@ static int axis_turn (Axis *a) {
 ** below it. What rounding leaves goes to the next sample, so sums stay right.
 */
 static int64_t axis_weigh (Axis *a, double ns) {
-  double unit = axis_unit(1, a->mean);
+  double unit = axis_unit(a->step, a->mean);
   double above = (ns + a->rest - a->mean) / unit;
   int64_t steps;
-  if (above < -AXIS_STEPS) above = -AXIS_STEPS;
+  if (above * unit < -a->mean) above = -a->mean / unit;  /* ns below 0 */
   if (above > (double)(AXIS_MOST / 4)) above = (double)(AXIS_MOST / 4);
   steps = (int64_t)(above + (above < 0 ? -0.5 : 0.5));
   a->rest += ns - a->mean - (double)steps * unit;

@@ -14,6 +14,7 @@ int recording_blank (Recording *r, const Memory *m) {
   tasks_init(&r->tasks, &r->memory, NULL, NULL);
   loops_init(&r->loops, &r->memory, NULL);
   axis_init(&r->axis, &r->memory, NULL, NULL);
+  ring_init(&r->ring, &r->memory);
   slices_init(&r->slices, &r->memory);
   return functions_blank(&r->functions, &r->memory);
 }
@@ -26,6 +27,7 @@ void recording_free (Recording *r) {
   tasks_free(&r->tasks);
   loops_free(&r->loops);
   axis_free(&r->axis);
+  ring_free(&r->ring);
   slices_free(&r->slices);
   functions_free(&r->functions);
   r->figures = &r->own_figures;

@@ -13,6 +13,7 @@
 #include "count/slices.h"
 #include "count/spots.h"
 #include "count/node.h"
+#include "count/ring.h"
 #include "count/tasks.h"
 #include "count/timing.h"
 #include "count/waits.h"
@@ -144,6 +145,7 @@ typedef struct Recording {
   Tasks tasks;
   Loops loops;		/* frames of the host */
   Axis axis;		/* mode sample: when samples came; exact modes: slices */
+  Ring ring;		/* mode call, with 'keep_last': the last events */
   Slices slices;
   Figures *figures;	/* 'own_figures', or those in a file */
   Figures own_figures;

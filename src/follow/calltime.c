@@ -4,6 +4,10 @@
 
 #include "follow/calltime.h"
 
+#include <string.h>
+
+#include "follow/attach.h"
+
 
 /* Searches from the base up: the outermost call of a recursion is near it. */
 int calltime_within (const Stack *s, const Frame *f) {
@@ -30,6 +34,36 @@ void calltime_fill (SlowCall *call, uint64_t ticks,
 }
 
 
+/*
+** A call took longer than some functions may. Whether its own may is found out
+** by 'elapsed' of the options, right after this event.
+*/
+static void calltime_late (const Hot *h, uint32_t func, uint64_t took) {
+  Recorder *r = h->recorder;
+  LateCall *late = &r->late[r->lates];
+  if (r->lates == RECORDER_LATE || h->L == NULL) return;
+  late->func = func;
+  late->took = took;
+  late->ended = h->last - h->recording->figures->begun;
+  r->lates++;
+  r->hot->due = 1;
+  attach_oneshot(h->L, r->hooks->elapsed,
+                 lua_gethookmask(h->L) | LUA_MASKCALL | LUA_MASKRET);
+}
+
+
+/*
+** Of a function whose slowest calls are all beyond the budget, the last place
+** stays free, so that each further call comes here.
+*/
+static void calltime_keep (const Hot *h, uint32_t func, const SlowCall *call) {
+  Durations *d = tree_durations(h->tree, func);
+  SlowCall *last = &d->slowest[DURATIONS_SLOWEST - 1];
+  if (durations_isslow(d, call->took)) durations_slow(d, call);
+  if (last->took > h->budget) memset(last, 0, sizeof *last);
+}
+
+
 void calltime_slow (const Hot *h, const Stack *s, const Frame *f,
                     uint64_t now, uint64_t took) {
   SlowCall call = ZEROS;
@@ -41,7 +75,8 @@ void calltime_slow (const Hot *h, const Stack *s, const Frame *f,
   call.node = tree_id(h->tree, f->node);
   call.coroutine = s->number;
   call.frame = frames_running(h->frames);
-  durations_slow(tree_durations(h->tree, f->is.func), &call);
+  calltime_keep(h, f->is.func, &call);
+  if (took > h->budget) calltime_late(h, f->is.func, took);
 }
 
 

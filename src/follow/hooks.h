@@ -11,7 +11,7 @@
 #include "follow/stack.h"
 
 
-#define HOOKS_WAYS	12
+#define HOOKS_WAYS	(CPROF_WHOLE ? 15 : 12)
 
 typedef struct Hooks {
   struct {

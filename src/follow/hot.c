@@ -104,6 +104,12 @@ void hot_backwards (Hot *h, uint64_t now) {
 }
 
 
+void hot_keepany (Hot *h, uint32_t node, unsigned what, uint64_t passed) {
+  ring_add(h->ring, h->last - passed - h->recording->figures->begun, node,
+           what, passed);
+}
+
+
 static void hot_waited (Hot *h, uint64_t ticks) {
   Recording *x = h->recording;
   Wait w = ZEROS;
@@ -121,6 +127,8 @@ void hot_preempted (Hot *h, uint64_t ticks) {
   f->paused += ticks;
   h->last += ticks;
   h->since += ticks;
+  if (hot_ring(h) != NULL && ticks > 0)
+    hot_keepany(h, 0, RING_PREEMPTED, ticks);
 }
 
 
@@ -140,6 +148,7 @@ static uint64_t hot_chargelook (Hot *h, uint64_t now) {
   h->recording->tree.overhead->self += took;
   h->last += took;
   h->since += took;
+  if (hot_ring(h) != NULL) hot_keepany(h, NODE_OVERHEAD, RING_OTHER, took);
   hot_preempted(h, passed - took);
   return now + passed;
 }
@@ -219,6 +228,23 @@ uint64_t hot_gap (Hot *h, uint64_t now) {
   h->top->node->self += now - h->last + hot_pending(h);
   hot_settime(h, now);
   return now + hot_slice(h);
+}
+
+
+/* Where there is a ring, there are no lines. */
+void hot_chargekept (Hot *h, uint64_t now) {
+  Node *n = h->top->node;
+  uint64_t waited = h->waited, passed;
+  if (unlikely(now - h->last > h->gap)) now = hot_gap(h, now);
+  passed = now - h->last;
+  waited = h->waited - waited;
+  if (waited > passed) waited = passed;
+  n->self += passed;
+  if (waited > 0)
+    ring_add(h->ring, h->last - h->recording->figures->begun, n->id,
+             RING_WAIT, waited);
+  hot_settime(h, now);
+  hot_keep(h, n, RING_OTHER, passed - waited);
 }
 
 

@@ -60,6 +60,7 @@ typedef struct Cache {
 #define HOW_DIRECT	16	/* Lua's structures are read */
 #define HOW_COUNT	64	/* instructions are counted */
 #define HOW_DISTRIBUTION	128	/* durations of calls are counted */
+#define HOW_RING	256	/* the last events are kept, see count/ring.h */
 #define HOW_SLOW	32	/* no fast event function can be used */
 
 /* in mode count: the function whose instructions are counted at present */
@@ -89,6 +90,7 @@ typedef struct Hot {
   Callee *callee;	/* the caches */
   Child *child;
   const Tree *tree;
+  Ring *ring;		/* NULL: events are not kept */
   Frames *frames;	/* NULL: the host has ended no frame yet */
   const Node **running;	/* where the node that runs is published */
   uint64_t scheduled;	/* number of events when the countdown reaches 0 */
@@ -113,6 +115,7 @@ typedef struct Hot {
   uint64_t eventcost;	/* mean overhead of an event, in ticks shifted left by
 			   CALLTIME_SHIFT */
   uint64_t waited;	/* ticks in which the thread waited so far */
+  uint64_t budget;	/* ticks that a call may take; UINT64_MAX: any number */
   uint64_t leafcost;	/* ticks of overhead in a call, beyond its events' */
   uint64_t slice;	/* ticks of a slice, see slices.h; HOT_NOSLICES: there are
 			   none */
@@ -233,6 +236,33 @@ CPROF_I void hot_killed (Hot *h);
 */
 COLD CPROF_I uint64_t hot_owngap (Hot *h);
 
+/* The ring, or NULL; a recorder alone has none. */
+static inline Ring *hot_ring (const Hot *h) {
+  return CPROF_WHOLE ? h->ring : NULL;
+}
+
+/*
+** Keeps in the ring that a node had the 'passed' ticks up to the last event.
+*/
+COLD CPROF_I void hot_keepany (Hot *h, uint32_t node, unsigned what,
+                               uint64_t passed);
+
+static INLINE void hot_keep (Hot *h, const Node *n, unsigned what,
+                             uint64_t passed) {
+  if (likely(ring_fits(h->ring, passed)))
+    ring_put(h->ring, n->id, what, passed);
+  else
+    hot_keepany(h, n->id, what, passed);
+}
+
+/* 'hot_charge', where there is a ring. */
+COLD CPROF_I void hot_chargekept (Hot *h, uint64_t now);
+
+/* The time that was charged last was ended by a call, or by another event. */
+static inline void hot_ended (Hot *h, unsigned what) {
+  if (hot_ring(h) != NULL) ring_ended(h->ring, what, NODE_OVERHEAD);
+}
+
 /* Time up to the last event that was charged to lines, but not to nodes yet. */
 static inline uint64_t hot_pending (const Hot *h) {
   return h->lines ? h->last - h->since : 0;
@@ -259,6 +289,10 @@ static inline void hot_chargeline (Hot *h, uint64_t now) {
 
 /* Charges the time up to 'now' to the node on top, and to its line. */
 static inline void hot_charge (Hot *h, uint64_t now) {
+  if (unlikely(hot_ring(h) != NULL)) {
+    hot_chargekept(h, now);
+    return;
+  }
   if (unlikely(now - h->last > h->gap)) now = hot_gap(h, now);
   if (h->lines) h->top->line.at->self += now - h->last;
   h->top->node->self += now - h->last + hot_pending(h);

@@ -25,7 +25,10 @@ typedef struct Options {
   Mode mode;
   uint32_t rate;	/* mode sample: samples a second */
   double keep_last;	/* mode sample: the time axis keeps samples of at
-			   least this many ns; 0: as many as it can */
+			   least this many ns; 0: as many as it can. Mode call:
+			   the ring keeps events of as many; 0: there is none */
+  double budget_call;	/* with 'distribution': ns beyond which 'elapsed' is
+			   told of a call; 0: none */
   int cpu;		/* processor time instead of wall time */
   int watched;		/* mode sample: another thread asks for ticks */
   int counted;		/* if 'watched': does the timer count the time in

@@ -95,9 +95,11 @@ void recorder_choose (Recorder *r) {
             (h->frames ? HOW_FRAMES : 0) |
             (h->callsites ? HOW_CALLSITES : 0) |
             (h->counting.on ? HOW_COUNT : 0) |
-            (h->distribution ? HOW_DISTRIBUTION : 0);
+            (h->distribution ? HOW_DISTRIBUTION : 0) |
+            (hot_ring(h) ? HOW_RING : 0);
   int fast = how == HOW_FOLD || how == HOW_FRAMES ||
-             (how & ~(HOW_LINES | HOW_DISTRIBUTION)) == 0;
+             how == (HOW_FRAMES | HOW_RING) ||
+             (how & ~(HOW_LINES | HOW_DISTRIBUTION | HOW_RING)) == 0;
   if (h->direct) how |= HOW_DIRECT;
   h->how = fast && h->clock == CLOCK_TICKS && !h->somelines && !h->trace
          ? how : how | HOW_SLOW;
@@ -226,10 +228,23 @@ int recorder_running (Recorder *r) {
 ** Time
 ** ======================================================= */
 
+/* A pause of this length ends. */
+static void recorder_addpause (Recorder *r, uint64_t ticks) {
+  Figures *f = r->recording.figures;
+  Ring *g = hot_ring(r->hot);
+  if (r->own_pause) f->begun += ticks;
+  else {
+    f->paused += ticks;
+    if (g != NULL && ticks > 0)
+      ring_add(g, r->paused_at - f->begun, 0, RING_PAUSED, ticks);
+  }
+}
+
+
 void recorder_paused (Recorder *r, uint64_t now) {
   Figures *f = r->recording.figures;
   if (now >= r->paused_at)
-    *(r->own_pause ? &f->begun : &f->paused) += now - r->paused_at;
+    recorder_addpause(r, now - r->paused_at);
   else {
     f->backwards++;
     f->backwards_ticks += r->paused_at - now;
@@ -298,10 +313,11 @@ void recorder_skip (Recorder *r) {
 /* Charges the time since the last event to 'n', and to no line. */
 static void recorder_chargeto (Recorder *r, Node *n) {
   Hot *h = r->hot;
-  uint64_t now = hot_owngap(h);
-  n->self += now - h->last;
+  uint64_t now = hot_owngap(h), passed = now - h->last;
+  n->self += passed;
   h->top->node->self += hot_pending(h);
   hot_settime(h, now);
+  if (hot_ring(h) != NULL) hot_keepany(h, n->id, RING_OTHER, passed);
   if (h->frames != NULL && !frames_touch(h->frames, n)) recorder_nomemory(r);
 }
 

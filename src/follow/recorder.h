@@ -35,6 +35,14 @@ typedef struct Part {
   struct Part *next;
 } Part;
 
+/* a call that took longer than the least budget of all */
+typedef struct LateCall {
+  uint32_t func;
+  uint64_t took, ended;	/* ticks; 'ended' is since recording began */
+} LateCall;
+
+#define RECORDER_LATE	4
+
 typedef struct Recorder {
   /* the state that is recorded */
   lua_State *main;
@@ -75,6 +83,8 @@ typedef struct Recorder {
   /* frames of the host */
   Frames frames;
   uint32_t frame_func;	/* zone of the work at the end of a host frame */
+  LateCall late[RECORDER_LATE];	/* the last ones, until somebody asks */
+  uint32_t lates;
   double event_ns;	/* mean overhead of an event; 0: not known */
 
   /* time */

@@ -148,6 +148,10 @@ static uint64_t collector_charge (Hot *h, Node *n) {
   n->self += took;
   if (h->lines) h->top->line.at->self += took;
   hot_settime(h, now);
+  if (hot_ring(h) != NULL) {
+    hot_keep(h, h->top->node, RING_OTHER, 0);
+    hot_keep(h, n, RING_OTHER, took);
+  }
   return took;
 }
 

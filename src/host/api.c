@@ -479,6 +479,28 @@ int cprof_dumprecent (lua_State *L, const char *path, const char *reason) {
 }
 
 
+/* error -> */
+static int api_failed (lua_State *L) {
+  lua_settop(L, 1);
+  api_function(L, "dump_on_error");
+  lua_call(L, 0, 1);
+  lua_insert(L, 1);
+  lua_call(L, 1, 0);
+  return 0;
+}
+
+
+int cprof_dumponerror (lua_State *L) {
+  lua_settop(L, 1);
+  if (!lua_checkstack(L, LUA_MINSTACK)) return 1;
+  lua_pushcfunction(L, api_failed);
+  lua_pushvalue(L, 1);
+  entry_pcall(L, 1, 0);
+  lua_settop(L, 1);
+  return 1;
+}
+
+
 int cprof_export (lua_State *L, const char *format, const char *path) {
   ApiFile a = {"export", format, path};
   return api_callunseen(L, api_file, &a);

@@ -121,6 +121,7 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
     f = h->top;
   }
   hot_charge(h, hot_now(h));
+  hot_ended(h, LUA_HOOKCALL);
   n = cast(Node *, zone->node);
   if (unlikely(zone->parent != f->node || zone->epoch != h->epoch)) {
     n = czone_node(h, f->node, zone);

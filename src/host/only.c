@@ -754,7 +754,8 @@ static void only_addcore (lua_State *L) {
 static void only_addabsent (lua_State *L) {
   static const char *const names[] = {
     "report", "annotate", "snapshot", "view", "load", "export", "listen",
-    "calibrate", "dump_recent", "wrap", NULL
+    "calibrate", "dump_recent", "dump_on_error",
+    "wrap", NULL
   };
   int i;
   for (i = 0; names[i] != NULL; i++) {

@@ -11,6 +11,7 @@
 #include "lua/lnodes.h"
 #include "lua/ltable.h"
 #include "lua/parts.h"
+#include "profile/replay.h"
 #include "profile/rest.h"
 #include "system/system.h"
 
@@ -33,6 +34,16 @@ static AxisData *laxis_new (lua_State *L, const AxisData *d) {
   to->chunk = (AxisChunk *)(void *)(to + 1);
   to->place = (AxisPlace *)(void *)(to->chunk + d->chunks);
   return to;
+}
+
+
+/* Pushes an axis of the events that the recording keeps. */
+static void laxis_replay (lua_State *L, const Recording *r, const Snapshot *s,
+                          const Memory *m) {
+  Replay p;
+  AxisData d;
+  replay_make(&p, &d, m, r, s);
+  replay_copy(&p, laxis_new(L, &d));
 }
 
 
@@ -69,9 +80,14 @@ static void laxis_complete (lua_State *L, AxisData *d, const Recording *r,
 }
 
 
-void laxis_push (lua_State *L, const Recording *r, const Snapshot *s) {
+void laxis_push (lua_State *L, const Recording *r, const Snapshot *s,
+                 const Memory *m) {
   double tick = clock_rate(s->scale);
   AxisData d, *to;
+  if (r->ring.oldest != NULL) {
+    laxis_replay(L, r, s, m);
+    return;
+  }
   if (r->axis.step == 0 || r->figures->slices.lost) {
     lua_pushnil(L);
     return;

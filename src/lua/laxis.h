@@ -15,7 +15,8 @@
 ** Pushes the time axis of a recording of which 's' is a snapshot; nil: it has
 ** none.
 */
-CPROF_I void laxis_push (lua_State *L, const Recording *r, const Snapshot *s);
+CPROF_I void laxis_push (lua_State *L, const Recording *r, const Snapshot *s,
+                         const Memory *m);
 
 /* Pushes what an axis has after 'from', as one of its own: see 'range_cut'. */
 CPROF_I void laxis_pushcut (lua_State *L, const AxisData *d, double from,

@@ -173,19 +173,19 @@ static void options_elapsed (lua_State *L) {
 /* }====================================================== */
 
 
-static lua_Integer options_integer (lua_State *L, const char *name) {
-  lua_Integer n;
+static lua_Number options_number (lua_State *L, const char *name) {
+  lua_Number n;
   lua_getfield(L, 1, name);
-  n = luaL_checkinteger(L, -1);
+  n = luaL_optnumber(L, -1, 0);
   lua_pop(L, 1);
   return n;
 }
 
 
-static lua_Number options_number (lua_State *L, const char *name) {
-  lua_Number n;
+static lua_Integer options_integer (lua_State *L, const char *name) {
+  lua_Integer n;
   lua_getfield(L, 1, name);
-  n = luaL_optnumber(L, -1, 0);
+  n = luaL_checkinteger(L, -1);
   lua_pop(L, 1);
   return n;
 }
@@ -202,6 +202,7 @@ void loptions_mode (lua_State *L, Options *o) {
   o->callsites = ltable_flag(L, 1, "callsites");
   o->distribution = ltable_flag(L, 1, "distribution");
   o->tasks = ltable_flag(L, 1, "tasks");
+  o->keep_last = options_number(L, "keep_last") * 1e9;
   o->foldat = (uint32_t)options_integer(L, "fold_at");
   if (ltable_flag(L, 1, "lines_of")) o->include_lines = options_includelines;
 }
@@ -210,7 +211,7 @@ void loptions_mode (lua_State *L, Options *o) {
 void loptions_read (lua_State *L, Options *o) {
   loptions_mode(L, o);
   if (o->mode == MODE_SAMPLE) o->rate = (uint32_t)options_integer(L, "rate");
-  o->keep_last = options_number(L, "keep_last") * 1e9;
+  o->budget_call = options_number(L, "slow_call") * 1e9;
   o->memory = ltable_flag(L, 1, "memory");
   o->live = (uint64_t)options_integer(L, "live");
   o->memory_interval = (uint64_t)options_integer(L, "memory_interval");

@@ -252,7 +252,7 @@ void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
   snapshot_pushsources(L, r);
   if (frames != NULL) lhistory_push(L, &a->memory, frames, &s);
   else lua_pushnil(L);
-  laxis_push(L, r, &s);
+  laxis_push(L, r, &s, &a->memory);
   ltasks_push(L, r, &s);
   lloops_push(L, r, &s);
   arena_free(a);

@@ -489,7 +489,7 @@ static void range_tree (Ranging *g, Merge *m) {
   const uint8_t *needed = range_needed(g);
   uint32_t *to = memory_newzeroed(g->memory, uint32_t, nodes->count), i;
   RangePart upto = ZEROS;
-  int64_t run = 0, wait = 0;
+  int64_t run = 0, wait = 0, own = 0;
   for (i = 0; i < nodes->count; i++) {
     const ProfileNode *from = &nodes->list[i];
     int64_t ran = run, waited = wait;
@@ -506,13 +506,16 @@ static void range_tree (Ranging *g, Merge *m) {
     if (g->own != NULL) {
       n->calls += g->of[i].samples;
       n->raw += run - ran + wait - waited + (int64_t)(g->own[i] + 0.5);
+      if (i != NODE_OVERHEAD) own += (int64_t)(g->own[i] + 0.5);
     }
     else n->raw += g->of[i].samples;
     n->wait += wait - waited;
     n->self += run - ran + wait - waited;
   }
   merge_node(m, to[NODE_OVERHEAD])->self = g->overhead;
-  if (g->own != NULL) merge_node(m, to[NODE_OVERHEAD])->raw = g->overhead;
+  if (g->own != NULL)  /* without what is in 'raw' of the other nodes */
+    merge_node(m, to[NODE_OVERHEAD])->raw = g->overhead > own
+                                          ? g->overhead - own : 0;
   g->to = to;
 }
 

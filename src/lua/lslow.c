@@ -8,7 +8,9 @@
 
 #include "follow/hot.h"
 #include "lua/entry.h"
+#include "lua/lfunction.h"
 #include "lua/ltable.h"
+#include "lua/parts.h"
 
 
 /* address: key in the registry, of the function */
@@ -35,11 +37,11 @@ void lslow_options (lua_State *L) {
 }
 
 
-/* The recorder, if it takes samples now, and something has a budget. */
+/* The recorder, if it keeps the last seconds, and something has a budget. */
 static Recorder *slow_recorder (lua_State *L, uint64_t budget) {
   Recorder *r = budget > 0 ? recorder_get(L) : NULL;
   return r != NULL && r->state == STATE_RUNNING && !r->callback &&
-         recorder_samples(r) ? r : NULL;
+         (recorder_samples(r) || r->hot->ring != NULL) ? r : NULL;
 }
 
 
@@ -137,3 +139,53 @@ void lslow_frame (lua_State *L, const char *name, uint32_t loop) {
     slow_end(L, r, c, m, budget, 0, name);
   slow_mark(c, r, m);
 }
+
+
+#if CPROF_WHOLE
+
+/*
+** -> { function, ns, ns since the recording began; function, ... }: the calls
+** that took longer than the least budget, since the last time that this was
+** asked
+*/
+static int slow_calls (lua_State *L) {
+  Recorder *r = lstate_recorder(L);
+  lua_Integer at = 0;
+  uint32_t n = r->lates, i;
+  Scale s;
+  lua_createtable(L, (int)n * 3, 0);
+  if (n == 0) return 1;
+  s = clock_scale(&r->recording.clock, 0);
+  for (i = 0; i < n; i++) {
+    const LateCall *late = &r->late[i];
+    const Functions *fs = &r->recording.functions;
+    lfunction_push(L, fs, functions_at(fs, late->func));
+    ltable_setinteger(L, "key", late->func);
+    lua_rawseti(L, -2, ++at);
+    ltable_put(L, &at, (lua_Integer)clock_ns(s, late->took));
+    ltable_put(L, &at, (lua_Integer)clock_ns(s, late->ended));
+  }
+  return 1;
+}
+
+
+/* -> ns since the recording began; nil: nothing is being recorded */
+static int slow_now (lua_State *L) {
+  const Recorder *r = recorder_get(L);
+  if (r == NULL || r->state == STATE_STOPPED) return 0;
+  lua_pushinteger(L, (lua_Integer)clock_ns(r->hot->scale,
+                     hot_now(r->hot) - r->recording.figures->begun));
+  return 1;
+}
+
+
+void lslow_open (lua_State *L) {
+  static const luaL_Reg list[] = {
+    {"slow_calls", slow_calls},
+    {"slow_now", slow_now},
+    {NULL, NULL}
+  };
+  luaL_setfuncs(L, list, 0);
+}
+
+#endif

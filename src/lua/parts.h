@@ -31,6 +31,7 @@ CPROF_I void lprofile_open (lua_State *L);
 CPROF_I void lrebuild_open (lua_State *L);
 CPROF_I void lremote_open (lua_State *L);
 CPROF_I void lsave_open (lua_State *L);
+CPROF_I void lslow_open (lua_State *L);
 #endif
 
 /*

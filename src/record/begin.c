@@ -31,6 +31,7 @@ void begin_free (Recorder *r) {
   r->recording.clock = clock;
   r->store = NULL;
   r->cache = NULL;
+  r->hot->ring = NULL;
   r->current = r->resumed = NULL;
   r->started = 0;
 }
@@ -71,6 +72,7 @@ static void begin_hot (Recorder *r, const Options *o) {
   h->counting.ticks = 0;
   begin_lines(h, o);
   h->trace = o->mode == MODE_TRACE;
+  h->ring = NULL;
   h->callee = r->cache->callee;
   h->child = r->cache->child;
   h->tree = &r->recording.tree;
@@ -100,13 +102,16 @@ static void begin_distribution (Recorder *r, const Options *o) {
   rate = clock_rate(h->scale);
   h->eventcost = (uint64_t)(o->mean_ns / rate * (1 << CALLTIME_SHIFT));
   h->leafcost = (uint64_t)(int64_t)(o->leaf_ns / rate);
+  h->budget = o->budget_call > 0 ? (uint64_t)(o->budget_call / rate)
+                                 : UINT64_MAX;
+  r->lates = 0;
 }
 
 
 /* To be called once the figures are clear. */
 static void begin_slices (Recorder *r) {
   Mode mode = r->recording.mode;
-  if (mode == MODE_CALL || mode == MODE_LINE)
+  if ((mode == MODE_CALL || mode == MODE_LINE) && r->hot->ring == NULL)
     r->hot->slice = slicing_begin(&r->recording, clock_rate(r->hot->scale));
 }
 
@@ -115,6 +120,16 @@ static void begin_axis (Recorder *r) {
   if (r->recording.mode == MODE_SAMPLE)
     axis_pace(&r->recording.axis, 1e9 / r->options.rate,
               clock_rate(r->hot->scale), r->options.keep_last);
+}
+
+
+/* 0: out of memory */
+static int begin_ring (Recorder *r, const Options *o) {
+  Ring *g = &r->recording.ring;
+  ring_init(g, &r->recording.memory);
+  if (!CPROF_WHOLE || o->mode != MODE_CALL || o->keep_last <= 0) return 1;
+  r->hot->ring = g;
+  return ring_begin(g, (uint64_t)(o->keep_last / clock_rate(r->hot->scale)));
 }
 
 
@@ -208,6 +223,7 @@ int begin_recording (Recorder *r, lua_State *L, const Options *o) {
   begin_hot(r, o);
   begin_distribution(r, o);
   begin_axis(r);
+  if (!begin_ring(r, o)) return 0;
   interval_begin(r);
   if (!begin_clear(r)) return 0;
   if (r->store != NULL && !begin_store(r)) return 0;
@@ -243,6 +259,7 @@ int begin_clear (Recorder *r) {
   tally_clear(&x->waits);
   tally_clear(&x->spots);
   axis_clear(&x->axis);
+  ring_clear(&x->ring);
   slices_clear(&x->slices);
   begin_slices(r);
   loops_clear(&x->loops);

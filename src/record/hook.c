@@ -203,6 +203,8 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
     }
     entry = &c->entry;
   }
+  else
+    hot_ended(h, RING_OTHER);
   if (unlikely(f == h->limit)) {
     if (!shadow_room(h)) {
       recorder_nomemory(h->recorder);
@@ -526,6 +528,7 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   x->tree.overhead->self += extra;
   h->last += extra;
   h->since += extra;
+  if (hot_ring(h) != NULL) hot_keep(h, x->tree.overhead, RING_OTHER, extra);
 }
 
 /* }====================================================== */
@@ -606,6 +609,7 @@ static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   }
   if (ar->event == LUA_HOOKLINE) hot_chargeline(h, now);
   else hot_charge(h, now);
+  hot_ended(h, (unsigned)ar->event);
   now = h->last;
   if (likely(--h->countdown != 0)) hook_anyevent(h, L, ar);
   else if (switched) {  /* its cost is not typical: it is not timed */
@@ -632,12 +636,15 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
 
 /*
 ** Sets '*now' to the current time, and charges the time since the last event.
-** 0: that is a gap, or the clock was set back, and nothing is charged.
+** 0: that is a gap, or the clock was set back, or the ring has to begin another
+** block, and nothing is charged.
 */
-static INLINE int hook_charge (Hot *h, uint64_t *now, int line, int how) {
+static INLINE int hook_charge (Hot *h, const lua_Debug *ar, uint64_t *now,
+                               int line, int how) {
   const Frame *f = h->top;
   uint64_t t = *now = platform_ticks(), passed = t - h->last;
   if (unlikely(passed > h->gap)) return 0;
+  if (how & HOW_RING && unlikely(!ring_fits(h->ring, passed))) return 0;
   h->last = t;
   if (how & HOW_LINES) f->line.at->self += passed;
   if (line) return 1;
@@ -646,13 +653,15 @@ static INLINE int hook_charge (Hot *h, uint64_t *now, int line, int how) {
     h->since = t;
   }
   f->node->self += passed;
+  if (how & HOW_RING)
+    ring_put(h->ring, f->node->id, (unsigned)ar->event, passed);
   return 1;
 }
 
 
 /* Does this way of recording have fast paths of calls and switches? */
 #define IS_FAST(way) \
-	(((way) & ~(HOW_LINES | HOW_DISTRIBUTION)) == HOW_DIRECT)
+	(((way) & ~(HOW_LINES | HOW_DISTRIBUTION | HOW_RING)) == HOW_DIRECT)
 
 /*
 ** Makes an event function for a way of recording. About half of all events are
@@ -691,7 +700,7 @@ static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
   Stack *to = IS_FAST(way) && h->how == (way) ? coroutine_known(h, L, ar) \
                                               : NULL; \
   uint64_t now; \
-  if (to == NULL || !hook_charge(h, &now, 0, way)) hook_slow(L, ar); \
+  if (to == NULL || !hook_charge(h, ar, &now, 0, way)) hook_slow(L, ar); \
   else { \
     coroutine_go(h, to, (way) & HOW_DISTRIBUTION); \
     if (unlikely(--h->countdown == 0)) hook_schedule(h, L); \
@@ -703,13 +712,13 @@ static void name (lua_State *L, lua_Debug *ar) { \
   if (unlikely(h->L != L)) name##_switched(L, ar); \
   else if (unlikely(h->how != (way))) hook_slow(L, ar); \
   else if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) { \
-    if (unlikely(!hook_charge(h, &now, 1, way))) hook_slow(L, ar); \
+    if (unlikely(!hook_charge(h, ar, &now, 1, way))) hook_slow(L, ar); \
     else if (unlikely(--h->countdown == 0)) name##_timed(L, ar, now); \
     else hook_line(h, L, ar); \
   } \
   else if ((way) & HOW_LINES && unlikely(ar->event == LUA_HOOKCOUNT)) \
     hook_count(L, ar); \
-  else if (unlikely(!hook_charge(h, &now, 0, way))) hook_slow(L, ar); \
+  else if (unlikely(!hook_charge(h, ar, &now, 0, way))) hook_slow(L, ar); \
   else if (unlikely(--h->countdown == 0)) name##_timed(L, ar, now); \
   else name##_flow(h, L, ar); \
 }
@@ -726,6 +735,12 @@ EVENT_FUNCTION(hook_times, HOW_DISTRIBUTION)
 EVENT_FUNCTION(hook_linetimes, HOW_LINES | HOW_DISTRIBUTION)
 EVENT_FUNCTION(hook_timesdirect, HOW_DIRECT | HOW_DISTRIBUTION)
 EVENT_FUNCTION(hook_linetimesdirect, HOW_DIRECT | HOW_LINES | HOW_DISTRIBUTION)
+
+#if CPROF_WHOLE
+EVENT_FUNCTION(hook_keptdirect, HOW_DIRECT | HOW_RING)
+EVENT_FUNCTION(hook_keptframesdirect, HOW_DIRECT | HOW_FRAMES | HOW_RING)
+EVENT_FUNCTION(hook_kepttimesdirect, HOW_DIRECT | HOW_DISTRIBUTION | HOW_RING)
+#endif
 
 
 /*
@@ -843,6 +858,11 @@ const Hooks *hook_functions (void) {
       {HOW_DIRECT | HOW_FRAMES, hook_framesdirect},
       {HOW_DIRECT | HOW_DISTRIBUTION, hook_timesdirect},
       {HOW_DIRECT | HOW_LINES | HOW_DISTRIBUTION, hook_linetimesdirect},
+#if CPROF_WHOLE
+      {HOW_DIRECT | HOW_RING, hook_keptdirect},
+      {HOW_DIRECT | HOW_FRAMES | HOW_RING, hook_keptframesdirect},
+      {HOW_DIRECT | HOW_DISTRIBUTION | HOW_RING, hook_kepttimesdirect},
+#endif
       {HOW_DISTRIBUTION, hook_times},
       {HOW_LINES | HOW_DISTRIBUTION, hook_linetimes},
       {HOW_LINES, hook_lines}, {HOW_FOLD, hook_folded},

@@ -89,6 +89,10 @@ static int hostframe_zone (Recorder *r, Frame *top) {
   if (n == NULL || !frames_touch(&r->frames, n)) return 0;
   n->calls++;
   n->self += now - h->last;
+  if (hot_ring(h) != NULL) {
+    hot_keep(h, top->node, LUA_HOOKCALL, 0);
+    hot_keep(h, n, LUA_HOOKRET, now - h->last);
+  }
   hot_settime(h, now);
   return 1;
 }

@@ -27,6 +27,7 @@ void interval_end (Recorder *r, lua_State *L) {
   recorder_mute(r);
   r->options.elapsed(L);
   recorder_unmute(r);
+  r->lates = 0;
 }
 
 

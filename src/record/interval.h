@@ -1,6 +1,7 @@
 /*
 ** Intervals: when an interval is over, 'elapsed' of the options is called
-** after the next event. It may end the recording, and begin another one.
+** after the next event. It may end the recording, and begin another one. A call
+** that took longer than the budget (follow/calltime.h) ends an interval, too.
 */
 
 #ifndef interval_h

@@ -120,6 +120,8 @@ ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
   if (r->hot->distribution && r->state == STATE_RUNNING && s == r->current)
     calltime_enter(r->hot, s->limit, f);
   if (s->counted) node_activate(n);
+  if (r->state == STATE_RUNNING && s == r->current)
+    hot_ended(r->hot, LUA_HOOKCALL);
   s->top = f + 1;
   zone_finish(r, L, s);
   if (zone_traced(r, s)) {

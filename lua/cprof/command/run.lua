@@ -62,13 +62,14 @@ run.options = {
     "shares of the time, also of lines, at hardly any cost, but no calls. " ..
     "(default: off; RATE defaults to 1000)", type = "integer", min = 1,
     max = specs.rate.max },
-  { "--keep-last SECONDS", "With --sample, keep only the last SECONDS, and " ..
-    "write them into FILE at the end; with %t or %n in FILE, also when the " ..
-    "program calls dump_recent. (default: all)", of = specs },
+  { "--keep-last SECONDS", "Keep only the last SECONDS, with each call on " ..
+    "a time axis (with --sample: each sample), and write them into FILE at " ..
+    "the end; with %t or %n in FILE, also when the program calls " ..
+    "dump_recent. (default: all)", of = specs },
   { "--on-slow NAME=TIME", "With --keep-last, also write the last seconds " ..
-    "when a zone NAME of the program takes longer than TIME (200ms, 1.5s), " ..
-    "at most once a minute.", read = budget, must = "NAME=TIME (handle=200ms)",
-    many = true },
+    "when a zone NAME of the program or, without --sample, a function NAME " ..
+    "takes longer than TIME (200ms, 1.5s), at most once a minute.",
+    read = budget, must = "NAME=TIME (handle=200ms)", many = true },
   { "--memory[=live|all]", "Count allocations by function and line. live: " ..
     "also estimate the bytes in use, from samples; all: count them exactly. " ..
     "Implies --lines, unless --count, --sample or --trace is given, and, " ..
@@ -217,9 +218,7 @@ end
 -- the option 'on_slow'; checks what --keep-last and --on-slow need
 local function budgets(parsed, fail)
   local named = parsed.output and parsed.output:find "%%[tn]"
-  if parsed.keep_last and not parsed.sample then
-    fail "--keep-last needs --sample"
-  elseif #parsed.on_slow == 0 then return nil
+  if #parsed.on_slow == 0 then return nil
   elseif not parsed.keep_last then fail "--on-slow needs --keep-last"
   elseif not named or parsed.format then
     fail "--on-slow needs -o FILE with %t or %n in its name, and no --format"
@@ -261,6 +260,11 @@ local function start_options(parsed, fail)
   for _, pattern in ipairs(modes[1] == "count" and counted or
     parsed.lines) do
     if pattern ~= "" then patterns[#patterns + 1] = pattern end
+  end
+  if parsed.keep_last and modes[1] and modes[1] ~= "sample" then
+    fail(("--keep-last cannot be combined with --%s"):format(parsed.memory and
+      "memory" or #parsed.lines > 0 and "lines" or parsed.trace and "trace" or
+      #parsed.coverage > 0 and "coverage" or "count"))
   end
   local timed = modes[1] == nil or modes[1] == "line"
   return {

@@ -1,8 +1,11 @@
--- Trace events: the call tree as nested slices, which are complete events. A
--- slice is as long as all calls of its node together, so its place does not
--- say when the calls happened. Nodes without time are left out: readers could
--- not tell which slice they are in.
+-- Trace events. If the calls are known one by one, they are events of their
+-- beginning and their end, as mode "trace" writes them. If not, the call tree
+-- becomes nested slices, which are complete events. A slice is as long as all
+-- calls of its node together, so its place does not say when the calls
+-- happened. Nodes without time are left out: readers could not tell which slice
+-- they are in.
 
+local of_calls = require "cprof.profile.calls"
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local text = require "cprof.encoding.quote"
@@ -33,6 +36,21 @@ local function heads(p)
   return out
 end
 
+-- one by one; `known` is where they are
+local function each_call(known, out)
+  local begin, finish = {}, {}
+  for i, f in ipairs(known.of.functions) do
+    begin[i] = (',\n{"name":%s,"ph":"B","ts":'):format(text(f.title))
+    finish[i] = (',\n{"name":%s,"ph":"E","ts":'):format(text(f.title))
+  end
+  local function put(events)
+    return function(func, at)
+      out(events[func] .. stamp(at // 1 | 0) .. ',"pid":1,"tid":1}')
+    end
+  end
+  of_calls.each(known, put(begin), put(finish))
+end
+
 local tail <const> =
   '%s%s,"dur":%s,"args":{"%s":%d,"self_ns":%d%s}}'
 
@@ -54,15 +72,22 @@ end
 
 ---@param p cprof.Profile
 ---@param out fun(s: string)
-function chrome.write(p, out)
+---@param whole cprof.Profile  before nodes were added up
+function chrome.write(p, out, whole)
+  local known = of_calls.of(whole)
   out '{"displayTimeUnit":"ns",'
   out(('"otherData":{"exporter":%s,"clock":"%s","comments":%s},\n')
     :format(text("cprof@" .. p.meta.cprof_version), p.meta.clock,
     text(table.concat(encode.comments(p), "; "))))
   out '"traceEvents":[\n'
   out(metadata("process_name", text(encode.program(p))) .. ",\n")
-  out(metadata("thread_name", '"all calls, added up"'))
-  slices(p, out)
+  if known then
+    out(metadata("thread_name", '"Lua"'))
+    each_call(known, out)
+  else
+    out(metadata("thread_name", '"all calls, added up"'))
+    slices(p, out)
+  end
   out "\n]}\n"
 end
 

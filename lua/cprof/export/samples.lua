@@ -128,9 +128,10 @@ end
 -- The stack of each place; false: it is not part of the profile.
 local function of_places(p, paths, axis, stacks)
   local places, out = core.axis_places(axis), {}
+  local overhead = core.overhead(paths.of.nodes)
   local lines_of = axes.lines(paths.of, 1000000)
   for i = 1, #places, 2 do
-    local id = paths.node[places[i]]
+    local id = places[i] ~= overhead and paths.node[places[i]]
     -- what was added up has no line
     local func = id and p.origin[select(2, core.node(p.nodes, id))]
     local _, own = core.node(paths.of.nodes, places[i])
@@ -140,6 +141,9 @@ local function of_places(p, paths, axis, stacks)
   end
   return out
 end
+
+-- ns of the shortest time within which events are added up
+local least_slot <const> = 256
 
 -- Adds up samples that come one after the other, or within `slot` ns, and have
 -- one stack. nil: there are more than `most`.
@@ -227,7 +231,7 @@ end
 ---@return cprof.Samples?
 function samples.by_time(p, paths, stacks)
   local axis, origin = profile.axis(paths.of), paths.origin
-  if not axis or not paths.of.samples or p.recorded then return nil end
+  if not axis or axes.sliced(axis) or p.recorded then return nil end
   local stack_of = of_places(p, paths, axis, stacks)
   local from = origin and origin.from or core.axis_begins(axis)
   local to = origin and origin.to or math.huge
@@ -235,13 +239,14 @@ function samples.by_time(p, paths, stacks)
     each_of(axis, stack_of, from, to, 1))
   local function each() return each_of(axis, stack_of, from, to, factor) end
   local _, mean = core.axis_scale(axis)
-  local out, slot = gather(each(), new(0), from, samples.most), mean * 2
+  local out = gather(each(), new(0), from, samples.most)
+  local slot = math.max(mean * 2, least_slot)
   while not out do
     -- even the longest slot may have more stacks than `samples.most`
     local most = slot < paths.of.meta.wall_ns and samples.most or math.huge
     out, slot = gather(each(), new(slot), from, most), slot * 2
   end
-  out.mean = mean
+  out.mean = mean > 0 and mean or nil
   stretches(out, each())
   return out
 end

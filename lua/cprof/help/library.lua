@@ -21,6 +21,7 @@ print(profiler.report())
 | `annotate(source, options)` | a source with figures beside each line, as a string |
 | `snapshot()` | the *profile*: what was recorded so far, as data |
 | `dump_recent(path, reason)` | with the option `keep_last`: writes the last seconds into a file. The header of its reports has the reason. Returns the path of the file, or `nil` and a message. Without `path`, the option `file` names the file |
+| `dump_on_error(handler)` | a message handler for `xpcall`, which writes the last seconds, as `dump_recent` does, with the error as the reason. It returns what `handler` returns or, without one, the error as it is. Writes at most one file in `dump_every` seconds. Does nothing if nothing is being recorded with `keep_last` and `file` |
 | `load(path)` | the profile that a file holds; `nil` and a message if it is not a profile |
 | `enter(name, …)`, `leave(name)` | begin and end a zone: a part of a function, measured like a function. Further arguments become part of its name |
 | `local z <close> = zone(name, …)` | a zone that ends with the block |

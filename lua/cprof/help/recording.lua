@@ -24,12 +24,12 @@ return {
 | `file` | none | records into this file, not memory; in its name, `%p` becomes the process ID, `%t` the time in UTC (`20261122T065108Z`), and `%n` a number that counts the files of this process; its forked children go on counting |
 | `every` | none | after so many seconds, cprof completes the file and begins another; the name needs `%t` or `%n` |
 | `keep` | all | with `every`: how many of the recording's newest files to keep |
-| `keep_last` | none | mode `"sample"`: how many of the last seconds `dump_recent` writes into a file ([Sampling](#sampling)). Recording is then in memory, and `file` is the name of such files, with `%t` or `%n` |
-| `on_slow` | none | with `keep_last` and `file`: `{ [NAME] = SECONDS }` writes the last seconds when a zone of this name takes longer; the zone must be one of `zone` or `wrap` |
+| `keep_last` | none | modes `"call"` and `"sample"`: how many of the last seconds `dump_recent` writes into a file, in mode `"call"` with each call ([Sampling](#sampling)). Recording is then in memory, and `file` is the name of such files, with `%t` or `%n` |
+| `on_slow` | none | with `keep_last` and `file`: `{ [NAME] = SECONDS }` writes the last seconds when a zone of this name takes longer (in mode `"sample"`, one of `zone` or `wrap`) or, in mode `"call"`, a function; turns `distribution` on there |
 | `dump_every` | `60` | with `on_slow` or `slow_frames`: the least number of seconds from one such file to the next |
 | `trace` | standard error | mode `"trace"`: the path to write to, or a function. A path that ends in `.json` gets trace events for Perfetto and `chrome://tracing`; another path gets text, indented up to 40 levels (deeper lines begin with their level). A function is called with `"enter"` or `"leave"`, depth, title, ns since the start and, for `"leave"`, the duration in ns |
 | `history` | `128` | the number of last frames that keep each function's times in memory; `"full"`: 128, with all their nodes |
-| `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: keeps the last 32 frames over budget with all their nodes. In mode `"sample"`, with `keep_last` and `file`: writes the last seconds when a frame takes longer than the budget |
+| `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: keeps the last 32 frames over budget with all their nodes. With `keep_last` and `file`: also writes the last seconds when a frame takes longer than the budget |
 | `compensate` | `true` | `false`: overhead stays in the times |
 
 **Releases of Lua.** A build is for one minor version of Lua, and says so when another loads it. Line hooks of Lua up to 5.4.3 have faults: some programs fail only in mode `"line"`, and in Lua 5.4.0 and 5.4.1, finalizers (`__gc`) without debug information crash it. Other modes use no line hooks.

@@ -70,35 +70,44 @@ profiler.start { mode = "sample", keep_last = 10, file = "slow-%t-%n.cprof" }
 profiler.dump_recent(nil, "request 4711 took 2 s")
 ```
 
-Zones and frames can do that by themselves:
+In mode `"call"` (without `mode`), the file has not samples but each call of these seconds, with its beginning and its end. Recording then costs about a tenth more than mode `"call"` alone.
+
+Zones, frames and, in mode `"call"`, functions can do that by themselves:
 
 ```lua
-profiler.start { mode = "sample", keep_last = 10, file = "slow-%t-%n.cprof",
+profiler.start { keep_last = 10, file = "slow-%t-%n.cprof",
   on_slow = { ["Server:handle"] = 0.2 }, slow_frames = { budget_ms = 50 } }
-Server.handle = profiler.wrap("Server:handle", Server.handle)
 ```
 
-cprof then writes a file when a zone `Server:handle` took longer than 0.2 s, or when the time from one `frame` to the next was longer than 50 ms. It writes at most one file in `dump_every` seconds (60).
+cprof then writes a file when a call of the function `Server:handle`, or a zone of this name, took longer than 0.2 s, or when the time from one `frame` to the next was longer than 50 ms. It writes at most one file in `dump_every` seconds (60).
 
-- A zone with arguments has the budget of its name. A frame with a name has the budget that `on_slow` gives to that name, else that of `slow_frames`. Times are those of the recording's clock, and include pauses.
-- cprof writes the file where the zone or frame ends, even if an error ends it, and outside of all hooks. Zones around it do not count the time that writing takes. If the file cannot be written, one line on standard error says so.
-- In this mode, zones of `enter` and `leave`, and zones in C, have no budgets. Functions have none, either: put a zone around them.
+- The name of a function is the one in reports, without its place. A zone with arguments has the budget of its name. A frame with a name has the budget that `on_slow` gives to that name, else that of `slow_frames`.
+- In mode `"call"`, the time of a call or zone is the one in reports: without overhead, pauses, other programs, and the time that its coroutine was suspended. Of recursion, the outermost call counts. A call that ends with a tail call ends there: the function that it calls has the rest of the time.
+- In mode `"sample"`, and for frames, times are those of the recording's clock, and include pauses. Functions have no budgets, and neither have zones of `enter` and `leave`, nor zones in C: put a zone of `zone` or `wrap` around them.
+- cprof writes the file where the zone or frame ends, even if an error ends it; for a call in mode `"call"`, right after it. Zones and functions around it do not count the time that writing takes. If the file cannot be written, one line on standard error says so.
+
+An error can do it, too. Give `xpcall` a handler of cprof's; it gets the error, writes the file, and passes the error on unchanged:
+
+```lua
+xpcall(handle, profiler.dump_on_error(debug.traceback), request)
+```
 
 For a whole program:
 
 ```sh
-cprof run --sample --keep-last 10 --on-slow Server:handle=200ms -o slow-%t-%n.cprof server.lua
+cprof run --keep-last 10 --on-slow Server:handle=200ms -o slow-%t-%n.cprof server.lua
 ```
 
 This command also writes the last seconds when the program ends, even by an error. The report at the end is about them. The recording is in memory: if a signal kills the program, only the files that were written before remain.
 
-`dump_recent` writes what was sampled in the last 10 seconds, with its time axis. Until then, nothing is written.
+`dump_recent` writes what was recorded in the last 10 seconds, with its time axis. Until then, nothing is written.
 
-- The file opens in every command, and the header of its reports has the reason.
-- The call itself writes the file, which takes some milliseconds. They are not part of the recording. Recording goes on, and loses nothing.
-- The time axis takes at most 8 bytes per sample of these seconds, and 32 KB. If samples need more, the file has fewer seconds, and says how many.
+- The file opens in every command, and the header of its reports has the reason. A file with calls is a trace, too: `cprof export --format=chrome` writes it for Perfetto, `--format=firefox` for Firefox's profiler, and the page shows its calls on a time axis. A resumed coroutine is below the function that resumed it.
+- The call itself writes the file, which takes some milliseconds, for a million calls 100 ms. They are not part of the recording. Recording goes on, and loses nothing.
+- The time axis takes at most 8 bytes per sample of these seconds, and 32 KB. A call takes 16 bytes, and all calls at most 64 MB. If more is needed, the file has fewer seconds, and says how many.
 - The call tree grows with what ran since the start, up to `max_nodes`.
-- Other modes refuse `keep_last`.
+- Where recursion folds or `max_nodes` was reached, a trace shows calls of one node side by side.
+- Modes `"line"` and `"count"` refuse `keep_last`. Mode `"trace"` becomes mode `"call"` with it.
 
 **C functions** are sampled when they return. Until then, their time is in the row `(waiting, or in a C function)`. If a signal ends the program, the time stays there.
 

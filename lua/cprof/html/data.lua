@@ -335,9 +335,10 @@ end
 
 -- the calls of a trace; functions that the profile does not know get rows
 local function trace_of(p, rows, more, trees)
-  if not p.trace then return nil end
+  local trace = p.trace or traced.recorded(p)
+  if not trace then return nil end
   local find = finder(rows, more)
-  return traced.of(p.trace, find "(root)", find, trees)
+  return traced.of(trace, find "(root)", find, trees)
 end
 
 ---The header and the trees of a page.

@@ -67,6 +67,10 @@ local function slices_of(p, places, nodes, all)
   return pack.columns { of, kind, number }
 end
 
+-- The most events, if each has its own time, of which the page has ranges of
+-- time. The trace still shows the longest calls.
+local most_events <const> = 1000000
+
 -- the most stretches that the page lists
 local most <const> = 40
 
@@ -97,11 +101,17 @@ end
 ---@return table?
 function moments.of(p, whole, index, all, trees)
   local axis = profile.axis(whole)
+  if axis and not whole.samples and not axes.sliced(axis) and
+     select(2, core.axis_column(axis, "passed")) > most_events then
+    return nil
+  end
   local nodes = axis and p.measure.whole == whole.measure.whole and
     nodes_of(p, whole, index, all)
   if not nodes then return nil end
   local out, named = { wall = whole.meta.wall_ns }, {}
   out.step, out.mean, out.unit, out.slice = core.axis_scale(axis)
+  -- cells of single events are as short as those of samples
+  if out.slice == 0 then out.slice = 20e6 end
   out.begins = core.axis_begins(axis)
   out.overhead = axes.overhead(whole.nodes)
   local function put(what, names, columns)

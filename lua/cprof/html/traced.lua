@@ -1,6 +1,8 @@
--- The calls of a trace, as mode "trace" has written it, for the page: the
--- longest calls of each coroutine, as a tree along a time axis.
+-- The calls of a trace, for the page: the longest calls of each coroutine, as a
+-- tree along a time axis. Mode "trace" has written them, or a recording with
+-- option `keep_last` has them on its time axis.
 
+local calls = require "cprof.profile.calls"
 local escape = require "cprof.encoding.escape"
 local format = require "cprof.text.format"
 local order = require "cprof.text.order"
@@ -193,6 +195,23 @@ function traced.read(path, limit, progress)
     return nil, ("%s has no calls that cprof run --trace=FILE.json wrote")
       :format(path)
   end
+  out.finish()
+  return out
+end
+
+---The calls that a recording has on its time axis; nil: it has none.
+---@param p cprof.Profile
+---@param limit? integer  calls
+---@return cprof.Traced?
+function traced.recorded(p, limit)
+  local known = calls.of(p)
+  if not known then return nil end
+  local out = collection(limit or traced.limit)
+  for i, f in ipairs(known.of.functions) do out.titles[i] = f.title end
+  calls.each(known, function(func, at)
+    out.enter(1, func, (at - known.from) // 1 | 0)
+  end, function(_, at) out.leave(1, (at - known.from) // 1 | 0) end)
+  if out.calls == 0 then return nil end
   out.finish()
   return out
 end

@@ -45,6 +45,14 @@ function axes.lines(p, unit)
   end
 end
 
+---Does an axis have slices, each of many calls? If not, it has each sample or,
+---of an exact recording with option `keep_last`, each event.
+---@param axis userdata
+---@return boolean
+function axes.sliced(axis)
+  return select(4, core.axis_scale(axis)) > 0
+end
+
 -- Returns a function for the numbers of a column, one after the other; nil at
 -- the end.
 local function numbers(bytes)
@@ -64,23 +72,25 @@ end
 
 ---Returns a function for the samples of a time axis, in the order of time: when
 ---the sample was taken, the ns before that it stands for, its place (0: pauses,
----or, if `waits`, others had the processor), and whether the thread waited.
----Figures are in ns and have fractions.
+---or, if `waits`, others had the processor), whether the thread waited, and as
+---how many samples it counts; of an exact recording, how many calls began with
+---it. Figures are in ns and have fractions.
 ---@param axis userdata
----@return fun(): number?, number, integer, boolean
+---@return fun(): number?, number, integer, boolean, integer
 function axes.each(axis)
   local step, mean, unit = core.axis_scale(axis)
   local passed = numbers((core.axis_column(axis, "passed")))
   local place = numbers((core.axis_column(axis, "place")))
   local above = numbers((core.axis_column(axis, "above")))
+  local samples = numbers((core.axis_column(axis, "samples")))
   local at = 0
   return function()
     local more = passed()
-    if not more then return nil, 0, 0, false end
+    if not more then return nil, 0, 0, false, 0 end
     at = at + more
     local where, n = place(), above()
     n = n & 1 == 0 and n >> 1 or -(n + 1 >> 1)
-    return at * step, mean + n * unit, where >> 1, where & 1 == 1
+    return at * step, mean + n * unit, where >> 1, where & 1 == 1, samples()
   end
 end
 

@@ -86,8 +86,8 @@ local within = later "cprof.count.within"
 ---@field program string?      the command line that ran
 ---@field folder string?       the current one when recording began
 ---@field axis_lost boolean  was the time axis given up?
----@field axis_begins_ns integer?  mode "sample": when earlier samples came is
----    lost; nil: it is known of all
+---@field axis_begins_ns integer?  when earlier samples or calls came is lost;
+---    nil: it is known of all
 ---@field range string?        of a range: "1.2s to 1.5s of 10s"
 ---@field labels string?       of a part under labels: which ones, and how much
 ---    of the recording it is: "endpoint=/login (12ms of 40ms)"

@@ -75,6 +75,7 @@ local function meta_of(p, from, to)
   end
   out.memory, out.distribution, out.tasks = false, false, false
   out.wall_ns = to - from
+  if out.mode ~= "sample" then out.clamped_ns = 0 end
   out.range = ("%s to %s of %s"):format(range.told(from), range.told(to),
     format.time(p.meta.wall_ns)) .. resolution(p)
   return out

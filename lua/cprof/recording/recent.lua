@@ -5,6 +5,7 @@ local core = require "cprof.core"
 local format = require "cprof.text.format"
 local filename = require "cprof.system.filename"
 local methods = require "cprof.sandbox.methods"
+local name = require "cprof.source.name"
 local profile = require "cprof.profile"
 local range = require "cprof.profile.range"
 
@@ -30,7 +31,9 @@ local second <const> = 1e9
 ---@param level integer  where the error is, as for error()
 ---@return cprof.Recent?
 function recent.take(o, level)
-  local slow = o.on_slow or o.mode == "sample" and o.slow_frames
+  -- in other modes, slow frames are kept also without files
+  local frames = o.slow_frames and (o.mode == "sample" or o.file)
+  local slow = o.on_slow or frames
   if not o.keep_last then
     if slow then
       error(("start: option '%s' needs option 'keep_last'%s"):format(
@@ -51,53 +54,106 @@ function recent.take(o, level)
   end
   local kept = { seconds = o.keep_last, file = o.file and
     filename.absolute(o.file, core.cwd()), budgets = o.on_slow or {},
-    every = o.dump_every, frame = o.slow_frames and
-    o.slow_frames.budget_ms / 1000 }
+    every = o.dump_every, frame = frames and
+    o.slow_frames.budget_ms / 1000 or nil }
   o.file = nil
   return kept
 end
 
--- the seconds that a zone may take; nil: as long as it likes
-local function budget_of(kept, zone)
-  if kept.budgets[zone] then return kept.budgets[zone] end
-  for name, budget in pairs(kept.budgets) do  -- without its arguments
-    if zone:sub(1, #name + 1) == name .. "(" then return budget end
+-- The seconds that a zone or function may take; nil: as long as it likes. The
+-- title of a zone may go on with its arguments, that of a function with its
+-- place.
+local function budget_of(kept, title)
+  if kept.budgets[title] then return kept.budgets[title] end
+  for named, budget in pairs(kept.budgets) do
+    if title:sub(1, #named) == named and title:find("^ ?%(", #named + 1) then
+      return budget
+    end
   end
 end
 
--- A zone or frame took `took` ns and ended at `now`, in ns since the recording
--- began. `name`: nil for a frame without one. Called outside of all hooks.
-local function ended(kept, name, took, now, frame)
-  local budget = name and budget_of(kept, name) or frame and kept.frame
-  if not budget or took <= budget * second or
-     kept.written and now - kept.written < kept.every * second then
-    return
-  end
+-- Writes the last seconds, `now` ns after the recording began, unless a file
+-- was written by itself a short time ago.
+local function write(kept, now, reason)
+  if kept.written and now - kept.written < kept.every * second then return end
   kept.written = now
-  local path, why = recent.write(kept, kept.snapshot(), nil,
-    ("%s took %s, over its budget of %s"):format(frame and (name and
-      "a frame of " .. name or "a frame") or name,
-      format.time(took), format.time(budget * second)))
+  local path, why = recent.write(kept, kept.snapshot(), nil, reason)
   if path or kept.failed then return end
   kept.failed = true
   stderr:write(("cprof: the last seconds cannot be written: %s\n"):format(
     why))
 end
 
+-- A zone, function or frame took `took` ns and ended at `now`, in ns since the
+-- recording began. `title`: nil for a frame without a name.
+local function ended(kept, title, took, now, frame)
+  local budget = title and budget_of(kept, title) or frame and kept.frame
+  if not budget or took <= budget * second then return end
+  write(kept, now, ("%s took %s, over its budget of %s"):format(frame and
+    (title and "a frame of " .. title or "a frame") or title,
+    format.time(took), format.time(budget * second)))
+end
+
+---Writes the last seconds because of an error. Nothing happens if nothing is
+---being recorded, or if the recording has no file.
+---@param kept? cprof.Recent
+---@param message any  what was raised
+function recent.failed(kept, message)
+  local now = kept and kept.file and core.slow_now()
+  if not now then return end
+  local text = type(message) == "string" and message:match "^[^\n]*" or
+    "an error that is a " .. type(message)
+  write(kept, now, "error: " .. text)
+end
+
+-- The title of a function, as reports have it; `known` has those that were
+-- asked for before.
+local function title_of(known, raw, folder)
+  local key = ("%s:%s:%d:%d:%d"):format(raw.source, raw.kind, raw.line,
+    raw.last_line, raw.key)
+  if not known[key] then
+    local names = profile.names(folder)
+    known[key] = name.title(raw, name.of(raw))
+    for i = 1, #names, 3 do
+      if names[i] == raw.key then known[key] = names[i + 2] end
+    end
+  end
+  return known[key]
+end
+
+-- Calls of functions or zones took long.
+local function calls_ended(kept, known, folder)
+  local calls = core.slow_calls()
+  for i = 1, #calls, 3 do
+    ended(kept, title_of(known, calls[i], folder), calls[i + 1], calls[i + 2])
+  end
+end
+
 ---Adds to the options for the core what it needs to tell of zones and frames
 ---that are slow.
 ---@param kept cprof.Recent
 ---@param given table
-function recent.prepare(kept, given)
+---@param folder? string  in other modes than "sample", where functions and
+---    zones are told of alike: the current one
+function recent.prepare(kept, given, folder)
   local least
   for _, budget in pairs(kept.budgets) do
     least = math.min(least or budget, budget)
   end
   if not least and not kept.frame then return end
   given.slow_zone, given.slow_frame = least, kept.frame
-  given.slow = function(name, took, now, frame)
+  if folder and least then
+    given.slow_zone, given.slow_call = nil, least
+    given.slow_frame = math.min(least, kept.frame or least)
+    local known = {}
+    given.elapsed = function()
+      local _ <close> = methods.borrow()
+      calls_ended(kept, known, folder)
+    end
+  end
+  given.slow = function(title, took, now, frame)
     local _ <close> = methods.borrow()
-    ended(kept, name, took, now, frame)
+    ended(kept, title, took, now, frame)
   end
 end
 
@@ -109,7 +165,7 @@ end
 function recent.check(kept, path, reason, level)
   if not kept then
     error('dump_recent: nothing was recorded with option \'keep_last\'; ' ..
-      'call start { mode = "sample", keep_last = SECONDS } first', level + 1)
+      "call start { keep_last = SECONDS } first", level + 1)
   elseif path == nil and not kept.file then
     error("dump_recent: name a file, or give start the option 'file'",
       level + 1)

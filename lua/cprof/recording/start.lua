@@ -68,10 +68,12 @@ local start = {}
 ---    %t: the time, %n: a running number
 ---@field every? number         seconds after which another file is begun
 ---@field keep? integer         number of these files to keep, the newest
----@field keep_last? number    mode "sample": seconds until a `dump_recent`
----    that it writes into a file; `file` is the pattern of such files
----@field on_slow? table<string, number>  with `keep_last`: seconds that zones
----    of a name may take; if one takes longer, the last seconds are written
+---@field keep_last? number    seconds until a `dump_recent` that it writes into
+---    a file; `file` is the pattern of such files. Modes "call", "trace" and
+---    "sample"
+---@field on_slow? table<string, number>  with `keep_last`: seconds that zones,
+---    and but in mode "sample" functions, of a name may take; if one takes
+---    longer, the last seconds are written
 ---@field dump_every? number   seconds from one such file to the next, at least
 ---@field compensate? boolean  false: overhead stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  keeps the last
@@ -101,8 +103,8 @@ start.options = {
   every = { type = "number", min = 0.01, max = 100000000 },
   keep = { type = "integer", min = 1, max = 1000000 },
   keep_last = { type = "number", min = 0.01, max = 100000,
-                modes = { "sample" } },
-  on_slow = { type = "budgets", modes = { "sample" } },
+                modes = { "call", "trace", "sample" } },
+  on_slow = { type = "budgets", modes = { "call", "trace", "sample" } },
   dump_every = { type = "number", min = 0, max = 100000000, default = 60 },
   compensate = { type = "boolean", default = true },
   distribution = { type = "boolean", default = false,
@@ -178,6 +180,7 @@ function start.way(o, filter)
     callsites = o.callsites,
     distribution = o.distribution,
     tasks = o.tasks,
+    keep_last = o.keep_last,
     fold_at = fold_at[o.recursion],
     compensate = o.compensate,
   }
@@ -228,10 +231,23 @@ local function check_gc()
   end
 end
 
+-- The last seconds have the calls as a trace, however long ago they were: mode
+-- "trace" is mode "call" then. Budgets of functions need durations of calls.
+local function keep_calls(o)
+  if not o.keep_last or o.mode == "sample" then return end
+  if o.trace then
+    error("start: options 'keep_last' and 'trace' cannot be combined: the " ..
+      "files with the last seconds have the trace", 6)
+  end
+  o.mode = "call"
+  o.distribution = o.distribution or o.on_slow ~= nil
+end
+
 -- All options, with defaults. Raises an error if they are not valid.
 local function check_start(opts)
   local o = options.check("start", start.options, opts, 5)
   check_modes(o)
+  keep_calls(o)
   if core.state() ~= "stopped" then
     error("start: already running; call stop first", 5)
   end
@@ -286,7 +302,6 @@ local function given_of(o, filter, recorded, tell, close)
     max_nodes = o.max_nodes,
     file = o.file,
     every = o.every,
-    keep_last = o.keep_last,
     rate = o.rate,
     meta = fields.strings(recorded),
   } do given[key] = value end
@@ -336,7 +351,9 @@ function start.prepare(opts)
   end
   local given = given_of(o, filter, recorded, tell, close)
   rotation.prepare(o, given)
-  if kept then recent.prepare(kept, given) end
+  if kept then
+    recent.prepare(kept, given, o.mode ~= "sample" and recorded.folder)
+  end
   return given, recorded
 end
 

@@ -124,8 +124,9 @@ local function gaps(profile, page)
       "nodes, or there was too little memory")
   end
   if meta.axis_begins_ns then
-    page:note("ranges of time begin at %s: the times of earlier samples " ..
-      "were dropped", format.time(meta.axis_begins_ns))
+    page:note("ranges of time begin at %s: the times of earlier %s were " ..
+      "dropped", format.time(meta.axis_begins_ns), meta.mode == "sample" and
+      "samples" or "calls")
   end
   if meta.unmatched > 0 then
     page:note("%s could not be matched with a function on the stack",

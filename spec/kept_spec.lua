@@ -1,0 +1,464 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local core = require "cprof.core"
+local helper = require "helper"
+local host = require "spec_host"
+local profiler = require "cprof"
+local steady = require "steady"
+
+-- calls of all kinds
+local function inner() return #("x"):rep(3) end
+local function tail(n)
+  if n > 0 then return tail(n - 1) end
+  return inner()
+end
+local function recursive(n)
+  if n > 0 then
+    recursive(n - 1)
+    recursive(n - 2)
+  end
+end
+local function raises()
+  local _ <close> = setmetatable({}, { __close = inner })
+  error "x"
+end
+local function deep(n)
+  if n == 0 then raises() end
+  deep(n - 1)
+end
+local function yields()
+  while true do
+    inner()
+    coroutine.yield()
+    tail(3)
+  end
+end
+local function dies()
+  local _ <close> = profiler.zone "zone"
+  inner()
+  coroutine.yield()
+  error "x"
+end
+
+local function all_kinds()
+  local kept = coroutine.wrap(yields)
+  for i = 1, 100 do
+    recursive(5)
+    tail(i % 5)
+    kept()
+    pcall(deep, 10)
+    local co = coroutine.create(dies)
+    for _ = 1, 3 do coroutine.resume(co) end
+    table.sort({ 3, 2, 1 }, function(a, b) return a < b end)
+    profiler.enter("entered", i % 2)
+    inner()
+    profiler.leave "entered"
+    if i == 30 then
+      profiler.pause()
+      for _ = 1, 100 do inner() end
+      profiler.resume()
+    elseif i == 60 then
+      debug.sethook(function() inner() end, "c")
+      inner()
+      debug.sethook()
+    elseif i % 10 == 0 then
+      profiler.frame()
+    end
+  end
+end
+
+-- the calls of each function
+local function calls_of(p)
+  local out = {}
+  for _, f in ipairs(p.functions) do
+    if f.calls > 0 then out[f.title] = f.calls end
+  end
+  return out
+end
+
+describe("the last calls of a recording", function()
+  it("are all of them, if they fit", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    for _, options in ipairs { {}, { distribution = true },
+      { callsites = true }, { recursion = "fold" }, { c_functions = false },
+      { exclude = { "/^tail/", "/^table/" } }, { clock = "cpu" },
+      { slow_frames = { budget_ms = 1000 } }, { max_nodes = 30 } } do
+      options.keep_last = 1000
+      local p = helper.record(all_kinds, options)
+      local q = assert(p:range(0))
+      helper.check(q)
+      assert.same(calls_of(p), calls_of(q))
+      for _, key in ipairs { "wall_ns", "paused_ns", "preempted_ns" } do
+        assert.is_true(math.abs(p.meta[key] - q.meta[key]) < 100, key)
+      end
+      assert(q:save(path))
+      local loaded = assert(profiler.load(path))
+      helper.check(loaded)
+      assert.same(calls_of(p), calls_of(loaded))
+      assert.is_true(math.abs(p.meta.wall_ns - loaded.meta.wall_ns) < 100)
+    end
+  end)
+
+  it("are known also in recordings without Lua's structures", function()
+    local code = [[
+      local profiler = require "cprof"
+      local function f() end
+      profiler.start { keep_last = 10 }
+      for _ = 1, 1000 do f() end
+      profiler.stop()
+      local q = profiler.snapshot():range(0)
+      for _, row in ipairs(q.functions) do
+        if row.name == "f" then print(row.calls) end
+      end]]
+    local out, err, status = command.shell("CPROF_INTERNALS=0 " ..
+      "$SPEC_LUA -e " .. command.quote(code))
+    assert.same({ "1000\n", "", 0 }, { out, err, status })
+  end)
+
+  -- a stall of 200 ms within 700 ms, and calls of both before and after
+  local program <const> = [[
+    local function usual() for _ = 1, 100 do pass(1000) end end
+    local function stall(ms) pass(ms * 1000) end
+    local function handle(ms) stall(ms) pass(1000) end
+    usual() handle(1) usual()
+    handle(200)
+    usual() ]]
+
+  it("are in a file when they are asked for, with the reason", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    steady.run(program .. ("require 'cprof'.dump_recent(%q, 'a stall')")
+      :format(path), "keep_last = 0.2", "")
+    local p = assert(profiler.load(path))
+    helper.check(p)
+    assert.same({ "call", 200e6, "0.303s to 0.503s of 503ms", "a stall" },
+      { p.meta.mode, p.meta.wall_ns, p.meta.range, p.meta.reason })
+    local function figures(q, name)
+      local f = helper.named(q, name)
+      return { f.calls, f.total_ns // 1e6, f.self_ns // 1e6 }
+    end
+    assert.same({ 0, 99, 99 }, figures(p, "stall"))
+    assert.same({ 0, 100, 1 }, figures(p, "handle"))
+    assert.same({ 1, 100, 100 }, figures(p, "usual"))
+    local part = assert(p:range(0.05, 0.15))
+    assert.same({ 0, 49, 49 }, figures(part, "stall"))
+    assert.same({ 1, 50, 50 }, figures(part, "usual"))
+  end)
+
+  -- the events of a profile's trace: B or E, function, µs
+  local function events(p)
+    local out, pieces = {}, {}
+    assert(p:export("chrome", function(s) pieces[#pieces + 1] = s end))
+    for name, phase, at in table.concat(pieces):gmatch(
+        '{"name":"([^" ]+)[^"]*","ph":"([BE])","ts":(%d+)%.%d+,') do
+      out[#out + 1] = ("%s %s %d"):format(phase, name, at)
+    end
+    return out
+  end
+
+  it("are a trace, in the order of time", function()
+    local p = steady.record([[
+      local function a() pass(10) end
+      local function b() pass(5) a() return a() end
+      local co = coroutine.wrap(function()
+        pass(1)
+        coroutine.yield()
+        pass(2)
+      end)
+      b()
+      co()
+      pass(3)
+      pcall(function() pass(4) error "x" end)
+      co()
+    ]], "keep_last = 10, exclude = { '/^coroutine/', '/^error/' }")
+    local function without(list)
+      local out = {}
+      for _, event in ipairs(list) do
+        if not event:find " game%.lua " and not event:find "pcall" then
+          out[#out + 1] = event:gsub("<fn:(%d+)>", "%1")
+        end
+      end
+      return out
+    end
+    assert.same({ "B b 0", "B a 5", "E a 15", "E b 15", "B a 15", "E a 25",
+      "B 3 25", "E 3 26", "B 11 29", "E 11 33", "B 3 33", "E 3 35" },
+      without(events(p)))
+    local q = assert(p:range(10e-6, 30e-6))
+    assert.same({ "B b 10", "B a 10", "E a 15", "E b 15", "B a 15", "E a 25",
+      "B 3 25", "E 3 26", "B 11 29", "E 11 30" }, without(events(q)))
+  end)
+
+  it("are a trace on the page", function()
+    local traced = require "cprof.html.traced"
+    local p = steady.record("local function f() pass(7) end f() f()",
+      "keep_last = 10")
+    local trace = assert(traced.recorded(p))
+    assert.same({ 2, 0 }, { trace.calls - 2, trace.open })
+    local thread = trace.threads[1]
+    assert.same({ 3, 3 }, { thread.depth[3], thread.depth[4] })
+    assert.same({ 0, 7000, 7000, 7000 }, { thread.start[3], thread.ns[3],
+      thread.start[4], thread.ns[4] })
+    assert.is_nil(traced.recorded(steady.record("pass(1)", "")))
+  end)
+
+  it("are shown by all commands", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    steady.run(program .. ("require 'cprof'.dump_recent(%q, 'a stall')")
+      :format(path), "keep_last = 0.2", "")
+    for _, words in ipairs { { "report" }, { "tree" }, { "flame" },
+      { "callgraph" }, { "show", "stall" }, { "heatmap" },
+      { "report", "--from", "0.1s", "--to", "0.2s" },
+      { "html", "-o", dir:file "x.html" },
+      { "diff", path }, { "diff", "--range", "0s..0.1s", "--against",
+        "0.1s..0.2s" }, { "merge", "-o", dir:file "y.cprof", path },
+      { "export", "--format=firefox", "-o", dir:file "x.json" },
+      { "export", "--format=folded", "-o", dir:file "x.folded" } } do
+      local line = table.move(words, 1, #words, 1, {})
+      table.insert(line, words[1] == "show" and 2 or #line + 1, path)
+      local out, err, status = command.cprof(table.unpack(line))
+      assert.equal(0, status, table.concat(line, " ") .. out .. err)
+    end
+  end)
+
+  it("are forgotten when they are older", function()
+    local p = steady.record([[
+      local function f() pass(1) end
+      for _ = 1, 100000 do f() end]], "keep_last = 0.01")
+    local kept = p.meta.wall_ns - p.meta.axis_begins_ns
+    -- blocks of about 8000 events, two for a call
+    assert.is_true(kept >= 10e6 and kept < 20e6, kept)
+    assert.is_truthy(p:report():find("note: ranges of time begin at " ..
+      "8%d%.%dms: the times of earlier calls were dropped"))
+    local q = assert(p:range(0.09))
+    local f = helper.named(q, "f")
+    assert.same({ 10000, 10e6 }, { f.calls, f.total_ns })
+  end)
+
+  it("go on after a reset and after pauses of hours", function()
+    local p = steady.record([[
+      local cprof = require "cprof"
+      local function f() pass(10) end
+      f()
+      cprof.reset()
+      f()
+      cprof.pause()
+      pass(3600e6)
+      cprof.resume()
+      f()]], "keep_last = 10000")
+    local q = assert(p:range(0))
+    helper.check(q)
+    local f = helper.named(q, "f")
+    assert.same({ 2, 20000, 3600e9 }, { f.calls, f.total_ns,
+      q.meta.paused_ns })
+  end)
+end)
+
+-- The profiles that were written into a folder, in order. Their numbers go on
+-- from those of other recordings.
+local function written(dir)
+  local numbers = {}
+  for _, name in ipairs(core.filenames(dir:file "")) do
+    numbers[#numbers + 1] = tonumber(name:match "^s%-(%d+)%.cprof$")
+  end
+  table.sort(numbers)
+  for i, n in ipairs(numbers) do
+    numbers[i] = assert(profiler.load(dir:file(("s-%d.cprof"):format(n))))
+    helper.check(numbers[i])
+  end
+  return numbers
+end
+
+-- the reasons of the files that a program has written; numbers of files go on
+local function reasons(code, options)
+  local dir <close> = command.folder()
+  steady.run(code, ("keep_last = 10, file = %q, %s"):format(
+    dir:file "s-%n.cprof", options), "")
+  local out = {}
+  for i, p in ipairs(written(dir)) do out[i] = p.meta.reason end
+  return out
+end
+
+describe("the last calls are written", function()
+  it("when a function takes longer than its budget", function()
+    assert.same({ "Server.handle (game.lua:2) took 201ms, over its budget " ..
+      "of 200ms" }, reasons([[
+      _G.Server = {}
+      function Server:handle(ms) pass(ms * 1000) end
+      local function other() Server:handle(100) Server:handle(150) end
+      Server:handle(200) other() Server:handle(201) Server:handle(300)]],
+      "on_slow = { ['Server.handle'] = 0.2, missing = 0.001 }"))
+  end)
+
+  it("for each slow call of a function that is often slow", function()
+    local list = reasons([[
+      local function f(ms) pass(ms * 1000) end
+      for i = 1, 20 do f(1000 - i) f(10) end]],
+      "dump_every = 0, on_slow = { f = 0.5 }")
+    assert.equal(20, #list)
+    assert.equal("f (game.lua:1) took 980ms, over its budget of 500ms",
+      list[20])
+  end)
+
+  it("when a zone, or a function that fails, was slow", function()
+    assert.same({ "zone(7) took 11.0ms, over its budget of 10.0ms",
+      "f (game.lua:1) took 12.0ms, over its budget of 10.0ms",
+      "entered took 13.0ms, over its budget of 10.0ms" }, reasons([[
+      function _G.f() pass(12000) error "x" end
+      local cprof = require "cprof"
+      do local z <close> = cprof.zone("zone", 7) pass(11000) end
+      pcall(f)
+      cprof.enter "entered" pass(13000) cprof.leave "entered" ]],
+      "dump_every = 0, on_slow = { zone = 0.01, f = 0.01, entered = 0.01 }"))
+  end)
+
+  it("without the time that a coroutine was suspended", function()
+    assert.same({ "body (game.lua:1) took 12.0ms, over its budget of 10.0ms" },
+      reasons([[
+      function _G.body(ms)
+        pass(ms) coroutine.yield() pass(ms)
+      end
+      for _, ms in ipairs { 3000, 6000 } do
+        local co = coroutine.wrap(body)
+        co(ms) pass(50000) co()
+      end]], "dump_every = 0, on_slow = { body = 0.01 }"))
+  end)
+
+  it("when a frame takes longer than its budget", function()
+    assert.same({ "a frame took 17.0ms, over its budget of 16.5ms",
+      "a frame of draw took 30.0ms, over its budget of 20.0ms" }, reasons([[
+      local frame = require "cprof".frame
+      pass(100000) frame()
+      for _ = 1, 3 do pass(16000) frame() end
+      pass(17000) frame()
+      frame "draw" pass(19000) frame "draw" pass(30000) frame "draw" ]],
+      "dump_every = 0, slow_frames = { budget_ms = 16.5 }, " ..
+      "on_slow = { draw = 0.02 }"))
+  end)
+
+  it("at most once in so many seconds, and are no part of the recording",
+    function()
+      local dir <close> = command.folder()
+      local wall = steady.run([[
+        local function f(ms) pass(ms * 1000) end
+        f(100) f(100) pass(400000) f(101) ]],
+        ("keep_last = 1, dump_every = 0.6, on_slow = { f = 0.05 }, file = %q")
+          :format(dir:file "s-%n.cprof"), "return p.meta.wall_ns")
+      assert.equal("701000000", wall)
+      local files = written(dir)
+      assert.same({ "0s to 0.1s of 100ms", "0s to 0.701s of 701ms" },
+        { files[1].meta.range, files[2].meta.range })
+    end)
+
+  it("when an error reaches a host's handler, which gets it unchanged",
+    function()
+      local dir <close> = command.folder()
+      local pattern = dir:file "s-%n.cprof"
+      local function fail(with) error(with, 0) end
+      local handler = profiler.dump_on_error()
+      local traced = profiler.dump_on_error(function(m) return { m } end)
+      assert.same({ false, "none" }, { xpcall(fail, handler, "none") })
+      profiler.start { keep_last = 10, file = pattern, dump_every = 0 }
+      local object = {}
+      local all = { { xpcall(fail, handler, "one\nand more") },
+        { xpcall(fail, traced, "two") }, { xpcall(fail, handler, object) } }
+      profiler.stop()
+      assert.same({ false, "three" }, { xpcall(fail, handler, "three") })
+      assert.same({ { false, "one\nand more" }, { false, { "two" } },
+        { false, {} } }, all)
+      assert.equal(object, all[3][2])
+      local files = written(dir)
+      assert.same({ "error: one", "error: two",
+        "error: an error that is a table" }, { files[1].meta.reason,
+        files[2].meta.reason, files[3].meta.reason })
+      assert.is_nil(files[4])
+    end)
+
+  it("when an error reaches a host in C", function()
+    local dir <close> = command.folder()
+    local S = host.state()
+    S:run(("require 'cprof'.start { keep_last = 10, file = %q }"):format(
+      dir:file "s-%n.cprof"))
+    assert.equal(0, S:file("local s = 'fine'", "failed"))
+    assert.same({ 2, "no" }, { S:file("error('no', 0)", "failed") })
+    S:run "require 'cprof'.stop()"
+    assert.same({ 2, "no" }, { S:file("error('no', 0)", "failed") })
+    S:close()
+    local files = written(dir)
+    assert.same({ 1, "error: no" }, { #files, files[1].meta.reason })
+  end)
+
+  it("unless the handler is no function", function()
+    local ok, why = pcall(profiler.dump_on_error, 3)
+    assert.same({ false, "dump_on_error: the handler must be a function, " ..
+      "got a number" }, { ok, (why:gsub("^.-:%d+: ", "")) })
+  end)
+end)
+
+describe("keeping the last calls", function()
+  it("ends by itself where memory fails, or does with less", function()
+    local code = [[
+      local profiler = require "cprof"
+      local function f() end
+      profiler.start { keep_last = 10, compensate = false }
+      f()
+      arm()
+      for _ = 1, 20000 do f() end
+      disarm()
+      profiler.stop()
+      local calls
+      for _, row in ipairs(profiler.snapshot().functions) do
+        if row.name == "f" then calls = row.calls end
+      end
+      return tostring(calls)]]
+    local result, status = host.memory(code, "both", 0)
+    assert.same({ "20001", 0 }, { result, status })
+  end)
+
+  it("cannot be combined with some options", function()
+    local function fails(message, options)
+      local ok, why = pcall(profiler.start, options)
+      assert.same({ false, "start: " .. message },
+        { ok, (why:gsub("^.-:%d+: ", "")) })
+    end
+    for _, mode in ipairs { "line", "count" } do
+      fails("option 'keep_last' needs mode = \"call\", \"trace\" or " ..
+        '"sample"', { mode = mode, keep_last = 10 })
+    end
+    fails("options 'keep_last' and 'trace' cannot be combined: the files " ..
+      "with the last seconds have the trace",
+      { mode = "trace", keep_last = 10, trace = "x.json" })
+    fails("option 'on_slow' needs option 'keep_last'",
+      { on_slow = { x = 1 } })
+    fails("option 'on_slow' needs option 'file', to name the files",
+      { keep_last = 1, on_slow = { x = 1 } })
+  end)
+
+  it("is mode call where mode trace is asked for", function()
+    profiler.start { mode = "trace", keep_last = 10 }
+    profiler.stop()
+    assert.equal("call", profiler.snapshot().meta.mode)
+  end)
+
+  it("of cprof run ends with a file, whatever ends the program", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      local function work(n) local s = 0 for i = 1, n do s = s + i end end
+      work(1000000)
+      error "no"]])
+    local _, err, status = command.cprof("run", "--keep-last=1000",
+      "--on-slow=work=1us", "-o", dir:file "s-%n.cprof", script)
+    assert.equal(1, status)
+    assert.is_truthy(err:find("reason: the program ended\n", 1, true), err)
+    local files = written(dir)
+    assert.same({ "work (" .. script .. ":1)", "the program ended", 2 },
+      { files[1].meta.reason:match "^(.-) took", files[2].meta.reason,
+        #files })
+    assert.equal("call", files[1].meta.mode)
+    local _, other = command.cprof("run", "--lines", "--keep-last=3", script)
+    assert.equal("cprof run: --keep-last cannot be combined with --lines\n",
+      other)
+  end)
+end)

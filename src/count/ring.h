@@ -1,0 +1,113 @@
+/*
+** The last events of an exact recording, in memory. Each takes eight bytes: how
+** long a node ran before the event, and what kind of event it was. The node
+** says all of what ran, with callers, so events can be read from anywhere on.
+**
+** The ring is a list of blocks. When the last one is full, the oldest is used
+** again, if it is older than what is to be kept, or if there are as many blocks
+** as there may be.
+*/
+
+#ifndef ring_h
+#define ring_h
+
+#include "base/memory.h"
+
+
+#define RING_ROOM	8190	/* events in a block of 64 KB */
+#if !defined(RING_BLOCKS)
+#define RING_BLOCKS	1024u	/* at most, which is 64 MB */
+#endif
+
+/* what ended a stretch of time: an event of Lua's, or one of these */
+#define RING_OTHER	2u	/* in place of LUA_HOOKLINE; also a call that is
+			   charged to the caller's node */
+#define RING_WAIT	3u	/* nothing: the thread waited, and the node goes on.
+			   In place of LUA_HOOKCOUNT */
+#define RING_PREEMPTED	5u	/* others had the processor */
+#define RING_PAUSED	6u	/* nothing was recorded */
+#define RING_MORE	7u	/* not a stretch: its node is the upper half of the
+			   next one's ticks */
+
+typedef struct RingBlock {
+  struct RingBlock *next;	/* the next younger one */
+  uint64_t begun;	/* ticks from when recording began to its beginning */
+  uint64_t event[RING_ROOM];	/* from the low bits: ticks (32), what ended
+				   them (3), node (29) */
+} RingBlock;
+
+typedef struct Ring {
+  uint64_t *at, *end;	/* where the next event goes, and where the block that
+			   is being written ends */
+  const Memory *memory;
+  RingBlock *oldest, *newest;	/* NULL: there is no ring */
+  uint32_t blocks;
+  int dropped;		/* was a block used again? */
+  uint64_t keep;	/* ticks */
+} Ring;
+
+CPROF_I void ring_init (Ring *g, const Memory *m);
+CPROF_I void ring_free (Ring *g);
+
+/* From now on, events of at least the last 'keep' ticks are kept, if there is
+** room. 0: out of memory. */
+CPROF_I int ring_begin (Ring *g, uint64_t keep);
+
+/* Forgets all events. */
+CPROF_I void ring_clear (Ring *g);
+
+/* Is there room for an event that ends 'ticks'? */
+static inline int ring_fits (const Ring *g, uint64_t ticks) {
+  return g->at != g->end && ticks <= UINT32_MAX;
+}
+
+/* Adds an event, for which 'ring_fits' must be true. */
+static inline void ring_put (Ring *g, uint32_t node, unsigned what,
+                             uint64_t ticks) {
+  *g->at++ = (uint64_t)(node << 3 | what) << 32 | ticks;
+}
+
+/*
+** Adds any event; 'begun' is the time from when recording began to the
+** beginning of its ticks.
+*/
+COLD CPROF_I void ring_add (Ring *g, uint64_t begun, uint32_t node,
+                            unsigned what, uint64_t ticks);
+
+/*
+** The stretch of a node that was added last was ended by 'what'. 'overhead' is
+** the node of the profiler's own time, which may have been added since.
+*/
+CPROF_I void ring_ended (Ring *g, unsigned what, uint32_t overhead);
+
+
+#if CPROF_WHOLE
+
+/* {======================================================
+** Reading
+** ======================================================= */
+
+typedef struct RingStretch {
+  uint64_t begun;	/* ticks since recording began */
+  uint64_t ticks;
+  uint32_t node;
+  unsigned what;	/* what ended it */
+} RingStretch;
+
+typedef struct RingCursor {
+  const Ring *ring;
+  const RingBlock *block;
+  const uint64_t *at;
+  uint64_t time;	/* ticks since recording began */
+} RingCursor;
+
+CPROF_I void ring_first (RingCursor *c, const Ring *g);
+
+/* Reads the next stretch. 0: there is none. */
+CPROF_I int ring_next (RingCursor *c, RingStretch *s);
+
+/* }====================================================== */
+
+#endif
+
+#endif
