@@ -560,7 +560,7 @@ int platform_unmap (void *at, size_t size, int fd) {
 
 /* Writes zeros: this reserves room where there is no call that does. */
 static int platform_fill (int fd, uint64_t from, uint64_t to) {
-  static const char zeros[4096] = ZEROS;
+  const char zeros[4096] = ZEROS;
   while (from < to) {
     size_t n = to - from < sizeof zeros ? (size_t)(to - from)
                                         : sizeof zeros;
