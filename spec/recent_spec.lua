@@ -308,6 +308,26 @@ describe("the last seconds of a recording", function()
       assert.same({ "true", 0 }, { result, status })
     end)
 
+  it("are written when a signal asks for them, each time", function()
+    for _, mode in ipairs { "call", "sample" } do
+      local dir <close> = command.folder()
+      local out = helper.run([[
+        local profiler = require "cprof"
+        assert(profiler.listen "USR1")
+        profiler.start { mode = arg[1], keep_last = 10, dump_every = 1000,
+          file = arg[2] .. "/%n.cprof" }
+        for i = 1, 2 do
+          os.execute "kill -USR1 $PPID"
+          local name = ("%s/%d.cprof"):format(arg[2], i)
+          repeat local p = profiler.load(name) until p
+          print(profiler.load(name).meta.reason)
+        end
+        profiler.stop()
+        print(profiler.snapshot().meta.mode)]], mode, dir.path)
+      assert.equal(("a signal asked for it\n"):rep(2) .. mode .. "\n", out)
+    end
+  end)
+
   it("are said once that they cannot be written", function()
     local dir <close> = command.folder()
     local code = ([[

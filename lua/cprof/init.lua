@@ -136,9 +136,17 @@ core.naming(function()
     { unmatched_patterns = unmatched(), heap = heap.recorded() }
 end)
 
+-- Writes the last seconds, if the recording keeps them and its file has a name.
+local function dump(reason)
+  local kept = recorded and recorded.recent
+  if kept then recent.asked(kept, reason) end
+end
+
 ---Lets a signal start a recording in this process, and the next one stop it;
----`cprof attach` does both. Until then, this costs nothing. False if the signal
----is "0"; nil and a message if the process cannot listen.
+---`cprof attach` does both. While the program records itself with options
+---`keep_last` and `file`, a signal writes the last seconds. Until then, this
+---costs nothing. False if the signal is "0"; nil and a message if the process
+---cannot listen.
 ---@param signal? string  "URG" or the like; default: the environment's
 ---    CPROF_SIGNAL, or URG
 ---@param opts? cprof.StartOptions  for recordings that the signal starts;
@@ -159,7 +167,7 @@ function cprof.listen(signal, opts)
     if not valid then return nil, "CPROF_OPTIONS" .. why end
   end
   local listening = require "cprof.recording.listen"
-  local ok, why = listening.begin(signal, opts, cprof.start)
+  local ok, why = listening.begin(signal, opts, cprof.start, dump)
   return ok, why
 end
 

@@ -33,6 +33,7 @@ or, with signals only:
 - Several states of a process can listen, in one thread or in several. A signal begins or ends a recording in each of them; if the name in `file` has no `%n`, cprof adds one. `cprof attach` records the state that runs Lua code first.
 - Only the user who runs a program can attach to it. Requests are files with mode 0600 in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. cprof does not use folders and files that others own or can write to.
 - If the program calls `exec`, the new program never gets the signal.
+- A program that records itself is left alone. If it does so with `keep_last` and `file`, each signal writes the last seconds into a file ([Sampling](#sampling)).
 - Children of a fork can get the signal, too. On Linux, `cprof attach PID` records them, but `cprof attach` lists only those that call `listen` again.
 
 **Sampling from outside.** On Linux (x86-64 and aarch64), `cprof attach 4711` can also sample a program that does not listen, if it has Lua 5.4.0 to 5.5.0. The command says so. It records a profile of mode `"sample"`, with lines, coroutines, waiting and running.

@@ -92,6 +92,12 @@ An error can do it, too. Give `xpcall` a handler of cprof's; it gets the error, 
 xpcall(handle, profiler.dump_on_error(debug.traceback), request)
 ```
 
+So can a signal, from outside of the program. After this, each `kill -URG PID` writes a file:
+
+```lua
+profiler.listen()
+```
+
 For a whole program:
 
 ```sh

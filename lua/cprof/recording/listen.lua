@@ -137,6 +137,7 @@ function acts.signal()
   if state.recording then stop()
   elseif core.state() == "stopped" then
     start(state.options, default_file())
+  else state.dump "a signal asked for it"
   end
 end
 
@@ -178,9 +179,11 @@ end
 ---@param signal string   its name
 ---@param options cprof.StartOptions  valid ones
 ---@param begin fun(options: cprof.StartOptions)  begins a recording
+---@param dump fun(reason: string)  writes the last seconds of the program's own
+---    recording, if it keeps them
 ---@return boolean? ok
 ---@return string? why
-function listen.begin(signal, options, begin)
+function listen.begin(signal, options, begin, dump)
   if rendezvous.unable then return nil, rendezvous.unable end
   local number = core.signalnumber(signal)
   if not number then
@@ -213,8 +216,8 @@ function listen.begin(signal, options, begin)
       return nil, why
     end
   end
-  state = { options = options, begin = begin, folder = folder, pid = pid,
-    here = core.cwd(), listener = listener, held = held }
+  state = { options = options, begin = begin, dump = dump, folder = folder,
+    pid = pid, here = core.cwd(), listener = listener, held = held }
   local last = setmetatable({}, { __gc = finish })
   debug.getregistry()[last] = last
   return true

@@ -72,16 +72,21 @@ local function budget_of(kept, title)
   end
 end
 
--- Writes the last seconds, `now` ns after the recording began, unless a file
--- was written by itself a short time ago.
-local function write(kept, now, reason)
-  if kept.written and now - kept.written < kept.every * second then return end
-  kept.written = now
+-- Writes the last seconds. Says once that this fails.
+local function save(kept, reason)
   local path, why = recent.write(kept, kept.snapshot(), nil, reason)
   if path or kept.failed then return end
   kept.failed = true
   stderr:write(("cprof: the last seconds cannot be written: %s\n"):format(
     why))
+end
+
+-- Writes the last seconds, `now` ns after the recording began, unless a file
+-- was written by itself a short time ago.
+local function write(kept, now, reason)
+  if kept.written and now - kept.written < kept.every * second then return end
+  kept.written = now
+  save(kept, reason)
 end
 
 -- A zone, function or frame took `took` ns and ended at `now`, in ns since the
@@ -92,6 +97,14 @@ local function ended(kept, title, took, now, frame)
   write(kept, now, ("%s took %s, over its budget of %s"):format(frame and
     (title and "a frame of " .. title or "a frame") or title,
     format.time(took), format.time(budget * second)))
+end
+
+---Writes the last seconds of a recording that goes on, because a signal asked
+---for them. Nothing happens if the recording has no file.
+---@param kept cprof.Recent
+---@param reason string
+function recent.asked(kept, reason)
+  if kept.file then save(kept, reason) end
 end
 
 ---Writes the last seconds because of an error. Nothing happens if nothing is
