@@ -319,8 +319,8 @@ describe("a range of an exact recording", function()
     local path = dir:file "x.cprof"
     assert(p:save(path))
     local q = assert(profiler.load(path))
-    local function resolution(of)
-      return part(of, 0, 0.01):report():match ", resolution [^\n]+"
+    local function resolution(whole)
+      return part(whole, 0, 0.01):report():match ", resolution [^\n]+"
     end
     assert.is_string(resolution(p))
     assert.equal(resolution(p), resolution(q))
