@@ -237,6 +237,16 @@ describe("the last calls of a recording", function()
     assert.same({ 10000, 10e6 }, { f.calls, f.total_ns })
   end)
 
+  it("are the last ones also if the clock was set back", function()
+    local p = steady.record([[
+      local function f() pass(1) end
+      for _ = 1, 30000 do f() end
+      pass(-20000)
+      for _ = 1, 30000 do f() end]], "keep_last = 0.01")
+    local kept = p.meta.wall_ns - p.meta.axis_begins_ns
+    assert.is_true(kept >= 10e6 and kept < 20e6, kept)
+  end)
+
   it("go on after a reset and after pauses of hours", function()
     local p = steady.record([[
       local cprof = require "cprof"

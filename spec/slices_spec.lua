@@ -1,9 +1,11 @@
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
+local core = require "cprof.core"
 local helper = require "helper"
 local host = require "spec_host"
 local nomemory = require "nomemory"
+local profile = require "cprof.profile"
 local profiler = require "cprof"
 local steady = require "steady"
 
@@ -119,6 +121,24 @@ describe("a range of an exact recording", function()
     assert.equal(line(p, 1)[1], hits)
   end)
 
+  it("has the lines of functions that were known before a reset", function()
+    local figures = steady.run([[
+      local function f() pass(1000) end
+      local function g() pass(2000) end
+      f() g()
+      require "cprof".reset()
+      g() f()
+      pass(100000)
+    ]], 'mode = "line"', [[
+      local lines, out = p:range(0).lines["=game.lua"], {}
+      for n = 1, 2 do
+        out[n] = lines[n].hits .. " " .. lines[n].self_ns
+      end
+      return table.concat(out, "; ")
+    ]])
+    assert.equal("1 1000000; 1 2000000", figures)
+  end)
+
   it("has no figures that are known of the whole only", function()
     local p = helper.record(function()
       for _ = 1, 100 do tostring(1) end
@@ -145,6 +165,53 @@ describe("a range of an exact recording", function()
     assert.equal(500000000, q.meta.paused_ns)
     assert.same({ 0, 0.0 }, of(q, "before"))
     assert.equal(100.0, of(part(p, 0.8), "after")[2])
+  end)
+
+  -- slices of each function, of pauses and of overhead
+  local function samples(p)
+    local _, n = core.axis_column(profile.axis(p), "passed")
+    return n
+  end
+
+  it("has few slices also if recording pauses all the time", function()
+    local n = samples(steady.record([[
+      local profiler = require "cprof"
+      local function f() pass(100) end
+      for _ = 1, 5000 do
+        f()
+        profiler.pause()
+        pass(100)
+        profiler.resume()
+      end
+    ]], ""))
+    assert.is_true(n > 50 and n < 3000, n)
+  end)
+
+  it("has usual slices also if cprof is asked all the time", function()
+    local n = samples(steady.record([[
+      local profiler = require "cprof"
+      local function f() pass(1000) end
+      for _ = 1, 500 do
+        f()
+        profiler.snapshot()
+      end
+    ]], ""))
+    assert.is_true(n > 25 and n < 400, n)
+  end)
+
+  it("has slices of very many functions", function()
+    local p = steady.record([[
+      local f = {}
+      local function go(n) for i = 1, n > 0 and 4 or 0 do f[i](n - 1) end end
+      for i = 1, 4 do f[i] = load("local go = ... return function(n) " ..
+        "go(n) end", "=f" .. i)(go) end
+      for _ = 1, 6 do
+        f[1](8)
+        pass(25000)
+      end
+    ]], "recursion = 'full'")
+    assert.is_false(p.meta.axis_lost)
+    assert_add_up(p, 2)
   end)
 
   it("is longer where the recording is: slices are merged", function()
@@ -241,6 +308,22 @@ describe("a range of an exact recording", function()
     assert.is_truthy(out:find "\n +100%.0 +%- +%-100%.0 [^\n]+ usual ", out)
     out = command.cprof("heatmap", path)
     assert.is_truthy(out:find "\nA +1s +1%.2s +100 %% +100 %%.- stall ", out)
+  end)
+
+  it("is as exact after saving", function()
+    local dir <close> = command.folder()
+    local p = helper.record(function()
+      local from = os.clock()
+      repeat until os.clock() - from > 0.05
+    end)
+    local path = dir:file "x.cprof"
+    assert(p:save(path))
+    local q = assert(profiler.load(path))
+    local function resolution(whole)
+      return part(whole, 0, 0.01):report():match ", resolution [^\n]+"
+    end
+    assert.is_string(resolution(p))
+    assert.equal(resolution(p), resolution(q))
   end)
 
   it("survives saving", function()

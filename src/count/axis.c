@@ -172,7 +172,7 @@ static int64_t axis_weigh (Axis *a, double ns) {
   double above = (ns + a->rest - a->mean) / unit;
   int64_t steps;
   if (above * unit < -a->mean) above = -a->mean / unit;  /* ns below 0 */
-  if (above > (double)(AXIS_MOST / 4)) above = (double)(AXIS_MOST / 4);
+  if (above > (double)AXIS_ABOVE) above = (double)AXIS_ABOVE;
   steps = (int64_t)(above + (above < 0 ? -0.5 : 0.5));
   a->rest += ns - a->mean - (double)steps * unit;
   return steps;

@@ -31,6 +31,7 @@
 #define AXIS_USUAL	8	/* bytes of a sample, or less, on average */
 #define AXIS_STEPS	32	/* steps in the mean time between samples */
 #define AXIS_MOST	((uint64_t)1 << 53)	/* largest number in a sample */
+#define AXIS_ABOVE	(AXIS_MOST / 4 - 1)	/* most steps above the mean */
 
 /* what a sample has found */
 typedef struct AxisPlace {

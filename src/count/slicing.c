@@ -106,23 +106,30 @@ static uint64_t slice_growth (uint64_t a, uint64_t b, uint64_t most) {
 }
 
 
-/* Adds what the counters 'self' and 'count' have more than a mark. */
+/*
+** Adds what the counters 'self' and 'count' have more than a mark. Where there
+** is no room, the mark has what was added, so the rest can be added later.
+*/
 static int slice_counter (const Slicing *g, SliceMark *m, uint32_t node,
                           uint32_t at, uint64_t self, uint64_t count) {
-  uint64_t ticks = slice_growth(self, m->self, AXIS_MOST / 4);
+  uint64_t ticks = slice_growth(self, m->self, AXIS_ABOVE);
   uint64_t counts = slice_growth(count, m->count, UINT32_MAX - 1);
   uint64_t wait = m->waits > 0 ? (uint64_t)m->waits : 0;
   if (ticks == 0 && counts == 0) return 1;
   if (wait > ticks) wait = ticks;
   if (m->place == 0) m->place = axis_place(g->a, node, at);
   if (m->place == 0) return 0;
+  if (wait > 0) {
+    if (!slice_put(g, m->place + g->a->shift, wait, 0, 1)) return 0;
+    m->self += wait;
+    m->waits -= (int64_t)wait;
+    ticks -= wait;
+  }
+  if (ticks == 0 && counts == 0) return 1;
+  if (!slice_put(g, m->place + g->a->shift, ticks, counts, 0)) return 0;
   m->self += ticks;
   m->count += counts;
-  m->waits -= (int64_t)wait;
-  if ((ticks > wait || counts > 0) &&
-      !slice_put(g, m->place + g->a->shift, ticks - wait, counts, 0))
-    return 0;
-  return wait == 0 || slice_put(g, m->place + g->a->shift, wait, 0, 1);
+  return 1;
 }
 
 
@@ -135,17 +142,23 @@ static uint32_t slice_waitfunc (const Recording *x, uint32_t node) {
 }
 
 
+/* What a damaged file has may be more than fits. */
+static void slice_await (SliceMark *m, uint64_t ticks) {
+  m->waits = (int64_t)((uint64_t)m->waits + ticks);
+}
+
+
 static void slice_wait (const Slicing *g, const Wait *w, uint64_t ticks) {
   SliceMark *m = NULL;
   AxisPlace p = ZEROS;
   p.node = w->node;
   if (w->node != WAIT_LINE) m = slicing_mark(g->s, g->x, &p);
-  if (m != NULL) m->waits += (int64_t)ticks;
+  if (m != NULL) slice_await(m, ticks);
   if (w->line <= 0 || (m == NULL && w->node != WAIT_LINE)) return;
   p.node = w->node == WAIT_LINE ? w->func : slice_waitfunc(g->x, w->node);
   p.at = AXIS_LINE | (uint32_t)w->line;
   m = slicing_mark(g->s, g->x, &p);
-  if (m != NULL) m->waits += (int64_t)ticks;
+  if (m != NULL) slice_await(m, ticks);
 }
 
 
@@ -166,13 +179,15 @@ static void slice_waits (const Slicing *g) {
 static int slice_missed (const Slicing *g) {
   const Figures *f = g->x->figures;
   Axis *a = g->a;
-  uint64_t preempted = slice_growth(f->preempted, a->preempted, AXIS_MOST / 4);
+  uint64_t preempted = slice_growth(f->preempted, a->preempted, AXIS_ABOVE);
   uint64_t paused = slice_growth(f->paused, a->paused + preempted,
-                                 AXIS_MOST / 4);
+                                 AXIS_ABOVE);
+  if (paused > 0 && !slice_put(g, AXIS_NOWHERE, paused, 0, 0)) return 0;
+  a->paused += paused;
+  if (preempted > 0 && !slice_put(g, AXIS_NOWHERE, preempted, 0, 1)) return 0;
+  a->paused += preempted;
   a->preempted += preempted;
-  a->paused += paused + preempted;
-  return (paused == 0 || slice_put(g, AXIS_NOWHERE, paused, 0, 0)) &&
-         (preempted == 0 || slice_put(g, AXIS_NOWHERE, preempted, 0, 1));
+  return 1;
 }
 
 
@@ -297,7 +312,6 @@ static int slicing_merge (Recording *x) {
   Axis *a = &x->axis;
   SlicesKept *kept = &x->figures->slices;
   Merging m = ZEROS;
-  uint64_t last = a->last;
   int ok;
   m.to = a;
   m.most = kept->length * 3;
@@ -312,7 +326,6 @@ static int slicing_merge (Recording *x) {
   a->used = 0;
   ok = merging_all(&m);
   memory_free(&x->memory, m.of, m.places * sizeof *m.of);
-  if (a->last < last) a->last = last;
   kept->length *= 2;
   platform_publish(&kept->series, a->series);
   return ok;
@@ -331,14 +344,16 @@ uint64_t slicing_begin (Recording *x, double tick) {
 }
 
 
-/* Chunks that are left free for one slice; there may be fewer at its end. */
+/* Chunks that are left free for one slice; few slices need more. */
 #define SLICES_FREE	(SLICES_CHUNKS / 8)
 
 int slicing_end (Recording *x, uint64_t end) {
   Axis *a = &x->axis;
   int ok = x->tree.nodes.count <= SLICES_NODES &&
            (a->number + SLICES_FREE < a->limit || slicing_merge(x));
-  if (ok && slicing_add(&x->slices, a, x, end)) return 1;
+  if (ok && (slicing_add(&x->slices, a, x, end) ||
+             (slicing_merge(x) && slicing_add(&x->slices, a, x, end))))
+    return 1;
   platform_publish(&x->figures->slices.lost, 1);
   slices_free(&x->slices);
   axis_clear(a);

@@ -104,9 +104,15 @@ void hot_backwards (Hot *h, uint64_t now) {
 }
 
 
+/* The ticks from when recording began to 'at', a time since the last event. */
+static uint64_t hot_elapsed (const Hot *h, uint64_t at) {
+  const Figures *f = h->recording->figures;
+  return at - f->begun + f->backwards_ticks;
+}
+
+
 void hot_keepany (Hot *h, uint32_t node, unsigned what, uint64_t passed) {
-  ring_add(h->ring, h->last - passed - h->recording->figures->begun, node,
-           what, passed);
+  ring_add(h->ring, hot_elapsed(h, h->last - passed), node, what, passed);
 }
 
 
@@ -138,7 +144,9 @@ void hot_preempted (Hot *h, uint64_t ticks) {
 ** the current time.
 */
 static uint64_t hot_chargelook (Hot *h, uint64_t now) {
-  uint64_t passed = hot_now(h) - now, took;
+  uint64_t passed, took;
+  if (!h->look->on) return now;
+  passed = hot_now(h) - now;
   if (passed > GAP_LOOK) {
     hot_skipgap(h);
     passed = hot_now(h) - now;
@@ -189,10 +197,10 @@ uint64_t hot_slice (Hot *h) {
   Recording *x = h->recording;
   const Figures *f = x->figures;
   uint32_t series = x->axis.series;
-  uint64_t before = hot_now(h), took;
+  uint64_t before, took;
   if (h->slice == HOT_NOSLICES) return 0;
-  if (!slicing_end(x, h->last - hot_pending(h) - f->begun +
-                     f->backwards_ticks)) {
+  before = hot_now(h);
+  if (!slicing_end(x, hot_elapsed(h, h->last - hot_pending(h)))) {
     h->slice = HOT_NOSLICES;
     return 0;
   }
@@ -241,8 +249,7 @@ void hot_chargekept (Hot *h, uint64_t now) {
   if (waited > passed) waited = passed;
   n->self += passed;
   if (waited > 0)
-    ring_add(h->ring, h->last - h->recording->figures->begun, n->id,
-             RING_WAIT, waited);
+    ring_add(h->ring, hot_elapsed(h, h->last), n->id, RING_WAIT, waited);
   hot_settime(h, now);
   hot_keep(h, n, RING_OTHER, passed - waited);
 }

@@ -236,7 +236,8 @@ static void recorder_addpause (Recorder *r, uint64_t ticks) {
   else {
     f->paused += ticks;
     if (g != NULL && ticks > 0)
-      ring_add(g, r->paused_at - f->begun, 0, RING_PAUSED, ticks);
+      ring_add(g, r->paused_at - f->begun + f->backwards_ticks, 0, RING_PAUSED,
+               ticks);
   }
 }
 

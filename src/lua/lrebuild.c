@@ -3,6 +3,7 @@
 */
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lua/laxis.h"
@@ -574,7 +575,18 @@ static void range_counters (lua_State *L, const Ranging *g, uint32_t func) {
 }
 
 
-/* Reads the counted lines at 'arg', see 'lprofile_pushlines'. */
+static int range_compare (const void *a, const void *b) {
+  const ProfileLine *x = cast(const ProfileLine *, a);
+  const ProfileLine *y = cast(const ProfileLine *, b);
+  if (x->func != y->func) return x->func < y->func ? -1 : 1;
+  return x->line < y->line ? -1 : x->line > y->line;
+}
+
+
+/*
+** Reads the counted lines at 'arg', see 'lprofile_pushlines', and sorts them.
+** Functions that were known before a reset may have any order.
+*/
 static void range_lines (lua_State *L, int arg, Ranging *g,
                          lua_Integer functions) {
   size_t i;
@@ -591,6 +603,7 @@ static void range_lines (lua_State *L, int arg, Ranging *g,
     l->self = ltable_at(L, arg, at + 4);
     l->raw = ltable_at(L, arg, at + 5);
   }
+  qsort(g->line, g->lines, sizeof *g->line, range_compare);
 }
 
 

@@ -317,6 +317,7 @@ static int possible_figures (const Recording *r, Scale scale) {
     if (figures[i] > FIGURES_MOST) return 0;
   return possible_ticks(scale, f->gc_longest) &&
          possible_ticks(scale, f->backwards_ticks) &&
+         possible_ticks(scale, f->slices.length) &&
          f->preempted <= f->paused && f->divided <= GAP_WAITED &&
          (r->events == 0 || f->unmatched <= r->events) &&
          f->ticker <= TICKER_TASK;

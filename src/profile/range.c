@@ -39,7 +39,7 @@ void range_measure (AxisData *d, const Recording *r, double tick,
   memset(d, 0, sizeof *d);
   d->step = a->step * tick;
   d->mean = a->mean;
-  if (a->mean == 0) d->slice = (double)r->figures->slices.length * tick;
+  if (a->mean == 0) d->slice = (double)r->figures->slices.length * d->step;
   d->chunks = a->list.count + (waiting != 0);
   d->places = range_places(a) + (waiting ? 2 : 0);
 }

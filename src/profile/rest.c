@@ -23,7 +23,7 @@ static uint64_t rest_marks (Slices *s, const AxisData *d,
       if (m == NULL) continue;
       m->self += (uint64_t)x.ns;
       m->count += x.samples;
-      if (x.waits) m->waits -= (int64_t)x.ns;
+      if (x.waits) m->waits = (int64_t)((uint64_t)m->waits - (uint64_t)x.ns);
     }
   }
   return last;

@@ -104,15 +104,16 @@ static void begin_distribution (Recorder *r, const Options *o) {
   h->leafcost = (uint64_t)(int64_t)(o->leaf_ns / rate);
   h->budget = o->budget_call > 0 ? (uint64_t)(o->budget_call / rate)
                                  : UINT64_MAX;
-  r->lates = 0;
 }
 
 
 /* To be called once the figures are clear. */
 static void begin_slices (Recorder *r) {
   Mode mode = r->recording.mode;
-  if ((mode == MODE_CALL || mode == MODE_LINE) && r->hot->ring == NULL)
-    r->hot->slice = slicing_begin(&r->recording, clock_rate(r->hot->scale));
+  Hot *h = r->hot;
+  if ((mode != MODE_CALL && mode != MODE_LINE) || h->ring != NULL) return;
+  h->slice = slicing_begin(&r->recording, clock_rate(h->scale));
+  h->sliced = hot_now(h);
 }
 
 
@@ -265,6 +266,7 @@ int begin_clear (Recorder *r) {
   loops_clear(&x->loops);
   if (!tasks_clear(&x->tasks)) return 0;
   r->exact = 0;
+  r->lates = 0;
   begin_schedule(h);
   h->epoch = begin_epoch(h->epoch);
   r->resuming = r->closing = NULL;

@@ -82,7 +82,6 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
   r->hot->gap = gap_begin(&r->gap, &r->recording.clock);
   if (!r->gap.on) r->hot->gap = r->hot->slice;
   hot_settime(r->hot, hot_now(r->hot));
-  r->hot->sliced = r->hot->last;
   hot_keeplook(r->hot);
   r->recording.figures->divided = gap_known(&r->gap);
   recorder_setstate(r, STATE_RUNNING);
@@ -347,6 +346,15 @@ int control_stop (Recorder *r, lua_State *L) {
 }
 
 
+/*
+** A pause is in a slice of its own. But programs may pause all the time: there
+** are no slices that are much shorter than usual.
+*/
+static void control_slice (Hot *h) {
+  if (h->last - h->sliced >= h->slice / 4) hot_slice(h);
+}
+
+
 int control_pause (Recorder *r, lua_State *L, int own) {
   int interrupted;
   if (r->callback) return 0;
@@ -355,7 +363,7 @@ int control_pause (Recorder *r, lua_State *L, int own) {
   interrupted = r->state == STATE_RUNNING;
   if (!own) r->own_pause = 0;
   if (interrupted) {
-    if (!own) hot_slice(r->hot);  /* a pause is in a slice of its own */
+    if (!own) control_slice(r->hot);
     control_unrecord(r, L);
     r->paused_at = r->hot->last;
     r->own_pause = own;
@@ -367,11 +375,13 @@ int control_pause (Recorder *r, lua_State *L, int own) {
 
 
 static int control_continue (Recorder *r, lua_State *L) {
+  int own;
   if (r->callback || !control_active(r, L) || r->state != STATE_PAUSED)
     return 0;
+  own = r->own_pause;
   if (!control_record(r, L)) return 0;
   control_paused(r, r->hot->last);
-  hot_slice(r->hot);
+  if (!own) control_slice(r->hot);
   return tasktime_begin(r, L) || recorder_nomemory(r);
 }
 
