@@ -700,6 +700,22 @@ if core.internals() == "direct" then
           samples 1]], (tree(p, work):gsub("spec_host%.so%+0x%x+", "raise")))
     end)
 
+    it("of C code leave alone hooks of earlier recordings", function()
+      local path = assert(package.searchpath("spec_host", package.cpath))
+      local zones = assert(package.loadlib(path, "luaopen_spec_zones"))()
+      profiler.start()
+      local co = coroutine.create(print)  -- has the hook, and no stack yet
+      profiler.stop()
+      local function work()
+        zones.other(co, function() samples(3) end)
+        samples(2)
+      end
+      local p = driven.known(work)
+      helper.check(p)
+      assert.equal(5, helper.find(p, work).total_samples)
+      assert.equal(5, helper.find(p, samples).self_samples)
+    end)
+
     it("are as deep as the recursion that opened them", function()
       local function down(n)
         local _ <close> = profiler.label(open("n", n))

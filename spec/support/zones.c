@@ -225,6 +225,17 @@ static int zones_resume (lua_State *L) {
 }
 
 
+/* thread, f: f() in a zone of the thread, in which nothing runs */
+static int zones_other (lua_State *L) {
+  lua_State *co = lua_tothread(L, 1);
+  CPROF_REGION(co, outer) {
+    lua_pushvalue(L, 2);
+    lua_call(L, 0, 0);
+  } CPROF_END(co)
+  return 0;
+}
+
+
 /* thread: it is to be recorded, too */
 static int zones_attach (lua_State *L) {
   lua_pushboolean(L, cprof_attach(lua_tothread(L, 1)));
@@ -552,6 +563,7 @@ int luaopen_spec_zones (lua_State *L) {
     {"empty", zones_empty}, {"clocks", zones_clocks},
     {"changing", zones_changing},
     {"deep", zones_deep}, {"resume", zones_resume},
+    {"other", zones_other},
     {"attach", zones_attach}, {"pause", zones_pause},
     {"frame", zones_frame}, {"clock", zones_clock}, {"pass", zones_pass},
     {NULL, NULL}

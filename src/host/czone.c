@@ -20,11 +20,14 @@
 
 /*
 ** Makes the stack of L current, with what runs there on top. NULL: L is not
-** recorded, or out of memory.
+** recorded, or out of memory. In mode "sample", L may still have the hook of an
+** earlier recording.
 */
 static Hot *czone_find (lua_State *L) {
   Recorder *r = control_recorder(L);
-  if (r == NULL || (!attach_is(r, L) && r->hot->L != L)) return NULL;
+  if (r == NULL || recorder_samples(r) ||
+      (!attach_is(r, L) && r->hot->L != L))
+    return NULL;
   hot_enter(r->hot);
   if (!coroutine_here(r, L)) {
     recorder_nomemory(r);

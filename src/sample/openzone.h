@@ -59,7 +59,8 @@ CPROF_I void openzone_close (Recorder *r, const lua_State *L, Frame *f);
 
 /*
 ** The zones of the call of 'ci', which is active in L, from the outermost one
-** on: the first one after 'f', or of all if that is NULL. NULL: there is none.
+** on: the first one after 'f', which is of this call or of one below it, or of
+** all if that is NULL. NULL: there is none.
 */
 CPROF_I const Frame *openzone_next (const Recorder *r, const lua_State *L,
                                     CallAddress ci, const Frame *f);

@@ -139,6 +139,7 @@ typedef struct UnwindAt {
   uint32_t depth;	/* levels of the stack so far */
   int same;		/* are all of them as in the last sample? Then an equal
 			   level has its node */
+  const Frame *zone;	/* the last zone of this coroutine; NULL: none yet */
 } UnwindAt;
 
 
@@ -175,9 +176,11 @@ static int unwind_enter (Unwinder *s, UnwindAt *to, lua_State *at,
 */
 static int unwind_zones (Unwinder *s, UnwindAt *to, lua_State *at,
                          CallAddress ci, Unwound *x) {
-  const Frame *f = NULL;
-  while ((f = openzone_next(s->recorder, at, ci, f)) != NULL)
+  const Frame *f;
+  while ((f = openzone_next(s->recorder, at, ci, to->zone)) != NULL) {
+    to->zone = f;
     if (!unwind_enter(s, to, at, NULL, x, f->is.func, 0)) return 0;
+  }
   return 1;
 }
 
@@ -220,6 +223,7 @@ static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
   to.same = 1;
   for (k = 0; k < s->threads; k++) {
     lua_State *at = s->thread[k];
+    to.zone = NULL;
     if (!unwind_zones(s, &to, at, internals_base(at, s->at), x)) return 0;
     for (i = s->end[k]; i-- > s->end[k + 1]; )
       if (!unwind_call(s, &to, at, s->walk.ci[i], x)) return 0;
