@@ -106,7 +106,7 @@ static uint64_t slice_growth (uint64_t a, uint64_t b, uint64_t most) {
 }
 
 
-/* Adds what the counters 'self' and 'count' have more than a mark. */
+/* Adds by how much the counters 'self' and 'count' exceed a mark. */
 static int slice_counter (const Slicing *g, SliceMark *m, uint32_t node,
                           uint32_t at, uint64_t self, uint64_t count) {
   uint64_t ticks = slice_growth(self, m->self, AXIS_MOST / 4);
