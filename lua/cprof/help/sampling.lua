@@ -92,7 +92,7 @@ cprof can also write the file when an error occurs. Give `xpcall` a handler from
 xpcall(handle, profiler.dump_on_error(debug.traceback), request)
 ```
 
-So can a signal, from outside of the program. After this, each `kill -URG PID` writes a file:
+A signal from outside the program can ask for the file, too. After this call, each `kill -URG PID` writes one:
 
 ```lua
 profiler.listen()
