@@ -355,7 +355,7 @@ describe("a page", function()
     assert.is_nil(header.memory)
     -- the page has no options
     assert.is_truthy(table.concat(header.notes, "\n"):find(
-      "most of the time was waiting: the choice CPU, above, leaves it out", 1,
+      "most of the time was waiting: choose CPU, above, to leave it out", 1,
       true))
   end)
 

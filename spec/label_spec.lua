@@ -745,6 +745,13 @@ if core.internals() == "direct" then
 20.0ms  20.0 ±8.9       20  x
 50.0ms  50.0 ±9.6       50  (no label)
 ]], (command.cprof("labels", file)))
+      assert.equal([[
+range: 0.01s to 0.03s of 100ms
+
+ total     total %  samples  a
+10.0ms  50.0 ±20.1       10  x
+10.0ms  50.0 ±20.1       10  y
+]], (command.cprof("labels", "--from=10ms", "--to=30ms", file)))
       local out = command.cprof("tree", "--label", "a=y", file)
       assert.is_truthy(out:find("\nlabel: a=y (30.0ms of 100ms)\n", 1, true),
         out)

@@ -308,6 +308,9 @@ describe("a range of an exact recording", function()
     assert.is_truthy(out:find "\n +100%.0 +%- +%-100%.0 [^\n]+ usual ", out)
     out = command.cprof("heatmap", path)
     assert.is_truthy(out:find "\nA +1s +1%.2s +100 %% +100 %%.- stall ", out)
+    local _, err = command.cprof("tasks", "--from=1s", path)
+    assert.equal("cprof tasks: tasks are known of ranges of time only from " ..
+      "samples\n", err)
   end)
 
   it("is as exact after saving", function()

@@ -467,8 +467,8 @@ CPROF_API int cprof_dumprecent (lua_State *L, const char *path,
 
 /*
 ** A message handler for lua_pcall. Writes the last seconds, as
-** 'cprof_dumprecent' does, to a file by the option 'file', with the error as
-** the reason; at most one file in the seconds of the option 'dump_every'. Does
+** 'cprof_dumprecent' does, to a file named by option 'file', with the error as
+** the reason; at most one file in as many seconds as 'dump_every' says. Does
 ** nothing if nothing is being recorded with 'keep_last'. Returns the error as
 ** it is. A host with a message handler of its own can call it there, with the
 ** error at index 1.

@@ -47,8 +47,8 @@ end
 
 local calls = {}
 
----Rows: name and, by way of compensating, how many ns of a call's time are of
----the recording; below 0, too many were taken out.
+---Rows: name and, by way of compensating, how many ns of overhead are left in
+---the time of a call; below 0: how many too many were taken out.
 function calls.measured()
   local list, errors = loops(), {}
   local function all()

@@ -1,5 +1,5 @@
--- Writes pages of a program with labels, in which only what is said takes time:
--- lua5.4 labelled.lua FOLDER
+-- Writes pages of a program with labels. Its clock is driven, so its times are
+-- the same in every run: lua5.4 labelled.lua FOLDER
 
 -- must be loaded before cprof
 local driven = require "driven"

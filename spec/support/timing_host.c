@@ -1,9 +1,9 @@
 /*
 ** Which timed events count. Prints the number of those that do, and their mean
 ** time: of events that take 20 or 40 ticks, of which every 50th was interrupted
-** for 5000; of events that take longer and longer, up
-** to 400 ticks; and of events that seem to take less time than a reading of the
-** clock, of which one was interrupted.
+** for 5000; of events that take longer and longer, up to 400 ticks; and of
+** events that seem to take less time than a reading of the clock, of which one
+** was interrupted.
 */
 
 #include <stdio.h>

@@ -62,8 +62,8 @@ typedef struct AxisChunk {
 } AxisChunk;
 
 typedef struct AxisSample {
-  double begin, end;	/* ns since recording began: it was taken at the end,
-			   and stands for time since the beginning */
+  double begin, end;	/* ns since recording began: it was taken at 'end', and
+			   stands for the time since 'begin' */
   double ns;		/* time that it stands for */
   uint64_t samples;	/* number of samples that it counts as */
   uint32_t place;	/* id of its AxisPlace; or AXIS_NOWHERE */
@@ -80,7 +80,7 @@ typedef struct AxisItem {
 
 typedef struct Axis {
   double step;		/* ticks of the recording's clock; 0: no axis */
-  double mean;		/* requested ns between samples; 0: it has slices */
+  double mean;		/* requested ns between samples; 0: exact modes */
   uint32_t limit;	/* chunks at most */
   Chunks list;		/* of AxisChunk */
   Chunks places;	/* of AxisItem, from 1 on */

@@ -49,14 +49,16 @@ typedef struct Ring {
 CPROF_I void ring_init (Ring *g, const Memory *m);
 CPROF_I void ring_free (Ring *g);
 
-/* From now on, events of at least the last 'keep' ticks are kept, if there is
-** room. 0: out of memory. */
+/*
+** From now on, events of at least the last 'keep' ticks are kept, if there is
+** room. 0: out of memory.
+*/
 CPROF_I int ring_begin (Ring *g, uint64_t keep);
 
 /* Forgets all events. */
 CPROF_I void ring_clear (Ring *g);
 
-/* Is there room for an event that ends 'ticks'? */
+/* Is there room for an event after so many ticks? */
 static inline int ring_fits (const Ring *g, uint64_t ticks) {
   return g->at != g->end && ticks <= UINT32_MAX;
 }

@@ -107,7 +107,7 @@ static uint64_t slice_growth (uint64_t a, uint64_t b, uint64_t most) {
 
 
 /*
-** Adds what the counters 'self' and 'count' have more than a mark. Where there
+** Adds by how much the counters 'self' and 'count' exceed a mark. Where there
 ** is no room, the mark has what was added, so the rest can be added later.
 */
 static int slice_counter (const Slicing *g, SliceMark *m, uint32_t node,

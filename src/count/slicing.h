@@ -16,7 +16,10 @@
 #include "count/recording.h"
 
 
-/* Before the first slice; 'tick' is ns. Returns the ticks of a slice. */
+/*
+** To be called before the first slice; 'tick': its ns. Returns the ticks of a
+** slice.
+*/
 CPROF_I uint64_t slicing_begin (Recording *x, double tick);
 
 /*

@@ -35,8 +35,8 @@ void calltime_fill (SlowCall *call, uint64_t ticks,
 
 
 /*
-** A call took longer than some functions may. Whether its own may is found out
-** by 'elapsed' of the options, right after this event.
+** A call took longer than the least budget. Right after this event, 'elapsed' of
+** the options finds out whether its function has a budget, and exceeded it.
 */
 static void calltime_late (const Hot *h, uint32_t func, uint64_t took) {
   Recorder *r = h->recorder;
@@ -53,7 +53,7 @@ static void calltime_late (const Hot *h, uint32_t func, uint64_t took) {
 
 
 /*
-** Of a function whose slowest calls are all beyond the budget, the last place
+** If the slowest calls of a function are all over the budget, the last place
 ** stays free, so that each further call comes here.
 */
 static void calltime_keep (const Hot *h, uint32_t func, const SlowCall *call) {

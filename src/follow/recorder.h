@@ -83,7 +83,7 @@ typedef struct Recorder {
   /* frames of the host */
   Frames frames;
   uint32_t frame_func;	/* zone of the work at the end of a host frame */
-  LateCall late[RECORDER_LATE];	/* the last ones, until somebody asks */
+  LateCall late[RECORDER_LATE];	/* those since 'elapsed' was called */
   uint32_t lates;
   double event_ns;	/* mean overhead of an event; 0: not known */
 

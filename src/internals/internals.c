@@ -210,7 +210,7 @@ static uint64_t proof_lastmark (void) {
 }
 
 
-/* Marks each call when it begins, and looks whether it is when it ends. */
+/* Marks each call when it begins, and looks whether it still is at its end. */
 static void proof_mark (Proof *x, const lua_Debug *ar) {
   int marked = internals_ismarked(ar->i_ci, &x->at);
   if (ar->event == LUA_HOOKCALL) {

@@ -242,8 +242,10 @@ static int laxis_odd (lua_State *L) {
 ** All samples
 ** ======================================================= */
 
-/* axis -> ns of a step; the mean ns from sample to sample, 0: it has slices; ns
-** that a step of a sample's ns stands for; ns of a slice */
+/*
+** axis -> ns of a step; the mean ns from sample to sample, 0: exact modes; ns
+** that a step of a sample's ns stands for; ns of a slice, 0: it has none
+*/
 static int laxis_scale (lua_State *L) {
   const AxisData *d = laxis_check(L, 1);
   lua_pushnumber(L, d->step);

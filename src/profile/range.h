@@ -19,7 +19,7 @@
 typedef struct AxisData {
   double step;		/* ns */
   double mean;		/* as in Axis */
-  double slice;		/* ns of a slice, about; 0: it has samples */
+  double slice;		/* ns of a slice, about; 0: it has none */
   double begins;	/* ns; samples before were lost */
   AxisChunk *chunk;	/* in order of time */
   AxisPlace *place;	/* the first one is not used */

@@ -1,7 +1,7 @@
 /*
 ** Intervals: when an interval is over, 'elapsed' of the options is called
-** after the next event. It may end the recording, and begin another one. A call
-** that took longer than the budget (follow/calltime.h) ends an interval, too.
+** after the next event. It may end the recording, and begin another one. It is
+** also called after a call that took longer than a budget (follow/calltime.h).
 */
 
 #ifndef interval_h

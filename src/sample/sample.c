@@ -367,9 +367,9 @@ static int sample_when (const Sampler *s, uint64_t now, const Node *node,
 
 
 /*
-** The function that has opened the zone 'n', as the tree tells; if it is none,
-** that of the node. Reads the tree's copy in memory: the node itself may be in
-** a file, which another program may overwrite.
+** The function of the node 'n'; of a zone, the one that has opened it, as the
+** tree tells. Reads the tree's copy in memory: the node itself may be in a file,
+** which another program may overwrite.
 */
 static uint32_t sample_owner (const Sampler *s, const Node *n) {
   const Recording *r = &s->recorder->recording;

@@ -28,8 +28,8 @@ local heatmap = {
     input.file "A profile that was recorded in mode call, line or sample",
     { "FUNCTION?", "Show the total time of this function, not the CPU " ..
       "time." },
-    { "--limit N", "List the N causes of what stands out most, in " ..
-      "chronological order: stretches with the same function are one.",
+    { "--limit N", "List the N causes that stand out most, in " ..
+      "chronological order. Stretches with the same function have one cause.",
       type = "integer", min = 1, default = 5 },
     period.options, labelled.option, input.page, input.links,
   },

@@ -7,6 +7,7 @@ local labelled = require "cprof.command.labelled"
 local lists = require "cprof.text.lists"
 local measure = require "cprof.count.measure"
 local page = require "cprof.report.page"
+local period = require "cprof.command.period"
 local report = require "cprof.report"
 local shown = require "cprof.report.labels"
 
@@ -15,9 +16,10 @@ local labels = {
   summary = "Print what each label costs, such as each endpoint.",
   description = "Print a table for each key of the program's labels " ..
     "(cprof.label { endpoint = \"/login\" }). A row has one value of the " ..
-    "key: how often it was set, and the time spent under it. If labels are " ..
-    "nested, the innermost value of a key counts, so the rows of a table " ..
-    "add up to the whole recording.",
+    "key: how often it was set (with --sample: how many samples were under " ..
+    "it), and the time spent under it. If labels are nested, the innermost " ..
+    "value of a key counts, so the rows of a table add up to the whole " ..
+    "recording.",
   usage = "cprof labels [options] [FILE] [KEY]",
   example = "cprof labels run.cprof endpoint",
   options = {
@@ -27,13 +29,14 @@ local labels = {
       min = 1, default = 20 },
     { "--measure", ("Measure of total: %s. (default: wall)"):format(
       measure.words()), of = report.options },
-    labelled.option, input.page,
+    period.options, labelled.option, input.page,
   },
 }
 
 function labels.call(parsed, fail)
   local file, key = input.pair("labels", parsed.file, "KEY", parsed.key, fail)
-  local profile = labelled.of(input.load(file, fail), parsed, fail)
+  local profile = period.of(input.load(file, fail), parsed, fail)
+  profile = labelled.of(profile, parsed, fail)
   local unknown = measure.unknown(profile, parsed.measure)
   if unknown then
     fail(input.worded(("option '--measure' must not be %s for a profile %s")
@@ -45,6 +48,7 @@ function labels.call(parsed, fail)
   local why = not split[key or keys[1]] and counted.missing(profile, key or "")
   if why then fail(why) end
   local on = page.new(parsed, profile)
+  if profile.meta.range then on:line("range: " .. profile.meta.range) end
   if profile.meta.labels then
     on:line("label: " .. format.plain(profile.meta.labels))
   end

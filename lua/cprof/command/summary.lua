@@ -165,8 +165,8 @@ end
 
 ---The report on one screen, and the hottest lines if lines were recorded. If
 ---allocations were recorded, both are by allocations, and functions by time
----come last. On a small screen, the report keeps room for both of its tables,
----and what follows it does not fit; its header is longer with allocations.
+---come last. On a small screen, the report takes room for both of its tables,
+---even if what follows it does not fit. With allocations, its header is longer.
 ---@param profile cprof.Profile
 ---@param looks { width?: integer, color?: string }
 ---@param height? integer  of the screen

@@ -47,7 +47,9 @@ function tasks.call(parsed, fail)
     parsed["function"], fail)
   local profile = period.of(input.load(file, fail), parsed, fail)
   local sampled = profile.samples ~= nil
-  if not profile.meta.tasks and not sampled then
+  if profile.meta.range and not sampled then
+    fail "tasks are known of ranges of time only from samples"
+  elseif not profile.meta.tasks and not sampled then
     fail "no tasks were recorded; record them with cprof run --tasks"
   end
   local list = wanted and of_function(profile, wanted, fail) or

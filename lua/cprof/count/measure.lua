@@ -382,8 +382,8 @@ function Measure:off(n, whole)
 end
 
 ---A share in percent, with its margin of error if it comes from samples; "-"
----if there are too few of them. What all others are shares of is 100 %, however
----well it is known.
+---if there are too few of them. The whole is 100 %, even if only its bound is
+---known.
 ---@param n integer      the estimate
 ---@param most? integer  its upper bound; nil: the estimate is good
 ---@return string

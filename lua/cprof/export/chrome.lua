@@ -36,7 +36,7 @@ local function heads(p)
   return out
 end
 
--- one by one; `known` is where they are
+-- writes the calls one by one; `known`: where they are
 local function each_call(known, out)
   local begin, finish = {}, {}
   for i, f in ipairs(known.of.functions) do

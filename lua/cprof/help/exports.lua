@@ -17,7 +17,7 @@ This call writes the profile in a format that other programs read, as `cprof exp
 | `folded` | a line for each call-tree node with self time | `flamegraph.pl`, and most programs that draw flame graphs |
 | `speedscope` | call-tree nodes with self time, as JSON | speedscope |
 | `firefox` | mode `"sample"`: each sample when it was taken, with CPU time, as long as no option changes call paths or the measure; other modes: nodes with self time, one after the other, and a second thread for events whose time is known. Markers for frames (at their `start_ns`), slow calls and collections (with `distribution`), waits, pauses, and times in which others had the processor; the size of the heap | [profiler.firefox.com](https://profiler.firefox.com), where files stay on your machine unless you upload them |
-| `chrome` | the tree as nested slices, one for all calls of a node; of the last seconds in mode `"call"`, each call | Perfetto, `chrome://tracing` |
+| `chrome` | the tree as nested slices, one for all calls of a node; in files with the last seconds of mode `"call"`, one for each call | Perfetto, `chrome://tracing` |
 | `cpuprofile` | nodes, and time by line | Chrome's developer tools, VS Code, speedscope |
 | `pprof` | calls and time of each node; in modes `"line"` and `"sample"` by line; labels; compressed where lua-zlib is installed | `go tool pprof`, Pyroscope, Parca |
 | `callgrind` | time and calls of functions, and the calls between them; in modes `"line"` and `"sample"` by line | KCachegrind, `callgrind_annotate` |

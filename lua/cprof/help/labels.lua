@@ -32,7 +32,7 @@ $ cprof labels run.cprof
 - While nothing is recorded, a label costs less than a zone.
 - A label whose name, with all its keys and values, is longer than 16,384 characters counts as `(no label)`.
 
-**Labels of samples.** In mode `"sample"` (`cprof run --sample`), a label takes about 0.3 µs to open and close, and nothing that its block calls gets slower. So a server in production can tell its endpoints apart at the cost of samples. How often a label was set is not known; instead, there is the number of samples under it:
+**Labels of samples.** In mode `"sample"` (`cprof run --sample`), a label takes about 0.3 µs to open and close, and nothing that its block calls gets slower. So a server in production can tell what each endpoint costs. How often a label was set is not known; instead, reports have the number of samples under it:
 
 ```
  total    total %  samples  endpoint
@@ -41,7 +41,7 @@ $ cprof labels run.cprof
 46.2ms  12.8 ±6.3       18  (no label)
 ```
 
-Ranges of time (`--from`, `--to`) have labels, too. With `--label`, `cprof annotate` shows lines, and `cprof heatmap` draws when the program worked under the label. Labels of samples need Lua's own structures (`cprof --version` says `internals: direct`): without them, as on 32-bit machines, mode `"sample"` has no labels.
+With `--from` and `--to`, `cprof labels` prints those of a range of time. With `--label`, `cprof annotate` shows lines, and `cprof heatmap` draws when the program worked under the label. Labels of samples need Lua's own structures (`cprof --version` says `internals: direct`): without them, as on 32-bit machines, mode `"sample"` has no labels.
 
 A label is a zone whose name is its keys and values, in order: `{endpoint=/login, user=guest}`. So C code opens a label as a zone with such a name: `cprof_entername(L, "{endpoint=/login}")`. In a name, a value needs quotes if it is a string that is empty, `true`, `false` or a number, or that has white space or one of `, = { } " \`. Within quotes, `\` stands before `"` and `\`.
 

@@ -2,7 +2,7 @@ return {
   title = "Memory",
   summary = "who allocates, and what stays in use",
   text = [[
-| to know | |
+| to find out | |
 |---|---|
 | what makes garbage | record with `cprof run --memory`; then `cprof report --measure alloc` has functions, and `cprof annotate --measure alloc` has lines |
 | what stays in use, such as a leak | record with `cprof run --memory=live`; then the same with `--measure live` |
@@ -47,10 +47,10 @@ heap: ▂▂▂▂▃▃▃▃▃▃▃▃▅▅▅▅▅▅▆▆▆▆▆▇�
 … 6 more functions, 0.5 % self
 ```
 
-- *self* is what the function has allocated itself and is still in use; *alloc*, all that it has allocated.
+- *self* is memory that the function itself has allocated and that is still in use; *alloc* is all memory that it has allocated.
 - The report says who allocated a block, not who refers to it. Callers (`cprof tree --measure live`) and lines (`cprof annotate --measure live`) lead to where it is kept: here, `sessions[id] = …`.
-- A block is in use until the collector has freed it, so garbage counts, too. To leave it out, call `collectgarbage()` where the recording ends.
-- `--memory=live` estimates what is in use from blocks that it samples, one per 512 KB on average: good for programs that use some hundred MB. For smaller ones, `--memory=all` counts all blocks, as above; each takes some 64 bytes more while it is in use.
+- A block is in use until the collector has freed it, so garbage counts, too. To leave garbage out, call `collectgarbage()` where the recording ends.
+- `--memory=live` estimates what is in use from blocks that it samples, one per 512 KB on average: good for programs that use some hundred MB. For smaller programs, `--memory=all` counts all blocks, as above; each block takes some 64 bytes more while it is in use.
 - To find out what grows in a program that runs on, save two snapshots and compare them: `profiler.snapshot():save "1.cprof"`, some time later `"2.cprof"`, and `cprof diff --measure live 1.cprof 2.cprof`. `cprof serve` shows the size of the heap while the program runs.
 
 **Allocations.** An *allocation* is a request for memory that was granted: a new block, or one that grows. Its bytes are those of the new block, or those by which the block grew.

@@ -18,7 +18,7 @@ Each of these writes a profile as one HTML file, which opens from the disk and n
 
 | view | what it shows |
 |---|---|
-| Overview | the time as a bar of its parts; notes on the figures; when something was unusual (mode `"sample"`); the hottest functions and lines; a small flame graph of what takes the time. There, recursion is merged, and functions that only pass the time on to their callees are left out |
+| Overview | the time as a bar of its parts; notes on the figures; when something was unusual (modes `"call"`, `"line"` and `"sample"`); the hottest functions and lines; a small flame graph of what takes the time. There, recursion is merged, and functions that only pass the time on to their callees are left out |
 | Changes | with `--diff`, or of two ranges of time: which functions take more or less time, and which were added or removed; as a flame graph and a table |
 | Coverage | mode `"count"`: the shares of lines, branches and functions that ran, by file, and what never ran, with its source |
 | Heatmap | modes `"call"`, `"line"` and `"sample"`: when the program was busy; what stands out, and its cause; below these, the functions of a chosen range of time |
@@ -27,7 +27,7 @@ Each of these writes a profile as one HTML file, which opens from the disk and n
 | Call tree | who called what, as a table: callees below their callers, as in `cprof tree`, or inverted, callers below their callees. Arrow keys open and close rows; `e` opens the hottest path. A search leaves only the matches and the paths to them. Calls from different lines are one row |
 | Call graph | the chosen function with its callers and callees, whose times add up to its own. A drawing has boxes for the 40 functions that matter most, or for those around the chosen one, callers above their callees; arrow keys go from box to box. With `--distribution`, the view has percentiles, a histogram and the slowest calls of the function; with samples, what its own time was spent in |
 | Source | mode `"line"`, `"sample"` or `"count"`: lines with figures beside them, shaded relative to the hottest line of all files. Long lines scroll sideways (← →). The chosen line shows what it calls, and which lines call its function. Files that were installed for several programs (below `share/lua`, for example) are listed as libraries. Mode `"count"` also has the parts of lines, and branches that went only one way |
-| Labels | if the profile has labels: a table for each key, with the total of each value, as `cprof labels` prints it; a click on a value leaves only what was recorded under it, in all views |
+| Labels | if the profile has labels: a table for each key, with the total of each value, as `cprof labels` prints it; a click on a value limits all views to what was recorded under it |
 | Slowest calls | with `--distribution`: the slowest calls of all functions, as `cprof slow` lists them, with CPU time, waiting, coroutine and frame; a row leads to its path in the flame graph |
 | Tasks | with `--tasks`: kinds of coroutines, their longest slices, and where they were suspended, as a flame graph of waiting; as `cprof tasks` prints it, of the chosen function, if coroutines run it |
 | Frames | if the profile has frames: their times, by name, with the budget and percentiles; the frames over budget, with the functions that took longer in them; allocations and steps of the collector in each frame. Bars of frames that are much longer than all others are cut off, until a button shows them in full. Another button leads from the chosen frames to their calls in the trace, or to the samples of that time |
@@ -65,7 +65,7 @@ The page opens on what the profile was recorded for: changes, coverage, tasks, m
 - A search highlights the cells in which matching functions, or their callees, run.
 - As with `--from` ([Sampling](#sampling)), a range has no allocations, and no figures of single calls, tasks or frames.
 - In the page, a sample takes about 5 bytes, 9 without lua-zlib. An hour of computing at 1000 samples a second takes some 18 MB.
-- A page of a part (`--from`, `--to`, `--root`), or with folded recursion, has no heatmap.
+- A page of a part (`--from`, `--to`, `--root`), or with folded recursion, has no heatmap; nor has a page of the last seconds of mode `"call"` with more than a million events. Its trace still shows the longest calls.
 
 **An earlier profile.** To compare with one, drop its page on this one, or choose it with the button *Compare*. The view Changes then has both, as with `--diff`. Functions are the same if their names and files are. The × of its label ends the comparison, which is not in the address.
 

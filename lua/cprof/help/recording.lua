@@ -25,8 +25,8 @@ return {
 | `every` | none | after so many seconds, cprof completes the file and begins another; the name needs `%t` or `%n` |
 | `keep` | all | with `every`: how many of the recording's newest files to keep |
 | `keep_last` | none | modes `"call"` and `"sample"`: how many of the last seconds `dump_recent` writes into a file, in mode `"call"` with each call ([Sampling](#sampling)). Recording is then in memory, and `file` is the name of such files, with `%t` or `%n` |
-| `on_slow` | none | with `keep_last` and `file`: `{ [NAME] = SECONDS }` writes the last seconds when a zone of this name takes longer (in mode `"sample"`, one of `zone` or `wrap`) or, in mode `"call"`, a function; turns `distribution` on there |
-| `dump_every` | `60` | with `on_slow` or `slow_frames`: the least number of seconds from one such file to the next |
+| `on_slow` | none | with `keep_last` and `file`: `{ [NAME] = SECONDS }` writes the last seconds when a zone of this name takes longer or, in mode `"call"`, a function. In mode `"sample"`, the zone must be one of `zone` or `wrap`. In mode `"call"`, this option turns `distribution` on |
+| `dump_every` | `60` | with `on_slow`, `slow_frames` or `dump_on_error`: the least number of seconds from one such file to the next |
 | `trace` | standard error | mode `"trace"`: the path to write to, or a function. A path that ends in `.json` gets trace events for Perfetto and `chrome://tracing`; another path gets text, indented up to 40 levels (deeper lines begin with their level). A function is called with `"enter"` or `"leave"`, depth, title, ns since the start and, for `"leave"`, the duration in ns |
 | `history` | `128` | the number of last frames that keep each function's times in memory; `"full"`: 128, with all their nodes |
 | `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: keeps the last 32 frames over budget with all their nodes. With `keep_last` and `file`: also writes the last seconds when a frame takes longer than the budget |

@@ -1,6 +1,6 @@
 return {
   title = "Sampling",
-  summary = "shares of time at hardly any cost",
+  summary = "shares of time at hardly any cost; the last seconds",
   text = [[
 ```sh
 cprof run --sample script.lua
@@ -24,7 +24,7 @@ Reports, call graphs, annotated sources, `diff`, `merge`, files and exports work
 
 **CPU time and waiting** (by the wall clock, on Linux with x86-64 and ARM64). A tick that interrupts a system call finds its function waiting; any other tick finds it computing. So samples tell which functions compute and which wait. The clocks of the thread tell exactly how long the program did each, and for how long other programs had the processor (preempted). Preempted time belongs to no function, so a busy machine does not change the shares. Reports have a column for waiting; `--measure=cpu` and `--measure=wait` show one of the two.
 
-**Ranges of time.** cprof keeps the time of each sample, also in files; in modes `"call"` and `"line"`, what each function and line took in each 20 ms. So you can look at a part of the recording:
+**Ranges of time.** In mode `"sample"`, cprof keeps the time of each sample; in modes `"call"` and `"line"`, what each function and line took in each 20 ms. Files have these times, too. So you can look at a part of the recording:
 
 ```sh
 cprof report --from 1.2s --to 1.5s run.cprof
@@ -44,25 +44,24 @@ cprof diff --range 2m..2m10s --against 0..1m run.cprof
 A  1.5s  1.7s  99 %        98 %           2 %  compact   store.lua:40
 ```
 
-- Time runs down each column, and goes on at the top of the next one. A column stands for half a second to a day: the shortest time with which all columns fit into the width. A cell is long enough for 20 samples on average.
+- Time runs down each column, and goes on at the top of the next one. A column stands for half a second to a day: the shortest time with which all columns fit into the width. A cell is long enough for 20 samples on average or, in modes `"call"` and `"line"`, for one slice (see below).
 - "Of stretch" and "of recording" are the shares that the function and its callees have of the stretch and of the whole recording.
 - A stretch stands out if a function's share is at least 50 percentage points higher in it than in the whole recording, or if the share of CPU time is at least 30 points higher.
 - A stall is one stretch, even if the function that caused it and those that it calls stand out in turn.
-- The stretches that stand out most are listed, in chronological order. Stretches that may be due to chance are left out.
+- Stretches with the same function have one cause, one letter and one row; *again from* is the times at which the others begin. The causes that stand out most are listed, in chronological order. Stretches that may be due to chance are left out.
 
 `cprof heatmap run.cprof FUNCTION` draws the time of one function. The page of `cprof html` has the heatmap, too, and shows a range that is chosen there in all its views ([The page](#the-page)).
 
-`report`, `tree`, `callgraph`, `flame`, `show`, `annotate`, `export` and `html` take `--from` and `--to`; `diff` compares two ranges of one recording. Times are since the recording began, by its clock, with pauses.
+`report`, `tree`, `callgraph`, `flame`, `show`, `annotate`, `labels`, `heatmap`, `export` and `html` take `--from` and `--to`; `diff` compares two ranges of one recording. Times are since the recording began, by its clock, with pauses.
 
-- Allocations, how long single calls took, tasks, and frames are not known for a range.
-- In mode `"sample"`, a sample stands for the time before it. If a long call of a C function is partly within a range, that part counts.
-- In this mode, waiting within a range is estimated from the samples. Overhead is assumed to have the share that it has in the whole recording.
+- Allocations, how long single calls took, and frames are not known for a range. Tasks are known only in mode `"sample"`.
+- In mode `"sample"`, a sample stands for the time before it. If a long call of a C function is partly within a range, that part counts. Waiting within a range is estimated from the samples. Overhead is assumed to have the share that it has in the whole recording.
 - A sample takes 3 to 4 bytes. At most 16 MB are kept, more than an hour at 1000 a second. Beyond that, the oldest samples are dropped, and the report says from when on ranges are known.
-- In modes `"call"` and `"line"`, time is divided into slices of 20 ms. What happened in a slice is spread evenly over it, so a range is exact if it begins and ends between two slices. A longer time without a call or return, such as a stall in a C function, is a slice of its own. The figures of ranges that touch add up to those of both. A call counts where it begins.
-- Slices take 4 to 12 bytes for each function and line that ran in them. When there are 4 MB, neighbours are merged, and slices become twice as long. The header of a range says how long they are: `resolution 40.0ms`. With more than 200,000 call-tree nodes, there are no ranges.
+- In modes `"call"` and `"line"`, time is divided into slices of 20 ms. What happened in a slice is spread evenly over it, so a range is exact if it begins and ends where slices do. A longer time without a call or return, such as a stall in a C function, is a slice of its own. The figures of adjoining ranges add up to those of the range that has both. A call counts where it begins.
+- Slices take 4 to 12 bytes for each function and line that ran in them. When they take 4 MB, neighbours are merged, and slices become twice as long. The header of a range says how long they are: `resolution 40.0ms`. With more than 200,000 call-tree nodes, there are no ranges.
 - Ranges need a time axis. The results of `cprof merge` and `cprof join`, recordings in modes `"count"` and `"trace"`, and samples that were read from outside a program have none.
 
-**The last seconds.** A program that runs for days need not record into files to show why it was slow a moment ago:
+**The last seconds (flight recorder).** A program that runs for days need not record into files to show why it was slow a moment ago:
 
 ```lua
 profiler.start { mode = "sample", keep_last = 10, file = "slow-%t-%n.cprof" }
@@ -70,29 +69,30 @@ profiler.start { mode = "sample", keep_last = 10, file = "slow-%t-%n.cprof" }
 profiler.dump_recent(nil, "request 4711 took 2 s")
 ```
 
-In mode `"call"` (without `mode`), the file has not samples but each call of these seconds, with its beginning and its end. Recording then costs about a tenth more than mode `"call"` alone.
+In mode `"call"`, which is the default, the file has each call of these seconds, with its beginning and its end, instead of samples. Recording costs about a tenth more than mode `"call"` without `keep_last`.
 
-Zones, frames and, in mode `"call"`, functions can do that by themselves:
+cprof can also write the file by itself, when a zone, a frame or, in mode `"call"`, a function takes too long:
 
 ```lua
 profiler.start { keep_last = 10, file = "slow-%t-%n.cprof",
   on_slow = { ["Server:handle"] = 0.2 }, slow_frames = { budget_ms = 50 } }
 ```
 
-cprof then writes a file when a call of the function `Server:handle`, or a zone of this name, took longer than 0.2 s, or when the time from one `frame` to the next was longer than 50 ms. It writes at most one file in `dump_every` seconds (60).
+Here, cprof writes a file when a call of the function `Server:handle`, or a zone of this name, took longer than 0.2 s, or when the time from one `frame` to the next was longer than 50 ms. It writes at most one file in `dump_every` seconds (60).
 
 - The name of a function is the one in reports, without its place. A zone with arguments has the budget of its name. A frame with a name has the budget that `on_slow` gives to that name, else that of `slow_frames`.
-- In mode `"call"`, the time of a call or zone is the one in reports: without overhead, pauses, other programs, and the time that its coroutine was suspended. Of recursion, the outermost call counts. A call that ends with a tail call ends there: the function that it calls has the rest of the time.
-- In mode `"sample"`, and for frames, times are those of the recording's clock, and include pauses. Functions have no budgets, and neither have zones of `enter` and `leave`, nor zones in C: put a zone of `zone` or `wrap` around them.
-- cprof writes the file where the zone or frame ends, even if an error ends it; for a call in mode `"call"`, right after it. Zones and functions around it do not count the time that writing takes. If the file cannot be written, one line on standard error says so.
+- In mode `"call"`, the time of a call or zone is the one in reports: without overhead, pauses, time in which other programs had the processor, and time in which its coroutine was suspended. Of a recursion, only the outermost call counts. A call that ends with a tail call ends there: the rest of the time is that of the function it calls.
+- In mode `"sample"`, and for frames in all modes, times are those of the recording's clock, and include pauses.
+- In mode `"sample"`, functions have no budgets, and neither have zones of `enter` and `leave`, nor zones in C: put a zone of `zone` or `wrap` around them.
+- cprof writes the file where the zone or frame ends, even if an error ends it; in mode `"call"`, right after the call or zone. Zones and functions around it do not count the time that writing takes. If the file cannot be written, one line on standard error says so.
 
-An error can do it, too. Give `xpcall` a handler of cprof's; it gets the error, writes the file, and passes the error on unchanged:
+cprof can also write the file when an error occurs. Give `xpcall` a handler from `dump_on_error`: it writes the file, passes the error unchanged to your own handler, here `debug.traceback`, and returns what that returns:
 
 ```lua
 xpcall(handle, profiler.dump_on_error(debug.traceback), request)
 ```
 
-So can a signal, from outside of the program. After this, each `kill -URG PID` writes a file:
+A signal from outside the program can ask for the file, too. After this call, each `kill -URG PID` writes one:
 
 ```lua
 profiler.listen()
@@ -108,8 +108,8 @@ This command also writes the last seconds when the program ends, even by an erro
 
 `dump_recent` writes what was recorded in the last 10 seconds, with its time axis. Until then, nothing is written.
 
-- The file opens in every command, and the header of its reports has the reason. A file with calls is a trace, too: `cprof export --format=chrome` writes it for Perfetto, `--format=firefox` for Firefox's profiler, and the page shows its calls on a time axis. A resumed coroutine is below the function that resumed it.
-- The call itself writes the file, which takes some milliseconds, for a million calls 100 ms. They are not part of the recording. Recording goes on, and loses nothing.
+- The file opens in every command, and the header of its reports has the reason. A file with calls is a trace, too: `cprof export --format=chrome` writes it for Perfetto, `--format=firefox` for Firefox's profiler, and the page shows its calls on a time axis. In a trace, a resumed coroutine is below the function that resumed it.
+- `dump_recent` returns when the file is written. This takes some milliseconds, or 100 ms for a million calls, and is not part of the recording. Recording goes on, and loses nothing.
 - The time axis takes at most 8 bytes per sample of these seconds, and 32 KB. A call takes 16 bytes, and all calls at most 64 MB. If more is needed, the file has fewer seconds, and says how many.
 - The call tree grows with what ran since the start, up to `max_nodes`.
 - Where recursion folds or `max_nodes` was reached, a trace shows calls of one node side by side.
@@ -123,14 +123,14 @@ This command also writes the last seconds when the program ends, even by an erro
 
 **Coroutines.** In the call tree, a coroutine is below the function that resumed it.
 
-**Zones and labels** are in samples, too: a server can tell its endpoints apart at the cost of samples ([Labels](#labels)).
+**Zones and labels** are recorded, too. So a server in production can tell what each endpoint costs ([Labels](#labels)).
 
 **Without Lua's own structures** (`cprof --version` says `internals: public`), less is known:
 
 - Functions in coroutines are not known. Their time is in the row `(coroutine, not sampled)`, below the function that resumed the coroutine.
 - The time of a coroutine that a host resumes by `lua_resume` belongs to the C function that calls `lua_resume`. If no C function of the main thread does, it is in the row `(host, or its coroutines)`, with the time of the host between its calls of Lua.
 - Parts of lines have no figures.
-- There are no zones and labels.
+- Zones and labels are not recorded.
 - If a function makes a tail call before it calls or loops, its time belongs to the function that it calls.
 - Callers more than 2000 levels up are left out.
 
@@ -193,7 +193,7 @@ Of 10,000 polls of 3 ms, each after 1 ms of work, this many ended early:
 - The signal is SIGPROF or, if the program handles SIGPROF, another signal without a handler.
 - Set handlers before recording starts. If the program sets one for this signal later, it may get one tick; recording ends, and reports say so. If the program sets `SIG_DFL`, the next tick ends it.
 - The program's own debug hook keeps working.
-- Zones are not recorded, and of frames only their times. Both may have budgets (see above).
+- Of frames, only their times are recorded.
 - If a host moves a state to another thread, it must call `cprof_thread` there, so that the timer follows. Otherwise recording ends, and the report says why.
 ]],
 }

@@ -13,7 +13,7 @@ cprof top                             # what was recorded last
 
 The screen shows functions by self time, total time, calls or name; the call tree; the callers and callees of a function; or its source, with figures beside each line if lines are recorded. Figures are since the start, of the last seconds (`w`), since a mark (`r`), or of a time in the past (`{`).
 
-The bars above the keys show the past, from when top began until now. The higher a bar, the more CPU time the program used then; a full bar stands for the most. With the measure waiting time, bars show waiting; where waiting is not known, calls. After `{`, or a click on a bar, all views have the figures of that time; dragging the mouse chooses a longer time. The second line says which time it is, and how long ago. The figures stay as they are until Esc leads back to now.
+The bars above the keys show the past, from when top began until now. The higher a bar, the more CPU time the program used then; a full bar stands for the most. With the measure waiting time, bars show waiting; where waiting is not known, calls or samples. After `{`, or a click on a bar, all views have the figures of that time; drag over several bars to choose a longer time. The second line of the screen says which time it is, and how long ago. The figures stay as they are until Esc leads back to now.
 
 | key | what it does |
 |---|---|

@@ -21,7 +21,7 @@ Arguments after the name become part of the zone's name: `level(3)`. `wrap` retu
 
 Zones and functions are nodes of one call tree. A zone that was not left ends when the call that entered it ends, even by an error. `leave` without `enter`, or with another name, is an error, except in a call that entered the zone before recording began. While nothing is recorded, these functions do nothing.
 
-In mode `"sample"`, zones have samples and times instead of calls. There, `leave` is no error in a call that has entered no zone: it may have entered one before recording began. Where cprof does not read Lua's own structures (`cprof --version` says `internals: public`), mode `"sample"` has no zones.
+In mode `"sample"`, zones have samples and times instead of calls. In this mode, `leave` is no error in a call that has entered no zone: it may have entered one before recording began. Where cprof does not read Lua's own structures (`cprof --version` says `internals: public`), mode `"sample"` has no zones.
 
 [Labels](#labels), which say on whose behalf the program works, are zones, too.
 

@@ -1,6 +1,6 @@
 // When samples came, by the time axis of a profile: what a range of time has
-// of each place, and what each cell of a picture has. In exact modes, samples
-// are what nodes and lines have of slices of time. The figures are those of
+// of each place, and what each cell of a picture has. In exact modes, a sample
+// is what a node or line has of a slice of time. The figures are those of
 // src/profile/range.c, to the nanosecond.
 
 const known = new WeakMap();
@@ -205,7 +205,7 @@ export class Moments {
     return rows.filter((row) => row.self > 0);
   }
 
-  // Does a place count, where those of some nodes do?
+  // Does a place count? of: which nodes do; undefined: all.
   counts(i, of) {
     return !of || of[this.node[i]] > 0;
   }

@@ -67,8 +67,8 @@ local function slices_of(p, places, nodes, all)
   return pack.columns { of, kind, number }
 end
 
--- The most events, if each has its own time, of which the page has ranges of
--- time. The trace still shows the longest calls.
+-- The most events, each with its own time, of which the page has ranges of
+-- time. If there are more, its trace still shows the longest calls.
 local most_events <const> = 1000000
 
 -- the most stretches that the page lists

@@ -689,8 +689,8 @@ export class Shell {
   }
 
   // A share in percent, with its margin of error if it comes from samples; or
-  // "<" and that of the upper bound if only that is known. What all others are
-  // shares of is 100 %, however well it is known.
+  // "<" and that of the upper bound if only that is known. The whole is 100 %,
+  // even if only its bound is known.
   share(
     n,
     whole = this.scope.whole,

@@ -1,7 +1,6 @@
--- The calls of a recording, one after the other, by its time axis: of a
--- recording with option `keep_last`, that has each event. Coroutines are below
--- the function that resumes them. A resumed coroutine enters its functions
--- again.
+-- The calls of a recording, one by one, from its time axis: in recordings with
+-- option `keep_last`, it has each event. Coroutines are below the function that
+-- resumes them. A resumed coroutine enters its functions again.
 
 local axes = require "cprof.profile.axis"
 local core = require "cprof.core"
@@ -42,7 +41,7 @@ local function new_path(nodes, enter, leave)
       at[path[i]], path[i] = nil, nil
     end
   end
-  -- `node` runs from `now` on, called just before or not
+  -- `node` runs from `now` on; `called`: it was called just then
   function self.go(node, called, now)
     local new, top = {}, node
     if called then

@@ -33,8 +33,8 @@ local zooms <const> = { { 0.05, 25 }, { 0.1, 25 }, { 0.25, 25 }, { 0.5, 25 },
 -- samples that a cell has if the program always computes
 local least_samples <const> = 20
 
--- The mean time from sample to sample. Slices are exact; a cell is as long as
--- one at least, so that they count as `least_samples`.
+-- The mean time from sample to sample. A slice is exact, so it counts as
+-- `least_samples`: a cell is at least as long as a slice.
 local function mean(p)
   local _, _, _, slice = core.axis_scale(profile.axis(p))
   return slice > 0 and slice / least_samples or 1e9 / (p.meta.rate or 1000)

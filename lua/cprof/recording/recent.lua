@@ -31,7 +31,7 @@ local second <const> = 1e9
 ---@param level integer  where the error is, as for error()
 ---@return cprof.Recent?
 function recent.take(o, level)
-  -- in other modes, slow frames are kept also without files
+  -- modes other than "sample" keep slow frames without files, too
   local frames = o.slow_frames and (o.mode == "sample" or o.file)
   local slow = o.on_slow or frames
   if not o.keep_last then
@@ -146,8 +146,8 @@ end
 ---that are slow.
 ---@param kept cprof.Recent
 ---@param given table
----@param folder? string  in other modes than "sample", where functions and
----    zones are told of alike: the current one
+---@param folder? string|false  the current one, in other modes than "sample":
+---    there, calls of functions and zones have budgets alike
 function recent.prepare(kept, given, folder)
   local least
   for _, budget in pairs(kept.budgets) do

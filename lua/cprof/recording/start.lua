@@ -71,8 +71,8 @@ local start = {}
 ---@field keep_last? number    seconds until a `dump_recent` that it writes into
 ---    a file; `file` is the pattern of such files. Modes "call", "trace" and
 ---    "sample"
----@field on_slow? table<string, number>  with `keep_last`: seconds that zones,
----    and but in mode "sample" functions, of a name may take; if one takes
+---@field on_slow? table<string, number>  with `keep_last`: seconds that zones
+---    of a name may take or, except in mode "sample", functions; if one takes
 ---    longer, the last seconds are written
 ---@field dump_every? number   seconds from one such file to the next, at least
 ---@field compensate? boolean  false: overhead stays in the times
@@ -231,8 +231,8 @@ local function check_gc()
   end
 end
 
--- The last seconds have the calls as a trace, however long ago they were: mode
--- "trace" is mode "call" then. Budgets of functions need durations of calls.
+-- With `keep_last`, mode "trace" becomes mode "call": files with the last
+-- seconds have each call. Budgets of functions need durations of calls.
 local function keep_calls(o)
   if not o.keep_last or o.mode == "sample" then return end
   if o.trace then

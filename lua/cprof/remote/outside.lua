@@ -389,9 +389,9 @@ end
 local marks <const> = { ["coroutine.resume"] = 2, ["coroutine.yield"] = 8 }
 local wrapped <const> = 4
 
--- Of several functions on the same lines, which one a function is: its code
--- tells, if that of the source is read and compiled here. nil: it is the only
--- one, or this is not known.
+-- The number of a function among those on its lines. Its code tells, if the
+-- source can be read and compiled here. nil: it is the only one, or its number
+-- is not known.
 local function number(f)
   local index = f.kind == "Lua" and f.counters and
     text.once(f.source, definitions.index)

@@ -461,7 +461,7 @@ function header.show(view)
   if meta.outside_dropped and profile.samples then outside(profile, page) end
   if header.waits(profile) then
     page:note("most of the time was waiting: %s", page.clicked and
-      "the choice CPU, above, leaves it out" or
+      "choose CPU, above, to leave it out" or
       "--measure=cpu sorts by CPU time")
   end
   if meta.joined then page:note(meta.joined) end

@@ -32,7 +32,7 @@ local function short(ns)
   return ns < 1e9 and ("%gms"):format(ns / 1e6) or range.told(ns)
 end
 
--- how many stretches are looked at
+-- the most stretches among which causes are looked for
 local looked <const> = 40
 
 ---@class cprof.Cause     stretches that the same function caused
@@ -132,7 +132,7 @@ end
 
 local function percent(x) return ("%.0f %%"):format(x * 100) end
 
--- most times of a cause that are listed, besides the first
+-- the most times of a cause that are listed, besides the first
 local listed <const> = 4
 
 -- when a cause came again

@@ -161,7 +161,9 @@ local function period(m)
   if history.period == "mark" then
     return "since the mark, " .. (lasted or "")
   end
-  if history.period == "range" then return "past " .. (lasted or "") end
+  if history.period == "range" then
+    return (lasted and lasted .. " " or "") .. "in the past"
+  end
   return "last " .. (lasted or "")
 end
 

@@ -245,7 +245,7 @@ end
 ---What the program did from the time on when top began to look: a title, and
 ---as many shares of the greatest; the last is of now.
 ---@param count integer
----@param step number  seconds of each; see `step`
+---@param step number  seconds of each
 ---@return string title
 ---@return number[] shares
 function History:course(count, step)

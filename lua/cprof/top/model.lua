@@ -337,7 +337,8 @@ function actions.period(self)
   show_figures(self)
 end
 
--- shows the figures of a time in the past; it is moved to where top has looked
+-- Shows the figures of a time in the past. If top has not seen all of it, that
+-- time is moved to where top has.
 local function show_past(self, from, to)
   local seen = self.history
   local now, lasted = seen:now(), seen:lasted()
@@ -401,7 +402,7 @@ local function widen(self, by)
   if range then
     local length = range.last.at - range.first.at
     local new = step(windows, length, by)
-    -- the length between two of the list
+    -- the length is between two of the list: the lower one is next
     if by < 0 and step(windows, length, 0) < length then
       new = step(windows, length, 0)
     end

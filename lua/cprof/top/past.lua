@@ -28,7 +28,7 @@ local function room(profile)
     most_bytes // math.max(bytes, 1)))
 end
 
--- the counters of a profile, which `past.profile` makes a profile again
+-- the counters of a profile, of which `past.profile` makes a profile again
 local function counters(profile)
   local meta = {}
   for _, key in ipairs(fields.all "grows") do meta[key] = profile.meta[key] end
