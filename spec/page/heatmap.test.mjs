@@ -122,6 +122,21 @@ describe("a range of time", () => {
     }
   });
 
+  it("is taken from the trace, where each call is known", async () => {
+    await open("kept", "view=trace");
+    assert.equal((await page.$$("canvas.icicle")).length, 1);
+    assert.match(await text("main p[role=status]"), /^From 0 to /);
+    // a call of `handle`, of which there are many
+    await page.focus("canvas.icicle");
+    await press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "Enter");
+    await drawn();
+    await choose("button", "Limit all views to this time");
+    await drawn();
+    const { range } = await state();
+    assert.match(range, /^(\d+(\.\d+)?s)?\.\.\d+(\.\d+)?s$/);
+    assert.deepEqual(faults, []);
+  });
+
   it("has the same figures as the reports in exact modes", async () => {
     const range = "0.0203s..0.0717s";
     await open("exact", `view=functions&range=${range}`);

@@ -71,6 +71,15 @@ local exact = profiler.snapshot()
 assert(exact:html(folder .. "/exact.html"))
 write_all("exact.odd", assert(exact:range(0.0203, 0.0717)))
 
+-- the last seconds of a recording with each call, by the clock of the machine
+profiler.start { keep_last = 1000 }
+for _ = 1, 20 do handle() end
+compact()
+profiler.dump_recent(folder .. "/kept.cprof")
+profiler.stop()
+assert(assert(profiler.load(folder .. "/kept.cprof")):html(folder ..
+  "/kept.html"))
+
 -- a page without a time axis
 profiler.start { mode = "count" }
 handle()

@@ -357,7 +357,7 @@ export function frames(app, root) {
       });
     }
     if (!axis) return [];
-    return link("Show the samples of this time", {
+    return link("Limit all views to this time", {
       view: "flame",
       frames: undefined,
       range: written([begins, ends], axis),

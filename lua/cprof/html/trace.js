@@ -8,6 +8,7 @@ import { count, instant, percent, plural, time } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { labelOf } from "./labels.js";
 import { Overmap } from "./overmap.js";
+import { written } from "./ranged.js";
 import { matcher, searched } from "./search.js";
 import { named, placed, Table } from "./table.js";
 import { fromColumns, timed, within } from "./tree.js";
@@ -427,6 +428,20 @@ export function trace(app, root) {
     app.say(one.lines(i).join("; "));
   }
 
+  // A way to limit all views to what is seen, if that is known of the others.
+  function ranged() {
+    const { axis: known } = app.all.header;
+    if (!known) return [];
+    const limit = () => app.set({ range: written(lanes[0].goal, known) }, true);
+    return [
+      h(
+        "button",
+        { type: "button", onclick: limit },
+        "Limit all views to this time",
+      ),
+    ];
+  }
+
   let shown;
   function update() {
     const list = wanted();
@@ -451,6 +466,7 @@ export function trace(app, root) {
         { type: "button", onclick: () => lanes[0].zoom(0) },
         "Zoom out",
       ),
+      ...ranged(),
       seen,
       said,
     );
