@@ -362,6 +362,22 @@ describe("the last calls are written", function()
         { files[1].meta.range, files[2].meta.range })
     end)
 
+  it("without functions of cprof's own", function()
+    local dir <close> = command.folder()
+    local out = helper.run([[
+      local profiler = require "cprof"
+      local function f(n) for _ = 1, n do math.abs(1) end end
+      profiler.start { keep_last = 10, dump_every = 0, file = arg[1],
+        on_slow = { f = 1e-6 } }
+      for _ = 1, 3 do f(10000) end
+      profiler.stop()
+      for _, row in ipairs(profiler.snapshot().functions) do
+        if row.source:find "cprof[/\\]" then print(row.title) end
+      end]], dir:file "s-%n.cprof")
+    assert.equal("", out)
+    assert.equal(3, #written(dir))
+  end)
+
   it("when an error reaches a host's handler, which gets it unchanged",
     function()
       local dir <close> = command.folder()

@@ -163,11 +163,17 @@ static const char *options_trace (lua_State *L, const Functions *fs,
   return why ? why : "it raised an error that is not a string";
 }
 
-/* Options.elapsed: calls the option, which reports errors itself. */
+/*
+** Options.elapsed: calls the option, which reports errors itself. At the end of
+** an interval, it begins another recording, which no entry may surround.
+*/
 static void options_elapsed (lua_State *L) {
+  const Recorder *r = recorder_get(L);
+  int (*call) (lua_State *L, int arguments, int results) =
+    r != NULL && r->options.every != 0 ? entry_ask : entry_pcall;
   if (!lua_checkstack(L, LUA_MINSTACK)) return;
   options_push(L, "elapsed");
-  if (entry_ask(L, 0, 0) != LUA_OK) lua_pop(L, 1);
+  if (call(L, 0, 0) != LUA_OK) lua_pop(L, 1);
 }
 
 /* }====================================================== */
