@@ -443,6 +443,33 @@ describe("cprof run --keep-last", function()
     assert.is_nil(profiler.load(dir:file "s-4.cprof"))
   end)
 
+  it("says which budgets were for nothing", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      local cprof = require "cprof"
+      function work(n) local s = "" for i = 1, n do s = s .. i end end
+      do local z <close> = cprof.zone("z", 1) work(1000) end
+      cprof.frame "draw"
+      local known
+      repeat
+        work(1000)
+        for _, f in ipairs(cprof.snapshot().functions) do
+          known = known or f.name == "work"
+        end
+      until known]])
+    local function said(mode)
+      local _, err = command.cprof("run", mode, "--quiet", "--keep-last=1000",
+        "--on-slow=work=1000s", "--on-slow=z=1000s", "--on-slow=draw=1000s",
+        "--on-slow=wrok=1000s", "-o", dir:file "s-%n.cprof", script)
+      return err
+    end
+    assert.equal("cprof run: --on-slow wrok: no function, zone or frame of " ..
+      "this name ran\n", said "--callsites")
+    assert.equal("cprof run: --on-slow work: no zone of this name was " ..
+      "sampled, and functions have budgets only without --sample\n",
+      said "--sample")
+  end)
+
   it("writes the end into a file without a number", function()
     local dir <close> = command.folder()
     local path = dir:file "x.cprof"

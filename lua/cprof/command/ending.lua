@@ -52,7 +52,15 @@ local function add_trace(profile, parsed, full)
 end
 
 -- The last seconds of a profile, which are written into the plan's file.
-local function last_seconds(profile, plan, full)
+local function last_seconds(profile, parsed, plan, full)
+  for _, budget in ipairs(parsed.on_slow) do
+    if not recent.watches(profile, budget[1]) then
+      terminal.say(("cprof run: --on-slow %s: %s\n"):format(
+        terminal.quote(budget[1]), profile.samples and
+        "no zone of this name was sampled, and functions have budgets only " ..
+        "without --sample" or "no function, zone or frame of this name ran"))
+    end
+  end
   local q, why = recent.cut(plan.seconds, profile, "the program ended")
   if q and plan.record then
     local to = filename.expand(plan.recorded)
@@ -73,7 +81,9 @@ end
 local function deliver(parsed, plan, full)
   return function(profile, note)
     terminal.choose(parsed.ascii)
-    if parsed.keep_last then profile = last_seconds(profile, plan, full) end
+    if parsed.keep_last then
+      profile = last_seconds(profile, parsed, plan, full)
+    end
     if plan.folder then
       return processes.say(profile, plan.folder, parsed, note)
     end

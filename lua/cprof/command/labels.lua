@@ -48,10 +48,7 @@ function labels.call(parsed, fail)
   local why = not split[key or keys[1]] and counted.missing(profile, key or "")
   if why then fail(why) end
   local on = page.new(parsed, profile)
-  if profile.meta.range then on:line("range: " .. profile.meta.range) end
-  if profile.meta.labels then
-    on:line("label: " .. format.plain(profile.meta.labels))
-  end
+  for _, line in ipairs(format.part(profile.meta)) do on:line(line) end
   for _, each in ipairs(key and { key } or keys) do
     shown.table(on, profile, each, split[each], parsed.limit)
   end

@@ -76,9 +76,7 @@ local function head(view)
   if format.width(given .. rest) <= on.width then given = given .. rest end
   on:title("", given)
   if given:sub(-#rest) ~= rest then on:line(rest) end
-  if view.profile.meta.labels then
-    on:line("label: " .. format.plain(view.profile.meta.labels))
-  end
+  for _, line in ipairs(format.part(view.profile.meta)) do on:line(line) end
   on:line(("%s total (%s %%), %s self (%s %%)%s%s"):format(
     on:time(row.total, row.total_most), on:share(row.total, row.total_most),
     on:time(row.self, row.self_most), on:share(row.self, row.self_most),

@@ -14,7 +14,8 @@ function encode.program(p)
 end
 
 ---What an export says beside its figures, one string each: the recording, the
----measure, the excluded overhead, and the profile's notes.
+---measure, the excluded overhead, the part of a recording, and the profile's
+---notes.
 ---@param p cprof.Profile
 ---@return string[]
 function encode.comments(p)
@@ -27,6 +28,9 @@ function encode.comments(p)
       (p.measure:timed() and "" or ", not times")
   elseif p.measure:timed() and meta.overhead_ns > 0 then
     out[2] = ("profiler overhead, excluded: %d ns"):format(meta.overhead_ns)
+  end
+  for _, line in ipairs(format.part(meta)) do
+    out[#out + 1] = escape.utf8(line)
   end
   for _, note in ipairs(p.notes) do
     out[#out + 1] = escape.utf8(note.text)

@@ -44,8 +44,7 @@ function data.notes(p)
     out[#out + 1] = utf(select("#", ...) > 0 and s:format(...) or s)
   end
   local function nothing() end
-  if p.meta.range then note(nil, "range: %s", p.meta.range) end
-  if p.meta.labels then note(nil, "label: %s", p.meta.labels) end
+  for _, line in ipairs(format.part(p.meta)) do note(nil, line) end
   header.show { profile = p,
     page = { title = nothing, line = nothing, note = note,
       width = math.huge, clicked = true } }

@@ -72,6 +72,26 @@ local function budget_of(kept, title)
   end
 end
 
+---Is there a function, a zone or a frame that a budget of this name is for? In
+---mode "sample", functions have none, and zones may not be in the profile.
+---@param p cprof.Profile
+---@param named string
+---@return boolean
+function recent.watches(p, named)
+  local kept = { budgets = { [named] = 0 } }
+  local only_function = false
+  for _, f in ipairs(p.functions) do
+    if budget_of(kept, f.title) then
+      if f.kind == "zone" or not p.samples then return true end
+      only_function = true
+    end
+  end
+  for _, loop in ipairs(p.loops or {}) do
+    if loop.name == named then return true end
+  end
+  return p.samples ~= nil and not only_function
+end
+
 -- Writes the last seconds. Says once that this fails.
 local function save(kept, reason)
   local path, why = recent.write(kept, kept.snapshot(), nil, reason)

@@ -437,13 +437,7 @@ function header.show(view)
   end
   page:title("cprof: ", format.program(meta))
   header.unmatched(profile, page)
-  if meta.range then page:line("range: " .. meta.range) end
-  if meta.labels then
-    page:line("label: " .. format.plain(meta.labels))
-  end
-  if meta.reason then
-    page:line("reason: " .. format.plain(meta.reason))
-  end
+  for _, line in ipairs(format.part(meta)) do page:line(line) end
   if meta.wall_ns then page:line(times(recorded)) end
   page:line(table.concat(facts, ", "))
   if meta.memory then

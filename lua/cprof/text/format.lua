@@ -339,6 +339,20 @@ function format.plain(s)
   return (s:gsub("%c", function(c) return ("\\%d"):format(c:byte()) end))
 end
 
+---Which part of a recording a profile is, and why it was written, one string
+---each: its range of time, its labels, and the reason.
+---@param meta table
+---@return string[]
+function format.part(meta)
+  local out = {}
+  for _, told in ipairs { { "range", meta.range }, { "label", meta.labels },
+    { "reason", meta.reason } } do
+    out[#out + 1] = told[2] and ("%s: %s"):format(told[1],
+      format.plain(told[2]))
+  end
+  return out
+end
+
 ---The program that was profiled, on one line.
 ---@param meta cprof.Meta
 ---@return string
