@@ -246,7 +246,9 @@ describe("a range of an exact recording", function()
       local profiler = require "cprof"
       profiler.start { file = %q }
       local function until_ms(n, f)
-        repeat f() until profiler.snapshot().meta.wall_ns > n * 1e6
+        repeat
+          for _ = 1, 1000 do f() end
+        until profiler.snapshot().meta.wall_ns > n * 1e6
       end
       until_ms(100, early)
       until_ms(200, late)
