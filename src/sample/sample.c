@@ -79,9 +79,16 @@ static Sampler *sample_of (const Recorder *r) {
 ** which are not collected.
 ** ======================================================= */
 
-/* Reads the recording's clock. 0: it is a host's, which is not called here. */
+/*
+** Reads a clock that tells how long the profiler's own work takes, in ticks of
+** the recording's clock. Where the time of others is known, it is excluded from
+** the recording anyway, so the clock does not count it. 0: the recording has a
+** host's clock, which is not called here.
+*/
 static uint64_t sample_clock (const Sampler *s) {
-  const Clock *c = &s->recorder->recording.clock;
+  const Recorder *r = s->recorder;
+  const Clock *c = &r->recording.clock;
+  if (r->gap.on) return (uint64_t)((double)platform_cpu() / r->gap.rate);
   return c->kind == CLOCK_HOST ? 0 : clock_read(c);
 }
 
