@@ -590,7 +590,7 @@ static int range_compare (const void *a, const void *b) {
 static void range_lines (lua_State *L, int arg, Ranging *g,
                          lua_Integer functions) {
   size_t i;
-  g->lines = lua_rawlen(L, arg) / LPROFILE_LINE;
+  g->lines = (size_t)lua_rawlen(L, arg) / LPROFILE_LINE;
   g->line = memory_newzeroed(g->memory, ProfileLine, g->lines + 1);
   for (i = 0; i < g->lines; i++) {
     ProfileLine *l = &g->line[i];

@@ -25,10 +25,12 @@ typedef struct OpenZones {
   volatile uint64_t sum[OPENZONE_SUMS];
 } OpenZones;
 
+#if PLATFORM_WATCH
 /* The sum that this CallInfo belongs to. May be called in any thread. */
 static inline uint64_t openzone_sum (const OpenZones *z, const void *ci) {
   return z->sum[index_mix((uintptr_t)ci) % OPENZONE_SUMS];
 }
+#endif
 
 /* Can zones be opened? Not where Lua's structures are not read. */
 CPROF_I int openzone_possible (const Recorder *r);
