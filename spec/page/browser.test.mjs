@@ -1334,12 +1334,15 @@ describe("the sources", () => {
     const files = await texts(".files .percent");
     assert.ok(files.length > 10);
     // each is rounded
-    assert.ok(sum(files) <= 100 + files.length * 0.05, `${sum(files)}`);
+    const sure = sum(files.filter((s) => !s.includes("<")));
+    assert.ok(sure <= 100 + files.length * 0.05, `${sure}`);
     const lines = await texts(".gauges .percent");
     const own = share(await text(".files [aria-current] .percent"));
-    assert.ok(Math.abs(sum(lines) - own) <= lines.length * 0.05);
-    // a bound is marked, and is no share
-    assert.ok(!lines.join().includes("<"));
+    // a bound is marked, and may be more than the line has
+    const known = lines.filter((s) => !s.includes("<"));
+    assert.ok(sum(known) <= own + lines.length * 0.05);
+    if (known.length === lines.length)
+      assert.ok(sum(lines) >= own - lines.length * 0.05);
     let marked = false;
     for (let k = 1; k <= files.length && !marked; k++) {
       await click(`.files a:nth-of-type(${k})`);
@@ -2426,11 +2429,12 @@ describe("the page itself", () => {
   it("goes to each view by its number, and lists the keys", async () => {
     await open("game");
     const seen = [];
-    for (const key of ["2", "3", "4", "5", "6", "7", "1"]) {
+    for (const key of ["2", "3", "4", "5", "6", "7", "8", "1"]) {
       await press(key);
       seen.push((await state()).view);
     }
     assert.deepEqual(seen, [
+      "heatmap",
       "functions",
       "flame",
       "tree",
