@@ -3,6 +3,7 @@ local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
 
+local blocks = require "blocks"
 local command = require "command"
 local compile = require "compile"
 local core = require "cprof.core"
@@ -283,20 +284,6 @@ describe("a range of a profile", function()
 end)
 
 describe("a damaged time axis", function()
-  -- where the block of a kind begins
-  local function block(s, kind)
-    local at = 4097
-    while at < #s do
-      local k, _, units = ("I4I4I4"):unpack(s, at)
-      if k == kind then return at end
-      at = at + units * 64
-    end
-  end
-
-  local function put(s, at, bytes)
-    return host.sealed(s:sub(1, at - 1) .. bytes .. s:sub(at + #bytes))
-  end
-
   local function recorded(dir)
     local path = dir:file "x.cprof"
     driven.known(stalls, { file = path })
@@ -306,17 +293,18 @@ describe("a damaged time axis", function()
   it("is refused", function()
     local dir <close> = command.folder()
     local s = recorded(dir)
-    local axis, places = block(s, 11) + 64, block(s, 12) + 64
+    local axis = blocks.find(s, blocks.axis) + 64
+    local places = blocks.find(s, blocks.places) + 64
     for what, case in pairs {
       -- an AxisChunk: number, from, used, bytes
       ["time of a sample"] = { axis + 16, ("I4"):pack(1 << 31) },
       -- later than the largest time, so that times would wrap around to 0
       ["time of a"] = { axis, ("I8i8"):pack(1, -1) },
       ["place of a sample"] = { places + 8, ("I4"):pack(1 << 20) },
-      ["size of a block"] = { block(s, 11) + 8, ("I4"):pack(1 << 30) },
+      ["size of a block"] = { axis - 56, ("I4"):pack(1 << 30) },
     } do
       local why = select(2, profiler.load(dir:file("y.cprof",
-        put(s, case[1], case[2])))) or ""
+        blocks.put(s, case[1], case[2])))) or ""
       assert.is_truthy(why:find("damaged: " .. what, 1, true), why)
     end
   end)
@@ -324,9 +312,10 @@ describe("a damaged time axis", function()
   it("says where it begins, if the beginning is lost", function()
     local dir <close> = command.folder()
     local s = recorded(dir)
+    local axis = blocks.find(s, blocks.axis) + 64
     -- number, and from: 200 ms
     local p = assert(profiler.load(dir:file("y.cprof",
-      put(s, block(s, 11) + 64, ("I8I8"):pack(1, 6400)))))
+      blocks.put(s, axis, ("I8I8"):pack(1, 6400)))))
     local none, why = p:range(0.1, 0.6)
     assert.is_nil(none)
     assert.equal("the time axis begins at 0.2s: earlier samples were dropped",
@@ -338,7 +327,8 @@ describe("a damaged time axis", function()
   it("is refused or read, whatever its bytes are", function()
     local dir <close> = command.folder()
     local s = recorded(dir)
-    local axis, places = block(s, 11) + 64, block(s, 12) + 64
+    local axis = blocks.find(s, blocks.axis) + 64
+    local places = blocks.find(s, blocks.places) + 64
     local used = ("I4"):unpack(s, axis + 16)
     local count = tonumber(os.getenv "SPEC_MUTATIONS") or 300
     local seed, refused, read = 1, 0, 0

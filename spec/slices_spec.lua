@@ -1,9 +1,9 @@
 local _ENV = require("helper").env(_ENV)
 
+local blocks = require "blocks"
 local command = require "command"
 local core = require "cprof.core"
 local helper = require "helper"
-local host = require "spec_host"
 local nomemory = require "nomemory"
 local profile = require "cprof.profile"
 local profiler = require "cprof"
@@ -345,25 +345,13 @@ describe("a range of an exact recording", function()
 end)
 
 describe("a damaged time axis of an exact recording", function()
-  local function block(s, kind)
-    local at = 4097
-    while at < #s do
-      local k, _, units = ("I4I4I4"):unpack(s, at)
-      if k == kind then return at + 64 end
-      at = at + units * 64
-    end
-  end
-
-  local function put(s, at, bytes)
-    return host.sealed(s:sub(1, at - 1) .. bytes .. s:sub(at + #bytes))
-  end
-
   it("is refused", function()
     local dir <close> = command.folder()
     local path = dir:file "x.cprof"
     assert(steady.record(stalls, 'mode = "line"'):save(path))
     local s = command.read(path)
-    local axis, places = block(s, 11), block(s, 12)
+    local axis = blocks.find(s, blocks.axis) + 64
+    local places = blocks.find(s, blocks.places) + 64
     for _, case in ipairs {
       { "time of a sample", axis + 24, ("\xff"):rep(40) },
       { "place of a sample", places + 8, ("I4I4"):pack(1 << 30, 0) },
@@ -371,7 +359,7 @@ describe("a damaged time axis of an exact recording", function()
       { "place of a sample", places + 8, ("I4I4"):pack(0, 1 << 31) },
       { "place of a sample", places + 8, ("I4I4"):pack(0, 1 << 20) },
     } do
-      dir:file("x.cprof", put(s, case[2], case[3]))
+      dir:file("x.cprof", blocks.put(s, case[2], case[3]))
       local p, why = profiler.load(path)
       assert.is_nil(p)
       assert.is_truthy(why:find(case[1], 1, true), why)

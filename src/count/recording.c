@@ -5,6 +5,15 @@
 #include "count/recording.h"
 
 
+uint32_t recording_owner (const Recording *r, uint32_t node) {
+  NodePlace p = tree_whereis(&r->tree, node);
+  while (functions_at(&r->functions, p.func)->kind == FUNCTION_ZONE &&
+         p.parent < node)
+    p = tree_whereis(&r->tree, node = p.parent);
+  return p.func;
+}
+
+
 int recording_blank (Recording *r, const Memory *m) {
   r->memory = *m;
   r->figures = &r->own_figures;

@@ -177,4 +177,11 @@ typedef struct Recording {
 CPROF_I int recording_blank (Recording *r, const Memory *m);
 CPROF_I void recording_free (Recording *r);
 
+/*
+** The function of a node; of a zone, the one that has opened it, as the tree
+** tells. While it is recorded, this reads the tree's copy in memory: the node
+** itself may be in a file, which another program may overwrite.
+*/
+CPROF_I uint32_t recording_owner (const Recording *r, uint32_t node);
+
 #endif

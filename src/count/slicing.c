@@ -133,15 +133,6 @@ static int slice_counter (const Slicing *g, SliceMark *m, uint32_t node,
 }
 
 
-/* The function on whose line a node waited; of a zone, the one around it. */
-static uint32_t slice_waitfunc (const Recording *x, uint32_t node) {
-  NodePlace p = tree_whereis(&x->tree, node);
-  while (node > 0 && functions_at(&x->functions, p.func)->kind == FUNCTION_ZONE)
-    p = tree_whereis(&x->tree, node = p.parent);
-  return p.func;
-}
-
-
 /* What a damaged file has may be more than fits. */
 static void slice_await (SliceMark *m, uint64_t ticks) {
   m->waits = (int64_t)((uint64_t)m->waits + ticks);
@@ -155,7 +146,7 @@ static void slice_wait (const Slicing *g, const Wait *w, uint64_t ticks) {
   if (w->node != WAIT_LINE) m = slicing_mark(g->s, g->x, &p);
   if (m != NULL) slice_await(m, ticks);
   if (w->line <= 0 || (m == NULL && w->node != WAIT_LINE)) return;
-  p.node = w->node == WAIT_LINE ? w->func : slice_waitfunc(g->x, w->node);
+  p.node = w->node == WAIT_LINE ? w->func : recording_owner(g->x, w->node);
   p.at = AXIS_LINE | (uint32_t)w->line;
   m = slicing_mark(g->s, g->x, &p);
   if (m != NULL) slice_await(m, ticks);

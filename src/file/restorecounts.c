@@ -362,27 +362,16 @@ int restore_counts (Restoring *c) {
 ** The time axis
 ** ======================================================= */
 
-/* The function of a node; of a zone, the function that has opened it. */
-static const Function *axis_function (const Restoring *c, uint32_t node) {
-  const Tree *t = &c->r->tree;
-  const Function *f;
-  for (;;) {
-    const Node *n = tree_node(t, node);
-    f = functions_at(&c->r->functions, n->func);
-    if (f->kind != FUNCTION_ZONE || n->parent >= node) return f;
-    node = n->parent;
-  }
-}
-
-
 /* Does the node of a place exist, and has its function the instruction? */
 static int axis_possible (const Restoring *c, const AxisPlace *p) {
+  const Functions *fs = &c->r->functions;
   if (axis_isline(p))
     return c->h->mode == MODE_LINE && p->at != AXIS_LINE &&
-           p->node < c->r->functions.list.count;
+           p->node < fs->list.count;
   return p->node < c->r->tree.nodes.count &&
          (p->at == 0 ||
-          (p->at - 1) / 2 < axis_function(c, p->node)->instructions.count);
+          (p->at - 1) / 2 <
+          functions_at(fs, recording_owner(c->r, p->node))->instructions.count);
 }
 
 

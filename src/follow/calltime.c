@@ -35,8 +35,8 @@ void calltime_fill (SlowCall *call, uint64_t ticks,
 
 
 /*
-** A call took longer than the least budget. Right after this event, 'elapsed' of
-** the options finds out whether its function has a budget, and exceeded it.
+** A call took longer than the least budget. Right after this event, 'elapsed'
+** of the options finds out whether its function has a budget, and exceeded it.
 */
 static void calltime_late (const Hot *h, uint32_t func, uint64_t took) {
   Recorder *r = h->recorder;

@@ -139,13 +139,18 @@ static Stretches laxis_stretches (lua_State *L) {
 }
 
 
-/* The nodes at 'arg', if they have all that places refer to. */
-static const Nodes *laxis_nodes (lua_State *L, const AxisData *d, int arg) {
-  const Nodes *nodes = lnodes_check(L, arg);
+void laxis_checknodes (lua_State *L, const AxisData *d, const Nodes *nodes) {
   uint32_t i;
   for (i = 1; i < d->places; i++)
     luaL_argcheck(L, axis_isline(&d->place[i]) ||
                      d->place[i].node < nodes->count, 1, "no such node");
+}
+
+
+/* The nodes at 'arg', if they have all that places refer to. */
+static const Nodes *laxis_nodes (lua_State *L, const AxisData *d, int arg) {
+  const Nodes *nodes = lnodes_check(L, arg);
+  laxis_checknodes(L, d, nodes);
   return nodes;
 }
 

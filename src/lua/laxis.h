@@ -25,4 +25,8 @@ CPROF_I void laxis_pushcut (lua_State *L, const AxisData *d, double from,
 /* The axis at 'arg'; raises an error when there is none. */
 CPROF_I const AxisData *laxis_check (lua_State *L, int arg);
 
+/* Raises an error about argument 1 if a node of the axis does not exist. */
+CPROF_I void laxis_checknodes (lua_State *L, const AxisData *d,
+                               const Nodes *nodes);
+
 #endif

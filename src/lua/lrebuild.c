@@ -629,9 +629,7 @@ static int lrebuild_range (lua_State *L) {
   g.axis = laxis_check(L, 1);
   g.nodes = lrebuild_nodes(L, 2, n - 1);
   luaL_argcheck(L, from >= 0 && from < to && to <= wall, 3, "no range");
-  for (k = 1; k < g.axis->places; k++)
-    luaL_argcheck(L, axis_isline(&g.axis->place[k]) ||
-                     g.axis->place[k].node < g.nodes->count, 1, "no node");
+  laxis_checknodes(L, g.axis, g.nodes);
   a = lmemory_arena(L);
   g.memory = &a->memory;
   range_sum(&g, range_counted(L, 6, g.memory, (size_t)n), (size_t)n,
@@ -702,9 +700,7 @@ static int lrebuild_counters (lua_State *L) {
   functions = (uint32_t)lua_rawlen(L, 4);
   g.axis = laxis_check(L, 1);
   g.nodes = lrebuild_nodes(L, 2, (lua_Integer)functions - 1);
-  for (i = 1; i < g.axis->places; i++)
-    luaL_argcheck(L, axis_isline(&g.axis->place[i]) ||
-                     g.axis->place[i].node < g.nodes->count, 1, "no node");
+  laxis_checknodes(L, g.axis, g.nodes);
   a = lmemory_arena(L);
   g.memory = &a->memory;
   kept = lmemory_integers(L, 3, g.nodes->count, g.memory);

@@ -1,7 +1,7 @@
 /*
 ** A time axis that is made of the events in a ring, see count/ring.h. It is one
-** of an exact recording, but has no slices: each stretch of a node is a sample of
-** its own, of one call, if that began with it, or of none.
+** of an exact recording, but has no slices: each stretch of a node is a sample
+** of its own, of one call, if that began with it, or of none.
 */
 
 #ifndef replay_h

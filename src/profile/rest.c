@@ -7,8 +7,11 @@
 #include "count/slicing.h"
 
 
-/* Sets marks to what the slices of 'd' have. Returns the end of the last. */
-static uint64_t rest_marks (Slices *s, const AxisData *d,
+/*
+** Sets marks, and what 'rest' knows of pauses, to what the slices of 'd' have.
+** Returns the end of the last one.
+*/
+static uint64_t rest_known (Axis *rest, Slices *s, const AxisData *d,
                             const Recording *r) {
   uint64_t last = 0;
   uint32_t i;
@@ -17,32 +20,21 @@ static uint64_t rest_marks (Slices *s, const AxisData *d,
     AxisSample x;
     axis_first(&c, &d->chunk[i]);
     while (axis_next(&c, 1, 0, &x)) {
-      SliceMark *m = x.place != AXIS_NOWHERE
-                   ? slicing_mark(s, r, &d->place[x.place]) : NULL;
+      SliceMark *m;
       if (c.steps > last) last = c.steps;
+      if (x.place == AXIS_NOWHERE) {
+        rest->paused += (uint64_t)x.ns;
+        if (x.waits) rest->preempted += (uint64_t)x.ns;
+        continue;
+      }
+      m = slicing_mark(s, r, &d->place[x.place]);
       if (m == NULL) continue;
       m->self += (uint64_t)x.ns;
       m->count += x.samples;
-      if (x.waits) m->waits = (int64_t)((uint64_t)m->waits - (uint64_t)x.ns);
+      if (x.waits) m->waits -= (int64_t)x.ns;
     }
   }
   return last;
-}
-
-
-/* Sets 'paused' and 'preempted' of 'rest' to what the slices of 'd' have. */
-static void rest_missed (Axis *rest, const AxisData *d) {
-  uint32_t i;
-  for (i = 0; i < d->chunks; i++) {
-    AxisCursor c;
-    AxisSample x;
-    axis_first(&c, &d->chunk[i]);
-    while (axis_next(&c, 1, 0, &x)) {
-      if (x.place != AXIS_NOWHERE) continue;
-      rest->paused += (uint64_t)x.ns;
-      if (x.waits) rest->preempted += (uint64_t)x.ns;
-    }
-  }
 }
 
 
@@ -55,8 +47,7 @@ void rest_make (Axis *rest, const AxisData *d, const Memory *m,
   rest->step = 1;
   rest->limit = UINT32_MAX;
   rest->shift = d->places > 0 ? d->places - 1 : 0;
-  rest->last = rest->begin = rest_marks(&s, d, r);
-  rest_missed(rest, d);
+  rest->last = rest->begin = rest_known(rest, &s, d, r);
   slicing_add(&s, rest, r, end);
 }
 

@@ -374,26 +374,15 @@ static int sample_when (const Sampler *s, uint64_t now, const Node *node,
 
 
 /*
-** The function of the node 'n'; of a zone, the one that has opened it, as the
-** tree tells. Reads the tree's copy in memory: the node itself may be in a file,
-** which another program may overwrite.
-*/
-static uint32_t sample_owner (const Sampler *s, const Node *n) {
-  const Recording *r = &s->recorder->recording;
-  const NodePlace *p = tree_place(&r->tree, tree_id(&r->tree, n));
-  while (functions_at(&r->functions, p->func)->kind == FUNCTION_ZONE)
-    p = tree_place(&r->tree, p->parent);
-  return p->func;
-}
-
-
-/*
 ** The 'at' of an AxisPlace, for a sample at that event. Where a zone is within
 ** itself, and recursion folds, the node tells another function than the one
 ** that runs; then no instruction is told.
 */
 static uint32_t sample_at (const Sampler *s, const Unwound *x, int event) {
-  if (x->instructions == NULL || sample_owner(s, x->node) != x->func) return 0;
+  const Recording *r = &s->recorder->recording;
+  if (x->instructions == NULL ||
+      recording_owner(r, tree_id(&r->tree, x->node)) != x->func)
+    return 0;
   return 2 * x->at + 1 + (event == LUA_HOOKCOUNT && s->unwinder.at != NULL);
 }
 

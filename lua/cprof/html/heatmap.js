@@ -5,6 +5,7 @@ import { palette } from "./colors.js";
 import { choice, fill, h, refill, reveal, toggle } from "./dom.js";
 import { count, percent, plural, time } from "./format.js";
 import { choices, Grid, round } from "./heatgrid.js";
+import { sum } from "./model.js";
 import { momentsOf } from "./moments.js";
 import { functions, shape } from "./overview.js";
 import { named as nameOf, parsed, told, written } from "./ranged.js";
@@ -12,8 +13,6 @@ import { matcher, searched } from "./search.js";
 import { causes, length, links } from "./stretches.js";
 import { named, placed, Table } from "./table.js";
 import { under } from "./tree.js";
-
-const sum = (list) => list.reduce((all, n) => all + n, 0);
 
 const scales = { 1: "Second", 60: "Minute", 3600: "Hour", 86400: "Day" };
 

@@ -34,7 +34,7 @@ function rows(header) {
   }));
 }
 
-const sum = (list) => list.reduce((all, n) => all + n, 0);
+export const sum = (list) => list.reduce((all, n) => all + n, 0);
 
 // Adds the upper bounds of functions' times to a scope: selfMost, totalMost.
 function limited(scope, limit) {

@@ -3,6 +3,8 @@
 // is what a node or line has of a slice of time. The figures are those of
 // src/profile/range.c, to the nanosecond.
 
+import { sum } from "./model.js";
+
 const known = new WeakMap();
 
 // The samples of a model; undefined: it has no time axis. They are decoded
@@ -260,8 +262,12 @@ class Slices extends Moments {
   }
 
   // The lines in a range, and by function, which part of the overhead of its
-  // lines is in it; undefined: it has none.
+  // lines is in it; undefined: it has none. The sums of a range keep the result.
   lines(sums) {
+    return (sums.lines ??= this.linesOf(sums));
+  }
+
+  linesOf(sums) {
     const found = new Map();
     this.kind.forEach((kind, i) => {
       const key = `${this.node[i]} ${this.line[i]}`;
@@ -300,6 +306,10 @@ class Slices extends Moments {
   }
 
   byNode(n, sums) {
+    return (sums.nodes ??= this.nodesOf(n, sums));
+  }
+
+  nodesOf(n, sums) {
     const out = super.byNode(n, sums);
     const { func, cost = new Float64Array(n), calls } = this.tree;
     const { parts } = this.lines(sums);
@@ -324,7 +334,6 @@ class Slices extends Moments {
   }
 
   shares(sums) {
-    const sum = (list) => list.reduce((all, n) => all + n, 0);
     const { run, wait, cost } = this.byNode(this.tree.n, sums);
     let own = sum(cost);
     this.kind.forEach((kind, i) => {

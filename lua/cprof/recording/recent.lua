@@ -60,15 +60,18 @@ function recent.take(o, level)
   return kept
 end
 
--- The seconds that a zone or function may take; nil: as long as it likes. The
--- title of a zone may go on with its arguments, that of a function with its
--- place.
+-- Is this the title of what has that name? The title of a zone may go on with
+-- its arguments, that of a function with its place.
+local function is_called(title, named)
+  return title:sub(1, #named) == named and
+    (#title == #named or title:find("^ ?%(", #named + 1) ~= nil)
+end
+
+-- The seconds that a zone or function may take; nil: as long as it likes.
 local function budget_of(kept, title)
   if kept.budgets[title] then return kept.budgets[title] end
   for named, budget in pairs(kept.budgets) do
-    if title:sub(1, #named) == named and title:find("^ ?%(", #named + 1) then
-      return budget
-    end
+    if is_called(title, named) then return budget end
   end
 end
 
@@ -78,10 +81,9 @@ end
 ---@param named string
 ---@return boolean
 function recent.watches(p, named)
-  local kept = { budgets = { [named] = 0 } }
   local only_function = false
   for _, f in ipairs(p.functions) do
-    if budget_of(kept, f.title) then
+    if is_called(f.title, named) then
       if f.kind == "zone" or not p.samples then return true end
       only_function = true
     end
