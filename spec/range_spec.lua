@@ -243,7 +243,8 @@ describe("a range of a profile", function()
     local program = dir:file "ring"
     compile.must("gcc -std=c99 -DAXIS_CHUNKS=2 -Isrc -I$SPEC_INCLUDE -o %s " ..
       "spec/support/ring.c src/count/axis.c src/profile/range.c " ..
-      "src/base/chunks.c src/base/index.c src/base/memory.c $SPEC_LINK -lm",
+      "src/profile/profile.c src/base/chunks.c src/base/index.c " ..
+      "src/base/memory.c $SPEC_LINK -lm",
       program)
     local function ring(n) return (compile.must("%s %d", program, n)) end
     assert.equal("1 chunks, from 0 on, 5000 samples\n", ring(5000))

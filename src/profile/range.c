@@ -236,17 +236,22 @@ void range_cells (const AxisData *d, double from, double ns,
 ** What is unusual
 ** ======================================================= */
 
-/* sums by function; those that have any are in the list 'met' */
+/*
+** Sums of a stretch, by node and by function. Each node is visited once in a
+** stretch, though many of its samples may lie below.
+*/
 typedef struct Odd {
   const AxisData *d;
   const Nodes *nodes;
-  double *sum, *all;	/* by function: ns in a stretch; ns in the whole axis */
-  double ns, whole;	/* ns of all functions: in a stretch; in the whole
-			   axis */
-  uint32_t *met, count;
-  uint32_t *seen;	/* of each function: the last path that has it */
-  uint32_t paths;
-  uint32_t *depth;	/* of each node: number of nodes above it */
+  double *part;	/* by node: ns in the stretch */
+  uint8_t *seen;	/* is the node in 'path'? */
+  uint32_t *path, visited;	/* nodes with time in the stretch, and all above
+				   them: callers before callees */
+  uint32_t *level;	/* by node: nodes of its function above it */
+  uint32_t *depth;	/* by node: nodes above it */
+  double *sum, *all;	/* by function: ns in the stretch; ns in the whole axis */
+  double whole;	/* ns of all functions in the whole axis */
+  uint32_t *met, count;	/* functions that have time in the stretch */
   uint32_t *least;	/* by function: least depth of its nodes in the
 			   stretch */
 } Odd;
@@ -255,63 +260,93 @@ typedef struct Odd {
 #define ODD_MARGIN	0.02
 
 
-static void odd_depths (Odd *o, const Memory *m) {
-  uint32_t i;
-  o->depth = memory_newzeroed(m, uint32_t, o->nodes->count);
-  for (i = 1; i < o->nodes->count; i++)
-    o->depth[i] = o->depth[o->nodes->list[i].parent] + 1;
+static void odd_nodes (Odd *o, const Memory *m, uint32_t functions) {
+  uint32_t n = o->nodes->count, i;
+  uint32_t *func = memory_new(m, uint32_t, n);
+  o->part = memory_newzeroed(m, double, n);
+  o->seen = memory_newzeroed(m, uint8_t, n);
+  o->path = memory_new(m, uint32_t, n);
+  o->depth = memory_newzeroed(m, uint32_t, n);
+  for (i = 0; i < n; i++) {
+    func[i] = o->nodes->list[i].func;
+    if (i > 0) o->depth[i] = o->depth[o->nodes->list[i].parent] + 1;
+  }
+  o->level = nodes_levels(o->nodes, m, func, functions);
 }
 
 
-/* Adds ns to all functions on the path of a place, but for overhead. */
+/* Adds ns to the node of a place, unless it is overhead. */
 static void odd_add (Odd *o, uint32_t place, double ns) {
   uint32_t node = o->d->place[place].node;
+  uint32_t first = o->visited, last;
   if (axis_isline(&o->d->place[place]) || node == NODE_OVERHEAD) return;
-  o->paths++;
-  o->ns += ns;
-  for (;;) {
-    const ProfileNode *n = &o->nodes->list[node];
-    if (o->seen[n->func] != o->paths) {
-      o->seen[n->func] = o->paths;
-      if (o->sum[n->func] == 0) {
-        o->met[o->count++] = n->func;
-        o->least[n->func] = UINT32_MAX;
-      }
-      o->sum[n->func] += ns;
-    }
-    if (o->depth[node] < o->least[n->func])
-      o->least[n->func] = o->depth[node];
-    if (node == 0) return;
-    node = n->parent;
+  o->part[node] += ns;
+  while (!o->seen[node]) {
+    o->seen[node] = 1;
+    o->path[o->visited++] = node;
+    node = o->nodes->list[node].parent;
+  }
+  for (last = o->visited; last > first + 1; first++) {
+    uint32_t deeper = o->path[first];
+    o->path[first] = o->path[--last];
+    o->path[last] = deeper;
   }
 }
 
 
-static double odd_excess (const Odd *o, uint32_t func) {
-  return o->sum[func] / o->ns - o->all[func] / o->whole;
+static void odd_addfunction (Odd *o, uint32_t node) {
+  uint32_t func = o->nodes->list[node].func;
+  if (o->sum[func] == 0) {
+    o->met[o->count++] = func;
+    o->least[func] = UINT32_MAX;
+  }
+  o->sum[func] += o->part[node];
+  if (o->depth[node] < o->least[func]) o->least[func] = o->depth[node];
+}
+
+
+/*
+** Sums up functions from nodes, and forgets the nodes. Returns the ns of all of
+** them.
+*/
+static double odd_functions (Odd *o) {
+  double ns = 0;
+  while (o->visited > 0) {
+    uint32_t node = o->path[--o->visited];
+    if (o->level[node] == 0) odd_addfunction(o, node);
+    if (node == 0) ns = o->part[node];
+    else o->part[o->nodes->list[node].parent] += o->part[node];
+    o->part[node] = 0;
+    o->seen[node] = 0;
+  }
+  return ns;
+}
+
+
+static double odd_excess (const Odd *o, uint32_t func, double ns) {
+  return o->sum[func] / ns - o->all[func] / o->whole;
 }
 
 
 /* Sets '*to' from the sums of a stretch, and clears them. */
 static void odd_find (Odd *o, RangeOdd *to) {
-  double most = 0;
+  double ns = odd_functions(o), most = 0;
   uint32_t depth = UINT32_MAX, i;
   for (i = 0; i < o->count; i++) {
-    double excess = odd_excess(o, o->met[i]);
+    double excess = odd_excess(o, o->met[i], ns);
     if (excess > most) most = excess;
   }
   for (i = 0; i < o->count; i++) {
     uint32_t func = o->met[i];
-    if (odd_excess(o, func) < most - ODD_MARGIN || o->least[func] >= depth)
+    if (odd_excess(o, func, ns) < most - ODD_MARGIN || o->least[func] >= depth)
       continue;
     depth = o->least[func];
     to->func = func;
-    to->share = o->sum[func] / o->ns;
+    to->share = o->sum[func] / ns;
     to->usual = o->all[func] / o->whole;
   }
   for (i = 0; i < o->count; i++) o->sum[o->met[i]] = 0;
   o->count = 0;
-  o->ns = 0;
 }
 
 
@@ -324,8 +359,7 @@ static void odd_whole (Odd *o, const Memory *m, uint32_t functions) {
   for (i = 1; i < o->d->places; i++)
     if (part[i].run + part[i].wait > 0)
       odd_add(o, i, part[i].run + part[i].wait);
-  o->whole = o->ns;
-  o->ns = 0;
+  o->whole = odd_functions(o);
   o->count = 0;
   o->sum = memory_newzeroed(m, double, functions);
 }
@@ -334,9 +368,8 @@ static void odd_whole (Odd *o, const Memory *m, uint32_t functions) {
 static void odd_begin (Odd *o, const Memory *m, uint32_t functions) {
   o->all = memory_newzeroed(m, double, functions);
   o->met = memory_new(m, uint32_t, functions);
-  o->seen = memory_newzeroed(m, uint32_t, functions);
   o->least = memory_new(m, uint32_t, functions);
-  odd_depths(o, m);
+  odd_nodes(o, m, functions);
   odd_whole(o, m, functions);
 }
 
