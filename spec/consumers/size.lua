@@ -104,7 +104,12 @@ describe("a profile of a million nodes", function()
   end
 
   it("takes more time than stacks of a hundred thousand frames", function()
-    local _, _, _, of_deep = exports((deep(100000)))
+    local stacks = deep(100000)
+    local _, _, _, of_deep = exports(stacks)
     assert.is_true(of_deep < all, of_deep .. " and " .. all)
+    local from = os.clock()
+    assert(stacks:range(0, stacks.meta.wall_ns / 2e9))
+    local of_range = os.clock() - from
+    assert.is_true(of_range < all, of_range .. " and " .. all)
   end)
 end)

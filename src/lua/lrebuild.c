@@ -289,21 +289,29 @@ static void part_add (RangePart *to, const RangePart *from) {
 
 
 /*
-** The function whose instructions a place with this node is about: that of the
-** node or, if it is a zone, the one that has opened it. 'counts' tells which
+** For each node, the function whose instructions its places are about: that of
+** the node or, if it is a zone, the one that has opened it. 'counts' tells which
 ** functions have counters of instructions.
 */
-static uint32_t range_owner (const Nodes *nodes, const uint8_t *counts,
-                             uint32_t node) {
-  uint32_t at = node;
-  while (at > 0 && !counts[nodes->list[at].func]) at = nodes->list[at].parent;
-  return nodes->list[at > 0 ? at : node].func;
+static uint32_t *range_owners (const Ranging *g, const uint8_t *counts) {
+  const ProfileNode *list = g->nodes->list;
+  uint32_t *counted = memory_new(g->memory, uint32_t, g->nodes->count);
+  uint32_t *owner = memory_new(g->memory, uint32_t, g->nodes->count);
+  uint32_t i;
+  counted[0] = 0;  /* the nearest node with counters; 0: none */
+  owner[0] = list[0].func;
+  for (i = 1; i < g->nodes->count; i++) {
+    counted[i] = counts[list[i].func] ? i : counted[list[i].parent];
+    owner[i] = list[counted[i] > 0 ? counted[i] : i].func;
+  }
+  return owner;
 }
 
 
 static void range_sum (Ranging *g, const uint8_t *counts, size_t functions,
                        double from, double to) {
   const AxisData *d = g->axis;
+  const uint32_t *owner = range_owners(g, counts);
   uint32_t i;
   g->part = memory_newzeroed(g->memory, RangePart, (size_t)d->places + 1);
   g->of = memory_newzeroed(g->memory, RangePart, g->nodes->count);
@@ -313,7 +321,7 @@ static void range_sum (Ranging *g, const uint8_t *counts, size_t functions,
   for (i = 1; i < d->places; i++) {
     uint32_t *first;
     if (axis_isline(&d->place[i])) continue;
-    first = &g->first[range_owner(g->nodes, counts, d->place[i].node)];
+    first = &g->first[owner[d->place[i].node]];
     g->next[i] = *first;
     *first = i;
     part_add(&g->of[d->place[i].node], &g->part[i]);
