@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
 local helper = require "helper"
 local host = require "spec_host"
 local profiler = require "cprof"
@@ -957,7 +958,24 @@ describe("a file that cannot be written", function()
     assert.is_truthy(output:find("^nil\t" .. path:gsub("%p", "%%%0")),
       output)
     assert.equal(before, read(path))
-    assert.is_nil(io.open(path .. ".tmp"))
+  end)
+
+  it("is written beside, and leaves no other file in the folder", function()
+    local dir <close> = command.folder()
+    local p = helper.record(work)
+    assert.is_true(p:save(dir:file "a.cprof"))
+    assert.is_nil((p:save(dir.path)))
+    assert.equal("a.cprof\n", (command.shell("ls -A '" .. dir.path .. "'")))
+  end)
+
+  it("does not write into the file of another state that saves", function()
+    local dir <close> = command.folder()
+    local at = dir:file "a.cprof"
+    local stat <close> = io.open "/proc/self/stat"
+    local half = ("%s.%d.tmp"):format(at, stat:read "n")
+    write(half, "half a profile")
+    assert.is_true(helper.record(work):save(at))
+    assert.equal("half a profile", read(half))
   end)
 
   it("has a name that is a string", function()

@@ -689,8 +689,9 @@ static int only_savenow (lua_State *L) {
   control_check(r, L);
   if (!r->started)
     luaL_error(L, "save: nothing was recorded; call start first");
-  lua_pushfstring(L, "%s.%d.tmp", lua_tostring(L, 1),
-                  (int)platform_process());
+  /* two states of one process may save to one path */
+  lua_pushfstring(L, "%s.%d-%p.tmp", lua_tostring(L, 1),
+                  (int)platform_process(), (const void *)r);
   n = lstate_nogc(L, only_copy, 2);
   if (r->state == STATE_RUNNING && !r->callback) recorder_overhead(r);
   nogc_settle(r->hot, L);

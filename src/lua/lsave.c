@@ -474,7 +474,9 @@ static int lsave_save (lua_State *L) {
   a = lmemory_arena(L);
   s = lmemory_new(L, Saving);
   luaL_setmetatable(L, SAVING);
-  aside = lua_pushfstring(L, "%s.%d.tmp", path, (int)platform_process());
+  /* two states of one process may save to one path */
+  aside = lua_pushfstring(L, "%s.%d-%p.tmp", path, (int)platform_process(),
+                          (const void *)s);
   f = save_create(path, aside, nodes->count, why);
   if (f == NULL) return save_fail(L, why);
   save_begin(s, f, &a->memory);
