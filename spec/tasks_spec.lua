@@ -427,6 +427,173 @@ describe("tasks", function()
   end)
 end)
 
+describe("tasks by samples", function()
+  -- each new table takes a millisecond, and has a sample
+  local function work(n) for _ = 1, n do local _ = {} end end
+
+  -- the longest times in coroutines that run `f`, in ms
+  local function streaks(p, f)
+    local out = {}
+    for i, s in ipairs(task_of(p, f).streaks) do
+      out[i] = { s.from_ns / ms, s.to_ns / ms, s.most_ns / ms, s.samples }
+    end
+    return out
+  end
+
+  local function alternating(f, g)
+    return function()
+      local one, other = coroutine.wrap(f), coroutine.wrap(g)
+      for _ = 1, 2 do
+        one()
+        other()
+      end
+    end
+  end
+
+  it("have bounds of how long coroutines ran at a time", function()
+    local function hog()
+      work(70)
+      coroutine.yield()
+      work(50)
+    end
+    local function polite()
+      work(1)
+      coroutine.yield()
+      work(2)
+    end
+    local p = driven.known(alternating(polite, hog))
+    -- from the sample before to the sample after
+    assert.same({ { 1, 72, 71, 70 }, { 73, 123, 50, 50 } }, streaks(p, hog))
+    assert.same({ { 71, 74, 3, 2 }, { 0, 2, 2, 1 } }, streaks(p, polite))
+    assert.equal(71 * ms, task_of(p, hog).most_ns)
+  end)
+
+  it("are told apart by the call that resumes them", function()
+    local function body(n)
+      work(n)
+      coroutine.yield()
+      work(n)
+    end
+    local p = driven.known(function()
+      local co = coroutine.create(body)
+      coroutine.resume(co, 5)
+      coroutine.resume(co)
+    end)
+    assert.same({ { 0, 6, 6, 5 }, { 5, 10, 5, 5 } }, streaks(p, body))
+    -- between these, samples see no difference
+    p = driven.known(function()
+      for _ = 1, 2 do coroutine.wrap(body)(3) end
+    end)
+    assert.same({ { 0, 6, 6, 6 } }, streaks(p, body))
+  end)
+
+  it("run while coroutines run that they have resumed", function()
+    local function inner() work(4) end
+    local function outer()
+      work(1)
+      coroutine.wrap(inner)()
+      work(2)
+    end
+    local p = driven.known(function()
+      work(1)
+      coroutine.wrap(outer)()
+      work(1)
+    end)
+    assert.same({ { 1, 9, 8, 7 } }, streaks(p, outer))
+    assert.same({ { 2, 7, 5, 4 } }, streaks(p, inner))
+    assert.equal(3, task_of(p, outer).samples)
+    local names = path(p, task_of(p, outer).streaks[1].node)
+    assert.equal("outer", names[#names])
+    names = path(p, task_of(p, inner).streaks[1].node)
+    assert.same({ "inner", "work" }, { names[#names - 1], names[#names] })
+  end)
+
+  it("do not have the time of a C function that ran next", function()
+    local function body() work(2) end
+    local p = driven.known(function()
+      coroutine.wrap(body)()
+      driven.wait(20)
+    end)
+    assert.same({ { 0, 3, 3, 2 } }, streaks(p, body))
+  end)
+
+  it("leave out pauses", function()
+    local function body()
+      work(2)
+      profiler.pause()
+      work(30)
+      profiler.resume()
+      work(3)
+    end
+    local p = driven.known(function()
+      coroutine.wrap(body)()
+      work(1)
+    end)
+    local all = streaks(p, body)
+    assert.equal(1, #all)
+    assert.equal(5, all[1][4])
+    assert.is_true(all[1][3] >= 5 and all[1][3] <= 7, all[1][3])
+  end)
+
+  it("end with errors, and when they are closed", function()
+    local function fails()
+      work(3)
+      error "x"
+    end
+    local function closed()
+      work(4)
+      coroutine.yield()
+    end
+    local p = driven.known(function()
+      pcall(coroutine.wrap(fails))
+      work(1)
+      local co = coroutine.create(closed)
+      coroutine.resume(co)
+      coroutine.close(co)
+      work(1)
+    end)
+    assert.same({ { 0, 4, 4, 3 } }, streaks(p, fails))
+    assert.same({ { 4, 9, 5, 4 } }, streaks(p, closed))
+  end)
+
+  it("are known of a range of time", function()
+    local function hog() work(50) end
+    local function polite() work(10) end
+    local p = driven.known(function()
+      work(5)
+      coroutine.wrap(hog)()
+      coroutine.wrap(polite)()
+    end)
+    local q = assert(p:range(0.02, 0.03))
+    assert.equal(1, #q.tasks)
+    assert.same({ { 20, 30, 10, 10 } }, streaks(q, hog))
+    local names = path(q, task_of(q, hog).streaks[1].node)
+    assert.same({ "hog", "work" }, { names[#names - 1], names[#names] })
+    q = assert(p:range(0.05))
+    assert.same({ { 50, 56, 6, 5 } }, streaks(q, hog))
+    assert.same({ { 55, 65, 10, 10 } }, streaks(q, polite))
+  end)
+
+  it("have the longest times only", function()
+    local function body()
+      for i = 1, 15 do
+        work(i)
+        coroutine.yield()
+      end
+    end
+    local p = driven.known(function()
+      local next = coroutine.wrap(body)
+      for _ = 1, 15 do
+        next()
+        work(1)
+      end
+    end)
+    local all = streaks(p, body)
+    assert.equal(10, #all)
+    for i, s in ipairs(all) do assert.equal(16 - i, s[4]) end
+  end)
+end)
+
 describe("tasks in files", function()
   local function body()
     pass(1 * ms)
@@ -562,16 +729,24 @@ describe("cprof tasks", function()
     assert(p:save(file))
     assert.same(p.tasks, assert(profiler.load(file)).tasks)
     local out = command.cprof("tasks", file)
-    assert.is_truthy(out:find "running %%.* 5  outer\n.* 5  inner\n", out)
+    assert.is_truthy(out:find "running %%.* 5  .*<8.00ms  outer\n.* 5  .*inner",
+      out)
     assert.is_truthy(out:find("note: estimated from samples", 1, true))
     out = command.cprof("show", file, "outer")
-    assert.is_truthy(out:find "\ntasks\n[^\n]*\n[^\n]* 5  outer\n", out)
+    assert.is_truthy(out:find "\ntasks\n[^\n]*\n[^\n]* 5  .*outer\n", out)
     out = {}
     p:export("json", function(s) out[#out + 1] = s end)
-    assert.equal(2, #require "dkjson".decode(table.concat(out)).tasks)
-    -- a sum of them
+    out = require "dkjson".decode(table.concat(out)).tasks
+    assert.equal(2, #out)
+    assert.equal(by.inner.streaks[1].most_ns, out[2].streaks[1].most_ns)
+    -- a sum of them has no time axis
     local sum = assert(merge.sum { p, assert(profiler.load(file)) })
     assert.equal(20, sum.tasks[1].samples + sum.tasks[2].samples)
+    assert.is_nil(sum.tasks[1].most_ns)
+    assert(sum:save(file))
+    out = command.cprof("tasks", "--width=120", file)
+    assert.is_truthy(out:find "\n[^\n]* 10 .* %-  outer\n", out)
+    assert.is_nil(out:find("longest times", 1, true))
     p = driven.known(function() work(3) end)
     assert.is_nil(p.tasks)
     assert(p:save(file))

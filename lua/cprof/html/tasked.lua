@@ -9,7 +9,7 @@ local limit <const> = 50
 
 -- what a task has by samples
 local sampled <const> = { running = "running_ns", waiting = "waiting_ns",
-  samples = "samples" }
+  samples = "samples", most = "most_ns" }
 
 local figures <const> = { running = "running_ns", waiting = "waiting_ns",
   suspended = "suspended_ns", alive = "alive", failed = "failed",
@@ -21,6 +21,18 @@ local figures <const> = { running = "running_ns", waiting = "waiting_ns",
 local function path_of(p, index, e)
   local out = {}
   for i, func in ipairs(report.path(p, e)) do out[i] = index[func] end
+  return out
+end
+
+-- The longest streaks of samples.
+local function streaks_of(p, index, number)
+  local out = {}
+  for i, streak in ipairs(report.in_a_row(p.tasks)) do
+    if i > limit then break end
+    out[i] = { task = number[streak.task], most = streak.most_ns,
+      samples = streak.samples, from = streak.from_ns, to = streak.to_ns,
+      known = streak.node ~= nil, path = path_of(p, index, streak) }
+  end
   return out
 end
 
@@ -46,7 +58,9 @@ function tasked.of(p, index, nodes, plain)
     end
     list[i] = out
   end
-  if not exact then return { list = list, slices = {}, pauses = {} } end
+  if not exact then
+    return { list = list, slices = streaks_of(p, index, number), pauses = {} }
+  end
   for i, slice in ipairs(report.longest(p.tasks)) do
     if i > limit then break end
     slices[i] = { task = number[slice.task], took = slice.took_ns,

@@ -1,0 +1,177 @@
+/*
+** See streaks.h
+*/
+
+#include "profile/streaks.h"
+
+#include <string.h>
+
+
+/* a streak that may go on */
+typedef struct OpenStreak {
+  Streak is;
+  double lost;		/* 'lost' of StreakWalk when it began */
+  uint64_t last;	/* number of its last sample */
+} OpenStreak;
+
+/* The way through all samples, in order of time. */
+typedef struct StreakWalk {
+  const AxisData *axis;
+  const Memory *memory;
+  const Nodes *nodes;
+  uint32_t *within;	/* of each node: the nearest node, itself or above, of
+			   a coroutine's function; 0: none */
+  double from, to;	/* ns */
+  double at;		/* ns; the last sample had ended by then */
+  double lost;		/* ns in the range until 'at' that were not recorded */
+  double waited;	/* time of the last sample, if it is of a wait */
+  uint64_t number;	/* of samples so far */
+  OpenStreak *open;
+  uint32_t count, room;
+  Streaks **out;
+} StreakWalk;
+
+
+static double streak_clip (const StreakWalk *w, double at) {
+  return at < w->from ? w->from : at > w->to ? w->to : at;
+}
+
+
+/* Keeps a streak if it is one of the longest of its function. */
+static void streak_keep (const StreakWalk *w, const Streak *s) {
+  Streaks *all = w->out[w->nodes->list[s->body].func];
+  uint32_t i;
+  if (all->count < STREAKS) all->count++;
+  else if (all->list[STREAKS - 1].most >= s->most) return;
+  for (i = all->count - 1; i > 0 && all->list[i - 1].most < s->most; i--)
+    all->list[i] = all->list[i - 1];
+  all->list[i] = *s;
+}
+
+
+static void streak_end (StreakWalk *w, OpenStreak *o, double to) {
+  double most;
+  o->is.to = streak_clip(w, to);
+  most = o->is.to - o->is.from - (w->lost - o->lost);
+  o->is.most = most > 0 ? most : 0;
+  streak_keep(w, &o->is);
+  *o = w->open[--w->count];
+}
+
+
+/* The lowest node that has both below it. A caller's index is lower. */
+static uint32_t streak_common (const Nodes *nodes, uint32_t a, uint32_t b) {
+  while (a != b) {
+    if (a > b) a = nodes->list[a].parent;
+    else b = nodes->list[b].parent;
+  }
+  return a;
+}
+
+
+/* The streak of the coroutine's function 'body', which goes on or begins. */
+static OpenStreak *streak_open (StreakWalk *w, uint32_t body) {
+  OpenStreak *o;
+  void *array = w->open;
+  uint32_t i;
+  for (i = 0; i < w->count; i++)
+    if (w->open[i].is.body == body) return &w->open[i];
+  memory_grow(w->memory, &array, &w->room, w->count, sizeof *o);
+  w->open = cast(OpenStreak *, array);
+  o = &w->open[w->count++];
+  memset(o, 0, sizeof *o);
+  return o;
+}
+
+
+/*
+** Adds a sample to the streaks of all coroutines that it found. Those that go
+** on begin where the last sample ended. A wait may have been noted later, with
+** the next sample; then that tells more exactly when the wait ended.
+*/
+static void streak_sample (StreakWalk *w, const AxisSample *x) {
+  uint32_t node = w->axis->place[x->place].node, body = w->within[node];
+  double from = w->at;
+  if (!x->waits && x->end == w->waited && x->end - x->ns > from)
+    from = x->end - x->ns;
+  for (; body != 0; body = w->within[w->nodes->list[body].parent]) {
+    OpenStreak *o = streak_open(w, body);
+    if (o->last == 0) {
+      o->is.body = body;
+      o->is.node = node;
+      o->is.from = streak_clip(w, from);
+      o->lost = w->lost;
+    }
+    o->is.node = streak_common(w->nodes, o->is.node, node);
+    o->is.samples += x->samples;
+    o->last = w->number;
+  }
+}
+
+
+/*
+** When a sample first found what it found. What it stands for beyond the mean
+** was measured: nothing else ran meanwhile. The others in a row of waits that
+** were noted together come one after the other.
+*/
+static double streak_found (const StreakWalk *w, const AxisSample *x) {
+  double above = x->ns - w->axis->mean;
+  double at = above > 0 ? x->end - above : x->end;
+  return x->waits || at < w->at ? w->at : at;
+}
+
+
+/* Passes time that was not recorded, or a sample. */
+static void streak_pass (StreakWalk *w, const AxisSample *x) {
+  double to = x->end;
+  if (x->place == AXIS_NOWHERE || x->waits) {
+    if (w->at + x->ns < to) to = w->at + x->ns;
+    if (x->place == AXIS_NOWHERE && to > w->at)
+      w->lost += streak_clip(w, to) - streak_clip(w, w->at);
+  }
+  if (x->place != AXIS_NOWHERE) w->waited = x->waits ? x->end : -1;
+  if (to > w->at) w->at = to;
+}
+
+
+static void streaks_begin (StreakWalk *w, const uint32_t *body) {
+  const Nodes *nodes = w->nodes;
+  uint32_t i;
+  w->within = memory_newzeroed(w->memory, uint32_t, nodes->count);
+  for (i = 1; i < nodes->count; i++) {
+    const ProfileNode *n = &nodes->list[i];
+    w->within[i] = body[i] ? i : w->within[n->parent];
+    if (body[i] && w->out[n->func] == NULL)
+      w->out[n->func] = memory_newzeroed(w->memory, Streaks, 1);
+  }
+  w->at = w->axis->begins;
+  w->waited = -1;
+}
+
+
+void streaks_find (const AxisData *d, const Memory *m, const Nodes *nodes,
+                   const uint32_t *body, double from, double to,
+                   Streaks **out) {
+  StreakWalk w = ZEROS;
+  RangeCursor c = ZEROS;
+  AxisSample x;
+  uint32_t i;
+  w.axis = c.d = d;
+  w.memory = m;
+  w.nodes = nodes;
+  w.from = from;
+  w.to = to;
+  w.out = out;
+  streaks_begin(&w, body);
+  while (range_next(&c, &x)) {
+    if (x.place != AXIS_NOWHERE && x.end > from) {
+      double found = streak_found(&w, &x);
+      w.number++;
+      if (x.begin < to) streak_sample(&w, &x);
+      for (i = w.count; i-- > 0; )
+        if (w.open[i].last != w.number) streak_end(&w, &w.open[i], found);
+    }
+    streak_pass(&w, &x);
+  }
+  while (w.count > 0) streak_end(&w, &w.open[0], to);
+}
