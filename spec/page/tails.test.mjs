@@ -203,13 +203,28 @@ describe("tasks", () => {
     await open("view=tasks", [1400, 900], "tails-sampled");
     const rows = await shown("Kinds of coroutines");
     assert.deepEqual(
-      rows.map(({ samples, task }) => [samples, task]),
+      rows.map(({ samples, made, max, task }) => [samples, made, max, task]),
       [
-        ["5", "inner"],
-        ["2", "outer"],
+        ["5", "-", "<5.00ms", "inner"],
+        ["2", "-", "<7.00ms", "outer"],
       ],
     );
     assert.match(await text("main .lead"), /^Estimated from samples/);
+    const times = await shown("Longest times in one kind of coroutine");
+    assert.deepEqual(times[1], {
+      took: "<5.00ms",
+      samples: "5",
+      from: "0.012s",
+      to: "0.017s",
+      task: "inner",
+      in: "inner → work",
+    });
+    await shot("tails-sampled");
+    const row = await page.$("section:last-of-type tbody tr:nth-child(2)");
+    await row.click();
+    await drawn();
+    const { view, range } = await state();
+    assert.deepEqual([view, range], ["flame", "0.012s.."]);
     assert.deepEqual(faults, []);
   });
 

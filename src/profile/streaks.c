@@ -54,6 +54,7 @@ static void streak_end (StreakWalk *w, OpenStreak *o, double to) {
   o->is.to = streak_clip(w, to);
   most = o->is.to - o->is.from - (w->lost - o->lost);
   o->is.most = most > 0 ? most : 0;
+  if (o->is.samples == 0) o->is.samples = 1;  /* a part of one */
   streak_keep(w, &o->is);
   *o = w->open[--w->count];
 }
