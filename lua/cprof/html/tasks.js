@@ -63,9 +63,19 @@ const columns = [
   slice("max", "The longest slice: nothing else ran meanwhile"),
 ];
 
-/** @type {any[]} */
-const sampled = [
+// The columns for samples. Shares are of the whole recording; the margins of
+// error that are known are those of what is shown.
+/** @type {(app: any) => any[]} */
+const sampled = (app) => [
   running,
+  {
+    title: "%",
+    class: "percent",
+    cell: ({ running: n }) =>
+      app.model.range
+        ? percent(n, app.all.whole)
+        : app.share(n, app.model.whole, app.model.samples.n),
+  },
   waiting,
   {
     title: "samples",
@@ -75,10 +85,7 @@ const sampled = [
   ...["suspended", "made", "alive", "resumes", "p50", "p99"].map(unknown),
   {
     title: "max",
-    hint:
-      "The longest time in which all samples found coroutines of this kind: " +
-      "one may have run so long without a yield, or several may have taken " +
-      "turns",
+    hint: "The longest time in which all samples found this kind",
     cell: (row) => below(row.most),
   },
 ];
@@ -119,7 +126,7 @@ function wanted(app) {
 function kindsTable(app, out, passes) {
   const { list, exact } = app.model.header.tasks;
   const rows = list.filter((_, i) => passes(i));
-  const own = (exact ? columns : sampled).filter(
+  const own = (exact ? columns : sampled(app)).filter(
     ({ has }) => !has || rows.some(has),
   );
   out.change(
@@ -288,7 +295,9 @@ export function tasks(app, root) {
               "Estimated from samples, which see coroutines only while they " +
               "run. For what samples do not know (-), use mode call: cprof " +
               "run --tasks records each slice, and where coroutines are " +
-              "suspended.",
+              "suspended. max (<) is the longest time in which all samples " +
+              "found coroutines of this kind: one may have run so long " +
+              "without a yield, or several may have taken turns.",
       ),
       kinds.element,
       slices.rows.length > 0 &&
