@@ -24,7 +24,10 @@ typedef struct StreakWalk {
   double from, to;	/* ns */
   double at;		/* ns; the last sample had ended by then */
   double lost;		/* ns in the range until 'at' that were not recorded */
-  double waited;	/* time of the last sample, if it is of a wait */
+  double ns;		/* of the last sample; 0: it was noted late */
+  int late;		/* was this sample noted late, together with the next
+			   one? So are waits that another thread has seen, of
+			   which it is not known exactly when they were */
   uint64_t number;	/* of samples so far */
   OpenStreak *open;
   uint32_t count, room;
@@ -86,15 +89,14 @@ static OpenStreak *streak_open (StreakWalk *w, uint32_t body) {
 
 
 /*
-** Adds a sample to the streaks of all coroutines that it found. Those that go
-** on begin where the last sample ended. A wait may have been noted later, with
-** the next sample; then that tells more exactly when the wait ended.
+** Adds a sample to the streaks of all coroutines that it found. They go on, or
+** begin where the last sample ended; after waits that were noted late, what the
+** sample stands for tells more exactly when that was.
 */
 static void streak_sample (StreakWalk *w, const AxisSample *x) {
   uint32_t node = w->axis->place[x->place].node, body = w->within[node];
   double from = w->at;
-  if (!x->waits && x->end == w->waited && x->end - x->ns > from)
-    from = x->end - x->ns;
+  if (w->ns == 0 && !w->late && x->end - x->ns > from) from = x->end - x->ns;
   for (; body != 0; body = w->within[w->nodes->list[body].parent]) {
     OpenStreak *o = streak_open(w, body);
     if (o->last == 0) {
@@ -112,26 +114,40 @@ static void streak_sample (StreakWalk *w, const AxisSample *x) {
 
 /*
 ** When a sample first found what it found. What it stands for beyond the mean
-** was measured: nothing else ran meanwhile. The others in a row of waits that
-** were noted together come one after the other.
+** was measured: nothing else ran meanwhile. A wait that was noted late is taken
+** to begin as long after the last sample as samples are apart.
 */
 static double streak_found (const StreakWalk *w, const AxisSample *x) {
   double above = x->ns - w->axis->mean;
-  double at = above > 0 ? x->end - above : x->end;
-  return x->waits || at < w->at ? w->at : at;
+  double at = w->late ? w->at + w->ns : above > 0 ? x->end - above : x->end;
+  return at < w->at ? w->at : at > x->end ? x->end : at;
 }
 
 
-/* Passes time that was not recorded, or a sample. */
+/* Passes a sample. Waits that were noted late come one after the other. */
 static void streak_pass (StreakWalk *w, const AxisSample *x) {
-  double to = x->end;
-  if (x->place == AXIS_NOWHERE || x->waits) {
-    if (w->at + x->ns < to) to = w->at + x->ns;
-    if (x->place == AXIS_NOWHERE && to > w->at)
-      w->lost += streak_clip(w, to) - streak_clip(w, w->at);
-  }
-  if (x->place != AXIS_NOWHERE) w->waited = x->waits ? x->end : -1;
+  double to = w->late && w->at + x->ns < x->end ? w->at + x->ns : x->end;
+  w->ns = w->late ? 0 : x->ns;
   if (to > w->at) w->at = to;
+}
+
+
+/* Passes time that was not recorded. */
+static void streak_lost (StreakWalk *w, const AxisSample *x) {
+  double to = w->at + x->ns < x->end ? w->at + x->ns : x->end;
+  if (to <= w->at) return;
+  w->lost += streak_clip(w, to) - streak_clip(w, w->at);
+  w->at = to;
+}
+
+
+/* Has the next sample the same time as 'x', a wait? */
+static int streak_islate (RangeCursor c, const AxisSample *x) {
+  AxisSample next;
+  if (!x->waits) return 0;
+  do if (!range_next(&c, &next)) return 0;
+  while (next.place == AXIS_NOWHERE);
+  return next.end <= x->end;
 }
 
 
@@ -146,7 +162,6 @@ static void streaks_begin (StreakWalk *w, const uint32_t *body) {
       w->out[n->func] = memory_newzeroed(w->memory, Streaks, 1);
   }
   w->at = w->axis->begins;
-  w->waited = -1;
 }
 
 
@@ -165,7 +180,12 @@ void streaks_find (const AxisData *d, const Memory *m, const Nodes *nodes,
   w.out = out;
   streaks_begin(&w, body);
   while (range_next(&c, &x)) {
-    if (x.place != AXIS_NOWHERE && x.end > from) {
+    if (x.place == AXIS_NOWHERE) {
+      streak_lost(&w, &x);
+      continue;
+    }
+    w.late = streak_islate(c, &x);
+    if (x.end > from) {
       double found = streak_found(&w, &x);
       w.number++;
       if (x.begin < to) streak_sample(&w, &x);

@@ -59,7 +59,7 @@ return {
 **Tasks by samples.** With a recording of mode `"sample"`, also with `--from` and `--to`, `cprof tasks` has a row for each function that samples found in a coroutine: how long it ran and waited, with a margin of error, and an upper bound of how long one ran at a time (`max`, `<71.0ms`).
 
 - The bound is the longest time in which all samples found coroutines with this function, resumed by one call path: from the sample before to the sample after. One coroutine may have run so long without a yield; or several may have taken turns, without a sample of anything else in between. The second table says when that was, so that `cprof tree --from … --to …` shows what ran.
-- A slice in which no sample came is shorter than the time between two samples.
+- A slice in which no sample came is shorter than the time between two samples. With the timers `auto` and `thread`, it is also not known more exactly than that when a wait began.
 - Samples do not know how many coroutines there are, how often they are resumed, how long each slice is, or how long and where they are suspended. Reports have `-` there. Use mode `"call"` for these: `cprof run --tasks`.
 
 **Coroutines below their creators.** With `under = "creator"`, the stack of a coroutine goes on below the function that called `coroutine.create` or `coroutine.wrap`, and if that ran in a coroutine, below the one that made that coroutine, as in asynchronous stack traces. A scheduler that resumes all coroutines then has its own time only, and the total of a handler is the time that was spent on its behalf.
