@@ -208,7 +208,7 @@ describe("tasks", () => {
       without(told("sampled", "tasks"), "waiting"),
     );
     assert.equal(rows[0].max, "<5.00ms");
-    assert.match(await text("main .lead"), /^Estimated from samples/);
+    assert.match(await text("main .lead"), /^Estimated from all samples/);
     assert.deepEqual(
       await shown("Longest times in one kind of coroutine"),
       told("sampled", "longest times in one kind of coroutine"),

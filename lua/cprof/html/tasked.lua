@@ -53,6 +53,7 @@ function tasked.of(p, index, nodes, plain)
       out.at = plain(report.made(p, task))
       out.made = task.created + task.met
     end
+    if not exact then out.share = p.measure:share(task.running_ns) end
     for field, of in pairs(exact and figures or sampled) do
       out[field] = task[of]
     end

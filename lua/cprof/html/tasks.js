@@ -63,19 +63,10 @@ const columns = [
   slice("max", "The longest slice: nothing else ran meanwhile"),
 ];
 
-// The columns for samples. Shares are of the whole recording; the margins of
-// error that are known are those of what is shown.
-/** @type {(app: any) => any[]} */
-const sampled = (app) => [
+/** @type {any[]} */
+const sampled = [
   running,
-  {
-    title: "%",
-    class: "percent",
-    cell: ({ running: n }) =>
-      app.model.range
-        ? percent(n, app.all.whole)
-        : app.share(n, app.model.whole, app.model.samples.n),
-  },
+  { title: "%", class: "percent", cell: (row) => row.share },
   waiting,
   {
     title: "samples",
@@ -126,7 +117,7 @@ function wanted(app) {
 function kindsTable(app, out, passes) {
   const { list, exact } = app.model.header.tasks;
   const rows = list.filter((_, i) => passes(i));
-  const own = (exact ? columns : sampled(app)).filter(
+  const own = (exact ? columns : sampled).filter(
     ({ has }) => !has || rows.some(has),
   );
   out.change(
@@ -220,8 +211,11 @@ function streaksTable(app, out, passes) {
     ],
     {
       caption: "Longest times in one kind of coroutine",
-      choose: ({ from, to }) =>
-        axis && app.set({ view: "flame", range: written([from, to], axis) }),
+      // a live page does not know when samples came
+      choose:
+        axis &&
+        (({ from, to }) =>
+          app.set({ view: "flame", range: written([from, to], axis) })),
     },
   );
   out.show(slices.filter(({ task }) => passes(task)));
@@ -291,9 +285,8 @@ export function tasks(app, root) {
         exact
           ? "A slice is the time from a resume to the next yield: nothing " +
               "else in the program runs meanwhile."
-          : (app.model.range ? "Of the whole recording. " : "") +
-              "Estimated from samples, which see coroutines only while they " +
-              "run. For what samples do not know (-), use mode call: cprof " +
+          : "Estimated from all samples, which see coroutines only while " +
+              "they run. For what samples do not know (-), use mode call: cprof " +
               "run --tasks records each slice, and where coroutines are " +
               "suspended. max (<) is the longest time in which all samples " +
               "found coroutines of this kind: one may have run so long " +
