@@ -508,6 +508,20 @@ describe("tasks by samples", function()
     assert.same({ "inner", "work" }, { names[#names - 1], names[#names] })
   end)
 
+  it("count once where coroutines resume others like themselves", function()
+    local function body(n)
+      work(1)
+      if n > 1 then coroutine.wrap(body)(n - 1) end
+      work(1)
+    end
+    local p = driven.known(function()
+      coroutine.wrap(body)(4)
+      work(1)
+      coroutine.wrap(body)(1)
+    end)
+    assert.same({ { 0, 9, 9, 8 }, { 9, 11, 2, 2 } }, streaks(p, body))
+  end)
+
   it("do not have the time of a C function that ran next", function()
     local function body() work(2) end
     local p = driven.known(function()

@@ -45,7 +45,15 @@ function told(name, title) {
   const heads = [...list[at].matchAll(/\S+(?: \S+)*/g)];
   const end = list.indexOf("", at);
   // figures end where their title does; text begins there
-  const left = ["function", "called by", "task", "made at", "until", "at", "in"];
+  const left = [
+    "function",
+    "called by",
+    "task",
+    "made at",
+    "until",
+    "at",
+    "in",
+  ];
   return list.slice(at + 1, end < 0 ? undefined : end).map((line) =>
     Object.fromEntries(
       heads.map((head, i) => {

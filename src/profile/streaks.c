@@ -20,7 +20,7 @@ typedef struct StreakWalk {
   const Memory *memory;
   const Nodes *nodes;
   uint32_t *within;	/* of each node: the nearest node, itself or above, of
-			   a coroutine's function; 0: none */
+			   a coroutine's function that counts; 0: none */
   double from, to;	/* ns */
   double at;		/* ns; the last sample had ended by then */
   double lost;		/* ns in the range until 'at' that were not recorded */
@@ -31,6 +31,8 @@ typedef struct StreakWalk {
   uint64_t number;	/* of samples so far */
   OpenStreak *open;
   uint32_t count, room;
+  uint32_t *slot;	/* of each body: its index in 'open', from 1 on; 0: it has
+			   no open streak */
   Streaks **out;
 } StreakWalk;
 
@@ -59,7 +61,11 @@ static void streak_end (StreakWalk *w, OpenStreak *o, double to) {
   o->is.most = most > 0 ? most : 0;
   if (o->is.samples == 0) o->is.samples = 1;  /* a part of one */
   streak_keep(w, &o->is);
-  *o = w->open[--w->count];
+  w->slot[o->is.body] = 0;
+  w->count--;
+  if (o == &w->open[w->count]) return;
+  *o = w->open[w->count];
+  w->slot[o->is.body] = (uint32_t)(o - w->open) + 1;
 }
 
 
@@ -73,17 +79,20 @@ static uint32_t streak_common (const Nodes *nodes, uint32_t a, uint32_t b) {
 }
 
 
-/* The streak of the coroutine's function 'body', which goes on or begins. */
-static OpenStreak *streak_open (StreakWalk *w, uint32_t body) {
+/* Begins a streak of the coroutine's function 'body'. */
+static OpenStreak *streak_begin (StreakWalk *w, uint32_t body, uint32_t node,
+                                 double from) {
   OpenStreak *o;
   void *array = w->open;
-  uint32_t i;
-  for (i = 0; i < w->count; i++)
-    if (w->open[i].is.body == body) return &w->open[i];
   memory_grow(w->memory, &array, &w->room, w->count, sizeof *o);
   w->open = cast(OpenStreak *, array);
   o = &w->open[w->count++];
+  w->slot[body] = w->count;
   memset(o, 0, sizeof *o);
+  o->is.body = body;
+  o->is.node = node;
+  o->is.from = streak_clip(w, from);
+  o->lost = w->lost;
   return o;
 }
 
@@ -98,13 +107,8 @@ static void streak_sample (StreakWalk *w, const AxisSample *x) {
   double from = w->at;
   if (w->ns == 0 && !w->late && x->end - x->ns > from) from = x->end - x->ns;
   for (; body != 0; body = w->within[w->nodes->list[body].parent]) {
-    OpenStreak *o = streak_open(w, body);
-    if (o->last == 0) {
-      o->is.body = body;
-      o->is.node = node;
-      o->is.from = streak_clip(w, from);
-      o->lost = w->lost;
-    }
+    OpenStreak *o = w->slot[body] != 0 ? &w->open[w->slot[body] - 1]
+                                       : streak_begin(w, body, node, from);
     o->is.node = streak_common(w->nodes, o->is.node, node);
     o->is.samples += x->samples;
     o->last = w->number;
@@ -151,13 +155,20 @@ static int streak_islate (RangeCursor c, const AxisSample *x) {
 }
 
 
+/*
+** Where coroutines resume others with their own function, only the outermost
+** one counts.
+*/
 static void streaks_begin (StreakWalk *w, const uint32_t *body) {
   const Nodes *nodes = w->nodes;
   uint32_t i;
   w->within = memory_newzeroed(w->memory, uint32_t, nodes->count);
+  w->slot = memory_newzeroed(w->memory, uint32_t, nodes->count);
   for (i = 1; i < nodes->count; i++) {
     const ProfileNode *n = &nodes->list[i];
-    w->within[i] = body[i] ? i : w->within[n->parent];
+    uint32_t outer = w->within[n->parent];
+    int again = outer != 0 && nodes->list[outer].func == n->func;
+    w->within[i] = body[i] && !again ? i : outer;
     if (body[i] && w->out[n->func] == NULL)
       w->out[n->func] = memory_newzeroed(w->memory, Streaks, 1);
   }

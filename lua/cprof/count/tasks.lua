@@ -142,37 +142,28 @@ local function marked(marks)
   return false
 end
 
----Which nodes are those of functions that run as coroutines? nil: none.
+---The tasks that samples have found, by the function that runs in them, those
+---that ran longest first; nil: none. Samples see no coroutine that is
+---suspended, nor where one was made. Also returns which nodes are those of
+---functions that run as coroutines.
 ---@param nodes userdata
 ---@param marks integer[]  of functions
 ---@param native fun(func: integer): boolean  is it a C frame, of cprof attach
 ---    --native? Such frames are between the function that resumes a coroutine
 ---    and the one that runs in it
----@return boolean[]?  by node
-function tasks.bodies(nodes, marks, native)
-  local out, found, resuming = {}, false, {}
+---@return cprof.SampledTask[]?
+---@return boolean[]? bodies  by node
+function tasks.sampled(nodes, marks, native)
   if not marked(marks) then return nil end
-  for id, depth, func in core.walk(nodes) do
+  local out, of_func, at = {}, {}, {}
+  local resuming, bodies = {}, {}
+  for id, depth, func, _, _, own, _, samples, _, _, _, _, wait in
+    core.walk(nodes) do
     local resumed = depth > 0 and resuming[depth - 1]
     resuming[depth] = (marks[func] or 0) & resumes ~= 0 or
       resumed and native(func)
-    out[id] = resumed and not resuming[depth] or false
-    found = found or out[id]
-  end
-  return found and out or nil
-end
-
----The tasks that samples have found, by the function that runs in them, those
----that ran longest first. Samples see no coroutine that is suspended, nor where
----one was made.
----@param nodes userdata
----@param bodies boolean[]  see `tasks.bodies`
----@return cprof.SampledTask[]
-function tasks.sampled(nodes, bodies)
-  local out, of_func, at = {}, {}, {}
-  for id, depth, func, _, _, own, _, samples, _, _, _, _, wait in
-    core.walk(nodes) do
     at[depth] = depth > 0 and at[depth - 1] or nil
+    bodies[id] = resumed and not resuming[depth] or false
     if bodies[id] then
       at[depth] = of_func[func] or { func = func, samples = 0,
         running_ns = 0, waiting_ns = 0 }
@@ -187,15 +178,16 @@ function tasks.sampled(nodes, bodies)
       task.waiting_ns = task.waiting_ns + wait
     end
   end
+  if #out == 0 then return nil end
   table.sort(out, order("-running_ns", "func"))
-  return out
+  return out, bodies
 end
 
 ---Adds the streaks of samples to tasks.
 ---@param list cprof.SampledTask[]
 ---@param axis userdata     when samples came
 ---@param nodes userdata    of the axis
----@param bodies boolean[]  of these nodes
+---@param bodies boolean[]  of these nodes, see `tasks.sampled`
 ---@param from integer      ns since the start
 ---@param to integer
 ---@param place? table<integer, integer>  for each of these nodes, that of the

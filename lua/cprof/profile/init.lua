@@ -269,12 +269,12 @@ local function calls_of(p, rows)
   return out
 end
 
----Which call-tree nodes are those of functions that run as coroutines? nil:
----none.
+---The tasks that samples have found, see `tasks.sampled`.
 ---@param p cprof.Profile
----@return boolean[]?  by node
-function profile.bodies(p)
-  return tasks.bodies(p.nodes, parts[p][3], function(func)
+---@return cprof.SampledTask[]?
+---@return boolean[]? bodies
+function profile.sampled(p)
+  return tasks.sampled(p.nodes, parts[p][3], function(func)
     return name.module(p.functions[func]) ~= nil
   end)
 end
@@ -330,9 +330,9 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis,
   if labelled then p.labels = labels.list(p) end
   if of_tasks then p.tasks = tasks.list(p, of_tasks)
   elseif samples then
-    local bodies = profile.bodies(p)
-    p.tasks = bodies and tasks.sampled(nodes, bodies)
-    if bodies and axis then
+    local bodies
+    p.tasks, bodies = profile.sampled(p)
+    if p.tasks and axis then
       tasks.streaks(p.tasks, axis, nodes, bodies, begins, meta.wall_ns)
     end
   end

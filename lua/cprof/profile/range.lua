@@ -118,7 +118,8 @@ end
 -- the function of `p` for each of its functions.
 local function add_streaks(p, q, map, from, to)
   local numbers = inverse(map)
-  tasks.streaks(q.tasks, profile.axis(p), p.nodes, profile.bodies(p), from, to,
+  local _, bodies = profile.sampled(p)
+  tasks.streaks(q.tasks, profile.axis(p), p.nodes, bodies, from, to,
     tasks.nodes(q.nodes, p.nodes, numbers, {}), numbers)
 end
 
