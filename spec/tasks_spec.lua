@@ -4,6 +4,7 @@ local driven = require "driven"
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
+local compile = require "compile"
 local core = require "cprof.core"
 local helper = require "helper"
 local join = require "cprof.profile.join"
@@ -568,6 +569,56 @@ describe("tasks by samples", function()
     end)
     assert.same({ { 0, 4, 4, 3 } }, streaks(p, fails))
     assert.same({ { 4, 9, 5, 4 } }, streaks(p, closed))
+  end)
+
+  describe("with waits", function()
+    local dir, program
+
+    setup(function()
+      dir = command.folder()
+      program = dir:file "streaks"
+      compile.must("gcc -std=c99 -Isrc -I$SPEC_INCLUDE -o %s " ..
+        "spec/support/streaks.c src/profile/streaks.c src/count/axis.c " ..
+        "src/profile/range.c src/base/chunks.c src/base/index.c " ..
+        "src/base/memory.c $SPEC_LINK -lm", program)
+    end)
+
+    teardown(function() getmetatable(dir).__close() end)
+
+    local function of(samples)
+      return (compile.must("%s %s", program, samples))
+    end
+
+    it("end where a tick found the wait", function()
+      -- the tick at 12 ms stands for 1 ms before it, and the wait goes on
+      assert.equal("a 0 to 12, 12\n", of("a 10 1 runs scheduler 50 39 waits"))
+      assert.equal("a 0 to 12, 12\nb 50 to 52, 2\n",
+        of "a 10 1 runs scheduler 50 39 waits b 51 1 runs scheduler 52 1 runs")
+    end)
+
+    it("that were noted later, do not have the time in between", function()
+      -- another thread saw the waits; they are noted with the sample at 100
+      assert.equal("a 0 to 11, 11\nb 99 to 102, 3\n",
+        of "a 10 1 runs scheduler 100 80 waits b 100 1 runs \z
+          scheduler 102 1 runs")
+      assert.equal("a 0 to 11, 11\nb 90 to 102, 12\n",
+        of "a 10 1 runs scheduler 100 80 waits b 100 10 runs \z
+          scheduler 102 1 runs")
+    end)
+
+    it("of their own have these", function()
+      assert.equal("a 10 to 40, 30\n",
+        of "scheduler 10 1 runs a 100 30 waits scheduler 100 60 waits \z
+          scheduler 100 1 runs")
+      assert.equal("a 10 to 62, 52\n",
+        of "scheduler 10 1 runs a 60 50 waits scheduler 62 1 runs")
+    end)
+
+    it("leave out time in which others had the processor", function()
+      assert.equal("a 10 to 42, 12\n",
+        of "scheduler 10 1 runs a 15 1 runs nothing 40 20 waits a 40 1 runs \z
+          scheduler 42 1 runs")
+    end)
   end)
 
   it("are known of a range of time", function()

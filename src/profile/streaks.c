@@ -173,6 +173,7 @@ static void streaks_begin (StreakWalk *w, const uint32_t *body) {
       w->out[n->func] = memory_newzeroed(w->memory, Streaks, 1);
   }
   w->at = w->axis->begins;
+  w->ns = w->axis->mean;
 }
 
 
