@@ -143,6 +143,7 @@ build = {
         "src/profile/replay.c",
         "src/profile/rest.c",
         "src/profile/snapshot.c",
+        "src/profile/streaks.c",
         "src/record/begin.c",
         "src/record/calltrace.c",
         "src/record/control.c",
