@@ -11,6 +11,7 @@ local join = require "cprof.profile.join"
 local merge = require "cprof.profile.merge"
 local nomemory = require "nomemory"
 local profiler = require "cprof"
+local range = require "cprof.profile.range"
 
 local ms <const> = 1000000
 local ends <const> = { "returned", "failed", "closed", "collected" }
@@ -579,8 +580,8 @@ describe("tasks by samples", function()
       program = dir:file "streaks"
       compile.must("gcc -std=c99 -Isrc -I$SPEC_INCLUDE -o %s " ..
         "spec/support/streaks.c src/profile/streaks.c src/count/axis.c " ..
-        "src/profile/range.c src/base/chunks.c src/base/index.c " ..
-        "src/base/memory.c $SPEC_LINK -lm", program)
+        "src/profile/range.c src/profile/profile.c src/base/chunks.c " ..
+        "src/base/index.c src/base/memory.c $SPEC_LINK -lm", program)
     end)
 
     teardown(function() getmetatable(dir).__close() end)
@@ -634,6 +635,9 @@ describe("tasks by samples", function()
     assert.same({ { 20, 30, 10, 10 } }, streaks(q, hog))
     local names = path(q, task_of(q, hog).streaks[1].node)
     assert.same({ "hog", "work" }, { names[#names - 1], names[#names] })
+    -- the end of a recording with a time axis of its own has times of its own
+    q = assert(range.last(p, 40 * ms))
+    assert.same({ { 0, 16, 16, 15 } }, streaks(q, hog))
     q = assert(p:range(0.05))
     assert.same({ { 50, 56, 6, 5 } }, streaks(q, hog))
     assert.same({ { 55, 65, 10, 10 } }, streaks(q, polite))

@@ -138,7 +138,7 @@ local function divided(p, from, to, last)
   local q = profile.new(function(f) return f.name, f.title end, nodes,
     profile.records(p, map, counters), meta, lines.of(counted, inverse(map)),
     profile.sources(p), axis)
-  if q.tasks then add_streaks(p, q, map, from, to) end
+  if q.tasks and not axis then add_streaks(p, q, map, from, to) end
   origins[q] = { of = p, from = from, to = to, functions = map }
   return q
 end
