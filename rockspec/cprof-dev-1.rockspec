@@ -519,6 +519,7 @@ build = {
       ["cprof.html.spent"] = "lua/cprof/html/spent.js",
       ["cprof.html.stacks"] = "lua/cprof/html/stacks.js",
       ["cprof.html.state"] = "lua/cprof/html/state.js",
+      ["cprof.html.streaks"] = "lua/cprof/html/streaks.js",
       ["cprof.html.stretches"] = "lua/cprof/html/stretches.js",
       ["cprof.html.style"] = "lua/cprof/html/style.css",
       ["cprof.html.table"] = "lua/cprof/html/table.js",

@@ -80,3 +80,4 @@ path = folder .. "/tails-sampled.cprof"
 assert(sampled:html(folder .. "/tails-sampled.html"))
 assert(sampled:save(path))
 print_of("sampled", "tasks", path)
+print_of("range", "tasks --from=0.011 --to=0.016", path)

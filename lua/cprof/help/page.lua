@@ -63,7 +63,7 @@ The page opens on what the profile was recorded for: changes, coverage, tasks, m
 - With the keyboard, arrow keys go from cell to cell; with Shift, they choose a range. Enter chooses a cell, Esc the whole recording.
 - To compare the range with a second one, drag with Shift, press *Compare with …*, or use the key `b`. The view Changes then has a differential flame graph and a table, by shares, in percentage points as `cprof diff --range … --against …` has them.
 - A search highlights the cells in which matching functions, or their callees, run.
-- As with `--from` ([Sampling](#sampling)), a range has no allocations, and no figures of single calls, tasks or frames.
+- As with `--from` ([Sampling](#sampling)), a range has no allocations, and no figures of single calls or frames. It has tasks in mode `"sample"`.
 - In the page, a sample takes about 5 bytes, 9 without lua-zlib. An hour of computing at 1000 samples a second takes some 18 MB.
 - A page of a part (`--from`, `--to`, `--root`), or with folded recursion, has no heatmap; nor has a page of the last seconds of mode `"call"` with more than a million events. Its trace still shows the longest calls.
 

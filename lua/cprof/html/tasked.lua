@@ -1,5 +1,7 @@
 -- What coroutines did, for the page, as `cprof tasks` prints it.
 
+local core = require "cprof.core"
+local profile = require "cprof.profile"
 local report = require "cprof.report.tasks"
 
 local tasked = {}
@@ -21,6 +23,22 @@ local figures <const> = { running = "running_ns", waiting = "waiting_ns",
 local function path_of(p, index, e)
   local out = {}
   for i, func in ipairs(report.path(p, e)) do out[i] = index[func] end
+  return out
+end
+
+-- The page's nodes with which coroutines begin, and their tasks, from which the
+-- page makes the tasks of a range of time.
+local function bodies_of(p, number, nodes)
+  local out, of_func = { node = {}, task = {} }, {}
+  for _, task in ipairs(p.tasks) do of_func[task.func] = number[task] end
+  local _, bodies = profile.sampled(p)
+  for id in core.walk(p.nodes) do
+    if bodies[id] and nodes[id] then
+      local _, func = core.node(p.nodes, id)
+      table.insert(out.node, nodes[id])
+      table.insert(out.task, of_func[func])
+    end
+  end
   return out
 end
 
@@ -60,7 +78,8 @@ function tasked.of(p, index, nodes, plain)
     list[i] = out
   end
   if not exact then
-    return { list = list, slices = streaks_of(p, index, number), pauses = {} }
+    return { list = list, slices = streaks_of(p, index, number), pauses = {},
+      bodies = nodes and bodies_of(p, number, nodes) }
   end
   for i, slice in ipairs(report.longest(p.tasks)) do
     if i > limit then break end

@@ -63,10 +63,16 @@ const columns = [
   slice("max", "The longest slice: nothing else ran meanwhile"),
 ];
 
-/** @type {any[]} */
-const sampled = [
+// The columns for samples. Shares of a range are known here alone.
+/** @type {(app: any) => any[]} */
+const sampled = (app) => [
   running,
-  { title: "%", class: "percent", cell: (row) => row.share },
+  {
+    title: "%",
+    class: "percent",
+    cell: ({ share, running: n }) =>
+      share ?? app.share(n, app.model.whole, app.model.samples.n),
+  },
   waiting,
   {
     title: "samples",
@@ -117,7 +123,7 @@ function wanted(app) {
 function kindsTable(app, out, passes) {
   const { list, exact } = app.model.header.tasks;
   const rows = list.filter((_, i) => passes(i));
-  const own = (exact ? columns : sampled).filter(
+  const own = (exact ? columns : sampled(app)).filter(
     ({ has }) => !has || rows.some(has),
   );
   out.change(
@@ -285,7 +291,7 @@ export function tasks(app, root) {
         exact
           ? "A slice is the time from a resume to the next yield: nothing " +
               "else in the program runs meanwhile."
-          : "Estimated from all samples, which see coroutines only while " +
+          : "Estimated from samples, which see coroutines only while " +
               "they run. For what samples do not know (-), use mode call: cprof " +
               "run --tasks records each slice, and where coroutines are " +
               "suspended. max (<) is the longest time in which all samples " +
