@@ -33,9 +33,9 @@ function common({ parent }, a, b) {
 // Has the next sample the same time as a wait?
 function isLate({ n, place, end }, i) {
   if (!(place[i] & 1)) return false;
-  do i++;
-  while (i < n && place[i] < 2);
-  return i < n && end[i] <= end[i - 1];
+  let next = i + 1;
+  while (next < n && place[next] < 2) next++;
+  return next < n && end[next] <= end[i];
 }
 
 // All streaks of a range: body, node, from, to, most, samples.
