@@ -4,12 +4,14 @@ local driven = require "driven"
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
+local compile = require "compile"
 local core = require "cprof.core"
 local helper = require "helper"
 local join = require "cprof.profile.join"
 local merge = require "cprof.profile.merge"
 local nomemory = require "nomemory"
 local profiler = require "cprof"
+local range = require "cprof.profile.range"
 
 local ms <const> = 1000000
 local ends <const> = { "returned", "failed", "closed", "collected" }
@@ -427,6 +429,240 @@ describe("tasks", function()
   end)
 end)
 
+describe("tasks by samples", function()
+  -- each new table takes a millisecond, and has a sample
+  local function work(n) for _ = 1, n do local _ = {} end end
+
+  -- the longest times in coroutines that run `f`, in ms
+  local function streaks(p, f)
+    local out = {}
+    for i, s in ipairs(task_of(p, f).streaks) do
+      out[i] = { s.from_ns / ms, s.to_ns / ms, s.most_ns / ms, s.samples }
+    end
+    return out
+  end
+
+  local function alternating(f, g)
+    return function()
+      local one, other = coroutine.wrap(f), coroutine.wrap(g)
+      for _ = 1, 2 do
+        one()
+        other()
+      end
+    end
+  end
+
+  it("have bounds of how long coroutines ran at a time", function()
+    local function hog()
+      work(70)
+      coroutine.yield()
+      work(50)
+    end
+    local function polite()
+      work(1)
+      coroutine.yield()
+      work(2)
+    end
+    local p = driven.known(alternating(polite, hog))
+    -- from the sample before to the sample after
+    assert.same({ { 1, 72, 71, 70 }, { 73, 123, 50, 50 } }, streaks(p, hog))
+    assert.same({ { 71, 74, 3, 2 }, { 0, 2, 2, 1 } }, streaks(p, polite))
+    assert.equal(71 * ms, task_of(p, hog).most_ns)
+  end)
+
+  it("are told apart by the call that resumes them", function()
+    local function body(n)
+      work(n)
+      coroutine.yield()
+      work(n)
+    end
+    local p = driven.known(function()
+      local co = coroutine.create(body)
+      coroutine.resume(co, 5)
+      coroutine.resume(co)
+    end)
+    assert.same({ { 0, 6, 6, 5 }, { 5, 10, 5, 5 } }, streaks(p, body))
+    -- between these, samples see no difference
+    p = driven.known(function()
+      for _ = 1, 2 do coroutine.wrap(body)(3) end
+    end)
+    assert.same({ { 0, 6, 6, 6 } }, streaks(p, body))
+  end)
+
+  it("run while coroutines run that they have resumed", function()
+    local function inner() work(4) end
+    local function outer()
+      work(1)
+      coroutine.wrap(inner)()
+      work(2)
+    end
+    local p = driven.known(function()
+      work(1)
+      coroutine.wrap(outer)()
+      work(1)
+    end)
+    assert.same({ { 1, 9, 8, 7 } }, streaks(p, outer))
+    assert.same({ { 2, 7, 5, 4 } }, streaks(p, inner))
+    assert.equal(3, task_of(p, outer).samples)
+    local names = path(p, task_of(p, outer).streaks[1].node)
+    assert.equal("outer", names[#names])
+    names = path(p, task_of(p, inner).streaks[1].node)
+    assert.same({ "inner", "work" }, { names[#names - 1], names[#names] })
+  end)
+
+  it("count once where coroutines resume others like themselves", function()
+    local function body(n)
+      work(1)
+      if n > 1 then coroutine.wrap(body)(n - 1) end
+      work(1)
+    end
+    local p = driven.known(function()
+      coroutine.wrap(body)(4)
+      work(1)
+      coroutine.wrap(body)(1)
+    end)
+    assert.same({ { 0, 9, 9, 8 }, { 9, 11, 2, 2 } }, streaks(p, body))
+  end)
+
+  it("do not have the time of a C function that ran next", function()
+    local function body() work(2) end
+    local p = driven.known(function()
+      coroutine.wrap(body)()
+      driven.wait(20)
+    end)
+    assert.same({ { 0, 3, 3, 2 } }, streaks(p, body))
+  end)
+
+  it("leave out pauses", function()
+    local function body()
+      work(2)
+      profiler.pause()
+      work(30)
+      profiler.resume()
+      work(3)
+    end
+    local p = driven.known(function()
+      coroutine.wrap(body)()
+      work(1)
+    end)
+    local all = streaks(p, body)
+    assert.equal(1, #all)
+    assert.equal(5, all[1][4])
+    assert.is_true(all[1][3] >= 5 and all[1][3] <= 7, all[1][3])
+  end)
+
+  it("end with errors, and when they are closed", function()
+    local function fails()
+      work(3)
+      error "x"
+    end
+    local function closed()
+      work(4)
+      coroutine.yield()
+    end
+    local p = driven.known(function()
+      pcall(coroutine.wrap(fails))
+      work(1)
+      local co = coroutine.create(closed)
+      coroutine.resume(co)
+      coroutine.close(co)
+      work(1)
+    end)
+    assert.same({ { 0, 4, 4, 3 } }, streaks(p, fails))
+    assert.same({ { 4, 9, 5, 4 } }, streaks(p, closed))
+  end)
+
+  describe("with waits", function()
+    local dir, program
+
+    setup(function()
+      dir = command.folder()
+      program = dir:file "streaks"
+      compile.must("gcc -std=c99 -Isrc -I$SPEC_INCLUDE -o %s " ..
+        "spec/support/streaks.c src/profile/streaks.c src/count/axis.c " ..
+        "src/profile/range.c src/profile/profile.c src/base/chunks.c " ..
+        "src/base/index.c src/base/memory.c $SPEC_LINK -lm", program)
+    end)
+
+    teardown(function() getmetatable(dir).__close() end)
+
+    local function of(samples)
+      return (compile.must("%s %s", program, samples))
+    end
+
+    it("end where a tick found the wait", function()
+      -- the tick at 12 ms stands for 1 ms before it, and the wait goes on
+      assert.equal("a 0 to 12, 12\n", of("a 10 1 runs scheduler 50 39 waits"))
+      assert.equal("a 0 to 12, 12\nb 50 to 52, 2\n",
+        of "a 10 1 runs scheduler 50 39 waits b 51 1 runs scheduler 52 1 runs")
+    end)
+
+    it("that were noted later, do not have the time in between", function()
+      -- another thread saw the waits; they are noted with the sample at 100
+      assert.equal("a 0 to 11, 11\nb 99 to 102, 3\n",
+        of "a 10 1 runs scheduler 100 80 waits b 100 1 runs \z
+          scheduler 102 1 runs")
+      assert.equal("a 0 to 11, 11\nb 90 to 102, 12\n",
+        of "a 10 1 runs scheduler 100 80 waits b 100 10 runs \z
+          scheduler 102 1 runs")
+    end)
+
+    it("of their own have these", function()
+      assert.equal("a 10 to 40, 30\n",
+        of "scheduler 10 1 runs a 100 30 waits scheduler 100 60 waits \z
+          scheduler 100 1 runs")
+      assert.equal("a 10 to 62, 52\n",
+        of "scheduler 10 1 runs a 60 50 waits scheduler 62 1 runs")
+    end)
+
+    it("leave out time in which others had the processor", function()
+      assert.equal("a 10 to 42, 12\n",
+        of "scheduler 10 1 runs a 15 1 runs nothing 40 20 waits a 40 1 runs \z
+          scheduler 42 1 runs")
+    end)
+  end)
+
+  it("are known of a range of time", function()
+    local function hog() work(50) end
+    local function polite() work(10) end
+    local p = driven.known(function()
+      work(5)
+      coroutine.wrap(hog)()
+      coroutine.wrap(polite)()
+    end)
+    local q = assert(p:range(0.02, 0.03))
+    assert.equal(1, #q.tasks)
+    assert.same({ { 20, 30, 10, 10 } }, streaks(q, hog))
+    local names = path(q, task_of(q, hog).streaks[1].node)
+    assert.same({ "hog", "work" }, { names[#names - 1], names[#names] })
+    -- the end of a recording with a time axis of its own has times of its own
+    q = assert(range.last(p, 40 * ms))
+    assert.same({ { 0, 16, 16, 15 } }, streaks(q, hog))
+    q = assert(p:range(0.05))
+    assert.same({ { 50, 56, 6, 5 } }, streaks(q, hog))
+    assert.same({ { 55, 65, 10, 10 } }, streaks(q, polite))
+  end)
+
+  it("have the longest times only", function()
+    local function body()
+      for i = 1, 15 do
+        work(i)
+        coroutine.yield()
+      end
+    end
+    local p = driven.known(function()
+      local next = coroutine.wrap(body)
+      for _ = 1, 15 do
+        next()
+        work(1)
+      end
+    end)
+    local all = streaks(p, body)
+    assert.equal(10, #all)
+    for i, s in ipairs(all) do assert.equal(16 - i, s[4]) end
+  end)
+end)
+
 describe("tasks in files", function()
   local function body()
     pass(1 * ms)
@@ -562,16 +798,24 @@ describe("cprof tasks", function()
     assert(p:save(file))
     assert.same(p.tasks, assert(profiler.load(file)).tasks)
     local out = command.cprof("tasks", file)
-    assert.is_truthy(out:find "running %%.* 5  outer\n.* 5  inner\n", out)
+    assert.is_truthy(out:find "running %%.* 5  .*<8.00ms  outer\n.* 5  .*inner",
+      out)
     assert.is_truthy(out:find("note: estimated from samples", 1, true))
     out = command.cprof("show", file, "outer")
-    assert.is_truthy(out:find "\ntasks\n[^\n]*\n[^\n]* 5  outer\n", out)
+    assert.is_truthy(out:find "\ntasks\n[^\n]*\n[^\n]* 5  .*outer\n", out)
     out = {}
     p:export("json", function(s) out[#out + 1] = s end)
-    assert.equal(2, #require "dkjson".decode(table.concat(out)).tasks)
-    -- a sum of them
+    out = require "dkjson".decode(table.concat(out)).tasks
+    assert.equal(2, #out)
+    assert.equal(by.inner.streaks[1].most_ns, out[2].streaks[1].most_ns)
+    -- a sum of them has no time axis
     local sum = assert(merge.sum { p, assert(profiler.load(file)) })
     assert.equal(20, sum.tasks[1].samples + sum.tasks[2].samples)
+    assert.is_nil(sum.tasks[1].most_ns)
+    assert(sum:save(file))
+    out = command.cprof("tasks", "--width=120", file)
+    assert.is_truthy(out:find "\n[^\n]* 10 .* %-  outer\n", out)
+    assert.is_nil(out:find("longest times", 1, true))
     p = driven.known(function() work(3) end)
     assert.is_nil(p.tasks)
     assert(p:save(file))

@@ -46,6 +46,7 @@ const { fitted, labelOf } = await from("labels");
 const { Recording } = await from("recording");
 const { compared, scaled } = await from("frames");
 const { causes, length } = await from("stretches");
+const { tasksOf } = await from("streaks");
 
 // a tree from { func, calls, self, children }
 function tree(root) {
@@ -1704,5 +1705,79 @@ describe("figures", () => {
     ]) {
       assert.equal(both(n, waits, part), all, `${waits} of ${n}, ${part}`);
     }
+  });
+});
+
+describe("tasks by samples of a range", () => {
+  // a scheduler, and a coroutine that it resumes; 1 ms from sample to sample
+  const tree = { n: 3, func: [0, 1, 2], parent: [-1, 0, 1] };
+  const tasks = {
+    list: [{ f: 2 }],
+    slices: [],
+    bodies: { node: [2], task: [0] },
+  };
+  const own = { self: [0, 0, 1], wait: [0, 0, 0], samples: [0, 0, 1] };
+
+  // from, to and bound of streaks. rows: the node, or 0 if others had the
+  // processor; when the sample was taken, and for how long it stands; waits
+  function streaks(rows, range) {
+    const end = rows.map((row) => row[1]);
+    const ns = rows.map((row) => row[2]);
+    const moments = {
+      axis: { begins: 0, mean: 1 },
+      n: rows.length,
+      node: [1, 2],
+      place: rows.map(([node, , , waits]) => node * 2 + (waits ? 1 : 0)),
+      start: rows.map((_, i) => end[i] - ns[i]),
+      end,
+      ns,
+      samples: rows.map(([node]) => (node > 0 ? 1 : 0)),
+    };
+    const out = tasksOf({ tasks }, tree, moments, own, range);
+    assert.equal(out.list[0].most, out.slices[0].most);
+    return out.slices.map((row) => [row.from, row.to, row.most]);
+  }
+
+  it("have bounds, as cprof tasks has them", () => {
+    const rows = [
+      [1, 1, 1],
+      [2, 2, 1],
+      [2, 3, 1],
+      [1, 4, 1],
+    ];
+    assert.deepEqual(streaks(rows, [0, 10]), [[1, 4, 3]]);
+    assert.deepEqual(streaks(rows, [2.5, 3.5]), [[2.5, 3.5, 1]]);
+  });
+
+  it("end where a tick found a wait", () => {
+    const rows = [
+      [2, 10, 1],
+      [1, 50, 39, true],
+      [0, 60, 10, true],
+      [1, 60, 1],
+    ];
+    assert.deepEqual(streaks(rows, [0, 100]), [[0, 12, 12]]);
+  });
+
+  it("do not have waits that were noted late", () => {
+    const rows = [
+      [2, 10, 1],
+      [1, 100, 80, true],
+      [2, 100, 1],
+      [1, 102, 1],
+    ];
+    assert.deepEqual(streaks(rows, [0, 50]), [[0, 11, 11]]);
+    assert.deepEqual(streaks(rows, [50, 200]), [[99, 102, 3]]);
+  });
+
+  it("leave out time in which others had the processor", () => {
+    const rows = [
+      [1, 10, 1],
+      [2, 15, 1],
+      [0, 40, 20, true],
+      [2, 40, 1],
+      [1, 42, 1],
+    ];
+    assert.deepEqual(streaks(rows, [0, 100]), [[10, 42, 12]]);
   });
 });

@@ -53,12 +53,16 @@ local path = folder .. "/tails.cprof"
 assert(p:html(folder .. "/tails.html"))
 assert(p:save(path))
 
-for name, arguments in pairs { slow = "slow", tasks = "tasks",
+-- Prints what a command says of a profile.
+local function print_of(name, command, file, wanted)
+  assert(os.execute(("%s lua/cprof/bin/cprof %s --width=1000 --limit=50 " ..
+    "'%s' %s >'%s/tails.%s.txt'"):format(arg[-1], command, file, wanted or "",
+    folder, name)))
+end
+
+for name, command in pairs { slow = "slow", tasks = "tasks",
   handle = "show", append = "show" } do
-  local wanted = arguments == "show" and name or ""
-  assert(os.execute(("%s lua/cprof/bin/cprof %s --width=1000 %s '%s' %s " ..
-    ">'%s/tails.%s.txt'"):format(arg[-1], arguments, "--limit=50", path,
-    wanted, folder, name)))
+  print_of(name, command, path, command == "show" and name)
 end
 
 -- what samples know of coroutines
@@ -68,7 +72,12 @@ local function outer()
   work(2)
   coroutine.wrap(inner)()
 end
-assert(driven.known(function()
+local sampled = driven.known(function()
   work(10)
   coroutine.wrap(outer)()
-end):html(folder .. "/tails-sampled.html"))
+end)
+path = folder .. "/tails-sampled.cprof"
+assert(sampled:html(folder .. "/tails-sampled.html"))
+assert(sampled:save(path))
+print_of("sampled", "tasks", path)
+print_of("range", "tasks --from=0.011 --to=0.016", path)

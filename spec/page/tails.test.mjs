@@ -45,7 +45,15 @@ function told(name, title) {
   const heads = [...list[at].matchAll(/\S+(?: \S+)*/g)];
   const end = list.indexOf("", at);
   // figures end where their title does; text begins there
-  const left = ["function", "called by", "task", "made at", "until", "at"];
+  const left = [
+    "function",
+    "called by",
+    "task",
+    "made at",
+    "until",
+    "at",
+    "in",
+  ];
   return list.slice(at + 1, end < 0 ? undefined : end).map((line) =>
     Object.fromEntries(
       heads.map((head, i) => {
@@ -199,18 +207,43 @@ describe("tasks", () => {
     assert.deepEqual(faults, []);
   });
 
-  it("are estimated from samples", async () => {
-    await open("view=tasks", [1400, 900], "tails-sampled");
-    const rows = await shown("Kinds of coroutines");
-    assert.deepEqual(
-      rows.map(({ samples, task }) => [samples, task]),
-      [
-        ["5", "inner"],
-        ["2", "outer"],
-      ],
-    );
-    assert.match(await text("main .lead"), /^Estimated from samples/);
-    assert.deepEqual(faults, []);
+  describe("by samples", () => {
+    const title = "Longest times in one kind of coroutine";
+
+    // as cprof tasks prints them
+    const kinds = async () =>
+      (await shown("Kinds of coroutines")).map(({ "%": share, ...row }) => ({
+        ...row,
+        "running %": share,
+      }));
+
+    it("have estimates, and bounds of slices", async () => {
+      await open("view=tasks", [1400, 900], "tails-sampled");
+      assert.deepEqual(await kinds(), told("sampled", "tasks"));
+      assert.match(await text("main .lead"), /^Estimated from samples/);
+      assert.deepEqual(
+        await shown(title),
+        told("sampled", title.toLowerCase()),
+      );
+      await shot("tails-sampled");
+      const row = await page.$("section:last-of-type tbody tr:nth-child(2)");
+      await row.click();
+      await drawn();
+      const { view, range } = await state();
+      assert.deepEqual([view, range], ["flame", "0.012s.."]);
+      assert.deepEqual(faults, []);
+    });
+
+    it("are those of the range of time that is chosen", async () => {
+      await open(
+        "view=tasks&range=0.011s..0.016s",
+        [1400, 900],
+        "tails-sampled",
+      );
+      assert.deepEqual(await kinds(), told("range", "tasks"));
+      assert.deepEqual(await shown(title), told("range", title.toLowerCase()));
+      assert.deepEqual(faults, []);
+    });
   });
 
   it("fit a phone", async () => {

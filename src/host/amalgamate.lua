@@ -113,7 +113,7 @@ for name in ([[
   lua/lsave lua/ltasks lua/lvariables
   profile/callgraph profile/fold profile/history profile/join
   profile/profile profile/prune profile/range profile/rebuild profile/replay
-  profile/rest profile/snapshot
+  profile/rest profile/snapshot profile/streaks
   remote/ system/
 ]]):gmatch "%g+" do reports[#reports + 1] = name end
 

@@ -13,6 +13,7 @@
 #include "lua/parts.h"
 #include "profile/replay.h"
 #include "profile/rest.h"
+#include "profile/streaks.h"
 #include "system/system.h"
 
 
@@ -243,6 +244,44 @@ static int laxis_odd (lua_State *L) {
 }
 
 
+static void laxis_pushstreaks (lua_State *L, const Streaks *all,
+                               lua_Integer *at) {
+  uint32_t i;
+  for (i = 0; i < all->count; i++) {
+    const Streak *s = &all->list[i];
+    ltable_put(L, at, (lua_Integer)s->body + 1);
+    ltable_put(L, at, (lua_Integer)s->node + 1);
+    ltable_put(L, at, (lua_Integer)s->from);
+    ltable_put(L, at, (lua_Integer)s->to);
+    ltable_put(L, at, (lua_Integer)s->most);
+    ltable_put(L, at, (lua_Integer)s->samples);
+  }
+}
+
+
+/*
+** axis, nodes, { node -> does a coroutine begin with it? }, from, to, in ns ->
+** { body, node, from, to, most, samples, body, ... }: see Streak
+*/
+static int laxis_streaks (lua_State *L) {
+  const AxisData *d = laxis_check(L, 1);
+  const Nodes *nodes = laxis_nodes(L, d, 2);
+  Arena *a = lmemory_arena(L);
+  const uint32_t *body = lmemory_integers(L, 3, nodes->count, &a->memory);
+  uint32_t functions = lnodes_functions(nodes), i;
+  Streaks **out = memory_newzeroed(&a->memory, Streaks *, functions);
+  lua_Integer at = 0;
+  luaL_argcheck(L, body != NULL, 3, "no bodies");
+  streaks_find(d, &a->memory, nodes, body, luaL_checknumber(L, 4),
+               luaL_checknumber(L, 5), out);
+  lua_newtable(L);
+  for (i = 0; i < functions; i++)
+    if (out[i] != NULL) laxis_pushstreaks(L, out[i], &at);
+  arena_free(a);
+  return 1;
+}
+
+
 /* {======================================================
 ** All samples
 ** ======================================================= */
@@ -338,6 +377,7 @@ static const luaL_Reg laxis_list[] = {
   {"axis_column", laxis_column},
   {"axis_cells", laxis_cells},
   {"axis_odd", laxis_odd},
+  {"axis_streaks", laxis_streaks},
   {NULL, NULL}
 };
 

@@ -93,14 +93,7 @@ void range_wait (AxisData *d, uint32_t node, double end, double ns) {
 ** Parts of samples
 ** ======================================================= */
 
-typedef struct RangeCursor {
-  const AxisData *d;
-  uint32_t chunk;	/* the next one */
-  AxisCursor at;
-} RangeCursor;
-
-
-static int range_next (RangeCursor *c, AxisSample *x) {
+int range_next (RangeCursor *c, AxisSample *x) {
   while (c->at.chunk == NULL ||
          !axis_next(&c->at, c->d->step, c->d->mean, x)) {
     if (c->chunk == c->d->chunks) return 0;

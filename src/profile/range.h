@@ -37,6 +37,19 @@ CPROF_I void range_measure (AxisData *d, const Recording *r, double tick,
 /* Copies the axis to 'd->chunk' and 'd->place', which have room for that. */
 CPROF_I void range_copy (AxisData *d, const Recording *r);
 
+/* what a copy has next */
+typedef struct RangeCursor {
+  const AxisData *d;
+  uint32_t chunk;	/* the next one */
+  AxisCursor at;
+} RangeCursor;
+
+/*
+** Reads the next sample; at first, all of the cursor but 'd' is zero. 0: there
+** is none.
+*/
+CPROF_I int range_next (RangeCursor *c, AxisSample *x);
+
 /* Adds 'ns' until 'end', in which a node runs that has no sample. */
 CPROF_I void range_wait (AxisData *d, uint32_t node, double end, double ns);
 

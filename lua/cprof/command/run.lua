@@ -250,7 +250,9 @@ local function start_options(parsed, fail)
   end
   if untimed and parsed.tasks then
     fail(("--tasks cannot be combined with --%s"):format(
-      untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed))
+      untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed) ..
+      (untimed == "sample" and ": cprof tasks prints what samples know of " ..
+        "coroutines also without it" or ""))
   end
   if untimed and parsed.under == "creator" then
     fail(("--under=creator cannot be combined with --%s"):format(

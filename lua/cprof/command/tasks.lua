@@ -17,7 +17,9 @@ local tasks = {
     "waiting. Below are the longest slices, with the call paths at their " ..
     "ends, and the call paths in which coroutines were suspended. The " ..
     "recording must be made with cprof run --tasks. One made with --sample " ..
-    "only says how long coroutines ran, by the function that runs in them.",
+    "says how long coroutines ran, by the function that runs in them, and " ..
+    "an upper bound of how long they ran at a time; what samples do not " ..
+    "know is \"-\".",
   usage = "cprof tasks [options] [FILE] [FUNCTION]",
   example = "cprof tasks run.cprof handler",
   options = {

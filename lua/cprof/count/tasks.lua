@@ -113,11 +113,24 @@ function tasks.list(p, raw)
   return out
 end
 
+---@class cprof.Streak       samples, one after the other, that found coroutines
+---    with one function, resumed by one path of calls
+---@field from_ns integer      since the start: until then, samples found
+---    something else
+---@field to_ns integer        from then on, they did again
+---@field most_ns integer      what was recorded in between: slices in which
+---    these samples came took no longer
+---@field samples integer      of the coroutines, and of those that they resumed
+---@field node? integer        call path that all of them have in common
+
 ---@class cprof.SampledTask   coroutines that run a function, by samples
 ---@field func integer         index of the function
 ---@field samples integer      that found them running, or waiting in the system
 ---@field running_ns integer   their time, without coroutines that they resumed
 ---@field waiting_ns integer   the part of that in which the thread waited
+---@field most_ns? integer     no slice in which a sample came took longer; nil:
+---    it is not known when samples came
+---@field streaks? cprof.Streak[]  the longest ones, the longest first
 
 -- marks of functions that resume a coroutine, see src/identity/function.h
 local resumes <const> = 2 | 4
@@ -131,24 +144,27 @@ end
 
 ---The tasks that samples have found, by the function that runs in them, those
 ---that ran longest first; nil: none. Samples see no coroutine that is
----suspended, nor where one was made.
+---suspended, nor where one was made. Also returns which nodes are those of
+---functions that run as coroutines.
 ---@param nodes userdata
 ---@param marks integer[]  of functions
 ---@param native fun(func: integer): boolean  is it a C frame, of cprof attach
 ---    --native? Such frames are between the function that resumes a coroutine
 ---    and the one that runs in it
 ---@return cprof.SampledTask[]?
+---@return boolean[]? bodies  by node
 function tasks.sampled(nodes, marks, native)
   if not marked(marks) then return nil end
   local out, of_func, at = {}, {}, {}
-  local resuming = {}
-  for _, depth, func, _, _, own, _, samples, _, _, _, _, wait in
+  local resuming, bodies = {}, {}
+  for id, depth, func, _, _, own, _, samples, _, _, _, _, wait in
     core.walk(nodes) do
     local resumed = depth > 0 and resuming[depth - 1]
     resuming[depth] = (marks[func] or 0) & resumes ~= 0 or
       resumed and native(func)
     at[depth] = depth > 0 and at[depth - 1] or nil
-    if resumed and not resuming[depth] then
+    bodies[id] = resumed and not resuming[depth] or false
+    if bodies[id] then
       at[depth] = of_func[func] or { func = func, samples = 0,
         running_ns = 0, waiting_ns = 0 }
       if not of_func[func] then
@@ -162,12 +178,44 @@ function tasks.sampled(nodes, marks, native)
       task.waiting_ns = task.waiting_ns + wait
     end
   end
+  if #out == 0 then return nil end
   table.sort(out, order("-running_ns", "func"))
-  return #out > 0 and out or nil
+  return out, bodies
+end
+
+---Adds the streaks of samples to tasks.
+---@param list cprof.SampledTask[]
+---@param axis userdata     when samples came
+---@param nodes userdata    of the axis
+---@param bodies boolean[]  of these nodes, see `tasks.sampled`
+---@param from integer      ns since the start
+---@param to integer
+---@param place? table<integer, integer>  for each of these nodes, that of the
+---    tasks; nil: they have the same
+---@param numbers? table<integer, integer>  and for functions
+function tasks.streaks(list, axis, nodes, bodies, from, to, place, numbers)
+  local of_func = {}
+  for _, task in ipairs(list) do
+    of_func[task.func], task.streaks = task, {}
+  end
+  local raw = core.axis_streaks(axis, nodes, bodies, from, to)
+  for i = 1, #raw, 6 do
+    local _, func = core.node(nodes, raw[i])
+    local task, node = of_func[numbers and numbers[func] or func], raw[i + 1]
+    if task then
+      table.insert(task.streaks, { node = place and place[node] or node,
+        from_ns = raw[i + 2], to_ns = raw[i + 3], most_ns = raw[i + 4],
+        samples = raw[i + 5] })
+    end
+  end
+  for _, task in ipairs(list) do
+    task.most_ns = task.streaks[1] and task.streaks[1].most_ns
+  end
 end
 
 ---The nodes of `sum` that stand for those of `part`; `map` and `shift` are
----those of its functions. A node that is not found stands for none.
+---those of its functions. A node that is not found stands for none, as do those
+---of a function without a place in `map`.
 ---@param sum userdata
 ---@param part userdata
 ---@param map integer[]
@@ -187,7 +235,7 @@ function tasks.nodes(sum, part, map, shift)
     else
       local caller = func_of[parent]
       local at = line > 0 and line + (shift[caller] or 0) or 0
-      out[i] = index[("%d %d %d"):format(out[parent] or 0, map[func], at)]
+      out[i] = index[("%d %d %d"):format(out[parent] or 0, map[func] or 0, at)]
     end
   end
   return out

@@ -152,7 +152,7 @@ local function by_source(p, out, write)
 end
 
 -- the fields of a task that are lists
-local task_lists <const> = { "durations", "slowest", "pauses" }
+local task_lists <const> = { "durations", "slowest", "pauses", "streaks" }
 
 -- Writes what coroutines did.
 local function tasks(list, out)

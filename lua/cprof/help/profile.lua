@@ -121,7 +121,15 @@ return {
 | `running_ns`, `waiting_ns`, `suspended_ns` | time in which they ran, without coroutines that they resumed; the part of it in which the thread waited; time in which they were suspended, also while other programs had the processor |
 | `pauses` | where they were suspended: a list of `node` (call path of the yield; nil: not known), `times` and `ns`, the longest first |
 
-In mode `"sample"`, if a sample found a coroutine running, `profile.tasks` has estimates by the function that runs in it: `func`, `samples`, `running_ns` and `waiting_ns`, also of a range of time. Samples do not tell when coroutines are suspended or resumed, or where they were made. They do not see coroutines that C code resumes, as cqueues does.
+In mode `"sample"`, if a sample found a coroutine running, `profile.tasks` has estimates by the function that runs in it, also of a range of time:
+
+| field | |
+|---|---|
+| `func`, `samples`, `running_ns`, `waiting_ns` | the function, how many samples found it, and its time, as above |
+| `most_ns` | an upper bound: no slice that had a sample took longer; nil: it is not known when samples came, as in sums |
+| `streaks` | the longest times, up to ten, in which all samples found coroutines with this function, resumed by one call path: `samples`, how many these are; `from_ns` and `to_ns`, since the start, when the samples before and after them came; `most_ns`, the time in between, without pauses and time in which others had the processor; `node`, the call path that they have in common |
+
+Samples do not tell how many coroutines there are, when they are suspended or resumed, or where they were made: these fields are nil. Use mode `"call"` with `tasks` for them. Samples do not see coroutines that C code resumes, as cqueues does.
 
 **With labels**, `profile.labels` is what was recorded under each of them (see [Labels](#labels)).
 

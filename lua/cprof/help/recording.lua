@@ -47,7 +47,7 @@ return {
 - The overhead within a call is estimated: in mode `"call"` by the number of calls in it, in mode `"line"` by its share of the function's total time.
 - A program that does nothing but call takes 14 % longer with `distribution` than in mode `"call"` alone, 7 % longer than in mode `"line"` alone.
 
-**Tasks.** `tasks` records what each kind of coroutine did; `cprof tasks` prints it. With samples, `cprof tasks` prints what they know: how long coroutines ran, by function.
+**Tasks.** `tasks` records what each kind of coroutine did; `cprof tasks` prints it. With samples, `cprof tasks` prints what they know (see below).
 
 - Coroutines are of one kind if they run the same function and were made at the same place. The place is the line that called `coroutine.create` or `coroutine.wrap`, and the nearest caller from another source, as a library may have made them.
 - A *slice* is the time from a resume to the next yield or the end. It includes coroutines that are resumed in it. Nothing else of the program runs meanwhile.
@@ -55,6 +55,12 @@ return {
 - The time of a coroutine that is still suspended counts up to the moment at which the figures are read. Once the coroutine is collected, its last suspension does not count at all.
 - The place is not known for coroutines that are older than the recording, or its present file, or that C code made. They are kinds of their own.
 - Memory is needed for each kind and for each call path of a yield, not for each coroutine. Each switch between coroutines costs more than without `tasks`.
+
+**Tasks by samples.** With a recording of mode `"sample"`, also with `--from` and `--to`, `cprof tasks` has a row for each function that samples found in a coroutine: how long it ran and waited, with a margin of error, and an upper bound of how long one ran at a time (`max`, `<71.0ms`).
+
+- The bound is the longest time in which all samples found coroutines with this function, resumed by one call path: from the sample before to the sample after. One coroutine may have run so long without a yield; or several may have taken turns, without a sample of anything else in between. The second table says when that was, so that `cprof tree --from … --to …` shows what ran.
+- A slice in which no sample came is shorter than the time between two samples. With the timers `auto` and `thread`, it is also not known more exactly than that when a wait began.
+- Samples do not know how many coroutines there are, how often they are resumed, how long each slice is, or how long and where they are suspended. Reports have `-` there. Use mode `"call"` for these: `cprof run --tasks`.
 
 **Coroutines below their creators.** With `under = "creator"`, the stack of a coroutine goes on below the function that called `coroutine.create` or `coroutine.wrap`, and if that ran in a coroutine, below the one that made that coroutine, as in asynchronous stack traces. A scheduler that resumes all coroutines then has its own time only, and the total of a handler is the time that was spent on its behalf.
 

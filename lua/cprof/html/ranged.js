@@ -5,6 +5,7 @@ import { count, fixed, precise } from "./format.js";
 import { Model } from "./model.js";
 import { momentsOf } from "./moments.js";
 import { both, few, least } from "./samples.js";
+import { tasksOf } from "./streaks.js";
 import { calledFrom, firstInC, perFunction, Tree } from "./tree.js";
 
 const second = 1e9;
@@ -149,7 +150,8 @@ function part(model, range) {
   const measures = model.measures.filter((key) =>
     ["cpu", "wait"].includes(key),
   );
-  const tree = treeOf(all, moments.ofNodes(all.n, sums, parts));
+  const nodes = moments.ofNodes(all.n, sums, parts);
+  const tree = treeOf(all, nodes);
   const columns = perFunction(tree, functions.length);
   const memory = {};
   for (const key of measures) {
@@ -190,8 +192,8 @@ function part(model, range) {
       measures,
       samples,
       taken,
-      // what is known of the whole only
-      ...(model.samples ? {} : { timed: undefined, tasks: undefined }),
+      timed: undefined, // is known of the whole only
+      tasks: model.samples && tasksOf(header, all, moments, nodes, range),
     },
     [tree, ...model.trees.slice(1)],
   );

@@ -99,7 +99,6 @@ const views = [
     has: (m) => m.header.tasks,
     opens: (m) => m.header.tasks?.exact,
     timed: true,
-    entire: true,
   },
   {
     key: "timeline",

@@ -1,9 +1,11 @@
 // What coroutines did: a row for each kind of them, their longest slices, and
-// a flame graph of where they were suspended.
+// a flame graph of where they were suspended. Samples tell less: what they do
+// not know is "-", and of slices they know an upper bound.
 
 import { h, refill } from "./dom.js";
 import { count, percent, time } from "./format.js";
 import { Icicle } from "./icicle.js";
+import { told, written } from "./ranged.js";
 import { pathLink } from "./slowest.js";
 import { named, Table } from "./table.js";
 import { Builder, layout } from "./tree.js";
@@ -18,31 +20,71 @@ const figure = (title, hint, key, text) => ({
   cell: (row) => (row[key] > 0 ? text(row[key]) : ""),
 });
 
-// a figure of slices, which samples do not know
 const slice = (key, hint) => ({
   title: key,
   hint,
-  has: (row) => row[key] !== undefined,
   cell: (row) => time(row[key]),
 });
 
+// a figure that samples do not know
+const unknown = (title) => ({
+  title,
+  hint: "Samples do not tell: use mode call, cprof run --tasks",
+  cell: () => "-",
+});
+
+// an upper bound
+const below = (ns) => (ns === undefined ? "-" : `<${time(ns)}`);
+
+const running = {
+  title: "running",
+  hint: "Without the coroutines that they resumed",
+  cell: (row) => time(row.running),
+};
+
+const waiting = figure(
+  "waiting",
+  "The thread waited while they ran",
+  "waiting",
+  time,
+);
+
 /** @type {any[]} */
 const columns = [
-  {
-    title: "running",
-    hint: "Without the coroutines that they resumed",
-    cell: (row) => time(row.running),
-  },
-  figure("waiting", "The thread waited while they ran", "waiting", time),
+  running,
+  waiting,
   figure("suspended", "From a yield to the next resume", "suspended", time),
   figure("made", "Coroutines of this kind", "made", count),
   figure("alive", "Coroutines that have not ended", "alive", count),
   figure("errors", "Coroutines that ended with an error", "failed", count),
   figure("resumes", undefined, "resumes", count),
-  figure("samples", "Samples that found them running", "samples", count),
   slice("p50", "Half of the slices took no longer"),
   slice("p99", "99 % of the slices took no longer"),
   slice("max", "The longest slice: nothing else ran meanwhile"),
+];
+
+// The columns for samples. Shares of a range are known here alone.
+/** @type {(app: any) => any[]} */
+const sampled = (app) => [
+  running,
+  {
+    title: "%",
+    class: "percent",
+    cell: ({ share, running: n }) =>
+      share ?? app.share(n, app.model.whole, app.model.samples.n),
+  },
+  waiting,
+  {
+    title: "samples",
+    hint: "Samples that found them running",
+    cell: (row) => count(row.samples),
+  },
+  ...["suspended", "made", "alive", "resumes", "p50", "p99"].map(unknown),
+  {
+    title: "max",
+    hint: "The longest time in which all samples found this kind",
+    cell: (row) => below(row.most),
+  },
 ];
 
 // the name of a task, which chooses its function
@@ -79,14 +121,16 @@ function wanted(app) {
 }
 
 function kindsTable(app, out, passes) {
-  const { list } = app.model.header.tasks;
+  const { list, exact } = app.model.header.tasks;
   const rows = list.filter((_, i) => passes(i));
-  const own = columns.filter(({ has }) => !has || rows.some(has));
+  const own = (exact ? columns : sampled(app)).filter(
+    ({ has }) => !has || rows.some(has),
+  );
   out.change(
     [
       ...own,
       { title: "task", left: true, cell: (row) => taskName(app, row) },
-      ...(app.model.header.tasks.exact
+      ...(exact
         ? [
             {
               title: "made at",
@@ -158,6 +202,31 @@ function slicesTable(app, out, passes) {
   out.show(rows);
 }
 
+// The longest times in one kind of coroutine, by samples; a row leads to the
+// flame graph of this time.
+function streaksTable(app, out, passes) {
+  const { slices } = app.model.header.tasks;
+  const { axis } = app.all.header;
+  out.change(
+    [
+      { title: "took", cell: (row) => below(row.most) },
+      { title: "samples", cell: (row) => count(row.samples) },
+      { title: "from", cell: (row) => told(row.from) },
+      { title: "to", cell: (row) => told(row.to) },
+      ...placeColumns(app, "in"),
+    ],
+    {
+      caption: "Longest times in one kind of coroutine",
+      // a live page does not know when samples came
+      choose:
+        axis &&
+        (({ from, to }) =>
+          app.set({ view: "flame", range: written([from, to], axis) })),
+    },
+  );
+  out.show(slices.filter(({ task }) => passes(task)));
+}
+
 function pausesTable(app, out, passes) {
   const { pauses } = app.model.header.tasks;
   out.change(
@@ -212,7 +281,7 @@ export function tasks(app, root) {
       shape.draw(list, shown);
     }
     kindsTable(app, kinds, passes);
-    slicesTable(app, slices, passes);
+    (exact ? slicesTable : streaksTable)(app, slices, passes);
     pausesTable(app, pauses, passes);
     refill(
       root,
@@ -222,14 +291,23 @@ export function tasks(app, root) {
         exact
           ? "A slice is the time from a resume to the next yield: nothing " +
               "else in the program runs meanwhile."
-          : "Estimated from samples, which see coroutines only while they run.",
+          : "Estimated from samples, which see coroutines only while " +
+              "they run. For what samples do not know (-), use mode call: cprof " +
+              "run --tasks records each slice, and where coroutines are " +
+              "suspended. max (<) is the longest time in which all samples " +
+              "found coroutines of this kind: one may have run so long " +
+              "without a yield, or several may have taken turns.",
       ),
       kinds.element,
       slices.rows.length > 0 &&
         h(
           "section",
           { key: "slices" },
-          h("h2", {}, "Longest slices"),
+          h(
+            "h2",
+            {},
+            exact ? "Longest slices" : "Longest times in one kind of coroutine",
+          ),
           slices.element,
         ),
       shown.length > 0 &&

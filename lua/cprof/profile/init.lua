@@ -269,6 +269,16 @@ local function calls_of(p, rows)
   return out
 end
 
+---The tasks that samples have found, see `tasks.sampled`.
+---@param p cprof.Profile
+---@return cprof.SampledTask[]?
+---@return boolean[]? bodies
+function profile.sampled(p)
+  return tasks.sampled(p.nodes, parts[p][3], function(func)
+    return name.module(p.functions[func]) ~= nil
+  end)
+end
+
 ---Makes a profile of its parts. `named` returns a function's name and title,
 ---given what the core knows of it, and its calls; a title of nil is made from
 ---the name. `axis`: when samples came, if that is known; `of_tasks`: what
@@ -320,9 +330,11 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis,
   if labelled then p.labels = labels.list(p) end
   if of_tasks then p.tasks = tasks.list(p, of_tasks)
   elseif samples then
-    p.tasks = tasks.sampled(nodes, marks, function(func)
-      return name.module(p.functions[func]) ~= nil
-    end)
+    local bodies
+    p.tasks, bodies = profile.sampled(p)
+    if p.tasks and axis then
+      tasks.streaks(p.tasks, axis, nodes, bodies, begins, meta.wall_ns)
+    end
   end
   -- mode "count" has no times, thus no frames
   if loops and not counting then

@@ -5,6 +5,7 @@ local format = require "cprof.text.format"
 local lines = require "cprof.count.lines"
 local methods = require "cprof.sandbox.methods"
 local profile = require "cprof.profile"
+local tasks = require "cprof.count.tasks"
 
 local range = {}
 
@@ -113,6 +114,15 @@ local function inverse(list)
   return out
 end
 
+-- Adds the streaks of samples to the tasks of `q`, a range of `p`; `map` has
+-- the function of `p` for each of its functions.
+local function add_streaks(p, q, map, from, to)
+  local numbers = inverse(map)
+  local _, bodies = profile.sampled(p)
+  tasks.streaks(q.tasks, profile.axis(p), p.nodes, bodies, from, to,
+    tasks.nodes(q.nodes, p.nodes, numbers, {}), numbers)
+end
+
 -- The profile of a range that `limits` has returned; `last`: it ends with the
 -- recording, and is to have a time axis of its own.
 local function divided(p, from, to, last)
@@ -128,6 +138,7 @@ local function divided(p, from, to, last)
   local q = profile.new(function(f) return f.name, f.title end, nodes,
     profile.records(p, map, counters), meta, lines.of(counted, inverse(map)),
     profile.sources(p), axis)
+  if q.tasks and not axis then add_streaks(p, q, map, from, to) end
   origins[q] = { of = p, from = from, to = to, functions = map }
   return q
 end

@@ -7,6 +7,7 @@ local format = require "cprof.text.format"
 local name = require "cprof.source.name"
 local order = require "cprof.text.order"
 local profiles = require "cprof.profile"
+local range = require "cprof.profile.range"
 local slow = require "cprof.report.slow"
 
 local tasks = {}
@@ -209,32 +210,93 @@ function tasks.table(on, p, list, limit)
   show(on, p, "tasks", kinds, entries, limit)
 end
 
+-- what samples do not tell
+local unknown <const> = "-"
+
+local function not_known(title, rank)
+  return { title = title, rank = rank, cell = function() return unknown end }
+end
+
+-- an upper bound
+local function below(ns) return ns and "<" .. format.time(ns) or unknown end
+
 local by_samples <const> = {
   time("running", "running_ns"),
-  { title = "running %", cell = function(_, e) return e.share end },
-  time("waiting", "waiting_ns", 2),
-  { title = "samples", rank = 3, optional = true, cell = function(_, e)
+  { title = "running %", rank = 2, cell = function(_, e) return e.share end },
+  time("waiting", "waiting_ns", 3),
+  { title = "samples", rank = 4, cell = function(_, e)
     return format.count(e.task.samples)
   end },
+  not_known("suspended", 5), not_known("made", 5), not_known("alive", 5),
+  not_known("resumes", 6), not_known("p50", 1), not_known("p99", 1),
+  { title = "max", cell = function(_, e) return below(e.task.most_ns) end },
   task_column(),
 }
+
+local streaks <const> = {
+  { title = "took", cell = function(_, e) return below(e.most_ns) end },
+  { title = "samples", rank = 3, cell = function(_, e)
+    return format.count(e.samples)
+  end },
+  { title = "from", rank = 2, cell = function(_, e)
+    return range.told(e.from_ns)
+  end },
+  { title = "to", rank = 2, cell = function(_, e)
+    return range.told(e.to_ns)
+  end },
+  task_column(4),
+  { title = "in", left = true, least = 30, rank = 1,
+    cut = format.cutchain, code = true,
+    cell = function(on, e) return chain(on.profile, e) end },
+}
+
+local by_most <const> = order("-most_ns", "from_ns")
+
+---The longest streaks of samples, of all tasks: of each task and path, the
+---longest.
+---@param list cprof.SampledTask[]
+---@return table[]  as cprof.Streak, with `task`
+function tasks.in_a_row(list)
+  local out = {}
+  for _, task in ipairs(list) do
+    local seen = {}
+    for _, streak in ipairs(task.streaks or {}) do
+      local at = streak.node or 0
+      if not seen[at] and streak.most_ns > 0 then
+        seen[at] = true
+        out[#out + 1] = setmetatable({ task = task }, { __index = streak })
+      end
+    end
+  end
+  table.sort(out, by_most)
+  return out
+end
 
 ---Prints tasks of a profile of samples.
 ---@param on cprof.Page
 ---@param p cprof.Profile
 ---@param list cprof.SampledTask[]
----@param limit integer  rows that are shown at most
+---@param limit integer  rows of each table that are shown at most
 function tasks.sampled(on, p, list, limit)
   local entries = {}
   for i, task in ipairs(list) do
     entries[i] = { task = task, share = on:share(task.running_ns) }
   end
   show(on, p, "tasks", by_samples, entries, limit)
+  local longest = tasks.in_a_row(list)
+  show(on, p, "longest times in one kind of coroutine", streaks, longest,
+    limit)
   on:gap()
   on:note("estimated from samples, which see coroutines only while they " ..
-    "run, and only those that coroutine.resume or coroutine.wrap has " ..
-    "resumed: how many there are, how long their slices are, and where " ..
-    "they are suspended, is recorded with cprof run --tasks")
+    "run, and only those that coroutine.resume or coroutine.wrap has resumed")
+  if #longest > 0 then
+    on:note("max (<) is the longest time in which all samples found " ..
+      "coroutines of this kind: one may have run so long without a yield, " ..
+      "or several may have taken turns")
+  end
+  on:note("for what samples do not know (-), use mode call: cprof run " ..
+    "--tasks records how many coroutines there are, how long each slice " ..
+    "is, and where coroutines are suspended")
 end
 
 ---Prints tasks, their longest slices, and where they were suspended.
