@@ -102,7 +102,7 @@ describe("a program that ruins", function()
       harm["strings, tostring and io.stderr"] .. " " ..
         harm["every global"])
     for _, format in ipairs { "pprof", "callgrind", "speedscope", "folded",
-      "csv", "json", "chrome", "cpuprofile", "firefox" } do
+      "csv", "json", "chrome", "perfetto", "cpuprofile", "firefox" } do
       local file = dir:file("out." .. format)
       local _, err = command.cprof("run", "--format=" .. format, "-o", file,
         script)

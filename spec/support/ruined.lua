@@ -180,7 +180,8 @@ local ways = {
 }
 
 local formats = { "pprof", "callgrind", "speedscope", "folded", "csv",
-  "json", "chrome", "cpuprofile", "lcov", "cobertura", "luacov", "html" }
+  "json", "chrome", "perfetto", "cpuprofile", "lcov", "cobertura", "luacov",
+  "html" }
 
 local function title(f) return f.title end
 

@@ -108,7 +108,7 @@ This command also writes the last seconds when the program ends, even by an erro
 
 `dump_recent` writes what was recorded in the last 10 seconds, with its time axis. Until then, nothing is written.
 
-- The file opens in every command, and the header of its reports has the reason. A file with calls is a trace, too: `cprof export --format=chrome` writes it for Perfetto, `--format=firefox` for Firefox's profiler, and the page shows its calls on a time axis. In a trace, a resumed coroutine is below the function that resumed it.
+- The file opens in every command, and the header of its reports has the reason. A file with calls is a trace, too: `cprof export --format=perfetto` writes it for Perfetto, `--format=firefox` for Firefox's profiler, and the page shows its calls on a time axis. In a trace, a resumed coroutine is below the function that resumed it.
 - `dump_recent` returns when the file is written. This takes some milliseconds, or 100 ms for a million calls, and is not part of the recording. Recording goes on, and loses nothing.
 - The time axis takes at most 8 bytes per sample of these seconds, and 32 KB. A call takes 16 bytes, and all calls at most 64 MB. If more is needed, the file has fewer seconds, and says how many.
 - The call tree grows with what ran since the start, up to `max_nodes`.
