@@ -237,6 +237,36 @@ describe("the last calls of a recording", function()
     assert.same({ 10000, 10e6 }, { f.calls, f.total_ns })
   end)
 
+  it("are those that fit into a size", function()
+    -- in a block of 64 KB: calls of f and pass, and what follows them
+    local calls <const> = 8190 // 6
+    for size, blocks in pairs { ["128KB"] = 2, ["1MB"] = 16,
+      ["0.25 MB"] = 4 } do
+      local p = steady.record([[
+        local cprof = require "cprof"
+        local function f() pass(1) end
+        for _ = 1, 1000 do f() end
+        cprof.reset()
+        for _ = 1, 100000 do f() end]], ("keep_last = %q"):format(size))
+      local kept = p.meta.wall_ns - p.meta.axis_begins_ns
+      assert.is_true(kept > (blocks - 1) * calls * 1e3, kept)
+      assert.is_true(kept <= blocks * calls * 1e3 + 1e3, kept)
+    end
+  end)
+
+  it("are all of them, written on request, if a size has room", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    steady.run(([[
+      local function f() pass(1) end
+      for _ = 1, 1000 do f() end
+      require "cprof".dump_recent(%q)]]):format(path), 'keep_last = "1MB"', "")
+    local p = assert(profiler.load(path))
+    helper.check(p)
+    local f = helper.named(p, "f")
+    assert.same({ 1000, 1e6, 1e6 }, { f.calls, f.total_ns, p.meta.wall_ns })
+  end)
+
   it("are the last ones also if the clock was set back", function()
     local p = steady.record([[
       local function f() pass(1) end
@@ -483,6 +513,16 @@ describe("keeping the last calls", function()
       { files[1].meta.reason:match "^(.-) took", files[2].meta.reason,
         #files })
     assert.equal("call", files[1].meta.mode)
+    local _, err2 = command.cprof("run", "--keep-last", "16MB", "--quiet",
+      "-o", dir:file "all.cprof", script)
+    assert.is_nil(err2:find("cprof run:", 1, true), err2)
+    local all = assert(profiler.load(dir:file "all.cprof"))
+    assert.same({ "the program ended", 1 }, { all.meta.reason,
+      helper.named(all, "work").calls })
+    local _, wrong = command.cprof("run", "--keep-last=9kb", script)
+    assert.equal("cprof run: option '--keep-last' must be a number from " ..
+      "0.01 to 100000 of seconds, or a size from \"128KB\" to \"256MB\", " ..
+      "got '9kb'; see cprof run --help\n", wrong)
     local _, other = command.cprof("run", "--lines", "--keep-last=3", script)
     assert.equal("cprof run: --keep-last cannot be combined with --lines\n",
       other)

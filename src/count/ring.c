@@ -37,10 +37,13 @@ static void ring_append (Ring *g, RingBlock *b, uint64_t begun) {
 }
 
 
-int ring_begin (Ring *g, uint64_t keep) {
+/* One block is being written, so there are at least two. */
+int ring_begin (Ring *g, uint64_t keep, uint64_t bytes) {
   RingBlock *b = memory_new(g->memory, RingBlock, 1);
   if (b == NULL) return 0;
   g->keep = keep;
+  g->most = bytes == 0 ? RING_BLOCKS : (uint32_t)(bytes / sizeof *b);
+  if (g->most < 2) g->most = 2;
   g->blocks = 1;
   ring_append(g, b, 0);
   return 1;
@@ -49,12 +52,14 @@ int ring_begin (Ring *g, uint64_t keep) {
 
 void ring_clear (Ring *g) {
   uint64_t keep = g->keep;
+  uint32_t most = g->most;
   RingBlock *first = g->oldest;
   if (first == NULL) return;
   g->oldest = first->next;
   ring_free(g);
   ring_init(g, g->memory);
   g->keep = keep;
+  g->most = most;
   g->blocks = 1;
   ring_append(g, first, 0);
 }
@@ -75,7 +80,7 @@ static void ring_turn (Ring *g, uint64_t begun) {
   const RingBlock *next = g->oldest->next;
   int old = next != NULL && next->begun + g->keep < begun;
   RingBlock *b = NULL;
-  if (!old && g->blocks < RING_BLOCKS) b = memory_new(g->memory, RingBlock, 1);
+  if (!old && g->blocks < g->most) b = memory_new(g->memory, RingBlock, 1);
   if (b != NULL) g->blocks++;
   else b = ring_drop(g);
   ring_append(g, b, begun);

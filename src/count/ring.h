@@ -16,7 +16,7 @@
 
 #define RING_ROOM	8190	/* events in a block of 64 KB */
 #if !defined(RING_BLOCKS)
-#define RING_BLOCKS	1024u	/* at most, which is 64 MB */
+#define RING_BLOCKS	1024u	/* usually, at most, which is 64 MB */
 #endif
 
 /* what ended a stretch of time: an event of Lua's, or one of these */
@@ -41,7 +41,7 @@ typedef struct Ring {
 			   is being written ends */
   const Memory *memory;
   RingBlock *oldest, *newest;	/* NULL: there is no ring */
-  uint32_t blocks;
+  uint32_t blocks, most;	/* how many there are, and may be */
   int dropped;		/* was a block used again? */
   uint64_t keep;	/* ticks */
 } Ring;
@@ -51,9 +51,9 @@ CPROF_I void ring_free (Ring *g);
 
 /*
 ** From now on, events of at least the last 'keep' ticks are kept, if there is
-** room. 0: out of memory.
+** room: 'bytes', or 0 for as much as there may be. 0: out of memory.
 */
-CPROF_I int ring_begin (Ring *g, uint64_t keep);
+CPROF_I int ring_begin (Ring *g, uint64_t keep, uint64_t bytes);
 
 /* Forgets all events. */
 CPROF_I void ring_clear (Ring *g);

@@ -120,7 +120,8 @@ static void begin_slices (Recorder *r) {
 static void begin_axis (Recorder *r) {
   if (r->recording.mode == MODE_SAMPLE)
     axis_pace(&r->recording.axis, 1e9 / r->options.rate,
-              clock_rate(r->hot->scale), r->options.keep_last);
+              clock_rate(r->hot->scale), r->options.keep_last,
+              r->options.keep_bytes);
 }
 
 
@@ -130,7 +131,8 @@ static int begin_ring (Recorder *r, const Options *o) {
   ring_init(g, &r->recording.memory);
   if (!CPROF_WHOLE || o->mode != MODE_CALL || o->keep_last <= 0) return 1;
   r->hot->ring = g;
-  return ring_begin(g, (uint64_t)(o->keep_last / clock_rate(r->hot->scale)));
+  return ring_begin(g, (uint64_t)(o->keep_last / clock_rate(r->hot->scale)),
+                    o->keep_bytes);
 }
 
 

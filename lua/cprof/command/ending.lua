@@ -61,7 +61,7 @@ local function last_seconds(profile, parsed, plan, full)
         "without --sample" or "no function, zone or frame of this name ran"))
     end
   end
-  local q, why = recent.cut(plan.seconds, profile, "the program ended")
+  local q, why = recent.cut(plan.keeps, profile, "the program ended")
   if q and plan.record then
     local to = filename.expand(plan.recorded)
     local ok, message = q:save(full(to))
@@ -183,7 +183,7 @@ function ending.plan(parsed, script, fail)
     plan.recorded = plan.record
   end
   if parsed.keep_last then
-    plan.seconds = { seconds = parsed.keep_last }
+    plan.keeps = { last = parsed.keep_last }
     plan.pattern = not plan.unnamed and output:find "%%[tn]" and output or nil
   end
   function plan.cancel()
