@@ -528,3 +528,131 @@ describe("keeping the last calls", function()
       other)
   end)
 end)
+
+describe("the last calls of a program that a signal ends", function()
+  local code <const> = [[
+    local cprof = require "cprof"
+    local function early() end
+    local function late() end
+    for _ = 1, 1000 do early() end
+    cprof.dump_recent(arg[2], "asked for")
+    for _ = 1, 30 do late() end
+    os.execute("kill -" .. arg[1] .. " $PPID")
+    while true do late() end]]
+
+  -- runs the program; returns the exit status, and standard error
+  local function run(dir, signal, ...)
+    local words = { "run", "--keep-last=1000", ... }
+    words[#words + 1] = dir:file("x.lua", code)
+    words[#words + 1] = signal
+    words[#words + 1] = dir:file "asked.cprof"
+    local _, err, status = command.cprof(table.unpack(words))
+    return status, err
+  end
+
+  local function check(path, reason)
+    local p = assert(profiler.load(path))
+    helper.check(p)
+    local late = helper.named(p, "late").calls
+    assert.same({ 1000, true, reason }, { helper.named(p, "early").calls,
+      late >= 30, p.meta.reason })
+    local q = assert(p:range(0))
+    assert.equal(late, helper.named(q, "late").calls)
+    assert.is_nil(p.meta.live)
+  end
+
+  local by_signal <const> = "a signal ended the program"
+
+  it("are written and reported", function()
+    local dir <close> = command.folder()
+    for signal, number in pairs { TERM = 15, HUP = 1 } do
+      local path = dir:file(signal .. ".cprof")
+      local status, err = run(dir, signal, "-o", path)
+      assert.equal(128 + number, status)
+      assert.is_truthy(err:find("\nreason: a signal ended the program\n", 1,
+        true), err)
+      check(path, by_signal)
+    end
+  end)
+
+  it("are written beside earlier files", function()
+    local dir <close> = command.folder()
+    local old = dir:file("s-1.cprof", "")
+    run(dir, "TERM", "-o", old)
+    local before = command.read(old)
+    run(dir, "TERM", "-o", dir:file "s-%n.cprof")
+    assert.equal(before, command.read(old))
+    check(dir:file "s-2.cprof", by_signal)
+    assert.is_nil(io.open(dir:file "s-3.cprof"))
+  end)
+
+  it("are exported", function()
+    local dir <close> = command.folder()
+    run(dir, "TERM", "--format=perfetto", "-o", dir:file "x.perfetto")
+    assert.equal("\n", command.read(dir:file "x.perfetto"):sub(1, 1))
+  end)
+
+  it("are what commands read without a file", function()
+    local dir <close> = command.folder()
+    run(dir, "TERM")
+    local out = command.cprof("report")
+    assert.is_truthy(out:find("reason: a signal ended the program", 1, true),
+      out)
+  end)
+
+  it("are in the file if it cannot be caught", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    assert.equal(137, (run(dir, "KILL", "-o", path)))
+    check(path, nil)
+    assert.equal("the program ended without stopping it",
+      profiler.load(path).meta.ended)
+  end)
+
+  it("may be damaged without harm", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    run(dir, "KILL", "-o", path)
+    local whole = command.read(path)
+    for i = 1, helper.many(100) do
+      local at = 4097 + (i * 7919 * 64 + i) % (#whole - 4096)
+      local bytes = ("\xff\xfe\7\0\x80"):sub(i % 5 + 1):rep(i % 9 + 1)
+      local file <close> = assert(io.open(path, "wb"))
+      file:write(whole:sub(1, at - 1), bytes, whole:sub(at + #bytes))
+      file:close()
+      local p = profiler.load(path)
+      local q = p and p:range(0)
+      if q then assert(q:export("chrome", function() end)) end
+    end
+  end)
+end)
+
+describe("the option live_file", function()
+  it("needs keep_last", function()
+    local ok, why = pcall(profiler.start, { live_file = "x.cprof" })
+    assert.is_false(ok)
+    assert.is_truthy(why:find("start: option 'live_file' needs option " ..
+      "'keep_last'; without it, 'file' is written while the program runs", 1,
+      true), why)
+  end)
+
+  it("records into the file, and dump_recent into others", function()
+    local dir <close> = command.folder()
+    local live, other = dir:file "live.cprof", dir:file "d-%n.cprof"
+    local function f() end
+    profiler.start { keep_last = 1000, live_file = live, file = other }
+    for _ = 1, 100 do f() end
+    local to = assert(profiler.dump_recent(nil, "asked for"))
+    profiler.reset()
+    for _ = 1, 7 do f() end
+    local now = assert(profiler.load(live))
+    profiler.stop()
+    local calls = {}
+    for i, p in ipairs { profiler.load(to), now, profiler.load(live),
+      profiler.snapshot() } do
+      helper.check(p)
+      calls[i] = helper.find(assert(p:range(0)), f).calls
+    end
+    assert.same({ 100, 7, 7, 7 }, calls)
+  end)
+end)

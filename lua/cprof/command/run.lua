@@ -374,7 +374,7 @@ local function launch(chunk, options, last, fail, ...)
   last.watch()
   local ok, message = session.begin(options, last.deliver, last.kept)
   if not ok and last.unnamed then  -- no room for the file: record in memory
-    options.file, last.record = nil, nil
+    options.file, options.live_file, last.record = nil, nil, nil
     last.cancel()
     ok, message = session.begin(options, last.deliver, last.kept)
   end
@@ -413,7 +413,9 @@ function run.run(parsed, words, at, fail, forget, given)
   local last = ending.plan(parsed, name, fail)
   if last.folder then children.prepare(last.folder, passed) end
   options.file = last.record
-  if parsed.keep_last then options.file = last.pattern end
+  if parsed.keep_last then
+    options.file, options.live_file = last.pattern, last.live
+  end
   local shifted = { [0] = name }
   for i, word in pairs(words) do
     if i < 0 then shifted[i] = word  -- the interpreter, and its options

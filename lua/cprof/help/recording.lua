@@ -25,6 +25,7 @@ return {
 | `every` | none | after so many seconds, cprof completes the file and begins another; the name needs `%t` or `%n` |
 | `keep` | all | with `every`: how many of the recording's newest files to keep |
 | `keep_last` | none | modes `"call"` and `"sample"`: how many of the last seconds `dump_recent` writes into a file, in mode `"call"` with each call; or a size, such as `"16MB"`: as much as fits into so much memory ([Sampling](#sampling)). Recording is then in memory, and `file` is the name of such files, with `%t` or `%n` |
+| `live_file` | none | with `keep_last`: records into this file, not memory, so that the last seconds are in it even after `kill -9` or a crash |
 | `on_slow` | none | with `keep_last` and `file`: `{ [NAME] = SECONDS }` writes the last seconds when a zone of this name takes longer or, in mode `"call"`, a function. In mode `"sample"`, the zone must be one of `zone` or `wrap`. In mode `"call"`, this option turns `distribution` on |
 | `dump_every` | `60` | with `on_slow`, `slow_frames` or `dump_on_error`: the least number of seconds from one such file to the next |
 | `trace` | standard error | mode `"trace"`: the path to write to, or a function. A path that ends in `.json` gets trace events for Perfetto and `chrome://tracing`; another path gets text, indented up to 40 levels (deeper lines begin with their level). A function is called with `"enter"` or `"leave"`, depth, title, ns since the start and, for `"leave"`, the duration in ns |

@@ -104,7 +104,16 @@ For a whole program:
 cprof run --keep-last 10 --on-slow Server:handle=200ms -o slow-%t-%n.cprof server.lua
 ```
 
-This command also writes the last seconds when the program ends, even by an error. The report at the end is about them. The recording is in memory: if a signal kills the program, only the files that were written before remain.
+This command also writes the last seconds when the program ends, even by an error or by a signal such as `SIGTERM`. The report at the end is about them. After `kill -9` or a crash (`SIGSEGV`, `SIGABRT`), nobody can write them, but the recording is in a file: that of `-o` or, if its name has `%t` or `%n`, the one that `cprof report` reads without FILE. Its figures are those of the whole run. Its time axis has the last seconds: `cprof report --from`, `cprof heatmap` and `cprof export --format=perfetto` show them.
+
+A program that records itself gets this with the option `live_file`:
+
+```lua
+profiler.start { keep_last = 10, live_file = "live.cprof",
+  file = "slow-%t-%n.cprof" }
+```
+
+The recording is then in memory-mapped pages of `live.cprof`, so an event costs what it costs in memory. Without `live_file`, the recording of a program that is killed is lost.
 
 `dump_recent` writes what was recorded in the last 10 seconds, with its time axis. Until then, nothing is written.
 

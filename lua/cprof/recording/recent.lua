@@ -40,6 +40,9 @@ function recent.take(o, level)
       error(("start: option '%s' needs option 'keep_last'%s"):format(
         o.on_slow and "on_slow" or "slow_frames", o.on_slow and "" or
         ' in mode "sample"'), level + 1)
+    elseif o.live_file then
+      error("start: option 'live_file' needs option 'keep_last'; without it, " ..
+        "'file' is written while the program runs", level + 1)
     end
     return nil
   end
@@ -57,7 +60,7 @@ function recent.take(o, level)
     filename.absolute(o.file, core.cwd()), budgets = o.on_slow or {},
     every = o.dump_every, frame = frames and
     o.slow_frames.budget_ms / 1000 or nil }
-  o.file = nil
+  o.file = o.live_file
   return kept
 end
 

@@ -71,6 +71,7 @@ local start = {}
 ---@field keep_last? number|string  seconds until a `dump_recent` that it writes
 ---    into a file, or a size, such as "16MB": the memory for what it writes;
 ---    `file` is the pattern of such files. Modes "call", "trace" and "sample"
+---@field live_file? string    with `keep_last`: to record into, not into memory
 ---@field on_slow? table<string, number>  with `keep_last`: seconds that zones
 ---    of a name may take or, except in mode "sample", functions; if one takes
 ---    longer, the last seconds are written
@@ -104,6 +105,7 @@ start.options = {
   keep = { type = "integer", min = 1, max = 1000000 },
   keep_last = { type = "kept", min = 0.01, max = 100000, least = "128KB",
                 most = "256MB", modes = { "call", "trace", "sample" } },
+  live_file = { type = "path" },
   on_slow = { type = "budgets", modes = { "call", "trace", "sample" } },
   dump_every = { type = "number", min = 0, max = 100000000, default = 60 },
   compensate = { type = "boolean", default = true },
@@ -328,7 +330,7 @@ end
 
 -- Is there something that only a flight recorder has?
 local function needs_recent(o)
-  return o.keep_last or o.on_slow or o.mode == "sample" and o.slow_frames
+  return o.keep_last or o.live_file or o.on_slow or o.mode == "sample" and o.slow_frames
 end
 
 ---Prepares a start. An error about the options names the place from which
