@@ -449,6 +449,7 @@ static int restore_ringblock (Restoring *c, const FileBlock *b) {
 */
 int restore_ring (Restoring *c) {
   double most = RING_LONGEST / clock_rate(axis_scale(c->h));
+  if (most > (double)(UINT64_MAX / 4)) most = (double)(UINT64_MAX / 4);
   if (!restore_each(c, BLOCK_RING, restore_ringblock)) return 0;
   return ring_check(&c->r->ring, c->h->nodes, (uint64_t)most) ||
          c->h->state != FORMAT_ENDED || reader_fail(c->l, "events");

@@ -113,7 +113,7 @@ profiler.start { keep_last = 10, live_file = "live.cprof",
   file = "slow-%t-%n.cprof" }
 ```
 
-The recording is then in memory-mapped pages of `live.cprof`, so an event costs what it costs in memory. Without `live_file`, the recording of a program that is killed is lost.
+The recording is then in memory-mapped pages of `live.cprof`, so an event costs hardly more than in memory. Without `live_file`, the recording of a program that is killed is lost.
 
 `dump_recent` writes what was recorded in the last 10 seconds, with its time axis. Until then, nothing is written.
 
