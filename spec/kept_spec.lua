@@ -636,6 +636,31 @@ describe("the option live_file", function()
       true), why)
   end)
 
+  it("has a file for each child of a fork, if its name has %p", function()
+    local dir <close> = command.folder()
+    local out = helper.run([[
+      local profiler, host = require "cprof", require "spec_host"
+      local function f() end
+      profiler.start { keep_last = 1000, live_file = arg[1] }
+      for _ = 1, 100 do f() end
+      local child, process = host.fork()
+      for _ = 1, 10 do f() end
+      if child then
+        for _ = 1, 20000 do f() end
+        os.exit(0, true)
+      end
+      host.wait()
+      profiler.stop()
+      local pid = profiler.snapshot().meta.pid
+      for _, id in ipairs { pid, process } do
+        local p = profiler.load((arg[1]:gsub("%%p", id)))
+        for _, row in ipairs(p:range(0).functions) do
+          if row.name == "f" then print(row.calls) end
+        end
+      end]], dir:file "x-%p.cprof")
+    assert.equal("110\n20010\n", out)
+  end)
+
   it("records into the file, and dump_recent into others", function()
     local dir <close> = command.folder()
     local live, other = dir:file "live.cprof", dir:file "d-%n.cprof"
