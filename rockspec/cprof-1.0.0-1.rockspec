@@ -269,6 +269,7 @@ build = {
     ["cprof.encoding.escape"] = "lua/cprof/encoding/escape.lua",
     ["cprof.encoding.gzip"] = "lua/cprof/encoding/gzip.lua",
     ["cprof.encoding.json"] = "lua/cprof/encoding/json.lua",
+    ["cprof.encoding.packets"] = "lua/cprof/encoding/packets.lua",
     ["cprof.encoding.protobuf"] = "lua/cprof/encoding/protobuf.lua",
     ["cprof.encoding.quote"] = "lua/cprof/encoding/quote.lua",
     ["cprof.encoding.sha256"] = "lua/cprof/encoding/sha256.lua",

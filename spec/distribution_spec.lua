@@ -800,15 +800,15 @@ describe("the slowest calls", function()
     local file = dir:file "x.cprof"
     local p = record(work)
     assert(p:save(file))
-    local first, second = table.unpack(helper.find(p, outer).slowest)
+    local long, short = table.unpack(helper.find(p, outer).slowest)
     local function of(from, to)
       local out = command.cprof("slow", "--from", from / 1e9 .. "s", "--to",
         to / 1e9 .. "s", file, "outer")
       return out:find "\n3.00ms " ~= nil, out:find "\n2.01ms " ~= nil
     end
-    local last = math.max(first.ended_ns, second.ended_ns)
+    local last = math.max(long.ended_ns, short.ended_ns)
     assert.same({ true, true }, { of(0, last) })
-    for i, call in ipairs { first, second } do
+    for i, call in ipairs { long, short } do
       assert.same({ i == 1, i == 2 }, { of(call.ended_ns - 2000,
         call.ended_ns - 1000) })
     end

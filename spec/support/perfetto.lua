@@ -35,7 +35,7 @@ local function args_of(names, s)
   local out = {}
   each(s, function(field, value)
     if field ~= 4 then return end
-    local a = record(value, { "name", [3] = "n", [6] = "text" })
+    local a = record(value, { "name", [4] = "n", [6] = "text" })
     out[assert(names[3][a.name])] = a.n or a.text
   end)
   return out
@@ -50,7 +50,8 @@ local function track_of(s)
 end
 
 ---@param s string  the beginning of a file, at least of its first packet
-return function(s)
+---@param goes_on? boolean  may slices have no end?
+return function(s, goes_on)
   local names = { {}, {}, {} }
   local out = { tracks = {}, slices = {}, counters = {}, about = {},
     whole = true }
@@ -104,7 +105,7 @@ return function(s)
     at = from + size
   end
   for _, list in pairs(open) do
-    assert(#list == 0 or not out.whole, "a slice has no end")
+    assert(#list == 0 or goes_on or not out.whole, "a slice has no end")
   end
   return out
 end

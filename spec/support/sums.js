@@ -116,7 +116,7 @@ const readers = {
       if (e.type[0] === "TYPE_SLICE_BEGIN") {
         const args = {}
         for (const a of e.debug_annotations) {
-          args[names.debug_annotation_names[a.name_iid]] = Number(a.uint_value)
+          args[names.debug_annotation_names[a.name_iid]] = Number(a.int_value)
         }
         open.push({ name: names.event_names[e.name_iid], at, args, inner: 0 })
         check(open[open.length - 1].name !== undefined, "no name")

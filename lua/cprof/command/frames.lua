@@ -52,7 +52,8 @@ function frames.call(parsed, fail)
     lists = period.given(parsed) and function(frame)
       local from = frame.start_ns
       if not from then
-        fail "it is not known when frames began: the profile is a sum of several"
+        fail("it is not known when frames began: the profile is a sum of " ..
+          "several")
       end
       return period.lists(parsed, from, from + frame.ns)
     end or nil }

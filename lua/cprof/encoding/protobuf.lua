@@ -1,5 +1,5 @@
 -- Fields of Protocol Buffers: each is a string, and a message is its fields,
--- one after the other. Numbers must not be negative.
+-- one after the other.
 
 local protobuf = {}
 
@@ -9,8 +9,8 @@ local char = string.char
 ---@param n integer
 ---@return string
 local function varint(n)
-  if n < 0x80 then return char(n) end
-  if n < 0x4000 then return char(n & 0x7F | 0x80, n >> 7) end
+  if n & ~0x7F == 0 then return char(n) end
+  if n & ~0x3FFF == 0 then return char(n & 0x7F | 0x80, n >> 7) end
   return char(n & 0x7F | 0x80, n >> 7 & 0x7F | 0x80) .. varint(n >> 14)
 end
 protobuf.varint = varint

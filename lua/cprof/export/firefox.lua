@@ -239,8 +239,8 @@ local function threads_of(p, whole, strings)
   local timed = paths and samples.by_time(p, paths, s)
   note(p, timed or { slot = 0 }, not timed and untimed(p, whole) or nil)
   local origin = range.origin(whole)
-  local main = { name = timed and "Lua" or trace.title(p), stacks = s, markers = {},
-    samples = timed or samples.of_nodes(p, s) }
+  local main = { name = timed and "Lua" or trace.title(p), stacks = s,
+    markers = {}, samples = timed or samples.of_nodes(p, s) }
   local other = timed and main or { name = "when", markers = {},
     stacks = stacks.new(p, strings),
     samples = samples.none() }

@@ -41,8 +41,8 @@ function recent.take(o, level)
         o.on_slow and "on_slow" or "slow_frames", o.on_slow and "" or
         ' in mode "sample"'), level + 1)
     elseif o.live_file then
-      error("start: option 'live_file' needs option 'keep_last'; without it, " ..
-        "'file' is written while the program runs", level + 1)
+      error("start: option 'live_file' needs option 'keep_last'; without " ..
+        "it, 'file' is written while the program runs", level + 1)
     end
     return nil
   end

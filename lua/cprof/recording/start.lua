@@ -330,7 +330,8 @@ end
 
 -- Is there something that only a flight recorder has?
 local function needs_recent(o)
-  return o.keep_last or o.live_file or o.on_slow or o.mode == "sample" and o.slow_frames
+  return o.keep_last or o.live_file or o.on_slow or
+    o.mode == "sample" and o.slow_frames
 end
 
 ---Prepares a start. An error about the options names the place from which
