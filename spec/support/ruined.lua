@@ -158,6 +158,7 @@ local ways = {
   { "lines of some", { mode = "line", lines = { "ruined", "new" } } },
   { "trace", { mode = "trace", trace = file "trace.txt" } },
   { "trace events", { mode = "trace", trace = file "trace.json" } },
+  { "trace packets", { mode = "trace", trace = file "trace.pftrace" } },
   { "trace function", { mode = "trace", gc = drives,
     trace = function() told = told + 1 end } },
   { "count", { mode = "count" } },

@@ -7,8 +7,8 @@ local protobuf = require "cprof.encoding.protobuf"
 
 local packets = {}
 
--- Nothing here calls a method of a string: traces are written within the hook, where the
--- program may have changed the methods of strings.
+-- Nothing here calls a method of a string: traces are written within the hook,
+-- where the program may have changed these.
 local number, bytes = protobuf.number, protobuf.bytes
 
 -- TracePacket: all are of one sequence. The first one says so, and that events

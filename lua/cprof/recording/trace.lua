@@ -6,8 +6,8 @@ local limited = require "cprof.system.limited"
 
 local trace = {}
 
--- Nothing here calls a method of a string, or uses %s, which calls __tostring: this runs
--- within the hook, and the program may have changed these.
+-- Nothing here calls a method of a string, or uses %s, which calls __tostring:
+-- this runs within the hook, and the program may have changed these.
 local format, gsub, rep = string.format, string.gsub, string.rep
 
 ---@class cprof.TraceWriter
