@@ -40,7 +40,7 @@ describe("an export of mode count", function()
   end
 
   it("is refused where it could only have times", function()
-    for _, format in ipairs { "chrome", "cpuprofile" } do
+    for _, format in ipairs { "chrome", "perfetto", "cpuprofile" } do
       local ok, why = pcall(text, format)
       assert.is_false(ok)
       assert.truthy(why:find("export: format " .. format .. " needs " ..

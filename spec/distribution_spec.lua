@@ -795,6 +795,33 @@ describe("the slowest calls", function()
     assert.is_truthy(out:find "\nslowest calls\n[^\n]*\n3.00ms ", out)
   end)
 
+  it("are listed for a range of time", function()
+    local dir <close> = command.folder()
+    local file = dir:file "x.cprof"
+    local p = record(work)
+    assert(p:save(file))
+    local long, short = table.unpack(helper.find(p, outer).slowest)
+    local function of(from, to)
+      local out = command.cprof("slow", "--from", from / 1e9 .. "s", "--to",
+        to / 1e9 .. "s", file, "outer")
+      return out:find "\n3.00ms " ~= nil, out:find "\n2.01ms " ~= nil
+    end
+    local last = math.max(long.ended_ns, short.ended_ns)
+    assert.same({ true, true }, { of(0, last) })
+    for i, call in ipairs { long, short } do
+      assert.same({ i == 1, i == 2 }, { of(call.ended_ns - 2000,
+        call.ended_ns - 1000) })
+    end
+    local out = command.cprof("slow", "--from", "100s", file)
+    assert.equal("no call in this time took more than twice the median of " ..
+      "its function\n", out)
+    assert(command.cprof("merge", file, file, "-o", dir:file "sum.cprof"))
+    local _, why, status = command.cprof("slow", "--from", "1s",
+      dir:file "sum.cprof")
+    assert.same({ 2, "cprof slow: it is not known when calls ended: the " ..
+      "profile is a sum of several\n" }, { status, why })
+  end)
+
   it("have CPU time and waiting in all rows, also where it is none", function()
     local dir <close> = command.folder()
     local file = dir:file "x.cprof"

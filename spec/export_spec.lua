@@ -112,8 +112,8 @@ describe("an export", function()
   end)
 
   it("must be of a format that there is", function()
-    local names = "folded, speedscope, firefox, chrome, cpuprofile, " ..
-      "pprof, callgrind, lcov, cobertura, luacov, json, csv, html"
+    local names = "folded, speedscope, firefox, chrome, perfetto, " ..
+      "cpuprofile, pprof, callgrind, lcov, cobertura, luacov, json, csv, html"
     local here = debug.getinfo(1, "l").currentline + 1
     local _, message = pcall(function() called:export("flame", print) end)
     assert.equal(("spec/export_spec.lua:%d: export: unknown format " ..
@@ -268,7 +268,7 @@ describe("an export", function()
     assert.is_truthy(output:find("^folded\ttrue\ttrue\n" ..
       "speedscope\t" .. missing .. "firefox\t" .. missing ..
       "chrome\t" .. missing ..
-      "cpuprofile\t" .. missing ..
+      "perfetto\ttrue\ttrue\ncpuprofile\t" .. missing ..
       "pprof\ttrue\ttrue\ncallgrind\ttrue\ttrue\njson\t" .. missing ..
       "csv\ttrue\ttrue\nhtml\t" .. missing .. "$"), output)
   end)

@@ -237,6 +237,36 @@ describe("the last calls of a recording", function()
     assert.same({ 10000, 10e6 }, { f.calls, f.total_ns })
   end)
 
+  it("are those that fit into a size", function()
+    -- in a block of 64 KB: calls of f and pass, and what follows them
+    local calls <const> = 8190 // 6
+    for size, blocks in pairs { ["128KB"] = 2, ["1MB"] = 16,
+      ["0.25 MB"] = 4 } do
+      local p = steady.record([[
+        local cprof = require "cprof"
+        local function f() pass(1) end
+        for _ = 1, 1000 do f() end
+        cprof.reset()
+        for _ = 1, 100000 do f() end]], ("keep_last = %q"):format(size))
+      local kept = p.meta.wall_ns - p.meta.axis_begins_ns
+      assert.is_true(kept > (blocks - 1) * calls * 1e3, kept)
+      assert.is_true(kept <= blocks * calls * 1e3 + 1e3, kept)
+    end
+  end)
+
+  it("are all of them, written on request, if a size has room", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    steady.run(([[
+      local function f() pass(1) end
+      for _ = 1, 1000 do f() end
+      require "cprof".dump_recent(%q)]]):format(path), 'keep_last = "1MB"', "")
+    local p = assert(profiler.load(path))
+    helper.check(p)
+    local f = helper.named(p, "f")
+    assert.same({ 1000, 1e6, 1e6 }, { f.calls, f.total_ns, p.meta.wall_ns })
+  end)
+
   it("are the last ones also if the clock was set back", function()
     local p = steady.record([[
       local function f() pass(1) end
@@ -483,8 +513,171 @@ describe("keeping the last calls", function()
       { files[1].meta.reason:match "^(.-) took", files[2].meta.reason,
         #files })
     assert.equal("call", files[1].meta.mode)
+    local _, err2 = command.cprof("run", "--keep-last", "16MB", "--quiet",
+      "-o", dir:file "all.cprof", script)
+    assert.is_nil(err2:find("cprof run:", 1, true), err2)
+    local all = assert(profiler.load(dir:file "all.cprof"))
+    assert.same({ "the program ended", 1 }, { all.meta.reason,
+      helper.named(all, "work").calls })
+    local _, wrong = command.cprof("run", "--keep-last=9kb", script)
+    assert.equal("cprof run: option '--keep-last' must be a number from " ..
+      "0.01 to 100000 of seconds, or a size from \"128KB\" to \"256MB\", " ..
+      "got '9kb'; see cprof run --help\n", wrong)
     local _, other = command.cprof("run", "--lines", "--keep-last=3", script)
     assert.equal("cprof run: --keep-last cannot be combined with --lines\n",
       other)
+  end)
+end)
+
+describe("the last calls of a program that a signal ends", function()
+  local code <const> = [[
+    local cprof = require "cprof"
+    local function early() end
+    local function late() end
+    for _ = 1, 1000 do early() end
+    cprof.dump_recent(arg[2], "asked for")
+    for _ = 1, 30 do late() end
+    os.execute("kill -" .. arg[1] .. " $PPID")
+    while true do late() end]]
+
+  -- runs the program; returns the exit status, and standard error
+  local function run(dir, signal, ...)
+    local words = { "run", "--keep-last=1000", ... }
+    words[#words + 1] = dir:file("x.lua", code)
+    words[#words + 1] = signal
+    words[#words + 1] = dir:file "asked.cprof"
+    local _, err, status = command.cprof(table.unpack(words))
+    return status, err
+  end
+
+  local function check(path, reason)
+    local p = assert(profiler.load(path))
+    helper.check(p)
+    local late = helper.named(p, "late").calls
+    assert.same({ 1000, true, reason }, { helper.named(p, "early").calls,
+      late >= 30, p.meta.reason })
+    local q = assert(p:range(0))
+    assert.equal(late, helper.named(q, "late").calls)
+    assert.is_nil(p.meta.live)
+  end
+
+  local by_signal <const> = "a signal ended the program"
+
+  it("are written and reported", function()
+    local dir <close> = command.folder()
+    for signal, number in pairs { TERM = 15, HUP = 1 } do
+      local path = dir:file(signal .. ".cprof")
+      local status, err = run(dir, signal, "-o", path)
+      assert.equal(128 + number, status)
+      assert.is_truthy(err:find("\nreason: a signal ended the program\n", 1,
+        true), err)
+      check(path, by_signal)
+    end
+  end)
+
+  it("are written beside earlier files", function()
+    local dir <close> = command.folder()
+    local old = dir:file("s-1.cprof", "")
+    run(dir, "TERM", "-o", old)
+    local before = command.read(old)
+    run(dir, "TERM", "-o", dir:file "s-%n.cprof")
+    assert.equal(before, command.read(old))
+    check(dir:file "s-2.cprof", by_signal)
+    assert.is_nil(io.open(dir:file "s-3.cprof"))
+  end)
+
+  it("are exported", function()
+    local dir <close> = command.folder()
+    run(dir, "TERM", "--format=perfetto", "-o", dir:file "x.perfetto")
+    assert.equal("\n", command.read(dir:file "x.perfetto"):sub(1, 1))
+  end)
+
+  it("are what commands read without a file", function()
+    local dir <close> = command.folder()
+    run(dir, "TERM")
+    local out = command.cprof("report")
+    assert.is_truthy(out:find("reason: a signal ended the program", 1, true),
+      out)
+  end)
+
+  it("are in the file if it cannot be caught", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    assert.equal(137, (run(dir, "KILL", "-o", path)))
+    check(path, nil)
+    assert.equal("the program ended without stopping it",
+      profiler.load(path).meta.ended)
+  end)
+
+  it("may be damaged without harm", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    run(dir, "KILL", "-o", path)
+    local whole = command.read(path)
+    for i = 1, helper.many(100) do
+      local at = 4097 + (i * 7919 * 64 + i) % (#whole - 4096)
+      local bytes = ("\xff\xfe\7\0\x80"):sub(i % 5 + 1):rep(i % 9 + 1)
+      local file <close> = assert(io.open(path, "wb"))
+      file:write(whole:sub(1, at - 1), bytes, whole:sub(at + #bytes))
+      file:close()
+      local p = profiler.load(path)
+      local q = p and p:range(0)
+      if q then assert(q:export("chrome", function() end)) end
+    end
+  end)
+end)
+
+describe("the option live_file", function()
+  it("needs keep_last", function()
+    local ok, why = pcall(profiler.start, { live_file = "x.cprof" })
+    assert.is_false(ok)
+    assert.is_truthy(why:find("start: option 'live_file' needs option " ..
+      "'keep_last'; without it, 'file' is written while the program runs", 1,
+      true), why)
+  end)
+
+  it("has a file for each child of a fork, if its name has %p", function()
+    local dir <close> = command.folder()
+    local out = helper.run([[
+      local profiler, host = require "cprof", require "spec_host"
+      local function f() end
+      profiler.start { keep_last = 1000, live_file = arg[1] }
+      for _ = 1, 100 do f() end
+      local child, process = host.fork()
+      for _ = 1, 10 do f() end
+      if child then
+        for _ = 1, 20000 do f() end
+        os.exit(0, true)
+      end
+      host.wait()
+      profiler.stop()
+      local pid = profiler.snapshot().meta.pid
+      for _, id in ipairs { pid, process } do
+        local p = profiler.load((arg[1]:gsub("%%p", id)))
+        for _, row in ipairs(p:range(0).functions) do
+          if row.name == "f" then print(row.calls) end
+        end
+      end]], dir:file "x-%p.cprof")
+    assert.equal("110\n20010\n", out)
+  end)
+
+  it("records into the file, and dump_recent into others", function()
+    local dir <close> = command.folder()
+    local live, other = dir:file "live.cprof", dir:file "d-%n.cprof"
+    local function f() end
+    profiler.start { keep_last = 1000, live_file = live, file = other }
+    for _ = 1, 100 do f() end
+    local to = assert(profiler.dump_recent(nil, "asked for"))
+    profiler.reset()
+    for _ = 1, 7 do f() end
+    local now = assert(profiler.load(live))
+    profiler.stop()
+    local calls = {}
+    for i, p in ipairs { profiler.load(to), now, profiler.load(live),
+      profiler.snapshot() } do
+      helper.check(p)
+      calls[i] = helper.find(assert(p:range(0)), f).calls
+    end
+    assert.same({ 100, 7, 7, 7 }, calls)
   end)
 end)

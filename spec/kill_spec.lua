@@ -31,7 +31,7 @@ end
 -- announces the work that will be done before the next announcement
 local function doomed(options)
   return function(announce)
-    options.file = path
+    options[options.keep_last and "live_file" or "file"] = path
     profiler.start(options)
     announce(0)
     for i = 1, math.huge do
@@ -66,6 +66,27 @@ describe("a program that is killed", function()
       assert.is_nil(p.meta.live)
     end
     assert.is_true(most > batch)
+  end)
+
+  it("leaves its last calls, whenever that is", function()
+    for i = 1, math.max(helper.many(40), 5) do
+      local p, calls = killed({ keep_last = 1000, distribution = i % 2 == 0 },
+        math.random(0, 500), i % 30 + 1)
+      local q = assert(p:range(0))
+      assert.is_true(helper.check(q))
+      local fn = helper.find(q, work)
+      local kept = fn and fn.calls or 0
+      -- a call is in a node just before it is kept
+      assert.is_true(kept == calls or kept == calls - 1, kept .. " " .. calls)
+    end
+  end)
+
+  it("leaves those that fit into a size", function()
+    local p = killed({ keep_last = "128KB" }, 0, 3000 // batch)
+    local from = assert(p.meta.axis_begins_ns)
+    local q = assert(p:range(from / 1e9))
+    assert.is_true(helper.check(q))
+    assert.is_true(helper.find(q, work).calls > 0)
   end)
 
   it("leaves names of functions of both kinds", function()

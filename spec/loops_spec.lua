@@ -476,6 +476,28 @@ frame]], 1, true), out)
       "are known: render\n", why)
   end)
 
+  it("prints those of a range of time", function()
+    local dir <close> = command.folder()
+    local file = recorded(dir, "a.cprof")
+    local slowest
+    for _, loop in ipairs(profiler.load(file).loops) do
+      if loop.name == "render" then slowest = loop:slowest(1) end
+    end
+    local function of(from, to)
+      local out = command.cprof("frames", "--from", from / 1e9 .. "s", "--to",
+        to / 1e9 .. "s", file, "render")
+      return out
+    end
+    local from, to = slowest.start_ns, slowest.start_ns + slowest.ns
+    local out = of(from + 1000, to - 1000)
+    assert.is_truthy(out:find(("\n +%d +%%S+ +32%%.0ms "):format(
+      slowest.number)), out)
+    assert.is_nil(out:find("faster", 1, true))
+    assert.is_nil(of(0, from - 1000):find("\n +%d+ +%S+ +32%.0ms "))
+    assert.is_truthy(of(1000e9, 1001e9):find(
+      "\nno frame that was kept ran in this time\n", 1, true))
+  end)
+
   it("says that there are none", function()
     local dir <close> = command.folder()
     local file = dir:file "none.cprof"

@@ -14,8 +14,8 @@ describe("the options of start", function()
     { { colour = true }, "start: unknown option \"colour\"; valid options: " ..
       "c_functions, callsites, clock, compensate, distribution, " ..
        "dump_every, every, exclude, file, gc, history, include, keep, " ..
-       "keep_last, lines, max_nodes, memory, memory_interval, mode, " ..
-       "on_slow, rate, " ..
+       "keep_last, lines, live_file, max_nodes, memory, memory_interval, " ..
+       "mode, on_slow, rate, " ..
        "recursion, slow_frames, tasks, timer, trace, under" },
     { { 1 }, "start: unknown option 1 (a number); valid options: " },
     { { clock = "sundial" },

@@ -379,7 +379,7 @@ describe("the last seconds of a recording", function()
     local dump, start = profiler.dump_recent, profiler.start
     driven.sample(function() spin(3) end)
     local missing = "nothing was recorded with option 'keep_last'; call " ..
-      "start { keep_last = SECONDS } first"
+      "start { keep_last = 10 } first"
     fails("dump_recent: " .. missing, dump, "x.cprof")
     keeping(function() spin(3) end)
     fails("dump_recent: name a file, or give start the option 'file'", dump)
@@ -401,13 +401,30 @@ describe("the last seconds of a recording", function()
         "number above 0 }, got a table", start,
         { mode = "sample", on_slow = wrong })
     end
-    fails("start: option 'keep_last' must be a number from 0.01 to 100000, " ..
-      "got 0 (a number)", start, { mode = "sample", keep_last = 0 })
+    local must = "start: option 'keep_last' must be a number from 0.01 to " ..
+      '100000 of seconds, or a size from "128KB" to "256MB", got '
+    for value, shown in pairs { [0] = "0 (a number)", ["10"] = '"10"',
+      ["16 mb"] = '"16 mb"', ["100KB"] = '"100KB"', ["1GB"] = '"1GB"',
+      [true] = "true (a boolean)" } do
+      fails(must .. shown, start, { mode = "sample", keep_last = value })
+    end
     fails("start: with option 'keep_last', 'file' needs %t or %n in its " ..
       'name, got "x"', start, { mode = "sample", keep_last = 1, file = "x" })
     fails("start: options 'keep_last' and 'every' cannot be combined: " ..
       "'keep_last' writes a file on request, 'every' all the time", start,
       { mode = "sample", keep_last = 1, file = "x%n", every = 1 })
+  end)
+end)
+
+describe("the last samples of a recording", function()
+  it("are those that fit into a size", function()
+    driven.start { keep_last = "128KB" }
+    spin(100000)
+    local p = driven.stop()
+    local from = p.meta.axis_begins_ns
+    -- a sample takes 3 to 8 bytes
+    local kept = (p.meta.wall_ns - from) / 1e6
+    assert.is_true(kept >= 7 * 16360 / 8 and kept <= 8 * 16384 / 3, kept)
   end)
 end)
 

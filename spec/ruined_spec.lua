@@ -2,6 +2,7 @@ local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
 local helper = require "helper"
+local perfetto = require "perfetto"
 
 -- what programs may do to globals that all code shares
 local harm = {
@@ -102,7 +103,7 @@ describe("a program that ruins", function()
       harm["strings, tostring and io.stderr"] .. " " ..
         harm["every global"])
     for _, format in ipairs { "pprof", "callgrind", "speedscope", "folded",
-      "csv", "json", "chrome", "cpuprofile", "firefox" } do
+      "csv", "json", "chrome", "perfetto", "cpuprofile", "firefox" } do
       local file = dir:file("out." .. format)
       local _, err = command.cprof("run", "--format=" .. format, "-o", file,
         script)
@@ -140,6 +141,12 @@ describe("a program that ruins", function()
       local _, calls = command.read(file):gsub("leaf", "")
       assert.equal(200, calls)
     end
+    local file, calls = dir:file "trace.pftrace", 0
+    command.cprof("run", "--trace=" .. file, script)
+    for _, slice in ipairs(perfetto(command.read(file), true).slices) do
+      if slice.name:find "^leaf" then calls = calls + 1 end
+    end
+    assert.equal(100, calls)
   end)
 
   it("every global by name has its report after the error", function()

@@ -1066,7 +1066,7 @@ end
       true))
     assert.truthy(exported "csv":find("self_samples,total_samples", 1, true))
     for _, format in ipairs { "pprof", "chrome", "folded", "speedscope",
-                              "cpuprofile", "firefox" } do
+                              "cpuprofile", "firefox", "perfetto" } do
       assert.is_true(#exported(format) > 100)
     end
   end)

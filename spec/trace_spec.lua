@@ -3,6 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local helper = require "helper"
 local host = require "spec_host"
+local perfetto = require "perfetto"
 local profiler = require "cprof"
 local releases = require "releases"
 
@@ -183,6 +184,39 @@ describe("a trace", function()
       assert.equal(4, #lines)
     end)
 
+  it("goes to a file of Perfetto's packets, a track for each coroutine",
+    function()
+      local dir <close> = command.folder()
+      local path = dir:file "x.pftrace"
+      local name = "a\"\xFF\\ é\n"
+      profiler.start { mode = "trace", trace = path }
+      profiler.enter(name)
+      local co = coroutine.wrap(function()
+        leaf()
+        coroutine.yield()
+        tail()
+      end)
+      co()
+      pcall(fails)
+      local half = perfetto(command.read(path), true)
+      co()
+      profiler.leave(name)
+      profiler.stop()
+      local d = perfetto(command.read(path))
+      assert.same({ "coroutine 1", "coroutine 2" }, { d.tracks[1],
+        d.tracks[2] })
+      local seen, on = {}, {}
+      for i, s in ipairs(d.slices) do
+        local plain = s.name:match "^(.-) %(" or s.name
+        seen[plain] = (seen[plain] or 0) + 1
+        on[plain] = s.track
+        if half.slices[i] then assert.equal(half.slices[i].name, s.name) end
+      end
+      assert.is_true(#half.slices > 5 and #half.slices < #d.slices)
+      assert.same({ 1, 1, 1, 2 }, { seen["a\"\\255\\ é\n"], seen.fails,
+        on.fails, on.leaf })
+    end)
+
   it("goes to a file of trace events, which nest in each coroutine",
     function()
       local path = os.tmpname() .. ".json"
@@ -297,7 +331,7 @@ describe("a trace", function()
     local script = dir:file("x.lua", [[
       local profiler = require "cprof"
       profiler.start { mode = "trace", trace = arg[1] }
-      for i = 1, 3000 do tostring(i) end
+      for i = 1, 6000 do tostring(i) end
       profiler.stop()
       print(profiler.snapshot().meta.ended)]])
     local full = dir.path .. "/full"
@@ -308,7 +342,7 @@ describe("a trace", function()
       pending "nothing can be mounted here"
       return
     end
-    for _, name in ipairs { "x.txt", "x.json" } do
+    for _, name in ipairs { "x.txt", "x.json", "x.pftrace" } do
       local out, err = command.shell(("unshare -rm sh -c '%s && $SPEC_LUA " ..
         "%s %s/%s'"):format(mounted, script, full, name))
       assert.equal("the trace failed: No space left on device\n", out, err)
@@ -316,7 +350,7 @@ describe("a trace", function()
   end)
 
   it("ends where its file reaches the size that it may have", function()
-    for _, name in ipairs { "x.txt", "x.json" } do
+    for _, name in ipairs { "x.txt", "x.json", "x.pftrace" } do
       local dir <close> = command.folder()
       local script = dir:file("x.lua", [[
         local profiler = require "cprof"

@@ -15,10 +15,12 @@ local function sums(format, path)
   return rows, output
 end
 
-describe("trace events", function()
+for format, what in pairs { chrome = "trace events",
+  perfetto = "packets of Perfetto, as protoc reads them," } do
+describe(what, function()
   it("nest, and add up to the figures of reports", function()
     local p = consumers.profile()
-    local got = sums("chrome", consumers.export(p, "chrome", "chrome.json"))
+    local got = sums(format, consumers.export(p, format, "trace." .. format))
     -- nodes without time have no slice
     local calls = {}
     for _, node in ipairs(p.nodes) do
@@ -38,6 +40,7 @@ describe("trace events", function()
     assert.is_true(seen > 200)
   end)
 end)
+end
 
 describe("JSON", function()
   it("has the figures of reports", function()

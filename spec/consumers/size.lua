@@ -32,7 +32,7 @@ local function summed(format, path)
     :gmatch "[^\n]+" do
     local row = json.decode(line)
     -- lines of sources are no functions
-    if format == "chrome" or math.type(row[1]) then ns = ns + row[3] end
+    if format ~= "json" or math.type(row[1]) then ns = ns + row[3] end
   end
   return math.tointeger(ns)
 end
@@ -48,6 +48,7 @@ local whole = {
   speedscope = of_speedscope,
   cpuprofile = of_speedscope,
   chrome = function(path) return summed("chrome", path) end,
+  perfetto = function(path) return summed("perfetto", path) end,
   json = function(path) return summed("json", path) end,
   firefox = function(path)
     local sum = 0

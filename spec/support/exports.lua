@@ -3,6 +3,7 @@
 local export = require "cprof.export"
 local json = require "dkjson"
 local page = require "page"
+local perfetto = require "perfetto"
 local pprof = require "pprof"
 
 local exports = {}
@@ -60,6 +61,12 @@ function sums.chrome(s)
   for _, e in ipairs(json.decode(s).traceEvents) do
     if e.ph == "X" then ns = ns + e.args.self_ns end
   end
+  return ns
+end
+
+function sums.perfetto(s)
+  local ns = 0
+  for _, slice in ipairs(perfetto(s).slices) do ns = ns + slice.args.self_ns end
   return ns
 end
 

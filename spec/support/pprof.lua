@@ -2,35 +2,14 @@
 -- { calls, ns, stack, labels }, a stack is a list of { name, file, line } from
 -- the leaf to the root, and labels are texts by key.
 
-local function varint(s, at)
-  local n, shift = 0, 0
-  while true do
-    local byte = s:byte(at)
-    n, at, shift = n | (byte & 0x7F) << shift, at + 1, shift + 7
-    if byte < 0x80 then return n, at end
-  end
-end
+local message = require "message"
+
+local each, varint = message.each, message.varint
 
 local function packed(s)
   local out, at = {}, 1
   while at <= #s do out[#out + 1], at = varint(s, at) end
   return out
-end
-
--- calls f(field, value) for each field of a message
-local function each(s, f)
-  local at = 1
-  while at <= #s do
-    local key, value
-    key, at = varint(s, at)
-    value, at = varint(s, at)
-    if key & 7 == 2 then
-      value, at = s:sub(at, at + value - 1), at + value
-    else
-      assert(key & 7 == 0, "no such wire type here")
-    end
-    f(key >> 3, value)
-  end
 end
 
 local function record(s, names)

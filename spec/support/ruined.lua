@@ -158,6 +158,7 @@ local ways = {
   { "lines of some", { mode = "line", lines = { "ruined", "new" } } },
   { "trace", { mode = "trace", trace = file "trace.txt" } },
   { "trace events", { mode = "trace", trace = file "trace.json" } },
+  { "trace packets", { mode = "trace", trace = file "trace.pftrace" } },
   { "trace function", { mode = "trace", gc = drives,
     trace = function() told = told + 1 end } },
   { "count", { mode = "count" } },
@@ -180,7 +181,8 @@ local ways = {
 }
 
 local formats = { "pprof", "callgrind", "speedscope", "folded", "csv",
-  "json", "chrome", "cpuprofile", "lcov", "cobertura", "luacov", "html" }
+  "json", "chrome", "perfetto", "cpuprofile", "lcov", "cobertura", "luacov",
+  "html" }
 
 local function title(f) return f.title end
 

@@ -59,11 +59,13 @@ void axis_clear (Axis *a) {
 
 
 /* The chunk that is being written may be nearly empty, so it is not counted. */
-void axis_pace (Axis *a, double mean, double tick, double keep) {
+void axis_pace (Axis *a, double mean, double tick, double keep,
+                uint64_t bytes) {
   double step = mean / AXIS_STEPS / tick;
   double chunks = keep / mean * AXIS_USUAL / (AXIS_ROOM - AXIS_LONGEST) + 2;
-  a->limit = keep > 0 && chunks < AXIS_CHUNKS ? (uint32_t)chunks
-                                              : AXIS_CHUNKS;
+  uint32_t most = bytes == 0 ? AXIS_CHUNKS
+                             : (uint32_t)(bytes / sizeof(AxisChunk));
+  a->limit = keep > 0 && chunks < most ? (uint32_t)chunks : most;
   a->mean = mean;
   a->step = step > 1 ? (double)(uint64_t)step : 1;
 }

@@ -24,7 +24,7 @@
 
 #define AXIS_ROOM	16360	/* bytes of samples in a chunk of 16 KB */
 #if !defined(AXIS_CHUNKS)
-#define AXIS_CHUNKS	1024u	/* at most, which is 16 MB */
+#define AXIS_CHUNKS	1024u	/* usually, at most, which is 16 MB */
 #endif
 #define AXIS_NUMBER	10	/* bytes of a number at most */
 #define AXIS_LONGEST	(4 * AXIS_NUMBER)	/* bytes of a sample at most */
@@ -109,9 +109,11 @@ CPROF_I void axis_clear (Axis *a);
 /*
 ** Before the first sample: sets 'mean', and 'step' for a clock whose ticks last
 ** 'tick' ns. The axis has room for the samples of at least the last 'keep' ns;
-** 0: for as many as it can.
+** 0: for as many as there may be. They take at most 'bytes', or 0 for as much
+** as there may be.
 */
-CPROF_I void axis_pace (Axis *a, double mean, double tick, double keep);
+CPROF_I void axis_pace (Axis *a, double mean, double tick, double keep,
+                        uint64_t bytes);
 
 /*
 ** Writes a number, 7 bits in a byte, the lowest ones first. Returns the end of

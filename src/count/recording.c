@@ -23,7 +23,7 @@ int recording_blank (Recording *r, const Memory *m) {
   tasks_init(&r->tasks, &r->memory, NULL, NULL);
   loops_init(&r->loops, &r->memory, NULL);
   axis_init(&r->axis, &r->memory, NULL, NULL);
-  ring_init(&r->ring, &r->memory);
+  ring_init(&r->ring, &r->memory, NULL);
   slices_init(&r->slices, &r->memory);
   return functions_blank(&r->functions, &r->memory);
 }

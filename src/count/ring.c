@@ -7,19 +7,28 @@
 #include <string.h>
 
 
-void ring_init (Ring *g, const Memory *m) {
+void ring_init (Ring *g, const Memory *m, const Pages *pages) {
   memset(g, 0, sizeof *g);
   g->memory = m;
+  g->pages = pages;
+}
+
+
+static void ring_freeblocks (Ring *g, RingBlock *b) {
+  while (b != NULL) {
+    RingBlock *next = b->next;
+    memory_free(g->memory, b, sizeof *b);
+    b = next;
+  }
 }
 
 
 void ring_free (Ring *g) {
-  while (g->oldest != NULL) {
-    RingBlock *b = g->oldest;
-    g->oldest = b->next;
-    memory_free(g->memory, b, sizeof *b);
+  if (g->pages == NULL) {
+    ring_freeblocks(g, g->oldest);
+    ring_freeblocks(g, g->spare);
   }
-  g->newest = NULL;
+  g->oldest = g->newest = g->spare = NULL;
   g->at = g->end = NULL;
   g->blocks = 0;
 }
@@ -27,6 +36,7 @@ void ring_free (Ring *g) {
 
 /* Makes 'b' the block that is being written. */
 static void ring_append (Ring *g, RingBlock *b, uint64_t begun) {
+  if (g->pages != NULL) memset(b->event, 0xff, sizeof b->event);
   b->next = NULL;
   b->begun = begun;
   if (g->newest != NULL) g->newest->next = b;
@@ -37,26 +47,41 @@ static void ring_append (Ring *g, RingBlock *b, uint64_t begun) {
 }
 
 
-int ring_begin (Ring *g, uint64_t keep) {
-  RingBlock *b = memory_new(g->memory, RingBlock, 1);
-  if (b == NULL) return 0;
+/* A block without events, if there may be one more. NULL: there is none. */
+static RingBlock *ring_block (Ring *g) {
+  RingBlock *b = g->spare;
+  if (b != NULL) g->spare = b->next;
+  else if (g->blocks < g->most) {
+    b = cast(RingBlock *, pages_new(g->pages, g->memory, g->blocks,
+                                    sizeof *b));
+    g->blocks += b != NULL;
+  }
+  return b;
+}
+
+
+/* One block is being written, so there are at least two. */
+int ring_begin (Ring *g, uint64_t keep, uint64_t bytes) {
+  RingBlock *b;
   g->keep = keep;
-  g->blocks = 1;
+  g->most = bytes == 0 ? RING_BLOCKS : (uint32_t)(bytes / sizeof *b);
+  if (g->most < 2) g->most = 2;
+  b = ring_block(g);
+  if (b == NULL) return 0;
   ring_append(g, b, 0);
   return 1;
 }
 
 
 void ring_clear (Ring *g) {
-  uint64_t keep = g->keep;
-  RingBlock *first = g->oldest;
-  if (first == NULL) return;
-  g->oldest = first->next;
-  ring_free(g);
-  ring_init(g, g->memory);
-  g->keep = keep;
-  g->blocks = 1;
-  ring_append(g, first, 0);
+  RingBlock *b;
+  if (g->newest == NULL) return;
+  g->newest->next = g->spare;
+  g->spare = g->oldest;
+  for (b = g->spare; b != NULL; b = b->next) b->event[0] = RING_NONE;
+  g->oldest = g->newest = NULL;
+  g->dropped = 0;
+  ring_append(g, ring_block(g), 0);
 }
 
 
@@ -74,11 +99,8 @@ static RingBlock *ring_drop (Ring *g) {
 static void ring_turn (Ring *g, uint64_t begun) {
   const RingBlock *next = g->oldest->next;
   int old = next != NULL && next->begun + g->keep < begun;
-  RingBlock *b = NULL;
-  if (!old && g->blocks < RING_BLOCKS) b = memory_new(g->memory, RingBlock, 1);
-  if (b != NULL) g->blocks++;
-  else b = ring_drop(g);
-  ring_append(g, b, begun);
+  RingBlock *b = old ? NULL : ring_block(g);
+  ring_append(g, b != NULL ? b : ring_drop(g), begun);
 }
 
 
@@ -110,7 +132,7 @@ void ring_ended (Ring *g, unsigned what, uint32_t overhead) {
 
 #if CPROF_WHOLE
 
-static void ring_enter (RingCursor *c, const RingBlock *b) {
+static void ring_enter (RingCursor *c, RingBlock *b) {
   c->block = b;
   c->at = b->event;
   if (b->begun > c->time) c->time = b->begun;
@@ -129,7 +151,7 @@ int ring_next (RingCursor *c, RingStretch *s) {
   for (;;) {
     uint64_t e;
     if (c->at == c->ring->at) return 0;
-    if (c->at == c->block->event + RING_ROOM) {
+    if (c->at == c->block->event + RING_ROOM || *c->at == RING_NONE) {
       if (c->block->next == NULL) return 0;
       ring_enter(c, c->block->next);
       continue;
@@ -144,6 +166,40 @@ int ring_next (RingCursor *c, RingStretch *s) {
     c->time += s->ticks;
     return 1;
   }
+}
+
+
+/* Blocks usually come in the order of time. */
+void ring_restore (Ring *g, RingBlock *b) {
+  RingBlock **at = &g->oldest;
+  if (b->event[0] == RING_NONE) return;
+  if (g->newest != NULL && g->newest->begun <= b->begun) at = &g->newest->next;
+  while (*at != NULL && (*at)->begun <= b->begun) at = &(*at)->next;
+  b->next = *at;
+  *at = b;
+  if (b->next == NULL) g->newest = b;
+  g->blocks++;
+}
+
+
+int ring_check (Ring *g, uint32_t nodes, uint64_t most) {
+  RingCursor c;
+  RingStretch s;
+  int good = 1;
+  if (g->newest == NULL) return 1;
+  g->most = g->blocks;
+  g->dropped = g->oldest->begun > 0;
+  for (ring_first(&c, g); ring_next(&c, &s); ) {
+    if (s.node < nodes && s.begun <= most && s.ticks <= most - s.begun)
+      continue;
+    c.at[-1] = RING_NONE;
+    c.time = s.begun;
+    good = 0;
+  }
+  g->at = g->newest->event;
+  g->end = g->newest->event + RING_ROOM;
+  while (g->at != g->end && *g->at != RING_NONE) g->at++;
+  return good;
 }
 
 #endif

@@ -1,22 +1,23 @@
 /*
-** The last events of an exact recording, in memory. Each takes eight bytes: how
+** The last events of an exact recording. Each takes eight bytes: how
 ** long a node ran before the event, and what kind of event it was. The node
 ** says all of what ran, with callers, so events can be read from anywhere on.
 **
 ** The ring is a list of blocks. When the last one is full, the oldest is used
 ** again, if it is older than what is to be kept, or if there are as many blocks
-** as there may be.
+** as there may be. In a file, RING_NONE follows the last event of a block that
+** is not full, so that a process that is killed leaves a ring that can be read.
 */
 
 #ifndef ring_h
 #define ring_h
 
-#include "base/memory.h"
+#include "base/chunks.h"
 
 
 #define RING_ROOM	8190	/* events in a block of 64 KB */
 #if !defined(RING_BLOCKS)
-#define RING_BLOCKS	1024u	/* at most, which is 64 MB */
+#define RING_BLOCKS	1024u	/* usually, at most, which is 64 MB */
 #endif
 
 /* what ended a stretch of time: an event of Lua's, or one of these */
@@ -28,6 +29,7 @@
 #define RING_PAUSED	6u	/* nothing was recorded */
 #define RING_MORE	7u	/* not a stretch: its node is the upper half of the
 			   next one's ticks */
+#define RING_NONE	UINT64_MAX	/* no event: RING_MORE has no ticks */
 
 typedef struct RingBlock {
   struct RingBlock *next;	/* the next younger one */
@@ -40,20 +42,22 @@ typedef struct Ring {
   uint64_t *at, *end;	/* where the next event goes, and where the block that
 			   is being written ends */
   const Memory *memory;
+  const Pages *pages;	/* where blocks are; NULL: in memory */
   RingBlock *oldest, *newest;	/* NULL: there is no ring */
-  uint32_t blocks;
+  RingBlock *spare;	/* blocks without events */
+  uint32_t blocks, most;	/* how many there are, and may be */
   int dropped;		/* was a block used again? */
   uint64_t keep;	/* ticks */
 } Ring;
 
-CPROF_I void ring_init (Ring *g, const Memory *m);
+CPROF_I void ring_init (Ring *g, const Memory *m, const Pages *pages);
 CPROF_I void ring_free (Ring *g);
 
 /*
 ** From now on, events of at least the last 'keep' ticks are kept, if there is
-** room. 0: out of memory.
+** room: 'bytes', or 0 for as much as there may be. 0: out of memory.
 */
-CPROF_I int ring_begin (Ring *g, uint64_t keep);
+CPROF_I int ring_begin (Ring *g, uint64_t keep, uint64_t bytes);
 
 /* Forgets all events. */
 CPROF_I void ring_clear (Ring *g);
@@ -89,6 +93,16 @@ CPROF_I void ring_ended (Ring *g, unsigned what, uint32_t overhead);
 ** Reading
 ** ======================================================= */
 
+/* Adds a block of a file, at its place in time, to a ring that has no room. */
+CPROF_I void ring_restore (Ring *g, RingBlock *b);
+
+/*
+** To be called once all blocks of a file were added. Cuts blocks before events
+** whose node is not among the first 'nodes', or which end after 'most' ticks.
+** 0: there were any.
+*/
+CPROF_I int ring_check (Ring *g, uint32_t nodes, uint64_t most);
+
 typedef struct RingStretch {
   uint64_t begun;	/* ticks since recording began */
   uint64_t ticks;
@@ -98,8 +112,8 @@ typedef struct RingStretch {
 
 typedef struct RingCursor {
   const Ring *ring;
-  const RingBlock *block;
-  const uint64_t *at;
+  RingBlock *block;
+  uint64_t *at;
   uint64_t time;	/* ticks since recording began */
 } RingCursor;
 

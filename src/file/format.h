@@ -120,7 +120,8 @@ typedef enum BlockKind {
   BLOCK_WORST,		/* a chunk of WorstFrame */
   BLOCK_FRAMENODES,	/* a chunk of FrameNode */
   BLOCK_SPOTS,		/* a chunk of TallyCount, see spots.h */
-  BLOCK_LAST = BLOCK_SPOTS
+  BLOCK_RING,		/* a RingBlock, of a recording that keeps its last events */
+  BLOCK_LAST = BLOCK_RING
 } BlockKind;
 
 typedef struct FileBlock {	/* the head of a block; its contents follow */

@@ -317,6 +317,7 @@ static void livefile_setstore (LiveFile *l) {
   s->spots = &l->file->spots;
   s->axis = &l->file->axis;
   s->places = &l->file->places;
+  s->ring = &l->file->ring;
   s->figures = &h->figures;
   s->running = (const Node **)(void *)&h->running;
   s->begin = livefile_begin;

@@ -266,6 +266,7 @@ static void mapped_writeheader (MappedFile *f) {
   mapped_setpages(f, &f->spots, BLOCK_SPOTS, &h->spots);
   mapped_setpages(f, &f->axis, BLOCK_AXIS, NULL);
   mapped_setpages(f, &f->places, BLOCK_PLACES, &h->places);
+  mapped_setpages(f, &f->ring, BLOCK_RING, NULL);
   mapped_setpages(f, &f->tasks, BLOCK_TASKS, &h->tasks);
   mapped_setpages(f, &f->pauses, BLOCK_PAUSES, &h->pauses);
   mapped_setpages(f, &f->loops, BLOCK_LOOPS, &h->loops);

@@ -27,7 +27,7 @@ typedef struct MappedFile {
   long pid;		/* the process that writes it */
   uint64_t id;		/* as in the header */
   Pages nodes, lines, instructions, allocated, kinds, durations, waits,
-        spots, axis, places, tasks, pauses, loops, framemarks, worst,
+        spots, axis, places, ring, tasks, pauses, loops, framemarks, worst,
         framenodes;
 } MappedFile;
 

@@ -82,10 +82,11 @@ int restore (Loaded *l) {
     c.r->axis.copy.pages = c.r->tasks.list.pages =
     c.r->tasks.pauses.pages = c.r->loops.list.pages =
     c.r->loops.marks.pages = c.r->loops.worst.pages =
-    c.r->loops.nodes.pages =
+    c.r->loops.nodes.pages = c.r->ring.pages =
     l->nodeoverhead.pages = &restore_pages;
   ok = restore_checkheader(&c) && restore_code(&c) && restore_counts(&c) &&
-       restore_lines(&c) && restore_overhead(&c) && restore_axis(&c);
+       restore_lines(&c) && restore_overhead(&c) && restore_axis(&c) &&
+       restore_ring(&c);
   memory_free(m, c.source, c.texts * sizeof *c.source);
   memory_free(m, c.highest, c.sources * sizeof *c.highest);
   if (!ok) return 0;

@@ -394,6 +394,15 @@ static int restore_places (Restoring *c) {
 }
 
 
+/* The scale of the clock in the header. */
+static Scale axis_scale (const FormatHeader *h) {
+  Scale scale;
+  scale.factor = h->scale & UINT32_MAX;
+  scale.shift = (unsigned)(h->scale >> 32);
+  return scale;
+}
+
+
 /*
 ** Checks the chunks of the axis. Of a file that is still written, or was not
 ** completed, the newest samples may be half written: these are dropped.
@@ -401,14 +410,11 @@ static int restore_places (Restoring *c) {
 static int restore_chunksofaxis (Restoring *c) {
   const FormatHeader *h = c->h;
   Axis *a = &c->r->axis;
-  Scale scale;
   uint32_t i;
-  scale.factor = h->scale & UINT32_MAX;
-  scale.shift = (unsigned)(h->scale >> 32);
   if (!restore_chunks(c, BLOCK_AXIS, &a->list)) return 0;
   for (i = 0; i < a->list.count; i++) {
     AxisChunk *chunk = cast(AxisChunk *, chunks_at(&a->list, i));
-    if (!axis_check(chunk, h->step * clock_rate(scale), h->mean,
+    if (!axis_check(chunk, h->step * clock_rate(axis_scale(h)), h->mean,
                     a->copy.count) && h->state == FORMAT_ENDED)
       return reader_fail(c->l, "time of a sample");
   }
@@ -424,6 +430,29 @@ static int restore_chunksofaxis (Restoring *c) {
 static int axis_ismean (uint32_t mode, double mean) {
   if (mode != MODE_SAMPLE) return mode <= MODE_LINE && mean == 0;
   return mean >= MEAN_LEAST && mean <= MEAN_MOST;
+}
+
+
+static int restore_ringblock (Restoring *c, const FileBlock *b) {
+  if (block_room(b) < sizeof(RingBlock) || c->h->mode != MODE_CALL)
+    return reader_fail(c->l, "block of events");
+  ring_restore(&c->r->ring, cast(RingBlock *, restore_bytes(c, b)));
+  return 1;
+}
+
+
+#define RING_LONGEST	1e16	/* ns */
+
+/*
+** Of a file that is still written, or was not completed, events may be newer
+** than the number of nodes in the header that was read before.
+*/
+int restore_ring (Restoring *c) {
+  double most = RING_LONGEST / clock_rate(axis_scale(c->h));
+  if (most > (double)(UINT64_MAX / 4)) most = (double)(UINT64_MAX / 4);
+  if (!restore_each(c, BLOCK_RING, restore_ringblock)) return 0;
+  return ring_check(&c->r->ring, c->h->nodes, (uint64_t)most) ||
+         c->h->state != FORMAT_ENDED || reader_fail(c->l, "events");
 }
 
 

@@ -56,6 +56,18 @@ static int since_iswaiting (const Restoring *c, uint64_t since) {
 }
 
 
+/* Adds it to the last events, if these are kept. */
+static void since_keep (const Restoring *c, const Node *running,
+                        uint64_t since, uint64_t waited) {
+  Ring *g = &c->r->ring;
+  const Figures *f = &c->r->own_figures;
+  uint64_t at = since_lastevent(c) - f->begun + f->backwards_ticks;
+  if (g->newest == NULL) return;
+  if (waited > 0) ring_add(g, at, running->id, RING_WAIT, waited);
+  ring_add(g, at + waited, running->id, RING_OTHER, since - waited);
+}
+
+
 /*
 ** Charges the time since the last event, of which the thread waited 'waited'.
 ** 0: out of memory.
@@ -64,6 +76,7 @@ static int since_chargeto (const Restoring *c, Node *running, uint64_t since,
                            uint64_t waited) {
   Wait w = ZEROS;
   if (c->r->mode != MODE_SAMPLE) {
+    since_keep(c, running, since, waited);
     running->self += since;
     w.ticks = waited;
     w.node = running->id;

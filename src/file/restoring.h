@@ -54,6 +54,9 @@ CPROF_I int restore_overhead (Restoring *c);
 /* Restores when samples came. */
 CPROF_I int restore_axis (Restoring *c);
 
+/* Restores the last events. */
+CPROF_I int restore_ring (Restoring *c);
+
 /* Charges what is not in a node yet: the time since the last event. */
 CPROF_I int restore_since (Restoring *c);
 

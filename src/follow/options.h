@@ -27,6 +27,7 @@ typedef struct Options {
   double keep_last;	/* mode sample: the time axis keeps samples of at
 			   least this many ns; 0: as many as it can. Mode call:
 			   the ring keeps events of as many; 0: there is none */
+  uint64_t keep_bytes;	/* at most so many bytes of it; 0: of the usual size */
   double budget_call;	/* with 'distribution': ns beyond which 'elapsed' is
 			   told of a call; 0: none */
   int cpu;		/* processor time instead of wall time */

@@ -21,6 +21,7 @@ typedef struct Store {
   const Pages *waits;
   const Pages *spots;		/* mode sample */
   const Pages *axis, *places;	/* mode sample: of its Axis */
+  const Pages *ring;		/* where events are kept */
   Figures *figures;
   const Node **running;		/* where the node that runs is published */
   /* Takes over all that was recorded so far. 0: no room for it. */

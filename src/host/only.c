@@ -88,6 +88,7 @@ static const OnlyOption only_options[] = {
   {"every", ONLY_ABSENT, 0, NULL, 0, 0, {NULL}},
   {"keep", ONLY_ABSENT, 0, NULL, 0, 0, {NULL}},
   {"keep_last", ONLY_ABSENT, 0, NULL, 0, 0, {NULL}},
+  {"live_file", ONLY_ABSENT, 0, NULL, 0, 0, {NULL}},
   {"on_slow", ONLY_ABSENT, 0, NULL, 0, 0, {NULL}},
   {"dump_every", ONLY_ABSENT, 0, NULL, 0, 0, {NULL}},
   {NULL, ONLY_ABSENT, 0, NULL, 0, 0, {NULL}}

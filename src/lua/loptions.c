@@ -209,6 +209,7 @@ void loptions_mode (lua_State *L, Options *o) {
   o->distribution = ltable_flag(L, 1, "distribution");
   o->tasks = ltable_flag(L, 1, "tasks");
   o->keep_last = options_number(L, "keep_last") * 1e9;
+  o->keep_bytes = (uint64_t)options_number(L, "keep_bytes");
   o->foldat = (uint32_t)options_integer(L, "fold_at");
   if (ltable_flag(L, 1, "lines_of")) o->include_lines = options_includelines;
 }

@@ -120,17 +120,19 @@ static void begin_slices (Recorder *r) {
 static void begin_axis (Recorder *r) {
   if (r->recording.mode == MODE_SAMPLE)
     axis_pace(&r->recording.axis, 1e9 / r->options.rate,
-              clock_rate(r->hot->scale), r->options.keep_last);
+              clock_rate(r->hot->scale), r->options.keep_last,
+              r->options.keep_bytes);
 }
 
 
 /* 0: out of memory */
 static int begin_ring (Recorder *r, const Options *o) {
   Ring *g = &r->recording.ring;
-  ring_init(g, &r->recording.memory);
+  ring_init(g, &r->recording.memory, r->store ? r->store->ring : NULL);
   if (!CPROF_WHOLE || o->mode != MODE_CALL || o->keep_last <= 0) return 1;
   r->hot->ring = g;
-  return ring_begin(g, (uint64_t)(o->keep_last / clock_rate(r->hot->scale)));
+  return ring_begin(g, (uint64_t)(o->keep_last / clock_rate(r->hot->scale)),
+                    o->keep_bytes);
 }
 
 
@@ -344,6 +346,7 @@ int begin_move (Recorder *r, Store *to) {
   tasks_free(&x->tasks);
   loops_free(&x->loops);
   axis_free(&x->axis);
+  ring_free(&x->ring);
   slices_free(&x->slices);
   begin_counters(r, &r->options);
   fs->policy.pages = begin_pages(to, x->mode);
@@ -352,7 +355,9 @@ int begin_move (Recorder *r, Store *to) {
   from->free(from);
   begin_clock(r);
   begin_axis(r);
-  if (!ok || !begin_clear(r) || !begin_store(r)) return 0;
+  if (!ok || !begin_ring(r, &r->options) || !begin_clear(r) ||
+      !begin_store(r))
+    return 0;
   for (i = 1; i < fs->sources.count; i++)
     if (functions_source(fs, i)->lines > 0 && !to->notify(to, i)) return 0;
   return 1;

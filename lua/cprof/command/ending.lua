@@ -5,6 +5,7 @@ local core = require "cprof.core"
 local cprof = require "cprof"
 local environment = require "cprof.sandbox.environment" ()
 local filename = require "cprof.system.filename"
+local files = require "cprof.system.files"
 local internal = require "cprof.sandbox.internal"
 local later = require "cprof.sandbox.later"
 
@@ -31,6 +32,9 @@ end
 
 ---@class cprof.Ending
 ---@field record? string      the file to record into; nil: memory
+---@field keeps? { last: number|string }  with --keep-last
+---@field live? string        with --keep-last, the file that has the recording
+---    while it goes on; nil: memory
 ---@field pattern? string     the pattern of files with the last seconds
 ---@field recorded? string    the path by which this process finds that file
 ---@field unnamed boolean     whether the user gave no name for it
@@ -51,6 +55,41 @@ local function add_trace(profile, parsed, full)
   if why then terminal.say(("cprof run: %s\n"):format(why)) end
 end
 
+-- Takes the place of a file that a program, which a signal ends, still writes.
+local function replace(profile, path)
+  local aside = path .. ".new"
+  local ok, why = profile:save(aside)
+  if ok then ok, why = core.rename(aside, path) end
+  if not ok then os.remove(aside) end
+  return ok, why
+end
+
+-- Saves the last seconds. The file that had the recording while it went on is
+-- not needed any more.
+local function save(profile, path, plan)
+  if path == plan.live then
+    if plan.reason then return replace(profile, path) end
+    return profile:save(path)
+  end
+  local ok, why = profile:save(path)
+  if ok and plan.live then
+    recordings.cancel(plan.live)
+    os.remove(plan.live)
+  end
+  return ok, why
+end
+
+-- The file for the last seconds. A program that a signal ends has counted its
+-- files, but the process that writes the last one does not know how many.
+local function next_name(plan, full)
+  local counts = plan.reason and plan.recorded:find "%%n"
+  local to
+  repeat
+    to = filename.expand(plan.recorded)
+  until not counts or not files.is_profile(full(to))
+  return to
+end
+
 -- The last seconds of a profile, which are written into the plan's file.
 local function last_seconds(profile, parsed, plan, full)
   for _, budget in ipairs(parsed.on_slow) do
@@ -61,10 +100,11 @@ local function last_seconds(profile, parsed, plan, full)
         "without --sample" or "no function, zone or frame of this name ran"))
     end
   end
-  local q, why = recent.cut(plan.seconds, profile, "the program ended")
+  local q, why = recent.cut(plan.keeps, profile, plan.reason or
+    "the program ended")
   if q and plan.record then
-    local to = filename.expand(plan.recorded)
-    local ok, message = q:save(full(to))
+    local to = next_name(plan, full)
+    local ok, message = save(q, full(to), plan)
     if ok then
       plan.recorded = to
       if not plan.unnamed then plan.output = to end
@@ -114,11 +154,13 @@ end
 -- the command line that reports the recording after a signal
 local function relay(parsed, plan, full)
   local out = process.interpreter()
-  for _, word in ipairs { "run", "--after-signal=" .. full(plan.recorded) } do
+  for _, word in ipairs { "run", "--after-signal=" .. full(plan.live or
+    plan.recorded) } do
     out[#out + 1] = word
   end
   local given = { output = plan.output, format = parsed.format,
-    width = parsed.width, color = parsed.color, children = plan.folder }
+    width = parsed.width, color = parsed.color, children = plan.folder,
+    ["keep-last"] = parsed.keep_last }
   for name, value in pairs(given) do
     out[#out + 1] = ("--%s=%s"):format(name, value)
   end
@@ -157,6 +199,19 @@ local function family_folder(path, fail)
   return path
 end
 
+-- Plans where the last seconds are kept, and written at the end.
+local function keep(plan, parsed, full)
+  local output = not plan.unnamed and plan.record
+  plan.keeps = { last = parsed.keep_last }
+  plan.pattern = output and output:find "%%[tn]" and output or nil
+  if plan.pattern then
+    recordings.cancel(full(plan.recorded))
+    plan.live = recordings.begin()
+  else
+    plan.live = plan.recorded and full(plan.recorded)
+  end
+end
+
 ---@param parsed table     options of the command
 ---@param script string    what runs
 ---@param fail fun(message: string)
@@ -182,25 +237,22 @@ function ending.plan(parsed, script, fail)
     plan.record = recordings.begin()
     plan.recorded = plan.record
   end
-  if parsed.keep_last then
-    plan.seconds = { seconds = parsed.keep_last }
-    plan.pattern = not plan.unnamed and output:find "%%[tn]" and output or nil
-  end
+  if parsed.keep_last then keep(plan, parsed, full) end
   function plan.cancel()
     core.onkill(nil)
-    if plan.recorded then recordings.cancel(full(plan.recorded)) end
+    local path = plan.live or plan.recorded
+    if path then recordings.cancel(full(path)) end
   end
   plan.deliver = deliver(parsed, plan, full)
   keep_modules(parsed.format)
   function plan.kept()
-    if not plan.record or parsed.keep_last then return nil end
-    return full(plan.recorded)
+    if parsed.keep_last then return plan.live end
+    return plan.record and full(plan.recorded)
   end
   function plan.watch()
-    if not (core.executable() and plan.record) or parsed.keep_last then
-      return
+    if core.executable() and plan.kept() then
+      core.onkill(relay(parsed, plan, full), here)
     end
-    core.onkill(relay(parsed, plan, full), here)
   end
   return plan
 end
@@ -214,8 +266,12 @@ function ending.after_signal(parsed, fail)
   local profile, why = cprof.load(path)
   if not profile then fail(why) end
   local plan = { output = parsed.output, record = path, recorded = path,
-    folder = parsed.children,
+    folder = parsed.children, reason = by_signal,
     unnamed = not parsed.output or parsed.format ~= nil }
+  if parsed.keep_last then
+    plan.keeps, plan.live = { last = parsed.keep_last }, path
+    if not plan.unnamed then plan.recorded = parsed.output end
+  end
   -- also if the file's end could not be written
   profile.meta.live = false
   profile.meta.ended = profile.meta.ended or by_signal

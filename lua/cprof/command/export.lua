@@ -123,8 +123,8 @@ function command.call(parsed, fail)
   if parsed.output == "-" then parsed.output = nil end
   local target = parsed.output or io.stdout
   check(parsed, row, fail)
-  if not parsed.output and row.name == "pprof" and core.columns(1) then
-    fail "pprof output is binary: name a file with -o OUT"
+  if not parsed.output and row.binary and core.columns(1) then
+    fail(row.name .. " output is binary: name a file with -o OUT")
   end
   local profile, named = input.load(parsed.file, fail)
   profile = labelled.of(period.of(profile, parsed, fail), parsed, fail)

@@ -3,6 +3,7 @@
 local format = require "cprof.text.format"
 local input = require "cprof.command.input"
 local page = require "cprof.report.page"
+local period = require "cprof.command.period"
 local shown = require "cprof.report.frames"
 
 local frames = {
@@ -22,7 +23,7 @@ local frames = {
     { "NAME?", "Show only frames with this name, as given to cprof.frame." },
     { "--limit N", "Show at most N frames of each name. (default: 30, or 5 " ..
       "where frames of several names are shown)", type = "integer", min = 1 },
-    input.page,
+    period.listing "frames", input.page,
   },
 }
 
@@ -47,7 +48,15 @@ function frames.call(parsed, fail)
   end
   if wanted then list = of_name(list, wanted, fail) end
   local view = { profile = profile, options = parsed,
-    page = page.new(parsed, profile) }
+    page = page.new(parsed, profile),
+    lists = period.given(parsed) and function(frame)
+      local from = frame.start_ns
+      if not from then
+        fail("it is not known when frames began: the profile is a sum of " ..
+          "several")
+      end
+      return period.lists(parsed, from, from + frame.ns)
+    end or nil }
   shown.show(view, list)
   input.print(view.page:text(), fail)
 end

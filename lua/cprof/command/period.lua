@@ -50,6 +50,28 @@ period.options = {
     read = period.read, must = must },
 }
 
+---The options --from and --to of a command that lists things with times.
+---@param what string  what it lists
+---@return cprof.CommandOption[]
+function period.listing(what)
+  return {
+    { "--from TIME", ("List only %s that ended after this time: 1.2s, " ..
+      "300ms, 2m since the recording began. (default: the beginning)")
+      :format(what), read = period.read, must = must },
+    { "--to TIME", ("List only %s that began before this time. (default: " ..
+      "the end)"):format(what), read = period.read, must = must },
+  }
+end
+
+---Is something listed that lasted from one time to another, in ns?
+---@param parsed table
+---@param from number
+---@param to number
+---@return boolean
+function period.lists(parsed, from, to)
+  return to > (parsed.from or -1) and from < (parsed.to or math.huge)
+end
+
 ---Were these options given?
 ---@param parsed table
 ---@return boolean

@@ -65,7 +65,8 @@ run.options = {
   { "--keep-last SECONDS", "Keep only the last SECONDS, with each call on " ..
     "a time axis (with --sample: each sample), and write them into FILE at " ..
     "the end; with %t or %n in FILE, also when the program calls " ..
-    "dump_recent. (default: all)", of = specs },
+    "dump_recent. A size in place of SECONDS, such as 16MB, keeps what fits " ..
+    "into so much memory. (default: all)", of = specs },
   { "--on-slow NAME=TIME", "With --keep-last, also write the last seconds " ..
     "when a zone NAME of the program or, without --sample, a function NAME " ..
     "takes longer than TIME (200ms, 1.5s), at most once a minute.",
@@ -373,7 +374,7 @@ local function launch(chunk, options, last, fail, ...)
   last.watch()
   local ok, message = session.begin(options, last.deliver, last.kept)
   if not ok and last.unnamed then  -- no room for the file: record in memory
-    options.file, last.record = nil, nil
+    options.file, options.live_file, last.record = nil, nil, nil
     last.cancel()
     ok, message = session.begin(options, last.deliver, last.kept)
   end
@@ -412,7 +413,9 @@ function run.run(parsed, words, at, fail, forget, given)
   local last = ending.plan(parsed, name, fail)
   if last.folder then children.prepare(last.folder, passed) end
   options.file = last.record
-  if parsed.keep_last then options.file = last.pattern end
+  if parsed.keep_last then
+    options.file, options.live_file = last.pattern, last.live
+  end
   local shifted = { [0] = name }
   for i, word in pairs(words) do
     if i < 0 then shifted[i] = word  -- the interpreter, and its options

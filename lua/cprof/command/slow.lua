@@ -4,6 +4,7 @@ local find = require "cprof.report.find"
 local graph = require "cprof.count.graph"
 local input = require "cprof.command.input"
 local page = require "cprof.report.page"
+local period = require "cprof.command.period"
 local slowest = require "cprof.report.slow"
 
 local slow = {
@@ -25,7 +26,7 @@ local slow = {
       "reports show it." },
     { "--limit N", "Show at most N calls.", type = "integer", min = 1,
       default = 10 },
-    input.page, input.links,
+    period.listing "calls", input.page, input.links,
   },
 }
 
@@ -38,6 +39,20 @@ local function rows_of(profile, wanted, fail)
   return { row }
 end
 
+-- the calls of the range that options ask for
+local function of_period(calls, parsed, fail)
+  if not period.given(parsed) then return calls end
+  local out = {}
+  for _, c in ipairs(calls) do
+    if not c.node then
+      fail "it is not known when calls ended: the profile is a sum of several"
+    elseif period.lists(parsed, c.ended_ns - c.wall_ns, c.ended_ns) then
+      out[#out + 1] = c
+    end
+  end
+  return out
+end
+
 function slow.call(parsed, fail)
   local file, wanted = input.pair("slow", parsed.file, "FUNCTION",
     parsed["function"], fail)
@@ -46,13 +61,15 @@ function slow.call(parsed, fail)
     fail("no durations of calls were recorded; record them with cprof run " ..
       "--distribution")
   end
-  local calls = slowest.calls(rows_of(profile, wanted, fail))
+  local calls = of_period(slowest.calls(rows_of(profile, wanted, fail)),
+    parsed, fail)
   if not wanted then
     calls = slowest.causes(profile, calls, parsed.limit)
   end
   local on = page.new(parsed, profile)
   if #calls == 0 then
-    on:line("no call took more than twice the median of its function")
+    on:line(("no call%s took more than twice the median of its function")
+      :format(period.given(parsed) and " in this time" or ""))
   else
     slowest.show(on, profile, calls, parsed.limit)
   end

@@ -1,13 +1,9 @@
--- Trace events. If the calls are known one by one, they are events of their
--- beginning and their end, as mode "trace" writes them. If not, the call tree
--- becomes nested slices, which are complete events. A slice is as long as all
--- calls of its node together, so its place does not say when the calls
--- happened. Nodes without time are left out: readers could not tell which slice
--- they are in.
+-- Trace events. A single call is an event of its beginning and one of its end,
+-- as mode "trace" writes them; other slices are complete events. Each track is
+-- a thread of the format.
 
-local of_calls = require "cprof.profile.calls"
-local core = require "cprof.core"
 local encode = require "cprof.export.encode"
+local trace = require "cprof.export.trace"
 local text = require "cprof.encoding.quote"
 
 local chrome = {}
@@ -21,73 +17,91 @@ local function stamp(ns)
   return ("%d.%03d"):format(ns // 1000, ns % 1000)
 end
 
-local function metadata(what, name)
-  return ('{"name":"%s","ph":"M","pid":1,"tid":1,"args":{"name":%s}}')
-    :format(what, name)
+local function metadata(what, track, name)
+  return ('{"name":"%s","ph":"M","pid":1,"tid":%d,"args":{"name":%s}}')
+    :format(what, track, text(name))
 end
 
--- by function: the start of its slices' events, which are alike up to the time
-local function heads(p)
-  local out = {}
-  for i, f in ipairs(p.functions) do
-    out[i] = (',\n{"name":%s,"cat":"%s","ph":"X","pid":1,"tid":1,"ts":')
-      :format(text(f.title), f.kind)
+-- Returns a function for what `make` returns for a function, which it is asked
+-- for once.
+local function once(make)
+  local known = {}
+  return function(f)
+    known[f] = known[f] or make(f)
+    return known[f]
   end
-  return out
 end
 
--- writes the calls one by one; `known`: where they are
-local function each_call(known, out)
-  local begin, finish = {}, {}
-  for i, f in ipairs(known.of.functions) do
-    begin[i] = (',\n{"name":%s,"ph":"B","ts":'):format(text(f.title))
-    finish[i] = (',\n{"name":%s,"ph":"E","ts":'):format(text(f.title))
+local function call_event(phase)
+  local head = once(function(f)
+    return (',\n{"name":%s,"ph":"%s","ts":'):format(text(f.title), phase)
+  end)
+  return function(f, at)
+    return head(f) .. stamp(at) .. ',"pid":1,"tid":1}'
   end
-  local function put(events)
-    return function(func, at)
-      out(events[func] .. stamp(at // 1 | 0) .. ',"pid":1,"tid":1}')
-    end
-  end
-  of_calls.each(known, put(begin), put(finish))
 end
 
 local tail <const> =
   '%s%s,"dur":%s,"args":{"%s":%d,"self_ns":%d%s}}'
 
-local function slices(p, out)
-  local head, at = heads(p), 0
-  for _, depth, func, line, calls, self_ns, total_ns, raw in
-      core.walk(p.nodes) do
-    -- the root's slice has its self time only, so that it contains no others
-    local ns = depth > 0 and total_ns or self_ns
-    if ns > 0 then
-      out(tail:format(head[func], stamp(at), stamp(ns),
-        p.samples and "samples" or "calls", p.samples and raw or calls,
-        self_ns,
-        line > 0 and ',"call_line":' .. line or ""))
-    end
-    at = at + self_ns
+-- Returns a function for the event of a slice. The events of a function are
+-- alike up to the time.
+local function slice_event(p)
+  local head = once(function(f)
+    return (',\n{"name":%s,"cat":"%s","ph":"X","pid":1,"tid":1,"ts":')
+      :format(text(f.title), f.kind)
+  end)
+  return function(f, at, slice)
+    local line = slice.call_line
+    return tail:format(head(f), stamp(at), stamp(slice.ns),
+      p.samples and "samples" or "calls", slice.calls, slice.self_ns,
+      line > 0 and ',"call_line":' .. line or "")
   end
+end
+
+local function marker_event(track, m, caller)
+  local args = { caller and '"function":' .. text(caller.title) }
+  for _, figure in ipairs(trace.figures(m)) do
+    args[#args + 1] = ('"%s":%d'):format(figure[1], figure[2])
+  end
+  return (',\n{"name":%s,"cat":"%s","ph":"X","pid":1,"tid":%d,"ts":%s,' ..
+    '"dur":%s,"args":{%s}}'):format(text(m.name), m.kind, track,
+    stamp(m.from), stamp(m.to - m.from), table.concat(args, ","))
+end
+
+-- What writes slices to `out`.
+local function writer(p, out)
+  local begins, ends = call_event "B", call_event "E"
+  local whole = slice_event(p)
+  local to = {}
+  function to.track(number, name)
+    out(",\n" .. metadata("thread_name", number, name))
+  end
+  function to.enter(f, at, slice)
+    out(slice and whole(f, at, slice) or begins(f, at))
+  end
+  function to.leave(f, at, slice)
+    if not slice then out(ends(f, at)) end
+  end
+  function to.event(...) out(marker_event(...)) end
+  function to.heap(at, bytes)
+    out((',\n{"name":"heap","ph":"C","pid":1,"ts":%s,"args":{"bytes":%d}}')
+      :format(stamp(at), bytes))
+  end
+  return to
 end
 
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 ---@param whole cprof.Profile  before nodes were added up
 function chrome.write(p, out, whole)
-  local known = of_calls.of(whole)
   out '{"displayTimeUnit":"ns",'
   out(('"otherData":{"exporter":%s,"clock":"%s","comments":%s},\n')
     :format(text("cprof@" .. p.meta.cprof_version), p.meta.clock,
     text(table.concat(encode.comments(p), "; "))))
   out '"traceEvents":[\n'
-  out(metadata("process_name", text(encode.program(p))) .. ",\n")
-  if known then
-    out(metadata("thread_name", '"Lua"'))
-    each_call(known, out)
-  else
-    out(metadata("thread_name", '"all calls, added up"'))
-    slices(p, out)
-  end
+  out(metadata("process_name", 1, encode.program(p)))
+  trace.each(p, whole, writer(p, out))
   out "\n]}\n"
 end
 

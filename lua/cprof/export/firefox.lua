@@ -10,6 +10,7 @@ local markers = require "cprof.export.markers"
 local profile = require "cprof.profile"
 local range = require "cprof.profile.range"
 local samples = require "cprof.export.samples"
+local trace = require "cprof.export.trace"
 local stacks = require "cprof.export.stacks"
 local text = require "cprof.encoding.quote"
 
@@ -232,19 +233,14 @@ local function note(p, s, why)
   end
 end
 
--- what a thread shows that has no times
-local function title(p)
-  return p.samples and "all samples, added up" or "all calls, added up"
-end
-
 -- The threads; and the samples, if they have times.
 local function threads_of(p, whole, strings)
   local paths, s = samples.paths(p, whole), stacks.new(p, strings)
   local timed = paths and samples.by_time(p, paths, s)
   note(p, timed or { slot = 0 }, not timed and untimed(p, whole) or nil)
   local origin = range.origin(whole)
-  local main = { name = timed and "Lua" or title(p), stacks = s, markers = {},
-    samples = timed or samples.of_nodes(p, s) }
+  local main = { name = timed and "Lua" or trace.title(p), stacks = s,
+    markers = {}, samples = timed or samples.of_nodes(p, s) }
   local other = timed and main or { name = "when", markers = {},
     stacks = stacks.new(p, strings),
     samples = samples.none() }

@@ -28,6 +28,7 @@ local limit <const>, depth <const> = export.limit, export.depth
 ---@field description string
 ---@field lines? boolean       whether it shows hits of lines, without times
 ---@field times? boolean       whether its figures must be times
+---@field binary? boolean      whether it is no text
 ---@field json? boolean        whether it needs the JSON library
 ---@field branches? boolean    whether it also shows branches
 ---@field tree boolean        whether it shows nodes, or sums over nodes
@@ -58,11 +59,16 @@ export.formats = {
     times = true, json = true,
     limit = limit, depth = depth,
     description = "trace events, for Perfetto and chrome://tracing" },
+  { name = "perfetto", module = "cprof.export.perfetto", tree = true,
+    times = true, binary = true,
+    limit = limit, depth = depth,
+    description = "trace packets, for Perfetto" },
   { name = "cpuprofile", module = "cprof.export.cpuprofile", tree = true,
     times = true, json = true,
     limit = limit, depth = depth,
     description = "for VS Code, Chrome's DevTools and speedscope" },
   { name = "pprof", module = "cprof.export.pprof", tree = true,
+    binary = true,
     limit = limit, depth = depth,
     description = "profile.proto, for go tool pprof, Pyroscope, Parca" },
   { name = "callgrind", module = "cprof.export.callgrind", tree = true,

@@ -13,6 +13,7 @@ local labels = require "cprof.count.labels"
 local lists = require "cprof.text.lists"
 local measure = require "cprof.count.measure"
 local name = require "cprof.source.name"
+local protobuf = require "cprof.encoding.protobuf"
 local spread = require "cprof.export.spread"
 
 local pprof = {}
@@ -26,20 +27,11 @@ function pprof.size(f, lines)
     once = #f.title + #f.name + 40 }
 end
 
-local char = string.char
+local bytes, varint = protobuf.bytes, protobuf.varint
 
-local function varint(n)
-  if n < 0x80 then return char(n) end
-  if n < 0x4000 then return char(n & 0x7F | 0x80, n >> 7) end
-  return char(n & 0x7F | 0x80, n >> 7 & 0x7F | 0x80) .. varint(n >> 14)
-end
-
+-- Readers take 0 for a field that is not there.
 local function integer(field, n)
-  return n == 0 and "" or varint(field << 3) .. varint(n)
-end
-
-local function bytes(field, s)
-  return varint(field << 3 | 2) .. varint(#s) .. s
+  return n == 0 and "" or protobuf.number(field, n)
 end
 
 -- Returns a function for the number of a string; it writes strings that are

@@ -224,6 +224,17 @@ local function stretches(out, each)
   end
 end
 
+---When the thread waited, and in which node; and when nothing was recorded.
+---@param known cprof.CallsOf
+---@return cprof.Samples  without samples
+function samples.stretches(known)
+  local axis = profile.axis(known.of)
+  local places, node_of, out = core.axis_places(axis), {}, new(0)
+  for i = 1, #places, 2 do node_of[i // 2 + 1] = places[i] end
+  stretches(out, each_of(axis, node_of, known.from, known.to, 1))
+  return out
+end
+
 ---The samples of a recording by its time axis; nil: it has none.
 ---@param p cprof.Profile     what is shown
 ---@param paths cprof.Paths

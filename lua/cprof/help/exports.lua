@@ -17,7 +17,8 @@ This call writes the profile in a format that other programs read, as `cprof exp
 | `folded` | a line for each call-tree node with self time | `flamegraph.pl`, and most programs that draw flame graphs |
 | `speedscope` | call-tree nodes with self time, as JSON | speedscope |
 | `firefox` | mode `"sample"`: each sample when it was taken, with CPU time, as long as no option changes call paths or the measure; other modes: nodes with self time, one after the other, and a second thread for events whose time is known. Markers for frames (at their `start_ns`), slow calls and collections (with `distribution`), waits, pauses, and times in which others had the processor; the size of the heap | [profiler.firefox.com](https://profiler.firefox.com), where files stay on your machine unless you upload them |
-| `chrome` | the tree as nested slices, one for all calls of a node; in files with the last seconds of mode `"call"`, one for each call | Perfetto, `chrome://tracing` |
+| `chrome` | the tree as nested slices, one for all calls of a node; in files with the last seconds of mode `"call"`, one for each call, and on tracks of their own frames, slow calls and collections (with `distribution`), waits, pauses, times in which others had the processor, and the size of the heap | Perfetto, `chrome://tracing` |
+| `perfetto` | the same as `chrome`, as Perfetto's packets: less than half as large, and the beginning of a file can be read if the rest is missing | [ui.perfetto.dev](https://ui.perfetto.dev), where files stay on your machine unless you share them; `trace_processor` |
 | `cpuprofile` | nodes, and time by line | Chrome's developer tools, VS Code, speedscope |
 | `pprof` | calls and time of each node; in modes `"line"` and `"sample"` by line; labels; compressed where lua-zlib is installed | `go tool pprof`, Pyroscope, Parca |
 | `callgrind` | time and calls of functions, and the calls between them; in modes `"line"` and `"sample"` by line | KCachegrind, `callgrind_annotate` |
@@ -35,7 +36,7 @@ This call writes the profile in a format that other programs read, as `cprof exp
 | `measure` | `"wall"` | formats `folded`, `speedscope` and `firefox`: `"cpu"`, `"wait"`, `"alloc"`, `"allocs"`, `"live"`: CPU time, waiting time, bytes allocated, allocations, or bytes in use instead of wall time; `pprof`, `callgrind`, `json` and `csv` have them beside wall time, if they were recorded |
 | `root` | none | only this function and what it calls |
 
-In mode `"count"`, formats have instructions instead of times: callgrind's event is `Ir`, by line; pprof's sample type is `instructions`; `json` has expressions and branches, too. `chrome` and `cpuprofile` need times, so they are refused.
+In mode `"count"`, formats have instructions instead of times: callgrind's event is `Ir`, by line; pprof's sample type is `instructions`; `json` has expressions and branches, too. `chrome`, `perfetto` and `cpuprofile` need times, so they are refused.
 
 A note on standard error, or a second return value, says what was added up or folded. Times are in ns, without profiler overhead, which is in a comment or a field of its own. In names, bytes that a format cannot hold are written as in a Lua string: a backslash and three digits. The JSON formats need the library dkjson (Debian's lua-dkjson, or the rock).
 ]],

@@ -104,13 +104,23 @@ For a whole program:
 cprof run --keep-last 10 --on-slow Server:handle=200ms -o slow-%t-%n.cprof server.lua
 ```
 
-This command also writes the last seconds when the program ends, even by an error. The report at the end is about them. The recording is in memory: if a signal kills the program, only the files that were written before remain.
+This command also writes the last seconds when the program ends, even by an error or by a signal such as `SIGTERM`. The report at the end is about them. After `kill -9` or a crash (`SIGSEGV`, `SIGABRT`), nobody can write them, but the recording is in a file: that of `-o` or, if its name has `%t` or `%n`, the one that `cprof report` reads without FILE. Its figures are those of the whole run. Its time axis has the last seconds: `cprof report --from`, `cprof heatmap` and `cprof export --format=perfetto` show them.
+
+A program that records itself gets this with the option `live_file`:
+
+```lua
+profiler.start { keep_last = 10, live_file = "live.cprof",
+  file = "slow-%t-%n.cprof" }
+```
+
+The recording is then in memory-mapped pages of `live.cprof`, so an event costs hardly more than in memory. Without `live_file`, the recording of a program that is killed is lost.
 
 `dump_recent` writes what was recorded in the last 10 seconds, with its time axis. Until then, nothing is written.
 
-- The file opens in every command, and the header of its reports has the reason. A file with calls is a trace, too: `cprof export --format=chrome` writes it for Perfetto, `--format=firefox` for Firefox's profiler, and the page shows its calls on a time axis. In a trace, a resumed coroutine is below the function that resumed it.
+- The file opens in every command, and the header of its reports has the reason. A file with calls is a trace, too: `cprof export --format=perfetto` writes it for Perfetto, `--format=firefox` for Firefox's profiler, and the page shows its calls on a time axis. In a trace, a resumed coroutine is below the function that resumed it.
 - `dump_recent` returns when the file is written. This takes some milliseconds, or 100 ms for a million calls, and is not part of the recording. Recording goes on, and loses nothing.
-- The time axis takes at most 8 bytes per sample of these seconds, and 32 KB. A call takes 16 bytes, and all calls at most 64 MB. If more is needed, the file has fewer seconds, and says how many.
+- The time axis takes at most 8 bytes per sample of these seconds, and 32 KB. In mode `"call"`, an event takes 8 bytes; a call is usually two events, its beginning and its end. All events take at most 64 MB. If more is needed, the file has fewer seconds, and says how many.
+- `keep_last = "16MB"` bounds the memory instead of the time: the file then has what fits, here the last two million events, or four to five million samples. Sizes from `"128KB"` to `"256MB"` are valid; KB and MB are 1024 and 1024² bytes.
 - The call tree grows with what ran since the start, up to `max_nodes`.
 - Where recursion folds or `max_nodes` was reached, a trace shows calls of one node side by side.
 - Modes `"line"` and `"count"` refuse `keep_last`. Mode `"trace"` becomes mode `"call"` with it.

@@ -16,7 +16,8 @@ local stderr = io.stderr
 local second <const> = 1e9
 
 ---@class cprof.Recent
----@field seconds number  how much of the recording is kept
+---@field last number|string  seconds, or a size: how much of the recording is
+---    kept
 ---@field file? string    the pattern of files that are not named
 ---@field budgets table<string, number>  seconds, by names of zones
 ---@field frame? number    seconds that a frame may take
@@ -39,6 +40,9 @@ function recent.take(o, level)
       error(("start: option '%s' needs option 'keep_last'%s"):format(
         o.on_slow and "on_slow" or "slow_frames", o.on_slow and "" or
         ' in mode "sample"'), level + 1)
+    elseif o.live_file then
+      error("start: option 'live_file' needs option 'keep_last'; without " ..
+        "it, 'file' is written while the program runs", level + 1)
     end
     return nil
   end
@@ -52,11 +56,11 @@ function recent.take(o, level)
     error(("start: with option 'keep_last', 'file' needs %%t or %%n in its " ..
       "name, got %q"):format(o.file), level + 1)
   end
-  local kept = { seconds = o.keep_last, file = o.file and
+  local kept = { last = o.keep_last, file = o.file and
     filename.absolute(o.file, core.cwd()), budgets = o.on_slow or {},
     every = o.dump_every, frame = frames and
     o.slow_frames.budget_ms / 1000 or nil }
-  o.file = nil
+  o.file = o.live_file
   return kept
 end
 
@@ -200,7 +204,7 @@ end
 function recent.check(kept, path, reason, level)
   if not kept then
     error('dump_recent: nothing was recorded with option \'keep_last\'; ' ..
-      "call start { keep_last = SECONDS } first", level + 1)
+      "call start { keep_last = 10 } first", level + 1)
   elseif path == nil and not kept.file then
     error("dump_recent: name a file, or give start the option 'file'",
       level + 1)
@@ -220,7 +224,8 @@ end
 ---@return cprof.Profile?
 ---@return string? why
 function recent.cut(kept, p, reason)
-  local from = p.meta.wall_ns - (kept.seconds * second // 1 | 0)
+  local from = type(kept.last) == "number" and
+    p.meta.wall_ns - (kept.last * second // 1 | 0) or 0
   local q, why = range.last(p, math.max(from, (range.bounds(p)), 0))
   if not q then return nil, why end
   q.meta.reason = reason

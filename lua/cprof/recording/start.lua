@@ -68,9 +68,10 @@ local start = {}
 ---    %t: the time, %n: a running number
 ---@field every? number         seconds after which another file is begun
 ---@field keep? integer         number of these files to keep, the newest
----@field keep_last? number    seconds until a `dump_recent` that it writes into
----    a file; `file` is the pattern of such files. Modes "call", "trace" and
----    "sample"
+---@field keep_last? number|string  seconds until a `dump_recent` that it writes
+---    into a file, or a size, such as "16MB": the memory for what it writes;
+---    `file` is the pattern of such files. Modes "call", "trace" and "sample"
+---@field live_file? string    with `keep_last`: to record into, not into memory
 ---@field on_slow? table<string, number>  with `keep_last`: seconds that zones
 ---    of a name may take or, except in mode "sample", functions; if one takes
 ---    longer, the last seconds are written
@@ -102,8 +103,9 @@ start.options = {
   file = { type = "path" },
   every = { type = "number", min = 0.01, max = 100000000 },
   keep = { type = "integer", min = 1, max = 1000000 },
-  keep_last = { type = "number", min = 0.01, max = 100000,
-                modes = { "call", "trace", "sample" } },
+  keep_last = { type = "kept", min = 0.01, max = 100000, least = "128KB",
+                most = "256MB", modes = { "call", "trace", "sample" } },
+  live_file = { type = "path" },
   on_slow = { type = "budgets", modes = { "call", "trace", "sample" } },
   dump_every = { type = "number", min = 0, max = 100000000, default = 60 },
   compensate = { type = "boolean", default = true },
@@ -168,6 +170,10 @@ end
 ---@param filter cprof.Choice
 ---@return table<string, any>
 function start.way(o, filter)
+  local seconds, bytes = o.keep_last, nil
+  if type(seconds) == "string" then
+    seconds, bytes = 1e9, options.bytes(seconds)
+  end
   return {
     trace = o.mode == "trace",
     lines = o.mode == "line",
@@ -180,7 +186,8 @@ function start.way(o, filter)
     callsites = o.callsites,
     distribution = o.distribution,
     tasks = o.tasks,
-    keep_last = o.keep_last,
+    keep_last = seconds,
+    keep_bytes = bytes,
     fold_at = fold_at[o.recursion],
     compensate = o.compensate,
   }
@@ -323,7 +330,8 @@ end
 
 -- Is there something that only a flight recorder has?
 local function needs_recent(o)
-  return o.keep_last or o.on_slow or o.mode == "sample" and o.slow_frames
+  return o.keep_last or o.live_file or o.on_slow or
+    o.mode == "sample" and o.slow_frames
 end
 
 ---Prepares a start. An error about the options names the place from which

@@ -1,13 +1,13 @@
--- Writes the call trace of mode "trace": as lines of text, or as trace events,
--- which Perfetto and others read.
+-- Writes the call trace of mode "trace": as lines of text, as trace events, or
+-- as Perfetto's packets.
 
 local core = require "cprof.core"
 local limited = require "cprof.system.limited"
 
 local trace = {}
 
--- Nothing here calls a method, or uses %s, which calls __tostring: this runs
--- within the hook, and the program may have changed these.
+-- Nothing here calls a method of a string, or uses %s, which calls __tostring:
+-- this runs within the hook, and the program may have changed these.
 local format, gsub, rep = string.format, string.gsub, string.rep
 
 ---@class cprof.TraceWriter
@@ -65,6 +65,30 @@ local function events(write, pid)
   return { tell = tell, close = close }
 end
 
+-- A writer of Perfetto's packets. Each coroutine is a track.
+local function packets(write, pid)
+  local w = require "cprof.encoding.packets".new(write, pid, "cprof")
+  local known = {}
+  local function tell(event, _, title, since, _, coroutine)
+    if not known[coroutine] then
+      known[coroutine] = true
+      w:track(coroutine, format("coroutine %d", coroutine), coroutine)
+    end
+    if event == "enter" then
+      w:enter(coroutine, since, w:head("call", title))
+    else
+      w:leave(coroutine, since)
+    end
+  end
+  return { tell = tell, close = function() end }
+end
+
+-- by the end of the file's name
+local function writer_for(path)
+  return path:find "%.json$" and events or path:find "%.pftrace$" and
+    packets or text
+end
+
 -- A function that writes to a file, no more than `most` bytes (nil: any
 -- number), and raises an error if it fails.
 local function writer_to(file, most)
@@ -76,8 +100,8 @@ local function writer_to(file, most)
   end
 end
 
----A writer to a file, with trace events if its name ends in ".json"; or to
----standard error.
+---A writer to a file, with trace events if its name ends in ".json", or packets
+---if it ends in ".pftrace"; or to standard error.
 ---@param path string?  nil: standard error
 ---@param pid integer  of this process, for trace events
 ---@return cprof.TraceWriter? writer
@@ -92,7 +116,7 @@ function trace.open(path, pid)
   end
   file:setvbuf "no"  -- a buffered write may hide that it fails
   local write = writer_to(file, not core.special(path) and core.filelimit())
-  local ok, writer = pcall(path:find "%.json$" and events or text, write, pid)
+  local ok, writer = pcall(writer_for(path), write, pid)
   if not ok then
     file:close()
     return nil, ("'%s': %s"):format(path, writer)

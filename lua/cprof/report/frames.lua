@@ -150,13 +150,13 @@ end
 local some <const> = 3
 
 -- Frames that took longer than the 90th percentile or were over budget; if
--- there are none, the slowest ones.
-local function slowest(frames)
+-- there are none, the slowest ones. `lists`: of these; nil: of all.
+local function slowest(frames, lists)
   local list, others, seen = {}, {}, {}
   local usual = frames:percentiles().p90
   local budget = frames.budget_ns
   local function add(frame, slow)
-    if seen[frame.number] then return end
+    if seen[frame.number] or lists and not lists(frame) then return end
     slow = slow or time(frame) > usual or budget > 0 and time(frame) > budget
     local to = slow and list or others
     to[#to + 1], seen[frame.number] = frame, true
@@ -183,6 +183,7 @@ end
 ---@field page cprof.Page
 ---@field profile cprof.Profile
 ---@field options { filter?: any, limit?: integer }
+---@field lists? fun(frame: cprof.Frame): boolean  nil: all
 
 ---@param view cprof.FramesView
 ---@param frames cprof.Frames
@@ -193,7 +194,7 @@ local function one(view, frames, limit)
   for _, worst in ipairs(frames.worst) do
     touched[worst.number] = #worst.nodes > 0 and worst.nodes or nil
   end
-  local list = slowest(frames)
+  local list = slowest(frames, view.lists)
   local function passes(row)
     return row.func.id ~= view.profile.overhead and
       select.passes(row, view.options.filter)
@@ -213,8 +214,12 @@ local function one(view, frames, limit)
   end
   for _, line in ipairs(summary(frames)) do page:line(line) end
   page:gap()
+  if view.lists and #cells == 0 then
+    page:line "no frame that was kept ran in this time"
+    return
+  end
   page:table(columns, cells)
-  if frames.recorded > #cells then
+  if not view.lists and frames.recorded > #cells then
     page:rest(("… %s"):format(format.plural(frames.recorded - #cells,
       "faster frame")))
   end

@@ -11,6 +11,8 @@ local options = {}
 ---@field min? number
 ---@field max? number
 ---@field above? number        a number must be greater than this
+---@field least? string        the smallest size
+---@field most? string         the largest one
 ---@field default? any
 ---@field shapes? boolean  whether figures depend on it; profiles then record it
 ---@field modes? string[]      of `start`: the modes in which it can be given
@@ -108,6 +110,28 @@ function checks.number(value, spec)
   if type(value) ~= "number" or value ~= value or outside(value, spec) then
     return range("a number", spec)
   end
+end
+
+local sizes <const> = { KB = 1 << 10, MB = 1 << 20, GB = 1 << 30 }
+
+---The bytes that a size stands for, such as "16MB"; nil: it is no size.
+---@param text string
+---@return integer?
+function options.bytes(text)
+  local n, unit = text:match "^(%d*%.?%d+) ?([KMG]B)$"
+  return n and tonumber(n) * sizes[unit] // 1 | 0
+end
+
+-- seconds as a number, or a size
+function checks.kept(value, spec)
+  local bytes = type(value) == "string" and options.bytes(value)
+  if bytes and bytes >= options.bytes(spec.least) and
+     bytes <= options.bytes(spec.most) or
+     type(value) == "number" and not checks.number(value, spec) then
+    return nil
+  end
+  return ('%s of seconds, or a size from "%s" to "%s"'):format(
+    range("a number", spec), spec.least, spec.most)
 end
 
 function checks.patterns(value)
@@ -214,7 +238,7 @@ function checks.pattern(value)
   return not pattern and ("%s (%s)"):format(must, why) or nil, pattern
 end
 
-local numbers = { integer = true, number = true }
+local numbers = { integer = true, number = true, kept = true }
 
 ---The value of a word on a command line; nil and what it must be: it is not
 ---valid.
