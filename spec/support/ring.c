@@ -28,7 +28,7 @@ int main (int argc, char **argv) {
   Recording r = ZEROS;
   Axis a;
   axis_init(&a, &m, NULL, NULL);
-  axis_pace(&a, RING_STEP, 1, 0);
+  axis_pace(&a, RING_STEP, 1, 0, 0);
   x.ns = RING_STEP;
   x.samples = 1;
   x.place = axis_place(&a, 7, 0);
