@@ -759,9 +759,7 @@ describe("the slowest calls", function()
       assert.same(list, helper.find(assert(profiler.load(from)),
         outer).slowest)
     end
-    local _, why, status = command.cprof("merge", path, other, "-o",
-      dir:file "sum.cprof")
-    assert.equal(0, status, why)
+    command.must("merge", path, other, "-o", dir:file "sum.cprof")
     local sums = helper.find(assert(profiler.load(dir:file "sum.cprof")),
       outer).slowest
     for i, ns in ipairs { 3001 * us, 3001 * us, 2010 * us } do
@@ -777,8 +775,7 @@ describe("the slowest calls", function()
     local dir <close> = command.folder()
     local file = dir:file "x.cprof"
     assert(record(work):save(file))
-    local out, _, status = command.cprof("slow", file)
-    assert.equal(0, status)
+    local out = command.must("slow", file)
     -- `spend` took the time of all; `outer` and `inner` called it
     assert.is_truthy(out:find("\n3.00ms +3.00ms +10.2µs +%S+ +" ..
       "driven.pass "), out)
@@ -871,8 +868,7 @@ describe("durations of calls in a diff", function()
     tail = 900
     local p = record(work)
     assert(p:save(two))
-    local out, why, status = command.cprof("diff", one, two)
-    assert.equal(0, status, why)
+    local out = command.must("diff", one, two)
     local shown = out:match "\ndurations of calls\n(.*)$"
     assert.is_truthy(shown, out)
     assert.is_truthy(shown:find("\n *10.0µs +10.2µs +10.0µs +900µs +10.0µs +" ..
@@ -956,9 +952,7 @@ describe("durations of calls in a budget", function()
     assert(record(work):save(one))
     local file = dir:file("budget.json", '{ "version": 1, "functions": ' ..
       '{ "uneven": { "calls": 1, "p99": 1.5, "max": 2 } } }')
-    local _, why, status = command.cprof("check", "--update", "--budget", file,
-      one)
-    assert.equal(0, status, why)
+    command.must("check", "--update", "--budget", file, one)
     assert.is_truthy(command.read(file):find(
       '"uneven": { "calls": 100, "p99": 1.5, "max": 2 }', 1, true))
   end)

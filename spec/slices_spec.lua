@@ -294,8 +294,7 @@ describe("a range of an exact recording", function()
     } do
       local name = words[1]
       table.move({ "--from=1s", "--to=1.2s", path }, 1, 3, #words + 1, words)
-      local out, err, status = command.cprof(table.unpack(words))
-      assert.equal(0, status, err)
+      local out = command.must(table.unpack(words))
       if name == "export" then out = command.read(dir:file "out") end
       if name == "annotate" then
         assert.is_truthy(out:find "\n +0 +200ms +100%.0 +2\n", out)

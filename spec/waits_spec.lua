@@ -255,8 +255,7 @@ describe("a program that mostly waits", function()
         waited = waited + 1
       end]])
     local path = dir:file "x.cprof"
-    local _, err, status = command.cprof("run", "-o", path, script)
-    assert.equal(0, status, err)
+    local _, err = command.must("run", "-o", path, script)
     local p = assert(profiler.load(path))
     if not p.meta.waiting_ns or p.meta.preempted_unknown then return end
     local note = "\nnote: most of the time was waiting: --measure=cpu sorts " ..
