@@ -1,5 +1,6 @@
 /*
-** Trees that are made of others, for the Lua part: see profile/rebuild.h
+** Trees that are made of others, and of ranges of time, for the Lua part: see
+** profile/rebuild.h and profile/ranging.h
 */
 
 #include <math.h>
