@@ -693,9 +693,8 @@ describe("durations of calls in reports", function()
   end)
 
   it("are in exports as JSON", function()
-    local out = {}
-    record(work):export("json", function(s) out[#out + 1] = s end)
-    local read = require "dkjson".decode(table.concat(out))
+    local out = helper.exported(record(work), "json")
+    local read = require "dkjson".decode(out)
     for _, f in ipairs(read.functions) do
       if f.name == "uneven" then
         assert.equal(10, f.timed_calls)
@@ -960,10 +959,8 @@ end)
 
 describe("durations of calls as CSV", function()
   it("are empty where no call has ended", function()
-    local out = {}
     local function spending() spend(30) end
-    record(spending):export("csv", function(s) out[#out + 1] = s end)
-    local text = table.concat(out)
+    local text = helper.exported(record(spending), "csv")
     assert.is_truthy(text:find("total_wait_ns,timed_calls,max_ns,p50_ns," ..
       "p90_ns,p99_ns\r\n", 1, true))
     assert.is_truthy(text:find ',"spend",[^\r]*,1,30000,30000,30000,30000\r')

@@ -34,11 +34,7 @@ local function long() work() for i = 1, 3000 do
   profiler.leave "z"
 end end
 
-local function text(p, format)
-  local out = {}
-  assert(p:export(format, function(s) out[#out + 1] = s end))
-  return table.concat(out)
-end
+local function text(p, format) return (helper.exported(p, format)) end
 
 local function listing(dir)
   return (command.shell("ls -A " .. command.quote(dir.path)))

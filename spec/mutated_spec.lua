@@ -253,9 +253,7 @@ end)
 describe("a profile that is not sound", function()
   it("leaves the columns of other profiles as they are", function()
     local function columns(p)
-      local out = {}
-      p:export("csv", function(s) out[#out + 1] = s end)
-      return table.concat(out):match "^[^\r]*"
+      return helper.exported(p, "csv"):match "^[^\r]*"
     end
     local p = helper.record(function() end)
     local before = columns(p)

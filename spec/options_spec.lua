@@ -147,12 +147,10 @@ describe("the options of start", function()
     assert.same(expected, profiler.load(path).meta.options)
     os.remove(path)
     -- in any export, too
-    local json = {}
-    assert(helper.record(other, { exclude = { "\xff\xe9" } })
-      :export("json", function(text) json[#json + 1] = text end))
+    local json = helper.exported(helper.record(other,
+      { exclude = { "\xff\xe9" } }), "json")
     local decode = require "cprof.encoding.json".decode
-    assert.same({ exclude = '"\\255\\233"' },
-      decode(table.concat(json)).meta.options)
+    assert.same({ exclude = '"\\255\\233"' }, decode(json).meta.options)
     -- options with their default values are not listed
     p = helper.record(other, { callsites = false, mode = "line" })
     assert.is_nil(p.meta.options)

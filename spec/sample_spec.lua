@@ -1050,11 +1050,7 @@ end
     end)
 
   it("is exported with samples in the place of calls", function()
-    local function exported(format)
-      local out = {}
-      assert(p:export(format, function(s) out[#out + 1] = s end))
-      return table.concat(out)
-    end
+    local function exported(format) return helper.exported(p, format) end
     assert.truthy(exported "json":find('"samples":' .. p.samples, 1, true))
     assert.truthy(exported "callgrind":find("events: Time_ns Samples\n", 1,
       true))

@@ -100,6 +100,16 @@ function helper.dedent(s)
   return (("\n" .. s):gsub("\n" .. indent, "\n"):sub(2))
 end
 
+---The text of a profile in a format, and notes on what differs from the
+---recording.
+function helper.exported(p, format, options)
+  local out = {}
+  local ok, notes = p:export(format, function(s) out[#out + 1] = s end,
+    options)
+  assert(ok, notes)
+  return table.concat(out), notes
+end
+
 ---The tree that recording `f` gives, and the profile.
 function helper.shape(f, options)
   local p = helper.record(f, options)
