@@ -701,10 +701,9 @@ describe("the heap over time", function()
     assert.is_true(ns <= p.meta.wall_ns)
     for _ = 1, 2 do
       assert.is_truthy(p:report():find("\nheap: [^\n]+ up to [%d.]+ MB"))
-      local out = {}
-      p:export("json", function(s) out[#out + 1] = s end)
-      assert.is_truthy(table.concat(out):find(('"heap":[[%d,%d]'):format(
-        p.heap[1].ns, p.heap[1].bytes), 1, true))
+      local out = helper.exported(p, "json")
+      assert.is_truthy(out:find(('"heap":[[%d,%d]'):format(p.heap[1].ns,
+        p.heap[1].bytes), 1, true))
       local points = p.heap
       p = assert(profiler.load(path))
       assert.same(points, p.heap)

@@ -2,8 +2,9 @@ local _ENV = require("helper").env(_ENV)
 
 local helper = require "helper"
 
+local command = require "command"
 local compile = require "compile"
-local must, shell, write = compile.must, compile.shell, compile.write
+local must, shell, write = compile.must, compile.shell, command.write
 local compilers, sanitize = compile.compilers, compile.sanitize
 
 local folder

@@ -8,13 +8,9 @@ local command = require "command"
 local helper = require "helper"
 local format = require "cprof.text.format"
 
--- a program in two files, and its profile
-local function write(path, s)
-  local file = assert(io.open(path, "wb"))
-  file:write(s)
-  file:close()
-end
+local write <const> = command.write
 
+-- a program in two files, and its profile
 local dir = os.tmpname()
 os.remove(dir)
 os.execute("mkdir " .. dir)

@@ -48,7 +48,6 @@ describe("durations of calls by the processor's clock", function()
       { compensate = false, recursion = "fold" } } do
       options.distribution = true
       local p = helper.record(work, options)
-      helper.check(p)
       for _, f in ipairs { leaf, middle, body, fails } do
         local row = helper.find(p, f)
         local calls, least, most = sums(row)

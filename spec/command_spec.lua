@@ -27,8 +27,7 @@ end
 
 describe("the cprof command", function()
   it("prints help without arguments, and for --help", function()
-    local out, err, status = command.cprof()
-    assert.equal(0, status)
+    local out, err = command.must()
     assert.equal("", err)
     assert.equal(out, (command.cprof "--help"))
     for _, name in ipairs(names) do
@@ -40,8 +39,7 @@ describe("the cprof command", function()
 
   it("has help with an example for each command, which is valid", function()
     for _, name in ipairs(names) do
-      local out, err, status = command.cprof(name, "--help")
-      assert.equal(0, status)
+      local out, err = command.must(name, "--help")
       assert.equal("", err)
       local example = out:match "\nExample:\n   (cprof [^\n]*)\n$"
       assert.is_truthy(example, name .. " has an example")
@@ -392,9 +390,7 @@ describe("the cprof command", function()
 
   it("prints what recording costs", function()
     for _, options in ipairs { {}, { "--lines", "--clock=cpu" } } do
-      local out, err, status = command.cprof("calibrate",
-        table.unpack(options))
-      assert.equal(0, status, err)
+      local out = command.must("calibrate", table.unpack(options))
       local count, header, rows = 0, out:match "^([^\n]*)\n(.*)$"
       assert.equal("      ns  per", header)
       for line in rows:gmatch "[^\n]+" do

@@ -22,8 +22,6 @@ describe("coroutines", function()
       local co = coroutine.wrap(body)
       co() leaf() co() leaf() co()
     end
-    local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       coroutine.wrap 1
       coroutine.wrap function 3
@@ -31,7 +29,7 @@ describe("coroutines", function()
           step 2
             coroutine.yield 2
             leaf 2
-      leaf 2]], tree)
+      leaf 2]], (helper.shape(work)))
   end)
 
   it("stand again under another resumer", function()
@@ -43,8 +41,6 @@ describe("coroutines", function()
       co = coroutine.create(body)
       one() two() one() two()
     end
-    local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       coroutine.create 1
       one 2
@@ -56,7 +52,7 @@ describe("coroutines", function()
         coroutine.resume 2
           body 0
             coroutine.yield 2
-            leaf 2]], tree)
+            leaf 2]], (helper.shape(work)))
   end)
 
   it("are charged for no time while they wait", function()
@@ -86,8 +82,6 @@ describe("coroutines", function()
       coroutine.resume(created)
       wrapped()
     end
-    local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       coroutine.resume 1
         body 0
@@ -100,7 +94,7 @@ describe("coroutines", function()
           inner 0
             coroutine.yield 0
             leaf 1
-          spin 1]], tree)
+          spin 1]], (helper.shape(work)))
   end)
 
   it("may resume each other in a chain", function()
@@ -113,8 +107,6 @@ describe("coroutines", function()
       local co = coroutine.wrap(second)
       co() leaf() co()
     end
-    local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       coroutine.wrap 1
       coroutine.wrap function 2
@@ -125,7 +117,7 @@ describe("coroutines", function()
               leaf 2
               coroutine.yield 1
           coroutine.yield 1
-      leaf 1]], tree)
+      leaf 1]], (helper.shape(work)))
   end)
 
   it("may yield across pcall", function()
@@ -135,8 +127,6 @@ describe("coroutines", function()
       local co = coroutine.wrap(body)
       co() leaf() co()
     end
-    local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       coroutine.wrap 1
       coroutine.wrap function 2
@@ -146,7 +136,7 @@ describe("coroutines", function()
               coroutine.yield 1
               error 1
           leaf 1
-      leaf 1]], tree)
+      leaf 1]], (helper.shape(work)))
   end)
 
   it("may be closed", function()
@@ -161,7 +151,6 @@ describe("coroutines", function()
       spin()
     end
     local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(1, helper.find(p, leaf).calls)
     assert.is_truthy(tree:find "\nspin 1$")
   end)
@@ -172,14 +161,12 @@ describe("coroutines", function()
       local co = coroutine.create(body)
       for _ = 1, 3 do coroutine.resume(co) leaf() end
     end
-    local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       coroutine.create 1
       coroutine.resume 3
         body 1
           error 1
-      leaf 3]], tree)
+      leaf 3]], (helper.shape(work)))
   end)
 
   it("leave no memory behind when short-lived", function()
@@ -193,7 +180,6 @@ describe("coroutines", function()
       end
     end
     local p = helper.record(work)
-    helper.check(p)
     assert.equal(n, helper.find(p, body).calls)
     assert.equal(n, helper.find(p, leaf).calls)
     assert.equal(helper.dedent(([[
@@ -218,7 +204,6 @@ describe("coroutines", function()
       end
     end
     local p = helper.record(work)
-    helper.check(p)
     local under = {}
     for line in helper.tree(p, work):gmatch "[^\n]+" do
       under[#under + 1] = line:gsub(" %d+$", "")
@@ -254,7 +239,6 @@ describe("coroutines", function()
         for _ = 1, 5 do coroutine.resume(coroutine.create(outer)) end
       end
       local p = helper.record(work)
-      helper.check(p)
       local calls = 5 * n
       assert.equal(helper.dedent(([[
         coroutine.wrap 20
@@ -295,8 +279,6 @@ describe("coroutines", function()
       host.resume(co)
       leaf()
     end
-    local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       coroutine.create 1
       spec_host.resume 2
@@ -304,7 +286,7 @@ describe("coroutines", function()
           leaf 1
           coroutine.yield 1
           spin 1
-      leaf 1]], tree)
+      leaf 1]], (helper.shape(work)))
   end)
 
   it("may be scheduled by a host in C, none under another", function()
@@ -313,8 +295,6 @@ describe("coroutines", function()
     local function work()
       host.schedule({ coroutine.create(a), coroutine.create(b) }, 3)
     end
-    local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       coroutine.create 2
       spec_host.schedule 1
@@ -323,7 +303,7 @@ describe("coroutines", function()
           coroutine.yield 1
         b 1
           spin 2
-          coroutine.yield 1]], tree)
+          coroutine.yield 1]], (helper.shape(work)))
   end)
 
   it("keep all their frames over many switches", function()
@@ -338,7 +318,6 @@ describe("coroutines", function()
       for i = 20, 1, -1 do all[i]() end
     end
     local p = helper.record(work)
-    helper.check(p)
     assert.equal(20, helper.find(p, leaf).calls)
     assert.equal(21, helper.find(p, down).max_depth)
     assert.equal(20 + 20 * 21 // 2, helper.find(p, down).calls)

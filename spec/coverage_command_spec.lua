@@ -31,9 +31,7 @@ describe("cprof run --coverage", function()
   teardown(function() os.execute(("rm -r '%s'"):format(dir.path)) end)
 
   it("ends with what ran, and leaves the program's output alone", function()
-    local out, err, status = command.cprof("run", "--coverage", "-o", file,
-      path)
-    assert.equal(0, status, err)
+    local out, err = command.must("run", "--coverage", "-o", file, path)
     assert.equal("1\t0\n", out)
     assert.truthy(err:find(
       "4 of 6 +66%.6 +4 of 6 +66%.6 +2 of 3 +66%.6 +%S*a%.lua +4, 9"), err)
@@ -42,9 +40,7 @@ describe("cprof run --coverage", function()
 
   it("counts files that match alone", function()
     local other = dir:file "b.cprof"
-    local _, err, status = command.cprof("run", "--coverage=nothing", "-o",
-      other, path)
-    assert.equal(0, status, err)
+    local _, err = command.must("run", "--coverage=nothing", "-o", other, path)
     assert.truthy(err:find("note: none of the selected sources ran",
       1, true), err)
     assert.truthy(err:find("'nothing'; there are: ", 1, true), err)
@@ -52,8 +48,7 @@ describe("cprof run --coverage", function()
   end)
 
   it("goes with cprof coverage, which tells what did not run", function()
-    local out, err, status = command.cprof("coverage", "--missing", file)
-    assert.equal(0, status, err)
+    local out = command.must("coverage", "--missing", file)
     for _, line in ipairs { "lines 4, 9 never ran",
       "line 3: 'elseif' was never true",
       "line 8: function unused was never called",
@@ -164,15 +159,12 @@ end
   end)
 
   it("is compared with another run by instructions", function()
-    local out, err, status = command.cprof("diff", file, file)
-    assert.equal(0, status, err)
+    local out = command.must("diff", file, file)
     assert.truthy(out:find("instructions", 1, true), out)
   end)
 
   it("shows the parts of lines", function()
-    local out, err, status = command.cprof("annotate", "--expressions", file,
-      path)
-    assert.equal(0, status, err)
+    local out = command.must("annotate", "--expressions", file, path)
     assert.truthy(out:find('print%(sign%(3%), sign%(0%) or "none"%)\n' ..
       " +1 +%^%^%^%^%^%^ never"), out)
     assert.truthy(out:find("\nbelow a line: how often its parts ran\n", 1,

@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
 local compile = require "compile"
 local helper = require "helper"
 local releases = require "releases"
@@ -106,7 +107,7 @@ describe("a recursion of 100,000 levels", function()
     { "line", "full" } } do
     deep(("is walked once, mode %s, recursion %s"):format(
       table.unpack(way)), function()
-      compile.write(folder.dir .. "/deep.lua", program:format(way[1], way[2],
+      command.write(folder.dir .. "/deep.lua", program:format(way[1], way[2],
         depth))
       for internals = 0, 1 do
         local output, ok = compile.shell(

@@ -59,9 +59,7 @@ describe("the help of each command", function()
     local script = dir:file("x.lua", table.concat(code, "\n") .. "\n")
     local path, other = dir:file "x.cprof", dir:file "y.cprof"
     for _, file in ipairs { path, other } do
-      local _, err, status = command.cprof("run", "--quiet", "--lines", "-o",
-        file, script)
-      assert.equal(0, status, err)
+      command.must("run", "--quiet", "--lines", "-o", file, script)
     end
     -- commands, and what is no number or word for an option of them
     for words, but in pairs {

@@ -693,9 +693,8 @@ describe("durations of calls in reports", function()
   end)
 
   it("are in exports as JSON", function()
-    local out = {}
-    record(work):export("json", function(s) out[#out + 1] = s end)
-    local read = require "dkjson".decode(table.concat(out))
+    local out = helper.exported(record(work), "json")
+    local read = require "dkjson".decode(out)
     for _, f in ipairs(read.functions) do
       if f.name == "uneven" then
         assert.equal(10, f.timed_calls)
@@ -759,9 +758,7 @@ describe("the slowest calls", function()
       assert.same(list, helper.find(assert(profiler.load(from)),
         outer).slowest)
     end
-    local _, why, status = command.cprof("merge", path, other, "-o",
-      dir:file "sum.cprof")
-    assert.equal(0, status, why)
+    command.must("merge", path, other, "-o", dir:file "sum.cprof")
     local sums = helper.find(assert(profiler.load(dir:file "sum.cprof")),
       outer).slowest
     for i, ns in ipairs { 3001 * us, 3001 * us, 2010 * us } do
@@ -777,8 +774,7 @@ describe("the slowest calls", function()
     local dir <close> = command.folder()
     local file = dir:file "x.cprof"
     assert(record(work):save(file))
-    local out, _, status = command.cprof("slow", file)
-    assert.equal(0, status)
+    local out = command.must("slow", file)
     -- `spend` took the time of all; `outer` and `inner` called it
     assert.is_truthy(out:find("\n3.00ms +3.00ms +10.2µs +%S+ +" ..
       "driven.pass "), out)
@@ -871,8 +867,7 @@ describe("durations of calls in a diff", function()
     tail = 900
     local p = record(work)
     assert(p:save(two))
-    local out, why, status = command.cprof("diff", one, two)
-    assert.equal(0, status, why)
+    local out = command.must("diff", one, two)
     local shown = out:match "\ndurations of calls\n(.*)$"
     assert.is_truthy(shown, out)
     assert.is_truthy(shown:find("\n *10.0µs +10.2µs +10.0µs +900µs +10.0µs +" ..
@@ -956,9 +951,7 @@ describe("durations of calls in a budget", function()
     assert(record(work):save(one))
     local file = dir:file("budget.json", '{ "version": 1, "functions": ' ..
       '{ "uneven": { "calls": 1, "p99": 1.5, "max": 2 } } }')
-    local _, why, status = command.cprof("check", "--update", "--budget", file,
-      one)
-    assert.equal(0, status, why)
+    command.must("check", "--update", "--budget", file, one)
     assert.is_truthy(command.read(file):find(
       '"uneven": { "calls": 100, "p99": 1.5, "max": 2 }', 1, true))
   end)
@@ -966,10 +959,8 @@ end)
 
 describe("durations of calls as CSV", function()
   it("are empty where no call has ended", function()
-    local out = {}
     local function spending() spend(30) end
-    record(spending):export("csv", function(s) out[#out + 1] = s end)
-    local text = table.concat(out)
+    local text = helper.exported(record(spending), "csv")
     assert.is_truthy(text:find("total_wait_ns,timed_calls,max_ns,p50_ns," ..
       "p90_ns,p99_ns\r\n", 1, true))
     assert.is_truthy(text:find ',"spend",[^\r]*,1,30000,30000,30000,30000\r')

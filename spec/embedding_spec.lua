@@ -12,14 +12,14 @@ describe("the guide for embedders", function()
   teardown(function() folder:remove() end)
 
   it("has commands that build and run its program", function()
-    compile.write(dir .. "/host.c", compile.guide()[1])
+    command.write(dir .. "/host.c", compile.guide()[1])
     compile.must("cp %s/host.c %s/host.cc", dir, dir)
-    compile.write(dir .. "/script.lua", [[
+    command.write(dir .. "/script.lua", [[
       local function fib(n) if n < 2 then return n end
         return fib(n - 1) + fib(n - 2) end
       print(fib(10))]])
     local build, run = compile.guide "sh"[1]:match "^([^\n]+)\n([^\n]+)\n$"
-    local cpp = compile.read "src/host/README.md":match "`(g%+%+ [^`]+)`"
+    local cpp = command.read "src/host/README.md":match "`(g%+%+ [^`]+)`"
     for _, line in ipairs { build, cpp } do
       os.remove(dir .. "/host")
       assert.equal("", compile.must("cd %s && %s", dir,
@@ -37,11 +37,11 @@ describe("the guide for embedders", function()
     local blocks = compile.guide()
     table.remove(blocks, 1)
     assert.equal(4, #blocks)
-    local source = compile.read "spec/support/guide_host.c"
+    local source = command.read "spec/support/guide_host.c"
       :gsub("\nGUIDE\n", function()
         return "\n" .. table.concat(blocks, "\n") .. "\n"
       end)
-    compile.write(dir .. "/game.c", source)
+    command.write(dir .. "/game.c", source)
     folder:cprof("c", "cprof")
     for how, compiler in pairs(compile.compilers) do
       folder:compile(compiler, dir .. "/game.c", "game_" .. how)
@@ -70,8 +70,8 @@ describe("the guide for embedders", function()
   end)
 
   it("names only what there is", function()
-    local guide, header = compile.read "src/host/README.md",
-      compile.read "src/cprof.h" .. compile.read "src/base/whole.h"
+    local guide, header = command.read "src/host/README.md",
+      command.read "src/cprof.h" .. command.read "src/base/whole.h"
     local count = 0
     for _, pattern in ipairs { "%f[%w_]cprof_[%w_]+", "%f[%w_]CPROF_[%w_]+",
       "%f[%w_]luaopen_[%w_]+" } do
@@ -87,7 +87,7 @@ describe("the guide for embedders", function()
   end)
 
   it("exports without other files what needs no other library", function()
-    compile.write(dir .. "/export.c", [[
+    command.write(dir .. "/export.c", [[
       #include <stdio.h>
       #include "cprof.h"
       #include <lauxlib.h>

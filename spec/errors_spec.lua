@@ -35,8 +35,7 @@ describe("errors", function()
       xpcall(worse, errs)
       good()
     end
-    local tree, p = helper.shape(work)
-    helper.check(p)
+    local tree = helper.shape(work)
     assert.equal(helper.dedent [[
       xpcall 2
         worse 2
@@ -52,7 +51,6 @@ describe("errors", function()
     local trees = {}
     for i, n in ipairs { 10, helper.many(100000) } do
       local p = helper.record(function() work(n) end)
-      helper.check(p)
       assert.equal(2 + 1, helper.find(p, work).calls * 3)
       assert.equal(n, helper.find(p, bad).calls)
       assert.equal(n, helper.find(p, good).calls)
@@ -76,7 +74,6 @@ describe("errors", function()
       host.collect(helper.many(2000), down)
       good()
     end)
-    helper.check(p)
     assert.equal(helper.many(2000), helper.find(p, down).calls)
     assert.equal(31, helper.find(p, deep).max_depth)
   end)
@@ -96,8 +93,6 @@ describe("errors", function()
       pcall(index) pcall(add) pcall(newindex) pcall(len)
       good()
     end
-    local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       pcall 4
         index 1
@@ -117,7 +112,7 @@ describe("errors", function()
           __len 1
             bad 1
               error 1
-      good 1]], tree)
+      good 1]], (helper.shape(work)))
   end)
 
   it("can be raised by __close, and close what is open", function()
@@ -131,7 +126,6 @@ describe("errors", function()
     end
     local function work() pcall(leaves) pcall(both) good() end
     local tree, p = helper.shape(work)
-    helper.check(p)
     if releases.closes_twice() then
       -- in these releases, each __close that fails runs again where the error
       -- is caught
@@ -168,8 +162,6 @@ describe("errors", function()
       pcall(coroutine.wrap(body))
       good()
     end
-    local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       coroutine.create 1
       coroutine.resume 1
@@ -184,7 +176,7 @@ describe("errors", function()
           body 1
             worse 1
               bad 1
-                error 1]], tree)
+                error 1]], (helper.shape(work)))
   end)
 
   it("of a stack overflow are caught, and nothing is lost", function()
@@ -195,7 +187,6 @@ describe("errors", function()
       assert(not pcall(endless, 1))
     end
     local p = helper.record(work, { recursion = "full" })
-    helper.check(p)
     local f = helper.find(p, endless)
     assert.equal(2 * f.max_depth, f.calls)
     assert.is_true(f.max_depth > releases.levels * 0.9)
@@ -207,7 +198,6 @@ describe("errors", function()
       nest(n + 1) end)) end
     local function work() assert(not pcall(nest, 1)) good() end
     local p = helper.record(work)
-    helper.check(p)
     assert.equal(1, helper.find(p, good).calls)
   end)
 
@@ -228,7 +218,6 @@ describe("deep recursion", function()
     local function deep(i) if i > 0 then return 1 + deep(i - 1) end return 0 end
     local p = helper.record(function() deep(n - 1) end,
       { recursion = "full" })
-    helper.check(p)
     local f = helper.find(p, deep)
     assert.equal(n, f.calls)
     assert.equal(n, f.max_depth)
@@ -278,7 +267,6 @@ describe("deep recursion", function()
         return 0
       end
       local p = helper.record(function() deep(n) end, { recursion = "fold" })
-      helper.check(p)
       assert.equal(n + 1, helper.find(p, deep).calls)
       assert.equal(n + 1, helper.find(p, deep).max_depth)
       return best
@@ -293,7 +281,6 @@ describe("deep recursion", function()
     function even(n) if n == 0 then return true end return (odd(n - 1)) end
     function odd(n) if n == 0 then return false end return (even(n - 1)) end
     local p = helper.record(function() even(1000) end)
-    helper.check(p)
     local e, o = helper.find(p, even), helper.find(p, odd)
     assert.equal(501, e.max_depth)
     assert.equal(500, o.max_depth)

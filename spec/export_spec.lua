@@ -7,6 +7,8 @@ local command = require "command"
 local helper = require "helper"
 local json = require "dkjson"
 
+local read <const>, write <const> = command.read, command.write
+
 local odd = { "semi;colon", "two words", 'quo"ted', "new\nline", "",
   "bytes\xFF\xC3", " leading", "com,ma", "h\xC3\xA4t", "(1) one", "-> 7" }
 
@@ -32,41 +34,11 @@ local function long() work() for i = 1, 3000 do
   profiler.leave "z"
 end end
 
-local function text(p, format)
-  local out = {}
-  assert(p:export(format, function(s) out[#out + 1] = s end))
-  return table.concat(out)
-end
-
-local function read(path)
-  local file = io.open(path, "rb")
-  if not file then return nil end
-  local s = file:read "a"
-  file:close()
-  return s
-end
-
-local function write(path, s)
-  local file = assert(io.open(path, "wb"))
-  file:write(s)
-  file:close()
-end
-
-local function folder()
-  local dir = os.tmpname()
-  os.remove(dir)
-  assert(os.execute(("mkdir '%s'"):format(dir)))
-  return dir
-end
+local function text(p, format) return (helper.exported(p, format)) end
 
 local function listing(dir)
-  local pipe = io.popen(("ls -A '%s'"):format(dir))
-  local s = pipe:read "a"
-  pipe:close()
-  return s
+  return (command.shell("ls -A " .. command.quote(dir.path)))
 end
-
-local function remove(dir) os.execute(("rm -r '%s'"):format(dir)) end
 
 local lined = helper.record(long, { mode = "line" })
 local called = helper.record(work)
@@ -75,13 +47,13 @@ local counted = core.internals() == "direct" and
 
 describe("an export", function()
   it("writes the same to a path, a function and a file", function()
-    local dir = folder()
+    local dir <close> = command.folder()
     for _, format in ipairs(export.formats) do
       local p = lined
       if format.branches then p = counted end
       if p then
         local expected = text(p, format.name)
-        local path = dir .. "/" .. format.name
+        local path = dir:file(format.name)
         assert.is_true(#expected > 100, format.name)
         write(path, "what was there before")
         assert.is_true(p:export(format.name, path))
@@ -97,7 +69,6 @@ describe("an export", function()
       end
     end
     assert.is_nil(listing(dir):find("tmp", 1, true), listing(dir))
-    remove(dir)
   end)
 
   it("is JSON, whatever version of cprof a file says", function()
@@ -137,35 +108,33 @@ describe("an export", function()
   end)
 
   it("as lcov needs mode line", function()
-    local dir = folder()
-    local ok, message = pcall(called.export, called, "lcov", dir .. "/x")
+    local dir <close> = command.folder()
+    local ok, message = pcall(called.export, called, "lcov", dir:file "x")
     assert.is_false(ok)
     assert.is_truthy(message:find('format lcov needs a profile of mode ' ..
       '"line" or "count", this one has mode "call"', 1, true), message)
     assert.equal("", listing(dir))
-    remove(dir)
   end)
 
   it("says why a path cannot be written, and leaves nothing", function()
-    local dir = folder()
-    local path = dir .. "/no/such/file"
+    local dir <close> = command.folder()
+    local path = dir:file "no/such/file"
     local ok, message = called:export("csv", path)
     assert.is_nil(ok)
     assert.equal("cannot write " .. path .. ": No such file or directory",
       message)
-    ok, message = called:export("csv", dir)
+    ok, message = called:export("csv", dir.path)
     assert.is_nil(ok)
-    assert.equal("cannot write " .. dir .. ": Is a directory", message)
+    assert.equal("cannot write " .. dir.path .. ": Is a directory", message)
     ok, message = called:export("csv", "/dev/full")
     assert.is_nil(ok)
     assert.equal("cannot write /dev/full: No space left on device", message)
     assert.equal("", listing(dir))
-    remove(dir)
   end)
 
   it("says where a file may not have its size, and leaves nothing", function()
-    local dir = folder()
-    local script, path = dir .. "/x.lua", dir .. "/out"
+    local dir <close> = command.folder()
+    local script, path = dir:file "x.lua", dir:file "out"
     write(script, [[
       local profiler = require "cprof"
       profiler.start { mode = "line" }
@@ -181,12 +150,11 @@ describe("an export", function()
     assert.equal((("nil\tcannot write %s: File too large\n"):rep(2) ..
       "nil\t%s: File too large\n"):format(path, path, path), out)
     assert.equal("x.lua\n", listing(dir))
-    remove(dir)
   end)
 
   it("keeps what was there when it fails half-way", function()
-    local dir = folder()
-    local path = dir .. "/x.csv"
+    local dir <close> = command.folder()
+    local path = dir:file "x.csv"
     write(path, "old")
     local csv = require "cprof.export.csv"
     local was = csv.write
@@ -200,18 +168,16 @@ describe("an export", function()
     assert.equal("half-way", message)
     assert.equal("old", read(path))
     assert.equal("x.csv\n", listing(dir))
-    remove(dir)
   end)
 
   it("does not replace what is no file", function()
-    local dir = folder()
-    local path = dir .. "/null"
+    local dir <close> = command.folder()
+    local path = dir:file "null"
     assert(os.execute(("ln -s /dev/null '%s'"):format(path)))
     assert.is_true(core.special(path))
     assert.is_true(called:export("csv", path))
     assert.is_true(core.special(path))
     assert.equal("", read(path))
-    remove(dir)
   end)
 
   it("ends when the writer says so", function()

@@ -18,18 +18,7 @@ before_each(function()
   os.remove(other)
 end)
 
-local function read(from)
-  local file = assert(io.open(from, "rb"))
-  local s = file:read "a"
-  file:close()
-  return s
-end
-
-local function write(to, s)
-  local file = assert(io.open(to, "wb"))
-  file:write(s)
-  file:close()
-end
+local read <const>, write <const> = command.read, command.write
 
 local function leaf(n) return n end
 
@@ -76,18 +65,6 @@ local function record(options, f)
   local all = { file = path }
   for key, value in pairs(options or {}) do all[key] = value end
   return helper.record(f or work, all)
-end
-
--- runs Lua code in a shell that first does something else
-local function shell(first, code, ...)
-  local script = os.tmpname()
-  write(script, code)
-  local pipe = io.popen(("%s $SPEC_LUA '%s' '%s' 2>&1"):format(first, script,
-    table.concat({ ... }, "' '")))
-  local output = pipe:read "a"
-  local ok, _, status = pipe:close()
-  os.remove(script)
-  return output, ok, status
 end
 
 describe("a profile", function()
@@ -181,7 +158,7 @@ describe("a profile", function()
   it("is complete when the program ends without stop", function()
     for _, ending in ipairs { "", "os.exit(0, true)", "os.exit(0)",
       "error 'x'", "coroutine.wrap(function() os.exit(0, true) end)()" } do
-      local output = shell("", [[
+      local output = helper.run([[
         require "cprof".start { file = arg[1], mode = "line" }
         local function leaf() end
         for _ = 1, 7 do leaf() end
@@ -223,7 +200,7 @@ describe("a file that is being written", function()
     profiler.start { file = path }
     for round = 1, 5 do
       leaf(round)
-      local output = shell("", [[
+      local output = helper.run([[
         local profiler = require "cprof"
         local p = assert(profiler.load(arg[1]))
         assert(require "helper".check(p))
@@ -240,7 +217,7 @@ describe("a file that is being written", function()
   end)
 
   it("is read at any instant", function()
-    local output = shell("", [[
+    local output = helper.run([[
       local host = require "spec_host"
       local profiler = require "cprof"
       local helper = require "helper"
@@ -274,7 +251,7 @@ describe("a file that is being written", function()
   end)
 
   it("is read while it is reset, as if that were one moment", function()
-    local output = shell("", [[
+    local output = helper.run([[
       local host = require "spec_host"
       local profiler = require "cprof"
       local helper = require "helper"
@@ -312,7 +289,7 @@ describe("a file that is being written", function()
   it("is brought up to now while no event comes", function()
     for _, body in ipairs { "while true do end", "host.sleep(1000)" } do
       local stuck = body:find "host" and "spec_host.sleep" or "stuck"
-      local output = shell("", ([[
+      local output = helper.run(([[
         local host = require "spec_host"
         local profiler = require "cprof"
         local helper = require "helper"
@@ -398,7 +375,7 @@ describe("a file that is being written", function()
   it("is written by no one else, who is told by whom", function()
     profiler.start { file = path }
     leaf(1)
-    local output = shell("", [[
+    local output = helper.run([[
       local profiler = require "cprof"
       local ok, why = pcall(profiler.start, { file = arg[1] })
       print(ok, why, profiler.running())]], path)
@@ -417,7 +394,7 @@ describe("a file that is being written", function()
     profiler.stop()
     assert.equal(2, helper.find(assert(profiler.load(path)), leaf).calls)
     -- a recording that has stopped keeps no other program from the file
-    output = shell("", [[
+    output = helper.run([[
       require "cprof".start { file = arg[1] }
       require "cprof".stop()
       print "mine"]], path)
@@ -445,7 +422,7 @@ describe("a file that is being written", function()
   end)
 
   it("has the names that were known last, when it is killed", function()
-    local output = shell("", [[
+    local output = helper.run([[
       local profiler = require "cprof"
       profiler.start { file = arg[1] }
       package.loaded.later = { f = function() end }
@@ -481,7 +458,7 @@ describe("a file that is being written", function()
   end)
 
   it("is not the child's, after a fork", function()
-    local output = shell("", [[
+    local output = helper.run([[
       local profiler = require "cprof"
       local host = require "spec_host"
       local function leaf() end
@@ -540,7 +517,7 @@ describe("a program lives when its file", function()
   it("is truncated by another program", function()
     for _, size in ipairs { 0, 1, 4096, 70000, 100000 } do
       os.remove(path)
-      local output = shell("", ([[
+      local output = helper.run(([[
         local function harm()
           assert(os.execute("truncate -s %d " .. arg[1]))
         end]]):format(size) .. harmed, path)
@@ -550,7 +527,7 @@ describe("a program lives when its file", function()
   end)
 
   it("is cut short, and then looked at", function()
-    local output = shell("", [[
+    local output = helper.run([[
       local profiler = require "cprof"
       local function leaf() end
       profiler.start { file = arg[1] }
@@ -562,7 +539,7 @@ describe("a program lives when its file", function()
   end)
 
   it("is cut short where nothing was written yet", function()
-    local output = shell("", [[
+    local output = helper.run([[
       local profiler = require "cprof"
       local function leaf() end
       for _, mode in ipairs { "call", "line", "sample" } do
@@ -637,7 +614,7 @@ describe("a program lives when its file", function()
 
   it("finds few addresses", function()
     if os.getenv "CPROF_SANITIZE" then return end -- which needs them all
-    local output = shell("ulimit -v 400000;", [[
+    local output = helper.run_in("ulimit -v 400000;", [[
       local profiler = require "cprof"
       local function leaf() end
       profiler.start { file = arg[1] }
@@ -649,7 +626,7 @@ describe("a program lives when its file", function()
 
   it("finds none: the profile that was there stays", function()
     if os.getenv "CPROF_SANITIZE" then return end
-    local output = shell("", [[
+    local output = helper.run([[
       local profiler = require "cprof"
       profiler.start()
       profiler.stop()
@@ -666,8 +643,8 @@ describe("a program lives when its file", function()
   end)
 
   it("may not become so large", function()
-    local output = shell("ulimit -f 1200;", "local function harm() end " ..
-      harmed, path)
+    local output = helper.run_in("ulimit -f 1200;",
+      "local function harm() end " .. harmed, path)
     assert.equal("alive\nfalse\nthe file has reached the process's size " ..
       "limit\ttrue\nnil\n", output)
     local p = assert(profiler.load(path))
@@ -678,7 +655,7 @@ describe("a program lives when its file", function()
 
   it("grows, or may not, and finds its errno as it was", function()
     for _, limit in ipairs { "", "ulimit -f 1200;" } do
-      local output = shell(limit, [[
+      local output = helper.run_in(limit, [[
         local errno = require "spec_host".errno
         local profiler = require "cprof"
         profiler.start { file = arg[1] }
@@ -697,7 +674,7 @@ describe("a program lives when its file", function()
   end)
 
   it("was recorded: no handler is left", function()
-    local output = shell("", [[
+    local output = helper.run([[
       local profiler = require "cprof"
       local function caught()
         local mask = io.open "/proc/self/status":read "a":match
@@ -715,7 +692,7 @@ describe("a program lives when its file", function()
 
   it("has the program's own handler of the signal called as it asked",
     function()
-      local out, _, status = shell("", [[
+      local out, _, _, status = helper.run([[
         local host = require "spec_host"
         host.handle(7)
         require "cprof".start { file = arg[1] }
@@ -730,7 +707,7 @@ describe("a program lives when its file", function()
     end)
 
   it("was meant for another signal", function()
-    local _, _, status = shell("", [[
+    local _, _, _, status = helper.run([[
       require "cprof".start { file = arg[1] }
       os.execute "kill -BUS $PPID"
       os.exit(3)]], path)
@@ -934,7 +911,7 @@ describe("a file that cannot be written", function()
 
   it("is saved often, and takes no more addresses", function()
     if os.getenv "CPROF_SANITIZE" then return end -- which needs them all
-    local output = shell("ulimit -v 6000000;", [[
+    local output = helper.run_in("ulimit -v 6000000;", [[
       local profiler = require "cprof"
       profiler.start()
       profiler.stop()
@@ -952,7 +929,7 @@ describe("a file that cannot be written", function()
     assert.is_truthy(why:find("^/no/such/x.*No such file"), why)
     assert.is_true(p:save(path))
     local before = read(path)
-    local output = shell("ulimit -f 100;", [[
+    local output = helper.run_in("ulimit -f 100;", [[
       local p = assert(require "cprof".load(arg[1]))
       print(p:save(arg[1]))]], path)
     assert.is_truthy(output:find("^nil\t" .. path:gsub("%p", "%%%0")),

@@ -1,6 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local format = require "cprof.text.format"
+local tables = require "cprof.text.tables"
 
 describe("figures", function()
   it("of time have three digits and a unit", function()
@@ -56,7 +57,7 @@ describe("columns", function()
       assert.equal(width, format.width(s), s)
     end
     assert.equal("解析  ", format.left("解析", 6))
-    local rows = format.table({ { title = "function", left = true },
+    local rows = tables.lines({ { title = "function", left = true },
       { title = "n" } }, { { "解析", "1" }, { "e\u{301}", "2" },
       { "parse", "3" } }, math.huge, format.paint(false))
     for i = 2, 4 do assert.equal(11, format.width(rows[i])) end
@@ -134,63 +135,6 @@ describe("columns", function()
     assert.equal("   …name", format.cutindent("      name", 8))
     assert.equal("…name", format.cutindent("      name", 5))
     assert.equal("…aame", format.cutindent("   naaaame", 5))
-  end)
-
-  it("are left out where all of their cells are empty", function()
-    local columns = { { title = "n" }, { title = "calls", optional = true },
-      { title = "line", optional = true } }
-    assert.same({ "n  line", "1     7", "2" }, format.table(columns,
-      { { "1", "-", "7" }, { "2", { "", "dim" }, "" } }, 80,
-      format.paint(false)))
-  end)
-
-  it("are aligned, and fit the width", function()
-    local columns = { { title = "n" },
-      { title = "what", left = true, least = 6 },
-      { title = "where", left = true, least = 8 } }
-    local rows = { { "1.0µs", "a", "here" },
-      { "10", "long name of it",
-        { "/a/very/long/path/to/a/file.lua", "dim" } } }
-    local plain = format.table(columns, rows, 200, format.paint(false))
-    assert.same({
-      "    n  what             where",
-      "1.0µs  a                here",
-      "   10  long name of it  /a/very/long/path/to/a/file.lua" }, plain)
-    for width = 25, 60 do
-      for _, line in ipairs(format.table(columns, rows, width,
-        format.paint(true))) do
-        assert.is_true(format.width(line) <= width)
-      end
-    end
-  end)
-
-  it("with figures are left out before names are cut", function()
-    local columns = { { title = "self" }, { title = "calls", rank = 1 },
-      { title = "total", rank = 2 },
-      { title = "name", left = true, least = 8 } }
-    local rows = { { "12ms", "1,234", "56ms", "lexer.lex_all" } }
-    local function at(width)
-      return format.table(columns, rows, width, format.paint(false))
-    end
-    for width, expected in pairs {
-      [200] = "12ms  1,234   56ms  lexer.lex_all",
-      [28] = "12ms  1,234   56ms  le…x_all",
-      [27] = "12ms  1,234  lexer.lex_all",
-      [20] = "12ms  lexer.lex_all",
-      [12] = "12ms  le…x_all" } do
-      assert.equal(expected, at(width)[2], width)
-    end
-  end)
-
-  it("may be a megabyte wide", function()
-    local wide = ("x"):rep(1 << 20)
-    local lines = format.table({ { title = "name", left = true },
-      { title = "note", left = true } },
-      { { wide, "a" }, { "short", "" }, { "b", "c" } }, math.huge,
-      format.paint(false))
-    assert.equal("short", lines[3])
-    assert.equal(#wide + 3, #lines[2])
-    assert.equal(#wide + 3, #lines[4])
   end)
 
   it("are not spoiled by control characters", function()

@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
 local compile = require "compile"
 
 local ways = {}
@@ -16,7 +17,7 @@ for _, compiler in ipairs { "gcc", "clang" } do
 end
 
 local function code(path)
-  return (compile.read(path):gsub("/%*.-%*/", " "))
+  return (command.read(path):gsub("/%*.-%*/", " "))
 end
 
 -- The public names of the header: those that do not end in '_', and the
@@ -101,7 +102,7 @@ describe("cprof.h", function()
   end)
 
   it("is valid C and C++ on its own", function()
-    compile.write(folder.dir .. "/alone.c", '#include "cprof.h"\nint one;\n')
+    command.write(folder.dir .. "/alone.c", '#include "cprof.h"\nint one;\n')
     for _, way in ipairs(ways) do
       folder:compile(way, folder.dir .. "/alone.c", "alone")
       folder:compile(way .. " -DCPROF_ENABLED=0", folder.dir .. "/alone.c",
@@ -154,7 +155,7 @@ describe("cprof.h", function()
   it("leaves no code of zones where CPROF_ENABLED is 0", function()
     local function assembly(way, begin, scope)
       local path = folder.dir .. "/zones.c"
-      compile.write(path, ([[
+      command.write(path, ([[
         #include "cprof.h"
         CPROF_STATIC(here);
         CPROF_DEFINE(there);

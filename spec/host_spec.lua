@@ -9,20 +9,9 @@ local program = (os.getenv "CPROF_BUILD") .. "/cprof-host"
 
 local dir
 
-local function write(name, text)
-  local path = dir .. "/" .. name
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-  return path
-end
+local function write(name, text) command.write(dir .. "/" .. name, text) end
 
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read "a"
-  file:close()
-  return text
-end
+local read <const> = command.read
 
 -- standard output, standard error, exit status
 local function shell(line)
@@ -247,9 +236,7 @@ describe("the reference host", function()
     assert.equal(0, status, err)
     assert.equal("", out .. err)
     local function report(file)
-      local text, message, failed = command.cprof("report", "--min-percent=0",
-        dir .. "/" .. file)
-      assert.equal(0, failed, message)
+      local text = command.must("report", "--min-percent=0", dir .. "/" .. file)
       return text
     end
     local live, complete = report "live", report "run"

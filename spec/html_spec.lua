@@ -11,6 +11,8 @@ local page = require "page"
 local profiler = require "cprof"
 local releases = require "releases"
 
+local write <const> = command.write
+
 local function leaf(n) for _ = 1, n do end end
 local function down(n) if n > 0 then down(n - 1) end leaf(10) end
 local function work()
@@ -41,12 +43,6 @@ local function sum(list)
   local n = 0
   for _, figure in pairs(list) do n = n + figure end
   return n
-end
-
-local function write(path, s)
-  local file = assert(io.open(path, "wb"))
-  file:write(s)
-  file:close()
 end
 
 local function count(s, what)
@@ -187,10 +183,9 @@ describe("a page", function()
     assert(p:save(dir:file "sampled.cprof"))
     for _, pair in ipairs { { "called", "sampled", p.samples },
       { "sampled", "called" }, { "sampled", "sampled", p.samples } } do
-      local _, err, status = command.cprof("html", "-o", dir:file "x.html",
+      command.must("html", "-o", dir:file "x.html",
         "--diff", dir:file(pair[1] .. ".cprof"),
         dir:file(pair[2] .. ".cprof"))
-      assert.equal(0, status, err)
       local header, trees = page.data(command.read(dir:file "x.html"))
       assert.equal(pair[3], header.samples and header.samples.n)
       assert.equal(pair[1] == "sampled" and p.samples or nil,

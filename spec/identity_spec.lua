@@ -21,7 +21,6 @@ describe("the identity of functions", function()
       for i = 1, 10 do make(i)() end
     end
     local p = helper.record(work)
-    helper.check(p)
     assert.equal("make 10\n(anonymous) 10", (helper.tree(p, work)
       :gsub("\n%S+ 10$", "\n(anonymous) 10")))
   end)
@@ -112,7 +111,6 @@ describe("the identity of functions", function()
       end
     end
     local p = helper.record(work)
-    helper.check(p)
     local mains, inner = {}, {}
     for _, fn in ipairs(of_source(p, "=addresses")) do
       table.insert(fn.kind == "main" and mains or inner, fn.calls)
@@ -134,7 +132,6 @@ describe("the identity of functions", function()
       end
     end
     local p = helper.record(work)
-    helper.check(p)
     for k = 0, 4 do
       local fns = of_source(p, ("="):rep(60) .. k)
       assert.equal(2, #fns)
@@ -147,7 +144,6 @@ describe("the identity of functions", function()
       for i = 1, 30 do load(("local x = %d return x"):format(i % 3))() end
     end
     local p = helper.record(work)
-    helper.check(p)
     for k = 0, 2 do
       local fns = of_source(p, ("local x = %d return x"):format(k))
       assert.equal(1, #fns)
@@ -160,7 +156,6 @@ describe("the identity of functions", function()
     local two = load("return function() return 2 end", "=before")()
     local function work() one() two() one() end
     local p = helper.record(work)
-    helper.check(p)
     local fns = of_source(p, "=before")
     assert.equal(2, #fns)
     assert.equal(2, fns[1].calls)
@@ -203,7 +198,6 @@ describe("the identity of functions", function()
       end
     end
     local p = helper.record(work)
-    helper.check(p)
     local fns = of_source(p, "=again")
     assert.equal(2, #fns)
     assert.equal(10, fns[1].calls)
@@ -219,7 +213,6 @@ describe("the identity of functions", function()
       inner()()
     end
     local p = helper.record(work)
-    helper.check(p)
     local calls = {}
     for _, fn in ipairs(of_source(p, "=?")) do
       calls[#calls + 1] = fn.calls
@@ -277,7 +270,6 @@ describe("the identity of functions", function()
     assert.is_true(r < 5, r)
     fresh = lines
     local p = helper.record(fresh)
-    helper.check(p)
     assert.equal(1, helper.find(p, fresh).calls)
     local calls = 0
     for _, fn in ipairs(p.functions) do

@@ -27,10 +27,7 @@ local part <const> = helper.dedent [[
   * 100
 ]]
 
-local function write(path, text)
-  local file <close> = assert(io.open(path, "w"))
-  file:write(text)
-end
+local write <const> = command.write
 
 -- the result of a check, or another action, with figures held
 local function run(dir, action, held)

@@ -34,8 +34,7 @@ while (profiler.snapshot().samples or 100) < 100 do b() end
 local function record(dir, name, ...)
   local path = dir:file(name)
   local words = { "run", "--quiet", "-o", path, ... }
-  local _, err, status = command.cprof(table.unpack(words))
-  assert.equal(0, status, err)
+  command.must(table.unpack(words))
   return path
 end
 
@@ -70,8 +69,7 @@ end
 
 local function join(dir, counts, times)
   local to = dir:file "joined.cprof"
-  local out, err, status = command.cprof("join", counts, times, "-o", to)
-  assert.equal(0, status, err)
+  local out, err = command.must("join", counts, times, "-o", to)
   local p = assert(profiler.load(to))
   helper.check(p)
   return p, out, err
@@ -236,9 +234,7 @@ describe("cprof join", function()
     assert.is_true(p.time_samples > 0)
     local function merged(...)
       local to = dir:file "sum.cprof"
-      local _, err, status = command.cprof("merge", "-o", to,
-        dir:file "joined.cprof", ...)
-      assert.equal(0, status, err)
+      command.must("merge", "-o", to, dir:file "joined.cprof", ...)
       return assert(profiler.load(to))
     end
     local all = merged(dir:file "joined.cprof")
@@ -334,10 +330,9 @@ describe("cprof run --both", function()
       dir:file("o.cprof.times", "mine")
       local to = dir:file "o.cprof"
       for _, sample in ipairs { "--sample", "--sample=500" } do
-        local _, err, status = command.cprof("run", "--both", "--quiet",
+        local _, err = command.must("run", "--both", "--quiet",
           sample, "-o" .. to, "-e",
           "for i = 1, 2e4 do string.rep('x', 3e3) end")
-        assert.equal(0, status, err)
         assert.equal("", err)
         local p = assert(profiler.load(to))
         assert.is_true(helper.named(p, "string.rep").calls == 2e4)

@@ -61,7 +61,6 @@ describe("labels", function()
       leaf()
     end
     local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       {endpoint=/login, user=ann} 2
         leaf 2
@@ -170,7 +169,6 @@ describe("labels", function()
 
   it("say what was recorded under each value", function()
     local p = driven.parts(server, { c_functions = false })
-    helper.check(p)
     assert.equal("/login 2 9; /search 1 5; (no label) 0 4",
       split(p, "endpoint"))
     assert.equal("ann 2 9; bob 1 5; (no label) 0 4", split(p, "user"))
@@ -203,7 +201,6 @@ describe("labels", function()
       end
       driven.pass(8 * ms)
     end, { c_functions = false })
-    helper.check(p)
     assert.equal("1 2 13; 2 1 2; (no label) 0 0", split(p, "a"))
     assert.equal("x 1 15; (no label) 0 0", split(p, "b"))
     assert.equal("(no label) 0 11; true 1 4",
@@ -227,7 +224,6 @@ describe("labels", function()
         all[2]("/b", i == 1 and 10)
       end
     end, { c_functions = false })
-    helper.check(p)
     assert.equal("/b 1 30; /a 1 3; (no label) 0 400", split(p, "endpoint"))
     local a = assert(p:labelled { endpoint = "/a" })
     assert.equal(3, helper.find(a, leaf).calls)
@@ -248,7 +244,6 @@ describe("labels", function()
       coroutine.close(co)
       driven.pass(4 * ms)
     end, { c_functions = false })
-    helper.check(p)
     assert.equal("1 2 2; (no label) 0 6", split(p, "a"):gsub(
       "^(%(.*); (1.*)$", "%2; %1"))
     assert.equal("2 2 2; (no label) 0 0", split(p:labelled { b = 2 }, "b"))
@@ -274,7 +269,6 @@ describe("labels", function()
     end
     local p = driven.parts(function() down(3) down(2) end,
       { c_functions = false })
-    helper.check(p)
     assert.equal("2 2 4; 3 1 3; 1 2 2; 0 2 0; (no label) 0 0",
       split(p, "depth"))
     local two = assert(p:labelled { depth = 2 })
@@ -333,7 +327,6 @@ describe("labels", function()
         leaf()
       end
     end, { max_nodes = 100 })
-    helper.check(p)
     assert.is_true(#p.functions <= 100 and #p.nodes <= 200)
     assert.is_true(p.meta.truncated > 0)
   end)
@@ -426,7 +419,6 @@ if core.internals() == "direct" then
       end
       local function work() serve("/a", 4) serve("/b", 5) end
       local p = driven.known(work)
-      helper.check(p)
       assert.equal(helper.dedent [[
         serve 21
           busy 2
@@ -486,7 +478,6 @@ if core.internals() == "direct" then
           tail()
         end
       end)
-      helper.check(p)
       assert.equal("tail 3 3; e1 1 1; e2 1 1; e3 1 1; r1 1 1; r2 1 1; " ..
         "r3 1 1; (no label) 15 15", sampled(p, "a"))
     end)
@@ -509,7 +500,6 @@ if core.internals() == "direct" then
         coroutine.resume(two)
       end
       local p = driven.known(work)
-      helper.check(p)
       local split_of = {}
       for _, label in ipairs(p.labels) do
         for _, of in ipairs(label.values) do
@@ -535,7 +525,6 @@ if core.internals() == "direct" then
           coroutine.resume(coroutine.create(plain))
         end
       end)
-      helper.check(p)
       assert.equal(0, helper.named(p, "{a=1}") and
         helper.named(p, "{a=1}").total_samples or 0)
     end)
@@ -556,7 +545,6 @@ if core.internals() == "direct" then
       end
       busy(1)
       p = driven.stop()
-      helper.check(p)
       assert.is_truthy(sampled(p, "a"):find "^2 3 ", sampled(p, "a"))
     end)
 
@@ -572,7 +560,6 @@ if core.internals() == "direct" then
         serve("x", 20)
         serve("y", 30)
       end, { file = file })
-      helper.check(p)
       local saved = dir:file "b.cprof"
       assert(p:save(saved))
       for _, path in ipairs { file, saved } do
@@ -653,7 +640,6 @@ if core.internals() == "direct" then
         profiler.leave "outer"  -- may have been entered before the recording
         inside(4)
       end)
-      helper.check(p)
       assert.is_truthy(why:find "leave 'outer': the innermost open zone " ..
         "is 'other'$", why)
       assert.equal(5, helper.named(p, "outer").total_samples)
@@ -674,7 +660,6 @@ if core.internals() == "direct" then
         outer()
       end
       local p = driven.known(work)
-      helper.check(p)
       assert.equal(helper.dedent [[
         nested 3
           outer 3
@@ -711,7 +696,6 @@ if core.internals() == "direct" then
         samples(2)
       end
       local p = driven.known(work)
-      helper.check(p)
       assert.equal(5, helper.find(p, work).total_samples)
       assert.equal(5, helper.find(p, samples).self_samples)
     end)
@@ -724,7 +708,6 @@ if core.internals() == "direct" then
       end
       -- Lua 5.4.0 allows 190 levels
       local p = driven.known(function() down(100) samples(1) end)
-      helper.check(p)
       assert.equal(101, p.samples)
       assert.equal("(no label) 1 1", sampled(p, "n"):match "%(.*$")
     end)

@@ -12,9 +12,7 @@ local function recorded(dir)
   file:write(mostly)
   file:close()
   local profile = dir.path .. "/x.cprof"
-  local _, err, status = command.cprof("run", "--quiet", "--lines", "-o",
-    profile, path)
-  assert.equal(0, status, err)
+  command.must("run", "--quiet", "--lines", "-o", profile, path)
   return profile, folder:gsub(" ", "%%20"):gsub("#", "%%23"):gsub("é",
     "%%C3%%A9") .. "/script.lua"
 end

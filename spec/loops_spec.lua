@@ -2,6 +2,7 @@
 
 local _ENV = require("helper").env(_ENV)
 
+local blocks = require "blocks"
 local command = require "command"
 local core = require "cprof.core"
 local helper = require "helper"
@@ -131,26 +132,11 @@ describe("frames in a file", function()
     return bytes
   end
 
-  -- a file with other bytes at an offset
+  -- a live file, which has no checksum, with other bytes at an offset
   local function loaded(dir, s, at, bytes)
-    local path = dir:file "changed.cprof"
-    local file <close> = assert(io.open(path, "wb"))
-    file:write(s:sub(1, at), bytes, s:sub(at + #bytes + 1))
-    file:close()
-    return assert(profiler.load(path))
+    return assert(profiler.load(dir:file("changed.cprof",
+      blocks.with(s, at, bytes))))
   end
-
-  -- where the contents of the first block of a kind are
-  local function block_at(s, kind)
-    local at = 4096
-    while ("I4"):unpack(s, at + 1) ~= kind do
-      at = at + ("I4"):unpack(s, at + 9) * 64
-    end
-    return at + 64
-  end
-
-  -- kinds of blocks, as in src/file/format.h
-  local loops <const>, marks <const> = 15, 16
 
   it("may have nodes that are newer than a live file's header", function()
     local dir <close> = command.folder()
@@ -163,12 +149,12 @@ describe("frames in a file", function()
     local dir <close> = command.folder()
     local s = live(dir)
     -- the number, the loop, the start, then the ticks of the first frame
-    local at = block_at(s, marks)
+    local at = blocks.find(s, blocks.marks) - 1
     assert.equal(1, (("I4"):unpack(s, at + 1)))
     local p = loaded(dir, s, at + 16, ("I8"):pack(1))
     assert.equal(9, #p.frames:times())
     -- the name, frames, then those over the budget
-    at = block_at(s, loops) + 64
+    at = blocks.find(s, blocks.loops) - 1 + 64
     assert.equal(10, (("I8"):unpack(s, at + 9)))
     p = loaded(dir, s, at + 8, ("I8"):pack(11))
     assert.same({ 10, 10 }, { p.frames.recorded, p.frames.slow })

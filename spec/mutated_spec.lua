@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local blocks = require "blocks"
 local command = require "command"
 local core = require "cprof.core"
 local helper = require "helper"
@@ -9,108 +10,63 @@ local merge = require "cprof.profile.merge"
 local profiler = require "cprof"
 
 -- a recorded file as a string
-local function recorded(dir)
-  local path = dir:file "x.cprof"
-  helper.record(function() end, { file = path })
-  return command.read(path)
+local function recorded(dir, options)
+  options = options or {}
+  options.file = dir:file "x.cprof"
+  helper.record(function() end, options)
+  return command.read(options.file)
 end
 
--- what is said of it with a number of another value at 'at'; the damage is
--- that of someone who knows how files are made
-local function changed(dir, form, at, value)
-  local s = recorded(dir)
-  local new = form:pack(value)
-  local path = dir:file("changed.cprof", host.sealed(s:sub(1, at) .. new ..
-    s:sub(at + #new + 1)))
-  return select(2, profiler.load(path))
-end
-
--- where the contents of the first block of a kind that has any begin, how
--- many these are, and where the next block begins; from a block, or from the
--- first one on; see src/file/format.h
-local function block(s, kind, from)
-  local at = from or 4097
-  while at <= #s - 16 do
-    local k, _, units, used = ("I4I4I4I4"):unpack(s, at)
-    if units == 0 then break end
-    local behind = at + units * 64
-    if k == kind and (used > 0 or kind == 1) then
-      return at + 64, used, behind
-    end
-    at = behind
-  end
-  assert(from, "there is no such block")
-end
-
-local function put(s, at, bytes)
-  return host.sealed(s:sub(1, at - 1) .. bytes .. s:sub(at + #bytes))
-end
+local block, put = blocks.find, blocks.put
 
 describe("a damaged file", function()
   it("is refused where exports rely on what is not so", function()
     local dir <close> = command.folder()
-    for what, case in pairs {
-      ["mode"] = { "=I4", 36, 99 },
-      ["clock"] = { "=I4", 40, 99 },
-      ["time of the start"] = { "=i8", 120, -1 },
-    } do
-      local why = changed(dir, table.unpack(case))
-      assert.is_truthy((why or ""):find("damaged: " .. what, 1, true), why)
-    end
+    local s = recorded(dir)
+    blocks.refused(dir, put(s, 37, ("I4"):pack(99)), "mode")
+    blocks.refused(dir, put(s, 41, ("I4"):pack(99)), "clock")
+    blocks.refused(dir, put(s, 121, ("i8"):pack(-1)), "time of the start")
   end)
 
   it("is refused where a line that has only allocated has no number",
     function()
       local dir <close> = command.folder()
-      local path = dir:file "x.cprof"
-      helper.record(function() end,
-        { mode = "line", memory = true, file = path })
-      local s = command.read(path)
-      local first, used = block(s, 2)
+      local s = recorded(dir, { mode = "line", memory = true })
+      local first, used = block(s, blocks.lines)
       -- the first line: no hits, no time, number -7; it has one allocation
       s = put(s, first, ("I8I8i4"):pack(0, 0, -7))
       s = put(s, first + used * 32, ("I8"):pack(1))
-      local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""
-      assert.is_truthy(why:find("damaged: number of a line", 1, true), why)
+      blocks.refused(dir, s, "number of a line")
     end)
 
   it("is refused where a function has lines that is not in Lua", function()
     local dir <close> = command.folder()
-    local modes = { line = 2 }
-    if require "cprof.core".internals() == "direct" then modes.count = 6 end
+    local modes = { line = blocks.lines }
+    if core.internals() == "direct" then modes.count = blocks.instructions end
     for mode, kind in pairs(modes) do
-      local path = dir:file "x.cprof"
-      helper.record(function() end, { mode = mode, file = path })
-      local s = command.read(path)
+      local s = recorded(dir, { mode = mode })
       -- the function that the block belongs to becomes that of overhead
       s = put(s, block(s, kind) - 64 + 4, ("I4"):pack(1))
-      local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""
-      assert.is_truthy(why:find("damaged: function of ", 1, true), why)
+      blocks.refused(dir, s, "function of ")
     end
   end)
 
   it("is refused where overhead is a function that was called", function()
     local dir <close> = command.folder()
     local s = recorded(dir)
-    local why = select(2, profiler.load(dir:file("y.cprof",
-      put(s, block(s, 1) + 2 * 64 + 24, ("I4"):pack(1))))) or ""
-    assert.is_truthy(why:find("damaged: overhead", 1, true), why)
+    local at = block(s, blocks.nodes) + 2 * 64 + 24
+    blocks.refused(dir, put(s, at, ("I4"):pack(1)), "overhead")
   end)
 
   it("is refused where blocks are in use and none were counted", function()
     local dir <close> = command.folder()
-    local path = dir:file "x.cprof"
-    helper.record(function() end, { memory = "live", memory_interval = 7,
-      file = path })
-    local s = command.read(path)
+    local s = recorded(dir, { memory = "live", memory_interval = 7 })
     -- memory, allocator_lost, gc, waits, distribution, live: see FormatHeader
     local live = s:find(("I4I8"):pack(0, 7), 1, true)
     assert.is_true(live and live < 4096)
     local at = live - 4 * 4
     assert.equal(("I4I4I4"):pack(1, 0, 0), s:sub(at, at + 11))
-    local why = select(2, profiler.load(dir:file("y.cprof",
-      put(s, at, ("I4"):pack(0))))) or ""
-    assert.is_truthy(why:find("damaged: memory", 1, true), why)
+    blocks.refused(dir, put(s, at, ("I4"):pack(0)), "memory")
   end)
 
   it("has no figures in words", function()
@@ -144,7 +100,8 @@ describe("a damaged file", function()
       assert(helper.record(function() end, { memory = true }):save(path))
       local s = command.read(path)
       -- calls of a node: see Node in src/count/node.h
-      s = put(s, block(s, 1) + 2 * 64, ("I8"):pack(math.maxinteger // 2 - 99))
+      local at = block(s, blocks.nodes) + 2 * 64
+      s = put(s, at, ("I8"):pack(math.maxinteger // 2 - 99))
       local p = assert(profiler.load(dir:file("y.cprof", s)))
       local sum, why, which = merge.sum { p, p }
       assert.is_nil(sum)
@@ -174,16 +131,15 @@ describe("a damaged file", function()
   it("is refused where a line calls the overhead", function()
     local dir <close> = command.folder()
     local s = recorded(dir)
-    local why = select(2, profiler.load(dir:file("y.cprof",
-      put(s, block(s, 1) + 64 + 28, ("I4"):pack(7))))) or ""
-    assert.is_truthy(why:find("damaged: function of the first nodes", 1,
-      true), why)
+    local at = block(s, blocks.nodes) + 64 + 28
+    blocks.refused(dir, put(s, at, ("I4"):pack(7)),
+      "function of the first nodes")
   end)
 
   it("is refused where a C function is at no place", function()
     local dir <close> = command.folder()
     local path = dir:file "x.cprof"
-    local first, second = require "spec_host".nameless()
+    local first, second = host.nameless()
     -- C functions that are only in local variables have no names when recording
     -- ends, so they are named by their place
     helper.record(function() first() second() end, { file = path })
@@ -191,8 +147,7 @@ describe("a damaged file", function()
     local s, count = command.read(path):gsub("%.so%+0x(%x)", ".so+0y%1")
     assert.is_true(count > 0)
     s = host.sealed(s)
-    local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""
-    assert.is_truthy(why:find("damaged: place of a C function", 1, true), why)
+    blocks.refused(dir, s, "place of a C function")
   end)
 
   it("has a root that is the root of a sum, whatever it is called",
@@ -226,15 +181,14 @@ describe("a damaged file", function()
     repeat p = helper.record(work, { mode = "sample", file = path })
     until p.samples > 1
     local s = command.read(path)
-    if require "cprof.core".internals() ~= "direct" then return end
+    if core.internals() ~= "direct" then return end
     -- see Instruction in src/identity/line.h
-    local at, first = block(s, 6), block(s, 1)
+    local at, first = block(s, blocks.instructions), block(s, blocks.nodes)
     s = put(s, at + 8, ("I8"):pack(1 << 60))
     for id = 0, #p.nodes - 1 do -- see Node in src/count/node.h
       if id ~= 1 then s = put(s, first + id * 64 + 8, ("I8"):pack(1)) end
     end
-    local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""
-    assert.is_truthy(why:find("damaged: samples", 1, true), why)
+    blocks.refused(dir, s, "samples")
   end)
 
   it("takes no memory for lines that no source has", function()
@@ -248,7 +202,7 @@ describe("a damaged file", function()
       if node.func == helper.find(p, leaf).id then id = node.id - 1 end
     end
     -- a Node, see src/count/node.h
-    s = put(s, block(s, 1) + id * 64 + 28, ("I4"):pack(2000000))
+    s = put(s, block(s, blocks.nodes) + id * 64 + 28, ("I4"):pack(2000000))
     local counts = assert(profiler.load(dir:file("y.cprof", s)))
     helper.record(work, { mode = "line", file = path })
     local times = assert(profiler.load(path))
@@ -257,7 +211,7 @@ describe("a damaged file", function()
   end)
 
   it("may have code that ends in the middle of two instructions", function()
-    if require "cprof.core".internals() ~= "direct" then return end
+    if core.internals() ~= "direct" then return end
     local dir <close> = command.folder()
     local path = dir:file "x.cprof"
     for _, options in ipairs { { mode = "count" },
@@ -270,11 +224,13 @@ describe("a damaged file", function()
       -- a test, and the ends of a generic 'for'; behind them, nothing
       for _, op in ipairs { 67, 76, 75 } do
         local s = command.read(path)
-        local at, used, behind = block(s, 6)
-        while at do
-          s = put(s, at + (used - 1) * 40 + 32, ("I4"):pack(op | 0x1fff << 15))
-          at, used, behind = block(s, 6, behind)
+        for _, b in ipairs(blocks.all(s, blocks.instructions)) do
+          if b.used > 0 then
+            s = blocks.with(s, b.at - 1 + (b.used - 1) * 40 + 32,
+              ("I4"):pack(op | 0x1fff << 15))
+          end
         end
+        s = host.sealed(s)
         local p = assert(profiler.load(dir:file("y.cprof", s)))
         assert.is_string(p:report())
         assert.is_string(p:annotate(debug.getinfo(1, "S").source))
@@ -297,9 +253,7 @@ end)
 describe("a profile that is not sound", function()
   it("leaves the columns of other profiles as they are", function()
     local function columns(p)
-      local out = {}
-      p:export("csv", function(s) out[#out + 1] = s end)
-      return table.concat(out):match "^[^\r]*"
+      return helper.exported(p, "csv"):match "^[^\r]*"
     end
     local p = helper.record(function() end)
     local before = columns(p)

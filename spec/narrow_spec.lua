@@ -48,8 +48,7 @@ local function recorded(dir)
     for _, word in ipairs { "--quiet", "-o", out[name], script } do
       words[#words + 1] = word
     end
-    local _, err, status = command.cprof("run", table.unpack(words))
-    assert.equal(0, status, err)
+    command.must("run", table.unpack(words))
   end
   local function spin(n) for _ = 1, n do local _ = {} end end
   local function rebuild_the_index() spin(200) end
@@ -137,9 +136,8 @@ describe("on a narrow terminal", function()
 
   it("no table of diff is wider", function()
     for _, width in ipairs(widths) do
-      local out, err, status = command.cprof("diff", paths.call, paths.line,
+      local out = command.must("diff", paths.call, paths.line,
         "--measure=wall", "--filter=handle_one", "--width=" .. width)
-      assert.equal(0, status, err)
       assert.same({}, wider(out, width))
       local shown = out:find("handle_one_request", 1, true) or
         out:find("one_request", 1, true)

@@ -30,8 +30,7 @@ local function stalled(dir)
 end
 
 local function run(...)
-  local out, err, status = command.cprof(...)
-  assert.equal(0, status, err)
+  local out = command.must(...)
   return out
 end
 

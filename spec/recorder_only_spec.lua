@@ -5,7 +5,7 @@ local compile = require "compile"
 local cprof = require "cprof"
 local helper = require "helper"
 
-local must, write = compile.must, compile.write
+local must, write = compile.must, command.write
 
 local folder, dir
 
@@ -257,7 +257,7 @@ describe("a build that only records", function()
     local output = record("only", "none", "../script.lua", "save=text")
     assert.is_truthy(output:find("text: exists and is not a profile\n", 1,
       true), output)
-    assert.equal("precious", compile.read(dir .. "/empty/text"))
+    assert.equal("precious", command.read(dir .. "/empty/text"))
     output = record("only", "none", "../script.lua", "save=gone/a.cprof")
     assert.is_truthy(output:find("gone/a.cprof", 1, true), output)
     assert.equal("", must("cd %s/empty && find . -name '*.tmp'", dir))

@@ -405,9 +405,7 @@ describe("a range of recordings", function()
       [5] = { dir:file "a-2.cprof", dir:file "a-3.cprof" },
     } do
       if sum == 3 then words = { dir:file "a-1*", dir:file "?-2.cprof" } end
-      local _, err, status = command.cprof("merge", "-o", to,
-        table.unpack(words))
-      assert.equal(0, status, err)
+      command.must("merge", "-o", to, table.unpack(words))
       assert.equal(sum, count(to))
     end
     local out = command.cprof("report", dir.path)
@@ -423,9 +421,7 @@ describe("a range of recordings", function()
       { "--since", os.date("!%Y%m%dT%H%M%SZ", at - 5), "--until",
         utc(at + 60) }, { "--since=2d", "--until", utc(at + 60) },
     } do
-      local out, err, status = command.cprof("report", dir.path,
-        table.unpack(words))
-      assert.equal(0, status, err)
+      local out = command.must("report", dir.path, table.unpack(words))
       assert.is_truthy(out:find("3 runs", 1, true), out)
     end
     for _, words in ipairs {
@@ -444,8 +440,7 @@ describe("a range of recordings", function()
     local dir <close> = folder()
     -- this file would be refused if it were read
     dir:file("x-20200101T000000Z.cprof", "no profile")
-    local out, err, status = command.cprof("report", dir.path, "--since=1h")
-    assert.equal(0, status, err)
+    local out = command.must("report", dir.path, "--since=1h")
     assert.is_truthy(out:find("3 runs", 1, true), out)
     assert.equal(2, select(3, command.cprof("report", dir.path)))
   end)

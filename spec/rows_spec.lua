@@ -44,9 +44,7 @@ describe("rows that are no function of the program's", function()
     local path = folder:file "x.cprof"
     command.cprof("run", "-o", path, "-e", "string.rep('x', 1)")
     for _, name in ipairs { "(root)", "(host)" } do
-      local out, err, status = command.cprof("show", path,
-        name, "--width", "80")
-      assert.equal(0, status, err)
+      local out = command.must("show", path, name, "--width", "80")
       assert.is_truthy(out:gsub("\n *", " "):find(rows.explain(name), 1, true),
         out)
     end

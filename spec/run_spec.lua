@@ -288,8 +288,7 @@ describe("cprof run", function()
       local file = dir:file "x.cprof"
       local words = { "run", "-o", file, ... }
       words[#words + 1] = script
-      local _, err, status = command.cprof(table.unpack(words))
-      assert.equal(0, status, err)
+      command.must(table.unpack(words))
       local p = profiler.load(file)
       local of = {}
       for _, fn in ipairs(p.functions) do of[fn.name] = fn end
@@ -321,8 +320,7 @@ describe("cprof run", function()
   it("names nothing of its own where a pattern matched nothing", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", "local function leaf() end leaf()")
-    local _, err, status = command.cprof("run", "--include", "zzz", script)
-    assert.equal(0, status)
+    local _, err = command.must("run", "--include", "zzz", script)
     err = err:gsub("\n +", " ")  -- the note is wrapped
     assert.is_truthy(err:find("leaf (", 1, true), err)
     assert.is_nil(err:find("lua/cprof", 1, true), err)
@@ -344,9 +342,7 @@ describe("cprof run", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", "local function f() end f()")
     local file = dir:file "x.csv"
-    local _, err, status = command.cprof("run", "--format=csv", "-o", file,
-      script)
-    assert.equal(0, status, err)
+    local _, err = command.must("run", "--format=csv", "-o", file, script)
     assert.is_truthy(command.read(file):find '"f %(')
     assert.is_truthy(err:find("Written to " .. file .. ", as csv\n", 1, true))
   end)
@@ -410,8 +406,7 @@ describe("cprof run", function()
     end
     local file = dir:file "x.cprof"
     for _ = 1, 2 do
-      local _, err, status = command.cprof("run", "-o", file, script)
-      assert.equal(0, status, err)
+      command.must("run", "-o", file, script)
     end
   end)
 

@@ -44,7 +44,6 @@ end
 -- where f makes tables, samples are taken
 local function sample(f, options)
   local p = driven.sample(f, options)
-  helper.check(p)
   return p
 end
 
@@ -327,7 +326,6 @@ describe("mode sample", function()
         sleep(20000000)
       end
     end, {}, 100000)
-    helper.check(p)
     local share, truth = helper.find(p, work).total_ns, n * 0.8e6
     -- of some 8,000 samples: by chance, it is further off once in billions
     assert.is_true(math.abs(share - truth) < 0.1 * truth,
@@ -448,7 +446,6 @@ describe("mode sample", function()
     profiler.reset()
     meanwhile()
     p = driven.stop()
-    helper.check(p)
     assert.is_nil(helper.find(p, before))
     has(0, 10, p, meanwhile)
   end)
@@ -629,7 +626,6 @@ describe("a program that is sampled", function()
         until is_usual() or core.seconds() > ends
       end
       local p = helper.record(waits, { mode = "sample", timer = "thread" })
-      helper.check(p)
       assert.is_true(quiet > 4 * ended, ended .. " of " .. quiet)
       assert.equal(ended, p.meta.interrupted)
       local by = p.meta.timer
@@ -807,9 +803,7 @@ describe("a program that is sampled", function()
         local from = clock()
         repeat until clock() - from > 0.05
         ]] .. how)
-      local _, err, status = command.cprof("run", "--quiet", "--sample=1",
-        "-o", path, script)
-      assert.equal(0, status, err)
+      command.must("run", "--quiet", "--sample=1", "-o", path, script)
       local p = assert(profiler.load(path))
       assert.is_true(p.meta.wall_ns > 50e6, p.meta.wall_ns)
     end
@@ -1056,11 +1050,7 @@ end
     end)
 
   it("is exported with samples in the place of calls", function()
-    local function exported(format)
-      local out = {}
-      assert(p:export(format, function(s) out[#out + 1] = s end))
-      return table.concat(out)
-    end
+    local function exported(format) return helper.exported(p, format) end
     assert.truthy(exported "json":find('"samples":' .. p.samples, 1, true))
     assert.truthy(exported "callgrind":find("events: Time_ns Samples\n", 1,
       true))

@@ -252,9 +252,7 @@ for _, kind in ipairs(kinds) do
     end)
 
     it("has both in exports", function()
-      local text = {}
-      assert(p:export("json", function(s) text[#text + 1] = s end))
-      local of = json.decode(table.concat(text))
+      local of = json.decode((helper.exported(p, "json")))
       local own = 0
       for i, g in ipairs(of.functions) do
         own = own + g.self_ns
@@ -265,10 +263,8 @@ for _, kind in ipairs(kinds) do
         end
       end
       assert.equal(p.program_ns, own)
-      text = {}
-      assert(p:export("csv", function(s) text[#text + 1] = s end))
       local rows = {}
-      for line in table.concat(text):gmatch "[^\r\n]+" do
+      for line in helper.exported(p, "csv"):gmatch "[^\r\n]+" do
         rows[#rows + 1] = line
       end
       assert.is_truthy(rows[1]:find(",self_most_ns,total_most_ns,", 1, true))

@@ -294,8 +294,7 @@ describe("a range of an exact recording", function()
     } do
       local name = words[1]
       table.move({ "--from=1s", "--to=1.2s", path }, 1, 3, #words + 1, words)
-      local out, err, status = command.cprof(table.unpack(words))
-      assert.equal(0, status, err)
+      local out = command.must(table.unpack(words))
       if name == "export" then out = command.read(dir:file "out") end
       if name == "annotate" then
         assert.is_truthy(out:find "\n +0 +200ms +100%.0 +2\n", out)
@@ -350,8 +349,8 @@ describe("a damaged time axis of an exact recording", function()
     local path = dir:file "x.cprof"
     assert(steady.record(stalls, 'mode = "line"'):save(path))
     local s = command.read(path)
-    local axis = blocks.find(s, blocks.axis) + 64
-    local places = blocks.find(s, blocks.places) + 64
+    local axis = blocks.find(s, blocks.axis)
+    local places = blocks.find(s, blocks.places)
     for _, case in ipairs {
       { "time of a sample", axis + 24, ("\xff"):rep(40) },
       { "place of a sample", places + 8, ("I4I4"):pack(1 << 30, 0) },
@@ -359,10 +358,7 @@ describe("a damaged time axis of an exact recording", function()
       { "place of a sample", places + 8, ("I4I4"):pack(0, 1 << 31) },
       { "place of a sample", places + 8, ("I4I4"):pack(0, 1 << 20) },
     } do
-      dir:file("x.cprof", blocks.put(s, case[2], case[3]))
-      local p, why = profiler.load(path)
-      assert.is_nil(p)
-      assert.is_truthy(why:find(case[1], 1, true), why)
+      blocks.refused(dir, blocks.put(s, case[2], case[3]), case[1])
     end
   end)
 end)

@@ -6,6 +6,7 @@ local _ENV = require("helper").env(_ENV)
 local blocks = require "blocks"
 local command = require "command"
 local compile = require "compile"
+local helper = require "helper"
 local json = require "dkjson"
 local merge = require "cprof.profile.merge"
 local join = require "cprof.profile.join"
@@ -193,9 +194,7 @@ describe("what samples find a function doing", function()
       assert.truthy(out:find("red\\27[31m", 1, true), out)
       assert.is_nil(out:find "\27")
     end
-    local out = {}
-    assert(p:export("json", function(s) out[#out + 1] = s end))
-    assert.truthy(utf8.len(table.concat(out)))
+    assert.truthy(utf8.len((helper.exported(p, "json"))))
   end)
 
   it("may be in a source with any name, also in files", function()
@@ -260,10 +259,9 @@ describe("what samples find a function doing", function()
     build(dir)
     local called = load(dir)
     sample(called.spin)
-    local p, out = profiler.snapshot(), {}
-    p:export("json", function(s) out[#out + 1] = s end)
-    local found = 0
-    for i, f in ipairs(json.decode(table.concat(out)).functions) do
+    local p, found = profiler.snapshot(), 0
+    local out = helper.exported(p, "json")
+    for i, f in ipairs(json.decode(out).functions) do
       local parts = p:within(p.functions[i].title)
       assert.same(parts[1] and parts or nil, f.within)
       if parts[1] and parts[1].what == "spin_here" then found = found + 1 end

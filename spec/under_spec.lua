@@ -18,7 +18,6 @@ local function record(f, options)
   options = options or {}
   options.tasks, options.under = true, options.under or "creator"
   local p = driven.parts(f, options)
-  helper.check(p)
   return p
 end
 

@@ -107,9 +107,7 @@ describe("a sampled program that waits in C", function()
       local text = p:report { mode = mode, min_percent = 0, color = "never" }
       assert.is_nil(text:find(row, 1, true), text)
     end
-    local csv = {}
-    p:export("csv", function(s) csv[#csv + 1] = s end)
-    assert.is_nil(table.concat(csv):find(row, 1, true))
+    assert.is_nil(helper.exported(p, "csv"):find(row, 1, true))
   end)
 
   it("has the same sums, and nodes in the same places, from one load to " ..
@@ -255,8 +253,7 @@ describe("a program that mostly waits", function()
         waited = waited + 1
       end]])
     local path = dir:file "x.cprof"
-    local _, err, status = command.cprof("run", "-o", path, script)
-    assert.equal(0, status, err)
+    local _, err = command.must("run", "-o", path, script)
     local p = assert(profiler.load(path))
     if not p.meta.waiting_ns or p.meta.preempted_unknown then return end
     local note = "\nnote: most of the time was waiting: --measure=cpu sorts " ..

@@ -22,7 +22,6 @@ describe("zones", function()
       leaf()
     end
     local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       load 1
         leaf 1
@@ -44,7 +43,6 @@ describe("zones", function()
       profiler.leave "load"
       driven.pass(500000)
     end, { c_functions = false })
-    helper.check(p)
     local zone, inner = helper.named(p, "load"), helper.named(p, "parse")
     assert.same({ 1000000, 4000000 }, { zone.self_ns, zone.total_ns })
     assert.same({ 3000000, 3000000 }, { inner.self_ns, inner.total_ns })
@@ -82,8 +80,7 @@ describe("zones", function()
       end)
       leaf()
     end
-    local tree, p = helper.shape(work)
-    helper.check(p)
+    local tree = helper.shape(work)
     assert.is_truthy(tree:find "block 1\n +error 1\nleaf 1$")
   end)
 
@@ -92,8 +89,7 @@ describe("zones", function()
     local wrapped = profiler.wrap("sum zone", sum)
     local results
     local function work() results = { wrapped(1, 2) } end
-    local tree, p = helper.shape(work)
-    helper.check(p)
+    local tree = helper.shape(work)
     assert.equal("sum zone 1\n  sum 1\n    leaf 1", tree)
     assert.same({ 3, "more" }, results)
     assert.same({ 3, "more" }, { wrapped(1, 2) })
@@ -114,13 +110,11 @@ describe("zones", function()
   it("are closed when their function returns", function()
     local function forgets() profiler.enter "open" leaf() end
     local function work() forgets() leaf() forgets() end
-    local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       forgets 2
         open 2
           leaf 2
-      leaf 1]], tree)
+      leaf 1]], (helper.shape(work)))
   end)
 
   it("are closed when an error unwinds their function", function()
@@ -130,15 +124,13 @@ describe("zones", function()
       error "x"
     end
     local function work() pcall(fails) leaf() end
-    local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       pcall 1
         fails 1
           open 1
             inner 1
               error 1
-      leaf 1]], tree)
+      leaf 1]], (helper.shape(work)))
   end)
 
   it("stay open when an error is caught within them", function()
@@ -169,8 +161,6 @@ describe("zones", function()
       local co = coroutine.wrap(body)
       co() leaf() co()
     end
-    local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       coroutine.wrap 1
       coroutine.wrap function 2
@@ -179,7 +169,7 @@ describe("zones", function()
             coroutine.yield 1
             leaf 1
           leaf 1
-      leaf 1]], tree)
+      leaf 1]], (helper.shape(work)))
   end)
 
   it("may be recursive", function()
@@ -188,7 +178,6 @@ describe("zones", function()
       if n > 0 then down(n - 1) end
     end
     local p = helper.record(function() down(4) end)
-    helper.check(p)
     local zone = helper.named(p, "level")
     assert.equal(5, zone.calls)
     assert.equal(5, zone.max_depth)
@@ -288,14 +277,12 @@ describe("zones", function()
       profiler.resume()
       leaf()
     end
-    local tree, p = helper.shape(work)
-    helper.check(p)
     assert.equal(helper.dedent [[
       outer 1
         inner 0
           leaf 1
         leaf 1
-      leaf 1]], tree)
+      leaf 1]], (helper.shape(work)))
   end)
 
   it("of one recording are not closed by handles of another", function()

@@ -3,6 +3,7 @@
 // memory.
 
 import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -25,7 +26,7 @@ function listener(browser) {
   return () => said.trim();
 }
 
-// Starts it; fails with a message that says what to do. Nothing goes on when
+// Starts it, or ends with a message that says what to do. Nothing goes on when
 // it ends before it is closed.
 export async function start() {
   const path = `${build}/npm/node_modules/puppeteer-core/lib/esm/puppeteer`;
@@ -49,11 +50,12 @@ export async function start() {
     });
   } catch (error) {
     const [why] = error.message.split(/\s*TROUBLESHOOTING:/);
-    throw new Error(
+    process.stderr.write(
       `cannot start ${program}: ${why}\n` +
         "CHROMIUM=path names another chromium or Chrome; " +
-        "'make deps-browser' installs Debian's.",
+        "'make deps-browser' installs Debian's.\n",
     );
+    process.exit(1);
   }
   const said = listener(browser);
   let closing = false;
@@ -77,7 +79,7 @@ export async function start() {
 export async function visit(browser, name, { hash, size, theme, listen }) {
   const page = await browser.newPage();
   page.setDefaultTimeout(patience);
-  listen?.(page);
+  await listen?.(page);
   await page.setViewport({ width: size[0], height: size[1] });
   await page.emulateMediaFeatures([
     { name: "prefers-color-scheme", value: theme },
@@ -102,48 +104,33 @@ export function drawn(page) {
   );
 }
 
+// Nothing is wider than the window.
+export async function fits(page) {
+  const [wide, width] = await page.evaluate(() => [
+    document.documentElement.scrollWidth,
+    innerWidth,
+  ]);
+  assert.ok(wide <= width, `${page.url()}: ${wide} of ${width}`);
+}
+
+// Screenshots are for people.
+export function shot(page, name) {
+  const pictures = `${build}/screenshots`;
+  mkdirSync(pictures, { recursive: true });
+  return page.screenshot({ path: `${pictures}/${name}.png` });
+}
+
 // Adds to `faults` what the page complains of.
 export function note(page, faults) {
+  const add = (what) => faults.push(`${page.url()}: ${what}`);
   page.on("console", (message) => {
     const said = message.text();
     const ours = !said.startsWith("Canvas2D: Multiple readback");
-    if (ours && ["error", "warn"].includes(message.type())) faults.push(said);
+    if (ours && ["error", "warn"].includes(message.type())) add(said);
   });
-  page.on("pageerror", (error) => faults.push(String(error.stack || error)));
-}
-
-// What a user does and sees on the page that `current` returns.
-export function user(current) {
-  const shown = () => drawn(current());
-
-  const texts = (selector) =>
-    current().$$eval(selector, (list) => list.map((e) => e.textContent));
-  const text = async (selector) => (await texts(selector))[0];
-  const state = () =>
-    current().evaluate(() =>
-      Object.fromEntries(new URLSearchParams(location.hash.slice(1))),
-    );
-
-  async function press(...keys) {
-    for (const key of keys) await current().keyboard.press(key);
-    await shown();
-  }
-
-  // clicks what has this text
-  async function choose(selector, wanted) {
-    const found = await current().evaluateHandle(
-      (s, w) =>
-        [...document.querySelectorAll(s)].find(
-          (e) => e.textContent.trim() === w,
-        ),
-      selector,
-      wanted,
-    );
-    const element = found.asElement();
-    assert.ok(element, `${selector} '${wanted}'`);
-    await element.click();
-    await shown();
-  }
-
-  return { drawn: shown, texts, text, state, press, choose };
+  page.on("pageerror", (error) => add(error.stack || error));
+  page.on("dialog", (dialog) => {
+    add(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
 }

@@ -1,62 +1,15 @@
 // The page as people use it, in a browser without a window.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, statSync } from "node:fs";
-import { after, describe, it } from "node:test";
-import { build, folder, note, start, user, visit } from "./browser.mjs";
+import { readFileSync, statSync } from "node:fs";
+import { describe, it } from "node:test";
+import { folder } from "./browser.mjs";
 import { legible, watch } from "./legible.mjs";
-
-const pictures = `${build}/screenshots`;
-mkdirSync(pictures, { recursive: true });
-
-const { browser, close } = await start().catch((error) => {
-  process.stderr.write(`${error.message}\n`);
-  process.exit(1);
-});
-
-let page;
-let faults;
-let requests;
-// are texts on canvases noted?
-let watched = false;
-
-async function open(name, hash = "", size = [1400, 900], theme = "light") {
-  await page?.close();
-  faults = [];
-  requests = [];
-  page = await visit(browser, name, { hash, size, theme, listen });
-}
-
-function listen(to) {
-  if (watched) watch(to);
-  note(to, faults);
-  to.on("dialog", (dialog) => {
-    faults.push("dialog: " + dialog.message());
-    dialog.dismiss();
-  });
-  to.on("request", (request) => requests.push(request.url()));
-}
-
-const { drawn, texts, text, state, press, choose } = user(() => page);
-
-async function click(selector, options) {
-  await page.click(selector, options);
-  await drawn();
-}
-
-// pixels of a canvas, as a number that differs where they do
-const pixels = (selector) =>
-  page.$eval(selector, (canvas) => {
-    const { data } = canvas
-      .getContext("2d")
-      .getImageData(0, 0, canvas.width, canvas.height);
-    let sum = 0;
-    for (let i = 0; i < data.length; i += 4) {
-      sum =
-        (Math.imul(sum, 31) + data[i] * 3 + data[i + 1] * 5 + data[i + 2]) | 0;
-    }
-    return sum;
-  });
+import { back, choose, click, drag, drawn, drop, faults } from "./page.mjs";
+import { fits, forward, functionsOf, open, page, pixels } from "./page.mjs";
+import { point, press, reload, report, shot } from "./page.mjs";
+import { browser, cellsOf, state, text, texts, tight } from "./page.mjs";
+import { upload } from "./page.mjs";
 
 // what the processes of pages have in memory, which are few
 async function memory() {
@@ -84,10 +37,6 @@ function addUp(shares, off = 0) {
   off += 0.05 * shares.length;
   assert.ok(least < 100 + off && most > 100 - off, shares.join());
 }
-
-const shot = (name) => page.screenshot({ path: `${pictures}/${name}.png` });
-
-after(close);
 
 const views = ["overview", "functions", "flame", "tree", "callgraph", "source"];
 const pages = {
@@ -119,12 +68,6 @@ describe("every view", () => {
         );
         assert.ok((await text("main")).length > 40, view);
         await shot(`${name}-${view}`);
-        assert.deepEqual(faults, [], view);
-        assert.deepEqual(
-          requests.filter((url) => !url.startsWith("data:")).length,
-          1,
-          requests.join(),
-        );
       }
     });
   }
@@ -134,12 +77,8 @@ describe("every view", () => {
       for (const view of pages[name]) {
         const f = name === "luacheck" ? "&search=skip" : "";
         await open(name, `view=${view}${f}`, [700, 900], "dark");
-        const width = await page.evaluate(
-          () => document.documentElement.scrollWidth,
-        );
-        assert.ok(width <= 700, `${name} ${view}: ${width}`);
+        await fits();
         await shot(`${name}-${view}-narrow-dark`);
-        assert.deepEqual(faults, []);
       }
     }
   });
@@ -148,12 +87,8 @@ describe("every view", () => {
     for (const name of ["luacheck", "game", "leak", "diff", "count", "trace"]) {
       for (const view of pages[name]) {
         await open(name, `view=${view}`, [390, 844]);
-        const width = await page.evaluate(
-          () => document.documentElement.scrollWidth,
-        );
-        assert.ok(width <= 390, `${name} ${view}: ${width}`);
+        await fits();
         await shot(`${name}-${view}-phone`);
-        assert.deepEqual(faults, []);
       }
     }
     await open("luacheck", "view=functions", [390, 844]);
@@ -168,12 +103,11 @@ describe("every view", () => {
 
   it("has no text that is hard to read, light or dark", async () => {
     const clear = async (name, hash, theme, what = hash) => {
-      if (name) await open(name, hash, [1400, 900], theme);
+      if (name) await open(name, hash, [1400, 900], theme, watch);
       const { faint, drawn: many } = await legible(page);
       assert.deepEqual(faint, [], `${name} ${what} ${theme}`);
       return many;
     };
-    watched = true;
     for (const theme of ["light", "dark"]) {
       for (const name of ["luacheck", "game", "leak", "diff", "count"]) {
         for (const view of pages[name]) {
@@ -208,9 +142,8 @@ describe("every view", () => {
         await clear("tails", `view=${view}`, theme);
       }
       await clear("sampled-diff", "view=diff", theme);
-      await open("after", "", [1400, 900], theme);
-      const input = await page.$("input[type=file]");
-      await input.uploadFile(`${folder}/before.html`);
+      await open("after", "", [1400, 900], theme, watch);
+      await upload(`${folder}/before.html`);
       await page.waitForSelector(".view-diff");
       await clear(undefined, "", theme, "compared");
       for (const view of ["flame", "functions", "callgraph"]) {
@@ -220,7 +153,6 @@ describe("every view", () => {
         await clear(undefined, "", theme, `compared ${view}`);
       }
     }
-    watched = false;
   });
 
   it("has a name for whatever can be pressed", async () => {
@@ -256,15 +188,11 @@ describe("the overview", () => {
     }
     assert.ok(path.length > 5, path.join());
     assert.equal(new Set(path).size, path.length, path.join());
-    assert.deepEqual(faults, []);
   });
 });
 
 describe("the figures", () => {
   const names = ["luacheck", "called", "sampled", "count", "leak", "game"];
-  const report = (name) =>
-    readFileSync(`${folder}/${name}.txt`, "utf8").split("\n");
-  const tight = (s) => s.replace(/(\d) (?=[nµm]?s$)/, "$1");
 
   it("of the time are those of the text report", async () => {
     for (const name of names.filter((one) => one !== "count")) {
@@ -283,18 +211,13 @@ describe("the figures", () => {
         .filter(([, what]) => what !== "program")
         .map(([ns, what]) => `${tight(ns)} ${what}`);
       assert.equal(shown.join(", "), told, name);
-      assert.deepEqual(faults, []);
     }
   });
 
   it("of functions are those of the text report", async () => {
     for (const name of names.filter((one) => one !== "game")) {
-      const list = report(name);
-      const at = list.findIndex((line) => /^ *self +self %/.test(line));
-      const rows = list.slice(at + 1, list.indexOf("", at));
       const told = new Map();
-      for (const row of rows) {
-        const cells = row.trim().split(/ {2,}/);
+      for (const cells of functionsOf(report(name)).slice(1)) {
         if (cells.length < 6) continue;
         const [self, share, total, totalShare] = cells;
         const [place] = cells.slice(-1);
@@ -308,9 +231,7 @@ describe("the figures", () => {
       assert.ok(told.size > 2, name);
       await open(name, "view=functions");
       const heads = await texts("thead th");
-      const cells = await page.$$eval("tbody tr", (all) =>
-        all.map((tr) => [...tr.cells].map((td) => td.textContent)),
-      );
+      const cells = await cellsOf();
       const column = (title) => heads.indexOf(title);
       const named = heads.findIndex((title) => title.startsWith("function"));
       let found = 0;
@@ -359,7 +280,6 @@ describe("an editor", () => {
     await open("trace", "view=functions");
     await click("tbody tr td");
     assert.equal(await page.$("a.editor"), null);
-    assert.deepEqual(faults, []);
   });
 });
 
@@ -394,7 +314,6 @@ describe("a function that is chosen", () => {
       () => document.elementFromPoint(30, 80).closest(".strip")?.innerText,
     );
     assert.ok(under?.startsWith(name), `${under}`);
-    assert.deepEqual(faults, []);
   });
 
   it("is scrolled to among its callers and callees", async () => {
@@ -414,7 +333,6 @@ describe("a function that is chosen", () => {
       });
       assert.ok(top > 60 && bottom <= 400, `${top} ${bottom}`);
     }
-    assert.deepEqual(faults, []);
   });
 
   it("is followed by all views, and opened again by the address", async () => {
@@ -425,8 +343,7 @@ describe("a function that is chosen", () => {
     assert.equal(await text(".strip .name"), name);
     assert.match(await text(".strip"), /self .*total .*calls/);
     const chosen = (await state()).function;
-    await page.reload();
-    await page.waitForSelector(".strip .name");
+    await reload(".strip .name");
     assert.equal(await text(".strip .name"), name);
     await choose("nav a", "Call graph");
     assert.equal(await text(".centre h1"), name);
@@ -436,7 +353,6 @@ describe("a function that is chosen", () => {
     assert.equal((await state()).function, chosen);
     await press("Escape");
     assert.equal((await state()).function, undefined);
-    assert.deepEqual(faults, []);
   });
 
   it("goes with the browser's way back", async () => {
@@ -444,8 +360,7 @@ describe("a function that is chosen", () => {
     await click("tbody tr:nth-child(1) td");
     await click("tbody tr:nth-child(2) td");
     const second = await text(".strip .name");
-    await page.goBack();
-    await drawn();
+    await back();
     assert.notEqual(await text(".strip .name"), second);
   });
 });
@@ -497,7 +412,6 @@ describe("the functions", () => {
     await drawn();
     assert.match(await text("tbody"), /No function/);
     assert.equal(await text(".wrong"), "");
-    assert.deepEqual(faults, []);
   });
 
   it("are grouped by file, and recursion is spread", async () => {
@@ -531,9 +445,7 @@ describe("the flame graph", () => {
   it("zooms by click, wheel and keys", async () => {
     await open("luacheck", "view=flame");
     const whole = await pixels("canvas.icicle");
-    const box = await (await page.$("canvas.icicle")).boundingBox();
-    await page.mouse.click(box.x + 200, box.y + 19 * 17 + 8);
-    await drawn();
+    await drag("canvas.icicle", [200, 19 * 17 + 8]);
     const zoomed = await pixels("canvas.icicle");
     assert.notEqual(zoomed, whole);
     assert.ok((await texts(".crumbs button")).length > 5);
@@ -541,7 +453,7 @@ describe("the flame graph", () => {
     await choose("button", "Zoom out");
     assert.equal((await texts(".crumbs button")).length, 1);
     await press("Escape");
-    await page.mouse.move(box.x + 600, box.y + 100);
+    await point("canvas.icicle", 600, 100);
     const before = await pixels("canvas.icicle");
     await page.mouse.wheel({ deltaY: -400 });
     await drawn();
@@ -555,14 +467,11 @@ describe("the flame graph", () => {
     const said = await text("#app > p[role=status]");
     assert.match(said, /total .* self/);
     await press("Escape");
-    assert.deepEqual(faults, []);
   });
 
   it("tells the figures of what is pointed at", async () => {
     await open("luacheck", "view=flame");
-    const box = await (await page.$("canvas.icicle")).boundingBox();
-    await page.mouse.move(box.x + 100, box.y + 19 * 16 + 8);
-    await drawn();
+    await point("canvas.icicle", 100, 19 * 16 + 8);
     const tip = await text(".tip");
     assert.match(tip, /\(.*lua:\d+\)/);
     assert.match(tip, /total .*%.*self/);
@@ -611,7 +520,6 @@ describe("the flame graph", () => {
     assert.deepEqual(await texts(".legend .swatched"), names);
     await choose("nav a", "Overview");
     assert.deepEqual(await texts(".legend .swatched"), names);
-    assert.deepEqual(faults, []);
   });
 
   it("has callers above and callees below a function", async () => {
@@ -621,7 +529,6 @@ describe("the flame graph", () => {
     await choose("button", "Sandwich");
     assert.equal((await page.$$("canvas.icicle")).length, 2);
     await shot("luacheck-sandwich");
-    assert.deepEqual(faults, []);
   });
 
   it("shows only a function, or all but one, and so do other views", async () => {
@@ -637,7 +544,6 @@ describe("the flame graph", () => {
     await choose(".links a", "Without this");
     assert.match(await text(".limit"), /Without/);
     assert.match(await text(".strip"), /total 0 ns/);
-    assert.deepEqual(faults, []);
   });
 
   it("has several filters at once, by name or pattern, relative to the rest", async () => {
@@ -673,13 +579,11 @@ describe("the flame graph", () => {
       list.map((e) => [e.title, e.querySelector(".percent").textContent]),
     );
     assert.ok(own.find(([s]) => s.endsWith(file))[1] === "0.0");
-    await page.reload();
-    await page.waitForSelector(".limit");
+    await reload(".limit");
     assert.equal((await page.$$(".limit")).length, 2);
     await click(".limit a");
     assert.deepEqual(await texts(".limit"), [`Into callers: ${file}×`]);
-    await page.goBack();
-    await drawn();
+    await back();
     assert.equal((await page.$$(".limit")).length, 2);
     // a library as one box for each call from elsewhere
     await open("luacheck", `view=flame&search=${file}`);
@@ -687,7 +591,6 @@ describe("the flame graph", () => {
     const box = await (await page.$("canvas.icicle")).boundingBox();
     assert.ok(box.height > 100);
     assert.match(await text(".limit"), /^As one box: /);
-    assert.deepEqual(faults, []);
   });
 
   it("is inverted: below each function by its self figure, its callers", async () => {
@@ -706,9 +609,7 @@ describe("the flame graph", () => {
     await click(".astable tbody tr:nth-child(2) td");
     assert.deepEqual((await texts(".crumbs button"))[1], hottest);
     await page.evaluate(() => scrollTo(0, 0));
-    const box = await (await page.$("canvas.icicle")).boundingBox();
-    await page.mouse.move(box.x + 20, box.y + 19 * 2 + 8);
-    await drawn();
+    await point("canvas.icicle", 20, 19 * 2 + 8);
     const tip = await text(".tip");
     assert.ok(tip.includes(` self of ${hottest} on this path, `), tip);
     await shot("luacheck-inverted");
@@ -719,7 +620,6 @@ describe("the flame graph", () => {
     const matches = await said();
     await choose("button", "Icicle");
     assert.equal(await said(), matches);
-    assert.deepEqual(faults, []);
   });
 
   it("counts matches on both sides of a sandwich", async () => {
@@ -742,7 +642,6 @@ describe("the flame graph", () => {
       await search(`/^${await text(".strip .name")} [(]/`),
       "0 callers match, 0.0 % of the width; 0 callees match, 0.0 % of the width",
     );
-    assert.deepEqual(faults, []);
   });
 
   it("has the stack of a node, to be copied", async () => {
@@ -781,7 +680,6 @@ describe("the flame graph", () => {
     const inverted = await copied();
     assert.equal(inverted.length, 3);
     assert.ok(callee.startsWith(inverted[1]), callee);
-    assert.deepEqual(faults, []);
   });
 
   it("is saved as SVG and as PNG", async () => {
@@ -838,7 +736,6 @@ describe("the flame graph", () => {
       ).subarray(0, 4),
     ]);
     assert.deepEqual(bytes, [0x89, 0x50, 0x4e, 0x47]);
-    assert.deepEqual(faults, []);
   });
 
   it("has a small picture of all, and keys, that zoom and move it", async () => {
@@ -856,28 +753,21 @@ describe("the flame graph", () => {
     };
     const hash = () => page.evaluate(() => location.hash);
     const box = await (await page.$("canvas.overmap")).boundingBox();
-    const at = (part) => box.x + part * box.width;
-    const drag = async (from, to) => {
-      await page.mouse.move(at(from), box.y + 5);
-      await page.mouse.down();
-      await page.mouse.move(at((from + to) / 2), box.y + 5);
-      await page.mouse.move(at(to), box.y + 5);
-      await page.mouse.up();
-      await drawn();
-    };
+    const along = (...parts) =>
+      drag("canvas.overmap", ...parts.map((part) => [part * box.width, 5]));
     const near = (list, wanted) =>
       list.forEach((x, i) =>
         assert.ok(Math.abs(x - wanted[i]) < 0.005, `${list}`),
       );
     let old = await hash();
-    await drag(0.5, 0.75);
+    await along(0.5, 0.6, 0.75);
     near(await range(old), [0.5, 0.75]);
     old = await hash();
-    await drag(0.6, 0.4);
+    await along(0.6, 0.5, 0.4);
     near(await range(old), [0.3, 0.55]);
     // a click elsewhere: that place in the middle
     old = await hash();
-    await page.mouse.click(at(0.8), box.y + 5);
+    await along(0.8);
     near(await range(old), [0.675, 0.925]);
     old = await hash();
     await page.mouse.move(0, 0);
@@ -892,7 +782,6 @@ describe("the flame graph", () => {
     old = await hash();
     await press("d");
     near(await range(old), [0.675 - 0.03125, 0.925 - 0.03125]);
-    assert.deepEqual(faults, []);
   });
 
   it("has a table of the same", async () => {
@@ -916,7 +805,6 @@ describe("the call tree", () => {
       })),
     );
   const at = async () => (await rowsOf()).findIndex((row) => row.selected);
-  const tight = (s) => s.replace(/(\d) (?=[nµm]?s$)/, "$1");
 
   it("has the rows and figures of cprof tree", async () => {
     // of samples, the text has a row for each line of a call
@@ -956,7 +844,6 @@ describe("the call tree", () => {
         wanted.map((cells) => cells[4].replace(/ ×[≥\d,]+$/, "")),
         name,
       );
-      assert.deepEqual(faults, []);
     }
   });
 
@@ -988,7 +875,6 @@ describe("the call tree", () => {
     assert.equal(await text(".strip .name"), hot[await at()].name);
     await press("End");
     assert.equal(await at(), (await rowsOf()).length - 1);
-    assert.deepEqual(faults, []);
   });
 
   it("is in the address: what is open, the row, the order, the direction", async () => {
@@ -1003,9 +889,7 @@ describe("the call tree", () => {
       {},
       before[await at()].level,
     );
-    await page.reload();
-    await page.waitForSelector("tbody tr");
-    await drawn();
+    await reload("tbody tr");
     assert.deepEqual(await rowsOf(), before);
     await choose(".choice button", "Inverted");
     const inverted = await rowsOf();
@@ -1013,16 +897,12 @@ describe("the call tree", () => {
     assert.notEqual(inverted[0].name, before[0].name);
     await choose("thead button", "calls");
     assert.equal((await state()).order, "calls");
-    await page.goBack();
-    await drawn();
+    await back();
     assert.deepEqual(await rowsOf(), inverted);
-    await page.goBack();
-    await drawn();
+    await back();
     assert.deepEqual(await rowsOf(), before);
-    await page.goForward();
-    await drawn();
+    await forward();
     assert.deepEqual(await rowsOf(), inverted);
-    assert.deepEqual(faults, []);
   });
 
   it("has the functions with their callers below, inverted", async () => {
@@ -1088,7 +968,6 @@ describe("the call tree", () => {
     assert.match(await text(".controls [role=status]"), /1 function matches/);
     await open("called", "view=tree&search=no such function");
     assert.match(await text("tbody"), /No function matches/);
-    assert.deepEqual(faults, []);
   });
 
   it("is of what filters leave", async () => {
@@ -1100,7 +979,6 @@ describe("the call tree", () => {
     assert.ok(Math.abs(sum - 100) < 0.2, `${shares}`);
     await open("waits", "view=tree&measure=wait");
     assert.ok((await rowsOf()).some((row) => row.name === "wait"));
-    assert.deepEqual(faults, []);
   });
 });
 
@@ -1185,7 +1063,6 @@ describe("the sources", () => {
     await page.evaluate(() => scrollTo(0, 0));
     await click(".files a:nth-of-type(4)");
     assert.ok(await seen("#line-" + (await text(".hotlines a .n"))));
-    assert.deepEqual(faults, []);
   });
 
   it("scroll sideways where lines are long; figures stay", async () => {
@@ -1214,7 +1091,6 @@ describe("the sources", () => {
     // a file whose lines are short has none
     await open("game", "view=source", [1900, 900]);
     assert.ok((await page.$$(".rail:not([hidden])")).length === 0);
-    assert.deepEqual(faults, []);
   });
 
   it("have bars of files that are shares of the whole", async () => {
@@ -1277,7 +1153,6 @@ describe("the sources", () => {
         return { top: box.top, bottom: box.bottom };
       });
       assert.ok(top > 0 && bottom <= size[1], `${top} ${bottom}`);
-      assert.deepEqual(faults, []);
     }
   });
 
@@ -1322,7 +1197,6 @@ describe("the sources", () => {
     assert.notEqual((await state()).line, n[0]);
     assert.ok(await seen(".line.at"));
     assert.match((await texts(".about p")).join(), /calls/);
-    assert.deepEqual(faults, []);
   });
 
   // what a share says, whatever is beside it
@@ -1387,7 +1261,6 @@ describe("the sources", () => {
     // what is left has more of the rest
     assert.ok(after > before, `${before} ${after}`);
     assert.ok((await others()).length > 5);
-    assert.deepEqual(faults, []);
   });
 
   it("have figures that stay while long lines are scrolled", async () => {
@@ -1409,12 +1282,8 @@ describe("the sources", () => {
       Math.round(e.getBoundingClientRect().left),
     );
     assert.equal(short, n);
-    const width = await page.evaluate(
-      () => document.documentElement.scrollWidth,
-    );
-    assert.equal(width, 900);
+    await fits();
     await shot("long-scrolled");
-    assert.deepEqual(faults, []);
   });
 
   it("say what to do where no lines were recorded", async () => {
@@ -1487,7 +1356,6 @@ describe("samples", () => {
     }
     await choose(".links a", "Only this");
     assert.match(await text(".strip"), /total [^(]*\(100\.0 ±/);
-    assert.deepEqual(faults, []);
   });
 
   it("weigh a flame graph, which tells those of a node", async () => {
@@ -1495,9 +1363,7 @@ describe("samples", () => {
     const before = await pixels("canvas.icicle");
     await choose("button", "Samples");
     assert.notEqual(await pixels("canvas.icicle"), before);
-    const box = await (await page.$("canvas.icicle")).boundingBox();
-    await page.mouse.move(box.x + 100, box.y + 19 * 3 + 8);
-    await drawn();
+    await point("canvas.icicle", 100, 19 * 3 + 8);
     const tip = await text(".tip");
     assert.match(tip, /here: .*samples?, .* with callees/);
     assert.match(tip, /total .* ±.* %/);
@@ -1508,7 +1374,6 @@ describe("samples", () => {
       return text(".controls [role=status]");
     };
     assert.match(await share(), /, [\d.]+ ±[\d.]+ % of the width/);
-    assert.deepEqual(faults, []);
   });
 
   it("shade lines and their parts by time", async () => {
@@ -1570,7 +1435,6 @@ describe("frames", () => {
     assert.match(await text("h2.result"), /^Frame \d+ and the average frame$/);
     assert.ok((await top()) < 320, `${await top()}`);
     assert.ok((await texts("th")).includes("of longest"));
-    assert.deepEqual(faults, []);
   });
 
   it("are chosen, and the other views show just them", async () => {
@@ -1590,7 +1454,6 @@ describe("frames", () => {
     assert.equal(row[6], "1");
     await choose("nav a", "Flame graph");
     assert.ok(await page.$("canvas"));
-    assert.deepEqual(faults, []);
   });
 
   it("are chosen by keys, several by dragging", async () => {
@@ -1599,16 +1462,9 @@ describe("frames", () => {
     const one = Number((await state()).frames);
     await press("ArrowLeft");
     assert.equal(Number((await state()).frames), one - 1);
-    const box = await (await page.$("canvas.frames")).boundingBox();
-    await page.mouse.move(box.x + 100, box.y + 50);
-    await page.mouse.down();
-    await page.mouse.move(box.x + 200, box.y + 50);
-    await page.mouse.move(box.x + 300, box.y + 50);
-    await page.mouse.up();
-    await drawn();
+    await drag("canvas.frames", [100, 50], [200, 50], [300, 50]);
     assert.match((await state()).frames, /^\d+-\d+$/);
     assert.match(await text(".limit"), /Frames \d+ to \d+/);
-    assert.deepEqual(faults, []);
   });
 });
 
@@ -1628,10 +1484,8 @@ describe("the view that a page opens on", () => {
       assert.equal(await text("nav [aria-current]"), view);
       await choose("nav a", "Functions");
       assert.equal(await text("nav [aria-current]"), "Functions");
-      await page.goBack();
-      await drawn();
+      await back();
       assert.equal(await text("nav [aria-current]"), view);
-      assert.deepEqual(faults, []);
     }
   });
 });
@@ -1693,7 +1547,6 @@ describe("coverage", () => {
     );
     assert.equal(await text("nav [aria-current]"), "Source");
     assert.ok(await page.$(".line.never.at"));
-    assert.deepEqual(faults, []);
   });
 });
 
@@ -1729,7 +1582,6 @@ describe("memory", () => {
     assert.match(await text("tbody tr:first-child td:nth-child(11)"), size);
     await choose("button", "Files");
     assert.match(await text("tbody tr td:nth-child(5)"), size);
-    assert.deepEqual(faults, []);
   });
 
   it("takes the place of time in each view", async () => {
@@ -1756,7 +1608,6 @@ describe("memory", () => {
     assert.equal((await page.$$("canvas.icicle")).length, 2);
     await choose("nav a", "Overview");
     assert.match(await text("section.shape h2"), /bytes are allocated/);
-    assert.deepEqual(faults, []);
   });
 
   it("shades lines", async () => {
@@ -1775,14 +1626,11 @@ describe("memory", () => {
     await press("n");
     assert.ok((await state()).line);
     assert.ok(Number(first) > 0);
-    assert.deepEqual(faults, []);
   });
 
   it("is read over time, by pointer and keys", async () => {
     await open("leak", "view=timeline");
-    const box = await (await page.$("canvas.heap")).boundingBox();
-    await page.mouse.move(box.x + 400, box.y + 100);
-    await drawn();
+    await point("canvas.heap", 400, 100);
     const told = /^[\d.]+ [KMG]?B after [\d.]+ [mµ]?s/;
     assert.match(await text(".tip"), told);
     await page.mouse.move(0, 0);
@@ -1800,7 +1648,6 @@ describe("memory", () => {
     await click("details.astable summary");
     const rows = await texts(".astable tbody tr");
     assert.ok(rows.length > 5);
-    assert.deepEqual(faults, []);
   });
 
   it("is known of each frame", async () => {
@@ -1814,7 +1661,6 @@ describe("memory", () => {
     // trees of frames know times only, functions know bytes, too
     assert.equal(await page.$(".tabs > .choice"), null);
     assert.ok((await texts("thead th")).includes("alloc"));
-    assert.deepEqual(faults, []);
   });
 });
 
@@ -1822,9 +1668,7 @@ describe("a trace", () => {
   it("is zoomed, searched and walked, by coroutine", async () => {
     await open("trace", "view=trace");
     const whole = await pixels("canvas.icicle");
-    const box = await (await page.$("canvas.icicle")).boundingBox();
-    await page.mouse.move(box.x + 300, box.y + 45);
-    await drawn();
+    await point("canvas.icicle", 300, 45);
     assert.match(await text(".tip"), /after .* took [\d.]+ [mµn]?s/);
     const seen = await text(".controls .rest > .aside");
     assert.match(seen, /^0 to .* in all$/);
@@ -1848,7 +1692,6 @@ describe("a trace", () => {
     await drawn();
     assert.equal((await state()).thread, other);
     assert.notEqual(await pixels("canvas.icicle"), whole);
-    assert.deepEqual(faults, []);
   });
 });
 
@@ -1897,13 +1740,10 @@ describe("the lanes of a trace", () => {
     assert.notEqual(await pixels("canvas.icicle"), whole);
     assert.equal((await state()).lane, "2");
     const seen = await text(".controls .rest > .aside");
-    await page.reload();
-    await page.waitForSelector("canvas.icicle");
-    await drawn();
+    await reload("canvas.icicle");
     assert.equal(await text(".controls .rest > .aside"), seen);
     assert.equal(await text("main p[role=status]"), near);
     await shot("trace-lanes");
-    assert.deepEqual(faults, []);
   });
 
   it("have the figures of what is seen", async () => {
@@ -1919,7 +1759,6 @@ describe("the lanes of a trace", () => {
     assert.equal(one.get("work")[5], "1");
     assert.equal(one.get("leaf")[5], "50");
     assert.ok(Number(one.get("leaf")[1]) <= 100);
-    assert.deepEqual(faults, []);
   });
 
   it("show the steps of the garbage collector, which are not calls", async () => {
@@ -1951,9 +1790,7 @@ describe("the lanes of a trace", () => {
         `calls of 8 functions, ${steps} steps of the garbage collector.`,
       ),
     );
-    const box = await (await page.$("canvas.icicle")).boundingBox();
-    await page.mouse.move(box.x + 300, box.y + 8);
-    await drawn();
+    await point("canvas.icicle", 300, 8);
     assert.match(
       await text(".tip"),
       /coroutine 1: [\d,]+ calls and [\d,]+ steps of the garbage collector/,
@@ -1973,7 +1810,6 @@ describe("the lanes of a trace", () => {
     );
     const one = (await figures()).get("(garbage collector)");
     assert.equal(one[5], "1 step");
-    assert.deepEqual(faults, []);
   });
 
   it("are searched, and steered by keys", async () => {
@@ -2009,17 +1845,12 @@ describe("the lanes of a trace", () => {
     assert.match(await focus(), /^Coroutine 2: calls/);
     await press("ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp");
     assert.match(await focus(), /^Coroutine 1: calls/);
-    assert.deepEqual(faults, []);
   });
 });
 
 describe("another page", () => {
   const rows = () =>
     page.$$eval("tbody tr", (list) => list.map((tr) => tr.innerText));
-  const upload = async (name) => {
-    const input = await page.$("input[type=file]");
-    await input.uploadFile(`${folder}/${name}`);
-  };
 
   it("is compared with, as the earlier profile", async () => {
     await open("diff", "view=diff");
@@ -2028,7 +1859,7 @@ describe("another page", () => {
     assert.ok(told.length > 2);
     await open("after", "view=functions");
     assert.ok(!(await texts("nav a")).includes("Changes"));
-    await upload("before.html");
+    await upload(`${folder}/before.html`);
     await page.waitForSelector(".view-diff");
     await drawn();
     assert.deepEqual(await rows(), told);
@@ -2040,24 +1871,11 @@ describe("another page", () => {
     await click(".limit button");
     assert.equal(await page.$(".limit"), null);
     assert.ok(!(await texts("nav a")).includes("Changes"));
-    assert.deepEqual(faults, []);
   });
 
   it("is dropped on this one", async () => {
     await open("after", "", [390, 844], "dark");
     const content = readFileSync(`${folder}/before.html`, "utf8");
-    const drop = (name, s) =>
-      page.evaluate(
-        (file, body) => {
-          const dataTransfer = new DataTransfer();
-          dataTransfer.items.add(new File([body], file));
-          const more = { dataTransfer, bubbles: true, cancelable: true };
-          document.body.dispatchEvent(new DragEvent("dragover", more));
-          document.body.dispatchEvent(new DragEvent("drop", more));
-        },
-        name,
-        s,
-      );
     await drop("notes.html", "<p>no page of cprof</p>");
     await page.waitForSelector("#app > .refused:not([hidden])");
     assert.equal(
@@ -2068,15 +1886,11 @@ describe("another page", () => {
     await page.waitForSelector(".view-diff");
     await drawn();
     assert.ok(await page.$eval("#app > .refused", (e) => e.hidden));
-    const wide = await page.evaluate(
-      () => document.documentElement.scrollWidth,
-    );
-    assert.ok(wide <= 390, `${wide}`);
+    await fits();
     await shot("compared-phone");
     await drop("count.html", readFileSync(`${folder}/count.html`, "utf8"));
     await page.waitForSelector("#app > .refused:not([hidden])");
     assert.match(await text("#app > .refused"), /instructions\.$/);
-    assert.deepEqual(faults, []);
   });
 });
 
@@ -2138,7 +1952,6 @@ describe("the drawn call graph", () => {
     await shot("game-drawn");
     await choose("button", "Tables");
     assert.equal(await text(".centre h1"), "burn");
-    assert.deepEqual(faults, []);
   });
 
   it("is of a large program or around a function, also on a phone", async () => {
@@ -2174,28 +1987,15 @@ describe("the drawn call graph", () => {
         await text("main p.aside"),
         /^\d+ functions around .*, of \d+\./,
       );
-      const wide = await page.evaluate(
-        () => document.documentElement.scrollWidth,
-      );
-      assert.ok(wide <= size[0], `${wide}`);
+      await fits();
       await choose("button", "Whole program");
       assert.equal((await boxes()).length, 40);
-      assert.deepEqual(faults, []);
     }
   });
 });
 
 describe("the address", () => {
   const crumbs = async () => (await texts(".crumbs button")).join(" › ");
-  const back = async () => {
-    await page.goBack();
-    await drawn();
-  };
-  const again = async () => {
-    await page.reload();
-    await page.waitForSelector("header nav a");
-    await drawn();
-  };
 
   it("has the zoom of the flame graph", async () => {
     await open("luacheck", "view=flame");
@@ -2205,13 +2005,12 @@ describe("the address", () => {
     await drawn();
     const deep = await crumbs();
     assert.notEqual(deep, whole);
-    await again();
+    await reload();
     assert.equal(await crumbs(), deep);
     await back();
     assert.equal(await crumbs(), whole);
     assert.equal((await state()).function, undefined);
-    await page.goForward();
-    await drawn();
+    await forward();
     assert.equal(await crumbs(), deep);
     // moved by hand, in a graph with the mouse away from it
     await page.mouse.move(box.x + 600, box.y + 100);
@@ -2231,12 +2030,11 @@ describe("the address", () => {
     };
     const moved = await points();
     assert.ok(new Set(moved).size > 3);
-    await again();
+    await reload();
     assert.deepEqual(await points(), moved);
     // another tree begins at its root
     await choose("button", "Merge recursion");
     assert.equal(await crumbs(), whole);
-    assert.deepEqual(faults, []);
   });
 
   it("has the zoom of the trace", async () => {
@@ -2247,11 +2045,10 @@ describe("the address", () => {
     await press("ArrowDown", "ArrowDown", "Enter");
     const near = await seen();
     assert.notEqual(near, whole);
-    await again();
+    await reload();
     assert.equal(await seen(), near);
     await back();
     assert.equal(await seen(), whole);
-    assert.deepEqual(faults, []);
   });
 
   it("has the theme", async () => {
@@ -2278,7 +2075,6 @@ describe("changes", () => {
     const before = await pixels("canvas");
     await choose("button", "before");
     assert.notEqual(await pixels("canvas"), before);
-    assert.deepEqual(faults, []);
   });
 });
 
@@ -2296,7 +2092,6 @@ describe("the measures of a program that waits", () => {
     for (const view of views) {
       for (const measure of ["cpu", "wait"]) {
         await open("waits", `view=${view}&measure=${measure}`);
-        assert.deepEqual(faults, []);
         assert.doesNotMatch(await text("#app"), /NaN|undefined/);
       }
     }
@@ -2315,7 +2110,6 @@ describe("the measures of a program that waits", () => {
     assert.ok(
       rows.find((row) => /pages\.lua:\d+/.test(row) && /read/.test(row)),
     );
-    assert.deepEqual(faults, []);
   });
 });
 
@@ -2353,7 +2147,6 @@ describe("bars of a program that waits", () => {
     assert.match(await text(".legend"), /up to .*waiting/);
     await open("sampled", "view=functions&measure=cpu");
     assert.equal(await page.$(".bar > span[style*=waits]"), null);
-    assert.deepEqual(faults, []);
   });
 });
 
@@ -2362,7 +2155,6 @@ describe("names that are markup elsewhere", () => {
     for (const view of views) {
       await open("hostile", `view=${view}`);
       assert.equal((await page.$$("main img, main b, main script")).length, 0);
-      assert.deepEqual(faults, []);
     }
     await open("hostile", "view=functions");
     const names = (await texts("tbody a.name")).join("\n");
@@ -2375,9 +2167,7 @@ describe("names that are markup elsewhere", () => {
       const row = await text(`tbody tr:nth-child(${i}) a.name`);
       assert.equal(await text(".strip .name"), row);
     }
-    await page.reload();
-    await page.waitForSelector(".strip .name");
-    assert.deepEqual(faults, []);
+    await reload(".strip .name");
   });
 
   it("could not run if they were code", async () => {
@@ -2393,7 +2183,7 @@ describe("names that are markup elsewhere", () => {
     });
     await drawn();
     assert.equal(await page.evaluate(() => window.hacked), undefined);
-    assert.ok(faults.some((fault) => /Content Security Policy/.test(fault)));
+    assert.match(faults.splice(0).join(), /Content Security Policy/);
   });
 });
 
@@ -2406,8 +2196,7 @@ describe("the page itself", () => {
     await press("t");
     const light = await ground();
     assert.notEqual(light, dark);
-    await page.reload();
-    await page.waitForSelector("nav a");
+    await reload();
     assert.equal(await ground(), light);
     await press("t");
     assert.equal(await ground(), dark);
@@ -2560,6 +2349,5 @@ describe("a million nodes", () => {
       `${many.median} ${few.median}`,
     );
     assert.ok(many.heap > 0 && many.heap < 1e9, `${many.heap}`);
-    assert.deepEqual(faults, []);
   });
 });

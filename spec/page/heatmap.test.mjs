@@ -3,90 +3,78 @@
 // 3.18 s to 3.38 s, both in `compact`.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync } from "node:fs";
-import { after, describe, it } from "node:test";
-import { build, folder, note, start, user, visit } from "./browser.mjs";
-
-const pictures = `${build}/screenshots`;
-mkdirSync(pictures, { recursive: true });
-
-const { browser, close } = await start().catch((error) => {
-  process.stderr.write(`${error.message}\n`);
-  process.exit(1);
-});
-
-after(close);
-
-let page;
-let faults;
-
-async function open(name, hash = "", size = [1400, 900], theme = "light") {
-  await page?.close();
-  faults = [];
-  page = await visit(browser, name, {
-    hash,
-    size,
-    theme,
-    listen: (to) => note(to, faults),
-  });
-}
-
-const { drawn, texts, text, state, press, choose } = user(() => page);
-const shot = (name) => page.screenshot({ path: `${pictures}/${name}.png` });
+import { describe, it } from "node:test";
+import { back, cellsOf, choose, click, drag, drawn, fits } from "./page.mjs";
+import { forward, functionsOf, open, page, pixels, press } from "./page.mjs";
+import { reload, report, shot, state, text, texts, tight } from "./page.mjs";
 
 // cells as the page has them: columns of a second, 50 cells of 20 ms
 const left = 54;
 const top = 20;
+// the middle of the cell of a time, in the canvas
 async function cellAt(ns) {
   const cell = Math.floor(ns / 20e6);
   const box = await (await page.$("canvas.heat")).boundingBox();
   const wide = Math.min(40, Math.floor((box.width - left) / 5));
   const high = box.width < 500 ? 5 : 6;
-  return {
-    x: box.x + left + Math.floor(cell / 50) * wide + wide / 2,
-    y: box.y + top + (cell % 50) * high + high / 2,
-  };
+  return [
+    left + Math.floor(cell / 50) * wide + wide / 2,
+    top + (cell % 50) * high + high / 2,
+  ];
 }
 
-async function drag(from, to) {
+async function dragOver(from, to) {
   const [a, b] = [await cellAt(from), await cellAt(to)];
-  await page.mouse.move(a.x, a.y);
-  await page.mouse.down();
-  await page.mouse.move((a.x + b.x) / 2, (a.y + b.y) / 2);
-  await page.mouse.move(b.x, b.y);
-  await page.mouse.up();
-  await drawn();
+  await drag("canvas.heat", a, [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2], b);
 }
 
 // the colour of a cell, as [red, green, blue]
 async function color(ns) {
-  const { x, y } = await cellAt(ns);
   return page.$eval(
     "canvas.heat",
-    (canvas, px, py) => {
-      const box = canvas.getBoundingClientRect();
-      const ratio = canvas.width / box.width;
-      const at = [(px - box.x) * ratio, (py - box.y) * ratio];
+    (canvas, x, y) => {
+      const ratio = canvas.width / canvas.getBoundingClientRect().width;
+      const at = [x * ratio, y * ratio];
       const { data } = canvas.getContext("2d").getImageData(...at, 1, 1);
       return [...data].slice(0, 3);
     },
-    x,
-    y,
+    ...(await cellAt(ns)),
   );
 }
 
-// pixels of a canvas, as a number that differs where they do
-const pixels = (selector) =>
-  page.$eval(selector, (canvas) => {
-    const { data } = canvas
-      .getContext("2d")
-      .getImageData(0, 0, canvas.width, canvas.height);
-    return data.reduce((sum, n) => (Math.imul(sum, 31) + n) | 0, 0);
-  });
-
-const tight = (s) => s.replace(/(\d) (?=[nµm]?s$)/, "$1");
-const report = (name) =>
-  readFileSync(`${folder}/${name}.txt`, "utf8").split("\n");
+// Does the page have the figures of lines that a report has?
+async function hasLines(name) {
+  const found = new Map(
+    await page.$$eval(".line[id]", (list) =>
+      list.map((e) => [
+        e.id.replace("line-", ""),
+        [...e.children].map((c) => c.textContent.trim()),
+      ]),
+    ),
+  );
+  // the page has other figures of calls, and large counts in thousands
+  const alike = ["self", "in C", "%", "callees"];
+  let here = false;
+  let heading;
+  let compared = 0;
+  for (const line of report(name)) {
+    const place = line.match(/^\S.* \((.*):\d+\)/);
+    if (place) here = place[1].endsWith("page/stall.lua");
+    if (/^ .* line$/.test(line)) heading = line;
+    // figures, and the number of a line below the end of its title
+    const match =
+      here && line.slice(0, heading?.length).match(/^ *(\S.*) {2,}(\d+)$/);
+    if (!match) continue;
+    const cells = found.get(match[2]).map(tight);
+    const heads = heading.trim().split(/ {2,}/);
+    for (const [i, figure] of match[1].trim().split(/ {2,}/).entries()) {
+      if (figure === "-" || !alike.includes(heads[i])) continue;
+      compared++;
+      assert.ok(cells.includes(figure), `${name} ${line} ${cells}`);
+    }
+  }
+  assert.ok(compared >= 4, `${name} ${compared}`);
+}
 
 const ranges = {
   "": "",
@@ -98,18 +86,13 @@ const ranges = {
 describe("a range of time", () => {
   it("has the figures of functions of cprof report --from --to", async () => {
     for (const [name, range] of Object.entries(ranges)) {
-      const list = report(`stall${name}`);
-      const at = list.findIndex((line) => /^ *self +self %/.test(line));
-      const rows = list.slice(at + 1, list.indexOf("", at));
-      const told = rows
-        .map((row) => row.trim().split(/ {2,}/))
+      const told = functionsOf(report(`stall${name}`))
+        .slice(1)
         .filter((cells) => cells.length >= 6)
         .map((cells) => cells.slice(0, 5));
       assert.ok(told.length > 0, name);
       await open("stall", `view=functions&range=${range}`);
-      const cells = await page.$$eval("tbody tr", (all) =>
-        all.map((tr) => [...tr.cells].map((td) => td.textContent)),
-      );
+      const cells = await cellsOf();
       const heads = await texts("thead th");
       const named = heads.findIndex((title) => title.startsWith("function"));
       for (const [self, share, total, totalShare, f] of told) {
@@ -118,7 +101,6 @@ describe("a range of time", () => {
         const got = [row[x], row[x + 1], row[y], row[y + 1]].map(tight);
         assert.deepEqual(got, [self, share, total, totalShare], name + f);
       }
-      assert.deepEqual(faults, []);
     }
   });
 
@@ -134,7 +116,6 @@ describe("a range of time", () => {
     await drawn();
     const { range } = await state();
     assert.match(range, /^(\d+(\.\d+)?s)?\.\.\d+(\.\d+)?s$/);
-    assert.deepEqual(faults, []);
   });
 
   it("has the same figures as the reports in exact modes", async () => {
@@ -142,14 +123,9 @@ describe("a range of time", () => {
     await open("exact", `view=functions&range=${range}`);
     const heads = await texts("thead th");
     const column = (title) => heads.findIndex((head) => head.startsWith(title));
-    const cells = await page.$$eval("tbody tr", (all) =>
-      all.map((tr) => [...tr.cells].map((td) => td.textContent)),
-    );
-    const list = report("exact.odd");
-    const at = list.findIndex((line) => /^ *self +self %/.test(line));
-    const rows = list
-      .slice(at + 1, list.indexOf("", at))
-      .map((row) => row.trim().split(/ {2,}/))
+    const cells = await cellsOf();
+    const rows = functionsOf(report("exact.odd"))
+      .slice(1)
       .filter((row) => row.length >= 7);
     assert.ok(rows.length > 2);
     for (const [self, share, total, totalShare, calls, f] of rows) {
@@ -159,26 +135,9 @@ describe("a range of time", () => {
       assert.deepEqual(got, [self, share, total, totalShare], f);
       assert.equal(row[column("calls")], calls, f);
     }
-    assert.deepEqual(faults, []);
     await open("exact", `view=source&range=${range}`, [1400, 3000]);
-    const lines = await page.$$eval(".line", (all) =>
-      all.map((e) => [...e.children].map((c) => c.textContent.trim())),
-    );
-    let here = false;
-    let compared = 0;
-    for (const line of report("exact.odd.lines")) {
-      const place = line.match(/^\S.* \((.*):\d+\)/);
-      if (place) here = place[1].endsWith("page/stall.lua");
-      const match = here && line.match(/^ *(\S.*?) {2,}(\d+)(?: {2}|$)/);
-      if (!match) continue;
-      const found = lines.find((one) => one.includes(match[2])).map(tight);
-      const [, self] = match[1].split(/ {2,}/);
-      compared++;
-      assert.ok(found.includes(self), `${line} ${found}`);
-    }
-    assert.ok(compared >= 4, String(compared));
+    await hasLines("exact.odd.lines");
     await open("exact", `view=heatmap&range=${range}`);
-    assert.deepEqual(faults, []);
   });
 
   it("has the header of the report, too", async () => {
@@ -200,31 +159,7 @@ describe("a range of time", () => {
   it("has the lines of cprof annotate --from --to", async () => {
     for (const [name, range] of Object.entries(ranges)) {
       await open("stall", `view=source&range=${range}`, [1400, 3000]);
-      const found = new Map();
-      const list = await page.$$eval(".line", (lines) =>
-        lines.map((e) => [...e.children].map((c) => c.textContent.trim())),
-      );
-      for (const cells of list)
-        found.set(
-          cells.find((s) => /^\d+$/.test(s)),
-          cells,
-        );
-      // "200ms  100.0 ±1.9  -  11    for …", below its function and place
-      let here = false;
-      let compared = 0;
-      for (const line of report(`stall${name}.lines`)) {
-        const place = line.match(/^\S.* \((.*):\d+\)/);
-        if (place) here = place[1].endsWith("page/stall.lua");
-        const match = here && line.match(/^ *(\S.*?) {2,}(\d+)(?: {2}|$)/);
-        if (!match) continue;
-        const cells = found.get(match[2]).map(tight);
-        for (const figure of match[1].split(/ {2,}/)) {
-          if (!/\d/.test(figure)) continue;
-          compared++;
-          assert.ok(cells.includes(figure), `${name} ${line} ${cells}`);
-        }
-      }
-      assert.ok(compared >= 4, `${name} ${compared}`);
+      await hasLines(`stall${name}.lines`);
     }
   });
 
@@ -240,40 +175,28 @@ describe("a range of time", () => {
     assert.match(rows, /compact/);
     assert.doesNotMatch(rows, /handle|driven\.wait/);
     assert.equal((await state()).range, "1.4s..1.6s");
-    assert.deepEqual(faults, []);
   });
 
   it("is a label that takes it away, and stays with a reload", async () => {
     await open("stall", "view=functions&range=1.4s..1.6s");
     assert.equal(await text(".limit"), "1.4s to 1.6s×");
-    await page.reload();
-    await page.waitForSelector(".limit");
+    await reload(".limit");
     assert.equal((await texts("tbody tr")).length, 6);
-    await page.click(".limit a");
-    await drawn();
+    await click(".limit a");
     assert.equal((await state()).range, undefined);
     assert.equal(await text(".limit"), undefined);
     assert.match((await texts("tbody tr")).join(" "), /driven\.wait/);
-    await page.goBack();
-    await drawn();
+    await back();
     assert.equal((await state()).range, "1.4s..1.6s");
     assert.doesNotMatch((await texts("tbody tr")).join(" "), /driven\.wait/);
-    await page.goForward();
-    await drawn();
+    await forward();
     assert.match((await texts("tbody tr")).join(" "), /driven\.wait/);
-    assert.deepEqual(faults, []);
   });
 
   it("can be chosen on the size of the heap, too", async () => {
     await open("stall-memory");
     assert.equal(await text("nav [aria-current]"), "Memory");
-    const box = await (await page.$("canvas.heap")).boundingBox();
-    const [from, to] = [box.x + 200, box.x + 500];
-    await page.mouse.move(to, box.y + 100);
-    await page.mouse.down();
-    await page.mouse.move(from, box.y + 120);
-    await page.mouse.up();
-    await drawn();
+    await drag("canvas.heap", [500, 100], [200, 120]);
     const { range } = await state();
     const [a, b] = range.match(/\d+\.?\d*/g).map(Number);
     assert.ok(b > a && a > 0, range);
@@ -285,7 +208,6 @@ describe("a range of time", () => {
     await shot("stall-memory-range");
     await choose("nav a", "Heatmap");
     assert.equal(await text("h2.apart"), (await text(".limit")).slice(0, -1));
-    assert.deepEqual(faults, []);
   });
 
   it("that is none is the whole recording", async () => {
@@ -294,7 +216,6 @@ describe("a range of time", () => {
       assert.equal(await text(".limit"), undefined);
       assert.match((await texts("tbody tr")).join(" "), /driven\.wait/);
     }
-    assert.deepEqual(faults, []);
   });
 });
 
@@ -309,9 +230,7 @@ describe("a range beside another one", () => {
     }
     assert.equal(told.size, 8);
     await open("stall", "view=diff&range=1.4s..1.6s&against=0s..1.4s");
-    const rows = await page.$$eval("tbody tr", (all) =>
-      all.map((tr) => [...tr.cells].map((td) => td.textContent)),
-    );
+    const rows = await cellsOf();
     assert.equal(rows.length, 4);
     for (const cells of rows) {
       const name = cells[5].replace(/(added|removed)$/, "");
@@ -321,48 +240,40 @@ describe("a range beside another one", () => {
       "1.4s to 1.6s×",
       "Compared with 0s to 1.4s×",
     ]);
-    assert.deepEqual(faults, []);
   });
 
   it("is chosen with Shift, a button, or the key b", async () => {
     await open("stall", "view=heatmap&range=1.4s..1.6s");
     await page.keyboard.down("Shift");
-    await drag(0, 1390e6);
+    await dragOver(0, 1390e6);
     await page.keyboard.up("Shift");
     assert.equal((await state()).against, "..1.4s");
     assert.equal((await state()).range, "1.4s..1.6s");
     await choose("main a", "What changed");
     assert.equal(await text("nav [aria-current]"), "Changes");
-    await page.goBack();
-    await drawn();
+    await back();
     await choose(".toggle", "Compare with …");
-    await drag(1600e6, 1790e6);
+    await dragOver(1600e6, 1790e6);
     assert.equal((await state()).against, "1.6s..1.8s");
-    await drag(200e6, 390e6);
+    await dragOver(200e6, 390e6);
     assert.equal((await state()).range, "0.2s..0.4s");
     await page.focus("canvas.heat");
     await press("b");
     const { range, against } = await state();
     assert.deepEqual([range, against], [undefined, "0.2s..0.4s"]);
     assert.deepEqual(await texts(".limit"), ["Compared with 0.2s to 0.4s×"]);
-    await page.click(".limit a");
-    await drawn();
+    await click(".limit a");
     assert.ok(!(await texts("nav a")).includes("Changes"));
-    assert.deepEqual(faults, []);
   });
 
   it("is a differential flame graph, in both themes and on a phone", async () => {
     for (const theme of ["light", "dark"]) {
       const hash = "view=diff&range=1.4s..1.6s&against=..1.4s";
       await open("stall", hash, [390, 844], theme);
-      const wide = await page.evaluate(
-        () => document.documentElement.scrollWidth,
-      );
-      assert.ok(wide <= 390, `${wide}`);
+      await fits();
       await shot(`stall-diff-${theme}`);
       await choose("[aria-label=Width] button", "before");
       assert.match(await text("main"), /compact/);
-      assert.deepEqual(faults, []);
     }
   });
 });
@@ -377,13 +288,11 @@ describe("the heatmap", () => {
       "2about 200 ms100.0 %100.0 %9.2 %compactstall.lua:17" +
         "1.4s to 1.6s, 3.18s to 3.38s",
     );
-    await page.click("section tbody tr td");
-    await drawn();
+    await click("section tbody tr td");
     const { range, function: f } = await state();
     assert.equal(range, "1.4s..1.6s");
     assert.match(f, /^compact \(.*stall\.lua:17\)$/);
     assert.match(await text(".strip"), /compact.*total 200 ms \(100\.0/);
-    assert.deepEqual(faults, []);
   });
 
   it("is led to from the overview", async () => {
@@ -395,7 +304,6 @@ describe("the heatmap", () => {
     await choose(".standing a", "3.18s to 3.38s");
     assert.equal(await text("h2.apart"), "3.18s to 3.38s");
     assert.match(await text(".strip"), /^compact/);
-    assert.deepEqual(faults, []);
   });
 
   it("has a link to each time at which one cause stood out", async () => {
@@ -411,7 +319,6 @@ describe("the heatmap", () => {
     await page.focus("section tbody a[aria-current]");
     await page.keyboard.press("Enter");
     assert.equal((await state()).range, "3.18s..3.38s");
-    assert.deepEqual(faults, []);
   });
 
   it("says what its colours mean, and what shares are of", async () => {
@@ -437,7 +344,7 @@ describe("the heatmap", () => {
     const top = () =>
       page.$eval("h2.apart", (e) => e.getBoundingClientRect().top);
     assert.ok((await top()) > 520);
-    await drag(1400e6, 1480e6);
+    await dragOver(1400e6, 1480e6);
     assert.ok((await top()) < 400, `${await top()}`);
     // a key that moves an end of the range moves nothing else
     await page.evaluate(() => scrollTo(0, 0));
@@ -449,30 +356,27 @@ describe("the heatmap", () => {
     await press("ArrowDown", "Enter");
     assert.ok((await top()) < 400, `${await top()}`);
     assert.ok(await page.$("canvas.heat:focus"));
-    assert.deepEqual(faults, []);
   });
 
   it("chooses what is dragged over, or a cell that is clicked", async () => {
     await open("stall", "view=heatmap");
-    await drag(1400e6, 1590e6);
+    await dragOver(1400e6, 1590e6);
     assert.equal((await state()).range, "1.4s..1.6s");
     assert.equal(await text("h2.apart"), "1.4s to 1.6s");
     assert.match(
       (await texts("main p")).join(" "),
       /took 200 ms: .*200 samples/,
     );
-    await drag(900e6, 1190e6);
+    await dragOver(900e6, 1190e6);
     assert.equal((await state()).range, "0.9s..1.2s");
-    await drag(3300e6, 3300e6);
+    await dragOver(3300e6, 3300e6);
     assert.equal((await state()).range, "3.3s..3.32s");
-    await drag(4350e6, 3000e6);
+    await dragOver(4350e6, 3000e6);
     assert.equal((await state()).range, "3s..");
-    await page.goBack();
-    await drawn();
+    await back();
     assert.equal((await state()).range, "3.3s..3.32s");
-    await drag(0, 4350e6);
+    await dragOver(0, 4350e6);
     assert.equal((await state()).range, undefined);
-    assert.deepEqual(faults, []);
   });
 
   it("is walked by keys, which say where they are", async () => {
@@ -493,7 +397,6 @@ describe("the heatmap", () => {
     assert.match(await text("#app > p[role=status]"), /^4\.34s to 4\.36s/);
     await press("Escape");
     assert.equal((await state()).range, undefined);
-    assert.deepEqual(faults, []);
   });
 
   it("lights the cells in which runs what is searched for", async () => {
@@ -508,7 +411,6 @@ describe("the heatmap", () => {
     await drawn();
     assert.equal((await state()).search, undefined);
     assert.deepEqual(await color(1380e6), await color(1500e6));
-    assert.deepEqual(faults, []);
   });
 
   it("shows more of time, column by column", async () => {
@@ -523,8 +425,7 @@ describe("the heatmap", () => {
 
   it("is a table, too, of its columns", async () => {
     await open("stall", "view=heatmap&search=compact");
-    await page.click(".astable summary");
-    await drawn();
+    await click(".astable summary");
     assert.deepEqual(await texts(".astable tbody tr"), [
       "0s1s0.0 %",
       "1s2s20.0 %",
@@ -532,7 +433,6 @@ describe("the heatmap", () => {
       "3s4s20.0 %",
       "4s4.36s0.0 %",
     ]);
-    assert.deepEqual(faults, []);
   });
 
   it("fits a phone, in both themes, without a fault", async () => {
@@ -542,12 +442,8 @@ describe("the heatmap", () => {
         [1400, 900],
       ]) {
         await open("stall", "view=heatmap&range=1.4s..1.6s", size, theme);
-        const wide = await page.evaluate(
-          () => document.documentElement.scrollWidth,
-        );
-        assert.ok(wide <= size[0], `${wide} of ${size[0]}`);
+        await fits();
         await shot(`stall-heatmap-${theme}-${size[0]}`);
-        assert.deepEqual(faults, []);
       }
     }
   });
@@ -557,6 +453,5 @@ describe("the heatmap", () => {
     assert.ok(!(await texts("nav a")).includes("Heatmap"));
     await open("counted", "view=functions&range=0.1s..0.2s");
     assert.equal(await text(".limit"), undefined);
-    assert.deepEqual(faults, []);
   });
 });

@@ -3,11 +3,46 @@
 local blocks = {}
 
 -- kinds, as in src/file/format.h
-blocks.nodes, blocks.waits, blocks.axis, blocks.places = 1, 9, 11, 12
-blocks.spots = 19
+blocks.nodes, blocks.lines, blocks.instructions = 1, 2, 6
+blocks.waits, blocks.axis, blocks.places = 9, 11, 12
+blocks.loops, blocks.marks, blocks.spots = 15, 16, 19
 
 -- bytes of a node; and of a count, as waits and spots are
 blocks.node, blocks.count = 64, 24
+
+---The blocks of a kind, or all: the kind; where the contents begin, from 1; how
+---many these are, which chunks do not know; and the bytes of the block.
+---@param s string
+---@param kind? integer
+---@return { kind: integer, at: integer, used: integer, bytes: integer }[]
+function blocks.all(s, kind)
+  local out, at = {}, 4097
+  while at + 63 <= #s do
+    local is, _, units, used = ("I4I4I4I4"):unpack(s, at)
+    if units == 0 then break end
+    if is == (kind or is) then
+      out[#out + 1] = { kind = is, at = at + 64, used = used,
+        bytes = units * 64 }
+    end
+    at = at + units * 64
+  end
+  return out
+end
+
+---Where the contents of the first block of a kind begin, from 1, and how many
+---these are; if some are not empty, of these.
+---@param s string
+---@param kind integer
+---@return integer at
+---@return integer used
+function blocks.find(s, kind)
+  local all = blocks.all(s, kind)
+  local found = all[1]
+  for i = #all, 1, -1 do
+    if all[i].used > 0 then found = all[i] end
+  end
+  return found.at, found.used
+end
 
 ---Where the records of a kind are in a file's bytes, from 0: of nodes, those
 ---that are complete.
@@ -16,31 +51,25 @@ blocks.node, blocks.count = 64, 24
 ---@param size integer  of a record
 ---@return integer[]
 function blocks.records(s, kind, size)
-  local nodes, units = ("I4I4"):unpack(s, 49)
-  local at, out = 4096, {}
-  while at < units * 64 do
-    local is, _, many = ("I4I4I4"):unpack(s, at + 1)
-    local stop = at + many * 64 - size
-    for record = at + 64, is == kind and stop or 0, size do
-      if kind ~= blocks.nodes or #out < nodes then out[#out + 1] = record end
+  local most = kind == blocks.nodes and ("I4"):unpack(s, 49) or math.huge
+  local out = {}
+  for _, block in ipairs(blocks.all(s, kind)) do
+    local first = block.at - 1
+    for record = first, first + block.bytes - 64 - size, size do
+      if #out < most then out[#out + 1] = record end
     end
-    at = at + many * 64
   end
   return out
 end
 
----Where the first block of a kind begins in a file's bytes, from 1; its
----contents begin 64 bytes later. nil: there is none.
+---A file with these bytes is refused, as one that is damaged in this way.
+---@param dir table  see command.folder
 ---@param s string
----@param kind integer
----@return integer?
-function blocks.find(s, kind)
-  local at = 4097
-  while at < #s do
-    local is, _, units = ("I4I4I4"):unpack(s, at)
-    if is == kind then return at end
-    at = at + units * 64
-  end
+---@param why string
+function blocks.refused(dir, s, why)
+  local p, message = require "cprof".load(dir:file("damaged.cprof", s))
+  assert(not p, why)
+  assert(message:find("damaged: " .. why, 1, true), message)
 end
 
 ---Replaces bytes of a file, from `at` on, and makes its checksums right again.

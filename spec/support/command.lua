@@ -21,6 +21,12 @@ end
 
 command.read = read
 
+function command.write(path, text)
+  local file = assert(io.open(path, "wb"))
+  assert(file:write(text))
+  assert(file:close())
+end
+
 function command.quote(word)
   return "'" .. word:gsub("'", "'\\''") .. "'"
 end
@@ -43,11 +49,7 @@ function command.folder()
     __index = {
       file = function(self, name, text)
         local path = self.path .. "/" .. name
-        if text then
-          local file = assert(io.open(path, "wb"))
-          file:write(text)
-          assert(file:close())
-        end
+        if text then command.write(path, text) end
         return path
       end,
     },
@@ -81,6 +83,13 @@ end
 ---Runs cprof with these arguments.
 function command.cprof(...)
   return command.shell(line(cprof, ...))
+end
+
+---Runs cprof, which has to succeed.
+function command.must(...)
+  local out, err, status = command.cprof(...)
+  if status ~= 0 then error(("status %s: %s%s"):format(status, err, out), 2) end
+  return out, err
 end
 
 ---Runs cprof with variables of the environment, or with standard input.

@@ -1,6 +1,7 @@
 -- Hosts for the specs: the two files of the amalgamation, compiled by each
 -- compiler and linked with what uses them, in a folder of their own.
 
+local command = require "command"
 local helper = require "helper"
 local interpreter = require "interpreter"
 
@@ -11,39 +12,26 @@ compile.sanitize = os.getenv "CPROF_SANITIZE" ~= nil
 ---Runs a shell's command line; its output, and how it ended. What 'make
 ---sanitize' loads into Lua must not be loaded into it: hosts are
 ---instrumented themselves.
-function compile.shell(command, ...)
-  local pipe = io.popen("unset LD_PRELOAD; { " .. command:format(...) ..
+function compile.shell(line, ...)
+  local pipe = io.popen("unset LD_PRELOAD; { " .. line:format(...) ..
     "; } 2>&1")
   local output = pipe:read "a"
   local ok, _, status = pipe:close()
   return output, ok, status
 end
 
-function compile.must(command, ...)
-  local output, ok = compile.shell(command, ...)
-  if not ok then error(command:format(...) .. "\n" .. output, 2) end
+function compile.must(line, ...)
+  local output, ok = compile.shell(line, ...)
+  if not ok then error(line:format(...) .. "\n" .. output, 2) end
   return output
 end
 
 local must = compile.must
 
-function compile.write(path, text)
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-end
-
-function compile.read(path)
-  local file = assert(io.open(path))
-  local text = file:read "a"
-  file:close()
-  return text
-end
-
 ---The code blocks of the guide for embedders, in C or in another language.
 function compile.guide(language)
   local blocks = {}
-  for block in compile.read "src/host/README.md":gmatch("\n```" ..
+  for block in command.read "src/host/README.md":gmatch("\n```" ..
     (language or "c") .. "\n(.-)```\n") do
     blocks[#blocks + 1] = block
   end

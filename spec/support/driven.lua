@@ -34,6 +34,12 @@ driven.pass = ticks.pass
 ---time from now, others have the processor for so long
 driven.rob = ticks.rob
 
+-- A profile, whose sums agree.
+local function checked(p)
+  require "helper".check(p)
+  return p
+end
+
 ---Records a call of `f`, in which only `driven.pass` takes time.
 ---@param f function
 ---@param options? table
@@ -49,7 +55,7 @@ function driven.parts(f, options, unknown)
   local p = profiler.snapshot()
   ticks.parts(false)
   if not ok then error(why, 0) end
-  return p
+  return checked(p)
 end
 
 ---Records a call of `f`, where each reading of the clock takes `ns`.
@@ -138,7 +144,7 @@ function driven.stop()
   profiler.stop()
   local p = profiler.snapshot()
   assert(ticks.drive(false))
-  return p
+  return checked(p)
 end
 
 ---The profile of a call of `f`.

@@ -1,6 +1,7 @@
 -- Reads what was exported, and adds it up.
 
 local export = require "cprof.export"
+local helper = require "helper"
 local json = require "dkjson"
 local page = require "page"
 local perfetto = require "perfetto"
@@ -8,14 +9,7 @@ local pprof = require "pprof"
 
 local exports = {}
 
----The text of `p` in a format, and notes on what differs from the recording.
-function exports.text(p, format, options)
-  local out = {}
-  local ok, notes = p:export(format, function(s) out[#out + 1] = s end,
-    options)
-  assert(ok, notes)
-  return table.concat(out), notes
-end
+exports.text = helper.exported
 
 ---The uncompressed bytes of a pprof file.
 function exports.plain(s)

@@ -18,13 +18,15 @@ function helper.env(env)
   return out
 end
 
----The profile of a call of `f`.
+---The profile of a call of `f`, whose sums agree.
 function helper.record(f, options)
   profiler.start(options)
   local result = table.pack(pcall(f))
   profiler.stop()
   if not result[1] then error(result[2], 0) end
-  return profiler.snapshot(), table.unpack(result, 2, result.n)
+  local p = profiler.snapshot()
+  helper.check(p)
+  return p, table.unpack(result, 2, result.n)
 end
 
 ---`helper.record` without garbage collection, to compare shares of time.
@@ -96,6 +98,16 @@ function helper.dedent(s)
   local indent = s:match "^\n?( *)"
   s = s:gsub("^\n", ""):gsub("\n *$", "")
   return (("\n" .. s):gsub("\n" .. indent, "\n"):sub(2))
+end
+
+---The text of a profile in a format, and notes on what differs from the
+---recording.
+function helper.exported(p, format, options)
+  local out = {}
+  local ok, notes = p:export(format, function(s) out[#out + 1] = s end,
+    options)
+  assert(ok, notes)
+  return table.concat(out), notes
 end
 
 ---The tree that recording `f` gives, and the profile.
@@ -173,20 +185,24 @@ function helper.random(seed)
   end
 end
 
----Runs a Lua program in a process of its own; gives its output (with
----standard error), and how it ended.
-function helper.run(code, ...)
+---Runs a Lua program in a process of its own, after `first` in its shell; gives
+---its output (with standard error), and how it ended.
+function helper.run_in(first, code, ...)
   local path = os.tmpname()
   local file = assert(io.open(path, "w"))
   file:write(code)
   file:close()
   local words = { path, ... }
   for i, w in ipairs(words) do words[i] = "'" .. w .. "'" end
-  local pipe = io.popen("$SPEC_LUA " .. table.concat(words, " ") .. " 2>&1")
+  local pipe = io.popen(("%s $SPEC_LUA %s 2>&1"):format(first,
+    table.concat(words, " ")))
   local output = pipe:read "a"
   local ok, how, status = pipe:close()
   os.remove(path)
   return output, ok, how, status
 end
+
+---Runs a Lua program in a process of its own.
+function helper.run(code, ...) return helper.run_in("", code, ...) end
 
 return helper

@@ -447,7 +447,7 @@ static int host_threads (lua_State *L) {
 
 
 static int state_gc (lua_State *L) {
-  lua_State **box = luaL_checkudata(L, 1, "host.state");
+  lua_State **box = luaL_checkudata(L, 1, ZONES_STATE);
   if (*box) lua_close(*box);
   *box = NULL;
   return 0;
@@ -456,7 +456,7 @@ static int state_gc (lua_State *L) {
 
 /* code -> the results of running it in the state */
 static int state_run (lua_State *L) {
-  lua_State **box = luaL_checkudata(L, 1, "host.state");
+  lua_State **box = luaL_checkudata(L, 1, ZONES_STATE);
   lua_State *S = *box;
   if (luaL_loadstring(S, luaL_checkstring(L, 2)) == LUA_OK)
     lua_pcall(S, 0, 1, 0);
@@ -470,7 +470,7 @@ static const char state_resume_kept = 0;	/* address: key */
 
 /* code: runs it in a coroutine that C resumes; how that ended */
 static int state_resume (lua_State *L) {
-  lua_State **box = luaL_checkudata(L, 1, "host.state");
+  lua_State **box = luaL_checkudata(L, 1, ZONES_STATE);
   lua_State *co = lua_newthread(*box);
   int results, status = luaL_loadstring(co, luaL_checkstring(L, 2));
   if (status == LUA_OK) {
@@ -500,7 +500,7 @@ static void *state_thread (void *ud) {
 /* code: runs it in the state, or without code closes it, in a thread of
 ** its own; true when nothing was raised */
 static int state_elsewhere (lua_State *L) {
-  lua_State **box = luaL_checkudata(L, 1, "host.state");
+  lua_State **box = luaL_checkudata(L, 1, ZONES_STATE);
   pthread_t thread;
   Run run;
   void *failed;
@@ -514,52 +514,11 @@ static int state_elsewhere (lua_State *L) {
 }
 
 
-static lua_State *state_check (lua_State *L) {
-  lua_State **box = luaL_checkudata(L, 1, "host.state");
-  return *box;
-}
-
-
-static int state_start (lua_State *L) {
-  return zones_start(L, state_check(L));
-}
-
-
-static int state_control (lua_State *L) {
-  return zones_control(L, state_check(L));
-}
-
-
-static int state_report (lua_State *L) {
-  return zones_report(L, state_check(L));
-}
-
-
-static int state_file (lua_State *L) {
-  return zones_file(L, state_check(L));
-}
-
-
-static int state_host (lua_State *L) {
-  return zones_host(L, state_check(L));
-}
-
-
-static int state_early (lua_State *L) {
-  return zones_hostearly(L, state_check(L));
-}
-
-
-static int state_view (lua_State *L) {
-  return zones_view(L, state_check(L));
-}
-
-
 /* a new state with cprof in it */
 static int host_state (lua_State *L) {
   lua_State **box = lua_newuserdatauv(L, sizeof *box, 0);
   *box = luaL_newstate();
-  luaL_setmetatable(L, "host.state");
+  luaL_setmetatable(L, ZONES_STATE);
   luaL_openlibs(*box);
   luaL_requiref(*box, "cprof.core", luaopen_cprof_core, 0);
   luaL_requiref(*box, "spec_zones", luaopen_spec_zones, 0);
@@ -991,9 +950,6 @@ int luaopen_spec_host (lua_State *L);
 int luaopen_spec_host (lua_State *L) {
   static const luaL_Reg state[] = {
     {"run", state_run}, {"resume", state_resume}, {"elsewhere", state_elsewhere},
-    {"start", state_start}, {"control", state_control},
-    {"report", state_report}, {"file", state_file}, {"host", state_host},
-    {"early", state_early}, {"view", state_view},
     {"close", state_gc}, {"__gc", state_gc}, {NULL, NULL}
   };
   static const luaL_Reg host[] = {
@@ -1019,8 +975,9 @@ int luaopen_spec_host (lua_State *L) {
     {"errno", host_errno},
     {NULL, NULL}
   };
-  luaL_newmetatable(L, "host.state");
+  luaL_newmetatable(L, ZONES_STATE);
   luaL_setfuncs(L, state, 0);
+  luaL_setfuncs(L, zones_methods, 0);
   lua_pushvalue(L, -1);
   lua_setfield(L, -2, "__index");
   luaL_newlib(L, host);

@@ -1,7 +1,6 @@
 -- Programs that are read from outside while they run.
 
 local command = require "command"
-local compile = require "compile"
 local core = require "cprof.core"
 local process = require "cprof.remote.process"
 local remote = require "cprof.remote"
@@ -15,6 +14,16 @@ function watched.forbidden()
   local _, err = command.cprof("dump", tostring(pid))
   os.execute("kill " .. pid)
   return err:match "^cprof dump: the system does not let .*$"
+end
+
+-- May other programs be read? If not, a spec of what `does` says why.
+function watched.possible(env, what, does)
+  local refusal = watched.forbidden()
+  if not refusal then return true end
+  env.describe(what, function()
+    env.it(does, function() env.pending(refusal) end)
+  end)
+  return false
 end
 
 -- seconds after which what is waited for is taken never to come
@@ -108,9 +117,15 @@ function Program:close()
   return how, status
 end
 
+-- What it has written.
+function Program:output()
+  return command.read(self.dir.path .. "/out") ..
+    command.read(self.dir.path .. "/err")
+end
+
 -- Ends the program if it still runs, as where a spec has failed.
 function Program:__close()
-  if self.pipe then os.execute("kill " .. self.pid) end
+  if self.pipe then os.execute("kill -9 " .. self.pid) end
 end
 
 -- Writes the core file of a process that waits, as the system would. `vector`:
@@ -160,7 +175,7 @@ function watched.write_core(pid, path, vector)
   out[#out + 1] = notes
   for _, part in ipairs(parts) do out[#out + 1] = part.bytes end
   local text = table.concat(out)
-  compile.write(path, text)
+  command.write(path, text)
   return text
 end
 

@@ -20,11 +20,16 @@ CPROF_DEFINE(outer);
 CPROF_DEFINE(inner);
 
 
+static void zones_call (lua_State *L, int arg) {
+  lua_pushvalue(L, arg);
+  lua_call(L, 0, 0);
+}
+
+
 /* f: f() in a zone of its own */
 static int zones_within (lua_State *L) {
-  lua_settop(L, 1);
   CPROF_BEGIN(L, within) {
-    lua_call(L, 0, 0);
+    zones_call(L, 1);
   } CPROF_END(L)
   return 0;
 }
@@ -34,11 +39,9 @@ static int zones_within (lua_State *L) {
 static int zones_nested (lua_State *L) {
   CPROF_REGION(L, outer) {
     CPROF_REGION(L, inner) {
-      lua_pushvalue(L, 1);
-      lua_call(L, 0, 0);
+      zones_call(L, 1);
     } CPROF_END(L)
-    lua_pushvalue(L, 2);
-    lua_call(L, 0, 0);
+    zones_call(L, 2);
   } CPROF_END(L)
   return 0;
 }
@@ -48,8 +51,7 @@ static int zones_nested (lua_State *L) {
 static int zones_raise (lua_State *L) {
   CPROF_REGION(L, outer) {
     CPROF_BEGIN(L, lost) {
-      lua_pushvalue(L, 1);
-      lua_call(L, 0, 0);
+      zones_call(L, 1);
       return luaL_error(L, "out of the zone");
     } CPROF_END(L)
   } CPROF_END(L)
@@ -63,8 +65,7 @@ static int zones_catch (lua_State *L) {
     lua_pushvalue(L, 1);
     if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
     CPROF_BEGIN(L, after) {
-      lua_pushvalue(L, 2);
-      lua_call(L, 0, 0);
+      zones_call(L, 2);
     } CPROF_END(L)
   } CPROF_END(L)
   return 0;
@@ -78,24 +79,20 @@ static int zones_early (lua_State *L) {
   CPROF_REGION(L, outer) {
     for (;;) {
       CPROF_BEGIN(L, early) {
-        lua_pushvalue(L, 1);
-        lua_call(L, 0, 0);
+        zones_call(L, 1);
         if (way == 0) return 0;
         if (way == 1) break;
         if (way == 2) goto out;
         CPROF_LEAVE(L);
-        lua_pushvalue(L, 1);
-        lua_call(L, 0, 0);
+        zones_call(L, 1);
         CPROF_LEAVE(L);
         return 0;
       } CPROF_END(L)
     }
-    lua_pushvalue(L, 1);
-    lua_call(L, 0, 0);
+    zones_call(L, 1);
   } CPROF_END(L)
  out:
-  lua_pushvalue(L, 1);
-  lua_call(L, 0, 0);
+  zones_call(L, 1);
   return 0;
 }
 
@@ -104,12 +101,10 @@ static int zones_early (lua_State *L) {
 static int zones_scoped (lua_State *L) {
   {
     CPROF_SCOPE(L, scope);
-    lua_pushvalue(L, 1);
-    lua_call(L, 0, 0);
+    zones_call(L, 1);
     if (lua_toboolean(L, 2)) return 0;
   }
-  lua_pushvalue(L, 1);
-  lua_call(L, 0, 0);
+  zones_call(L, 1);
   return 0;
 }
 
@@ -122,8 +117,7 @@ static int zones_named (lua_State *L) {
     snprintf(name, sizeof name, "%s", luaL_checkstring(L, i));
     CPROF_NAMED(L, name) {
       memset(name, '?', sizeof name);
-      lua_pushvalue(L, 1);
-      lua_call(L, 0, 0);
+      zones_call(L, 1);
     } CPROF_END(L)
   }
   return 0;
@@ -147,8 +141,7 @@ static int zones_longjmp (lua_State *L) {
   CPROF_REGION(L, outer) {
     if (setjmp(zones_buffer) == 0) zones_jump(L);
   } CPROF_END(L)
-  lua_settop(L, 1);
-  lua_call(L, 0, 0);
+  zones_call(L, 1);
   return 0;
 }
 
@@ -229,8 +222,7 @@ static int zones_resume (lua_State *L) {
 static int zones_other (lua_State *L) {
   lua_State *co = lua_tothread(L, 1);
   CPROF_REGION(co, outer) {
-    lua_pushvalue(L, 2);
-    lua_call(L, 0, 0);
+    zones_call(L, 2);
   } CPROF_END(co)
   return 0;
 }
@@ -246,14 +238,12 @@ static int zones_attach (lua_State *L) {
 /* f, g: pauses in a zone, leaves it then, and resumes */
 static int zones_pause (lua_State *L) {
   CPROF_BEGIN(L, before) {
-    lua_pushvalue(L, 1);
-    lua_call(L, 0, 0);
+    zones_call(L, 1);
     cprof_pause(L);
   } CPROF_END(L)
   CPROF_BEGIN(L, paused) {
     cprof_resume(L);
-    lua_pushvalue(L, 2);
-    lua_call(L, 0, 0);
+    zones_call(L, 2);
   } CPROF_END(L)
   return 0;
 }
@@ -339,8 +329,24 @@ static lua_Integer zones_integer (lua_State *L, int arg, const char *name) {
 }
 
 
-/* S, options at 1 of L: starts there; status and message */
-int zones_start (lua_State *L, lua_State *S) {
+static lua_State *zones_state (lua_State *L) {
+  return *(lua_State **)luaL_checkudata(L, 1, ZONES_STATE);
+}
+
+
+/* Pushes a status of S; and the message, if it is that of a failure. */
+static int zones_answer (lua_State *L, lua_State *S, int status) {
+  lua_pushinteger(L, status);
+  if (status == LUA_OK) return 1;
+  lua_pushstring(L, lua_tostring(S, -1));
+  lua_pop(S, 1);
+  return 2;
+}
+
+
+/* options: starts S; status and message */
+static int zones_start (lua_State *L) {
+  lua_State *S = zones_state(L);
   cprof_Options o = {0};
   const char *include[2] = {NULL, NULL}, *exclude[2] = {NULL, NULL};
   const char *lines[2] = {NULL, NULL};
@@ -373,16 +379,13 @@ int zones_start (lua_State *L, lua_State *S) {
     if (lines[0] != NULL) o.lines = lines;
     status = cprof_start(S, &o);
   }
-  lua_pushinteger(L, status);
-  if (status == LUA_OK) return 1;
-  lua_pushstring(L, lua_tostring(S, -1));
-  lua_pop(S, 1);
-  return 2;
+  return zones_answer(L, S, status);
 }
 
 
 /* which: calls such a function of S; what it gives */
-int zones_control (lua_State *L, lua_State *S) {
+static int zones_control (lua_State *L) {
+  lua_State *S = zones_state(L);
   static const char *const names[] = {
     "stop", "pause", "resume", "reset", "running", "frame", NULL
   };
@@ -404,7 +407,8 @@ int zones_control (lua_State *L, lua_State *S) {
 ** options, source, bad: the report of S, or its sources, and whether S was
 ** recorded meanwhile; or status, message
 */
-int zones_report (lua_State *L, lua_State *S) {
+static int zones_report (lua_State *L) {
+  lua_State *S = zones_state(L);
   cprof_ReportOptions o = {0};
   int status, table = lua_istable(L, 2);
   const char *source = lua_tostring(L, 3);
@@ -428,10 +432,7 @@ int zones_report (lua_State *L, lua_State *S) {
     lua_pushboolean(L, t.running);
     return 2;
   }
-  lua_pushinteger(L, status);
-  lua_pushstring(L, lua_tostring(S, -1));
-  lua_pop(S, 1);
-  return 2;
+  return zones_answer(L, S, status);
 }
 
 
@@ -450,7 +451,8 @@ static int zones_failed (lua_State *S, const char *code) {
 ** path, format: saves the profile of S, or exports it; code, "failed": runs it;
 ** status, message
 */
-int zones_file (lua_State *L, lua_State *S) {
+static int zones_file (lua_State *L) {
+  lua_State *S = zones_state(L);
   const char *path = lua_tostring(L, 2), *format = lua_tostring(L, 3);
   int recent = format != NULL && strcmp(format, "recent") == 0;
   int failed = format != NULL && strcmp(format, "failed") == 0;
@@ -458,16 +460,13 @@ int zones_file (lua_State *L, lua_State *S) {
              : recent ? cprof_dumprecent(S, path, "as the host says")
              : format != NULL ? cprof_export(S, format, path)
                               : cprof_save(S, path);
-  lua_pushinteger(L, status);
-  if (status == LUA_OK) return 1;
-  lua_pushstring(L, lua_tostring(S, -1));
-  lua_pop(S, 1);
-  return 2;
+  return zones_answer(L, S, status);
 }
 
 
 /* code: runs it within zones of the host, where no function runs */
-int zones_host (lua_State *L, lua_State *S) {
+static int zones_host (lua_State *L) {
+  lua_State *S = zones_state(L);
   const char *code = luaL_checkstring(L, 2);
   int status;
   CPROF_REGION(S, outer) {
@@ -486,8 +485,8 @@ int zones_host (lua_State *L, lua_State *S) {
 
 
 /* of S: leaves two zones at once, where no function runs */
-int zones_hostearly (lua_State *L, lua_State *S) {
-  (void)L;
+static int zones_hostearly (lua_State *L) {
+  lua_State *S = zones_state(L);
   CPROF_REGION(S, outer) {
     CPROF_BEGIN(S, early) {
       return 0;
@@ -523,7 +522,8 @@ static void zones_drawpoint (void *ud, const cprof_Point *p) {
 
 
 /* mode, move, height, zone: what a view of S shows then, and its graph */
-int zones_view (lua_State *L, lua_State *S) {
+static int zones_view (lua_State *L) {
+  lua_State *S = zones_state(L);
   luaL_Buffer b;
   int view, status;
   const char *mode = luaL_checkstring(L, 2);
@@ -549,6 +549,12 @@ int zones_view (lua_State *L, lua_State *S) {
   lua_pushinteger(L, status);
   return 2;
 }
+
+const luaL_Reg zones_methods[] = {
+  {"start", zones_start}, {"control", zones_control},
+  {"report", zones_report}, {"file", zones_file}, {"host", zones_host},
+  {"early", zones_hostearly}, {"view", zones_view}, {NULL, NULL}
+};
 
 /* }====================================================== */
 

@@ -1,19 +1,17 @@
 /*
-** Hosts of a state S, whose arguments are in L.
+** Zones in C, and a host: methods of a state that use the C API.
 */
 
 #ifndef zones_h
 #define zones_h
 
+#include <lauxlib.h>
 #include <lua.h>
 
+#define ZONES_STATE	"host.state"	/* a pointer to a state */
+
+extern const luaL_Reg zones_methods[];
+
 int luaopen_spec_zones (lua_State *L);
-int zones_start (lua_State *L, lua_State *S);
-int zones_control (lua_State *L, lua_State *S);
-int zones_report (lua_State *L, lua_State *S);
-int zones_file (lua_State *L, lua_State *S);
-int zones_host (lua_State *L, lua_State *S);
-int zones_hostearly (lua_State *L, lua_State *S);
-int zones_view (lua_State *L, lua_State *S);
 
 #endif

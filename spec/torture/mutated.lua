@@ -7,6 +7,7 @@
 --
 -- A scale of 200 makes ten million files.
 
+local blocks = require "blocks"
 local commands = require "torture_commands"
 local data = require "cprof.html.data"
 local export = require "cprof.export"
@@ -61,16 +62,14 @@ local sizes = { 64, 32, 1, 8, 8, 40, 48, 96 }
 
 -- the used parts of a file, as lists of their beginning, length, and room
 local function parts(s)
-  local out, at = { { 0, HEADER } }, FIRST
-  while at + UNIT <= #s do
-    local kind, _, units, used = ("I4I4I4I4"):unpack(s, at + 1)
+  local out = { { 0, HEADER } }
+  for _, block in ipairs(blocks.all(s)) do
+    local at, kind, used = block.at - 1 - UNIT, block.kind, block.used
     local size = kind == JOURNAL and used or
       used * (sizes[kind] or 1) -- chunks have 0
     if size == 0 then size = 4096 end
-    if units == 0 then break end
-    out[#out + 1] = { at, math.min(UNIT + size, units * UNIT, #s - at),
-      units * UNIT }
-    at = at + units * UNIT
+    out[#out + 1] = { at, math.min(UNIT + size, block.bytes, #s - at),
+      block.bytes }
   end
   return out
 end
@@ -87,9 +86,7 @@ local function place(s, size)
   return math.max(0, math.min(at, #s - size))
 end
 
-local function put(s, at, new)
-  return s:sub(1, at) .. new .. s:sub(at + #new + 1)
-end
+local put <const> = blocks.with
 
 local function bit(s)
   local at = place(s, 1)

@@ -112,8 +112,8 @@ for name in ([[
   lua/lnodes lua/loan lua/loutside lua/lprofile lua/lrebuild lua/lremote
   lua/lsave lua/ltasks lua/lvariables
   profile/callgraph profile/fold profile/history profile/join
-  profile/profile profile/prune profile/range profile/rebuild profile/replay
-  profile/rest profile/snapshot profile/streaks
+  profile/profile profile/prune profile/range profile/ranging profile/rebuild
+  profile/replay profile/rest profile/snapshot profile/streaks
   remote/ system/
 ]]):gmatch "%g+" do reports[#reports + 1] = name end
 

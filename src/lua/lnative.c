@@ -164,15 +164,10 @@ static const luaL_Reg lnative_list[] = {
   {NULL, NULL}
 };
 
-#endif
 
-
-/* Adds nothing where other processes cannot be read. */
 void lnative_open (lua_State *L) {
-#if PLATFORM_WATCH
   system_class(L, NATIVE, NULL);
   luaL_setfuncs(L, lnative_list, 0);
-#else
-  (void)L;
-#endif
 }
+
+#endif

@@ -769,15 +769,10 @@ static const luaL_Reg loutside_list[] = {
   {NULL, NULL}
 };
 
-#endif
 
-
-/* Adds nothing where other processes cannot be read. */
 void loutside_open (lua_State *L) {
-#if PLATFORM_WATCH
   system_class(L, OUTSIDE, outside_gc);
   luaL_setfuncs(L, loutside_list, 0);
-#else
-  (void)L;
-#endif
 }
+
+#endif

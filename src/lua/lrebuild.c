@@ -1,5 +1,6 @@
 /*
-** Trees that are made of others, for the Lua part: see profile/rebuild.h
+** Trees that are made of others, and of ranges of time, for the Lua part: see
+** profile/rebuild.h and profile/ranging.h
 */
 
 #include <math.h>
@@ -12,7 +13,7 @@
 #include "lua/lprofile.h"
 #include "lua/ltable.h"
 #include "lua/parts.h"
-#include "profile/rebuild.h"
+#include "profile/ranging.h"
 
 
 /* Pushes the nodes of a new tree, and frees its memory. */
@@ -260,211 +261,6 @@ static int lrebuild_keep (lua_State *L) {
 ** Ranges of time
 ** ======================================================= */
 
-/* a range, while its tree is made; all memory comes from an arena */
-typedef struct Ranging {
-  const Memory *memory;
-  const AxisData *axis;
-  const Nodes *nodes;
-  RangePart *part;	/* of each place */
-  RangePart *of;	/* of each node */
-  RangePart all;	/* of all nodes */
-  uint32_t *first;	/* of each function: one of the places that are about its
-			   instructions; 0: none */
-  uint32_t *next;	/* of each place: another one of its function */
-  ProfileLine *line;	/* exact modes: the counted lines of the recording,
-			   then of the range */
-  size_t lines;
-  double *own;		/* exact modes: overhead of each node in the range */
-  int64_t paused, preempted, overhead;	/* ns */
-  int64_t run, wait;	/* ns that nodes share, by their parts */
-  uint32_t *to;		/* of each node: the merged one; 0: none */
-} Ranging;
-
-
-static void part_add (RangePart *to, const RangePart *from) {
-  to->run += from->run;
-  to->wait += from->wait;
-  to->samples += from->samples;
-}
-
-
-/*
-** For each node, the function whose instructions its places are about: that of
-** the node or, if it is a zone, the one that has opened it. 'counts' tells which
-** functions have counters of instructions.
-*/
-static uint32_t *range_owners (const Ranging *g, const uint8_t *counts) {
-  const ProfileNode *list = g->nodes->list;
-  uint32_t *counted = memory_new(g->memory, uint32_t, g->nodes->count);
-  uint32_t *owner = memory_new(g->memory, uint32_t, g->nodes->count);
-  uint32_t i;
-  counted[0] = 0;  /* the nearest node with counters; 0: none */
-  owner[0] = list[0].func;
-  for (i = 1; i < g->nodes->count; i++) {
-    counted[i] = counts[list[i].func] ? i : counted[list[i].parent];
-    owner[i] = list[counted[i] > 0 ? counted[i] : i].func;
-  }
-  return owner;
-}
-
-
-static void range_sum (Ranging *g, const uint8_t *counts, size_t functions,
-                       double from, double to) {
-  const AxisData *d = g->axis;
-  const uint32_t *owner = range_owners(g, counts);
-  uint32_t i;
-  g->part = memory_newzeroed(g->memory, RangePart, (size_t)d->places + 1);
-  g->of = memory_newzeroed(g->memory, RangePart, g->nodes->count);
-  g->first = memory_newzeroed(g->memory, uint32_t, functions);
-  g->next = memory_newzeroed(g->memory, uint32_t, (size_t)d->places + 1);
-  range_add(d, from, to, g->part);
-  for (i = 1; i < d->places; i++) {
-    uint32_t *first;
-    if (axis_isline(&d->place[i])) continue;
-    first = &g->first[owner[d->place[i].node]];
-    g->next[i] = *first;
-    *first = i;
-    part_add(&g->of[d->place[i].node], &g->part[i]);
-    part_add(&g->all, &g->part[i]);
-  }
-}
-
-
-/* {======================================================
-** Exact modes: how much of a range is overhead. It is in proportion to events.
-** Of the lines of a function, these are its hits; the function has the overhead
-** of its lines. Elsewhere, they are the calls of a node, and those it makes.
-** ======================================================= */
-
-/* The line of a function; NULL: it is not in the list. */
-static ProfileLine *exact_line (const Ranging *g, const AxisPlace *p) {
-  uint32_t line = p->at & ~AXIS_LINE;
-  size_t low = 0, high = g->lines;
-  while (low < high) {
-    size_t mid = low + (high - low) / 2;
-    const ProfileLine *l = &g->line[mid];
-    if (l->func < p->node || (l->func == p->node && l->line < line))
-      low = mid + 1;
-    else high = mid;
-  }
-  return low < g->lines && g->line[low].func == p->node &&
-         g->line[low].line == line ? &g->line[low] : NULL;
-}
-
-
-/*
-** Replaces the figures of lines by those of the range. Returns by function: the
-** part of the overhead of its lines that is in the range; negative: it has no
-** lines.
-*/
-static double *exact_lines (Ranging *g, size_t functions) {
-  const AxisData *d = g->axis;
-  double *part = memory_newzeroed(g->memory, double, functions);
-  double *whole = memory_newzeroed(g->memory, double, functions);
-  RangePart *of = memory_newzeroed(g->memory, RangePart, g->lines + 1);
-  size_t i;
-  uint32_t k;
-  for (k = 1; k < d->places; k++) {
-    ProfileLine *l = axis_isline(&d->place[k]) ? exact_line(g, &d->place[k])
-                                               : NULL;
-    if (l != NULL) part_add(&of[l - g->line], &g->part[k]);
-  }
-  for (i = 0; i < g->lines; i++) {
-    ProfileLine *l = &g->line[i];
-    double own = (double)(l->raw - l->self), its;
-    its = l->hits > 0 ? own * ((double)of[i].samples / (double)l->hits) : 0;
-    if (its > of[i].run) its = of[i].run;
-    whole[l->func] += own;
-    part[l->func] += its;
-    l->hits = of[i].samples;
-    l->wait = (int64_t)(of[i].wait + 0.5);
-    l->raw = (int64_t)(of[i].run + 0.5) + l->wait;
-    l->self = l->raw - (int64_t)its;
-  }
-  for (i = 0; i < functions; i++)
-    part[i] = whole[i] > 0 ? part[i] / whole[i] : -1;
-  return part;
-}
-
-
-/* Calls of each node, and those that it makes, in the range and in all. */
-typedef struct ExactEvents {
-  double part, all;
-} ExactEvents;
-
-
-static ExactEvents *exact_events (const Ranging *g) {
-  const Nodes *nodes = g->nodes;
-  ExactEvents *e = memory_newzeroed(g->memory, ExactEvents, nodes->count);
-  uint32_t i;
-  for (i = 1; i < nodes->count; i++) {
-    ExactEvents *caller = &e[nodes->list[i].parent];
-    double part = (double)g->of[i].samples;
-    double all = (double)nodes->list[i].calls;
-    e[i].part += part;
-    e[i].all += all;
-    caller->part += part;
-    caller->all += all;
-  }
-  return e;
-}
-
-
-/* Sets 'own' of each node, and takes it out of 'run'. */
-static void exact_overhead (Ranging *g, size_t functions) {
-  const ProfileNode *list = g->nodes->list;
-  double *lines = exact_lines(g, functions);
-  double *run = memory_newzeroed(g->memory, double, functions);
-  double *all = memory_newzeroed(g->memory, double, functions);
-  ExactEvents *e = exact_events(g);
-  uint32_t i;
-  g->own = memory_newzeroed(g->memory, double, g->nodes->count);
-  for (i = 0; i < g->nodes->count; i++) {
-    run[list[i].func] += g->of[i].run;
-    all[list[i].func] += (double)(list[i].raw - list[i].self);
-  }
-  for (i = 0; i < g->nodes->count; i++) {
-    double *its = &g->of[i].run, own = (double)(list[i].raw - list[i].self);
-    uint32_t func = list[i].func;
-    if (i == NODE_OVERHEAD) own = *its;
-    else if (lines[func] >= 0)
-      own = run[func] > 0 ? all[func] * lines[func] * (*its / run[func]) : 0;
-    else own = e[i].all > 0 ? own * (e[i].part / e[i].all) : 0;
-    if (own > *its) own = *its;
-    g->own[i] = own;
-    g->own[NODE_OVERHEAD] += i != NODE_OVERHEAD ? own : 0;
-    *its -= own;
-  }
-  memset(&g->all, 0, sizeof g->all);  /* what nodes add up to, in order */
-  for (i = 0; i < g->nodes->count; i++) part_add(&g->all, &g->of[i]);
-}
-
-/* }====================================================== */
-
-
-/*
-** Divides 'ns', the length of the range. In mode sample, how much of it the
-** profiler took is not known; it is the share that it had of the whole
-** recording.
-*/
-static void range_divide (Ranging *g, int64_t ns) {
-  const ProfileNode *list = g->nodes->list;
-  double share = 0, both = g->all.run + g->all.wait;
-  g->paused = snapshot_share(ns, g->part[AXIS_NOWHERE].run, (double)ns);
-  ns -= g->paused;
-  g->preempted = snapshot_share(ns, g->part[AXIS_NOWHERE].wait, (double)ns);
-  ns -= g->preempted;
-  if (list[0].total > 0)
-    share = (double)list[NODE_OVERHEAD].self / (double)list[0].total;
-  if (g->own != NULL)
-    share = ns > 0 ? g->own[NODE_OVERHEAD] / (double)ns : 0;
-  g->overhead = snapshot_share(ns, share, 1);
-  ns -= g->overhead;
-  g->wait = both > 0 ? snapshot_share(ns, g->all.wait, both) : 0;
-  g->run = ns - g->wait;
-}
-
-
 /* Which functions have counters, by { function -> they, or false } at 'arg'. */
 static uint8_t *range_counted (lua_State *L, int arg, const Memory *m,
                                size_t functions) {
@@ -478,108 +274,36 @@ static uint8_t *range_counted (lua_State *L, int arg, const Memory *m,
 }
 
 
-/* Which nodes are needed: those with samples, and all above them. */
-static uint8_t *range_needed (const Ranging *g) {
-  const Nodes *nodes = g->nodes;
-  uint8_t *needed = memory_newzeroed(g->memory, uint8_t, nodes->count);
-  uint32_t i;
-  for (i = nodes->count; i-- > 0; ) {
-    const RangePart *p = &g->of[i];
-    if (i <= NODE_OVERHEAD || p->samples > 0 || p->run > 0 || p->wait > 0)
-      needed[i] = 1;
-    if (needed[i]) needed[nodes->list[i].parent] = 1;
-  }
-  return needed;
-}
-
-
-static void range_tree (Ranging *g, Merge *m) {
-  const Nodes *nodes = g->nodes;
-  const uint8_t *needed = range_needed(g);
-  uint32_t *to = memory_newzeroed(g->memory, uint32_t, nodes->count), i;
-  RangePart upto = ZEROS;
-  int64_t run = 0, wait = 0, own = 0;
-  for (i = 0; i < nodes->count; i++) {
-    const ProfileNode *from = &nodes->list[i];
-    int64_t ran = run, waited = wait;
-    ProfileNode *n;
-    if (!needed[i]) continue;
-    to[i] = merge_enter(m, i > 0 ? to[from->parent] : 0, from->func,
-                        from->call_line);
-    part_add(&upto, &g->of[i]);
-    run = snapshot_share(g->run, upto.run, g->all.run);
-    wait = snapshot_share(g->wait, upto.wait, g->all.wait);
-    n = merge_node(m, to[i]);
-    n->ways = from->ways;
-    n->depth = from->depth;
-    if (g->own != NULL) {
-      n->calls += g->of[i].samples;
-      n->raw += run - ran + wait - waited + (int64_t)(g->own[i] + 0.5);
-      if (i != NODE_OVERHEAD) own += (int64_t)(g->own[i] + 0.5);
-    }
-    else n->raw += g->of[i].samples;
-    n->wait += wait - waited;
-    n->self += run - ran + wait - waited;
-  }
-  merge_node(m, to[NODE_OVERHEAD])->self = g->overhead;
-  if (g->own != NULL)  /* without what is in 'raw' of the other nodes */
-    merge_node(m, to[NODE_OVERHEAD])->raw = g->overhead > own
-                                          ? g->overhead - own : 0;
-  g->to = to;
-}
-
-
-/* ns of an instruction, see Instruction */
-typedef struct RangeTimes {
-  double before, within;
-} RangeTimes;
-
-
 /*
 ** Replaces the counters on top, of instructions of function 'func', by those of
 ** the range.
 */
 static void range_counters (lua_State *L, const Ranging *g, uint32_t func) {
-  size_t size, count, i;
-  uint32_t k;
+  size_t size, count;
   const char *from = lua_tolstring(L, -1, &size);
-  double scale = g->all.run > 0 ? (double)g->run / g->all.run : 0, sum = 0;
-  Instruction *list = memory_newzeroed(g->memory, Instruction,
-                                       size / sizeof(Instruction) + 1);
-  RangeTimes *times;
-  uint64_t ns = 0;
+  const Instruction *list;
   count = size / sizeof *list;
-  times = memory_newzeroed(g->memory, RangeTimes, count + 1);
-  for (i = 0; i < count; i++) {
-    Instruction was;
-    memcpy(&was, from + i * sizeof was, sizeof was);
-    list[i].code = was.code;
-    list[i].line = was.line;
-  }
-  for (k = g->first[func]; k != 0; k = g->next[k]) {
-    const AxisPlace *p = &g->axis->place[k];
-    const RangePart *part = &g->part[k];
-    size_t at = (p->at - 1) / 2;
-    if (p->at == 0 || at >= count) continue;
-    if (p->at % 2 == 0) {
-      list[at].count += (uint64_t)part->samples;
-      times[at].before += part->run;
-    }
-    else {
-      list[at].next[1] += (uint64_t)part->samples;
-      times[at].within += part->run;
-    }
-  }
-  for (i = 0; i < count; i++) {
-    sum += times[i].before * scale;
-    list[i].next[0] = (uint64_t)(sum + 0.5) - ns;
-    ns += list[i].next[0];
-    sum += times[i].within * scale;
-    list[i].next[2] = (uint64_t)(sum + 0.5) - ns;
-    ns += list[i].next[2];
-  }
+  list = ranging_counters(g, func, from, count);
   lua_pop(L, 1);
   lua_pushlstring(L, (const char *)list, count * sizeof *list);
+}
+
+
+/*
+** Pushes the counters of the range, or false, of functions 1 to 'count': 'arg'
+** has those of the recording. 'numbers', if it is not 0, has which function of
+** the recording each one is.
+*/
+static void range_pushcounters (lua_State *L, const Ranging *g, int arg,
+                                int numbers, lua_Integer count) {
+  lua_Integer i;
+  lua_createtable(L, (int)count, 0);
+  for (i = 1; i <= count; i++) {
+    lua_Integer func = numbers != 0 ? ltable_at(L, numbers, i) : i;
+    if (lua_rawgeti(L, arg, func) == LUA_TSTRING)
+      range_counters(L, g, (uint32_t)func - 1);
+    lua_rawseti(L, -2, i);
+  }
 }
 
 
@@ -626,8 +350,7 @@ static void range_lines (lua_State *L, int arg, Ranging *g,
 static int lrebuild_range (lua_State *L) {
   Ranging g = ZEROS;
   lua_Integer from = luaL_checkinteger(L, 3), to = luaL_checkinteger(L, 4);
-  lua_Integer wall = luaL_checkinteger(L, 5), n, i;
-  uint32_t k;
+  lua_Integer wall = luaL_checkinteger(L, 5), n;
   Arena *a;
   Merge m;
   lua_settop(L, 8);
@@ -640,32 +363,23 @@ static int lrebuild_range (lua_State *L) {
   laxis_checknodes(L, g.axis, g.nodes);
   a = lmemory_arena(L);
   g.memory = &a->memory;
-  range_sum(&g, range_counted(L, 6, g.memory, (size_t)n), (size_t)n,
-            from == 0 ? -HUGE_VAL : (double)from,
-            to == wall ? HUGE_VAL : (double)to);
+  ranging_sum(&g, range_counted(L, 6, g.memory, (size_t)n), (size_t)n,
+              from == 0 ? -HUGE_VAL : (double)from,
+              to == wall ? HUGE_VAL : (double)to);
   if (g.axis->mean == 0) {
     range_lines(L, 8, &g, n);
-    exact_overhead(&g, (size_t)n);
+    ranging_overhead(&g, (size_t)n);
   }
-  range_divide(&g, to - from);
+  ranging_divide(&g, to - from);
   merge_init(&m, g.memory);
-  range_tree(&g, &m);
+  ranging_tree(&g, &m);
   if (lua_toboolean(L, 7)) laxis_pushcut(L, g.axis, (double)from, g.to);
   else lua_pushnil(L);
   lua_replace(L, 7);
   lprofile_pushlines(L, g.line, g.lines);
   lua_replace(L, 8);
   lrebuild_number(L, &m, (size_t)n);
-  lua_createtable(L, (int)n, 0);
-  n = (lua_Integer)lua_rawlen(L, -2);
-  for (i = 1; i <= n; i++) {
-    lua_rawgeti(L, -2, i);
-    k = (uint32_t)lua_tointeger(L, -1) - 1;
-    lua_pop(L, 1);
-    if (lua_rawgeti(L, 6, (lua_Integer)k + 1) == LUA_TSTRING)
-      range_counters(L, &g, k);
-    lua_rawseti(L, -2, i);
-  }
+  range_pushcounters(L, &g, 6, lua_gettop(L), (lua_Integer)lua_rawlen(L, -1));
   lrebuild_push(L, &m, a);
   lua_insert(L, -3);
   lua_pushinteger(L, g.paused);
@@ -675,18 +389,6 @@ static int lrebuild_range (lua_State *L) {
   lua_pushvalue(L, 7);
   lua_pushvalue(L, 8);
   return 9;
-}
-
-/* Pushes { function -> its counters, or false } of what 'g' has, like 'arg'. */
-static void range_pushcounters (lua_State *L, const Ranging *g, int arg,
-                                uint32_t functions) {
-  uint32_t i;
-  lua_createtable(L, (int)functions, 0);
-  for (i = 0; i < functions; i++) {
-    if (lua_rawgeti(L, arg, (lua_Integer)i + 1) == LUA_TSTRING)
-      range_counters(L, g, i);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
 }
 
 
@@ -712,16 +414,16 @@ static int lrebuild_counters (lua_State *L) {
   a = lmemory_arena(L);
   g.memory = &a->memory;
   kept = lmemory_integers(L, 3, g.nodes->count, g.memory);
-  range_sum(&g, range_counted(L, 4, g.memory, functions), functions,
-            all ? -HUGE_VAL : (double)from, all ? HUGE_VAL : (double)to);
-  if (!all) range_divide(&g, to - from);
+  ranging_sum(&g, range_counted(L, 4, g.memory, functions), functions,
+              all ? -HUGE_VAL : (double)from, all ? HUGE_VAL : (double)to);
+  if (!all) ranging_divide(&g, to - from);
   else
     g.run = g.nodes->list[0].total - g.nodes->list[NODE_OVERHEAD].self -
             g.nodes->list[0].waittotal;
   for (i = 1; i < g.axis->places; i++)
     if (axis_isline(&g.axis->place[i]) || !kept[g.axis->place[i].node])
       memset(&g.part[i], 0, sizeof g.part[i]);
-  range_pushcounters(L, &g, 4, functions);
+  range_pushcounters(L, &g, 4, 0, functions);
   arena_free(a);
   return 1;
 }

@@ -487,14 +487,9 @@ static const luaL_Reg lremote_list[] = {
 };
 
 
-#endif
-
-/* Adds nothing where other processes cannot be read. */
 void lremote_open (lua_State *L) {
-#if PLATFORM_WATCH
   system_class(L, PROCESS, lremote_close);
   luaL_setfuncs(L, lremote_list, 0);
-#else
-  (void)L;
-#endif
 }
+
+#endif

@@ -18,7 +18,10 @@ static void (*const open_parts[]) (lua_State *L) = {
   lnodes_open, lhistory_open, lcallgraph_open, lrebuild_open, lslow_open,
   lcallees_open,
   lfile_open, lsave_open, lhook_open, loan_open, entry_open, texts_open,
-  lremote_open, lnative_open, loutside_open, system_open, folder_open
+  system_open, folder_open
+#if PLATFORM_WATCH
+  , lremote_open, lnative_open, loutside_open
+#endif
 #if PLATFORM_SIGNALS
   , signals_open, listen_open, private_open, console_open, child_open
 #endif

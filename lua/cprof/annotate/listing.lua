@@ -3,6 +3,7 @@
 local expressions = require "cprof.annotate.expressions"
 local format = require "cprof.text.format"
 local in_c = require "cprof.annotate.in_c"
+local tables = require "cprof.text.tables"
 
 local listing = {}
 
@@ -204,7 +205,7 @@ local function lines_of(page, blocks, paint)
       -- columns with a rank leave the source half of the width
       least = i == SOURCE and page.width // 2 or nil }, { __index = column })
   end
-  return format.table(all, rows, page.width, paint)
+  return tables.lines(all, rows, page.width, paint)
 end
 
 -- shows each block as a table of its own, for Markdown

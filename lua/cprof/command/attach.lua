@@ -10,6 +10,7 @@ local recordings = require "cprof.system.recordings"
 local records = require "cprof.system.process"
 local rendezvous = require "cprof.system.rendezvous"
 local summary = require "cprof.command.summary"
+local tables = require "cprof.text.tables"
 local terminal = require "cprof.system.terminal"
 
 local function process(s)
@@ -94,7 +95,7 @@ local function print_list(fail)
     rows[i] = { tostring(program.pid), program.name,
       format.plain(program.script), format.plain(does(program)) }
   end
-  local lines = format.table({ { title = "PID" },
+  local lines = tables.lines({ { title = "PID" },
     { title = "signal", left = true }, { title = "program", left = true },
     { title = "", left = true } }, rows, math.huge,
     format.paint(false))

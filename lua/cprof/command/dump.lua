@@ -6,6 +6,7 @@ local filename = require "cprof.system.filename"
 local format = require "cprof.text.format"
 local input = require "cprof.command.input"
 local remote = require "cprof.remote"
+local tables = require "cprof.text.tables"
 local terminal = require "cprof.system.terminal"
 local text = require "cprof.source.text"
 local values = require "cprof.remote.values"
@@ -80,7 +81,7 @@ local function calls(thread, names, width, paint)
   local rows, out = {}, {}
   for i, frame in ipairs(thread.frames) do rows[i] = row(frame) end
   if #rows == 0 then return {} end
-  local lines = format.table(columns, rows, width - 4, paint)
+  local lines = tables.lines(columns, rows, width - 4, paint)
   local missing = thread.depth - #rows
   for _, frame in ipairs(thread.frames) do
     if frame.kind == "native" or frame.kind == "unknown" then

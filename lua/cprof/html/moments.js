@@ -241,8 +241,8 @@ export class Moments {
 const [isNode, isOverhead, isLine] = [0, 1, 2];
 
 // Where there are slices, overhead is in proportion to events, as in
-// src/lua/lrebuild.c: to the hits of lines, or to the calls of a node and those
-// that it makes.
+// src/profile/ranging.c: to the hits of lines, or to the calls of a node and
+// those that it makes.
 class Slices extends Moments {
   constructor(axis, model) {
     super(axis, model.trees);

@@ -181,6 +181,22 @@ export class Builder {
     this.add(node, calls, tree.self[i], tree.cost?.[i]);
   }
 
+  // Adds another tree, callers first. `place` gives the node that takes the
+  // figures of node i, where those of its caller went to `above`; -1: none.
+  // Without `inner`, calls within one node are not counted.
+  fill(tree, place, inner = true) {
+    const to = new Int32Array(tree.n);
+    for (let i = 0; i < tree.n; i++) {
+      const p = tree.parent[i];
+      const above = p < 0 ? -1 : to[p];
+      to[i] = place(i, above);
+      if (to[i] < 0) continue;
+      const counts = inner || to[i] !== above;
+      this.take(to[i], tree, i, counts ? tree.calls[i] : 0);
+    }
+    return this;
+  }
+
   tree() {
     const { n } = this;
     return new Tree(
@@ -206,16 +222,10 @@ function below(tree, func) {
 
 // The tree of what a function calls, merged over all its callers.
 export function callees(tree, func) {
-  const to = new Int32Array(tree.n).fill(-1);
   const out = new Builder();
-  for (let i = 0; i < tree.n; i++) {
-    const p = tree.parent[i];
-    if (p >= 0 && to[p] >= 0) to[i] = out.child(to[p], tree.func[i]);
-    else if (tree.func[i] === func) to[i] = out.child(-1, func);
-    else continue;
-    out.take(to[i], tree, i);
-  }
-  return out.tree();
+  const place = (i, above) =>
+    above >= 0 || tree.func[i] === func ? out.child(above, tree.func[i]) : -1;
+  return out.fill(tree, place).tree();
 }
 
 const deepest = 250;
@@ -294,45 +304,36 @@ export function inverted(tree) {
 // The tree of wanted functions and what they call, below the root; without
 // nodes if none of them is in the tree.
 export function focused(tree, wanted) {
-  const to = new Int32Array(tree.n).fill(-1);
+  const { func } = tree;
   const out = new Builder();
-  for (let i = 0; i < tree.n; i++) {
-    const p = tree.parent[i];
-    if (p >= 0 && to[p] >= 0) to[i] = out.child(to[p], tree.func[i]);
-    else if (wanted[tree.func[i]]) {
-      to[i] = out.child(out.child(-1, tree.func[0]), tree.func[i]);
-    } else continue;
-    out.take(to[i], tree, i);
-  }
-  return out.tree();
+  const place = (i, above) => {
+    if (above >= 0) return out.child(above, func[i]);
+    return wanted[func[i]] ? out.child(out.child(-1, func[0]), func[i]) : -1;
+  };
+  return out.fill(tree, place).tree();
 }
 
 // The tree without unwanted functions and all nodes below them.
 export function hide(tree, unwanted) {
-  const to = new Int32Array(tree.n).fill(-1);
+  const { func, parent } = tree;
   const out = new Builder();
-  for (let i = 0; i < tree.n; i++) {
-    const p = tree.parent[i];
-    if (unwanted[tree.func[i]] || (p >= 0 && to[p] < 0)) continue;
-    to[i] = out.child(p < 0 ? -1 : to[p], tree.func[i]);
-    out.take(to[i], tree, i);
-  }
-  return out.tree();
+  const place = (i, above) =>
+    unwanted[func[i]] || (parent[i] >= 0 && above < 0)
+      ? -1
+      : out.child(above, func[i]);
+  return out.fill(tree, place).tree();
 }
 
 // The tree with a group of functions in one box for each call from outside of
 // the group: it has the figures of all of the group below it.
 export function collapsed(tree, group) {
-  const to = new Int32Array(tree.n);
+  const { func } = tree;
   const out = new Builder();
-  for (let i = 0; i < tree.n; i++) {
-    const p = tree.parent[i];
-    const above = p < 0 ? -1 : to[p];
-    const inner = p >= 0 && group[tree.func[i]] && group[out.func[above]];
-    to[i] = inner ? above : out.child(above, tree.func[i]);
-    out.take(to[i], tree, i, inner ? 0 : tree.calls[i]);
-  }
-  return out.tree();
+  const place = (i, above) =>
+    above >= 0 && group[func[i]] && group[out.func[above]]
+      ? above
+      : out.child(above, func[i]);
+  return out.fill(tree, place, false).tree();
 }
 
 // The kind of a function by its number: "native" is a C function that Lua did
@@ -351,35 +352,28 @@ export function kindOf(model) {
  * @param {(f: number) => string} kind  of a function by its number
  */
 export function merged(tree, kind) {
-  const to = new Int32Array(tree.n);
   const out = new Builder();
-  for (let i = 0; i < tree.n; i++) {
+  const place = (i, parent) => {
     const f = tree.func[i];
-    let above = tree.parent[i] < 0 ? -1 : to[tree.parent[i]];
-    const parent = above;
     const is = kind(f);
+    let above = parent;
     while (above >= 0 && out.func[above] !== f) {
       const stop =
         is === "C" || (is === "native" && kind(out.func[above]) !== is);
       above = stop ? -1 : out.parent[above];
     }
-    to[i] = above >= 0 ? above : out.child(parent, f);
-    out.take(to[i], tree, i);
-  }
-  return out.tree();
+    return above >= 0 ? above : out.child(parent, f);
+  };
+  return out.fill(tree, place).tree();
 }
 
 // The tree of some functions; figures of others go to their callers.
 export function only(tree, keep) {
-  const to = new Int32Array(tree.n);
+  const { func } = tree;
   const out = new Builder();
-  for (let i = 0; i < tree.n; i++) {
-    const p = tree.parent[i];
-    const kept = p < 0 || keep(tree.func[i]);
-    to[i] = kept ? out.child(p < 0 ? -1 : to[p], tree.func[i]) : to[p];
-    out.take(to[i], tree, i, kept ? tree.calls[i] : 0);
-  }
-  return out.tree();
+  const place = (i, above) =>
+    above < 0 || keep(func[i]) ? out.child(above, func[i]) : above;
+  return out.fill(tree, place, false).tree();
 }
 
 // The sum of the weights of the wanted functions' outermost nodes.
@@ -399,12 +393,7 @@ export function weightOf(l, wanted) {
 export function union(trees) {
   const out = new Builder();
   for (const tree of trees) {
-    const to = new Int32Array(tree.n);
-    for (let i = 0; i < tree.n; i++) {
-      const p = tree.parent[i];
-      to[i] = out.child(p < 0 ? -1 : to[p], tree.func[i]);
-      out.take(to[i], tree, i);
-    }
+    out.fill(tree, (i, above) => out.child(above, tree.func[i]));
   }
   return out.tree();
 }

@@ -9,6 +9,7 @@ local format = require "cprof.text.format"
 local graph = require "cprof.count.graph"
 local name = require "cprof.source.name"
 local select = require "cprof.report.select"
+local tables = require "cprof.text.tables"
 
 local list <const> = {
   columns.of { "total", rank = 2 }, columns.of { "total %" },
@@ -58,7 +59,7 @@ return function(view)
     last[#entries] = true
   end
   local out = {}
-  for i, line in ipairs(format.table(list, columns.rows(page, list, entries),
+  for i, line in ipairs(tables.lines(list, columns.rows(page, list, entries),
     page.width, page.paint)) do
     out[#out + 1] = line
     if last[i - 1] and i <= #entries then out[#out + 1] = "" end

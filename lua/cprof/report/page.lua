@@ -6,6 +6,7 @@ local later = require "cprof.sandbox.later"
 local format = later "cprof.text.format"
 local link = later "cprof.source.link"
 local markdown = later "cprof.text.markdown"
+local tables = later "cprof.text.tables"
 
 local page = {}
 
@@ -139,7 +140,7 @@ end
 ---@param rows table[]
 function Page:table(columns, rows)
   local lines = self.markdown and markdown.table(columns, rows) or
-    format.table(columns, rows, self.width, self.paint)
+    tables.lines(columns, rows, self.width, self.paint)
   if self.markdown then self:gap() end
   table.move(lines, 1, #lines, #self.out + 1, self.out)
 end
@@ -157,7 +158,7 @@ end
 ---@param columns cprof.Column[]
 ---@param rows table[]
 function Page:listing(columns, rows)
-  self:verbatim(format.table(columns, rows, self.width, self.paint))
+  self:verbatim(tables.lines(columns, rows, self.width, self.paint))
 end
 
 ---A figure as text.

@@ -1,6 +1,6 @@
 -- Tables and words in Markdown, for an issue or a pull request.
 
-local format = require "cprof.text.format"
+local tables = require "cprof.text.tables"
 
 local markdown = {}
 
@@ -42,7 +42,7 @@ end
 ---@param rows table[]
 ---@return string[]
 function markdown.table(columns, rows)
-  local used = format.used(columns, rows)
+  local used = tables.used(columns, rows)
   local titles, rule = {}, {}
   for _, i in ipairs(used) do
     titles[#titles + 1] = columns[i].title
