@@ -123,8 +123,13 @@ describe("when memory runs out", function()
       if not ok then return "refused" end
       local p = profiler.snapshot()
       helper.check(p)
+      -- on a slow machine, a slice of the time axis may end
+      local axis = require "cprof.profile".axis(p)
+      local shortest = axis and
+        select(4, require "cprof.core".axis_scale(axis)) <= 20e6
       return p.meta.ended or failed == before and "complete" or
-        repeated and "repeated" or "silent"]]
+        repeated and "repeated" or p.meta.axis_lost and "without an axis" or
+        axis and not shortest and "longer slices" or "silent"]]
     local result, _, asked = host.memory(once, "cprof", -1)
     assert.equal("complete", result)
     local seen = {}
