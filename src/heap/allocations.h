@@ -42,7 +42,7 @@ typedef struct Allocations {
 ** 'ask' is called for each sample, to request an event. 0: out of memory.
 */
 COLD CPROF_I int allocations_begin (Recorder *r, lua_State *L,
-                               void (*ask) (Recorder *r));
+                                    void (*ask) (Recorder *r));
 
 /* Stops counting, and gives the state its own allocator back, if it can. */
 COLD CPROF_I void allocations_end (Recorder *r, lua_State *L);

@@ -239,10 +239,12 @@ static uint32_t live_ageof (const Live *l, const LiveBlock *b) {
 }
 
 
-/* Makes room for the record of a node. 0: out of memory. */
+/* Makes room for the record of a node, if needed. 0: out of memory. */
 static COLD int live_noderoom (Live *l, uint32_t node) {
   uint32_t room = node < UINT32_MAX / 2 ? (node + 1) * 2 : UINT32_MAX;
-  LiveNode *list = memory_newzeroed(l->memory, LiveNode, room);
+  LiveNode *list;
+  if (node < l->nodes) return 1;
+  list = memory_newzeroed(l->memory, LiveNode, room);
   if (list == NULL) return 0;
   if (l->nodes > 0) memcpy(list, l->node, l->nodes * sizeof *list);
   memory_free(l->memory, l->node, l->nodes * sizeof *list);
@@ -256,8 +258,7 @@ static COLD int live_noderoom (Live *l, uint32_t node) {
 static void live_freed (Live *l, const LiveBlock *b) {
   uint32_t age = live_ageof(l, b);
   LiveNode *n;
-  if (l->exact || b->node == LIVE_NOBODY ||
-      (b->node >= l->nodes && !live_noderoom(l, b->node)))
+  if (l->exact || b->node == LIVE_NOBODY || !live_noderoom(l, b->node))
     return;
   n = &l->node[b->node];
   live_age(l, n);
@@ -321,7 +322,7 @@ int live_change (Live *l, Recorder *r, const void *p, size_t old,
 
 
 /* Charges a block to 'node' and to the line of 'bytes_of', if it waits. */
-static void live_assign (uint32_t at, Live *l, Recorder *r,
+static COLD void live_assign (uint32_t at, Live *l, Recorder *r,
                          const Node *node, int64_t *bytes_of) {
   LiveBlock *b = &l->list[at];
   if (l->address[at] == 0 || b->node != LIVE_NOBODY) return;
@@ -416,9 +417,30 @@ static void live_sumleft (Live *l) {
     memset(l->node[i].left, 0, sizeof l->node[i].left);
   }
   for (i = 0; i < places; i++) {
-    LiveNode *n = l->address[i] != 0 ? live_nodeof(l, &l->list[i]) : NULL;
-    if (n != NULL) n->left[live_ageof(l, &l->list[i])] += l->list[i].bytes;
+    const LiveBlock *b = &l->list[i];
+    if (l->address[i] != 0 && b->node != LIVE_NOBODY &&
+        live_noderoom(l, b->node))
+      l->node[b->node].left[live_ageof(l, b)] += b->bytes;
   }
+}
+
+
+/*
+** What the weight of a node's blocks is to be multiplied by, so that chance
+** does not make them exceed what the node has allocated. They may exceed it by
+** more than chance can: a block that others made grow is the node's, too.
+*/
+static double live_bound (const Live *l, const Recorder *r,
+                          const LiveBlock *b) {
+  const LiveNode *n = live_nodeof(l, b);
+  double made, left;
+  if (n == NULL) return 1;
+  made = (double)tree_allocated(&r->recording.tree, b->node)->all.bytes;
+  left = (double)(n->left[0] + n->left[1] + n->left[2]);
+  if (left <= made ||
+      (left - made) * (left - made) > 9 * made * (double)l->gaps.interval)
+    return 1;
+  return made / left;
 }
 
 
@@ -449,11 +471,13 @@ void live_finish (Live *l, Recorder *r, uint64_t heap, uint64_t most) {
   live_sumleft(l);
   for (i = 0; i < places; i++) {
     LiveBlock *b = &l->list[i];
-    double part;
+    double part, bound;
     if (l->address[i] == 0 || b->node == LIVE_NOBODY) continue;
     part = live_part(l, b);
-    garbage += (double)b->bytes * factor * (1 - part);
-    if (factor * part < 1) live_weigh(l, r, b, factor * part);
+    bound = live_bound(l, r, b);
+    if (bound > factor) bound = factor;
+    garbage += (double)b->bytes * bound * (1 - part);
+    if (bound * part < 1) live_weigh(l, r, b, bound * part);
   }
   r->recording.garbage = (uint64_t)garbage;
 }

@@ -121,7 +121,7 @@ typedef struct Live {
 
 
 COLD CPROF_I void live_begin (Live *l, const Memory *m, uint64_t interval,
-                         int adapts, int waits);
+                              int adapts, int waits);
 COLD CPROF_I void live_end (Live *l);
 
 /* Forgets all blocks. */
@@ -149,8 +149,8 @@ CPROF_I int live_change (Live *l, Recorder *r, const void *p, size_t old,
                          const void *block, size_t to, int sampled);
 
 /* Charges all waiting blocks to 'node', and to the line of 'bytes_of'. */
-CPROF_I void live_settle (Live *l, Recorder *r, const Node *node,
-                          int64_t *bytes_of);
+COLD CPROF_I void live_settle (Live *l, Recorder *r, const Node *node,
+                               int64_t *bytes_of);
 
 static inline uint32_t live_home (const Live *l, uintptr_t address) {
   return (uint32_t)((uint64_t)address * 0x9E3779B97F4A7C15u >>
@@ -196,9 +196,9 @@ CPROF_I void heapsample_add (HeapSample *s, Figures *f, AllocKind kind,
 ** counters 'at' unless that is NULL. 'before': the event came before that
 ** instruction ran, not at a call or return.
 */
-CPROF_I void heapsample_settle (HeapSample *s, Live *l, Recorder *r,
-                                const Node *n, InstructionAllocated *at,
-                                int before);
+COLD CPROF_I void heapsample_settle (HeapSample *s, Live *l, Recorder *r,
+                                     const Node *n, InstructionAllocated *at,
+                                     int before);
 
 /* }====================================================== */
 
