@@ -151,7 +151,7 @@ static COLD void allocations_farther (Allocations *a, Recorder *r,
 
 
 /* To be called after each sample. */
-static void allocations_adapt (Allocations *a, Recorder *r) {
+static COLD void allocations_adapt (Allocations *a, Recorder *r) {
   int events = a->sample.on;
   const Gaps *g = events ? &a->sample.gaps : &a->live.gaps;
   if (!r->options.adapts || !(events || a->live.on)) return;
@@ -206,7 +206,7 @@ static int allocations_sampling (const Allocations *a) {
 
 
 /* Handles a request that is a sample, or that may concern a live block. */
-static NOINLINE void *allocations_sample (Allocations *a, void *p,
+static COLD void *allocations_sample (Allocations *a, void *p,
                                           size_t from, size_t to,
                                           int sampled) {
   size_t old = p != NULL ? from : 0;

@@ -48,13 +48,13 @@ typedef struct BlockWeight {
 CPROF_I void gaps_begin (Gaps *g, uint64_t interval);
 
 /* Chooses the gap to the next sample. */
-CPROF_I void gaps_choose (Gaps *g);
+COLD CPROF_I void gaps_choose (Gaps *g);
 
 /* From now on, samples are 'interval' bytes apart on average. */
-CPROF_I void gaps_change (Gaps *g, uint64_t interval);
+COLD CPROF_I void gaps_change (Gaps *g, uint64_t interval);
 
 /* The weight of a sample of 'bytes' bytes. */
-CPROF_I BlockWeight gaps_weight (Gaps *g, size_t bytes);
+COLD CPROF_I BlockWeight gaps_weight (Gaps *g, size_t bytes);
 
 /*
 ** Is the next block, of 'bytes' bytes, a sample? Call this once for each block.
@@ -62,7 +62,7 @@ CPROF_I BlockWeight gaps_weight (Gaps *g, size_t bytes);
 static inline int gaps_take (Gaps *g, size_t bytes) {
   g->next -= (int64_t)bytes;
   if (g->next > 0) return 0;
-  gaps_choose(g);
+  if (g->interval > 1) gaps_choose(g);
   return 1;
 }
 
