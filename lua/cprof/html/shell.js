@@ -327,9 +327,14 @@ export class Shell {
   // unless another measure or heat was chosen; their choice has time, too.
   to(view) {
     const { measure, heat } = this.state;
-    const first = ["live", "bytes"].find((m) => this.model.measures.includes(m));
+    const first = ["live", "bytes"].find((m) =>
+      this.model.measures.includes(m),
+    );
     const away = this.row.key === "timeline" && view.key === "source";
-    return { view: view.key, ...(away && !measure && !heat && { heat: first }) };
+    return {
+      view: view.key,
+      ...(away && !measure && !heat && { heat: first }),
+    };
   }
 
   // Chooses a function, for all views.

@@ -272,13 +272,15 @@ function facts(app) {
           ? "Allocated while recording and not freed, without garbage"
           : "Allocated while recording and not freed yet",
       ],
-      memory.garbage > 0 && [
-        "garbage",
-        `≈ ${bytes(memory.garbage)}`,
-        "Not freed yet, but probably garbage: older memory from the same calls was. Not counted as in use",
-      ],
       ["at the peak", told(memory.peak), "Most memory in use at one time"],
     );
+  }
+  if (memory.garbage > 0) {
+    rows.push([
+      "garbage",
+      `≈ ${bytes(memory.garbage)}`,
+      "Not freed yet, but probably garbage: older memory from the same calls was. Not counted as in use",
+    ]);
   }
   if (collector) {
     const share = percent(collector.ns, model.whole);
@@ -294,11 +296,9 @@ function facts(app) {
   return h(
     "dl",
     { class: "facts" },
-    rows
-      .filter(Boolean)
-      .map(([title, text, hint]) =>
-        h("div", { title: hint }, h("dt", {}, title), h("dd", {}, text)),
-      ),
+    rows.map(([title, text, hint]) =>
+      h("div", { title: hint }, h("dt", {}, title), h("dd", {}, text)),
+    ),
   );
 }
 
