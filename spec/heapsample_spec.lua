@@ -202,12 +202,31 @@ describe("samples of allocations", function()
     assert.is_true(own > 0.5 * p.samples, ("%d of %d"):format(own, p.samples))
   end)
 
+  it("become fewer in programs that allocate much", function()
+    local function much() for _ = 1, 10 do work() end end
+    local exact = helper.record(much, { memory = true })
+    local p = helper.record(much, { mode = "sample", memory = true })
+    local interval = p.meta.memory_interval
+    assert.is_true(interval > 4096 and interval <= 1 << 19, interval)
+    for _, f in ipairs { tables, closures } do
+      near(helper.find(exact, f).self_bytes, helper.find(p, f).self_bytes,
+        interval, f)
+    end
+    -- samples at shorter intervals are not taken for as many at the last one
+    local bytes = p.functions[p.nodes[1].func].total_bytes
+    assert.is_true(p.meta.memory_samples > bytes // interval)
+    local off = assert(p:report { width = 1000 }:match(
+      "allocated: [%d.]+ MB ±(%d+) %%"))
+    assert.equal(("%.0f"):format(200 / math.sqrt(bytes // interval)), off)
+  end)
+
   it("are told as what they are", function()
     local p = sample(work)
     local text = p:report { width = 1000 }
     local n = p.meta.memory_samples
     assert.is_truthy(text:find(("\nallocated: [%%d.]+ MB ±%.0f %%%% in " ..
-      "[^\n]+; estimated from %s samples, one per 4.00 KB of allocation\n")
+      "[^\n]+; estimated from %s samples, one per 4.00 KB of allocation or " ..
+      "less\n")
       :format(200 / math.sqrt(n), format.count(n))), text)
     text = p:report { sort = "alloc", mode = "self", width = 1000 }
     assert.is_truthy(text:find "self and total are bytes allocated")

@@ -11,7 +11,7 @@ local path = os.tmpname()
 
 teardown(function() os.remove(path) end)
 
-local kept = {}
+local kept, heap = {}, nil
 
 local function keep(n)
   local out = kept
@@ -162,6 +162,191 @@ describe("what is in use", function()
     local expected = 2000 * sizes.table
     assert.is_true(math.abs(mean - expected) < expected * 6 / (27 * n) ^ 0.5,
       mean)
+  end)
+
+  it("is known exactly of a small heap, and well of one that grows", function()
+    local p = helper.record(function()
+      keep(500) passing(100) collectgarbage() collectgarbage()
+    end, { memory = "live" })
+    assert.equal(1, p.meta.live_interval)
+    assert.equal(500 * sizes.table, helper.find(p, keep).live_bytes)
+    assert.equal(0, helper.find(p, passing).live_bytes)
+    p = helper.record(function()
+      keep(2000) passing(2000) collectgarbage() collectgarbage()
+    end, { memory = "live" })
+    local each = p.meta.live_interval
+    assert.is_true(each > 1 and each <= 1024, each)
+    local expected, got = 2000 * sizes.table, helper.find(p, keep).live_bytes
+    assert.is_true(math.abs(got - expected) < 6 * (expected * each) ^ 0.5, got)
+  end)
+
+  it("is estimated without bias, with the margins shown, of any heap",
+      function()
+    local blocks <const>, n = 200000, helper.slow and 4 or 12
+    heap = {}
+    local function_of = {}
+    function_of.tables = function()
+      for i = 1, blocks do heap[i] = {} end
+    end
+    function_of.strings = function()
+      for i = 1, 200 do heap[-i] = ("x"):rep(i * 50) end
+    end
+    function_of.large = function()
+      for i = 1, 20 do heap[-1000 - i] = ("x"):rep(100000 + i) end
+    end
+    function_of.array = function()
+      local list = {}
+      for i = 1, 1 << 15 do list[i] = i end
+      heap.list = list
+    end
+    local names <const> = { "tables", "strings", "large", "array" }
+    local function all()
+      for _, name in ipairs(names) do function_of[name]() end
+      collectgarbage() collectgarbage()
+    end
+    -- slots of 'heap' are there before and after
+    all()
+    local function totals(options)
+      for i = 1, #heap do heap[i] = false end
+      collectgarbage() collectgarbage()
+      options.memory = "live"
+      local p = helper.record(all, options)
+      local out = {}
+      for _, name in ipairs(names) do
+        local f = function_of[name]
+        for _, row in ipairs(p.functions) do
+          if row.title == helper.find(p, f).title then
+            out[name] = row.total_live_bytes
+          end
+        end
+      end
+      return out, p.meta.live_interval
+    end
+    local exact = totals { memory_interval = 1 }
+    assert.is_true(exact.tables >= blocks * sizes.table)
+    local sum, within, interval = {}, 0, nil
+    for _ = 1, n do
+      local got, each = totals {}
+      interval = math.max(interval or 0, each)
+      for name, bytes in pairs(got) do
+        sum[name] = (sum[name] or 0) + bytes
+        -- the margin of a sum of samples, see the help of memory
+        local off = 2 * (math.max(bytes, each) * each) ^ 0.5
+        if math.abs(bytes - exact[name]) <= off then within = within + 1 end
+      end
+    end
+    -- so many blocks need a longer interval than the first one
+    assert.is_true(interval > 4096, interval)
+    for _, name in ipairs(names) do
+      local sure = 6 * (exact[name] * interval / n) ^ 0.5
+      assert.is_true(math.abs(sum[name] / n - exact[name]) < sure,
+        ("%s: %.0f instead of %d"):format(name, sum[name] / n, exact[name]))
+    end
+    -- 95 % are expected; so few are found less than once in a million
+    assert.is_true(within >= #names * n * 0.7, within)
+    heap = nil
+  end)
+
+  it("keeps an interval that was given", function()
+    local p = record(function()
+      for _ = 1, 10 do passing(30000) end
+    end, { memory_interval = 64 })
+    assert.equal(64, p.meta.live_interval)
+  end)
+
+  it("has the interval of its figures in a file that is being written",
+      function()
+    profiler.start { memory = "live", file = path }
+    for _ = 1, 20 do passing(60000) end
+    local p, now = profiler.load(path), profiler.snapshot()
+    profiler.stop()
+    assert.is_true(now.meta.live_interval > 1)
+    assert.equal(now.meta.live_interval, p.meta.live_interval)
+    p = assert(profiler.load(path))
+    assert.equal(now.meta.live_interval, p.meta.live_interval)
+  end)
+
+  it("is no garbage, as far as earlier collections tell", function()
+    local leaked, t = {}, nil
+    local function leak(n)
+      for _ = 1, n do leaked[#leaked + 1] = { 1, 2, 3 } end
+    end
+    local function waste(n) for _ = 1, n do t = { 1, 2, 3 } end end
+    local each <const> = sizes.table + sizes.array(3)
+    local function program()
+      collectgarbage "stop"
+      for i = 1, 4 do
+        leak(3000) waste(30000)
+        if i < 4 then collectgarbage() end
+      end
+    end
+    for _, mode in ipairs { "call", "line", "sample" } do
+      leaked, t = {}, nil
+      local p = helper.record(program,
+        { memory = "live", mode = mode, file = path })
+      collectgarbage "restart"
+      for _ = 1, 2 do
+        local near = 6 * (12000 * each * p.meta.live_interval) ^ 0.5
+        local f = helper.find(p, leak)
+        assert.is_true(f.live_bytes > 12000 * each - near, f.live_bytes)
+        assert.is_true(helper.find(p, waste).live_bytes < 30000 * each / 8,
+          mode .. helper.find(p, waste).live_bytes)
+        near = 6 * (30000 * each * p.meta.live_interval) ^ 0.5
+        assert.is_true(math.abs(p.meta.garbage_bytes - 30000 * each) < near,
+          p.meta.garbage_bytes)
+        local text = p:report { width = 1000, measure = "live" }
+        assert.is_truthy(text:find(", not counting about " ..
+          format.bytes(p.meta.garbage_bytes) .. " of garbage;", 1, true), text)
+        p = assert(profiler.load(path))
+      end
+    end
+    assert.is_table(t)
+  end)
+
+  it("contains all that a collection at the end has left, whatever became " ..
+    "of older blocks", function()
+    local left
+    local function make(n)
+      local out = {}
+      for i = 1, n do out[i] = {} end
+      return out
+    end
+    local p = helper.record(function()
+      collectgarbage "stop"
+      for _ = 1, 4 do
+        left = make(3000)
+        collectgarbage()
+      end
+    end, { memory = "live" })
+    collectgarbage "restart"
+    assert.equal(3000, #left)
+    local wanted = 3000 * sizes.table + sizes.array(4096)
+    local near = 6 * (wanted * p.meta.live_interval) ^ 0.5
+    local got = helper.find(p, make).live_bytes
+    assert.is_true(math.abs(got - wanted) < near, got)
+  end)
+
+  it("contains what was allocated before any collection", function()
+    local p = helper.record(function()
+      collectgarbage "stop"
+      keep(2000) passing(2000)
+    end, { memory = "live" })
+    collectgarbage "restart"
+    assert.is_nil(p.meta.garbage_bytes)
+    assert.is_true(helper.find(p, passing).live_bytes > 0)
+  end)
+
+  it("is at most the heap, where it is estimated", function()
+    for i = 1, 5 do
+      local p = helper.record(function() passing(20000) keep(2000) end,
+        { memory = "live", memory_interval = 1 << (11 + i) })
+      local most = 0
+      for _, point in ipairs(p.heap) do most = math.max(most, point.bytes) end
+      local root = p.functions[p.nodes[1].func]
+      assert.is_true(root.total_live_bytes <= p.heap[#p.heap].bytes)
+      assert.is_true(p.meta.peak_bytes <= most)
+      assert.equal(p.meta.peak_bytes, root.total_peak_bytes)
+    end
   end)
 
   it("grows where something leaks", function()

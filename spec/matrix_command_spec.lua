@@ -44,7 +44,6 @@ local refused <const> = {
   "^clock %l+ and clock %l+ cannot be added up: ",
   "^profiles with and without tasks cannot be added up: ",
   "^profiles with and without live blocks cannot be added up: ",
-  "^exact and sampled live blocks cannot be added up: ",
   "^profiles with and without allocations cannot be added up: ",
   "^profiles with and without durations of calls cannot be added up: ",
   "^only %d+%.%d %% of the time of .*; %-%-force joins them$",

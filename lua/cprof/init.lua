@@ -132,8 +132,10 @@ end
 
 core.naming(function()
   local _ <close> = methods.borrow()
+  local points, garbage = heap.recorded()
   return profile.names(recorded and recorded.folder),
-    { unmatched_patterns = unmatched(), heap = heap.recorded() }
+    { unmatched_patterns = unmatched(), heap = points,
+      garbage_bytes = garbage and tostring(garbage) }
 end)
 
 -- Writes the last seconds, if the recording keeps them and its file has a name.

@@ -1628,6 +1628,25 @@ describe("memory", () => {
     assert.ok(Number(first) > 0);
   });
 
+  it("leads to sources with memory, where times are one click away", async () => {
+    await open("leak", "view=timeline");
+    assert.equal(
+      await text("main .columns h2"),
+      "Where memory in use was allocated",
+    );
+    await choose("nav a", "Source");
+    assert.equal((await state()).heat, "live");
+    assert.match(await text(".listing"), /in use/);
+    const pressed = '[aria-label="Heat"] [aria-pressed="true"]';
+    assert.equal(await text(pressed), "In use");
+    await choose('[aria-label="Heat"] button', "Self");
+    assert.equal(await text(pressed), "Self");
+    await open("leak", "view=overview");
+    await choose("nav a", "Source");
+    assert.equal((await state()).heat, undefined);
+    assert.deepEqual(faults, []);
+  });
+
   it("is read over time, by pointer and keys", async () => {
     await open("leak", "view=timeline");
     await point("canvas.heap", 400, 100);

@@ -162,6 +162,8 @@ typedef struct Recording {
   uint64_t live;	/* mean bytes from one sampled live block to the next */
   uint64_t memory_interval;	/* mode sample: mean bytes from one sampled
 				   allocation to the next */
+  uint64_t garbage;	/* bytes that were allocated and not freed, but are
+			   probably garbage, see live.h; 0: not known */
   Timeline heap;	/* size of the heap, where allocations are counted */
   int gc;		/* was the collector driven? */
   int allocator_lost;	/* did another allocator replace the profiler's? */

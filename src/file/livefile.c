@@ -97,6 +97,12 @@ static void livefile_started (Store *s, Recorder *r, lua_State *L) {
 }
 
 
+static void livefile_changed (Store *s, const Recorder *r) {
+  LiveFile *l = livefile_of(s);
+  if (livefile_open(l)) format_fill(mapped_header(l->file), &r->recording);
+}
+
+
 static void livefile_clear (Store *s, const Recorder *r) {
   LiveFile *l = livefile_of(s);
   FormatHeader *h = mapped_header(l->file);
@@ -323,6 +329,7 @@ static void livefile_setstore (LiveFile *l) {
   s->begin = livefile_begin;
   s->started = livefile_started;
   s->notify = livefile_notify;
+  s->changed = livefile_changed;
   s->clear = livefile_clear;
   s->cleared = livefile_cleared;
   s->lost = livefile_lost;

@@ -42,6 +42,7 @@ typedef struct Options {
   uint64_t live;	/* live blocks: mean bytes between two samples, or 0 */
   uint64_t memory_interval;	/* mode sample: mean bytes between two samples
 				   of allocations */
+  int adapts;		/* are these the first intervals, which grow? */
   int gc;		/* is the collector driven? */
   int distribution;	/* are durations of calls counted? */
   int tasks;		/* are tasks counted? see count/tasks.h */

@@ -30,6 +30,8 @@ typedef struct Store {
   void (*started) (struct Store *s, struct Recorder *r, lua_State *L);
   /* See Policy. */
   int (*notify) (void *store, uint32_t source);
+  /* An interval of samples of allocations has changed. */
+  void (*changed) (struct Store *s, const struct Recorder *r);
   /* Called before all nodes are forgotten. */
   void (*clear) (struct Store *s, const struct Recorder *r);
   /* Called after all nodes have been forgotten, and a new root was made. */

@@ -45,12 +45,27 @@ static AllocKind allocations_kind (const void *p, size_t tag) {
 }
 
 
-/* Is it the profiler's own mark, see collection.h? */
-static INLINE int allocations_ismark (const void *p, size_t tag) {
+/*
+** A cycle of the collector has ended. If the program has asked for it, it has
+** looked at all blocks that there are, as two cycles would have done otherwise.
+*/
+static COLD void allocations_cycle (Allocations *a) {
+  if (!a->counts) return;
+  a->live.cycle += a->hot->top->is.flags & FRAME_COLLECTS ? LIVE_AGES - 1 : 1;
+}
+
+
+/*
+** Is it the profiler's own mark, see collection.h? A new mark after the first
+** one is made when a cycle of the collector has ended.
+*/
+static INLINE int allocations_ismark (Allocations *a, const void *p,
+                                      size_t tag) {
   if (likely(collection_marks == COLLECTION_NONE)) return 0;
-  if (collection_marks == COLLECTION_ALL) return 1;
-  if (allocations_kind(p, tag) != ALLOC_USERDATA) return 0;
-  collection_marks = COLLECTION_NONE;
+  if (allocations_kind(p, tag) != ALLOC_USERDATA)
+    return collection_marks == COLLECTION_ALL;
+  if (collection_marks == COLLECTION_ALL) allocations_cycle(a);
+  else collection_marks = COLLECTION_NONE;
   return 1;
 }
 
@@ -74,7 +89,7 @@ static int64_t allocations_inuse (const Allocations *a) {
 ** Adds a point to the timeline of the heap. 'bytes' were granted just now,
 ** and Lua has not counted them yet.
 */
-static NOINLINE void allocations_heap (Allocations *a, size_t bytes) {
+static COLD void allocations_heap (Allocations *a, size_t bytes) {
   Timeline *t = &a->hot->recorder->recording.heap;
   int64_t inuse = allocations_inuse(a);
   a->until = TIMELINE_BYTES;
@@ -105,6 +120,51 @@ static INLINE void allocations_count (Allocations *a, const void *p,
 }
 
 
+/* {======================================================
+** An interval that adapts: it grows when the samples in use are many, and when
+** many were taken, up to a length at which these no longer cost much. In mode
+** sample, each costs an event.
+** ======================================================= */
+
+#define ADAPT_FIRST	256	/* bytes, where all blocks were samples */
+#define ADAPT_BLOCKS	2048	/* samples in use */
+#define ADAPT_TAKEN	1024	/* samples taken */
+#define ADAPT_MOST	(1u << 17)	/* bytes, see above */
+#define ADAPT_EVENTS	512	/* both for mode sample */
+#define ADAPT_FARTHEST	(1u << 19)
+
+static COLD void allocations_farther (Allocations *a, Recorder *r,
+                                      uint64_t interval) {
+  Recording *x = &r->recording;
+  interval = interval < ADAPT_FIRST ? ADAPT_FIRST : interval * 2;
+  a->taken = 0;
+  if (a->live.on) {
+    x->live = interval;
+    live_thin(&a->live, r, interval);
+  }
+  if (a->sample.on) {
+    x->memory_interval = interval;
+    gaps_change(&a->sample.gaps, interval);
+  }
+  if (r->store != NULL) r->store->changed(r->store, r);
+}
+
+
+/* To be called after each sample. */
+static COLD void allocations_adapt (Allocations *a, Recorder *r) {
+  int events = a->sample.on;
+  const Gaps *g = events ? &a->sample.gaps : &a->live.gaps;
+  if (!r->options.adapts || !(events || a->live.on)) return;
+  a->taken++;
+  if ((a->live.on && a->live.blocks > ADAPT_BLOCKS) ||
+      (a->taken > (events ? ADAPT_EVENTS : ADAPT_TAKEN) &&
+       g->interval < (events ? ADAPT_FARTHEST : ADAPT_MOST)))
+    allocations_farther(a, r, g->interval);
+}
+
+/* }====================================================== */
+
+
 static void allocations_live (Allocations *a, const void *p, size_t old,
                               const void *block, size_t to, int sampled) {
   Recorder *r = a->hot->recorder;
@@ -123,12 +183,13 @@ static NOINLINE void *allocations_exact (Allocations *a, void *p, size_t from,
   void *block = a->alloc(a->ud, p, from, to);
   int counted;
   if (block == NULL && to != 0) return NULL;
-  counted = to > old && allocations_counted(a) && !allocations_ismark(p, from);
+  counted = to > old && allocations_counted(a) && !allocations_ismark(a, p, from);
   if (counted) allocations_count(a, p, from, to - old);
   if (a->live.on && a->hot != NULL) {
     int sampled = counted && gaps_take(&a->live.gaps, to - old);
-    if (sampled || (p != NULL && live_maybe(&a->live, p)))
+    if (sampled || (p != NULL && live_has(&a->live, p)))
       allocations_live(a, p, old, block, to, sampled);
+    if (sampled) allocations_adapt(a, a->hot->recorder);
   }
   return block;
 }
@@ -145,14 +206,14 @@ static int allocations_sampling (const Allocations *a) {
 
 
 /* Handles a request that is a sample, or that may concern a live block. */
-static NOINLINE void *allocations_sample (Allocations *a, void *p,
+static COLD void *allocations_sample (Allocations *a, void *p,
                                           size_t from, size_t to,
                                           int sampled) {
   size_t old = p != NULL ? from : 0;
   AllocKind kind = allocations_kind(p, from);
   void *block = a->alloc(a->ud, p, from, to);
   int counted = to > old && allocations_sampling(a) &&
-                !allocations_ismark(p, from);
+                !allocations_ismark(a, p, from);
   Recorder *r;
   if ((block == NULL && to != 0) || a->hot == NULL) return block;
   r = a->hot->recorder;
@@ -160,14 +221,27 @@ static NOINLINE void *allocations_sample (Allocations *a, void *p,
   if (sampled)
     heapsample_add(&a->sample, r->recording.figures, kind, to - old);
   if (a->live.on) allocations_live(a, p, old, block, to, sampled);
-  if (sampled) a->ask(r);
+  if (sampled) {
+    allocations_adapt(a, r);
+    a->ask(r);
+  }
   return block;
 }
 
 
-void allocations_settle (Recorder *r, const Node *n,
+/* Has a cycle of the collector ended since the last look? */
+static void allocations_look (Live *l, lua_State *L) {
+  uint64_t mark = collection_now(L);
+  if (mark == 0 || mark == l->mark) return;
+  if (l->mark != 0) l->cycle++;
+  l->mark = mark;
+}
+
+
+void allocations_settle (Recorder *r, lua_State *L, const Node *n,
                          InstructionAllocated *at, int before) {
   Allocations *a = r->allocations;
+  if (a->live.on) allocations_look(&a->live, L);
   heapsample_settle(&a->sample, &a->live, r, n, at, before);
   allocations_heap(a, 0);
 }
@@ -197,7 +271,7 @@ static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
   if (a->sample.on) {
     int sampled = to > old && gaps_take(&a->sample.gaps, to - old);
     if (unlikely(sampled) ||
-        (a->live.on && p != NULL && live_maybe(&a->live, p)))
+        (a->live.on && p != NULL && live_has(&a->live, p)))
       return allocations_sample(a, p, from, to, sampled);
   }
   return a->alloc(a->ud, p, from, to);
@@ -215,7 +289,7 @@ static int allocations_ontop (const Allocations *a, lua_State *L) {
 ** Do the state's requests still reach our allocator, directly or through
 ** another one? Tries it with a request for one byte.
 */
-static int allocations_reached (Allocations *a, lua_State *L) {
+static COLD int allocations_reached (Allocations *a, lua_State *L) {
   void *ud, *block;
   lua_Alloc alloc = lua_getallocf(L, &ud);
   int counts = a->counts;
@@ -263,9 +337,10 @@ int allocations_begin (Recorder *r, lua_State *L,
   a->node = NULL;
   a->muted = r->muted;
   a->ask = ask;
+  a->taken = 0;
   a->counts = r->options.memory && !recorder_samples(r);
   live_begin(&a->live, &r->recording.memory, r->options.live,
-             recorder_samples(r));
+             r->options.adapts, recorder_samples(r));
   if (r->options.memory && recorder_samples(r))
     heapsample_begin(&a->sample, r->options.memory_interval);
   else memset(&a->sample, 0, sizeof a->sample);
@@ -307,6 +382,18 @@ void allocations_last (Recorder *r) {
   int64_t inuse = a != NULL && a->hot != NULL ? allocations_inuse(a) : -1;
   if (inuse >= 0)
     timeline_end(&r->recording.heap, platform_monotonic(), (uint64_t)inuse);
+}
+
+
+void allocations_finish (Recorder *r) {
+  Allocations *a = r->allocations;
+  const Timeline *t = &r->recording.heap;
+  uint64_t most = 0;
+  uint32_t i;
+  if (a == NULL || t->count == 0) return;
+  for (i = 0; i < t->count; i++)
+    if (t->point[i].bytes > most) most = t->point[i].bytes;
+  live_finish(&a->live, r, t->point[t->count - 1].bytes, most);
 }
 
 

@@ -27,6 +27,7 @@ typedef struct Allocations {
   Collector collector;
   Live live;
   HeapSample sample;
+  uint32_t taken;	/* samples since the interval last grew */
   int returned;		/* has the state its own allocator again? */
   int called;		/* was memory asked for while muted? */
   int64_t until;	/* bytes until the timeline's next point */
@@ -40,20 +41,23 @@ typedef struct Allocations {
 ** Wraps the allocator of L's state, if the options say so. In mode "sample",
 ** 'ask' is called for each sample, to request an event. 0: out of memory.
 */
-CPROF_I int allocations_begin (Recorder *r, lua_State *L,
-                               void (*ask) (Recorder *r));
+COLD CPROF_I int allocations_begin (Recorder *r, lua_State *L,
+                                    void (*ask) (Recorder *r));
 
 /* Stops counting, and gives the state its own allocator back, if it can. */
-CPROF_I void allocations_end (Recorder *r, lua_State *L);
+COLD CPROF_I void allocations_end (Recorder *r, lua_State *L);
 
 /* Forgets all blocks and all waiting samples. */
-CPROF_I void allocations_clear (const Recorder *r);
+COLD CPROF_I void allocations_clear (const Recorder *r);
 
 /* Notes the size of the heap, before recording stops. */
-CPROF_I void allocations_last (Recorder *r);
+COLD CPROF_I void allocations_last (Recorder *r);
+
+/* Completes what is known of live blocks, after 'allocations_last'. */
+COLD CPROF_I void allocations_finish (Recorder *r);
 
 /* Notes in the recording if another allocator has replaced ours. */
-CPROF_I void allocations_check (Recorder *r, lua_State *L);
+COLD CPROF_I void allocations_check (Recorder *r, lua_State *L);
 
 /* Are there samples that wait for the next event? See HeapSample in live.h. */
 static INLINE int allocations_wait (const Recorder *r) {
@@ -61,8 +65,11 @@ static INLINE int allocations_wait (const Recorder *r) {
          (r->allocations->sample.waits || r->allocations->live.waiting > 0);
 }
 
-/* Charges waiting samples to 'n' and 'at', see heapsample_settle. */
-CPROF_I void allocations_settle (Recorder *r, const Node *n,
+/*
+** Charges waiting samples to 'n' and 'at', see heapsample_settle. 'L' is the
+** coroutine that runs.
+*/
+CPROF_I void allocations_settle (Recorder *r, lua_State *L, const Node *n,
                                  InstructionAllocated *at, int before);
 
 /*

@@ -34,29 +34,29 @@ typedef struct Collector {
 } Collector;
 
 /* Can the collector of L's state be driven? */
-CPROF_I int collector_usable (lua_State *L);
+COLD CPROF_I int collector_usable (lua_State *L);
 
 /*
 ** Begins to drive the collector, when recording has begun or goes on. 0:
 ** out of memory.
 */
-CPROF_I int collector_begin (Collector *c, Recorder *r, lua_State *L);
+COLD CPROF_I int collector_begin (Collector *c, Recorder *r, lua_State *L);
 
 /* Ends driving the collector, which must have been released before. */
-CPROF_I void collector_end (Collector *c);
+COLD CPROF_I void collector_end (Collector *c);
 
 /*
 ** Restores Lua's debt until the next event. Lua makes a step if one is due,
 ** and finalizers may do anything to the recorder.
 */
-CPROF_I void collector_release (Collector *c, lua_State *L);
+COLD CPROF_I void collector_release (Collector *c, lua_State *L);
 
 /*
 ** To be called in an event in L, whose stack is current. Makes the step if
 ** one is due, and puts the next one off. Returns the ticks that the step took,
 ** up to the last event; COLLECTOR_NONE: no step was counted.
 */
-CPROF_I uint64_t collector_step (Collector *c, lua_State *L);
+COLD CPROF_I uint64_t collector_step (Collector *c, lua_State *L);
 
 #define COLLECTOR_NONE	UINT64_MAX
 
@@ -72,8 +72,8 @@ CPROF_I void collector_retake (Collector *c, lua_State *L);
 ** Call these before and after others change the debt. 'same': it still has the
 ** meaning that it had before, so it is still lowered.
 */
-CPROF_I void collector_freeze (Collector *c);
-CPROF_I void collector_thaw (Collector *c, int same);
+COLD CPROF_I void collector_freeze (Collector *c);
+COLD CPROF_I void collector_thaw (Collector *c, int same);
 
 /* Requests an event to make the step in, see Hooks.pending. */
 COLD CPROF_I void collector_due (Collector *c, const Hot *h, int64_t change);

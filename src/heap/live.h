@@ -4,8 +4,17 @@
 ** its node and its line until it is freed. Its figures are weighted by what
 ** it stands for, so sums are unbiased.
 **
+** Where the interval adapts, all blocks are samples at first. When these are
+** many, the interval grows. Some of the samples are then dropped, and the others stand for them,
+** too: sums stay unbiased.
+**
 ** In mode sample, the node and line of a block are known at the next event
 ** only; until then the block waits.
+**
+** A block that is not freed may be garbage that the collector has not found
+** yet. When recording stops, such garbage is taken out of the figures: of
+** blocks that no complete cycle of the collector has looked at, as many count
+** as were left of their node's older blocks.
 */
 
 #ifndef live_h
@@ -39,10 +48,13 @@ typedef struct BlockWeight {
 CPROF_I void gaps_begin (Gaps *g, uint64_t interval);
 
 /* Chooses the gap to the next sample. */
-CPROF_I void gaps_choose (Gaps *g);
+COLD CPROF_I void gaps_choose (Gaps *g);
+
+/* From now on, samples are 'interval' bytes apart on average. */
+COLD CPROF_I void gaps_change (Gaps *g, uint64_t interval);
 
 /* The weight of a sample of 'bytes' bytes. */
-CPROF_I BlockWeight gaps_weight (const Gaps *g, size_t bytes);
+COLD CPROF_I BlockWeight gaps_weight (Gaps *g, size_t bytes);
 
 /*
 ** Is the next block, of 'bytes' bytes, a sample? Call this once for each block.
@@ -50,7 +62,7 @@ CPROF_I BlockWeight gaps_weight (const Gaps *g, size_t bytes);
 static inline int gaps_take (Gaps *g, size_t bytes) {
   g->next -= (int64_t)bytes;
   if (g->next > 0) return 0;
-  gaps_choose(g);
+  if (g->interval > 1) gaps_choose(g);
   return 1;
 }
 
@@ -61,21 +73,46 @@ static inline int gaps_take (Gaps *g, size_t bytes) {
 #define LIVE_NOBODY	UINT32_MAX	/* node of a block that waits */
 
 typedef struct LiveBlock {
-  uintptr_t address;	/* 0: this place is free */
   int64_t *bytes_of;	/* its line's bytes in use; NULL: not counted */
   uint64_t bytes;	/* bytes that it stands for */
   uint32_t count;	/* blocks that it stands for */
   uint32_t node;
+  uint32_t cycle;	/* 'cycle' of Live when it was new */
 } LiveBlock;
 
+#define LIVE_AGES	3
+
+/*
+** Bytes of a node's samples, by the age of the blocks: the number of cycles of
+** the collector that have ended since they were new, or the highest age.
+*/
+typedef struct LiveNode {
+  uint64_t freed[LIVE_AGES];	/* those that did not reach the highest age */
+  uint64_t lasted;	/* freed blocks that did */
+  uint64_t left[LIVE_AGES];	/* at the end: blocks that are not freed */
+  uint32_t cycle;	/* 'cycle' of Live when 'freed' was last brought up to
+			   date */
+} LiveNode;
+
+/*
+** A hash table by address, with linear probing. Addresses have an array of
+** their own, which stays in the processor's cache: each block that Lua frees
+** is looked up.
+*/
 typedef struct Live {
   int on;
+  int exact;		/* are all blocks samples, now and later? */
   const Memory *memory;
-  LiveBlock *list;	/* hash table by address, with linear probing */
+  uintptr_t *address;	/* 0: this place is free */
+  LiveBlock *list;	/* the blocks with these addresses */
   uint32_t blocks;
-  uint32_t bits;	/* 'list' has 2^bits places; 0: there is no list */
+  uint32_t bits;	/* there are 2^bits places; 0: there is no table */
   Gaps gaps;
   int64_t sum;		/* bytes in use of all blocks, weighted */
+  uint32_t cycle;	/* cycles of the collector that have ended */
+  uint64_t mark;	/* mode sample: 'collection_now' at the last look */
+  LiveNode *node;	/* by id; not if 'exact' */
+  uint32_t nodes;	/* room in 'node' */
   int waits;		/* is this mode sample? */
   uint32_t waiting;	/* number of blocks that wait for the next event */
   uintptr_t waiter[LIVE_WAITERS];	/* addresses of the first waiting
@@ -83,12 +120,25 @@ typedef struct Live {
 } Live;
 
 
-CPROF_I void live_begin (Live *l, const Memory *m, uint64_t interval,
-                         int waits);
-CPROF_I void live_end (Live *l);
+COLD CPROF_I void live_begin (Live *l, const Memory *m, uint64_t interval,
+                              int adapts, int waits);
+COLD CPROF_I void live_end (Live *l);
 
 /* Forgets all blocks. */
-CPROF_I void live_clear (Live *l);
+COLD CPROF_I void live_clear (Live *l);
+
+/*
+** Changes the interval, which becomes longer. Drops some blocks; the others
+** then stand for more.
+*/
+COLD CPROF_I void live_thin (Live *l, Recorder *r, uint64_t interval);
+
+/*
+** Recording stops, and no block will change. Unless 'exact', takes garbage out
+** of what is in use, and makes estimates agree with the size of the heap: it is
+** 'heap' now, and was 'most' at its peak; 0: not known.
+*/
+COLD CPROF_I void live_finish (Live *l, Recorder *r, uint64_t heap, uint64_t most);
 
 /*
 ** Notes that block 'p' of 'old' bytes became 'block' of 'to' bytes. 'p' is
@@ -99,18 +149,24 @@ CPROF_I int live_change (Live *l, Recorder *r, const void *p, size_t old,
                          const void *block, size_t to, int sampled);
 
 /* Charges all waiting blocks to 'node', and to the line of 'bytes_of'. */
-CPROF_I void live_settle (Live *l, Recorder *r, const Node *node,
-                          int64_t *bytes_of);
+COLD CPROF_I void live_settle (Live *l, Recorder *r, const Node *node,
+                               int64_t *bytes_of);
 
 static inline uint32_t live_home (const Live *l, uintptr_t address) {
   return (uint32_t)((uint64_t)address * 0x9E3779B97F4A7C15u >>
                     (64 - l->bits));
 }
 
-/* May 'p' be in the list? 0: it is certainly not. */
-static inline int live_maybe (const Live *l, const void *p) {
-  return l->list != NULL &&
-         l->list[live_home(l, (uintptr_t)p)].address != 0;
+/* Is 'p' in the table? */
+static inline int live_has (const Live *l, const void *p) {
+  uint32_t i;
+  if (l->address == NULL) return 0;
+  i = live_home(l, (uintptr_t)p);
+  while (l->address[i] != (uintptr_t)p) {
+    if (l->address[i] == 0) return 0;
+    i = (i + 1) & ((1u << l->bits) - 1);
+  }
+  return 1;
 }
 
 
@@ -140,9 +196,9 @@ CPROF_I void heapsample_add (HeapSample *s, Figures *f, AllocKind kind,
 ** counters 'at' unless that is NULL. 'before': the event came before that
 ** instruction ran, not at a call or return.
 */
-CPROF_I void heapsample_settle (HeapSample *s, Live *l, Recorder *r,
-                                const Node *n, InstructionAllocated *at,
-                                int before);
+COLD CPROF_I void heapsample_settle (HeapSample *s, Live *l, Recorder *r,
+                                     const Node *n, InstructionAllocated *at,
+                                     int before);
 
 /* }====================================================== */
 

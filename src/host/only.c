@@ -240,6 +240,9 @@ static void only_checkmode (lua_State *L, const OnlyOption *o, int mode) {
 ** Options, as the core wants them
 ** ======================================================= */
 
+/* as in start.lua, the interval of samples of allocations at first */
+#define ONLY_FINEST(mode)	((mode) == MODE_SAMPLE ? 4096 : 1)
+
 #define ONLY_GIVEN	1	/* stack index: the options of 'start' */
 #define ONLY_CORE	2	/* stack index: those for the core */
 
@@ -573,7 +576,7 @@ static int only_read (lua_State *L) {
   mode = only_checkall(L);
   only_checkneeds(L, mode);
   rate = mode == MODE_SAMPLE ? only_integer(L, "rate", 1000) : 0;
-  interval = only_integer(L, "memory_interval", 1 << 19);
+  interval = only_integer(L, "memory_interval", ONLY_FINEST(mode));
   lua_newtable(L);
   only_setway(L, mode);
   only_setslow(L);
@@ -583,6 +586,7 @@ static int only_read (lua_State *L) {
   ltable_setflag(L, "memory", only_flag(L, "memory", 0));
   ltable_setinteger(L, "live", only_islive(L) ? interval : 0);
   ltable_setinteger(L, "memory_interval", interval);
+  ltable_setflag(L, "adapts", only_integer(L, "memory_interval", 0) == 0);
   ltable_setflag(L, "gc", only_flag(L, "gc", 0));
   ltable_setflag(L, "creator", only_choice(L, "under") == 1);
   ltable_setinteger(L, "max_nodes", only_integer(L, "max_nodes", 1000000));
@@ -619,7 +623,7 @@ static int only_start (lua_State *L) {
 ** ======================================================= */
 
 /* Pushes the size of the heap over time, as a file has it; nil: no points. */
-static void only_pushheap (lua_State *L, const Timeline *t) {
+static COLD void only_pushheap (lua_State *L, const Timeline *t) {
   uint32_t i;
   lua_pushnil(L);
   for (i = 0; i < t->count; i++) {
@@ -632,6 +636,17 @@ static void only_pushheap (lua_State *L, const Timeline *t) {
 }
 
 
+/* Sets what a file has of memory, besides counters, in the table on top. */
+static COLD void only_setmemory (lua_State *L) {
+  const Recording *x = &lstate_recorder(L)->recording;
+  only_pushheap(L, &x->heap);
+  lua_setfield(L, -2, "heap");
+  if (x->garbage == 0) return;
+  lua_pushfstring(L, "%I", (LUAI_UACINT)x->garbage);
+  lua_setfield(L, -2, "garbage_bytes");
+}
+
+
 /* -> {}, { heap = }, paths: what a live file gets at its end, see lfile.c */
 static int only_naming (lua_State *L) {
   const char *before;
@@ -639,8 +654,7 @@ static int only_naming (lua_State *L) {
   before = texts_get(L, TEXTS_PATHS, &size);
   lua_newtable(L);
   lua_newtable(L);
-  only_pushheap(L, &lstate_recorder(L)->recording.heap);
-  lua_setfield(L, -2, "heap");
+  only_setmemory(L);
   lpaths_push(L, before, size);
   return 3;
 }
@@ -668,8 +682,7 @@ static int only_copy (lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &ONLY_META) == LUA_TTABLE)
     for (lua_pushnil(L); lua_next(L, 4); lua_pop(L, 1)) only_copyfield(L, 3);
   lua_settop(L, 3);
-  only_pushheap(L, &r->recording.heap);
-  lua_setfield(L, 3, "heap");
+  only_setmemory(L);
   ltable_setstring(L, "cprof_version", CPROF_VERSION);
   lpaths_push(L, NULL, 0);
   ok = copy_write(&r->recording, &lstate_get(L)->overhead,

@@ -222,6 +222,7 @@ void loptions_read (lua_State *L, Options *o) {
   o->memory = ltable_flag(L, 1, "memory");
   o->live = (uint64_t)options_integer(L, "live");
   o->memory_interval = (uint64_t)options_integer(L, "memory_interval");
+  o->adapts = ltable_flag(L, 1, "adapts");
   o->gc = ltable_flag(L, 1, "gc");
   o->creator = ltable_flag(L, 1, "creator");
   o->exclude_c = ltable_flag(L, 1, "exclude_c");

@@ -361,9 +361,13 @@ static int profile_defined (lua_State *L) {
 }
 
 
-/* -> { ns, bytes, ... }: the size of the heap over time */
+/*
+** -> { ns, bytes, ... }, the size of the heap over time; and the bytes of
+** garbage in it that the collector has not found, or nil
+*/
 static int profile_heap (lua_State *L) {
-  const Timeline *t = &lstate_recorder(L)->recording.heap;
+  const Recording *x = &lstate_recorder(L)->recording;
+  const Timeline *t = &x->heap;
   lua_Integer at = 0;
   uint32_t i;
   lua_createtable(L, (int)t->count * 2, 0);
@@ -371,7 +375,9 @@ static int profile_heap (lua_State *L) {
     ltable_put(L, &at, (lua_Integer)t->point[i].ns);
     ltable_put(L, &at, (lua_Integer)t->point[i].bytes);
   }
-  return 1;
+  if (x->garbage == 0) return 1;
+  lua_pushinteger(L, (lua_Integer)x->garbage);
+  return 2;
 }
 
 

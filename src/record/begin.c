@@ -256,6 +256,7 @@ int begin_clear (Recorder *r) {
   Hot *h = r->hot;
   x->started_at = (int64_t)time(NULL);
   timeline_begin(&x->heap, platform_monotonic());
+  x->garbage = 0;
   if (r->store != NULL) r->store->clear(r->store, r);
   memset(x->figures, 0, sizeof *x->figures);
   x->figures->divided = gap_known(&r->gap);

@@ -335,6 +335,7 @@ int control_stop (Recorder *r, lua_State *L) {
   if (r->callback && r->callback != CALLBACK_TRACE) return 0;
   if (r->state != STATE_STOPPED) allocations_last(r);
   control_settle(r, L);
+  if (r->state != STATE_STOPPED) allocations_finish(r);
   allocations_end(r, L);
   if (r->state == STATE_STOPPED) return 0;
   if (r->state == STATE_RUNNING) control_unrecord(r, L);

@@ -574,7 +574,7 @@ static void sample_allocated (Sampler *s, lua_State *L, lua_Debug *ar) {
   Unwound x;
   if (!unwind_look(&s->unwinder, L, ar, &x)) recorder_nomemory(s->recorder);
   else
-    allocations_settle(s->recorder, x.node, x.instructions == NULL ? NULL
+    allocations_settle(s->recorder, L, x.node, x.instructions == NULL ? NULL
                          : instructions_allocated(x.instructions, x.at),
                        ar != NULL && s->unwinder.at != NULL &&
                          ar->event == LUA_HOOKCOUNT);

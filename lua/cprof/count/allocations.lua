@@ -107,9 +107,10 @@ end
 function allocations.headline(profile)
   local sum, meta = allocations.sum(profile), profile.meta
   local n = meta.memory_interval and meta.memory_samples
-  return amount(sum.bytes, sum.allocs, n and n > 0 and interval(n)) ..
+  return amount(sum.bytes, sum.allocs,
+      n and n > 0 and interval(measure.taken(meta, sum.bytes))) ..
     shares(sum.kinds, sum.bytes) ..
-    (n and ("; estimated from %s, one per %s of allocation"):format(
+    (n and ("; estimated from %s, one per %s of allocation or less"):format(
       format.plural(n, "sample"),
       format.bytes(meta.memory_interval)) or "")
 end
@@ -127,32 +128,52 @@ function allocations.tells_live(profile)
     allocations.root(profile).total_bytes >= few * each)
 end
 
+---The bytes in use, and those at the peak. Estimates are at most what is known
+---of the heap, and of what was allocated. Only where live blocks were recorded.
+---@param profile cprof.Profile
+---@return integer live, integer peak
+function allocations.live(profile)
+  local meta, root, points = profile.meta, allocations.root(profile),
+    profile.heap
+  local live, peak = math.max(root.total_live_bytes, 0), meta.peak_bytes
+  if meta.live_interval == 1 then return live, peak end
+  local last, most = root.total_bytes, root.total_bytes
+  if points then
+    local highest = 0
+    for _, point in ipairs(points) do
+      highest = math.max(highest, point.bytes)
+    end
+    last, most = math.min(last, points[#points].bytes),
+      math.min(most, highest)
+  end
+  return math.min(live, last), math.min(peak, most)
+end
+
 ---The memory in use, in words; nil: not recorded.
 ---@param profile cprof.Profile
 ---@return string?
 function allocations.in_use(profile)
   local meta, root = profile.meta, allocations.root(profile)
   if not meta.live_interval then return nil end
-  local live, blocks = math.max(root.total_live_bytes, 0),
-    root.total_live_blocks
-  local estimated, all = meta.live_interval > 1, root.total_bytes
   if not allocations.tells_live(profile) then
     return ("still in use: not known, too few samples at one per %s; " ..
       "--memory=all (memory_interval = 1) counts every block"):format(
       format.bytes(meta.live_interval))
   end
-  local peak = estimated and math.min(meta.peak_bytes, all) or meta.peak_bytes
-  return ("still in use%s: %s%s in %s; %s%s at the peak%s%s"):format(
+  local estimated, garbage = meta.live_interval > 1, meta.garbage_bytes or 0
+  local live, peak = allocations.live(profile)
+  local function told(n)
+    -- a sample stands for the interval, or for a larger block
+    return format.bytes(n) .. (estimated and n > 0 and
+      interval(n / meta.live_interval) or "")
+  end
+  return ("still in use%s: %s in %s%s; %s at the peak%s%s"):format(
     meta.runs and meta.runs > 1 and (", added up over %s runs"):format(
       format.count(meta.runs)) or "",
-    format.bytes(estimated and math.min(live, all) or live),
-    estimated and live > 0 and
-      -- a sample stands for the interval, or for a larger block
-      interval(live / meta.live_interval) or "",
-    format.plural(blocks, "block"),
-    format.bytes(peak), estimated and peak > 0 and
-      interval(peak / meta.live_interval) or "",
-    meta.runs and meta.runs > 1 and "s" or "",
+    told(live), format.plural(root.total_live_blocks, "block"),
+    garbage > 0 and (", not counting about %s of garbage"):format(
+      format.bytes(garbage)) or "",
+    told(peak), meta.runs and meta.runs > 1 and "s" or "",
     estimated and not meta.memory_interval and
       ("; estimated from samples, one per %s of allocation"):format(
         format.bytes(meta.live_interval)) or "")

@@ -8,11 +8,13 @@ local heap = {}
 ---@field ns integer     since recording began
 ---@field bytes integer
 
----The recorded points, as a string for a file; nil: there are none.
+---The recorded points, as a string for a file; nil: there are none. And how
+---much of the heap is probably garbage, if that is known.
 ---@return string?
+---@return integer? garbage  bytes
 function heap.recorded()
-  local list = core.heap()
-  return #list > 0 and table.concat(list, " ") or nil
+  local list, garbage = core.heap()
+  return #list > 0 and table.concat(list, " ") or nil, garbage
 end
 
 ---Points, as a string for a file.

@@ -283,12 +283,23 @@ function measure.others(p)
   return out
 end
 
+---How many samples at the longest interval would tell as much about
+---allocations as those that were taken, some of them at shorter ones.
+---@param meta cprof.Meta
+---@param bytes integer  that were allocated
+---@return integer
+function measure.taken(meta, bytes)
+  local each = math.max(meta.memory_interval, 1)
+  return math.min(meta.memory_samples, math.max(bytes // each, 1))
+end
+
 -- from how many samples the figures of a measure are; nil: they are exact
 local function samples_of(p, row, whole)
   local n, waits, each = p.time_samples, p.wait_samples, p.meta.live_interval
   if row.unit ~= "ns" then
     if row.name == "bytes" or row.name == "allocs" then
-      return p.samples and p.meta.memory_samples
+      return p.samples and p.meta.memory_interval and
+        measure.taken(p.meta, core.program(core.measured(p.nodes, "bytes")))
     end
     -- a sample stands for the interval, or for a larger block
     return row.unit == "bytes" and each ~= 1 and math.max(whole // each, 1) or

@@ -133,9 +133,9 @@ Samples do not tell how many coroutines there are, when they are suspended or re
 
 **With labels**, `profile.labels` is what was recorded under each of them (see [Labels](#labels)).
 
-**With `memory`**, functions and nodes have `self_allocs` and `self_bytes`, functions also `total_allocs`, `total_bytes` and `allocated[kind]` with `allocs` and `bytes`. `profile.heap` is the size of the heap over time: a list of `ns` and `bytes`. In mode `"sample"`, these figures are estimated from `profile.meta.memory_samples` samples, one per `profile.meta.memory_interval` bytes of allocation. Frames (`profile.frames:at(back)`) and their rows have `allocs` and `bytes`. To find out which memory grows, compare two snapshots.
+**With `memory`**, functions and nodes have `self_allocs` and `self_bytes`, functions also `total_allocs`, `total_bytes` and `allocated[kind]` with `allocs` and `bytes`. `profile.heap` is the size of the heap over time: a list of `ns` and `bytes`. In mode `"sample"`, these figures are estimated from `profile.meta.memory_samples` samples, in the end one per `profile.meta.memory_interval` bytes of allocation. Frames (`profile.frames:at(back)`) and their rows have `allocs` and `bytes`. To find out which memory grows, compare two snapshots.
 
-**With `memory = "live"`**, functions have `live_bytes`, `live_blocks` and `peak_bytes`, and, with callees, `total_live_bytes`, `total_live_blocks` and `total_peak_bytes`; `profile.meta` has `live_interval` and `peak_bytes`. A block is in use until it is freed: garbage counts until it is collected.
+**With `memory = "live"`**, functions have `live_bytes`, `live_blocks` and `peak_bytes`, and, with callees, `total_live_bytes`, `total_live_blocks` and `total_peak_bytes`; `profile.meta` has `live_interval` and `peak_bytes`. A block is in use until it is freed: garbage counts until it is collected. But when recording stops, what is probably garbage is left out, unless `memory_interval` is 1: `profile.meta.garbage_bytes`, if there is any.
 
 **With `gc`**, `profile.meta` has `gc_steps`, `gc_cycles` (collections) and `gc_longest_ns`; frames have `gc_steps` and `gc_ns`.
 

@@ -16,7 +16,7 @@ return {
 | `recursion` | `"auto"` | `"full"`: each level of a recursion has its own node; `"fold"`: a function that is already on the path gets no second node there; `"auto"`: full up to 100,000 nodes, then folded |
 | `max_nodes` | `1000000` | the most call-tree nodes, and the most functions. Beyond it, functions keep their exact calls and self times, but not their callers, and the report says so |
 | `memory` | `false` | `true`: counts allocations by node, function and kind; in modes `"line"` and `"count"`, also by line. Mode `"sample"` estimates them, also by line. `"live"`: also how much memory is in use, now and at the peak ([Memory](#memory)) |
-| `memory_interval` | `524288` | with `memory = "live"`, and in mode `"sample"`: average bytes between samples; `1`: all blocks, which takes some 64 bytes for each block in use |
+| `memory_interval` | adapts | with `memory = "live"`, and in mode `"sample"`: average bytes between samples; `1`: all blocks, which takes some 70 bytes for each block in use. By default, samples are close at first, and farther apart as they become many ([Memory](#memory)) |
 | `gc` | `false` | `true`, in modes `"call"`, `"line"` and `"trace"`: the time of the garbage collector is in a zone `(garbage collector)`, under the function whose allocation made its step due; a trace has each step (not on Lua 5.5) |
 | `distribution` | `false` | `true`, in modes `"call"` and `"line"`: how long the calls of each function took: median, p90, p99, max and a histogram; and the eight slowest calls, with their call paths |
 | `tasks` | `false` | `true`, in modes `"call"` and `"line"`: what each kind of coroutine did: how long it ran at a time, how it ended, and where it was suspended |

@@ -144,7 +144,7 @@ The recording is then in memory-mapped pages of `live.cprof`, so an event costs 
 - If a function makes a tail call before it calls or loops, its time belongs to the function that it calls.
 - Callers more than 2000 levels up are left out.
 
-**Memory.** With `memory = true` (`cprof run --sample --memory`), allocations are sampled, too, one per 512 KB on average. They tell which functions and lines make the garbage and, with `memory = "live"`, what is in use. These samples have bytes, and no time.
+**Memory.** With `memory = true` (`cprof run --sample --memory`), allocations are sampled, too: at first one per 4 KB on average, fewer as they become many, down to one per 512 KB. They tell which functions and lines make the garbage and, with `memory = "live"`, what is in use. These samples have bytes, and no time.
 
 **What a function's time is made of** (on Linux with x86-64 and ARM64). A tick also tells which machine instruction it interrupted. So `cprof show` says how Lua spent a function's own time: interpreting, compiling, on tables, strings and calls, in the collector, or in the allocator. It also says how much of it was in C functions, by name, such as `memcpy` or `inflate`, or in the kernel:
 

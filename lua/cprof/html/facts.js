@@ -108,7 +108,7 @@ function memory({ model }, put) {
   const { memory: m } = model;
   const kinds = m.kinds.map(([kind, n]) => `${kind} ${bytes(n)}`).join(", ");
   const told = m.samples
-    ? `estimated from ${plural(m.samples, "sample")}, one per ${bytes(m.interval)}`
+    ? `estimated from ${plural(m.samples, "sample")}, one per ${bytes(m.interval)} or less`
     : "";
   put("allocated", bytes(m.bytes), [kinds, told].filter(Boolean).join("; "));
   put("allocations", count(m.allocs), told || undefined);
@@ -118,7 +118,9 @@ function memory({ model }, put) {
       ? `, estimated from one sample per ${bytes(m.live_interval)}`
       : "";
   const sized = (n) => bytes(n) + sure(n, m.live_interval);
-  put("in use", sized(m.live), `${plural(m.blocks, "block")}${each}`);
+  const garbage =
+    m.garbage > 0 ? `, not counting about ${bytes(m.garbage)} of garbage` : "";
+  put("in use", sized(m.live), `${plural(m.blocks, "block")}${garbage}${each}`);
   put("at the peak", sized(m.peak), `Most memory in use at one time${each}`);
 }
 

@@ -121,10 +121,11 @@ function memory.of(p)
     end
   end
   table.sort(kinds, order(function(kind) return -kind[2] end))
+  local live, peak
+  if meta.live_interval then live, peak = allocations.live(p) end
   return { bytes = sum.bytes, allocs = sum.allocs, kinds = kinds,
-    live = meta.live_interval and figure(root.total_live_bytes),
-    blocks = root.total_live_blocks,
-    peak = meta.peak_bytes, live_interval = meta.live_interval,
+    live = live, blocks = root.total_live_blocks, peak = peak,
+    garbage = meta.garbage_bytes, live_interval = meta.live_interval,
     samples = meta.memory_samples, interval = meta.memory_interval }
 end
 

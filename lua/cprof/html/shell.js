@@ -323,6 +323,20 @@ export class Shell {
     return state.link(change);
   }
 
+  // The change that leads to a view. From Memory to sources, these show memory,
+  // unless another measure or heat was chosen; their choice has time, too.
+  to(view) {
+    const { measure, heat } = this.state;
+    const first = ["live", "bytes"].find((m) =>
+      this.model.measures.includes(m),
+    );
+    const away = this.row.key === "timeline" && view.key === "source";
+    return {
+      view: view.key,
+      ...(away && !measure && !heat && { heat: first }),
+    };
+  }
+
   // Chooses a function, for all views.
   choose(f, more) {
     this.set({ function: f && f.title, line: undefined, ...more });
@@ -513,7 +527,7 @@ export class Shell {
       h(
         "a",
         {
-          href: this.link({ view: v.key }),
+          href: this.link(this.to(v)),
           "aria-current": v === row ? "page" : null,
           title: `${v.title} (${i + 1})`,
           data: { name: v.title },
@@ -880,7 +894,7 @@ export class Shell {
     }
     const number = Number(event.key);
     if (number >= 1 && number <= this.views.length) {
-      this.set({ view: this.views[number - 1].key });
+      this.set(this.to(this.views[number - 1]));
     } else if (event.key === "?") this.help.showModal();
     else if (event.key === "t") this.switchTheme();
     else if (event.key === "o") {

@@ -268,10 +268,19 @@ function facts(app) {
       [
         "in use",
         told(memory.live),
-        "Allocated while recording and not freed yet",
+        memory.garbage > 0
+          ? "Allocated while recording and not freed, without garbage"
+          : "Allocated while recording and not freed yet",
       ],
       ["at the peak", told(memory.peak), "Most memory in use at one time"],
     );
+  }
+  if (memory.garbage > 0) {
+    rows.push([
+      "garbage",
+      `≈ ${bytes(memory.garbage)}`,
+      "Not freed yet, but probably garbage: older memory from the same calls was. Not counted as in use",
+    ]);
   }
   if (collector) {
     const share = percent(collector.ns, model.whole);
@@ -365,6 +374,14 @@ function most(app, measure) {
           { href: app.link({ view: "flame", measure, by: undefined }) },
           "As a flame graph",
         ),
+        app.model.sources.length > 0 && [
+          " · ",
+          h(
+            "a",
+            { href: app.link({ view: "source", heat: measure }) },
+            "In sources",
+          ),
+        ],
       ),
     );
   }
@@ -450,7 +467,7 @@ export function timeline(app, root) {
 
   function draw() {
     const { range } = app.model;
-    const wanted = ["bytes", "live"].filter((m) =>
+    const wanted = ["live", "bytes"].filter((m) =>
       app.model.measures.includes(m),
     );
     tables = wanted.map(tableOf);

@@ -51,6 +51,8 @@ local within = later "cprof.count.within"
 ---@field live_interval integer?  average bytes from one sampled block in use
 ---    to the next; 1: all blocks are known
 ---@field peak_bytes integer?  most bytes that were in use at once
+---@field garbage_bytes integer?  bytes that were not freed at the end, but
+---    probably garbage, and not counted as in use; 0 or nil: not known
 ---@field distribution boolean  whether durations of calls were counted
 ---@field tasks boolean        whether tasks were counted
 ---@field gc boolean           whether the garbage collector was timed
@@ -355,9 +357,11 @@ function profile.snapshot(meta)
   for key, value in pairs(meta) do known[key] = value end
   name.begin(known.folder)
   name.set_places(raw)
+  local points
+  if known.memory then points, known.garbage_bytes = heap.recorded() end
   local p = profile.new((namer(raw)), nodes, raw, known, counted, sources,
     axis, of_tasks, loops, histories)
-  p.heap = heap.points(known.memory and heap.recorded(), p.meta.wall_ns)
+  p.heap = heap.points(points, p.meta.wall_ns)
   return p
 end
 

@@ -10,9 +10,8 @@ local labelled = {}
 
 -- fields of meta that are known only of the whole recording
 local unknown <const> = { "events", "timer", "signals", "interrupted",
-  "gc_steps",
-  "gc_cycles", "gc_longest_ns", "peak_bytes", "since_last_event_ns",
-  "since_last_event_waiting_ns" }
+  "gc_steps", "gc_cycles", "gc_longest_ns", "peak_bytes", "garbage_bytes",
+  "since_last_event_ns", "since_last_event_waiting_ns" }
 
 ---@class cprof.WantedLabel
 ---@field [1] string  key

@@ -20,6 +20,9 @@ local merge = {}
 -- fields of meta that are added up
 local summed <const> = fields.all "sum"
 
+-- an estimate is as coarse as the coarsest of those that it adds up
+local intervals <const> = { "live_interval", "memory_interval" }
+
 -- the number of runs that a profile adds up
 local function runs(meta) return meta.runs or 1 end
 
@@ -83,6 +86,9 @@ local function meta_of(profiles)
     if meta.folded then out.fold_at = math.max(out.fold_at, meta.fold_at) end
     out.preempted_unknown = out.preempted_unknown or meta.preempted_unknown
     out.gc = out.gc and meta.gc
+    for _, key in ipairs(intervals) do
+      out[key] = out[key] and math.max(out[key], meta[key] or 0)
+    end
     out.gc_longest_ns = math.max(out.gc_longest_ns or 0,
       meta.gc_longest_ns or 0)
     out.allocator_lost = out.allocator_lost or meta.allocator_lost
@@ -203,8 +209,6 @@ local function obstacle(p, first)
     return "profiles with and without allocations cannot be added up"
   elseif (meta.live_interval == nil) ~= (to.live_interval == nil) then
     return "profiles with and without live blocks cannot be added up"
-  elseif (meta.live_interval == 1) ~= (to.live_interval == 1) then
-    return "exact and sampled live blocks cannot be added up"
   elseif (meta.waiting_ns == nil) ~= (to.waiting_ns == nil) then
     return "profiles with and without waiting times cannot be added up"
   elseif compare.clock(meta) ~= compare.clock(to) then

@@ -33,7 +33,8 @@ meta.fields = {
   { "unmatched", sum = true, from = "counts" },
   { "truncated", sum = true, from = "counts" },
   { "gc_steps", sum = true }, { "gc_cycles", sum = true },
-  { "peak_bytes", sum = true }, { "memory_samples", sum = true },
+  { "peak_bytes", sum = true }, { "garbage_bytes", sum = true },
+  { "memory_samples", sum = true },
   { "preempted_unknown", time = true, from = "times" },
   { "uncompensated", time = true, from = "times" },
   { "costs_ns", time = true, from = "times" },
@@ -80,7 +81,8 @@ local option <const> = "option."
 local texts <const> = { "program", "folder", "lua_version", "lua_release",
   "cprof_version", "rate", "samples", "unmatched_patterns", "joined", "range",
   "labels", "reason" }
-local numbers <const> = { "runs", "process", "parent", "outside_dropped",
+local numbers <const> = { "runs", "process", "parent", "garbage_bytes",
+  "outside_dropped",
   "outside_stops", "outside_median_ns", "outside_worst_ns", "outside_late",
   "outside_missed_ns", "outside_states", "outside_waits" }
 

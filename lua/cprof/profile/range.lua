@@ -16,7 +16,8 @@ local origins = setmetatable({}, { __mode = "k" })
 
 -- fields of meta that are not known of a part of a recording
 local unknown <const> = { "events", "timer", "signals", "interrupted",
-  "memory_interval", "memory_samples", "live_interval", "peak_bytes", "live",
+  "memory_interval", "memory_samples", "live_interval", "peak_bytes",
+  "garbage_bytes", "live",
   "since_last_event_ns", "since_last_event_waiting_ns", "axis_begins_ns" }
 
 ---Why a profile has no time axis; nil: it has one.

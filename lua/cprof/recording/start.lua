@@ -63,7 +63,8 @@ local start = {}
 ---@field memory? boolean|"live"  count what is allocated, by function and
 ---    line; live: also how much of it is in use
 ---@field memory_interval? integer  memory = "live", and mode "sample": average
----    bytes from one sampled block to the next; 1: all blocks
+---    bytes from one sampled block to the next; 1: all blocks; nil: fewer
+---    bytes at first, more as samples become many
 ---@field file? string          to record into; in its name, %p: the process,
 ---    %t: the time, %n: a running number
 ---@field every? number         seconds after which another file is begun
@@ -115,8 +116,7 @@ start.options = {
   under = { type = "string", values = { "resumer", "creator" },
             modes = { "call", "line" }, shapes = true },
   memory = { type = "memory", default = false },
-  memory_interval = { type = "integer", min = 1, max = 1 << 30,
-                      default = 1 << 19 },
+  memory_interval = { type = "integer", min = 1, max = 1 << 30 },
   gc = { type = "boolean", default = false,
          modes = { "call", "line", "trace" } },
 }
@@ -285,11 +285,17 @@ local function trace_calls(o)
   return writer.tell, writer.close
 end
 
+-- the interval of samples of allocations at first, if it adapts; in mode
+-- "sample", where a sample costs more
+local finest <const>, sampled <const> = 1, 4096
+
 -- The options as the core wants them.
 local function given_of(o, filter, recorded, tell, close)
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
   local given = start.way(o, filter)
+  local interval = o.memory_interval or
+    (o.mode == "sample" and sampled or finest)
   for key, value in pairs {
     tell = tell,
     close = close,
@@ -302,8 +308,9 @@ local function given_of(o, filter, recorded, tell, close)
     filter = with_methods(filter:function_filter(title_of)),
     exclude_c = not o.c_functions,
     memory = o.memory and true,
-    live = o.memory == "live" and o.memory_interval or 0,
-    memory_interval = o.memory_interval,
+    live = o.memory == "live" and interval or 0,
+    memory_interval = interval,
+    adapts = not o.memory_interval,
     gc = o.gc,
     creator = o.under == "creator",
     max_nodes = o.max_nodes,
