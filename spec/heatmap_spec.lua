@@ -331,7 +331,7 @@ describe("cprof heatmap", function()
     local path = stalled(dir)
     local out = command.cprof("heatmap", "--from=1s", "--to=1500ms", path,
       "rebuild")
-    assert.is_truthy(out:find("\n1s to 1.5s of 4.18s, ", 1, true), out)
+    assert.is_truthy(out:find("\n1.00s to 1.50s of 4.18s, ", 1, true), out)
     assert.is_truthy(out:find("the time of rebuild: ", 1, true), out)
     assert.is_truthy(out:find("\nA  1.4s  1.5s  100 %\n", 1, true), out)
     out = command.cprof("heatmap", "--color=always", path)
@@ -369,7 +369,7 @@ describe("cprof heatmap", function()
       return list
     end
     local out = command.cprof("heatmap", path)
-    assert.same({ "A 1s  4.5s", "B 2.18s  3.46s" }, causes(out), out)
+    assert.same({ "A 1.0s  4.5s", "B 2.18s  3.46s" }, causes(out), out)
     assert.is_truthy(out:find("  again from\n", 1, true), out)
     out = command.cprof("heatmap", "--limit=1", path)
     assert.same({ "A 2.18s  3.46s" }, causes(out), out)

@@ -133,7 +133,7 @@ describe("the last calls of a recording", function()
       :format(path), "keep_last = 0.2", "")
     local p = assert(profiler.load(path))
     helper.check(p)
-    assert.same({ "call", 200e6, "0.303s to 0.503s of 503ms", "a stall" },
+    assert.same({ "call", 200e6, "0.303s to 0.503s of 0.503s", "a stall" },
       { p.meta.mode, p.meta.wall_ns, p.meta.range, p.meta.reason })
     local function figures(q, name)
       local f = helper.named(q, name)
@@ -388,7 +388,8 @@ describe("the last calls are written", function()
           :format(dir:file "s-%n.cprof"), "return p.meta.wall_ns")
       assert.equal("701000000", wall)
       local files = written(dir)
-      assert.same({ "0s to 0.1s of 100ms", "0s to 0.701s of 701ms" },
+      assert.same({ "0.000s to 0.100s of 0.100s",
+          "0.000s to 0.701s of 0.701s" },
         { files[1].meta.range, files[2].meta.range })
     end)
 

@@ -37,9 +37,9 @@ local heatmap = {
 
 local function head(on, profile, from, to, whole)
   on:title("cprof: ", format.program(profile.meta))
-  on:line(("%s of %s, %s"):format(whole and "all" or
-    range.told(from) .. " to " .. range.told(to),
-    format.time(profile.meta.wall_ns), profile.samples and
+  local wall = profile.meta.wall_ns
+  on:line(("%s, %s"):format(whole and "all of " .. format.time(wall) or
+    ("%s to %s of %s"):format(range.ends(from, to, wall)), profile.samples and
       format.plural(profile.samples, "sample") or
       "mode " .. profile.meta.mode))
 end

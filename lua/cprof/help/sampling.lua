@@ -46,7 +46,8 @@ A  1.5s  1.7s  99 %        98 %           2 %  compact   store.lua:40
 
 - Time runs down each column, and goes on at the top of the next one. A column stands for half a second to a day: the shortest time with which all columns fit into the width. A cell is long enough for 20 samples on average or, in modes `"call"` and `"line"`, for one slice (see below).
 - "Of stretch" and "of recording" are the shares that the function and its callees have of the stretch and of the whole recording.
-- A stretch stands out if a function's share is at least 50 percentage points higher in it than in the whole recording, or if the share of CPU time is at least 30 points higher.
+- Time in which other programs had the processor is not CPU time: cells are paler there. A column `preempted` says how much of a stretch that was, if it was 1 % or more.
+- A stretch stands out if a function's share is at least 50 percentage points higher in it than in the whole recording, or if the share of CPU time is at least 30 points higher. A single stall that takes 30 % of the recording or more stands out by comparison with the rest: if what ran before it goes on after it or, in modes `"call"` and `"line"`, if it is a single call made by a function that was itself called at least ten times.
 - A stall is one stretch, even if the function that caused it and those that it calls stand out in turn.
 - Stretches with the same function have one cause, one letter and one row; *again from* is the times at which the others begin. The causes that stand out most are listed, in chronological order. Stretches that may be due to chance are left out.
 
@@ -57,7 +58,7 @@ A  1.5s  1.7s  99 %        98 %           2 %  compact   store.lua:40
 - Allocations, how long single calls took, and frames are not known for a range. Tasks are known only in mode `"sample"`.
 - In mode `"sample"`, a sample stands for the time before it. If a long call of a C function is partly within a range, that part counts. Waiting within a range is estimated from the samples. Overhead is assumed to have the share that it has in the whole recording.
 - A sample takes 3 to 4 bytes. At most 16 MB are kept, more than an hour at 1000 a second. Beyond that, the oldest samples are dropped, and the report says from when on ranges are known.
-- In modes `"call"` and `"line"`, time is divided into slices of 20 ms. What happened in a slice is spread evenly over it, so a range is exact if it begins and ends where slices do. A longer time without a call or return, such as a stall in a C function, is a slice of its own. The figures of adjoining ranges add up to those of the range that has both. A call counts where it begins.
+- In modes `"call"` and `"line"`, time is divided into slices of 20 ms. What happened in a slice is spread evenly over it, so a range is exact if it begins and ends where slices do. A longer time without a call or return, such as a stall in a C function, is a slice of its own. The figures of adjoining ranges add up to those of the range that has both. A call counts where it begins; calls that began before the range and went on in it are shown as `earlier`. In these modes, a stretch that stands out begins and ends with the slices in which the function ran.
 - Slices take 4 to 12 bytes for each function and line that ran in them. When they take 4 MB, neighbours are merged, and slices become twice as long. The header of a range says how long they are: `resolution 40.0ms`. With more than 200,000 call-tree nodes, there are no ranges.
 - Ranges need a time axis. The results of `cprof merge` and `cprof join`, recordings in modes `"count"` and `"trace"`, and samples that were read from outside a program have none.
 
