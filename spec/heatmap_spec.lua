@@ -382,6 +382,7 @@ describe("cprof heatmap", function()
     local dir <close> = command.folder()
     local path = stalled(dir)
     local called = dir:file "called.cprof"
+    local script = dir:file("script.lua", "")
     profiler.start { mode = "count" }
     handle()
     profiler.stop()
@@ -390,6 +391,7 @@ describe("cprof heatmap", function()
       { 'no time axis: mode "count" does not record one', called },
       { "9s is not within the recording", "--from=9s", path },
       { "no function 'nobody' was recorded", path, "nobody" },
+      { ": not a profile; cprof run " .. script .. " records it", script },
     } do
       local out, err, status = command.cprof("heatmap",
         table.unpack(case, 2))

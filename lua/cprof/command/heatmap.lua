@@ -1,6 +1,7 @@
 -- cprof heatmap: when the program was busy, and what stands out.
 
 local cells = require "cprof.profile.cells"
+local files = require "cprof.system.files"
 local find = require "cprof.report.find"
 local format = require "cprof.text.format"
 local graph = require "cprof.count.graph"
@@ -45,6 +46,11 @@ local function head(on, profile, from, to, whole)
 end
 
 function heatmap.call(parsed, fail)
+  local script = not parsed["function"] and parsed.file
+  if script and files.is_script(script) then
+    local quoted = terminal.quote(script)
+    fail(("%s: not a profile; cprof run %s records it"):format(quoted, quoted))
+  end
   local file, wanted = input.pair("heatmap", parsed.file, "FUNCTION",
     parsed["function"], fail)
   local profile = input.load(file, fail, nil, true)

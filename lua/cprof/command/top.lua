@@ -15,6 +15,7 @@ local top = {
   name = "top",
   summary = "Watch a program while it is recorded.",
   usage = "cprof top [options] [FILE | PID]\n" ..
+    "       cprof top [options] script.lua [args…]\n" ..
     "       cprof top [options] -- [options of cprof run] script.lua [args…]",
   description = "Show a screen of a file that is being recorded, of a " ..
     "program that runs already, or of one that cprof starts as cprof run " ..

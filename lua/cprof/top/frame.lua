@@ -241,6 +241,8 @@ end
 -- keys and what they do, the most useful first
 local hints = {
   { "Esc", function(m) return m.history.range and "Now" or nil end },
+  { "{ }", function(m) return m.history.range and "Past" or nil end },
+  { "[ ]", function(m) return m.history.range and "Seconds" or nil end },
   { "?", "Help" }, { "q", "Quit" }, { "Tab", "View" },
   { "Enter", function(m) return m.view.into end },
   { "Bksp", function(m) return #m.trail > 0 and "Back" or nil end },
@@ -249,7 +251,10 @@ local hints = {
   { "s", function(m) return m.view.sorts and "Sort" or nil end },
   { "o", function(m) return m.view.zone and "Source" or nil end },
   { "w", "Period" },
-  { "{ }", function(m) return frame.past(m) and "Past" or nil end },
+  { "{ }", function(m)
+    return frame.past(m) and not m.history.range and "Past" or nil
+  end },
+  { "[ ]", function(m) return not m.history.range and "Seconds" or nil end },
   { "m", function(m)
     return m.now and m.now.now.profile.meta.waiting_ns and "Measure" or nil
   end },
