@@ -159,6 +159,26 @@ describe("what stands out", function()
     assert.same({ "800 to 1000: rebuild" }, told(p, grid_of(p, 0, 1800, 60)))
   end)
 
+  it("is a stall that is most of the recording, but not a phase", function()
+    local function record(before, after)
+      return driven.known(function()
+        for _ = 1, before do handle() end
+        for _ = 1, 2 do rebuild() end
+        for _ = 1, after do handle() end
+      end)
+    end
+    local p = record(60, 40)
+    assert.same({ "120 to 520: rebuild" }, told(p, grid_of(p, 0, 600, 60)))
+    assert.is_true(cells.stretches(p, grid_of(p, 0, 600, 60), 1)[1].usual > 0.6)
+    -- nothing goes on after it, or before it
+    for _, case in ipairs { { 100, 0 }, { 0, 100 } } do
+      p = record(case[1], case[2])
+      for _, s in ipairs(told(p, grid_of(p, 0, 600, 60))) do
+        assert.is_nil(s:find "rebuild", s)
+      end
+    end
+  end)
+
   it("is one stall, whatever stands out most at each moment of it", function()
     local function sort(n) spin(n) end
     local function index(own, sorting)

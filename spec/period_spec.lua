@@ -68,8 +68,8 @@ describe("a range of time", function()
     local dir <close> = command.folder()
     local path = stalled(dir)
     local out = run("report", "--from=0.3s", "--to=500ms", path)
-    assert.is_truthy(out:find("\nrange: 0.300s to 0.500s of 0.800s\n200ms wall\n",
-      1, true), out)
+    assert.is_truthy(out:find("\nrange: 0.300s to 0.500s of 0.800s\n" ..
+      "200ms wall\n", 1, true), out)
     local more = out:match "\nNext: cprof (.-)\n"
     assert.equal(("show --from 0.3s --to 0.5s %s spin"):format(path), more)
   end)

@@ -446,11 +446,11 @@ describe("time in which others had the processor", function()
     local p = steady.record(stalls, "")
     -- three quarters of each moment
     core.axis_cells = function(...)
-      local sums = real(...)
-      for i = 1, #sums, 4 do
-        sums[i], sums[i + 3] = sums[i] // 4, sums[i] * 3 // 4
+      local had = real(...)
+      for i = 1, #had, 4 do
+        had[i], had[i + 3] = had[i] // 4, had[i] * 3 // 4
       end
-      return sums
+      return had
     end
     local grid = cells.of(p, 0, 2200000000, 100)
     for i = 1, 110 do

@@ -12,7 +12,7 @@ local keys = require "cprof.top.keys"
 local model = require "cprof.top.model"
 local profiler = require "cprof"
 local sampled = require "cprof.count.sampled"
-local since = require "cprof.follow.since"
+local since_of = require "cprof.follow.since"
 local terminal = require "cprof.system.terminal"
 
 local path = os.tmpname()
@@ -326,7 +326,7 @@ describe("cprof top's periods", function()
     for _ = 1, 20 do fruit(300) end
     local now = assert(profiler.load(path))
     profiler.stop()
-    local p = since(now, before)
+    local p = since_of(now, before)
     local of = figures.new(figures.base(p), figures.all)
     for _, row in ipairs(of.rows) do
       if row.name == "twig" or row.name == "leaf" then

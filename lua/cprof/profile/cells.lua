@@ -386,18 +386,23 @@ local candidates <const> = 30
 -- once
 local often <const> = 10
 
+-- a function with this share of its caller's time runs when the caller does
+local same <const> = 0.98
+
 -- Functions that take a large share of the recording, callers before callees:
 -- in `once`, whether it was in one call, by a function that was called often.
 local function large_ones(x)
-  local p, out, known, calls = x.p, {}, {}, {}
+  local p, out, known, called, took = x.p, {}, {}, {}, {}
   for _, depth, id, _, n, _, total in core.walk(p.nodes) do
-    local f = p.functions[id]
-    calls[depth] = n
-    if total >= large * p.program_ns and not known[f.title] and
-        #out < candidates then
-      known[f.title] = true
-      out[#out + 1] = { func = f, once = not p.samples and n == 1 and
-        (calls[depth - 1] or 0) >= often }
+    local title = p.functions[id].title
+    local once = not p.samples and n == 1 and
+      (called[depth - 1] or 0) >= often
+    called[depth], took[depth] = n, total
+    if total >= large * p.program_ns and not known[title] and
+        #out < candidates and
+        (once or depth == 0 or total < same * took[depth - 1]) then
+      known[title] = true
+      out[#out + 1] = { func = p.functions[id], once = once }
     end
   end
   return out
