@@ -21,7 +21,7 @@ local top = {
     "program that runs already, or of one that cprof starts as cprof run " ..
     "does. On a terminal, ? lists the keys; elsewhere, the screen is " ..
     "printed once per interval.",
-  example = "cprof top -- script.lua input.txt",
+  example = "cprof top script.lua input.txt",
   takes_program = true,
   options = {
     target.argument,
