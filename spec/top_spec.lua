@@ -852,7 +852,10 @@ describe("cprof top", function()
       assert.is_truthy(last:find(hint, 1, true), last)
     end
     assert.is_truthy(screen.lines[1]:text():find "running, %d+%.%ds$")
-    assert.is_truthy(screen.lines[2]:text():find "calls .- overhead")
+    local meta = m.history:now().profile.meta
+    -- of the wall time, as on the page
+    assert.is_truthy(screen.lines[2]:text():find(("overhead %s %%"):format(
+      format.percent(meta.overhead_ns, meta.wall_ns)), 1, true))
     assert.is_truthy(screen.lines[3]:text():find("since the start", 1, true))
   end)
 end)

@@ -3,7 +3,6 @@
 
 local columns = require "cprof.top.columns"
 local format = require "cprof.text.format"
-local measure = require "cprof.count.measure"
 local select = require "cprof.report.select"
 
 local frame = {}
@@ -90,16 +89,17 @@ local function title(m, line)
   line:right(text, style)
 end
 
+-- shares of the wall time, as the page has them
 local function overhead(meta)
-  local recorded = meta.overhead_ns and measure.recorded(meta) or 0
-  if recorded <= 0 then return nil end
-  return ("overhead %s %%"):format(format.percent(meta.overhead_ns, recorded))
+  local wall = meta.overhead_ns and meta.wall_ns or 0
+  if wall <= 0 then return nil end
+  return ("overhead %s %%"):format(format.percent(meta.overhead_ns, wall))
 end
 
 local function waiting(meta)
-  local recorded = meta.waiting_ns and measure.recorded(meta) or 0
-  if recorded <= 0 or meta.waiting_ns * 100 < recorded then return nil end
-  return ("waiting %s %%"):format(format.percent(meta.waiting_ns, recorded))
+  local wall = meta.waiting_ns and meta.wall_ns or 0
+  if wall <= 0 or meta.waiting_ns * 100 < wall then return nil end
+  return ("waiting %s %%"):format(format.percent(meta.waiting_ns, wall))
 end
 
 -- of all frames since the start
