@@ -28,7 +28,8 @@ const decimals = (ns) =>
 
 // A range in the words of a label, as `range.ends` in profile/range.lua has it:
 // its ends with equally many decimals, no more than people read.
-export function named([from, to]) {
+export function named(range) {
+  const [from, to] = range;
   const own = (ns) => (/\.(\d+)/.exec(told(ns)) || ["", ""])[1].length;
   const enough = Math.max(3, decimals(Math.max(to - from, 1)));
   const n = Math.min(Math.max(own(from), own(to)), enough);

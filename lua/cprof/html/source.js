@@ -468,14 +468,15 @@ class Listing {
   // Leaves out columns that can be spared where lines would be cut.
   spare() {
     const { element, source, columns } = this;
+    /** @type {any} */
     const c = document.createElement("canvas").getContext("2d");
     const code = element.querySelector(".block .code") || element;
     c.font = getComputedStyle(code).font;
-    this.longest ??= source.text.reduce((most, text) => {
+    const longest = (this.longest ??= source.text.reduce((most, text) => {
       return Math.max(most, text.replaceAll("\t", " ".repeat(8)).length);
-    }, 0);
+    }, 0));
     const beside = columns.reduce((sum, { width }) => sum + width, 0);
-    const text = this.longest * c.measureText("0").width + padding;
+    const text = longest * c.measureText("0").width + padding;
     element.classList.toggle("tight", beside + text > element.clientWidth);
   }
 
