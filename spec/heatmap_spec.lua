@@ -159,6 +159,26 @@ describe("what stands out", function()
     assert.same({ "800 to 1000: rebuild" }, told(p, grid_of(p, 0, 1800, 60)))
   end)
 
+  it("is a stall that is most of the recording, but not a phase", function()
+    local function record(before, after)
+      return driven.known(function()
+        for _ = 1, before do handle() end
+        for _ = 1, 2 do rebuild() end
+        for _ = 1, after do handle() end
+      end)
+    end
+    local p = record(60, 40)
+    assert.same({ "120 to 520: rebuild" }, told(p, grid_of(p, 0, 600, 60)))
+    assert.is_true(cells.stretches(p, grid_of(p, 0, 600, 60), 1)[1].usual > 0.6)
+    -- nothing goes on after it, or before it
+    for _, case in ipairs { { 100, 0 }, { 0, 100 } } do
+      p = record(case[1], case[2])
+      for _, s in ipairs(told(p, grid_of(p, 0, 600, 60))) do
+        assert.is_nil(s:find "rebuild", s)
+      end
+    end
+  end)
+
   it("is one stall, whatever stands out most at each moment of it", function()
     local function sort(n) spin(n) end
     local function index(own, sorting)
@@ -331,7 +351,7 @@ describe("cprof heatmap", function()
     local path = stalled(dir)
     local out = command.cprof("heatmap", "--from=1s", "--to=1500ms", path,
       "rebuild")
-    assert.is_truthy(out:find("\n1s to 1.5s of 4.18s, ", 1, true), out)
+    assert.is_truthy(out:find("\n1.00s to 1.50s of 4.18s, ", 1, true), out)
     assert.is_truthy(out:find("the time of rebuild: ", 1, true), out)
     assert.is_truthy(out:find("\nA  1.4s  1.5s  100 %\n", 1, true), out)
     out = command.cprof("heatmap", "--color=always", path)
@@ -369,7 +389,7 @@ describe("cprof heatmap", function()
       return list
     end
     local out = command.cprof("heatmap", path)
-    assert.same({ "A 1s  4.5s", "B 2.18s  3.46s" }, causes(out), out)
+    assert.same({ "A 1.0s  4.5s", "B 2.18s  3.46s" }, causes(out), out)
     assert.is_truthy(out:find("  again from\n", 1, true), out)
     out = command.cprof("heatmap", "--limit=1", path)
     assert.same({ "A 2.18s  3.46s" }, causes(out), out)
@@ -382,6 +402,7 @@ describe("cprof heatmap", function()
     local dir <close> = command.folder()
     local path = stalled(dir)
     local called = dir:file "called.cprof"
+    local script = dir:file("script.lua", "")
     profiler.start { mode = "count" }
     handle()
     profiler.stop()
@@ -390,6 +411,7 @@ describe("cprof heatmap", function()
       { 'no time axis: mode "count" does not record one', called },
       { "9s is not within the recording", "--from=9s", path },
       { "no function 'nobody' was recorded", path, "nobody" },
+      { ": not a profile; cprof run " .. script .. " records it", script },
     } do
       local out, err, status = command.cprof("heatmap",
         table.unpack(case, 2))

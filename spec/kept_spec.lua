@@ -133,7 +133,7 @@ describe("the last calls of a recording", function()
       :format(path), "keep_last = 0.2", "")
     local p = assert(profiler.load(path))
     helper.check(p)
-    assert.same({ "call", 200e6, "0.303s to 0.503s of 503ms", "a stall" },
+    assert.same({ "call", 200e6, "0.303s to 0.503s of 0.503s", "a stall" },
       { p.meta.mode, p.meta.wall_ns, p.meta.range, p.meta.reason })
     local function figures(q, name)
       local f = helper.named(q, name)
@@ -332,6 +332,36 @@ describe("the last calls are written", function()
       "on_slow = { ['Server.handle'] = 0.2, missing = 0.001 }"))
   end)
 
+  it("with the time besides, in which others had the processor", function()
+    local recent = require "cprof.recording.recent"
+    local slow_calls, write = core.slow_calls, recent.write
+    local _ <close> = setmetatable({}, { __close = function()
+      core.slow_calls, recent.write = slow_calls, write
+    end })
+    local out, preempted = {}, 0
+    function recent.write(_, _, _, reason) out[#out + 1] = reason end
+    local function calls(ns)
+      preempted = ns
+      local budgets = setmetatable({ other = 0.1 },
+        { __index = function() return 0.1 end })
+      local given, kept = {}, { budgets = budgets, every = 0, failed = true,
+        snapshot = function() end }
+      recent.prepare(kept, given, "")
+      given.elapsed()
+    end
+    function core.slow_calls()
+      local raw = { source = "@x.lua", kind = "Lua", line = 1, last_line = 2,
+        key = 0 }
+      return { raw, 139000000, 2000000000, preempted }
+    end
+    calls(1580000000)
+    calls(1000000)
+    assert.is_truthy(out[1]:find("took 139ms, over its budget of 100ms, " ..
+      "besides 1.58s in which other programs had the processor", 1, true),
+      out[1])
+    assert.is_truthy(out[2]:find("over its budget of 100ms$"), out[2])
+  end)
+
   it("for each slow call of a function that is often slow", function()
     local list = reasons([[
       local function f(ms) pass(ms * 1000) end
@@ -388,7 +418,8 @@ describe("the last calls are written", function()
           :format(dir:file "s-%n.cprof"), "return p.meta.wall_ns")
       assert.equal("701000000", wall)
       local files = written(dir)
-      assert.same({ "0s to 0.1s of 100ms", "0s to 0.701s of 701ms" },
+      assert.same({ "0.000s to 0.100s of 0.100s",
+          "0.000s to 0.701s of 0.701s" },
         { files[1].meta.range, files[2].meta.range })
     end)
 
@@ -427,10 +458,34 @@ describe("the last calls are written", function()
       assert.equal(object, all[3][2])
       local files = written(dir)
       assert.same({ "error: one", "error: two",
-        "error: an error that is a table" }, { files[1].meta.reason,
+        "error: (error object is a table value)" }, { files[1].meta.reason,
         files[2].meta.reason, files[3].meta.reason })
       assert.is_nil(files[4])
     end)
+
+  it("with the text that lua prints of an error that is no string", function()
+    local dir <close> = command.folder()
+    profiler.start { keep_last = 10, file = dir:file "s-%n.cprof",
+      dump_every = 0 }
+    local handler = profiler.dump_on_error()
+    local function says(f) return setmetatable({}, { __tostring = f }) end
+    local calls = 0
+    for _, object in ipairs { says(function()
+      calls = calls + 1
+      return "database\nis down"
+    end), says(error), says(function() return {} end), 42, true } do
+      assert.same({ false, object }, { xpcall(error, handler, object) })
+    end
+    xpcall(error, handler, nil)
+    profiler.stop()
+    local reasons_of = {}
+    for i, p in ipairs(written(dir)) do reasons_of[i] = p.meta.reason end
+    assert.same({ "error: database", "error: (error object is a table value)",
+      "error: (error object is a table value)", "error: 42",
+      "error: (error object is a boolean value)",
+      "error: (error object is a nil value)" }, reasons_of)
+    assert.equal(1, calls)
+  end)
 
   it("when an error reaches a host in C", function()
     local dir <close> = command.folder()

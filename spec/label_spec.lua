@@ -729,7 +729,7 @@ if core.internals() == "direct" then
 50.0ms  50.0 ±9.6       50  (no label)
 ]], (command.cprof("labels", file)))
       assert.equal([[
-range: 0.01s to 0.03s of 100ms
+range: 0.010s to 0.030s of 0.100s
 
  total     total %  samples  a
 10.0ms  50.0 ±20.1       10  x

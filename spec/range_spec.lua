@@ -72,7 +72,7 @@ describe("a range of a profile", function()
     q = part(p, 0.25, 0.35)
     assert.same({ 0, 50, 0, 50 }, of(q, stall))
     assert.same({ 0, 50, 0, 50 }, of(q, usual))
-    assert.equal("0.25s to 0.35s of 800ms", q.meta.range)
+    assert.equal("0.250s to 0.350s of 0.800s", q.meta.range)
   end)
 
   it("is all of it without limits", function()
@@ -200,7 +200,7 @@ describe("a range of a profile", function()
     end
     assert.is_true(live.meta.live)
     local range = saved(dir, part(p, 0.3, 0.5))
-    assert.equal("0.3s to 0.5s of 800ms", range.meta.range)
+    assert.equal("0.300s to 0.500s of 0.800s", range.meta.range)
     assert.same({ 0, 200, 0, 200 }, of(range, stall))
   end)
 
@@ -317,7 +317,7 @@ describe("a damaged time axis", function()
     assert.is_nil(none)
     assert.equal("the time axis begins at 0.2s: earlier samples were dropped",
       why)
-    assert.equal("0.2s to 0.6s of 800ms", part(p, nil, 0.6).meta.range)
+    assert.equal("0.200s to 0.600s of 0.800s", part(p, nil, 0.6).meta.range)
     assert.is_truthy(p:report():find("ranges of time begin at 200ms", 1, true))
   end)
 

@@ -66,7 +66,7 @@ describe("the last seconds of a recording", function()
       p.program_ns })
     assert.same({ 200, 200 }, of(p, stall))
     assert.same({ 100, 100 }, of(p, usual))
-    assert.same({ "a stall\27[0m", "0.4s to 0.7s of 700ms" },
+    assert.same({ "a stall\27[0m", "0.400s to 0.700s of 0.700s" },
       { p.meta.reason, p.meta.range })
     assert.is_truthy(p:report():find("\nreason: a stall\\27[0m\n", 1, true))
     assert.equal(all.meta.started_at, p.meta.started_at)
@@ -143,7 +143,8 @@ describe("the last seconds of a recording", function()
       dump(path)
     end)
     local p = assert(profiler.load(path))
-    assert.same({ 40, "0s to 0.04s of 40.0ms" }, { p.samples, p.meta.range })
+    assert.same({ 40, "0.000s to 0.040s of 0.040s" },
+      { p.samples, p.meta.range })
   end)
 
   exactly("are written again and again, also after the end", function()
@@ -158,8 +159,9 @@ describe("the last seconds of a recording", function()
     end, { file = pattern })
     files[3] = profiler.dump_recent()
     assert.equal(3, #files)
-    for i, range in ipairs { "0.2s to 0.5s of 500ms", "0.3s to 0.6s of 600ms",
-      "0.3s to 0.6s of 600ms" } do
+    for i, range in ipairs { "0.200s to 0.500s of 0.500s",
+      "0.300s to 0.600s of 0.600s",
+      "0.300s to 0.600s of 0.600s" } do
       local p = assert(profiler.load(files[i]))
       assert.same({ 300, range }, { p.samples, p.meta.range })
       assert.is_truthy(files[i]:find("s%-%d+%-%d+%.cprof$"), files[i])
@@ -229,7 +231,7 @@ describe("the last seconds of a recording", function()
     assert.same({ "handle(7) took 201ms, over its budget of 200ms",
       "wrapped took 51.0ms, over its budget of 50.0ms" },
       { files[1].meta.reason, files[2].meta.reason })
-    assert.same({ "0.361s to 0.661s of 661ms", "1.762s to 2.062s of 2.06s" },
+    assert.same({ "0.361s to 0.661s of 0.661s", "1.762s to 2.062s of 2.062s" },
       { files[1].meta.range, files[2].meta.range })
     assert.same({ 300, 201 }, { files[1].samples, of(files[1], handle)[1] })
     assert.same({ 2062, 2062e6 }, { all.samples, all.program_ns })
@@ -284,7 +286,7 @@ describe("the last seconds of a recording", function()
     end, { file = pattern, slow_frames = { budget_ms = 16.5 } })
     local files = written(pattern)
     assert.same({ "a frame took 17.0ms, over its budget of 16.5ms",
-      "0.137s to 0.437s of 437ms" },
+      "0.137s to 0.437s of 0.437s" },
       { files[1].meta.reason, files[1].meta.range })
     assert.is_nil(files[2])
   end)

@@ -1,10 +1,13 @@
 local _ENV = require("helper").env(_ENV)
 
 local blocks = require "blocks"
+local cells = require "cprof.profile.cells"
 local command = require "command"
 local core = require "cprof.core"
+local heatmap = require "cprof.report.heatmap"
 local helper = require "helper"
 local nomemory = require "nomemory"
+local page = require "cprof.report.page"
 local profile = require "cprof.profile"
 local profiler = require "cprof"
 local steady = require "steady"
@@ -101,7 +104,7 @@ describe("a range of an exact recording", function()
   it("says how exact it is", function()
     local p = steady.record(stalls, "")
     local s = part(p, 0.5, 1.5):report()
-    assert.is_truthy(s:find("\nrange: 0.5s to 1.5s of 2.20s, " ..
+    assert.is_truthy(s:find("\nrange: 0.50s to 1.50s of 2.20s, " ..
       "resolution 20.0ms\n", 1, true), s)
   end)
 
@@ -308,7 +311,7 @@ describe("a range of an exact recording", function()
       path)
     assert.is_truthy(out:find "\n +100%.0 +%- +%-100%.0 [^\n]+ usual ", out)
     out = command.cprof("heatmap", path)
-    assert.is_truthy(out:find "\nA +1s +1%.2s +100 %% +100 %%.- stall ", out)
+    assert.is_truthy(out:find "\nA +1%.0s +1%.2s +100 %% +100 %%.- stall ", out)
     local _, err = command.cprof("tasks", "--from=1s", path)
     assert.equal("cprof tasks: tasks are known of ranges of time only from " ..
       "samples\n", err)
@@ -340,6 +343,145 @@ describe("a range of an exact recording", function()
       assert.equal(part(p, range[1], range[2]):report(),
         part(q, range[1], range[2]):report())
     end
+  end)
+end)
+
+describe("what stands out in an exact recording", function()
+  -- the stretches that stand out
+  local function found(p)
+    return cells.stretches(p, cells.of(p, 0, p.meta.wall_ns, 100), 5)
+  end
+
+  -- as text, exact to a microsecond
+  local function told(p)
+    local out = {}
+    for i, s in ipairs(found(p)) do
+      out[i] = ("%s %s"):format(s.func.name, cells.words(s))
+    end
+    return out
+  end
+
+  it("begins and ends with the call that took so long", function()
+    local p = steady.record([[
+      local function usual() pass(1000) end
+      local function stall() pass(123456) end
+      for _ = 1, 1007 do usual() end
+      stall()
+      for _ = 1, 1000 do usual() end
+    ]], "")
+    assert.same({ "stall --from 1.007s --to 1.130456s" }, told(p))
+    local s = found(p)[1]
+    assert.same({ 1.0, 0.0, 1.0 }, { s.share, s.lost, s.part })
+    local q = part(p, s.from / 1e9, s.to / 1e9)
+    assert.same({ 0, 123.456 }, of(q, "stall"))
+    assert.same({ 0, 0.0 }, of(q, "usual"))
+  end)
+
+  it("has the call, whatever that calls meanwhile", function()
+    local p = steady.record([[
+      local function usual() pass(1000) end
+      local function step() pass(1000) end
+      local function stall() for _ = 1, 201 do step() end end
+      for _ = 1, 1012 do usual() end
+      stall()
+      for _ = 1, 1000 do usual() end
+    ]], "")
+    local list = found(p)
+    local s = list[1]
+    assert.same({ 1, "stall" }, { #list, s.func.name })
+    assert.is_true(s.from <= 1012e6 and s.from >= 980e6, s.from)
+    assert.is_true(s.to >= 1213e6 and s.to <= 1245e6, s.to)
+    assert.same({ 1, 0.0 }, of(part(p, s.from / 1e9, s.to / 1e9), "stall"))
+  end)
+
+  it("may be one call that takes most of it", function()
+    for _, case in ipairs {
+      { 100, 300000, 100, "stall --from 0.1s --to 0.4s" },
+      { 7, 200000, 8, "stall --from 0.007s --to 0.207s" },
+      { 400, 2000000, 20, "stall --from 0.4s --to 2.4s" },
+    } do
+      local p = steady.record(([[
+        local function usual() pass(1000) end
+        local function stall() pass(%d) end
+        local function handle(i) if i == %d then stall() else usual() end end
+        for i = 1, %d do handle(i) end
+      ]]):format(case[2], case[1] + 1, case[1] + case[3] + 1), "")
+      assert.same({ case[4] }, told(p))
+    end
+  end)
+
+  it("may be one of several calls of a function", function()
+    local p = steady.record([[
+      local function step(n) pass(n) end
+      local function wait() pass(9000) end
+      for i = 1, 60 do
+        step(i == 30 and 500000 or 1000)
+        wait()
+      end
+    ]], "")
+    assert.same({ "step --from 0.29s --to 0.79s" }, told(p))
+  end)
+
+  it("is no phase of the program", function()
+    local p = steady.record([[
+      local function load() pass(1000) end
+      local function run() pass(1000) end
+      local function finish() pass(1000) end
+      local function loop() for _ = 1, 300 do run() end end
+      for _ = 1, 50 do load() end
+      loop()
+      for _ = 1, 50 do finish() end
+    ]], "")
+    for _, s in ipairs(told(p)) do
+      assert.is_nil(s:find "loop" or s:find "run", s)
+    end
+  end)
+end)
+
+describe("time in which others had the processor", function()
+  local real = core.axis_cells
+  teardown(function() core.axis_cells = real end)
+
+  it("is no CPU time in a heatmap of an exact recording", function()
+    local p = steady.record(stalls, "")
+    -- three quarters of each moment
+    core.axis_cells = function(...)
+      local had = real(...)
+      for i = 1, #had, 4 do
+        had[i], had[i + 3] = had[i] // 4, had[i] * 3 // 4
+      end
+      return had
+    end
+    local grid = cells.of(p, 0, 2200000000, 100)
+    for i = 1, 110 do
+      local cell = grid[i]
+      assert.same({ 5000000, 15000000, 1.0, 0.25 }, { cell.ns, cell.lost,
+        cell.share, cell.shown })
+    end
+    local s = cells.stretches(p, grid, 5)[1]
+    assert.same({ "stall", 0.25, 0.75 }, { s.func.name, s.share, s.lost })
+    local on = page.new({ width = 100 }, p)
+    heatmap.show(on, p, 0, 2200000000, 5)
+    local text = on:text()
+    assert.is_truthy(text:find("\nother programs had the processor for " ..
+      "75 % of this time (1.65s)\n", 1, true), text)
+    assert.is_truthy(text:find("\n +0ms --------AAAA"), text)
+    assert.is_truthy(text:find(
+      "from +to +CPU +preempted.-\nA +1%.0s +1%.2s +25 %% +75 %% "), text)
+  end)
+end)
+
+describe("a call that went on in a range", function()
+  it("has begun earlier", function()
+    local p = steady.record(stalls, 'mode = "line"')
+    local q = part(p, 1, 1.1)
+    local text = q:report()
+    assert.is_truthy(text:find("\n *100ms +100%.0 +100ms +100%.0 +earlier +" ..
+      "stall "), text)
+    assert.is_truthy(text:find("\nearlier: the call began before the range, " ..
+      "and went on in it\n", 1, true), text)
+    assert.is_nil(p:report():find("earlier", 1, true))
+    assert.is_truthy(q:annotate():find("called earlier", 1, true))
   end)
 end)
 

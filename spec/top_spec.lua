@@ -6,11 +6,13 @@ local _ENV = require("helper").env(_ENV)
 local core = require "cprof.core"
 local format = require "cprof.text.format"
 local helper = require "helper"
+local figures = require "cprof.view.figures"
 local history = require "cprof.top.history"
 local keys = require "cprof.top.keys"
 local model = require "cprof.top.model"
 local profiler = require "cprof"
 local sampled = require "cprof.count.sampled"
+local since_of = require "cprof.follow.since"
 local terminal = require "cprof.system.terminal"
 
 local path = os.tmpname()
@@ -317,6 +319,25 @@ describe("cprof top's periods", function()
     end)
   end)
 
+  it("have no functions and lines that did not run in them", function()
+    profiler.start { file = path, mode = "line" }
+    for _ = 1, 20 do branch(30) end
+    local before = assert(profiler.load(path))
+    for _ = 1, 20 do fruit(300) end
+    local now = assert(profiler.load(path))
+    profiler.stop()
+    local p = since_of(now, before)
+    local of = figures.new(figures.base(p), figures.all)
+    for _, row in ipairs(of.rows) do
+      if row.name == "twig" or row.name == "leaf" then
+        assert.is_false(figures.any(row), row.name)
+      end
+    end
+    local here = debug.getinfo(twig, "S")
+    local ran = p.lines[here.source][here.linedefined]
+    assert.same({ 0, 0 }, { ran.hits, ran.self_ns })
+  end)
+
   it("have sums that are the difference of two loads", function()
     profiler.start { file = path }
     branch(30)
@@ -358,6 +379,10 @@ describe("cprof top's past", function()
       press(m, "{")
       -- from the first look on
       assert.equal(sum(2, 11), calls(m, "twig"))
+      assert.is_nil(calls(m, "(host)"))
+      local hints = draw(m).lines[24]:text()
+      assert.is_truthy(hints:find("Esc Now  { } Past  [ ] Seconds  ? Help", 1,
+        true), hints)
       assert.is_truthy(draw(m).lines[2]:text():find(
         "^%d+:%d%d:%d%d to %d+:%d%d:%d%d, 9%.0s ago  %d+ calls$"))
       assert.is_truthy(draw(m).lines[3]:text():find("%ds in the past"))
@@ -803,6 +828,18 @@ describe("cprof top", function()
       text)
   end)
 
+  it("tells the keys of the past where there is room", function()
+    local m = watched(function(_, look)
+      run(branch, 5)
+      look()
+      run(branch, 5)
+      look()
+    end)
+    local hints = draw(m, 140).lines[24]:text()
+    assert.is_truthy(hints:find("w Period  { } Past  [ ] Seconds", 1, true),
+      hints)
+  end)
+
   it("has the least that is needed at 80 columns", function()
     local m = watched(function(_, look)
       run(branch, 5)
@@ -815,7 +852,10 @@ describe("cprof top", function()
       assert.is_truthy(last:find(hint, 1, true), last)
     end
     assert.is_truthy(screen.lines[1]:text():find "running, %d+%.%ds$")
-    assert.is_truthy(screen.lines[2]:text():find "calls .- overhead")
+    local meta = m.history:now().profile.meta
+    -- of the wall time, as on the page
+    assert.is_truthy(screen.lines[2]:text():find(("overhead %s %%"):format(
+      format.percent(meta.overhead_ns, meta.wall_ns)), 1, true))
     assert.is_truthy(screen.lines[3]:text():find("since the start", 1, true))
   end)
 end)

@@ -510,6 +510,20 @@ describe("cprof top elsewhere", function()
       "'0'; see cprof top --help", "--interval", "0")
   end)
 
+  it("runs a script with its arguments, as after --", function()
+    local dir <close> = command.folder()
+    local script = dir:file("script.lua", [[
+      io.stderr:write("got ", table.concat({ ... }, ","), "\n")
+      local from = os.time()
+      repeat until os.time() - from > 60
+    ]])
+    local out, err, status = command.cprof("top", "--interval", "0.2",
+      "--once", script, "7", "--", "x.lua")
+    assert.equal(128 + 15, status, err)
+    assert.is_truthy(out:find("script.lua 7 -- x.lua", 1, true), out)
+    assert.is_truthy(err:find("got 7,--,x.lua\n", 1, true), err)
+  end)
+
   it("passes on what is wrong with the program", function()
     local _, err, status = command.cprof("top", "--", "nowhere.lua")
     assert.equal(1, status)

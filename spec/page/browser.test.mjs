@@ -1093,6 +1093,21 @@ describe("the sources", () => {
     assert.ok((await page.$$(".rail:not([hidden])")).length === 0);
   });
 
+  it("have the room of columns that can be spared", async () => {
+    for (const [width, spared] of [
+      [1400, true],
+      [2000, false],
+    ]) {
+      await open("exact", "view=source", [width, 900]);
+      const [shown, cut] = await page.$eval(".listing", (e) => [
+        e.querySelector(".heading .spare").offsetWidth > 0,
+        e.querySelector(".lines").scrollWidth >
+          e.querySelector(".lines").clientWidth,
+      ]);
+      assert.deepEqual([shown, cut], [!spared, false], String(width));
+    }
+  });
+
   it("have bars of files that are shares of the whole", async () => {
     await open("luacheck", "view=source");
     const bars = await page.$$eval(".files a", (list) =>

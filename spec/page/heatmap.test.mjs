@@ -238,7 +238,7 @@ describe("a range beside another one", () => {
     }
     assert.deepEqual(await texts(".limit"), [
       "1.4s to 1.6s×",
-      "Compared with 0s to 1.4s×",
+      "Compared with 0.0s to 1.4s×",
     ]);
   });
 
@@ -330,8 +330,8 @@ describe("the heatmap", () => {
     assert.ok(legend < canvas, `${legend} ${canvas}`);
     assert.equal(
       await text("p.legend"),
-      "CPU time: none  all of the recorded time of a cell; " +
-        "an empty cell was not recorded",
+      "CPU time: none  all of the cell; an empty cell was not recorded, " +
+        "or other programs had the processor throughout",
     );
     assert.match(
       (await texts("main p")).join(" "),

@@ -19,6 +19,9 @@ after(() => rmSync(modules, { recursive: true }));
 const from = (name) => import(pathToFileURL(join(modules, `${name}.js`)).href);
 
 const { figures } = await from("decode");
+const { Grid } = await from("heatgrid");
+const { Moments } = await from("moments");
+const { named } = await from("ranged");
 const branches = await from("branches");
 const trees = await from("tree");
 const {
@@ -1606,6 +1609,73 @@ describe("open nodes of a call tree", () => {
   });
 });
 
+describe("the cells of a heatmap", () => {
+  // a slice of 20 ms: 4 of a node, 10 in which others had the processor, and 6
+  // of a pause
+  const axis = { step: 1e6, mean: 0, unit: 1e6, begins: 0, wall: 20e6 };
+  const column = (...list) => Float64Array.from(list);
+  const moments = new Moments({ ...axis, samples: 0, places: 1 }, [
+    {
+      n: 3,
+      passed: column(20, 0, 0),
+      place: column(0, 1, 2),
+      above: column(12, 20, 8),
+      samples: column(0, 0, 1),
+    },
+    { node: column(0), spot: column(0) },
+  ]);
+
+  it("tell pauses from time in which others had the processor", () => {
+    const { run, wait, paused, lost } = moments.cells(0, 10e6, 2);
+    assert.deepEqual(
+      [run, wait, paused, lost].map((list) => [...list]),
+      [
+        [2e6, 2e6],
+        [0, 0],
+        [3e6, 3e6],
+        [5e6, 5e6],
+      ],
+    );
+  });
+
+  it("show CPU time as a share of all of the cell but pauses", () => {
+    const grid = Object.assign(Object.create(Grid.prototype), {
+      axis,
+      from: 0,
+      ns: 10e6,
+      rows: 2,
+      columns: 1,
+      cells: moments.cells(0, 10e6, 2),
+    });
+    const shown = { there: 7e6, lost: 5e6, share: 2 / 7, recorded: true };
+    assert.deepEqual(grid.cell(0), shown);
+    const close = (n) => Number(n.toFixed(9));
+    assert.deepEqual(
+      grid.sums([0, 20e6]).map(close),
+      [2 / 7, 5 / 7].map(close),
+    );
+    assert.equal(
+      grid.said([0, 20e6]),
+      "0.00s to 0.02s: CPU 28.6 %, preempted 71.4 %",
+    );
+  });
+});
+
+describe("a range in words", () => {
+  it("has as many decimals in both ends, and no more than tell", () => {
+    for (const [from, to, words] of [
+      [0, 0.565694123, "0.000s to 0.566s"],
+      [1.4, 1.6, "1.4s to 1.6s"],
+      [2, 3.25, "2.00s to 3.25s"],
+      [100, 250, "100s to 250s"],
+      [0.224352, 0.507952, "0.224s to 0.508s"],
+      [0.1000012, 0.1000132, "0.100001s to 0.100013s"],
+    ]) {
+      assert.equal(named([from * 1e9, to * 1e9]), words);
+    }
+  });
+});
+
 describe("what stands out", () => {
   const s = 1e9;
   const model = {
@@ -1613,11 +1683,11 @@ describe("what stands out", () => {
     header: {
       axis: {
         stretches: [
-          [9 * s, 11 * s, 1, 1, 0.9, 0.2],
-          [2 * s, 3 * s, 0.8, -1, 0, 0],
-          [5 * s, 7 * s, 0.5, 1, 0.5, 0.2],
-          [4 * s, 4.5 * s, 0.7, 0, 0.6, 0.1],
-          [12 * s, 13 * s, 0.9, -1, 0, 0],
+          [9 * s, 11 * s, 1, 1, 0.9, 0.2, 0],
+          [2 * s, 3 * s, 0.8, -1, 0, 0, 0],
+          [5 * s, 7 * s, 0.5, 1, 0.5, 0.2, 0.5],
+          [4 * s, 4.5 * s, 0.7, 0, 0.6, 0.1, 0],
+          [12 * s, 13 * s, 0.9, -1, 0, 0, 0],
         ],
       },
     },
@@ -1635,8 +1705,8 @@ describe("what stands out", () => {
       ],
     );
     assert.deepEqual(
-      [list[0].cpu, list[0].part, list[0].usual],
-      [0.75, 0.7, 0.2],
+      [list[0].cpu, list[0].part, list[0].usual, list[0].lost],
+      [0.75, 0.7, 0.2, 0.25],
     );
   });
 

@@ -38,13 +38,15 @@ void calltime_fill (SlowCall *call, uint64_t ticks,
 ** A call took longer than the least budget. Right after this event, 'elapsed'
 ** of the options finds out whether its function has a budget, and exceeded it.
 */
-static void calltime_late (const Hot *h, uint32_t func, uint64_t took) {
+static void calltime_late (const Hot *h, uint32_t func,
+                           const SlowCall *call) {
   Recorder *r = h->recorder;
   LateCall *late = &r->late[r->lates];
   if (r->lates == RECORDER_LATE || h->L == NULL) return;
   late->func = func;
-  late->took = took;
-  late->ended = h->last - h->recording->figures->begun;
+  late->took = call->took;
+  late->ended = call->ended;
+  late->preempted = call->parts.preempted;
   r->lates++;
   r->hot->due = 1;
   attach_oneshot(h->L, r->hooks->elapsed,
@@ -76,7 +78,7 @@ void calltime_slow (const Hot *h, const Stack *s, const Frame *f,
   call.coroutine = s->number;
   call.frame = frames_running(h->frames);
   calltime_keep(h, f->is.func, &call);
-  if (took > h->budget) calltime_late(h, f->is.func, took);
+  if (took > h->budget) calltime_late(h, f->is.func, &call);
 }
 
 

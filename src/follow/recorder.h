@@ -39,6 +39,7 @@ typedef struct Part {
 typedef struct LateCall {
   uint32_t func;
   uint64_t took, ended;	/* ticks; 'ended' is since recording began */
+  uint64_t preempted;	/* ticks; 'took' has none of them */
 } LateCall;
 
 #define RECORDER_LATE	4

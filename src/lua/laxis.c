@@ -218,6 +218,30 @@ static int laxis_cells (lua_State *L) {
 
 
 /*
+** axis, from, to, nodes, { function -> does it count, with its callees? } ->
+** when the slices there that it has most of begin and end, in ns; nothing:
+** there are none, or the axis has samples
+*/
+static int laxis_extent (lua_State *L) {
+  const AxisData *d = laxis_check(L, 1);
+  double from = luaL_checknumber(L, 2), to = luaL_checknumber(L, 3);
+  const Nodes *nodes = laxis_nodes(L, d, 4);
+  Arena *a;
+  int found;
+  luaL_checktype(L, 5, LUA_TTABLE);
+  if (d->mean > 0) return 0;
+  a = lmemory_arena(L);
+  found = range_extent(d, laxis_below(L, d, nodes, 5, &a->memory), &from,
+                       &to);
+  arena_free(a);
+  if (!found) return 0;
+  lua_pushinteger(L, (lua_Integer)floor(from + 0.5));
+  lua_pushinteger(L, (lua_Integer)floor(to + 0.5));
+  return 2;
+}
+
+
+/*
 ** axis, from, ns, n, nodes -> { function, its share of a stretch, of the whole;
 ** function, ... }: what each stretch has most in excess; 0: nothing
 */
@@ -378,6 +402,7 @@ static const luaL_Reg laxis_list[] = {
   {"axis_cells", laxis_cells},
   {"axis_odd", laxis_odd},
   {"axis_streaks", laxis_streaks},
+  {"axis_extent", laxis_extent},
   {NULL, NULL}
 };
 

@@ -318,6 +318,15 @@ static int64_t since_more (int64_t now, int64_t old) {
 
 
 /*
+** Did a node with times not run since 'old'? Each profile has its own estimate
+** of overhead, and its own rounding, so its figures may still differ.
+*/
+static int since_idle (const ProfileNode *n, const ProfileNode *old) {
+  return n->calls == old->calls && n->raw <= old->raw + 1;
+}
+
+
+/*
 ** nodes, older nodes or nil -> nodes with what was recorded between these; nil:
 ** the older ones are from another recording. Instructions count as times.
 */
@@ -334,6 +343,10 @@ static int nodes_since (lua_State *L) {
   for (i = 0; i < count; i++) {
     const ProfileNode *old = &older->list[i];
     if (!since_follows(&list[i], old, samples)) return 0;
+    if (nodes->unit == NODES_CALLS && since_idle(&list[i], old)) {
+      list[i].calls = list[i].self = list[i].raw = list[i].wait = 0;
+      continue;
+    }
     list[i].calls -= old->calls;
     list[i].self = since_more(list[i].self, old->self);
     list[i].raw = since_more(list[i].raw, old->raw);

@@ -144,16 +144,16 @@ void lslow_frame (lua_State *L, const char *name, uint32_t loop) {
 #if CPROF_WHOLE
 
 /*
-** -> { function, ns, ns since the recording began; function, ... }: the calls
-** that took longer than the least budget, since the last time that this was
-** asked
+** -> { function, ns, ns since the recording began, ns besides in which other
+** programs had the processor; function, ... }: the calls that took longer than
+** the least budget, since the last time that this was asked
 */
 static int slow_calls (lua_State *L) {
   Recorder *r = lstate_recorder(L);
   lua_Integer at = 0;
   uint32_t n = r->lates, i;
   Scale s;
-  lua_createtable(L, (int)n * 3, 0);
+  lua_createtable(L, (int)n * 4, 0);
   if (n == 0) return 1;
   s = clock_scale(&r->recording.clock, 0);
   for (i = 0; i < n; i++) {
@@ -164,6 +164,7 @@ static int slow_calls (lua_State *L) {
     lua_rawseti(L, -2, ++at);
     ltable_put(L, &at, (lua_Integer)clock_ns(s, late->took));
     ltable_put(L, &at, (lua_Integer)clock_ns(s, late->ended));
+    ltable_put(L, &at, (lua_Integer)clock_ns(s, late->preempted));
   }
   return 1;
 }

@@ -222,6 +222,69 @@ void range_cells (const AxisData *d, double from, double ns,
   }
 }
 
+
+/* slices of which most belongs to places that count */
+typedef struct Extent {
+  double from, to;	/* ns; 'to' 0: there is none yet */
+  double begin, end;	/* of the slice that is read */
+  double its, all;	/* its ns */
+  uint32_t place, places;	/* its last place; how many it has */
+  uint64_t calls;
+  double before;	/* when the slice before began, if it has enough of
+			   these places; else when this one began */
+  int open;		/* may the slice before not be the last one? */
+} Extent;
+
+/*
+** A slice beside these counts, too, if it has so much of the places: there, a
+** call began or ended that most of the others have. But the slice of a gap, in
+** which there were no calls, begins and ends with what ran.
+*/
+#define EXTENT_BESIDE	0.05
+
+
+static void extent_slice (Extent *e, int within) {
+  int beside = e->its > 0 && e->its >= e->all * EXTENT_BESIDE;
+  int most = within && beside && e->its >= e->all / 2;
+  int gap = e->places == 1 && e->calls <= 1;
+  if (most && e->to == 0) e->from = gap ? e->begin : e->before;
+  if (most || (e->open && beside)) e->to = e->end;
+  e->open = most && !gap;
+  e->before = beside ? e->begin : e->end;
+  e->its = e->all = 0;
+  e->place = e->places = 0;
+  e->calls = 0;
+}
+
+
+int range_extent (const AxisData *d, const uint8_t *of, double *from,
+                  double *to) {
+  RangeCursor c = ZEROS;
+  Extent e = ZEROS;
+  AxisSample x;
+  c.d = d;
+  while (range_next(&c, &x) &&
+         (x.begin < *to || e.begin < *to || x.end <= e.end)) {
+    if (x.end > e.end) {
+      extent_slice(&e, e.begin < *to && e.end > *from);
+      e.begin = x.begin;
+      e.end = x.end;
+    }
+    if (x.place == AXIS_NOWHERE || range_isline(d, &x) ||
+        d->place[x.place].node == NODE_OVERHEAD)
+      continue;
+    e.all += x.ns;
+    if (of[x.place]) e.its += x.ns;
+    e.calls += x.samples;
+    e.places += x.place != e.place;
+    e.place = x.place;
+  }
+  extent_slice(&e, e.begin < *to && e.end > *from);
+  *from = e.from;
+  *to = e.to;
+  return e.to > 0;
+}
+
 /* }====================================================== */
 
 

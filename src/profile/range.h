@@ -88,6 +88,15 @@ CPROF_I void range_cells (const AxisData *d, double from, double ns,
                           const uint8_t *of, RangeCell *cell,
                           uint32_t count);
 
+/*
+** Exact modes: when the slices begin and end that lie within '*from' and '*to',
+** or reach into them, and most of whose time belongs to places that count,
+** together with the slice before and the one after, if these have some of such
+** places. 'of' tells which places count. 0: there is no such slice.
+*/
+CPROF_I int range_extent (const AxisData *d, const uint8_t *of, double *from,
+                          double *to);
+
 /* the function that a stretch of time has much more of than the whole */
 typedef struct RangeOdd {
   uint32_t func;

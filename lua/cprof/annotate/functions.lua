@@ -131,7 +131,7 @@ local function facts_of(view, row, of_c)
       of_c > 0 and (" + %s in C"):format(page:told(of_c)) or ""),
     page:share(row.self + in_zones + of_c,
       row.self_most + in_zones + of_c) .. " %",
-    row.calls and format.plural(row.calls, "call"), share = 2 }
+    row.calls and page:called(row.calls), share = 2 }
 end
 
 ---The lines of a function.

@@ -1,6 +1,7 @@
 -- cprof heatmap: when the program was busy, and what stands out.
 
 local cells = require "cprof.profile.cells"
+local files = require "cprof.system.files"
 local find = require "cprof.report.find"
 local format = require "cprof.text.format"
 local graph = require "cprof.count.graph"
@@ -37,14 +38,19 @@ local heatmap = {
 
 local function head(on, profile, from, to, whole)
   on:title("cprof: ", format.program(profile.meta))
-  on:line(("%s of %s, %s"):format(whole and "all" or
-    range.told(from) .. " to " .. range.told(to),
-    format.time(profile.meta.wall_ns), profile.samples and
+  local wall = profile.meta.wall_ns
+  on:line(("%s, %s"):format(whole and "all of " .. format.time(wall) or
+    ("%s to %s of %s"):format(range.ends(from, to, wall)), profile.samples and
       format.plural(profile.samples, "sample") or
       "mode " .. profile.meta.mode))
 end
 
 function heatmap.call(parsed, fail)
+  local script = not parsed["function"] and parsed.file
+  if script and files.is_script(script) then
+    local quoted = terminal.quote(script)
+    fail(("%s: not a profile; cprof run %s records it"):format(quoted, quoted))
+  end
   local file, wanted = input.pair("heatmap", parsed.file, "FUNCTION",
     parsed["function"], fail)
   local profile = input.load(file, fail, nil, true)

@@ -181,14 +181,16 @@ local function close_optional(words, options)
   return out
 end
 
--- splits words into those of the command and the program after "--"
+-- splits words into those of the command and the program: what follows "--",
+-- or a script with its arguments
 local function split_program(words)
   local command = known(words[1]) and command_named(words[1])
   if not command or not command.takes_program then return words, nil end
   for i, word in ipairs(words) do
-    if word == "--" then
+    local divides = word == "--"
+    if divides or files.is_script(word) then
       return table.move(words, 1, i - 1, 1, {}),
-        table.move(words, i + 1, #words, 1, {})
+        table.move(words, divides and i + 1 or i, #words, 1, {})
     end
   end
   return words, nil

@@ -18,6 +18,7 @@ local serve = {
   name = "serve",
   summary = "Show a live page of a program while it is recorded.",
   usage = "cprof serve [options] [FILE | PID]\n" ..
+    "       cprof serve [options] script.lua [args…]\n" ..
     "       cprof serve [options] -- [options of cprof run] script.lua " ..
     "[args…]",
   description = "Serve the page of cprof html to browsers, for a file that " ..

@@ -80,7 +80,7 @@ local function head(view)
   on:line(("%s total (%s %%), %s self (%s %%)%s%s"):format(
     on:time(row.total, row.total_most), on:share(row.total, row.total_most),
     on:time(row.self, row.self_most), on:share(row.self, row.self_most),
-    row.calls and ", " .. format.plural(row.calls, "call") or "",
+    row.calls and ", " .. on:called(row.calls) or "",
     row.max_depth > 1 and (", %s deep"):format(
       bound.depth(row.max_depth, view.profile.meta)) or ""))
   if row.total_wait > 0 then

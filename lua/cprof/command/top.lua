@@ -15,12 +15,13 @@ local top = {
   name = "top",
   summary = "Watch a program while it is recorded.",
   usage = "cprof top [options] [FILE | PID]\n" ..
+    "       cprof top [options] script.lua [args…]\n" ..
     "       cprof top [options] -- [options of cprof run] script.lua [args…]",
   description = "Show a screen of a file that is being recorded, of a " ..
     "program that runs already, or of one that cprof starts as cprof run " ..
     "does. On a terminal, ? lists the keys; elsewhere, the screen is " ..
     "printed once per interval.",
-  example = "cprof top -- script.lua input.txt",
+  example = "cprof top script.lua input.txt",
   takes_program = true,
   options = {
     target.argument,

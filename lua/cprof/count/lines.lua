@@ -372,17 +372,24 @@ function lines.active(source, content)
   return out
 end
 
----The growth of counted lines since an older profile of the recording.
+---The growth of counted lines since an older profile of the recording. A line
+---that did not run has none, although each profile has its own estimate of
+---overhead, and its own rounding.
 ---@param now integer[]
 ---@param old integer[]
+---@param timed? boolean  do lines have hits and times?
 ---@return integer[]
-function lines.less(now, old)
+function lines.less(now, old, timed)
   local out, of = table.move(now, 1, #now, 1, {}), {}
+  local hits, raw = place.hits, place.self_raw
   for at, func, line in lines.each(old) do of[func << 32 | line] = at end
   for at, func, line in lines.each(now) do
     local before = of[func << 32 | line]
     for k = 1, before and FIGURES or 0 do
       out[at + 1 + k] = math.max(now[at + 1 + k] - old[before + 1 + k], 0)
+    end
+    if before and timed and out[at + hits] == 0 and out[at + raw] <= 1 then
+      out[at + raw], out[at + place.self] = 0, 0
     end
   end
   return out

@@ -29,6 +29,7 @@ return function(p, old)
   out.measure = measure.base(out)
   local sources = {}
   for _, source in pairs(p.sources) do sources[#sources + 1] = source end
-  lines.attach(out, lines.less(p.counted, old.counted), sources)
+  lines.attach(out, lines.less(p.counted, old.counted,
+    p.meta.mode == "line"), sources)
   return out
 end

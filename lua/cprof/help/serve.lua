@@ -3,7 +3,8 @@ return {
   summary = "cprof serve: the page of a program while it is recorded",
   text = [[
 ```sh
-cprof serve -- --lines script.lua input.txt   # starts it, as cprof run does
+cprof serve script.lua input.txt              # starts it, as cprof run does
+cprof serve -- --lines script.lua input.txt   # with an option of cprof run
 cprof serve run.cprof                         # recorded by another process
 cprof serve 1234                              # a process, which is sampled
                                               # unless it records itself

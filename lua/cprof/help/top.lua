@@ -3,7 +3,7 @@ return {
   summary = "cprof top: watch a program while it is recorded",
   text = [[
 ```sh
-cprof top -- script.lua input.txt     # starts it, as cprof run does
+cprof top script.lua input.txt        # starts it, as cprof run does
 cprof top -- --lines script.lua       # with an option of cprof run
 cprof top run.cprof                   # recorded by another process
 cprof top 1234                        # a process, by its number; it is sampled

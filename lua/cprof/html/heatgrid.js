@@ -5,6 +5,7 @@ import { palette } from "./colors.js";
 import { fill, h } from "./dom.js";
 import { percent } from "./format.js";
 import { named, told } from "./ranged.js";
+import { notable } from "./stretches.js";
 
 const second = 1e9;
 
@@ -178,25 +179,29 @@ export class Grid {
     return this.columns * this.rows;
   }
 
-  // How much of a cell was recorded, in ns, and the share that is shown.
+  // The ns of a cell without pauses, and in how much of them others had the
+  // processor; the share that is shown; and was anything recorded?
   cell(i) {
     const [from, to] = this.rangeOf(i);
-    const { run, wait, lost } = this.cells;
-    const there = Math.max(0, to - from - lost[i]);
+    const { run, wait, paused, lost } = this.cells;
+    const there = Math.max(0, to - from - paused[i]);
     const took = this.of ? run[i] + wait[i] : run[i];
-    return { there, share: there > 0 ? Math.min(took / there, 1) : 0 };
+    const share = there > 0 ? Math.min(took / there, 1) : 0;
+    return { there, lost: lost[i], share, recorded: there > lost[i] };
   }
 
-  // What a range has: [share, ns of the program].
-  sum(range) {
+  // The share that is shown of a range, and in which share of it others had the
+  // processor.
+  sums(range) {
     const [a, b] = this.cellsOf(range);
-    let [all, took] = [0, 0];
+    let [all, took, lost] = [0, 0, 0];
     for (let i = a; i <= b; i++) {
-      const { there, share } = this.cell(i);
-      all += there;
-      took += there * share;
+      const cell = this.cell(i);
+      all += cell.there;
+      took += cell.there * cell.share;
+      lost += cell.lost;
     }
-    return all > 0 ? took / all : 0;
+    return all > 0 ? [took / all, Math.min(lost / all, 1)] : [0, 0];
   }
 
   // The cell at a place of the canvas.
@@ -212,7 +217,11 @@ export class Grid {
   // A range in words.
   said(range) {
     const what = this.of ? "found" : "CPU";
-    return `${named(range)}: ${what} ${percent(this.sum(range), 1)} %`;
+    const [share, lost] = this.sums(range);
+    return (
+      `${named(range)}: ${what} ${percent(share, 1)} %` +
+      (lost >= notable ? `, preempted ${percent(lost, 1)} %` : "")
+    );
   }
 
   // }====================================================
@@ -266,8 +275,8 @@ export class Grid {
       Math.ceil(scrolled + (this.width - left) / cellWidth),
     );
     for (let i = first * rows; i < last * rows; i++) {
-      const { there, share } = this.cell(i);
-      if (there <= 0) continue;
+      const { recorded, share } = this.cell(i);
+      if (!recorded) continue;
       const x = this.x(Math.floor(i / rows));
       c.fillStyle = shades[Math.ceil(share * 8 - 1e-9)];
       c.fillRect(

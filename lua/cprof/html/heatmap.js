@@ -10,7 +10,7 @@ import { momentsOf } from "./moments.js";
 import { functions, shape } from "./overview.js";
 import { named as nameOf, parsed, told, written } from "./ranged.js";
 import { matcher, searched } from "./search.js";
-import { causes, length, links } from "./stretches.js";
+import { causes, length, links, notable } from "./stretches.js";
 import { named, placed, Table } from "./table.js";
 import { under } from "./tree.js";
 
@@ -26,7 +26,8 @@ function legend(app, lit) {
   return [
     `${lit ? "total time of what is found" : "CPU time"}: none `,
     h("span", { class: "steps", "aria-hidden": "true" }, steps),
-    " all of the recorded time of a cell; an empty cell was not recorded",
+    " all of the cell; an empty cell was not recorded, or other programs had " +
+      "the processor throughout",
   ];
 }
 
@@ -44,9 +45,18 @@ function stretches(app) {
   const columns = [
     {
       title: "CPU",
-      hint: "CPU time as a share of the recorded time",
+      hint: "CPU time as a share of these stretches",
       cell: ({ cpu }) => share(cpu),
     },
+    ...(list.some(({ lost }) => lost >= notable)
+      ? [
+          {
+            title: "preempted",
+            hint: "Other programs had the processor in this share",
+            cell: ({ lost }) => share(lost),
+          },
+        ]
+      : []),
     {
       title: "of stretch",
       hint: "Share of the function, with its callees, in these stretches",
@@ -117,7 +127,7 @@ function listed(grid) {
     const rows = Array.from({ length: grid.columns }, (_, i) =>
       grid.rangeOf(i * grid.rows, (i + 1) * grid.rows - 1),
     );
-    const share = (range) => `${percent(grid.sum(range), 1)} %`;
+    const share = (range) => `${percent(grid.sums(range)[0], 1)} %`;
     const table = new Table(
       [
         { title: "from", cell: ([from]) => told(from) },

@@ -213,19 +213,21 @@ export class Moments {
   }
 
   // What `count` cells of `ns` each have, from a time on: columns `run` and
-  // `wait`, and `lost`, the ns that were not recorded. of: which nodes count;
-  // undefined: all.
+  // `wait`; `paused`, the ns of pauses, and `lost`, those in which others had
+  // the processor. of: which nodes count; undefined: all.
   cells(from, ns, count, of) {
     const out = {
       run: new Float64Array(count),
       wait: new Float64Array(count),
+      paused: new Float64Array(count),
       lost: new Float64Array(count),
     };
     for (let k = this.first(from); k < this.n; k++) {
       const at = this.place[k] >> 1;
       if (at > 0 && !this.counts(at - 1, of)) continue;
+      const waits = this.place[k] & 1;
       const column =
-        at === 0 ? out.lost : this.place[k] & 1 ? out.wait : out.run;
+        at === 0 ? (waits ? out.lost : out.paused) : waits ? out.wait : out.run;
       const begin = Math.floor((this.start[k] - from) / ns);
       for (let i = Math.max(0, begin); i < count; i++) {
         const start = from + i * ns;

@@ -86,7 +86,8 @@ local function stretches_of(p, all)
     for id, f in ipairs(p.functions) do
       if s.func and f.title == s.func.title then func = all[id] end
     end
-    out[i] = { s.from, s.to, s.share, func or -1, s.part or 0, s.usual or 0 }
+    out[i] = { s.from, s.to, s.share, func or -1, s.part or 0, s.usual or 0,
+      s.lost }
   end
   return out, left
 end

@@ -129,6 +129,7 @@ function show_lines(app, table, list) {
     {
       title: "line",
       left: true,
+      class: "wraps",
       cell: ({ source, line }) => [
         h(
           "a",

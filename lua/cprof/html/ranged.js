@@ -22,8 +22,19 @@ export function written(range, { begins, wall }) {
   return `${from > begins ? told(from) : ""}..${to < wall ? told(to) : ""}`;
 }
 
-// A range in the words of a label.
-export const named = (range) => range.map(told).join(" to ");
+// decimals that show a time in ns, as seconds, with three digits
+const decimals = (ns) =>
+  Math.max(0, Math.min(2 - Math.floor(Math.log10(ns / second)), 6));
+
+// A range in the words of a label, as `range.ends` in profile/range.lua has it:
+// its ends with equally many decimals, no more than people read.
+export function named(range) {
+  const [from, to] = range;
+  const own = (ns) => (/\.(\d+)/.exec(told(ns)) || ["", ""])[1].length;
+  const enough = Math.max(3, decimals(Math.max(to - from, 1)));
+  const n = Math.min(Math.max(own(from), own(to)), enough);
+  return [from, to].map((ns) => (ns / second).toFixed(n) + "s").join(" to ");
+}
 
 // The range that a text says, as [from, to] in ns; undefined: none.
 export function parsed(text, axis) {

@@ -737,7 +737,11 @@ export class Shell {
 
   // A number of calls, or of samples without and with callees, in words.
   toldCounts(own, all) {
-    if (!this.model.sampled) return plural(own, "call");
+    if (!this.model.sampled) {
+      return own === 0 && this.model.range
+        ? "called earlier"
+        : plural(own, "call");
+    }
     return `${plural(own, "sample")}, ${count(all)} with callees`;
   }
 
@@ -755,7 +759,8 @@ export class Shell {
       );
       return `${key} ${this.amount(n, most)} (${share} %)`;
     });
-    if (this.model.counted) {
+    const here = !this.model.range || scope.total[f.id] > 0;
+    if (this.model.counted && here) {
       out.push(this.toldCounts(scope.calls[f.id], scope.samples?.[f.id]));
     }
     if (!scope.measure && this.model.memory) {

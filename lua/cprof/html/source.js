@@ -257,7 +257,12 @@ function figureOfHeat(app, heat, n) {
   return unit === "bytes" ? bytes(n) : app.time(n);
 }
 
+// pixels beside the text of a line
+const padding = 18;
+
 class Listing {
+  /** @type {number | undefined} characters of the longest line */
+  longest;
   /** @type {any} figures of parts of lines; undefined: none are shown */
   expressions;
   /** @type {any[]} stretches of lines that are made at once */
@@ -440,6 +445,7 @@ class Listing {
       length,
     );
     const fit = () => {
+      this.spare();
       const { scrollWidth, clientWidth } = scroller;
       length.style.setProperty("width", scrollWidth + "px");
       bar.hidden = scrollWidth <= clientWidth;
@@ -457,6 +463,21 @@ class Listing {
     observer.observe(scroller);
     observer.observe(sheet);
     return bar;
+  }
+
+  // Leaves out columns that can be spared where lines would be cut.
+  spare() {
+    const { element, source, columns } = this;
+    /** @type {any} */
+    const c = document.createElement("canvas").getContext("2d");
+    const code = element.querySelector(".block .code") || element;
+    c.font = getComputedStyle(code).font;
+    const longest = (this.longest ??= source.text.reduce((most, text) => {
+      return Math.max(most, text.replaceAll("\t", " ".repeat(8)).length);
+    }, 0));
+    const beside = columns.reduce((sum, { width }) => sum + width, 0);
+    const text = longest * c.measureText("0").width + padding;
+    element.classList.toggle("tight", beside + text > element.clientWidth);
   }
 
   all() {

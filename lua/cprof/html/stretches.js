@@ -8,19 +8,25 @@ import { named, written } from "./ranged.js";
 // moments of a cause that are links
 const shown = 4;
 
+// a smaller share of preempted time is not shown
+export const notable = 0.01;
+
 // The causes of what stands out, the most unusual one first. Each has its
 // function, if there is one; its moments as [from, to], in order of time; its
-// share of these moments, its usual share, and the share of CPU time.
+// share of these moments, its usual share, and the shares of CPU time and of
+// time in which others had the processor.
 export function causes({ functions, header: { axis } }) {
   const out = new Map();
   for (const row of axis.stretches) {
-    const [from, to, cpu, f, part, usual] = row;
+    const [from, to, cpu, f, part, usual, lost] = row;
     const key = f < 0 ? row : f;
-    const cause = out.get(key) || { moments: [], ns: 0, cpu: 0, part: 0 };
+    const none = { ns: 0, cpu: 0, lost: 0, part: 0 };
+    const cause = out.get(key) || { moments: [], ...none };
     out.set(key, cause);
     const ns = cause.ns + to - from;
     const mean = (old, now) => (old * cause.ns + now * (to - from)) / ns;
     cause.cpu = mean(cause.cpu, cpu);
+    cause.lost = mean(cause.lost, lost);
     cause.part = mean(cause.part, part);
     cause.ns = ns;
     cause.usual = usual;

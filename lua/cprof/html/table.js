@@ -159,12 +159,18 @@ export class Table {
   }
 }
 
-// The column of calls or samples, if the profile has them.
+// The column of calls or samples, if the profile has them. What runs in a range
+// of time may have been called before.
 /** @returns {Column[]} */
 export function counting(model, get, more = {}) {
   if (!model.counted) return [];
+  const before = model.range && !model.sampled;
   const cell = (row) => {
     const n = get(row);
+    if (n === 0 && before) {
+      const title = "The call began before the range, and went on in it";
+      return h("span", { title }, "earlier");
+    }
     return n === undefined ? "" : count(n);
   };
   return [{ title: model.counted, cell, ...more }];

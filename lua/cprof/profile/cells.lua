@@ -21,6 +21,7 @@ local cells = {}
 ---@class cprof.Cell
 ---@field ns integer       recorded time in it
 ---@field share number     the share of CPU time in ns; or, of a function: time
+---@field shown number     this time as a share of ns and lost
 ---@field took integer     ns that samples of it stand for
 ---@field lost integer     ns in which others had the processor
 
@@ -76,10 +77,11 @@ function cells.of(p, first, to, most, of, nodes)
   for i = 1, rows * columns do
     local at = from + (i - 1) * ns
     local run, wait, paused, preempted = table.unpack(sums, i * 4 - 3, i * 4)
-    local there = both(at, at + ns, first, to) - paused - preempted
-    local shown = of and run + wait or run
+    local all = both(at, at + ns, first, to) - paused
+    local there, its = all - preempted, of and run + wait or run
     out[i] = { ns = math.max(there, 0), took = run + wait, lost = preempted,
-      share = there > 0 and math.min(shown / there, 1) or 0 }
+      share = there > 0 and math.min(its / there, 1) or 0,
+      shown = all > 0 and math.min(its / all, 1) or 0 }
   end
   return out
 end
@@ -88,6 +90,7 @@ end
 ---@field from integer     ns
 ---@field to integer       ns
 ---@field share number     how much of it was CPU time
+---@field lost number      how much of it others had the processor
 ---@field func? cprof.Function  what it has much more of than the whole; or
 ---    has most of, if that is nothing unusual
 ---@field part? number     its share of the stretch, with what it calls
@@ -145,14 +148,16 @@ local function part_of(x, func, first, last)
   return all > 0 and sum / all or 0
 end
 
--- The CPU time of some cells, and how much of them was recorded.
+-- The CPU time of some cells, how much of them was recorded, and for how long
+-- others had the processor.
 local function cpu_of(x, first, last)
-  local cpu, ns = 0, 0
+  local cpu, ns, lost = 0, 0, 0
   for i = first, last do
     local cell = x.grid[i]
     cpu, ns = cpu + cell.share * cell.ns, ns + cell.ns
+    lost = lost + cell.lost
   end
-  return cpu, ns
+  return cpu, ns, lost
 end
 
 -- a function that has so much more of a stretch than of the whole is unusual
@@ -332,12 +337,150 @@ end
 
 -- Sets the figures of a stretch from all of its cells.
 local function settle(x, s)
-  local cpu, ns = cpu_of(x, s.first, s.cell)
+  local cpu, ns, lost = cpu_of(x, s.first, s.cell)
+  local all = math.max(ns + lost, 1)
   s.from = math.max(x.grid.from + (s.first - 1) * x.grid.ns, x.grid.first)
   s.to = math.min(x.grid.from + s.cell * x.grid.ns, x.grid.to)
-  s.share = cpu / math.max(ns, 1)
+  s.share, s.lost = cpu / all, lost / all
   if s.func then s.part = part_of(x, s.func, s.first, s.cell) end
 end
+
+-- options take times that are exact to so many ns
+local exact <const> = 1000
+
+-- Lets a stretch begin and end with what its function did: slices, and single
+-- events, say so exactly.
+local function trim(x, s)
+  local p, of = x.p, {}
+  local axis = profile.axis(p)
+  for i, f in ipairs(p.functions) do of[i] = f.title == s.func.title end
+  local from, to = core.axis_extent(axis, s.from, s.to, p.nodes, of)
+  if not from then return end
+  -- rounded to what lies within: none of what ran before and after
+  from = math.max((from + exact - 1) // exact * exact, x.grid.first)
+  to = math.min(to // exact * exact, x.grid.to)
+  if to <= from then return end
+  local ns = to - from
+  local run, wait, paused, lost = table.unpack(
+    core.axis_cells(axis, from, ns, 1, p.nodes))
+  local its_run, its_wait = table.unpack(
+    core.axis_cells(axis, from, ns, 1, p.nodes, of))
+  local all = math.max(ns - paused, 1)
+  s.from, s.to = from, to
+  s.share, s.lost = math.min(run / all, 1), lost / all
+  s.part = math.min((its_run + its_wait) / math.max(run + wait, 1), 1)
+end
+
+-- {======================================================
+-- A stall that is most of the recording. What is usual is then what there is
+-- without the stall.
+-- =======================================================
+
+-- a stall takes at least this share of a recording to be looked for here
+local large <const> = 0.3
+
+-- most functions among which it is looked for
+local candidates <const> = 30
+
+-- a function that is called so often repeats, and calls something else only
+-- once
+local often <const> = 10
+
+-- a function with this share of its caller's time runs when the caller does
+local same <const> = 0.98
+
+-- Functions that take a large share of the recording, callers before callees:
+-- in `once`, whether it was in one call, by a function that was called often.
+local function large_ones(x)
+  local p, out, known, called, took = x.p, {}, {}, {}, {}
+  for _, depth, id, _, n, _, total in core.walk(p.nodes) do
+    local title = p.functions[id].title
+    local once = not p.samples and n == 1 and
+      (called[depth - 1] or 0) >= often
+    called[depth], took[depth] = n, total
+    if total >= large * p.program_ns and not known[title] and
+        #out < candidates and
+        (once or depth == 0 or total < same * took[depth - 1]) then
+      known[title] = true
+      out[#out + 1] = { func = p.functions[id], once = once }
+    end
+  end
+  return out
+end
+
+-- The only stretch in which a function has most of the time; nil: there are
+-- several, or none.
+local function only_one(x, func)
+  local found, last = {}, {}
+  for i, cell in ipairs(x.grid) do
+    if cell.took > 0 and part_of(x, func, i, i) >= most then
+      extend(x, found, last, i, func, 0, 1)
+    end
+  end
+  return #found == 1 and found[1] or nil
+end
+
+-- a function's share of the time of all cells but those of stretch `s`
+local function share_without(x, func, s)
+  local sum, all = time_of(x, func, 1, #x.grid)
+  local its, of = time_of(x, func, s.first, s.cell)
+  return all > of and (sum - its) / (all - of) or 0
+end
+
+-- the shares of the self times of a range, by function; {}: nothing ran
+local function shares(p, from, to)
+  local q, out = from < to and range.profile(p, from, to), {}
+  for _, f in ipairs(q and q.functions or {}) do
+    if f.id ~= q.overhead then
+      out[f.title] = (out[f.title] or 0) +
+        f.self_ns / math.max(q.program_ns, 1)
+    end
+  end
+  return out
+end
+
+-- Does what ran before a stretch go on after it? If not, it is a phase of the
+-- program, not a stall.
+local function interrupts(x, s)
+  local sum, grid = 0, x.grid
+  local before = shares(x.p, grid.first, s.from)
+  local after = shares(x.p, s.to, grid.to)
+  for title, share in pairs(before) do
+    sum = sum + math.min(share, after[title] or 0)
+  end
+  return sum >= most
+end
+
+-- The stall that is a large part of the recording; nil: there is none.
+local function stall_of(x)
+  for _, one in ipairs(large_ones(x)) do
+    local s = only_one(x, one.func)
+    if s then
+      settle(x, s)
+      trim(x, s)
+      local usual = share_without(x, s.func, s)
+      if one.once or s.part >= usual + unusual and interrupts(x, s) then
+        s.usual = part_of(x, s.func, 1, #x.grid)
+        return s
+      end
+    end
+  end
+end
+
+-- The stretches of a list that are unusual also if the stall is left out.
+local function without(x, list, stall)
+  local out = {}
+  for _, s in ipairs(list) do
+    local apart = s.cell < stall.first or s.first > stall.cell
+    local usual = apart and share_without(x, s.func, stall)
+    if apart and part_of(x, s.func, s.first, s.cell) >= usual + unusual then
+      out[#out + 1] = s
+    end
+  end
+  return out
+end
+
+-- }======================================================
 
 -- Sets the function with the most self time of a stretch, of which `q` is the
 -- profile.
@@ -365,6 +508,11 @@ end
 function cells.stretches(p, grid, limit, of_function)
   local x, taken = search(p, grid), {}
   local all = of_function and {} or odd(x)
+  local stall = not of_function and stall_of(x)
+  if stall then
+    all = without(x, all, stall)
+    all[#all + 1] = stall
+  end
   for _, s in ipairs(all) do
     for i = s.first, s.cell do taken[i] = true end
   end
@@ -379,6 +527,7 @@ function cells.stretches(p, grid, limit, of_function)
       -- where samples were rare, one of them stands for a long time
       if q and (not q.samples or q.samples >= sampled.few) then
         if not s.func and not of_function then hottest(p, s, q) end
+        if s.func then trim(x, s) end
         out[#out + 1] = s
       end
     end

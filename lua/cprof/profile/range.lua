@@ -61,6 +61,31 @@ function range.told(ns)
   return s .. "s"
 end
 
+-- decimals that show a time in ns, as seconds, with three digits
+local function decimals(ns)
+  return math.max(0, math.min(2 - math.log(ns / second, 10) // 1 | 0, 6))
+end
+
+---The ends of a range for people to read, with equally many decimals: as exact
+---as they are, but to a millisecond, or to three digits of a shorter range.
+---With `whole`, the length of the recording: this, too.
+---@param from number    ns
+---@param to number      ns
+---@param whole? number  ns
+---@return string from
+---@return string to
+---@return string whole  "" without one
+function range.ends(from, to, whole)
+  local n = 0
+  for _, ns in ipairs { from, to } do
+    n = math.max(n, #(range.told(ns):match "%.(%d+)" or ""))
+  end
+  n = math.min(n, math.max(3, decimals(math.max(to - from, 1))))
+  n = whole and math.max(n, math.min(3, decimals(math.max(whole, 1)))) or n
+  local function told(ns) return (("%%.%dfs"):format(n)):format(ns / second) end
+  return told(from), told(to), whole and told(whole) or ""
+end
+
 -- How exact a range is, in exact modes.
 local function resolution(p)
   local _, _, _, slice = core.axis_scale(profile.axis(p))
@@ -78,8 +103,8 @@ local function meta_of(p, from, to)
   out.memory, out.distribution, out.tasks = false, false, false
   out.wall_ns = to - from
   if out.mode ~= "sample" then out.clamped_ns = 0 end
-  out.range = ("%s to %s of %s"):format(range.told(from), range.told(to),
-    format.time(p.meta.wall_ns)) .. resolution(p)
+  out.range = ("%s to %s of %s"):format(range.ends(from, to,
+    p.meta.wall_ns)) .. resolution(p)
   return out
 end
 
@@ -186,7 +211,7 @@ local function nanoseconds(name, value)
     error(("range: '%s' must be seconds since the recording began, got %s")
       :format(name, type(value) == "number" and value or type(value)), 3)
   end
-  return math.min(value, 1e9) * second // 1 | 0
+  return (math.min(value, 1e9) * second + 0.5) // 1 | 0
 end
 
 ---The profile of a range of time, in seconds since the recording began. nil and

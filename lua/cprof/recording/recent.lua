@@ -115,14 +115,22 @@ local function write(kept, now, reason)
   save(kept, reason)
 end
 
+-- Time in which others had the processor is named from this share of `took` on:
+-- a trace has it as time of the call, too.
+local notable <const> = 0.01
+
 -- A zone, function or frame took `took` ns and ended at `now`, in ns since the
--- recording began. `title`: nil for a frame without a name.
-local function ended(kept, title, took, now, frame)
+-- recording began. `title`: nil for a frame without a name. `preempted`: ns
+-- besides in which other programs had the processor.
+local function ended(kept, title, took, now, frame, preempted)
   local budget = title and budget_of(kept, title) or frame and kept.frame
   if not budget or took <= budget * second then return end
-  write(kept, now, ("%s took %s, over its budget of %s"):format(frame and
+  local besides = preempted and preempted >= took * notable and
+    (", besides %s in which other programs had the processor"):format(
+    format.time(preempted)) or ""
+  write(kept, now, ("%s took %s, over its budget of %s%s"):format(frame and
     (title and "a frame of " .. title or "a frame") or title,
-    format.time(took), format.time(budget * second)))
+    format.time(took), format.time(budget * second), besides))
 end
 
 ---Writes the last seconds of a recording that goes on, because a signal asked
@@ -136,13 +144,11 @@ end
 ---Writes the last seconds because of an error. Nothing happens if nothing is
 ---being recorded, or if the recording has no file.
 ---@param kept? cprof.Recent
----@param message any  what was raised
+---@param message string  the text of the error
 function recent.failed(kept, message)
   local now = kept and kept.file and core.slow_now()
   if not now then return end
-  local text = type(message) == "string" and message:match "^[^\n]*" or
-    "an error that is a " .. type(message)
-  write(kept, now, "error: " .. text)
+  write(kept, now, "error: " .. message:match "^[^\n]*")
 end
 
 -- The title of a function, as reports have it; `known` has those that were
@@ -163,8 +169,9 @@ end
 -- Calls of functions or zones took long.
 local function calls_ended(kept, known, folder)
   local calls = core.slow_calls()
-  for i = 1, #calls, 3 do
-    ended(kept, title_of(known, calls[i], folder), calls[i + 1], calls[i + 2])
+  for i = 1, #calls, 4 do
+    ended(kept, title_of(known, calls[i], folder), calls[i + 1], calls[i + 2],
+      false, calls[i + 3])
   end
 end
 

@@ -39,7 +39,7 @@ local shared = {
   self = amount "self", total = amount "total",
   ["self %"] = share "self", ["total %"] = share "total",
   calls = { title = "calls", optional = true,
-    cell = function(_, e) return format.calls(e.calls) end },
+    cell = function(on, e) return on:calls(e.calls) end },
   ["function"] = { title = "function", left = true, least = 30,
     cut = format.cutname, code = true, names = true,
     cell = function(_, e)

@@ -49,10 +49,10 @@ local function uncertain(profile, page)
   local recorded, advice = measures.recorded(meta), more_exact[meta.mode] or ""
   if meta.overhead_ns * 5 > recorded * 3 and
      meta.overhead_ns > too_short then
-    page:note("overhead was %s %% of the time; its estimate may be off by a " ..
-      "quarter, and so the sum of all times by %s%s",
-      format.percent(meta.overhead_ns, recorded),
-      format.time(meta.overhead_ns // 4), advice)
+    page:note("recording took %s, more than the program itself; this " ..
+      "estimate may be off by a quarter, and so the sum of all times by %s%s",
+      format.time(meta.overhead_ns), format.time(meta.overhead_ns // 4),
+      advice)
     advice = ""
   end
   local whole = (profile.recorded or profile).measure.whole

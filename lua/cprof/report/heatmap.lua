@@ -22,7 +22,7 @@ local widest <const> = 4
 local function shade(cell, letter)
   if letter then return letter, "bold" end
   if cell.ns <= 0 then return " " end
-  local level = math.ceil(cell.share * 8 - 1e-9)
+  local level = math.ceil(cell.shown * 8 - 1e-9)
   local style = level > 0 and "heat" .. level or "dim"
   return ramp:sub(level + 1, level + 1), style
 end
@@ -40,6 +40,7 @@ local looked <const> = 40
 ---@field letter string
 ---@field func? cprof.Function
 ---@field share number    of CPU time, on average
+---@field lost number     as in cprof.Stretch, on average
 ---@field part? number    as in cprof.Stretch, on average
 ---@field usual? number
 
@@ -68,7 +69,9 @@ local function causes_of(stretches, limit)
   local out = table.move(all, 1, math.min(#all, limit), 1, {})
   for _, cause in ipairs(out) do
     table.sort(cause, order "from")
-    cause.share, cause.part = mean(cause, "share"), mean(cause, "part")
+    for _, field in ipairs { "share", "lost", "part" } do
+      cause[field] = mean(cause, field)
+    end
   end
   table.sort(out, function(a, b) return a[1].from < b[1].from end)
   for i, cause in ipairs(out) do cause.letter = string.char(64 + i) end
@@ -139,21 +142,33 @@ local listed <const> = 4
 local function again(cause)
   local out = {}
   for i = 2, math.min(#cause, listed + 1) do
-    out[i - 1] = range.told(cause[i].from)
+    out[i - 1] = range.ends(cause[i].from, cause[i].to)
   end
   local more = #cause - 1 - #out
   return table.concat(out, ", ") ..
     (more > 0 and (" and %d more"):format(more) or "")
 end
 
-local function table_of(of_function, of_label)
+-- when a cause came first
+local function first_ends(s) return range.ends(s[1].from, s[1].to) end
+
+-- a smaller share of preempted time is not shown
+local notable <const> = 0.01
+
+local function table_of(causes, of_function, of_label)
   local list = {
     { title = "", cell = function(_, s) return s.letter end },
-    { title = "from", cell = function(_, s) return range.told(s[1].from) end },
-    { title = "to", cell = function(_, s) return range.told(s[1].to) end },
+    { title = "from", cell = function(_, s) return (first_ends(s)) end },
+    { title = "to", cell = function(_, s) return select(2, first_ends(s)) end },
     { title = of_function and "time" or "CPU",
       cell = function(_, s) return percent(s.share) end },
   }
+  for _, s in ipairs(causes) do
+    if s.lost >= notable and not list[5] then
+      list[5] = { title = "preempted", rank = 5, optional = true,
+        cell = function(_, one) return percent(one.lost) end }
+    end
+  end
   if of_function or of_label then return list end
   return table.move({
     { title = "of stretch", rank = 4, optional = true, cell = function(_, s)
@@ -171,6 +186,17 @@ local function table_of(of_function, of_label)
     { title = "again from", left = true, optional = true, rank = 3,
       cell = function(_, s) return again(s) end },
   }, 1, 5, #list + 1, list)
+end
+
+-- For how long others had the processor, if that is notable.
+local function preempted(page, grid)
+  local ns, lost = 0, 0
+  for _, cell in ipairs(grid) do
+    ns, lost = ns + cell.ns + cell.lost, lost + cell.lost
+  end
+  if lost < notable * ns then return end
+  page:line(("other programs had the processor for %s of this time (%s)")
+    :format(percent(lost / ns), format.time(lost // 1 | 0)))
 end
 
 ---Adds a heatmap to a page.
@@ -196,17 +222,18 @@ function heatmap.show(page, p, from, to, limit, row_of, label)
   local causes, more = causes_of(stretches, math.min(limit, 26))
   page:line(("each column is %s, each cell %s; %s%s: %s none, %s little, %s " ..
     "all of the cell; blank: not recorded, or other programs had the " ..
-    "processor"):format(
+    "processor throughout"):format(
     short(grid.ns * grid.rows), short(grid.ns),
     row_of and "the time of " .. format.plain(row_of.func.name) or "CPU time",
     label and " under " .. format.plain(label.told) or "",
     ramp:sub(1, 1), ramp:sub(2, 2), ramp:sub(-1)))
+  preempted(page, grid)
   page:gap()
   picture(page, grid, causes)
   page:gap()
   if #causes == 0 then page:line "nothing stands out"
   else
-    local list = table_of(row_of ~= nil, label ~= nil)
+    local list = table_of(causes, row_of ~= nil, label ~= nil)
     page:table(list, columns.rows(page, list, causes))
     more = more + left
     if more > 0 then page:rest(("… %d more"):format(more)) end

@@ -13,6 +13,9 @@ local page = {}
 local at_most <const> = "< is an upper bound: most of the measured time is " ..
   "overhead"
 
+local earlier <const> = "earlier: the call began before the range, and " ..
+  "went on in it"
+
 -- the width of sentences if the page has no width
 local usual <const> = 100
 
@@ -22,6 +25,7 @@ local usual <const> = 100
 ---@field markdown boolean  whether it is Markdown
 ---@field clicked? boolean   is it for a browser, which has no options?
 ---@field measure cprof.Measure  of its figures
+---@field private range boolean   are its figures those of a range of time?
 ---@field private links boolean   are places links to files?
 ---@field private folder? string   where the program's relative paths begin
 ---@field private out string[]
@@ -57,6 +61,7 @@ function page.new(o, profile)
   return setmetatable({
     width = o.width or md and math.huge or format.columns(),
     markdown = md, out = {}, notes = {}, measure = profile.measure,
+    range = profile.meta.range ~= nil,
     paint = format.paint(not md and format.wants_color(o.color or "auto")),
     links = not md and wants_links(o.hyperlinks or "never"),
     folder = profile.meta.folder,
@@ -186,6 +191,24 @@ end
 ---@param most? integer
 ---@return string
 function Page:share(n, most) return self.measure:share(n, most) end
+
+---A number of calls; "" if calls were not counted. What runs in a range of time
+---may have been called before.
+---@param n? integer
+---@return string
+function Page:calls(n)
+  if n ~= 0 or not self.range then return format.calls(n) end
+  self:footnote(earlier)
+  return "earlier"
+end
+
+---A number of calls, for a sentence.
+---@param n integer
+---@return string
+function Page:called(n)
+  return n == 0 and self.range and "called earlier" or
+    format.plural(n, "call")
+end
 
 ---Adds an explanation for `explain`, once.
 ---@param note string

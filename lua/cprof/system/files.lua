@@ -29,6 +29,14 @@ end
 ---@return boolean
 function files.is_profile(path) return files.start(path, 6) == "\x89CPROF" end
 
+---Is it a script in Lua?
+---@param path string
+---@return boolean
+function files.is_script(path)
+  return path:find "%.lua$" ~= nil and files.start(path, 1) ~= nil and
+    not files.is_profile(path)
+end
+
 ---The bytes of a file; 0: it cannot be read, or is a device or a pipe.
 ---@param path string
 ---@return integer

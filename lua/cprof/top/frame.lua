@@ -3,7 +3,6 @@
 
 local columns = require "cprof.top.columns"
 local format = require "cprof.text.format"
-local measure = require "cprof.count.measure"
 local select = require "cprof.report.select"
 
 local frame = {}
@@ -90,16 +89,17 @@ local function title(m, line)
   line:right(text, style)
 end
 
+-- shares of the wall time, as the page has them
 local function overhead(meta)
-  local recorded = meta.overhead_ns and measure.recorded(meta) or 0
-  if recorded <= 0 then return nil end
-  return ("overhead %s %%"):format(format.percent(meta.overhead_ns, recorded))
+  local wall = meta.overhead_ns and meta.wall_ns or 0
+  if wall <= 0 then return nil end
+  return ("overhead %s %%"):format(format.percent(meta.overhead_ns, wall))
 end
 
 local function waiting(meta)
-  local recorded = meta.waiting_ns and measure.recorded(meta) or 0
-  if recorded <= 0 or meta.waiting_ns * 100 < recorded then return nil end
-  return ("waiting %s %%"):format(format.percent(meta.waiting_ns, recorded))
+  local wall = meta.waiting_ns and meta.wall_ns or 0
+  if wall <= 0 or meta.waiting_ns * 100 < wall then return nil end
+  return ("waiting %s %%"):format(format.percent(meta.waiting_ns, wall))
 end
 
 -- of all frames since the start
@@ -241,6 +241,8 @@ end
 -- keys and what they do, the most useful first
 local hints = {
   { "Esc", function(m) return m.history.range and "Now" or nil end },
+  { "{ }", function(m) return m.history.range and "Past" or nil end },
+  { "[ ]", function(m) return m.history.range and "Seconds" or nil end },
   { "?", "Help" }, { "q", "Quit" }, { "Tab", "View" },
   { "Enter", function(m) return m.view.into end },
   { "Bksp", function(m) return #m.trail > 0 and "Back" or nil end },
@@ -249,7 +251,10 @@ local hints = {
   { "s", function(m) return m.view.sorts and "Sort" or nil end },
   { "o", function(m) return m.view.zone and "Source" or nil end },
   { "w", "Period" },
-  { "{ }", function(m) return frame.past(m) and "Past" or nil end },
+  { "{ }", function(m)
+    return frame.past(m) and not m.history.range and "Past" or nil
+  end },
+  { "[ ]", function(m) return not m.history.range and "Seconds" or nil end },
   { "m", function(m)
     return m.now and m.now.now.profile.meta.waiting_ns and "Measure" or nil
   end },

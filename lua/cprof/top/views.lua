@@ -4,6 +4,7 @@
 local columns = require "cprof.top.columns"
 local figures = require "cprof.view.figures"
 local lists = require "cprof.view.lists"
+local names = require "cprof.source.name"
 local order = require "cprof.text.order"
 
 local views = {}
@@ -20,9 +21,12 @@ local views = {}
 ---@field into? string    what Enter does, for the hints
 ---@field sorts? boolean  whether its lines can be sorted
 
--- rows that are not shown: the root, and profiler overhead
-local function hidden(m, f)
-  return f.kind == "root" or f.id == m.now.profile.overhead
+-- rows that are not shown: the root, profiler overhead, and the host in a part
+-- of the time in which it did not run
+local function hidden(m, f, of)
+  return f.kind == "root" or f.id == m.now.profile.overhead or
+    f.name == names.host and of ~= nil and of.self_most == 0 and
+      m.history.period ~= "start"
 end
 
 -- orders by estimates, then by upper bounds
@@ -64,7 +68,7 @@ views.functions = {
   list = function(m)
     local out = {}
     for _, row in ipairs(m.now.figures.rows) do
-      if not hidden(m, row.func) and figures.any(row) and
+      if not hidden(m, row.func, row) and figures.any(row) and
          (not m.passes or m.passes(row.name)) then
         out[#out + 1] = { func = row.func, name = row.name, indent = 0,
           of = row, zone = row.zone }
