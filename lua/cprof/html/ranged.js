@@ -1,6 +1,7 @@
 // A range of time of a profile, as a profile of its own: a model that has only
 // what was sampled in it. In the address, a range is "1.4s..1.6s".
 
+import { bound } from "./bound.js";
 import { count, fixed, precise } from "./format.js";
 import { Model } from "./model.js";
 import { momentsOf } from "./moments.js";
@@ -175,10 +176,12 @@ function part(model, range) {
   const { samples, taken } = model.samples
     ? samplesOf(model, columns, wait, parts)
     : { samples: undefined, taken: header.taken };
+  const ran = parts.running + parts.waiting;
   const out = new Model(
     {
       ...header,
-      whole: parts.running + parts.waiting,
+      whole: ran,
+      most: bound(ran, ran + parts.overhead),
       meta: {
         ...model.meta,
         wall_ns: range[1] - range[0],
