@@ -23,15 +23,17 @@ CPROF_I void lcallees_open (lua_State *L);
 CPROF_I void lcallgraph_open (lua_State *L);
 CPROF_I void lhistory_open (lua_State *L);
 CPROF_I void lmemory_open (lua_State *L);
-CPROF_I void lnative_open (lua_State *L);
 CPROF_I void lnodes_open (lua_State *L);
-CPROF_I void loutside_open (lua_State *L);
 CPROF_I void loan_open (lua_State *L);
 CPROF_I void lprofile_open (lua_State *L);
 CPROF_I void lrebuild_open (lua_State *L);
-CPROF_I void lremote_open (lua_State *L);
 CPROF_I void lsave_open (lua_State *L);
 CPROF_I void lslow_open (lua_State *L);
+#if PLATFORM_WATCH
+CPROF_I void lnative_open (lua_State *L);
+CPROF_I void loutside_open (lua_State *L);
+CPROF_I void lremote_open (lua_State *L);
+#endif
 #endif
 
 /*
