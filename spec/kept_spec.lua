@@ -582,6 +582,21 @@ describe("keeping the last calls", function()
     assert.equal("cprof run: --keep-last cannot be combined with --lines\n",
       other)
   end)
+
+  it("are in memory if there is no room for a file of cprof's own", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", "local function f() end f() print 'ran'")
+    -- a file is in the way of the one that cprof would name so
+    local out, err, status = command.shell(("XDG_RUNTIME_DIR=%s sh -c " ..
+      "'mkdir -m 700 %s; echo no >%s/$$.cprof; exec $SPEC_LUA " ..
+      "lua/cprof/bin/cprof run --quiet --keep-last=3 -o %s %s'"):format(
+      dir.path, dir:file "cprof", dir:file "cprof", dir:file "s-%n.cprof",
+      script))
+    assert.same({ "ran\n", "", 0 }, { out, err, status })
+    local p = assert(profiler.load(dir:file "s-1.cprof"))
+    assert.same({ "the program ended", 1 }, { p.meta.reason,
+      helper.named(p, "f").calls })
+  end)
 end)
 
 describe("the last calls of a program that a signal ends", function()
