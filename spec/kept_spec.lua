@@ -731,6 +731,30 @@ describe("the option live_file", function()
     assert.equal("110\n20010\n", out)
   end)
 
+  it("records on if the file cannot grow: fewer calls are kept", function()
+    local dir <close> = command.folder()
+    local live, script = dir:file "live.cprof", dir:file("x.lua", [[
+      local profiler = require "cprof"
+      local function early() end
+      local function late() end
+      profiler.start { keep_last = 1000, live_file = arg[1] }
+      for _ = 1, 200000 do early() end
+      profiler.snapshot()
+      for _ = 1, 100 do late() end
+      profiler.stop()
+      print(profiler.snapshot().meta.ended)]])
+    local out, err = command.shell(("ulimit -f 2400; $SPEC_LUA %s %s"):format(
+      script, live))
+    assert.same({ "nil\n", "" }, { out, err })
+    local p = assert(profiler.load(live))
+    helper.check(p)
+    assert.is_nil(p.meta.ended)
+    local q = assert(p:range(p.meta.axis_begins_ns / 1e9))
+    assert.equal(100, helper.named(q, "late").calls)
+    local early = helper.named(q, "early").calls
+    assert.is_true(early > 10000 and early < 200000, early)
+  end)
+
   it("records into the file, and dump_recent into others", function()
     local dir <close> = command.folder()
     local live, other = dir:file "live.cprof", dir:file "d-%n.cprof"

@@ -67,6 +67,7 @@ static RingLink *ring_block (Ring *g) {
                                          sizeof *l->block));
   if (l->block == NULL) {
     memory_free(g->memory, l, sizeof *l);
+    g->most = g->blocks;  /* do not ask for more again and again */
     return NULL;
   }
   g->blocks++;
