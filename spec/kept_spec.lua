@@ -731,6 +731,31 @@ describe("the option live_file", function()
     assert.equal("110\n20010\n", out)
   end)
 
+  it("shows all calls while the only block is full", function()
+    local dir <close> = command.folder()
+    local reads = dir:file("reads.lua", [[
+      local p = assert(require "cprof".load(arg[1]))
+      for _, row in ipairs(assert(p:range(0)).functions) do
+        if row.name == "f" then print(row.calls) end
+      end]])
+    local out = helper.run([[
+      local profiler, blocks = require "cprof", require "blocks"
+      local function f() end
+      profiler.start { keep_last = 1000, live_file = arg[1] }
+      for _ = 1, 100 do f() end
+      local file = io.open(arg[1], "r+b")
+      local s = file:read "a"
+      local events = blocks.find(s, blocks.ring) + 8
+      local used = (s:find(("\xff"):rep(8), events, true) - events + 7) // 8
+      -- the events that are still missing take no time, in the root
+      file:seek("set", events - 1 + used * 8)
+      file:write((("I8"):pack(2 << 32)):rep(8190 - used))
+      file:close()
+      os.execute(arg[2] .. " " .. arg[3] .. " " .. arg[1])
+      os.exit(0, false)]], dir:file "x.cprof", os.getenv "SPEC_LUA", reads)
+    assert.equal("100\n", out)
+  end)
+
   it("records on if the file cannot grow: fewer calls are kept", function()
     local dir <close> = command.folder()
     local live, script = dir:file "live.cprof", dir:file("x.lua", [[
