@@ -582,6 +582,21 @@ describe("keeping the last calls", function()
     assert.equal("cprof run: --keep-last cannot be combined with --lines\n",
       other)
   end)
+
+  it("are in memory if there is no room for a file of cprof's own", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", "local function f() end f() print 'ran'")
+    -- a file is in the way of the one that cprof would name so
+    local out, err, status = command.shell(("XDG_RUNTIME_DIR=%s sh -c " ..
+      "'mkdir -m 700 %s; echo no >%s/$$.cprof; exec $SPEC_LUA " ..
+      "lua/cprof/bin/cprof run --quiet --keep-last=3 -o %s %s'"):format(
+      dir.path, dir:file "cprof", dir:file "cprof", dir:file "s-%n.cprof",
+      script))
+    assert.same({ "ran\n", "", 0 }, { out, err, status })
+    local p = assert(profiler.load(dir:file "s-1.cprof"))
+    assert.same({ "the program ended", 1 }, { p.meta.reason,
+      helper.named(p, "f").calls })
+  end)
 end)
 
 describe("the last calls of a program that a signal ends", function()
@@ -714,6 +729,55 @@ describe("the option live_file", function()
         end
       end]], dir:file "x-%p.cprof")
     assert.equal("110\n20010\n", out)
+  end)
+
+  it("shows all calls while the only block is full", function()
+    local dir <close> = command.folder()
+    local reads = dir:file("reads.lua", [[
+      local p = assert(require "cprof".load(arg[1]))
+      for _, row in ipairs(assert(p:range(0)).functions) do
+        if row.name == "f" then print(row.calls) end
+      end]])
+    local out = helper.run([[
+      local profiler, blocks = require "cprof", require "blocks"
+      local function f() end
+      profiler.start { keep_last = 1000, live_file = arg[1] }
+      for _ = 1, 100 do f() end
+      local file = io.open(arg[1], "r+b")
+      local s = file:read "a"
+      local events = blocks.find(s, blocks.ring) + 8
+      local used = (s:find(("\xff"):rep(8), events, true) - events + 7) // 8
+      -- the events that are still missing take no time, in the root
+      file:seek("set", events - 1 + used * 8)
+      file:write((("I8"):pack(2 << 32)):rep(8190 - used))
+      file:close()
+      os.execute(arg[2] .. " " .. arg[3] .. " " .. arg[1])
+      os.exit(0, false)]], dir:file "x.cprof", os.getenv "SPEC_LUA", reads)
+    assert.equal("100\n", out)
+  end)
+
+  it("records on if the file cannot grow: fewer calls are kept", function()
+    local dir <close> = command.folder()
+    local live, script = dir:file "live.cprof", dir:file("x.lua", [[
+      local profiler = require "cprof"
+      local function early() end
+      local function late() end
+      profiler.start { keep_last = 1000, live_file = arg[1] }
+      for _ = 1, 200000 do early() end
+      profiler.snapshot()
+      for _ = 1, 100 do late() end
+      profiler.stop()
+      print(profiler.snapshot().meta.ended)]])
+    local out, err = command.shell(("ulimit -f 2400; $SPEC_LUA %s %s"):format(
+      script, live))
+    assert.same({ "nil\n", "" }, { out, err })
+    local p = assert(profiler.load(live))
+    helper.check(p)
+    assert.is_nil(p.meta.ended)
+    local q = assert(p:range(p.meta.axis_begins_ns / 1e9))
+    assert.equal(100, helper.named(q, "late").calls)
+    local early = helper.named(q, "early").calls
+    assert.is_true(early > 10000 and early < 200000, early)
   end)
 
   it("records into the file, and dump_recent into others", function()

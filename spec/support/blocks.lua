@@ -5,7 +5,7 @@ local blocks = {}
 -- kinds, as in src/file/format.h
 blocks.nodes, blocks.lines, blocks.instructions = 1, 2, 6
 blocks.waits, blocks.axis, blocks.places = 9, 11, 12
-blocks.loops, blocks.marks, blocks.spots = 15, 16, 19
+blocks.loops, blocks.marks, blocks.spots, blocks.ring = 15, 16, 19, 20
 
 -- bytes of a node; and of a count, as waits and spots are
 blocks.node, blocks.count = 64, 24

@@ -146,6 +146,7 @@ function torture.ways()
     { "sample", { mode = "sample", rate = 10000 } },
     { "live samples", { mode = "sample", rate = 10000, memory = "live",
       memory_interval = 1 } },
+    { "kept", { keep_last = "128KB" } },
   }
   if core.internals() == "direct" then
     out[#out + 1] = { "count", { mode = "count" } }
@@ -159,7 +160,7 @@ function torture.ways()
   return out
 end
 
----The options of a way, with others.
+---The options of a way, with others. A `file` is written while it records.
 ---@param way { options: table }
 ---@param more table
 ---@return table
@@ -167,6 +168,7 @@ function torture.options(way, more)
   local out = {}
   for key, value in pairs(way.options) do out[key] = value end
   for key, value in pairs(more) do out[key] = value end
+  if out.keep_last then out.live_file, out.file = out.file, nil end
   return out
 end
 

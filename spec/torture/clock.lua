@@ -23,7 +23,7 @@ if os.getenv "STEPPING_SEED" then
   for _ = 1, 200 do torture.work() end
   profiler.stop()
   local p = profiler.snapshot()
-  if options.file then p = assert(profiler.load(file)) end
+  if options.file or options.live_file then p = assert(profiler.load(file)) end
   helper.check(p)
   local meta = p.meta
   if meta.mode ~= "count" then

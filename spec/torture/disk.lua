@@ -18,7 +18,7 @@ local code <const> = [[
   local torture = require "torture"
   local sum = 0
   local options = OPTIONS
-  options.file = arg[1]
+  options[options.keep_last and "live_file" or "file"] = arg[1]
   local started, why = pcall(profiler.start, options)
   local function many(from, upto)
     for i = from, upto do

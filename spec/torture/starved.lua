@@ -178,8 +178,8 @@ for _, way in ipairs(ways) do
   local options = torture.options(way, { compensate = false })
   sessions(way.name, recording, options)
   sessions(way.name .. ", saved", saving, options)
-  options.file = file
-  sessions(way.name .. " in a file", recording, options)
+  sessions(way.name .. " in a file", recording,
+    torture.options(way, { compensate = false, file = file }))
 end
 
 os.remove(file)

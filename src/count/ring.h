@@ -31,20 +31,26 @@
 			   next one's ticks */
 #define RING_NONE	UINT64_MAX	/* no event: RING_MORE has no ticks */
 
+/* a block; it may lie in a file, which other programs can write to */
 typedef struct RingBlock {
-  struct RingBlock *next;	/* the next younger one */
   uint64_t begun;	/* ticks from when recording began to its beginning */
   uint64_t event[RING_ROOM];	/* from the low bits: ticks (32), what ended
 				   them (3), node (29) */
 } RingBlock;
+
+/* where a block is in the list; in memory, so no other program changes it */
+typedef struct RingLink {
+  struct RingLink *next;	/* the next younger one */
+  RingBlock *block;
+} RingLink;
 
 typedef struct Ring {
   uint64_t *at, *end;	/* where the next event goes, and where the block that
 			   is being written ends */
   const Memory *memory;
   const Pages *pages;	/* where blocks are; NULL: in memory */
-  RingBlock *oldest, *newest;	/* NULL: there is no ring */
-  RingBlock *spare;	/* blocks without events */
+  RingLink *oldest, *newest;	/* NULL: there is no ring */
+  RingLink *spare;	/* blocks without events */
   uint32_t blocks, most;	/* how many there are, and may be */
   int dropped;		/* was a block used again? */
   uint64_t keep;	/* ticks */
@@ -93,8 +99,11 @@ CPROF_I void ring_ended (Ring *g, unsigned what, uint32_t overhead);
 ** Reading
 ** ======================================================= */
 
-/* Adds a block of a file, at its place in time, to a ring that has no room. */
-CPROF_I void ring_restore (Ring *g, RingBlock *b);
+/*
+** Adds a block of a file, at its place in time, to a ring that has no room. 0:
+** out of memory.
+*/
+CPROF_I int ring_restore (Ring *g, RingBlock *b);
 
 /*
 ** To be called once all blocks of a file were added. Cuts blocks before events
@@ -112,7 +121,7 @@ typedef struct RingStretch {
 
 typedef struct RingCursor {
   const Ring *ring;
-  RingBlock *block;
+  const RingLink *link;
   uint64_t *at;
   uint64_t time;	/* ticks since recording began */
 } RingCursor;

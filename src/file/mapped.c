@@ -134,12 +134,20 @@ int mapped_intact (MappedFile *f) {
 }
 
 
-/* The function 'get' of Pages. A block of counters notes their number. */
+/*
+** The function 'get' of Pages. A block of counters notes their number. A ring
+** makes do with the blocks that it has, so it does not matter that the file
+** cannot grow for another one.
+*/
 static void *mapped_get (const Pages *p, uint32_t owner, size_t size) {
   MappedFile *f = cast(MappedFile *, p->ud);
   FileBlock *b = mapped_block(f, p->kind, owner, size);
   int memory = mapped_header(f)->memory != 0;
-  if (b == NULL) return NULL;
+  if (b == NULL) {
+    if (p->kind == BLOCK_RING && owner > 0 && f->error != MAPPED_CUT)
+      f->error = 0;
+    return NULL;
+  }
   if (p->kind == BLOCK_LINES)
     platform_publish(&b->used, (uint32_t)(size / lines_size(1, memory)));
   if (p->kind == BLOCK_INSTRUCTIONS)

@@ -436,8 +436,8 @@ static int axis_ismean (uint32_t mode, double mean) {
 static int restore_ringblock (Restoring *c, const FileBlock *b) {
   if (block_room(b) < sizeof(RingBlock) || c->h->mode != MODE_CALL)
     return reader_fail(c->l, "block of events");
-  ring_restore(&c->r->ring, cast(RingBlock *, restore_bytes(c, b)));
-  return 1;
+  return ring_restore(&c->r->ring, cast(RingBlock *, restore_bytes(c, b))) ||
+         reader_nomemory(c->l);
 }
 
 

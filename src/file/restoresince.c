@@ -56,13 +56,20 @@ static int since_iswaiting (const Restoring *c, uint64_t since) {
 }
 
 
-/* Adds it to the last events, if these are kept. */
+#define SINCE_EVENTS	4	/* that it takes at most */
+
+/*
+** Adds it to the last events, if these are kept. The oldest block makes room
+** for it, but not if it is the only one.
+*/
 static void since_keep (const Restoring *c, const Node *running,
                         uint64_t since, uint64_t waited) {
   Ring *g = &c->r->ring;
   const Figures *f = &c->r->own_figures;
   uint64_t at = since_lastevent(c) - f->begun + f->backwards_ticks;
-  if (g->newest == NULL) return;
+  if (g->newest == NULL ||
+      (g->newest == g->oldest && g->end - g->at < SINCE_EVENTS))
+    return;
   if (waited > 0) ring_add(g, at, running->id, RING_WAIT, waited);
   ring_add(g, at + waited, running->id, RING_OTHER, since - waited);
 }

@@ -108,10 +108,10 @@ static void replay_all (Replay *p) {
 static void replay_begin (Replay *p) {
   static const Memory none = ZEROS;
   const Ring *g = &p->recording->ring;
+  double begun = (double)g->oldest->block->begun * p->tick;
   axis_init(&p->axis, &none, NULL, NULL);
   p->axis.step = REPLAY_STEP;
-  if (g->dropped)
-    p->axis.last = (uint64_t)((double)g->oldest->begun * p->tick / REPLAY_STEP);
+  if (g->dropped) p->axis.last = (uint64_t)(begun / REPLAY_STEP);
 }
 
 

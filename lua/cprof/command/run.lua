@@ -373,9 +373,11 @@ end
 local function launch(chunk, options, last, fail, ...)
   last.watch()
   local ok, message = session.begin(options, last.deliver, last.kept)
-  if not ok and last.unnamed then  -- no room for the file: record in memory
-    options.file, options.live_file, last.record = nil, nil, nil
+  -- no room for a file that the user has not named: record in memory
+  if not ok and (last.unnamed or last.pattern) then
     last.cancel()
+    options.live_file, last.live = nil, nil
+    if last.unnamed then options.file, last.record = nil, nil end
     ok, message = session.begin(options, last.deliver, last.kept)
   end
   if not ok then
