@@ -812,6 +812,10 @@ describe("the slowest calls", function()
     assert.equal("no call in this time took more than twice the median of " ..
       "its function\n", out)
     assert(command.cprof("merge", file, file, "-o", dir:file "sum.cprof"))
+    local _, backwards = command.cprof("slow", "--from", "2s", "--to", "1s",
+      file)
+    assert.equal("cprof slow: the range must end after it begins, got 2s to " ..
+      "1s\n", backwards)
     local _, why, status = command.cprof("slow", "--from", "1s",
       dir:file "sum.cprof")
     assert.same({ 2, "cprof slow: it is not known when calls ended: the " ..

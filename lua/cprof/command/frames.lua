@@ -47,16 +47,17 @@ function frames.call(parsed, fail)
     fail "no frames were recorded: the program does not call cprof.frame"
   end
   if wanted then list = of_name(list, wanted, fail) end
+  local lists = period.lists(parsed, fail)
   local view = { profile = profile, options = parsed,
     page = page.new(parsed, profile),
-    lists = period.given(parsed) and function(frame)
+    lists = lists and function(frame)
       local from = frame.start_ns
       if not from then
         fail("it is not known when frames began: the profile is a sum of " ..
           "several")
       end
-      return period.lists(parsed, from, from + frame.ns)
-    end or nil }
+      return lists(from, from + frame.ns)
+    end }
   shown.show(view, list)
   input.print(view.page:text(), fail)
 end

@@ -63,13 +63,16 @@ function period.listing(what)
   }
 end
 
----Is something listed that lasted from one time to another, in ns?
+---A function that tells whether a list has what lasted from one time to
+---another, in ns; nil: it has everything.
 ---@param parsed table
----@param from number
----@param to number
----@return boolean
-function period.lists(parsed, from, to)
-  return to > (parsed.from or -1) and from < (parsed.to or math.huge)
+---@param fail fun(message: string)
+---@return nil|fun(from: number, to: number): boolean
+function period.lists(parsed, fail)
+  if not period.given(parsed) then return nil end
+  local from, to = parsed.from or -1, parsed.to or math.huge
+  if from >= to then fail(range.backwards(from, to)) end
+  return function(begin, ended) return ended > from and begin < to end
 end
 
 ---Were these options given?

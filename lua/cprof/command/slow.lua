@@ -41,12 +41,12 @@ end
 
 -- the calls of the range that options ask for
 local function of_period(calls, parsed, fail)
-  if not period.given(parsed) then return calls end
-  local out = {}
+  local lists, out = period.lists(parsed, fail), {}
+  if not lists then return calls end
   for _, c in ipairs(calls) do
     if not c.node then
       fail "it is not known when calls ended: the profile is a sum of several"
-    elseif period.lists(parsed, c.ended_ns - c.wall_ns, c.ended_ns) then
+    elseif lists(c.ended_ns - c.wall_ns, c.ended_ns) then
       out[#out + 1] = c
     end
   end

@@ -108,6 +108,15 @@ local function meta_of(p, from, to)
   return out
 end
 
+---The message about a range that ends before it begins, in ns.
+---@param from number
+---@param to number
+---@return string
+function range.backwards(from, to)
+  return ("the range must end after it begins, got %s to %s"):format(
+    range.told(from), range.told(to))
+end
+
 ---A range as two times in ns; nil and a message: there is no such range.
 ---@param p cprof.Profile
 ---@param from? integer  ns; nil: from the beginning
@@ -127,8 +136,7 @@ function range.limits(p, from, to)
     return nil, ("%s is not within the recording, which took %s"):format(
       range.told(from), format.time(last))
   elseif from >= to then
-    return nil, ("the range must end after it begins, got %s to %s"):format(
-      range.told(from), range.told(to))
+    return nil, range.backwards(from, to)
   end
   return from, to
 end
