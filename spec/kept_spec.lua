@@ -575,8 +575,8 @@ describe("keeping the last calls", function()
     assert.same({ "the program ended", 1 }, { all.meta.reason,
       helper.named(all, "work").calls })
     local _, wrong = command.cprof("run", "--keep-last=9kb", script)
-    assert.equal("cprof run: option '--keep-last' must be a number from " ..
-      "0.01 to 100000 of seconds, or a size from \"128KB\" to \"256MB\", " ..
+    assert.equal("cprof run: option '--keep-last' must be a number of " ..
+      "seconds from 0.01 to 100000, or a size from \"128KB\" to \"256MB\", " ..
       "got '9kb'; see cprof run --help\n", wrong)
     local _, other = command.cprof("run", "--lines", "--keep-last=3", script)
     assert.equal("cprof run: --keep-last cannot be combined with --lines\n",

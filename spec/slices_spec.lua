@@ -313,8 +313,8 @@ describe("a range of an exact recording", function()
     out = command.cprof("heatmap", path)
     assert.is_truthy(out:find "\nA +1%.0s +1%.2s +100 %% +100 %%.- stall ", out)
     local _, err = command.cprof("tasks", "--from=1s", path)
-    assert.equal("cprof tasks: tasks are known of ranges of time only from " ..
-      "samples\n", err)
+    assert.equal("cprof tasks: the profile is of a range of time, in which " ..
+      "tasks are known only from samples\n", err)
   end)
 
   it("is as exact after saving", function()

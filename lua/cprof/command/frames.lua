@@ -43,7 +43,9 @@ function frames.call(parsed, fail)
     fail)
   local profile = input.load(file, fail)
   local list = shown.list(profile)
-  if #list == 0 then
+  if #list == 0 and profile.meta.range then
+    fail "the profile is of a range of time, and has no list of frames"
+  elseif #list == 0 then
     fail "no frames were recorded: the program does not call cprof.frame"
   end
   if wanted then list = of_name(list, wanted, fail) end

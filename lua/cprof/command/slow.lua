@@ -57,7 +57,9 @@ function slow.call(parsed, fail)
   local file, wanted = input.pair("slow", parsed.file, "FUNCTION",
     parsed["function"], fail)
   local profile = input.load(file, fail)
-  if not profile.meta.distribution then
+  if profile.meta.range then
+    fail "the profile is of a range of time, and has no durations of calls"
+  elseif not profile.meta.distribution then
     fail("no durations of calls were recorded; record them with cprof run " ..
       "--distribution")
   end

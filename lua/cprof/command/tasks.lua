@@ -50,7 +50,8 @@ function tasks.call(parsed, fail)
   local profile = period.of(input.load(file, fail), parsed, fail)
   local sampled = profile.samples ~= nil
   if profile.meta.range and not sampled then
-    fail "tasks are known of ranges of time only from samples"
+    fail("the profile is of a range of time, in which tasks are known only " ..
+      "from samples")
   elseif not profile.meta.tasks and not sampled then
     fail "no tasks were recorded; record them with cprof run --tasks"
   end

@@ -167,7 +167,9 @@ function columnsOf(model, kind) {
   if (kind === "spent") return [...own, ...more];
   const before = own.filter((c) => !c.spare && c !== heat && c.title !== "%");
   const shown = { ...other(kind), spare: false };
-  const percent = own.find((c) => c.title === "%");
+  // samples tell what is in use also where times are exact
+  const percent =
+    kind === "live" ? uncertain : own.find((c) => c.title === "%");
   const rest = more.filter((c) => c.key !== kind);
   return [...before, shown, percent, heat, ...rest];
 }
@@ -721,8 +723,9 @@ export function source(app, root) {
   }
 
   // a share in percent without its margin of error, where room is scarce
-  function briefly(kind, n) {
-    return shareOf(app, kind, n).replace(/ ±.*/, "");
+  function briefly(kind, of) {
+    const most = kind === "spent" ? of.spentMost : undefined;
+    return shareOf(app, kind, of[kind], most).replace(/ ±.*/, "");
   }
 
   // what the shares of files and lines are of
@@ -747,7 +750,7 @@ export function source(app, root) {
         title: s.place,
       },
       h("span", { class: "name" }, s.place.slice(slash + 1)),
-      h("span", { class: "percent" }, briefly(kind, s[kind])),
+      h("span", { class: "percent" }, briefly(kind, s)),
       bar(s[kind] / whole, "heat", waitsOf(s, options().heat)),
     );
   }
@@ -788,7 +791,7 @@ export function source(app, root) {
           },
           h("span", { class: "n" }, String(line.n)),
           h("span", { class: "code" }, (current.text[line.n - 1] || "").trim()),
-          h("span", { class: "percent" }, briefly(kind, line[kind])),
+          h("span", { class: "percent" }, briefly(kind, line)),
         ),
       ),
     );

@@ -233,8 +233,13 @@ end
 function recent.cut(kept, p, reason)
   local from = type(kept.last) == "number" and
     p.meta.wall_ns - (kept.last * second // 1 | 0) or 0
-  local q, why = range.last(p, math.max(from, (range.bounds(p)), 0))
+  local first = range.bounds(p)
+  local q, why = range.last(p, math.max(from, first, 0))
   if not q then return nil, why end
+  if first > math.max(from, 0) and type(kept.last) == "number" then
+    q.meta.range = ("%s; of the last %s, no more fitted into memory"):format(
+      q.meta.range, format.time(kept.last * second))
+  end
   q.meta.reason = reason
   return q
 end

@@ -9,6 +9,7 @@ local heap = require "cprof.count.heap"
 local lines = require "cprof.count.lines"
 local measures = require "cprof.count.measure"
 local name = require "cprof.source.name"
+local profiles = require "cprof.profile"
 local release = require "cprof.recording.release"
 local rows = require "cprof.count.rows"
 local sampled = require "cprof.count.sampled"
@@ -127,6 +128,9 @@ local function gaps(profile, page)
     page:note("ranges of time begin at %s: the times of earlier %s were " ..
       "dropped", format.time(meta.axis_begins_ns), meta.mode == "sample" and
       "samples" or "calls")
+  end
+  if meta.range and profiles.axis(profile) then
+    page:note "--from, --to and heatmaps count from the beginning of this range"
   end
   if meta.unmatched > 0 then
     page:note("%s could not be matched with a function on the stack",

@@ -130,8 +130,8 @@ function checks.kept(value, spec)
      type(value) == "number" and not checks.number(value, spec) then
     return nil
   end
-  return ('%s of seconds, or a size from "%s" to "%s"'):format(
-    range("a number", spec), spec.least, spec.most)
+  return ('%s, or a size from "%s" to "%s"'):format(
+    range("a number of seconds", spec), spec.least, spec.most)
 end
 
 function checks.patterns(value)
