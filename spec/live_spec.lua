@@ -349,6 +349,20 @@ describe("what is in use", function()
     end
   end)
 
+  it("is at most the peak, also when samples have just become fewer",
+    function()
+      for n = 1000, 1060 do
+        drop(2000)
+        collectgarbage()
+        collectgarbage "stop"
+        local p = helper.record(function() keep(n) end, { memory = "live" })
+        collectgarbage "restart"
+        local live = p.functions[p.nodes[1].func].total_live_bytes
+        assert.is_true(live <= p.meta.peak_bytes,
+          ("%d of %d"):format(live, p.meta.peak_bytes))
+      end
+    end)
+
   it("grows where something leaks", function()
     local cache, seen = {}, {}
     local function parse(i) return { i, { i } } end

@@ -132,6 +132,42 @@ describe("cprof merge", function()
     assert.is_truthy(p:report():find "\nstill in use: ")
   end)
 
+  it("adds up blocks in use whose samples were differently far apart",
+    function()
+      local kept
+      local function make(n) for i = 1, n do kept[i] = { i } end end
+      local function record(n, options)
+        kept, options.memory = {}, "live"
+        local p = helper.record(function() make(n) end, options)
+        assert.equal(n, #kept)
+        return p
+      end
+      for _, mode in ipairs { "call", "sample" } do
+        local parts = { record(200, { mode = mode }),
+          record(50000, { mode = mode }),
+          record(2000, { mode = mode, memory_interval = 1 }) }
+        local coarse, bytes, peak = parts[2].meta.live_interval, 0, 0
+        assert.is_true(coarse > parts[1].meta.live_interval)
+        for _, p in ipairs(parts) do
+          bytes = bytes + helper.find(p, make).live_bytes
+          peak = peak + p.meta.peak_bytes
+        end
+        for first = 1, 3 do
+          local folder <close> = command.folder()
+          local sum = merge(folder, parts[first], parts[first % 3 + 1],
+            parts[(first + 1) % 3 + 1])
+          helper.check(sum)
+          assert.equal(coarse, sum.meta.live_interval)
+          assert.equal(mode == "sample" and coarse or nil,
+            sum.meta.memory_interval)
+          assert.equal(bytes, helper.find(sum, make).live_bytes)
+          assert.equal(peak, sum.meta.peak_bytes)
+          assert.is_truthy(sum:report { width = 1000 }:find(
+            "still in use, added up over 3 runs: [^\n]+ ±%d+ %% in "))
+        end
+      end
+    end)
+
   it("makes of one profile the same", function()
     for what, options in pairs(ways) do
       local dir <close> = command.folder()

@@ -239,18 +239,19 @@ function cprof.dump_recent(path, reason)
 end
 
 -- The text of an error, as lua prints it. A metamethod of the program's runs as
--- it would there, with the program's own methods of strings.
+-- it would there, with the program's own methods of strings; so none is called
+-- here.
 local function text_of(message)
   if type(message) == "string" then return message end
   local meta = debug and debug.getmetatable(message)
   local ok, text = pcall(type(message) == "number" and tostring or
     meta and rawget(meta, "__tostring") and tostring or error, message)
-  return ok and text or ("(error object is a %s value)"):format(type(message))
+  return ok and text or "(error object is a " .. type(message) .. " value)"
 end
 
 local function failed(message)
   local kept = recorded and recorded.recent
-  if not kept then return end
+  if not kept or not recent.writes(kept) then return end
   local text = text_of(message)
   local _ <close> = methods.borrow()
   pcall(recent.failed, kept, text)

@@ -177,7 +177,7 @@ typedef struct Recording {
 ** from 'm'. 0: out of memory; it has to be freed in this case, too.
 */
 CPROF_I int recording_blank (Recording *r, const Memory *m);
-CPROF_I void recording_free (Recording *r);
+COLD CPROF_I void recording_free (Recording *r);
 
 /*
 ** The function of a node; of a zone, the one that has opened it, as the tree

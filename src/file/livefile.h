@@ -45,10 +45,10 @@ typedef struct LiveFile {
 ** (MAPPED_MESSAGE bytes) says why. The recorder that begins with the store
 ** owns it.
 */
-CPROF_I Store *livefile_create (Recorder *r, const char *path,
-                                const char *whole, uint32_t max_nodes,
-                                const Overhead *o, const LiveFileCalls *calls,
-                                char *why);
+COLD CPROF_I Store *livefile_create (Recorder *r, const char *path,
+                                     const char *whole, uint32_t max_nodes,
+                                     const Overhead *o,
+                                     const LiveFileCalls *calls, char *why);
 
 /* Writes the names that functions have now. 's' may be NULL. */
 CPROF_I void livefile_names (Store *s, Recorder *r, lua_State *L);

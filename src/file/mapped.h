@@ -40,9 +40,9 @@ typedef struct MappedFile {
 ** 'tell' is called as by 'sigbus_add'. NULL: another program writes the file,
 ** it holds something else, or the system refuses; 'why' says which.
 */
-CPROF_I MappedFile *mapped_create (const char *path, uint32_t nodes,
-                                   void (*tell) (void *ud), void *ud,
-                                   char *why);
+COLD CPROF_I MappedFile *mapped_create (const char *path, uint32_t nodes,
+                                        void (*tell) (void *ud), void *ud,
+                                        char *why);
 
 /*
 ** May a profile replace the file at 'path'? Not while it is written, and not

@@ -183,7 +183,8 @@ static NOINLINE void *allocations_exact (Allocations *a, void *p, size_t from,
   void *block = a->alloc(a->ud, p, from, to);
   int counted;
   if (block == NULL && to != 0) return NULL;
-  counted = to > old && allocations_counted(a) && !allocations_ismark(a, p, from);
+  counted = to > old && allocations_counted(a) &&
+            !allocations_ismark(a, p, from);
   if (counted) allocations_count(a, p, from, to - old);
   if (a->live.on && a->hot != NULL) {
     int sampled = counted && gaps_take(&a->live.gaps, to - old);
@@ -206,9 +207,8 @@ static int allocations_sampling (const Allocations *a) {
 
 
 /* Handles a request that is a sample, or that may concern a live block. */
-static COLD void *allocations_sample (Allocations *a, void *p,
-                                          size_t from, size_t to,
-                                          int sampled) {
+static COLD void *allocations_sample (Allocations *a, void *p, size_t from,
+                                      size_t to, int sampled) {
   size_t old = p != NULL ? from : 0;
   AllocKind kind = allocations_kind(p, from);
   void *block = a->alloc(a->ud, p, from, to);

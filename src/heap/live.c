@@ -186,14 +186,17 @@ static void live_move (Live *l, Recorder *r, const LiveBlock *b, int sign) {
 }
 
 
-/* Adds a block. At a new peak, no node is copied, see 'live_keeppeak'. */
+/* Notes a new peak, if there is one. No node is copied, see 'live_keeppeak'. */
+static void live_peak (const Live *l, Figures *f) {
+  if (l->sum <= f->live_peak) return;
+  f->live_peak = l->sum;
+  f->live_peaks++;
+}
+
+
 static void live_charge (Live *l, Recorder *r, const LiveBlock *b) {
-  Figures *f = r->recording.figures;
   live_move(l, r, b, 1);
-  if (l->sum > f->live_peak) {
-    f->live_peak = l->sum;
-    f->live_peaks++;
-  }
+  live_peak(l, r->recording.figures);
 }
 
 
@@ -323,7 +326,7 @@ int live_change (Live *l, Recorder *r, const void *p, size_t old,
 
 /* Charges a block to 'node' and to the line of 'bytes_of', if it waits. */
 static COLD void live_assign (uint32_t at, Live *l, Recorder *r,
-                         const Node *node, int64_t *bytes_of) {
+                              const Node *node, int64_t *bytes_of) {
   LiveBlock *b = &l->list[at];
   if (l->address[at] == 0 || b->node != LIVE_NOBODY) return;
   b->node = tree_id(&r->recording.tree, node);
@@ -352,10 +355,11 @@ void live_settle (Live *l, Recorder *r, const Node *node,
 ** What changes the weight of blocks
 ** ======================================================= */
 
-/* Makes a block stand for 'factor' times what it stood for. */
-static void live_weigh (Live *l, Recorder *r, LiveBlock *b, double factor) {
+/* Makes a block stand for 'bytes' bytes. */
+static void live_weigh (Live *l, Recorder *r, LiveBlock *b, uint64_t bytes) {
+  double factor = b->bytes > 0 ? (double)bytes / (double)b->bytes : 0;
   live_move(l, r, b, -1);
-  b->bytes = (uint64_t)((double)b->bytes * factor + 0.5);
+  b->bytes = bytes;
   b->count = gaps_round(&l->gaps, (double)b->count * factor);
   live_move(l, r, b, 1);
 }
@@ -371,16 +375,16 @@ void live_thin (Live *l, Recorder *r, uint64_t interval) {
   size_t i, places = live_places(l);
   for (i = 0; i < places; i++) {
     LiveBlock *b = &l->list[i];
-    double bytes = (double)b->bytes;
-    if (l->address[i] == 0 || bytes >= most) continue;
-    if (random_bits(&l->gaps.seed) * most < bytes * 2147483648.0)
-      live_weigh(l, r, b, most / bytes);
-    else live_weigh(l, r, b, 0);
+    int kept = random_bits(&l->gaps.seed) * most <
+               (double)b->bytes * 2147483648.0;
+    if (l->address[i] != 0 && b->bytes < interval)
+      live_weigh(l, r, b, kept ? interval : 0);
   }
   for (i = 0; i < places; i++)
     while (l->address[i] != 0 && l->list[i].bytes == 0)
       live_remove(l, (uint32_t)i);
   gaps_change(&l->gaps, interval);
+  live_peak(l, r->recording.figures);
 }
 
 
@@ -477,8 +481,11 @@ void live_finish (Live *l, Recorder *r, uint64_t heap, uint64_t most) {
     bound = live_bound(l, r, b);
     if (bound > factor) bound = factor;
     garbage += (double)b->bytes * bound * (1 - part);
-    if (bound * part < 1) live_weigh(l, r, b, bound * part);
+    /* rounded down, so that sums do not exceed their bounds */
+    if (bound * part < 1)
+      live_weigh(l, r, b, (uint64_t)((double)b->bytes * bound * part));
   }
+  live_peak(l, r->recording.figures);
   r->recording.garbage = (uint64_t)garbage;
 }
 

@@ -5,8 +5,8 @@
 ** it stands for, so sums are unbiased.
 **
 ** Where the interval adapts, all blocks are samples at first. When these are
-** many, the interval grows. Some of the samples are then dropped, and the others stand for them,
-** too: sums stay unbiased.
+** many, the interval grows. Some of the samples are then dropped, and the
+** others stand for them, too: sums stay unbiased.
 **
 ** In mode sample, the node and line of a block are known at the next event
 ** only; until then the block waits.
@@ -138,7 +138,8 @@ COLD CPROF_I void live_thin (Live *l, Recorder *r, uint64_t interval);
 ** of what is in use, and makes estimates agree with the size of the heap: it is
 ** 'heap' now, and was 'most' at its peak; 0: not known.
 */
-COLD CPROF_I void live_finish (Live *l, Recorder *r, uint64_t heap, uint64_t most);
+COLD CPROF_I void live_finish (Live *l, Recorder *r, uint64_t heap,
+                               uint64_t most);
 
 /*
 ** Notes that block 'p' of 'old' bytes became 'block' of 'to' bytes. 'p' is

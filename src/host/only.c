@@ -482,7 +482,7 @@ static void only_pushprogram (lua_State *L) {
 
 
 /* Pushes the strings that describe the recording. */
-static void only_pushmeta (lua_State *L, lua_Integer rate) {
+static COLD void only_pushmeta (lua_State *L, lua_Integer rate) {
   char folder[4096];
   size_t length;
   const char *release = release_text(&length);
@@ -561,7 +561,7 @@ static void only_setfile (lua_State *L) {
 
 
 /* options or nil -> those for the core; raises an error if one is wrong */
-static int only_read (lua_State *L) {
+static COLD int only_read (lua_State *L) {
   lua_Integer rate, interval;
   int mode;
   lua_settop(L, 1);
@@ -674,7 +674,7 @@ static int only_describe (void *ud, Journal *j) {
 
 
 /* path, path of a file aside -> true; or nil and a message */
-static int only_copy (lua_State *L) {
+static COLD int only_copy (lua_State *L) {
   Recorder *r = lstate_recorder(L);
   char why[MAPPED_MESSAGE];
   int ok;

@@ -347,7 +347,7 @@ static void proof_count (Proof *x, lua_State *L) {
 static const char PROOF = 0;	/* address: key in the registry */
 
 
-static void proof_hook (lua_State *L, lua_Debug *ar) {
+static COLD void proof_hook (lua_State *L, lua_Debug *ar) {
   Proof *x;
   int ok;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &PROOF);
@@ -447,7 +447,7 @@ static int proof_return (lua_State *L) {
 
 
 /* Proof -> */
-static int proof_run (lua_State *L) {
+static COLD int proof_run (lua_State *L) {
   Proof *x = cast(Proof *, lua_touserdata(L, 1));
   luaL_requiref(L, LUA_GNAME, luaopen_base, 1);
   luaL_requiref(L, LUA_COLIBNAME, luaopen_coroutine, 1);

@@ -58,7 +58,7 @@ static void core_setcosts (Options *o, const Costs *c) {
 
 
 /* See 'core_start'. Nothing is being recorded. */
-static int core_begin (lua_State *L) {
+static COLD int core_begin (lua_State *L) {
   Core *c = lstate_get(L);
   Recorder *r = recorder_get(L);
   Options o = ZEROS;

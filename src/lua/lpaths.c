@@ -270,7 +270,7 @@ static void paths_join (lua_State *L, size_t size) {
 
 
 /* except or nil, as light userdata, its size -> paths */
-static int paths_all (lua_State *L) {
+static COLD int paths_all (lua_State *L) {
   const char *except = cast(const char *, lua_touserdata(L, 1));
   size_t size = (size_t)lua_tointeger(L, 2);
   lua_settop(L, 0);

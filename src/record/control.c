@@ -228,7 +228,7 @@ static int reset_begin (Recorder *r, lua_State *L, Store *to) {
 ** Forgets what was recorded, and goes on with what runs now; in the store
 ** 'to', unless that is NULL.
 */
-static int control_restart (Recorder *r, lua_State *L, Store *to) {
+static COLD int control_restart (Recorder *r, lua_State *L, Store *to) {
   int ok;
   recorder_mute(r);
   ok = reset_begin(r, L, to);

@@ -107,10 +107,15 @@ local function save(kept, reason)
     why))
 end
 
+-- Was a file written by itself a short time ago?
+local function is_early(kept, now)
+  return kept.written and now - kept.written < kept.every * second
+end
+
 -- Writes the last seconds, `now` ns after the recording began, unless a file
 -- was written by itself a short time ago.
 local function write(kept, now, reason)
-  if kept.written and now - kept.written < kept.every * second then return end
+  if is_early(kept, now) then return end
   kept.written = now
   save(kept, reason)
 end
@@ -141,14 +146,21 @@ function recent.asked(kept, reason)
   if kept.file then save(kept, reason) end
 end
 
----Writes the last seconds because of an error. Nothing happens if nothing is
----being recorded, or if the recording has no file.
----@param kept? cprof.Recent
----@param message string  the text of the error
+---Would an error have the last seconds written now? Not if nothing is being
+---recorded, if the recording has no file, or if one was just written.
+---@param kept cprof.Recent
+---@return boolean
+function recent.writes(kept)
+  local now = kept.file and core.slow_now()
+  return now and not is_early(kept, now) or false
+end
+
+---Writes the last seconds because of an error, see `recent.writes`.
+---@param kept cprof.Recent
+---@param message string  its text, whose metamethod may have stopped recording
 function recent.failed(kept, message)
-  local now = kept and kept.file and core.slow_now()
-  if not now then return end
-  write(kept, now, "error: " .. message:match "^[^\n]*")
+  local now = core.slow_now()
+  if now then write(kept, now, "error: " .. message:match "^[^\n]*") end
 end
 
 -- The title of a function, as reports have it; `known` has those that were
