@@ -145,6 +145,15 @@ describe("the last calls of a recording", function()
     local part = assert(p:range(0.05, 0.15))
     assert.same({ 0, 49, 49 }, figures(part, "stall"))
     assert.same({ 1, 50, 50 }, figures(part, "usual"))
+    local note = "count from the beginning of this range"
+    assert.is_truthy(p:report():find(note, 1, true))
+    assert.is_nil(part:report():find(note, 1, true))
+    for view, what in pairs { frames = "list of frames",
+      slow = "durations of calls" } do
+      local _, why = command.cprof(view, path)
+      assert.equal(("cprof %s: the profile is of a range of time, and has no " ..
+        "%s\n"):format(view, what), why)
+    end
   end)
 
   -- the events of a profile's trace: B or E, function, µs
