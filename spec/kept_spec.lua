@@ -151,8 +151,8 @@ describe("the last calls of a recording", function()
     for view, what in pairs { frames = "list of frames",
       slow = "durations of calls" } do
       local _, why = command.cprof(view, path)
-      assert.equal(("cprof %s: the profile is of a range of time, and has no " ..
-        "%s\n"):format(view, what), why)
+      assert.equal(("cprof %s: the profile is of a range of time, and has " ..
+        "no %s\n"):format(view, what), why)
     end
   end)
 

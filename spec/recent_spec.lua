@@ -403,8 +403,8 @@ describe("the last seconds of a recording", function()
         "number above 0 }, got a table", start,
         { mode = "sample", on_slow = wrong })
     end
-    local must = "start: option 'keep_last' must be a number of seconds from " ..
-      '0.01 to 100000, or a size from "128KB" to "256MB", got '
+    local must = "start: option 'keep_last' must be a number of seconds " ..
+      'from 0.01 to 100000, or a size from "128KB" to "256MB", got '
     for value, shown in pairs { [0] = "0 (a number)", ["10"] = '"10"',
       ["16 mb"] = '"16 mb"', ["100KB"] = '"100KB"', ["1GB"] = '"1GB"',
       [true] = "true (a boolean)" } do
