@@ -736,7 +736,7 @@ describe("the option live_file", function()
     local ok, why = pcall(profiler.start, { live_file = "x.cprof" })
     assert.is_false(ok)
     assert.is_truthy(why:find("start: option 'live_file' needs option " ..
-      "'keep_last'; without it, 'file' is written while the program runs", 1,
+      "'keep_last'; without that, option 'file' records into a file", 1,
       true), why)
   end)
 

@@ -29,7 +29,7 @@ const slice = (key, hint) => ({
 // a figure that samples do not know
 const unknown = (title) => ({
   title,
-  hint: "Samples do not tell: use mode call, cprof run --tasks",
+  hint: "Samples do not tell: record with cprof run --tasks",
   cell: () => "-",
 });
 

@@ -42,7 +42,7 @@ function recent.take(o, level)
         ' in mode "sample"'), level + 1)
     elseif o.live_file then
       error("start: option 'live_file' needs option 'keep_last'; without " ..
-        "it, 'file' is written while the program runs", level + 1)
+        "that, option 'file' records into a file", level + 1)
     end
     return nil
   end
