@@ -937,7 +937,7 @@ describe("a file that cannot be written", function()
     assert.equal(before, read(path))
   end)
 
-  it("is written beside, and leaves no other file in the folder", function()
+  it("is written under another name, and leaves no other file", function()
     local dir <close> = command.folder()
     local p = helper.record(work)
     assert.is_true(p:save(dir:file "a.cprof"))

@@ -225,8 +225,8 @@ describe("samples of allocations", function()
     local text = p:report { width = 1000 }
     local n = p.meta.memory_samples
     assert.is_truthy(text:find(("\nallocated: [%%d.]+ MB ±%.0f %%%% in " ..
-      "[^\n]+; estimated from %s samples, one per 4.00 KB of allocation or " ..
-      "less\n")
+      "[^\n]+; estimated from %s samples, at least one per 4.00 KB of " ..
+      "allocation\n")
       :format(200 / math.sqrt(n), format.count(n))), text)
     text = p:report { sort = "alloc", mode = "self", width = 1000 }
     assert.is_truthy(text:find "self and total are bytes allocated")

@@ -341,7 +341,7 @@ describe("the last calls are written", function()
       "on_slow = { ['Server.handle'] = 0.2, missing = 0.001 }"))
   end)
 
-  it("with the time besides, in which others had the processor", function()
+  it("with how long others had the processor meanwhile", function()
     local recent = require "cprof.recording.recent"
     local slow_calls, write = core.slow_calls, recent.write
     local _ <close> = setmetatable({}, { __close = function()
@@ -366,7 +366,7 @@ describe("the last calls are written", function()
     calls(1580000000)
     calls(1000000)
     assert.is_truthy(out[1]:find("took 139ms, over its budget of 100ms, " ..
-      "besides 1.58s in which other programs had the processor", 1, true),
+      "not counting 1.58s in which other programs had the processor", 1, true),
       out[1])
     assert.is_truthy(out[2]:find("over its budget of 100ms$"), out[2])
   end)
@@ -704,7 +704,7 @@ describe("the last calls of a program that a signal ends", function()
       out)
   end)
 
-  it("are in the file if it cannot be caught", function()
+  it("are in the file if the signal cannot be caught", function()
     local dir <close> = command.folder()
     local path = dir:file "x.cprof"
     assert.equal(137, (run(dir, "KILL", "-o", path)))
@@ -736,7 +736,7 @@ describe("the option live_file", function()
     local ok, why = pcall(profiler.start, { live_file = "x.cprof" })
     assert.is_false(ok)
     assert.is_truthy(why:find("start: option 'live_file' needs option " ..
-      "'keep_last'; without it, 'file' is written while the program runs", 1,
+      "'keep_last'; without that, option 'file' records into a file", 1,
       true), why)
   end)
 

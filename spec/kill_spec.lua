@@ -68,7 +68,7 @@ describe("a program that is killed", function()
     assert.is_true(most > batch)
   end)
 
-  it("leaves its last calls, whenever that is", function()
+  it("leaves its last calls, whenever it is killed", function()
     for i = 1, math.max(helper.many(40), 5) do
       local p, calls = killed({ keep_last = 1000, distribution = i % 2 == 0 },
         math.random(0, 500), i % 30 + 1)
@@ -76,12 +76,12 @@ describe("a program that is killed", function()
       assert.is_true(helper.check(q))
       local fn = helper.find(q, work)
       local kept = fn and fn.calls or 0
-      -- a call is in a node just before it is kept
+      -- a node counts a call just before the call is kept
       assert.is_true(kept == calls or kept == calls - 1, kept .. " " .. calls)
     end
   end)
 
-  it("leaves those that fit into a size", function()
+  it("leaves the last calls that fit into a size", function()
     local p = killed({ keep_last = "128KB" }, 0, 3000 // batch)
     local from = assert(p.meta.axis_begins_ns)
     local q = assert(p:range(from / 1e9))

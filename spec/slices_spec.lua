@@ -394,7 +394,7 @@ describe("what stands out in an exact recording", function()
     assert.same({ 1, 0.0 }, of(part(p, s.from / 1e9, s.to / 1e9), "stall"))
   end)
 
-  it("may be one call that takes most of it", function()
+  it("may be one call that takes most of the recording", function()
     for _, case in ipairs {
       { 100, 300000, 100, "stall --from 0.1s --to 0.4s" },
       { 7, 200000, 8, "stall --from 0.007s --to 0.207s" },

@@ -597,7 +597,7 @@ describe("tasks by samples", function()
         of "a 10 1 runs scheduler 50 39 waits b 51 1 runs scheduler 52 1 runs")
     end)
 
-    it("that were noted later, do not have the time in between", function()
+    it("that were noted later do not have the time in between", function()
       -- another thread saw the waits; they are noted with the sample at 100
       assert.equal("a 0 to 11, 11\nb 99 to 102, 3\n",
         of "a 10 1 runs scheduler 100 80 waits b 100 1 runs \z
@@ -607,7 +607,7 @@ describe("tasks by samples", function()
           scheduler 102 1 runs")
     end)
 
-    it("of their own have these", function()
+    it("have the waits of their own coroutines", function()
       assert.equal("a 10 to 40, 30\n",
         of "scheduler 10 1 runs a 100 30 waits scheduler 100 60 waits \z
           scheduler 100 1 runs")

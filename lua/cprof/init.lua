@@ -238,9 +238,9 @@ function cprof.dump_recent(path, reason)
   return to, why
 end
 
--- The text of an error, as lua prints it. A metamethod of the program's runs as
--- it would there, with the program's own methods of strings; so none is called
--- here.
+-- The text of an error, as the command lua prints it. As there, a metamethod
+-- __tostring of the program runs, with the program's own methods of strings; so
+-- nothing here calls such a method.
 local function text_of(message)
   if type(message) == "string" then return message end
   local meta = debug and debug.getmetatable(message)

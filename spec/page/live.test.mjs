@@ -16,7 +16,7 @@ const servers = [];
 const faults = [];
 
 afterEach(async () => {
-  // not the page that a browser begins with
+  // all but the first page, which the browser itself has opened
   for (const page of (await browser.pages()).slice(1)) await page.close();
   for (const server of servers.splice(0)) server.kill("SIGTERM");
   assert.deepEqual(faults.splice(0), []);
@@ -219,7 +219,7 @@ describe("the live page", { timeout: 10 * patience }, () => {
     assert.equal(await page.evaluate(() => scrollY), y);
     assert.equal(await input.evaluate((e) => e.value), "a");
     assert.ok(await input.evaluate((e) => e === document.activeElement));
-    // rows are found again
+    // after an update, the row is still the same element
     assert.ok(await row.evaluate((e) => e.isConnected));
     assert.equal(
       await page.evaluate(() => location.hash),
@@ -413,7 +413,7 @@ describe("the live page", { timeout: 10 * patience }, () => {
     await page.keyboard.press("Escape");
     await until(page, () => !document.querySelector(".strip .limit"));
     assert.equal(await calls(page), all);
-    // a click is one look; its figures stay while the program goes on
+    // a click chooses one bar, whose figures stay while the program goes on
     await drag(page, 0.5, 0.5);
     const one = await calls(page);
     assert.ok(one <= whole);
@@ -569,7 +569,7 @@ describe("the live page", { timeout: 10 * patience }, () => {
         line,
       );
     await hottest("4");
-    // the beginning of a recording is known by the second
+    // the beginning of a recording is known only to the second
     await new Promise((done) => setTimeout(done, 1100));
     writeFileSync(join(folder, "d.lua"), program("beta"));
     await press(page, "Restart");
@@ -615,7 +615,7 @@ describe("the live page", { timeout: 10 * patience }, () => {
     assert.ok((await calls(page)) >= before);
     assert.match(await state(page), /does not answer/);
     await page.close();
-    // of the connection, the browser may complain
+    // the browser may complain about the connection
     faults.length = 0;
   });
 

@@ -1,5 +1,5 @@
 // The page that a file of specs has open, one at a time, and what a user does
-// and sees there. What the page complains of fails the spec.
+// and sees there. An error or a warning of the page fails the spec.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -26,7 +26,7 @@ export async function open(
     ...{ hash, size, theme },
     listen: async (to) => {
       browsers.note(to, faults);
-      // it needs nothing but itself
+      // the page loads nothing but itself
       to.on("request", (request) => {
         const { href, pathname, protocol } = new URL(request.url());
         if (protocol !== "data:" && !pathname.endsWith(`/${name}.html`)) {
@@ -63,7 +63,7 @@ export const cellsOf = (selector = "tbody tr") =>
     list.map((tr) => [...tr.cells].map((td) => td.textContent)),
   );
 
-// pixels of a canvas, as a number that differs where they do
+// a number for the pixels of a canvas, which differs if they differ
 export const pixels = (selector) =>
   page.$eval(selector, (canvas) => {
     const { data } = canvas

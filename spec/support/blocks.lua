@@ -10,8 +10,8 @@ blocks.loops, blocks.marks, blocks.spots, blocks.ring = 15, 16, 19, 20
 -- bytes of a node; and of a count, as waits and spots are
 blocks.node, blocks.count = 64, 24
 
----The blocks of a kind, or all: the kind; where the contents begin, from 1; how
----many these are, which chunks do not know; and the bytes of the block.
+---The blocks of a kind, or all. Of each, its kind; where its contents begin,
+---from 1; `used`, see FileBlock in src/file/format.h; and its bytes.
 ---@param s string
 ---@param kind? integer
 ---@return { kind: integer, at: integer, used: integer, bytes: integer }[]
@@ -29,8 +29,8 @@ function blocks.all(s, kind)
   return out
 end
 
----Where the contents of the first block of a kind begin, from 1, and how many
----these are; if some are not empty, of these.
+---Where the contents of the first block of a kind begin, from 1, and `used`.
+---Empty blocks are passed over, unless all are empty.
 ---@param s string
 ---@param kind integer
 ---@return integer at
@@ -62,7 +62,7 @@ function blocks.records(s, kind, size)
   return out
 end
 
----A file with these bytes is refused, as one that is damaged in this way.
+---Checks that a file with these bytes is refused, as damaged for this reason.
 ---@param dir table  see command.folder
 ---@param s string
 ---@param why string

@@ -16,7 +16,8 @@ function watched.forbidden()
   return err:match "^cprof dump: the system does not let .*$"
 end
 
--- May other programs be read? If not, a spec of what `does` says why.
+-- May other programs be read? If not, a spec named `does`, of `what`, is
+-- pending, and says why.
 function watched.possible(env, what, does)
   local refusal = watched.forbidden()
   if not refusal then return true end

@@ -24,7 +24,7 @@
 
 #define AXIS_ROOM	16360	/* bytes of samples in a chunk of 16 KB */
 #if !defined(AXIS_CHUNKS)
-#define AXIS_CHUNKS	1024u	/* usually, at most, which is 16 MB */
+#define AXIS_CHUNKS	1024u	/* at most, if no size is given: 16 MB */
 #endif
 #define AXIS_NUMBER	10	/* bytes of a number at most */
 #define AXIS_LONGEST	(4 * AXIS_NUMBER)	/* bytes of a sample at most */
@@ -109,8 +109,8 @@ CPROF_I void axis_clear (Axis *a);
 /*
 ** Before the first sample: sets 'mean', and 'step' for a clock whose ticks last
 ** 'tick' ns. The axis has room for the samples of at least the last 'keep' ns;
-** 0: for as many as there may be. They take at most 'bytes', or 0 for as much
-** as there may be.
+** 0: for as many as fit. They take at most 'bytes'; 0: at most AXIS_CHUNKS
+** chunks.
 */
 CPROF_I void axis_pace (Axis *a, double mean, double tick, double keep,
                         uint64_t bytes);

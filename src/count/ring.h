@@ -17,7 +17,7 @@
 
 #define RING_ROOM	8190	/* events in a block of 64 KB */
 #if !defined(RING_BLOCKS)
-#define RING_BLOCKS	1024u	/* usually, at most, which is 64 MB */
+#define RING_BLOCKS	1024u	/* at most, if no size is given: 64 MB */
 #endif
 
 /* what ended a stretch of time: an event of Lua's, or one of these */
@@ -29,7 +29,7 @@
 #define RING_PAUSED	6u	/* nothing was recorded */
 #define RING_MORE	7u	/* not a stretch: its node is the upper half of the
 			   next one's ticks */
-#define RING_NONE	UINT64_MAX	/* no event: RING_MORE has no ticks */
+#define RING_NONE	UINT64_MAX	/* no event; RING_MORE has 0 ticks */
 
 /* a block; it may lie in a file, which other programs can write to */
 typedef struct RingBlock {
@@ -60,8 +60,9 @@ CPROF_I void ring_init (Ring *g, const Memory *m, const Pages *pages);
 CPROF_I void ring_free (Ring *g);
 
 /*
-** From now on, events of at least the last 'keep' ticks are kept, if there is
-** room: 'bytes', or 0 for as much as there may be. 0: out of memory.
+** From now on, events of at least the last 'keep' ticks are kept, as far as
+** they fit into 'bytes'; 0: into RING_BLOCKS blocks. Returns 0 if out of
+** memory.
 */
 CPROF_I int ring_begin (Ring *g, uint64_t keep, uint64_t bytes);
 
@@ -100,15 +101,15 @@ CPROF_I void ring_ended (Ring *g, unsigned what, uint32_t overhead);
 ** ======================================================= */
 
 /*
-** Adds a block of a file, at its place in time, to a ring that has no room. 0:
+** Adds a block of a file, at its place in time, to a ring that is only read. 0:
 ** out of memory.
 */
 CPROF_I int ring_restore (Ring *g, RingBlock *b);
 
 /*
-** To be called once all blocks of a file were added. Cuts blocks before events
-** whose node is not among the first 'nodes', or which end after 'most' ticks.
-** 0: there were any.
+** To be called once all blocks of a file were added. Cuts a block off before an
+** event whose node is not among the first 'nodes', or which ends after 'most'
+** ticks. 0: there was such an event.
 */
 CPROF_I int ring_check (Ring *g, uint32_t nodes, uint64_t most);
 

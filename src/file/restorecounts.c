@@ -444,8 +444,9 @@ static int restore_ringblock (Restoring *c, const FileBlock *b) {
 #define RING_LONGEST	1e16	/* ns */
 
 /*
-** Of a file that is still written, or was not completed, events may be newer
-** than the number of nodes in the header that was read before.
+** The header, with the number of nodes, is read before the events. So if the
+** file is still being written, or was not completed, there may be events of
+** newer nodes, which are left out; in a complete file, they are damage.
 */
 int restore_ring (Restoring *c) {
   double most = RING_LONGEST / clock_rate(axis_scale(c->h));

@@ -56,11 +56,11 @@ static int since_iswaiting (const Restoring *c, uint64_t since) {
 }
 
 
-#define SINCE_EVENTS	4	/* that it takes at most */
+#define SINCE_EVENTS	4	/* the most events that it takes */
 
 /*
-** Adds it to the last events, if these are kept. The oldest block makes room
-** for it, but not if it is the only one.
+** Adds the time since the last event to the last events, if these are kept. The
+** oldest block makes room for it, but not if it is the only one.
 */
 static void since_keep (const Restoring *c, const Node *running,
                         uint64_t since, uint64_t waited) {

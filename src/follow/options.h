@@ -27,7 +27,7 @@ typedef struct Options {
   double keep_last;	/* mode sample: the time axis keeps samples of at
 			   least this many ns; 0: as many as it can. Mode call:
 			   the ring keeps events of as many; 0: there is none */
-  uint64_t keep_bytes;	/* at most so many bytes of it; 0: of the usual size */
+  uint64_t keep_bytes;	/* the most bytes that these take; 0: the default */
   double budget_call;	/* with 'distribution': ns beyond which 'elapsed' is
 			   told of a call; 0: none */
   int cpu;		/* processor time instead of wall time */
@@ -42,7 +42,8 @@ typedef struct Options {
   uint64_t live;	/* live blocks: mean bytes between two samples, or 0 */
   uint64_t memory_interval;	/* mode sample: mean bytes between two samples
 				   of allocations */
-  int adapts;		/* are these the first intervals, which grow? */
+  int adapts;		/* are 'live' and 'memory_interval' only the first
+			   intervals, which grow? */
   int gc;		/* is the collector driven? */
   int distribution;	/* are durations of calls counted? */
   int tasks;		/* are tasks counted? see count/tasks.h */

@@ -46,8 +46,9 @@ static AllocKind allocations_kind (const void *p, size_t tag) {
 
 
 /*
-** A cycle of the collector has ended. If the program has asked for it, it has
-** looked at all blocks that there are, as two cycles would have done otherwise.
+** To be called when a cycle of the collector has ended. If the program called
+** 'collectgarbage' for it, this one cycle has looked at all blocks, for which
+** it otherwise takes two cycles: see 'live_ageof'.
 */
 static COLD void allocations_cycle (Allocations *a) {
   if (!a->counts) return;
@@ -56,8 +57,8 @@ static COLD void allocations_cycle (Allocations *a) {
 
 
 /*
-** Is it the profiler's own mark, see collection.h? A new mark after the first
-** one is made when a cycle of the collector has ended.
+** Is it the profiler's own mark, see collection.h? Each new mark but the first
+** is made when a cycle of the collector has ended.
 */
 static INLINE int allocations_ismark (Allocations *a, const void *p,
                                       size_t tag) {
@@ -121,17 +122,18 @@ static INLINE void allocations_count (Allocations *a, const void *p,
 
 
 /* {======================================================
-** An interval that adapts: it grows when the samples in use are many, and when
-** many were taken, up to a length at which these no longer cost much. In mode
-** sample, each costs an event.
+** An interval that adapts. It grows when the samples in use are many. It also
+** grows when many were taken, but only up to a length at which taking samples
+** no longer costs much. In mode sample, where each sample costs an event, that
+** length is greater.
 ** ======================================================= */
 
-#define ADAPT_FIRST	256	/* bytes, where all blocks were samples */
-#define ADAPT_BLOCKS	2048	/* samples in use */
-#define ADAPT_TAKEN	1024	/* samples taken */
-#define ADAPT_MOST	(1u << 17)	/* bytes, see above */
-#define ADAPT_EVENTS	512	/* both for mode sample */
-#define ADAPT_FARTHEST	(1u << 19)
+#define ADAPT_FIRST	256	/* bytes: the next interval after 1 */
+#define ADAPT_BLOCKS	2048	/* most samples in use */
+#define ADAPT_TAKEN	1024	/* most samples taken at one interval */
+#define ADAPT_MOST	(1u << 17)	/* bytes: the limit of that growth */
+#define ADAPT_EVENTS	512	/* ADAPT_TAKEN of mode sample */
+#define ADAPT_FARTHEST	(1u << 19)	/* ADAPT_MOST of mode sample */
 
 static COLD void allocations_farther (Allocations *a, Recorder *r,
                                       uint64_t interval) {

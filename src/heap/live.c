@@ -171,7 +171,7 @@ static void live_keeppeak (NodeAllocated *n, const Figures *f) {
 
 /*
 ** Adds a block to the bytes in use of its node and line, or takes it away
-** (sign -1). This is no peak: the block was there, or is only weighed anew.
+** (sign -1). Notes no peak: the block was there, or only its weight changes.
 */
 static void live_move (Live *l, Recorder *r, const LiveBlock *b, int sign) {
   int64_t count = sign * (int64_t)b->count, bytes = sign * (int64_t)b->bytes;
@@ -216,7 +216,7 @@ static void live_wait (Live *l, LiveBlock *b, uintptr_t address) {
 }
 
 
-/* Brings the ages of what was freed up to date with the cycles that ended. */
+/* Makes what was freed older, by the cycles that have ended since. */
 static void live_age (const Live *l, LiveNode *n) {
   for (; n->cycle != l->cycle; n->cycle++) {
     if (n->freed[0] == 0 && n->freed[1] == 0) {
@@ -231,10 +231,10 @@ static void live_age (const Live *l, LiveNode *n) {
 
 
 /*
-** The age of a block. The moment in which a cycle of the collector decides what
-** is garbage comes before its end. So of a block that is still there, the first
-** cycle that has ended may say nothing; the second one has found that it is in
-** use.
+** The age of a block. A cycle of the collector decides what is garbage some
+** time before the cycle ends. So the first cycle that ends may not have looked
+** at the block; if the block is still there when the second one ends, that one
+** has found it in use.
 */
 static uint32_t live_ageof (const Live *l, const LiveBlock *b) {
   uint32_t age = l->cycle - b->cycle;
@@ -366,9 +366,9 @@ static void live_weigh (Live *l, Recorder *r, LiveBlock *b, uint64_t bytes) {
 
 
 /*
-** A block that stands for less than an interval is kept with the probability
-** of what it stands for, in intervals; it then stands for an interval. Dropped
-** blocks are removed at the end, since that moves others.
+** A block that stands for a part of the new interval is kept with that part as
+** its probability; it then stands for a whole one. Dropped blocks are removed
+** at the end, since removing a block moves others.
 */
 void live_thin (Live *l, Recorder *r, uint64_t interval) {
   double most = (double)interval;
@@ -396,9 +396,10 @@ static LiveNode *live_nodeof (const Live *l, const LiveBlock *b) {
 
 /*
 ** The part of a block that is in use, on average. A part of its node's blocks
-** reached the highest age. So the same part of all new ones will, and those are
-** among the new ones that are not freed yet. One more that did is added, for a
-** few that were garbage prove little.
+** has reached the highest age, and the same part of its new blocks is expected
+** to reach it. Those are all among the new blocks that are not freed yet. One
+** more block is taken to have reached it, since a few blocks that were garbage
+** prove little.
 */
 static double live_part (const Live *l, const LiveBlock *b) {
   const LiveNode *n = live_nodeof(l, b);
@@ -431,8 +432,9 @@ static void live_sumleft (Live *l) {
 
 /*
 ** What the weight of a node's blocks is to be multiplied by, so that chance
-** does not make them exceed what the node has allocated. They may exceed it by
-** more than chance can: a block that others made grow is the node's, too.
+** does not make them exceed what the node has allocated. If they exceed it by
+** more than chance can, there is another reason, and the factor is 1: a block
+** that other nodes made grow is still charged to this node.
 */
 static double live_bound (const Live *l, const Recorder *r,
                           const LiveBlock *b) {

@@ -12,9 +12,9 @@
 ** only; until then the block waits.
 **
 ** A block that is not freed may be garbage that the collector has not found
-** yet. When recording stops, such garbage is taken out of the figures: of
-** blocks that no complete cycle of the collector has looked at, as many count
-** as were left of their node's older blocks.
+** yet. When recording stops, such garbage is taken out of the figures by an
+** estimate: of the blocks that no complete cycle of the collector has looked
+** at, the share counts that was left of their node's older blocks.
 */
 
 #ifndef live_h
@@ -96,8 +96,8 @@ typedef struct LiveNode {
 
 /*
 ** A hash table by address, with linear probing. Addresses have an array of
-** their own, which stays in the processor's cache: each block that Lua frees
-** is looked up.
+** their own, small enough to stay in the processor's cache, since each block
+** that Lua frees is looked up.
 */
 typedef struct Live {
   int on;
@@ -134,9 +134,10 @@ COLD CPROF_I void live_clear (Live *l);
 COLD CPROF_I void live_thin (Live *l, Recorder *r, uint64_t interval);
 
 /*
-** Recording stops, and no block will change. Unless 'exact', takes garbage out
-** of what is in use, and makes estimates agree with the size of the heap: it is
-** 'heap' now, and was 'most' at its peak; 0: not known.
+** To be called when recording stops, so that no block changes any more. Unless
+** 'exact', takes garbage out of what is in use, and lowers estimates that
+** exceed the size of the heap: it is 'heap' now, and was 'most' at its peak; 0:
+** not known.
 */
 COLD CPROF_I void live_finish (Live *l, Recorder *r, uint64_t heap,
                                uint64_t most);

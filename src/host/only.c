@@ -240,7 +240,7 @@ static void only_checkmode (lua_State *L, const OnlyOption *o, int mode) {
 ** Options, as the core wants them
 ** ======================================================= */
 
-/* as in start.lua, the interval of samples of allocations at first */
+/* the first interval of samples of allocations, as in start.lua */
 #define ONLY_FINEST(mode)	((mode) == MODE_SAMPLE ? 4096 : 1)
 
 #define ONLY_GIVEN	1	/* stack index: the options of 'start' */

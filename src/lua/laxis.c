@@ -219,8 +219,8 @@ static int laxis_cells (lua_State *L) {
 
 /*
 ** axis, from, to, nodes, { function -> does it count, with its callees? } ->
-** when the slices there that it has most of begin and end, in ns; nothing:
-** there are none, or the axis has samples
+** when the slices that mostly belong to these functions begin and end, in ns,
+** see range_extent; nothing: there are none, or the axis has samples
 */
 static int laxis_extent (lua_State *L) {
   const AxisData *d = laxis_check(L, 1);

@@ -144,7 +144,7 @@ void lslow_frame (lua_State *L, const char *name, uint32_t loop) {
 #if CPROF_WHOLE
 
 /*
-** -> { function, ns, ns since the recording began, ns besides in which other
+** -> { function, ns, ns since the recording began, further ns in which other
 ** programs had the processor; function, ... }: the calls that took longer than
 ** the least budget, since the last time that this was asked
 */

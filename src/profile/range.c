@@ -223,7 +223,7 @@ void range_cells (const AxisData *d, double from, double ns,
 }
 
 
-/* slices of which most belongs to places that count */
+/* from the first to the last slice that mostly belongs to places that count */
 typedef struct Extent {
   double from, to;	/* ns; 'to' 0: there is none yet */
   double begin, end;	/* of the slice that is read */
@@ -232,13 +232,13 @@ typedef struct Extent {
   uint64_t calls;
   double before;	/* when the slice before began, if it has enough of
 			   these places; else when this one began */
-  int open;		/* may the slice before not be the last one? */
+  int open;		/* may the extent go on with this slice? */
 } Extent;
 
 /*
-** A slice beside these counts, too, if it has so much of the places: there, a
-** call began or ended that most of the others have. But the slice of a gap, in
-** which there were no calls, begins and ends with what ran.
+** A slice next to these counts, too, if at least this part of it belongs to the
+** places: what ran began or ended in it. But the slice of a gap, in which there
+** were no calls, itself begins and ends with what ran.
 */
 #define EXTENT_BESIDE	0.05
 
@@ -305,7 +305,7 @@ typedef struct Odd {
 				   them: callers before callees */
   uint32_t *level;	/* by node: nodes of its function above it */
   uint32_t *depth;	/* by node: nodes above it */
-  double *sum, *all;	/* by function: ns in the stretch; ns in the whole axis */
+  double *sum, *all;	/* by function: ns in the stretch; in the whole axis */
   double whole;	/* ns of all functions in the whole axis */
   uint32_t *met, count;	/* functions that have time in the stretch */
   uint32_t *least;	/* by function: least depth of its nodes in the

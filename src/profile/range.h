@@ -89,10 +89,10 @@ CPROF_I void range_cells (const AxisData *d, double from, double ns,
                           uint32_t count);
 
 /*
-** Exact modes: when the slices begin and end that lie within '*from' and '*to',
-** or reach into them, and most of whose time belongs to places that count,
-** together with the slice before and the one after, if these have some of such
-** places. 'of' tells which places count. 0: there is no such slice.
+** Exact modes: narrows or widens a range to the slices in it that mostly belong
+** to places that count, which 'of' tells. A slice that is partly in the range
+** is one of these. The slice before them, and the one after them, are added if
+** they have some of such places. 0: there is no such slice.
 */
 CPROF_I int range_extent (const AxisData *d, const uint8_t *of, double *from,
                           double *to);

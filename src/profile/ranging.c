@@ -18,8 +18,8 @@ static void part_add (RangePart *to, const RangePart *from) {
 
 /*
 ** For each node, the function whose instructions its places are about: that of
-** the node or, if it is a zone, the one that has opened it. 'counts' tells which
-** functions have counters of instructions.
+** the node or, if it is a zone, the one that has opened it. 'counts' tells
+** which functions have counters of instructions.
 */
 static uint32_t *range_owners (const Ranging *g, const uint8_t *counts) {
   const ProfileNode *list = g->nodes->list;
@@ -60,8 +60,9 @@ void ranging_sum (Ranging *g, const uint8_t *counts, size_t functions,
 
 /* {======================================================
 ** Exact modes: how much of a range is overhead. It is in proportion to events.
-** Of the lines of a function, these are its hits; the function has the overhead
-** of its lines. Elsewhere, they are the calls of a node, and those it makes.
+** Where a function has lines, the events are their hits, and the function has
+** the overhead of its lines. Elsewhere, the events are the calls of a node, and
+** those that it makes.
 ** ======================================================= */
 
 /* The line of a function; NULL: it is not in the list. */

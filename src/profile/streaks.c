@@ -25,14 +25,14 @@ typedef struct StreakWalk {
   double at;		/* ns; the last sample had ended by then */
   double lost;		/* ns in the range until 'at' that were not recorded */
   double ns;		/* of the last sample; 0: it was noted late */
-  int late;		/* was this sample noted late, together with the next
-			   one? So are waits that another thread has seen, of
-			   which it is not known exactly when they were */
+  int late;		/* was this sample noted late, at the time of the next
+			   one? Waits that another thread has seen are noted
+			   so; it is not known exactly when they were */
   uint64_t number;	/* of samples so far */
   OpenStreak *open;
   uint32_t count, room;
-  uint32_t *slot;	/* of each body: its index in 'open', from 1 on; 0: it has
-			   no open streak */
+  uint32_t *slot;	/* of each body: its index in 'open', from 1 on; 0: it
+			   has no open streak */
   Streaks **out;
 } StreakWalk;
 
@@ -59,7 +59,7 @@ static void streak_end (StreakWalk *w, OpenStreak *o, double to) {
   o->is.to = streak_clip(w, to);
   most = o->is.to - o->is.from - (w->lost - o->lost);
   o->is.most = most > 0 ? most : 0;
-  if (o->is.samples == 0) o->is.samples = 1;  /* a part of one */
+  if (o->is.samples == 0) o->is.samples = 1;  /* less than one */
   streak_keep(w, &o->is);
   w->slot[o->is.body] = 0;
   w->count--;
@@ -117,9 +117,10 @@ static void streak_sample (StreakWalk *w, const AxisSample *x) {
 
 
 /*
-** When a sample first found what it found. What it stands for beyond the mean
-** was measured: nothing else ran meanwhile. A wait that was noted late is taken
-** to begin as long after the last sample as samples are apart.
+** Since when it is known that what a sample found ran. The time that the sample
+** stands for beyond the mean was measured: nothing else ran meanwhile. A wait
+** that was noted late is taken to begin as long after the last sample as
+** samples are apart.
 */
 static double streak_found (const StreakWalk *w, const AxisSample *x) {
   double above = x->ns - w->axis->mean;

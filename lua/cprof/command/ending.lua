@@ -55,7 +55,8 @@ local function add_trace(profile, parsed, full)
   if why then terminal.say(("cprof run: %s\n"):format(why)) end
 end
 
--- Takes the place of a file that a program, which a signal ends, still writes.
+-- Puts a profile in the place of a file that is still open in the program that
+-- a signal ends: the program must not write into the new one.
 local function replace(profile, path)
   local aside = path .. ".new"
   local ok, why = profile:save(aside)
@@ -64,8 +65,8 @@ local function replace(profile, path)
   return ok, why
 end
 
--- Saves the last seconds. The file that had the recording while it went on is
--- not needed any more.
+-- Saves the last seconds, and removes the file that had the recording while it
+-- went on.
 local function save(profile, path, plan)
   if path == plan.live then
     if plan.reason then return replace(profile, path) end
@@ -79,8 +80,9 @@ local function save(profile, path, plan)
   return ok, why
 end
 
--- The file for the last seconds. A program that a signal ends has counted its
--- files, but the process that writes the last one does not know how many.
+-- The name of the file for the last seconds. If a signal ends the program,
+-- another process writes it, and does not know which numbers the program has
+-- used for %n.
 local function next_name(plan, full)
   local counts = plan.reason and plan.recorded:find "%%n"
   local to

@@ -51,7 +51,7 @@ period.options = {
 }
 
 ---The options --from and --to of a command that lists things with times.
----@param what string  what it lists
+---@param what string  what it lists, such as "calls"
 ---@return cprof.CommandOption[]
 function period.listing(what)
   return {

@@ -66,7 +66,7 @@ run.options = {
     "a time axis (with --sample: each sample), and write them into FILE at " ..
     "the end; with %t or %n in FILE, also when the program calls " ..
     "dump_recent. A size in place of SECONDS, such as 16MB, keeps what fits " ..
-    "into so much memory. (default: all)", of = specs },
+    "into that much memory. (default: all)", of = specs },
   { "--on-slow NAME=TIME", "With --keep-last, also write the last seconds " ..
     "when a zone NAME of the program or, without --sample, a function NAME " ..
     "takes longer than TIME (200ms, 1.5s), at most once a minute.",

@@ -19,7 +19,7 @@ local tasks = {
     "recording must be made with cprof run --tasks. One made with --sample " ..
     "says how long coroutines ran, by the function that runs in them, and " ..
     "an upper bound of how long they ran at a time; what samples do not " ..
-    "know is \"-\".",
+    "know is shown as \"-\".",
   usage = "cprof tasks [options] [FILE] [FUNCTION]",
   example = "cprof tasks run.cprof handler",
   options = {

@@ -110,7 +110,7 @@ function allocations.headline(profile)
   return amount(sum.bytes, sum.allocs,
       n and n > 0 and interval(measure.taken(meta, sum.bytes))) ..
     shares(sum.kinds, sum.bytes) ..
-    (n and ("; estimated from %s, one per %s of allocation or less"):format(
+    (n and ("; estimated from %s, at least one per %s of allocation"):format(
       format.plural(n, "sample"),
       format.bytes(meta.memory_interval)) or "")
 end

@@ -8,8 +8,8 @@ local heap = {}
 ---@field ns integer     since recording began
 ---@field bytes integer
 
----The recorded points, as a string for a file; nil: there are none. And how
----much of the heap is probably garbage, if that is known.
+---The recorded points, as a string for a file; nil: there are none. Also
+---returns how much of the heap is probably garbage; nil: not known.
 ---@return string?
 ---@return integer? garbage  bytes
 function heap.recorded()

@@ -373,8 +373,8 @@ function lines.active(source, content)
 end
 
 ---The growth of counted lines since an older profile of the recording. A line
----that did not run has none, although each profile has its own estimate of
----overhead, and its own rounding.
+---that did not run meanwhile has none, even if the estimates of overhead and
+---the rounding of the two profiles differ.
 ---@param now integer[]
 ---@param old integer[]
 ---@param timed? boolean  do lines have hits and times?

@@ -283,8 +283,9 @@ function measure.others(p)
   return out
 end
 
----How many samples at the longest interval would tell as much about
----allocations as those that were taken, some of them at shorter ones.
+---How many samples there would be if all had been taken at the last interval,
+---which is the longest. The margin of error follows from this number, since
+---samples at shorter intervals stand for less.
 ---@param meta cprof.Meta
 ---@param bytes integer  that were allocated
 ---@return integer

@@ -115,13 +115,14 @@ end
 
 ---@class cprof.Streak       samples, one after the other, that found coroutines
 ---    with one function, resumed by one path of calls
----@field from_ns integer      since the start: until then, samples found
----    something else
----@field to_ns integer        from then on, they did again
----@field most_ns integer      what was recorded in between: slices in which
----    these samples came took no longer
----@field samples integer      of the coroutines, and of those that they resumed
----@field node? integer        call path that all of them have in common
+---@field from_ns integer      since the start: when the last sample before it
+---    came, which found something else
+---@field to_ns integer        when the next sample found something else
+---@field most_ns integer      what was recorded in between: a slice in which
+---    such a sample came took no longer
+---@field samples integer      found in these coroutines, or in those that they
+---    resumed
+---@field node? integer        call path that all these samples have in common
 
 ---@class cprof.SampledTask   coroutines that run a function, by samples
 ---@field func integer         index of the function
@@ -192,7 +193,8 @@ end
 ---@param to integer
 ---@param place? table<integer, integer>  for each of these nodes, that of the
 ---    tasks; nil: they have the same
----@param numbers? table<integer, integer>  and for functions
+---@param numbers? table<integer, integer>  for each of their functions, that of
+---    the tasks; nil: they have the same
 function tasks.streaks(list, axis, nodes, bodies, from, to, place, numbers)
   local of_func = {}
   for _, task in ipairs(list) do

@@ -1,6 +1,7 @@
--- Perfetto's trace packets (perfetto_trace.proto). Each packet has all that it
--- needs but what packets before it have, so the beginning of a file is a file.
--- Names are interned: the first packet that refers to a name brings it along.
+-- Perfetto's trace packets (perfetto_trace.proto). A packet refers only to
+-- itself and to packets before it, so the beginning of a file can be read
+-- alone. Names are interned: the first packet that refers to a name brings it
+-- along.
 
 local escape = require "cprof.encoding.escape"
 local protobuf = require "cprof.encoding.protobuf"
@@ -8,7 +9,7 @@ local protobuf = require "cprof.encoding.protobuf"
 local packets = {}
 
 -- Nothing here calls a method of a string: traces are written within the hook,
--- where the program may have changed these.
+-- and the program may have changed these methods.
 local number, bytes = protobuf.number, protobuf.bytes
 
 -- TracePacket: all are of one sequence. The first one says so, and that events
@@ -21,8 +22,8 @@ local first <const> = number(10, 1) .. number(13, 1) ..
 local begins <const>, ends <const>, happens <const>, counts <const> =
   number(9, 1), number(9, 2), number(9, 3), number(9, 4)
 
--- uuids of tracks: that of the process, and the one from which counters count
--- on; tracks of slices have their numbers
+-- uuids of tracks: that of the process, and the one to which the number of a
+-- counter is added; the uuid of a track of slices is its number
 local process <const>, counters <const> = 1 << 40, 1 << 41
 
 -- InternedData: categories, names of events, names of annotations
@@ -69,7 +70,7 @@ end
 ---@param self cprof.Packets
 ---@param track integer  from 1 on
 ---@param name string
----@param thread? integer  if it is that of a thread: its id
+---@param thread? integer  the id of its thread; nil: it belongs to no thread
 function Packets.track(self, track, name, thread)
   name = escape.utf8(name)
   put(self, sequence .. bytes(60, number(1, track) ..

@@ -22,8 +22,8 @@ local function metadata(what, track, name)
     :format(what, track, text(name))
 end
 
--- Returns a function for what `make` returns for a function, which it is asked
--- for once.
+-- Returns a function that gives what `make` returns for a function of the
+-- profile, and calls `make` only once for each.
 local function once(make)
   local known = {}
   return function(f)
@@ -44,8 +44,8 @@ end
 local tail <const> =
   '%s%s,"dur":%s,"args":{"%s":%d,"self_ns":%d%s}}'
 
--- Returns a function for the event of a slice. The events of a function are
--- alike up to the time.
+-- Returns a function that gives the event of a slice. The events of one
+-- function begin alike, up to the time.
 local function slice_event(p)
   local head = once(function(f)
     return (',\n{"name":%s,"cat":"%s","ph":"X","pid":1,"tid":1,"ts":')

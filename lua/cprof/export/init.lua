@@ -28,7 +28,7 @@ local limit <const>, depth <const> = export.limit, export.depth
 ---@field description string
 ---@field lines? boolean       whether it shows hits of lines, without times
 ---@field times? boolean       whether its figures must be times
----@field binary? boolean      whether it is no text
+---@field binary? boolean      whether its output is not text
 ---@field json? boolean        whether it needs the JSON library
 ---@field branches? boolean    whether it also shows branches
 ---@field tree boolean        whether it shows nodes, or sums over nodes

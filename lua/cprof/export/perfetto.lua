@@ -10,7 +10,7 @@ local perfetto = {}
 ---@return cprof.FormatSize
 function perfetto.size(f) return { node = 85, once = #f.title + 30 } end
 
--- what there is to say of the recording
+-- an event with facts about the recording
 local function about(p, w)
   local fields = {}
   for i, comment in ipairs(encode.comments(p)) do

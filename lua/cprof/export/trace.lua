@@ -1,7 +1,7 @@
--- What formats with a time axis show. If the calls are known one by one, they
--- are slices, from a call to its return; and events whose time is known are on
--- tracks of their own. If not, the call tree becomes nested slices. Each is as
--- long as all calls of its node together, so its place does not say when the
+-- What the formats for trace viewers show. If calls are known one by one, each
+-- is a slice, from the call to its return, and events whose time is known are
+-- on tracks of their own. If not, the call tree becomes nested slices. Each is
+-- as long as all calls of its node together, so its place does not say when the
 -- calls happened. Nodes without time are left out: readers could not tell which
 -- slice they are in.
 
@@ -28,7 +28,7 @@ local trace = {}
 ---    in which function it happened, if that is known
 ---@field heap fun(at: integer, bytes: integer)
 
----What a track has on which calls are added up.
+---The name of a track on which calls are added up.
 ---@param p cprof.Profile
 ---@return string
 function trace.title(p)
@@ -52,7 +52,8 @@ function trace.figures(m)
   return out
 end
 
--- A track for each kind of events, by name of the frames if they have one.
+-- The names of tracks: one for each kind of events, and for frames, one for
+-- each of their names.
 local titles <const> = { frame = "frames", ["slow call"] = "slow calls",
   collection = "collections", wait = "waits" }
 
@@ -64,15 +65,15 @@ local function title(m)
   return kind
 end
 
--- Does an event fit on a track with these ends of events that began before it?
--- Either they are over, or it ends with the last one or earlier.
+-- Does an event fit on a track? `ends` has the ends of events that began before
+-- it: each must have ended by then, or end no earlier than the event does.
 local function fits(ends, m)
   while #ends > 0 and ends[#ends] <= m.from do ends[#ends] = nil end
   return #ends == 0 or m.to <= ends[#ends]
 end
 
--- Returns a function for the number of the track for an event. Events that
--- overlap, and do not nest, are on several tracks of one name.
+-- Returns a function that gives the number of the track for an event. Events
+-- that overlap without nesting are on several tracks of one name.
 local function tracks(to)
   local known, count = {}, 1
   return function(m)

@@ -29,9 +29,9 @@ Each of these writes a profile as one HTML file, which opens from the disk and n
 | Source | mode `"line"`, `"sample"` or `"count"`: lines with figures beside them, shaded relative to the hottest line of all files. Long lines scroll sideways (← →). The chosen line shows what it calls, and which lines call its function. Files that were installed for several programs (below `share/lua`, for example) are listed as libraries. Mode `"count"` also has the parts of lines, and branches that went only one way |
 | Labels | if the profile has labels: a table for each key, with the total of each value, as `cprof labels` prints it; a click on a value limits all views to what was recorded under it |
 | Slowest calls | with `--distribution`: the slowest calls of all functions, as `cprof slow` lists them, with CPU time, waiting, coroutine and frame; a row leads to its path in the flame graph |
-| Tasks | with `--tasks`: kinds of coroutines, their longest slices, and where they were suspended, as a flame graph of waiting; as `cprof tasks` prints it, of the chosen function, if coroutines run it. With samples: how long kinds of coroutines ran; their longest times, of which a click shows the flame graph |
+| Tasks | with `--tasks`: kinds of coroutines, their longest slices, and where they were suspended, as a flame graph of waiting; as `cprof tasks` prints it, of the chosen function, if coroutines run it. With samples: how long each kind ran, and its longest times; a click on one of these shows the flame graph of that time |
 | Frames | if the profile has frames: their times, by name, with the budget and percentiles; the frames over budget, with the functions that took longer in them; allocations and steps of the collector in each frame. Bars of frames that are much longer than all others are cut off, until a button shows them in full. Another button leads from the chosen frames to their calls in the trace, or limits all views to that time |
-| Memory | of a recording with `--memory`: the size of the heap over time, allocations by kind and function, memory in use, the collector |
+| Memory | of a recording with `--memory`: with `--memory=live`, memory in use by function; allocations by function and kind; the size of the heap over time; the collector. Sources that are opened from here are coloured by memory |
 | Trace | with `--trace`, or if the profile has the last seconds of mode `"call"`: calls on an axis of time, each coroutine in a lane of its own; below these, what each function took in the visible time. If the profile has the last seconds of mode `"call"`, a button limits all views to that time. A lane is hatched where its coroutine is suspended or another one runs and, with `--gc`, in another colour at steps of the garbage collector. A search counts the calls; `n` and `p` go from one to the next. `w`, `s`, `a` and `d` zoom and move, as in Perfetto |
 
 **The flame graph.** The root is above (icicle) or below.
@@ -63,7 +63,7 @@ The page opens on what the profile was recorded for: changes, coverage, tasks, m
 - With the keyboard, arrow keys go from cell to cell; with Shift, they choose a range. Enter chooses a cell, Esc the whole recording.
 - To compare the range with a second one, drag with Shift, press *Compare with …*, or use the key `b`. The view Changes then has a differential flame graph and a table, by shares, in percentage points as `cprof diff --range … --against …` has them.
 - A search highlights the cells in which matching functions, or their callees, run.
-- As with `--from` ([Sampling](#sampling)), a range has no allocations, and no figures of single calls or frames. It has tasks in mode `"sample"`.
+- As with `--from` ([Sampling](#sampling)), a range has no allocations, and no figures of single calls or frames. It has tasks only in mode `"sample"`.
 - In the page, a sample takes about 5 bytes, 9 without lua-zlib. An hour of computing at 1000 samples a second takes some 18 MB.
 - A page of a part (`--from`, `--to`, `--root`), or with folded recursion, has no heatmap; nor has a page of the last seconds of mode `"call"` with more than a million events. Its trace still shows the longest calls.
 

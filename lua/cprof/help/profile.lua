@@ -126,16 +126,16 @@ In mode `"sample"`, if a sample found a coroutine running, `profile.tasks` has e
 | field | |
 |---|---|
 | `func`, `samples`, `running_ns`, `waiting_ns` | the function, how many samples found it, and its time, as above |
-| `most_ns` | an upper bound: no slice that had a sample took longer; nil: it is not known when samples came, as in sums |
-| `streaks` | the longest times, up to ten, in which all samples found coroutines with this function, resumed by one call path: `samples`, how many these are; `from_ns` and `to_ns`, since the start, when the samples before and after them came; `most_ns`, the time in between, without pauses and time in which others had the processor; `node`, the call path that they have in common |
+| `most_ns` | an upper bound: no slice that had a sample took longer; nil: it is not known when samples came, as in sums of profiles |
+| `streaks` | the longest times, up to ten, in which all samples found coroutines with this function, resumed by one call path: `samples`, how many samples; `from_ns` and `to_ns`, when the samples before and after these came, since the start; `most_ns`, the time in between, without pauses and without time in which other programs had the processor; `node`, the call path that these samples have in common |
 
 Samples do not tell how many coroutines there are, when they are suspended or resumed, or where they were made: these fields are nil. Use mode `"call"` with `tasks` for them. Samples do not see coroutines that C code resumes, as cqueues does.
 
 **With labels**, `profile.labels` is what was recorded under each of them (see [Labels](#labels)).
 
-**With `memory`**, functions and nodes have `self_allocs` and `self_bytes`, functions also `total_allocs`, `total_bytes` and `allocated[kind]` with `allocs` and `bytes`. `profile.heap` is the size of the heap over time: a list of `ns` and `bytes`. In mode `"sample"`, these figures are estimated from `profile.meta.memory_samples` samples, in the end one per `profile.meta.memory_interval` bytes of allocation. Frames (`profile.frames:at(back)`) and their rows have `allocs` and `bytes`. To find out which memory grows, compare two snapshots.
+**With `memory`**, functions and nodes have `self_allocs` and `self_bytes`, functions also `total_allocs`, `total_bytes` and `allocated[kind]` with `allocs` and `bytes`. `profile.heap` is the size of the heap over time: a list of `ns` and `bytes`. In mode `"sample"`, these figures are estimated from `profile.meta.memory_samples` samples, at the end one per `profile.meta.memory_interval` bytes of allocation. Frames (`profile.frames:at(back)`) and their rows have `allocs` and `bytes`. To find out which memory grows, compare two snapshots.
 
-**With `memory = "live"`**, functions have `live_bytes`, `live_blocks` and `peak_bytes`, and, with callees, `total_live_bytes`, `total_live_blocks` and `total_peak_bytes`; `profile.meta` has `live_interval` and `peak_bytes`. A block is in use until it is freed: garbage counts until it is collected. But when recording stops, what is probably garbage is left out, unless `memory_interval` is 1: `profile.meta.garbage_bytes`, if there is any.
+**With `memory = "live"`**, functions have `live_bytes`, `live_blocks` and `peak_bytes`, and, with callees, `total_live_bytes`, `total_live_blocks` and `total_peak_bytes`; `profile.meta` has `live_interval` and `peak_bytes`. A block is in use until it is freed: garbage counts until it is collected. But when recording stops, unless `memory_interval` is 1, what is probably garbage is left out; `profile.meta.garbage_bytes` says how much, if there is any.
 
 **With `gc`**, `profile.meta` has `gc_steps`, `gc_cycles` (collections) and `gc_longest_ns`; frames have `gc_steps` and `gc_ns`.
 

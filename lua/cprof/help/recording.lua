@@ -16,7 +16,7 @@ return {
 | `recursion` | `"auto"` | `"full"`: each level of a recursion has its own node; `"fold"`: a function that is already on the path gets no second node there; `"auto"`: full up to 100,000 nodes, then folded |
 | `max_nodes` | `1000000` | the most call-tree nodes, and the most functions. Beyond it, functions keep their exact calls and self times, but not their callers, and the report says so |
 | `memory` | `false` | `true`: counts allocations by node, function and kind; in modes `"line"` and `"count"`, also by line. Mode `"sample"` estimates them, also by line. `"live"`: also how much memory is in use, now and at the peak ([Memory](#memory)) |
-| `memory_interval` | adapts | with `memory = "live"`, and in mode `"sample"`: average bytes between samples; `1`: all blocks, which takes some 70 bytes for each block in use. By default, samples are close at first, and farther apart as they become many ([Memory](#memory)) |
+| `memory_interval` | adapts | with `memory = "live"`, and in mode `"sample"`: average bytes between samples; `1`: all blocks, which takes some 70 bytes for each block in use. By default, the interval is short at first, and grows as samples become many ([Memory](#memory)) |
 | `gc` | `false` | `true`, in modes `"call"`, `"line"` and `"trace"`: the time of the garbage collector is in a zone `(garbage collector)`, under the function whose allocation made its step due; a trace has each step (not on Lua 5.5) |
 | `distribution` | `false` | `true`, in modes `"call"` and `"line"`: how long the calls of each function took: median, p90, p99, max and a histogram; and the eight slowest calls, with their call paths |
 | `tasks` | `false` | `true`, in modes `"call"` and `"line"`: what each kind of coroutine did: how long it ran at a time, how it ended, and where it was suspended |
@@ -24,7 +24,7 @@ return {
 | `file` | none | records into this file, not memory; in its name, `%p` becomes the process ID, `%t` the time in UTC (`20261122T065108Z`), and `%n` a number that counts the files of this process; its forked children go on counting |
 | `every` | none | after so many seconds, cprof completes the file and begins another; the name needs `%t` or `%n` |
 | `keep` | all | with `every`: how many of the recording's newest files to keep |
-| `keep_last` | none | modes `"call"` and `"sample"`: how many of the last seconds `dump_recent` writes into a file, in mode `"call"` with each call; or a size, such as `"16MB"`: as much as fits into so much memory ([Sampling](#sampling)). Recording is then in memory, and `file` is the name of such files, with `%t` or `%n` |
+| `keep_last` | none | modes `"call"` and `"sample"`: how many of the last seconds `dump_recent` writes into a file, in mode `"call"` with each call; or a size, such as `"16MB"`: what fits into that much memory ([Sampling](#sampling)). Recording is then in memory, unless `live_file` is given, and `file` is the name of the files that `dump_recent` writes, with `%t` or `%n` |
 | `live_file` | none | with `keep_last`: records into this file, not memory, so that the last seconds are in it even after `kill -9` or a crash |
 | `on_slow` | none | with `keep_last` and `file`: `{ [NAME] = SECONDS }` writes the last seconds when a zone of this name takes longer or, in mode `"call"`, a function. In mode `"sample"`, the zone must be one of `zone` or `wrap`. In mode `"call"`, this option turns `distribution` on |
 | `dump_every` | `60` | with `on_slow`, `slow_frames` or `dump_on_error`: the least number of seconds from one such file to the next |
@@ -48,7 +48,7 @@ return {
 - The overhead within a call is estimated: in mode `"call"` by the number of calls in it, in mode `"line"` by its share of the function's total time.
 - A program that does nothing but call takes 14 % longer with `distribution` than in mode `"call"` alone, 7 % longer than in mode `"line"` alone.
 
-**Tasks.** `tasks` records what each kind of coroutine did; `cprof tasks` prints it. With samples, `cprof tasks` prints what they know (see below).
+**Tasks.** `tasks` records what each kind of coroutine did; `cprof tasks` prints it. Of a recording of mode `"sample"`, `cprof tasks` prints what samples know (see below).
 
 - Coroutines are of one kind if they run the same function and were made at the same place. The place is the line that called `coroutine.create` or `coroutine.wrap`, and the nearest caller from another source, as a library may have made them.
 - A *slice* is the time from a resume to the next yield or the end. It includes coroutines that are resumed in it. Nothing else of the program runs meanwhile.
@@ -59,8 +59,8 @@ return {
 
 **Tasks by samples.** With a recording of mode `"sample"`, also with `--from` and `--to`, `cprof tasks` has a row for each function that samples found in a coroutine: how long it ran and waited, with a margin of error, and an upper bound of how long one ran at a time (`max`, `<71.0ms`).
 
-- The bound is the longest time in which all samples found coroutines with this function, resumed by one call path: from the sample before to the sample after. One coroutine may have run so long without a yield; or several may have taken turns, without a sample of anything else in between. The second table says when that was, so that `cprof tree --from … --to …` shows what ran.
-- A slice in which no sample came is shorter than the time between two samples. With the timers `auto` and `thread`, it is also not known more exactly than that when a wait began.
+- The bound is the longest time in which all samples found coroutines with this function, resumed by one call path: from the sample before to the sample after. One coroutine may have run that long without a yield; or several may have taken turns, and no sample found anything else in between. The second table says when that was: `cprof tree --from … --to …` shows what ran then.
+- A slice in which no sample came is shorter than the time between two samples. With the timers `auto` and `thread`, the beginning of a wait is not known more exactly than that, either.
 - Samples do not know how many coroutines there are, how often they are resumed, how long each slice is, or how long and where they are suspended. Reports have `-` there. Use mode `"call"` for these: `cprof run --tasks`.
 
 **Coroutines below their creators.** With `under = "creator"`, the stack of a coroutine goes on below the function that called `coroutine.create` or `coroutine.wrap`, and if that ran in a coroutine, below the one that made that coroutine, as in asynchronous stack traces. A scheduler that resumes all coroutines then has its own time only, and the total of a handler is the time that was spent on its behalf.

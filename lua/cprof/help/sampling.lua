@@ -46,8 +46,8 @@ A  1.5s  1.7s  99 %        98 %           2 %  compact   store.lua:40
 
 - Time runs down each column, and goes on at the top of the next one. A column stands for half a second to a day: the shortest time with which all columns fit into the width. A cell is long enough for 20 samples on average or, in modes `"call"` and `"line"`, for one slice (see below).
 - "Of stretch" and "of recording" are the shares that the function and its callees have of the stretch and of the whole recording.
-- Time in which other programs had the processor is not CPU time: cells are paler there. A column `preempted` says how much of a stretch that was, if it was 1 % or more.
-- A stretch stands out if a function's share is at least 50 percentage points higher in it than in the whole recording, or if the share of CPU time is at least 30 points higher. A single stall that takes 30 % of the recording or more stands out by comparison with the rest: if what ran before it goes on after it or, in modes `"call"` and `"line"`, if it is a single call made by a function that was itself called at least ten times.
+- Time in which other programs had the processor is not CPU time, so cells are paler there. If it was 1 % or more of a stretch, a column `preempted` says how much.
+- A stretch stands out if a function's share is at least 50 percentage points higher in it than in the whole recording, or if the share of CPU time is at least 30 points higher. A single stall that takes 30 % of the recording or more is compared with the rest of the recording instead, and stands out if what ran before it goes on after it. In modes `"call"` and `"line"`, it also stands out if it is a single call by a function that was itself called at least ten times.
 - A stall is one stretch, even if the function that caused it and those that it calls stand out in turn.
 - Stretches with the same function have one cause, one letter and one row; *again from* is the times at which the others begin. The causes that stand out most are listed, in chronological order. Stretches that may be due to chance are left out.
 
@@ -58,7 +58,7 @@ A  1.5s  1.7s  99 %        98 %           2 %  compact   store.lua:40
 - Allocations, how long single calls took, and frames are not known for a range. Tasks are known only in mode `"sample"`.
 - In mode `"sample"`, a sample stands for the time before it. If a long call of a C function is partly within a range, that part counts. Waiting within a range is estimated from the samples. Overhead is assumed to have the share that it has in the whole recording.
 - A sample takes 3 to 4 bytes. At most 16 MB are kept, more than an hour at 1000 a second. Beyond that, the oldest samples are dropped, and the report says from when on ranges are known.
-- In modes `"call"` and `"line"`, time is divided into slices of 20 ms. What happened in a slice is spread evenly over it, so a range is exact if it begins and ends where slices do. A longer time without a call or return, such as a stall in a C function, is a slice of its own. The figures of adjoining ranges add up to those of the range that has both. A call counts where it begins; calls that began before the range and went on in it are shown as `earlier`. In these modes, a stretch that stands out begins and ends with the slices in which the function ran.
+- In modes `"call"` and `"line"`, time is divided into slices of 20 ms. What happened in a slice is spread evenly over it, so a range is exact if it begins and ends where slices do. A longer time without a call or return, such as a stall in a C function, is a slice of its own. The figures of adjoining ranges add up to those of the range that has both. A call counts where it begins. A function whose calls all began before the range, and went on in it, has `earlier` in the column `calls`. In these modes, a stretch that stands out begins and ends with the slices in which the function ran.
 - Slices take 4 to 12 bytes for each function and line that ran in them. When they take 4 MB, neighbours are merged, and slices become twice as long. The header of a range says how long they are: `resolution 40.0ms`. With more than 200,000 call-tree nodes, there are no ranges.
 - Ranges need a time axis. The results of `cprof merge` and `cprof join`, recordings in modes `"count"` and `"trace"`, and samples that were read from outside a program have none.
 
@@ -82,7 +82,7 @@ profiler.start { keep_last = 10, file = "slow-%t-%n.cprof",
 Here, cprof writes a file when a call of the function `Server:handle`, or a zone of this name, took longer than 0.2 s, or when the time from one `frame` to the next was longer than 50 ms. It writes at most one file in `dump_every` seconds (60).
 
 - The name of a function is the one in reports, without its place. A zone with arguments has the budget of its name. A frame with a name has the budget that `on_slow` gives to that name, else that of `slow_frames`.
-- In mode `"call"`, the time of a call or zone is the one in reports: without overhead, pauses, time in which other programs had the processor, and time in which its coroutine was suspended. If other programs had the processor meanwhile, the reason in the file says how long, as a trace shows the call with that time. Of a recursion, only the outermost call counts. A call that ends with a tail call ends there: the rest of the time is that of the function it calls.
+- In mode `"call"`, the time of a call or zone is the one in reports: without overhead, pauses, time in which other programs had the processor, and time in which its coroutine was suspended. A trace shows the call with the time in which other programs had the processor; if that was 1 % or more of the call's own time, the reason in the file says how long it was. Of a recursion, only the outermost call counts. A call that ends with a tail call ends there: the rest of the time is that of the function it calls.
 - In mode `"sample"`, and for frames in all modes, times are those of the recording's clock, and include pauses.
 - In mode `"sample"`, functions have no budgets, and neither have zones of `enter` and `leave`, nor zones in C: put a zone of `zone` or `wrap` around them.
 - cprof writes the file where the zone or frame ends, even if an error ends it; in mode `"call"`, right after the call or zone. Zones and functions around it do not count the time that writing takes. If the file cannot be written, one line on standard error says so.
@@ -105,23 +105,23 @@ For a whole program:
 cprof run --keep-last 10 --on-slow Server:handle=200ms -o slow-%t-%n.cprof server.lua
 ```
 
-This command also writes the last seconds when the program ends, even by an error or by a signal such as `SIGTERM`. The report at the end is about them. After `kill -9` or a crash (`SIGSEGV`, `SIGABRT`), nobody can write them, but the recording is in a file: that of `-o` or, if its name has `%t` or `%n`, the one that `cprof report` reads without FILE. Its figures are those of the whole run. Its time axis has the last seconds: `cprof report --from`, `cprof heatmap` and `cprof export --format=perfetto` show them.
+This command also writes the last seconds when the program ends, even if an error or a signal such as `SIGTERM` ends it. The report at the end is about them. After `kill -9` or a crash (`SIGSEGV`, `SIGABRT`), nothing is written any more, but the recording is in a file: that of `-o` or, if its name has `%t` or `%n`, the one that `cprof report` reads without FILE. The figures of this file are those of the whole run; its time axis has only the last seconds. `cprof report --from`, `cprof heatmap` and `cprof export --format=perfetto` show them.
 
-A program that records itself gets this with the option `live_file`:
+A program that records itself has such a file with the option `live_file`:
 
 ```lua
 profiler.start { keep_last = 10, live_file = "live.cprof",
   file = "slow-%t-%n.cprof" }
 ```
 
-The recording is then in memory-mapped pages of `live.cprof`, so an event costs hardly more than in memory. Without `live_file`, the recording of a program that is killed is lost.
+The recording is then in memory-mapped pages of `live.cprof`, so an event costs hardly more than in memory. Without `live_file`, the recording is lost if the program is killed.
 
-`dump_recent` writes what was recorded in the last 10 seconds, with its time axis. Until then, nothing is written.
+`dump_recent` writes what was recorded in the last 10 seconds, with its time axis. Until then, this file does not exist.
 
 - The file opens in every command, and the header of its reports has the reason. A file with calls is a trace, too: `cprof export --format=perfetto` writes it for Perfetto, `--format=firefox` for Firefox's profiler, and the page shows its calls on a time axis. In a trace, a resumed coroutine is below the function that resumed it.
 - `dump_recent` returns when the file is written. This takes some milliseconds, or 100 ms for a million calls, and is not part of the recording. Recording goes on, and loses nothing.
 - The time axis takes at most 8 bytes per sample of these seconds, and 32 KB. In mode `"call"`, an event takes 8 bytes; a call is usually two events, its beginning and its end. All events take at most 64 MB. If more is needed, the file has fewer seconds, and says how many.
-- `keep_last = "16MB"` bounds the memory instead of the time: the file then has what fits, here the last two million events, or four to five million samples. Sizes from `"128KB"` to `"256MB"` are valid; KB and MB are 1024 and 1024² bytes.
+- `keep_last = "16MB"` bounds the memory instead of the time. The file then has what fits: here, the last two million events, or the last four to five million samples. Sizes from `"128KB"` to `"256MB"` are valid; KB and MB are 1024 and 1024² bytes.
 - The call tree grows with what ran since the start, up to `max_nodes`.
 - Where recursion folds or `max_nodes` was reached, a trace shows calls of one node side by side.
 - Modes `"line"` and `"count"` refuse `keep_last`. Mode `"trace"` becomes mode `"call"` with it.
@@ -145,7 +145,7 @@ The recording is then in memory-mapped pages of `live.cprof`, so an event costs 
 - If a function makes a tail call before it calls or loops, its time belongs to the function that it calls.
 - Callers more than 2000 levels up are left out.
 
-**Memory.** With `memory = true` (`cprof run --sample --memory`), allocations are sampled, too: at first one per 4 KB on average, fewer as they become many, down to one per 512 KB. They tell which functions and lines make the garbage and, with `memory = "live"`, what is in use. These samples have bytes, and no time.
+**Memory.** With `memory = true` (`cprof run --sample --memory`), allocations are sampled, too: at first one per 4 KB on average, and fewer as they become many, down to one per 512 KB. They tell which functions and lines make the garbage and, with `memory = "live"`, what is in use. These samples have bytes, but no time.
 
 **What a function's time is made of** (on Linux with x86-64 and ARM64). A tick also tells which machine instruction it interrupted. So `cprof show` says how Lua spent a function's own time: interpreting, compiling, on tables, strings and calls, in the collector, or in the allocator. It also says how much of it was in C functions, by name, such as `memcpy` or `inflate`, or in the kernel:
 

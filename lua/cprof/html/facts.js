@@ -108,7 +108,7 @@ function memory({ model }, put) {
   const { memory: m } = model;
   const kinds = m.kinds.map(([kind, n]) => `${kind} ${bytes(n)}`).join(", ");
   const told = m.samples
-    ? `estimated from ${plural(m.samples, "sample")}, one per ${bytes(m.interval)} or less`
+    ? `estimated from ${plural(m.samples, "sample")}, at least one per ${bytes(m.interval)}`
     : "";
   put("allocated", bytes(m.bytes), [kinds, told].filter(Boolean).join("; "));
   put("allocations", count(m.allocs), told || undefined);

@@ -52,7 +52,7 @@ function stretches(app) {
       ? [
           {
             title: "preempted",
-            hint: "Other programs had the processor in this share",
+            hint: "Share in which other programs had the processor",
             cell: ({ lost }) => share(lost),
           },
         ]

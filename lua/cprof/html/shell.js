@@ -323,8 +323,8 @@ export class Shell {
     return state.link(change);
   }
 
-  // The change that leads to a view. From Memory to sources, these show memory,
-  // unless another measure or heat was chosen; their choice has time, too.
+  // The change that leads to a view. Sources that are opened from Memory are
+  // coloured by memory, unless another measure or heat was chosen.
   to(view) {
     const { measure, heat } = this.state;
     const first = ["live", "bytes"].find((m) =>

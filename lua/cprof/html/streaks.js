@@ -1,5 +1,5 @@
 // Tasks by samples of a range of time: how long coroutines ran in it, and their
-// longest times. The times are those of src/profile/streaks.c.
+// longest times, found as src/profile/streaks.c finds them.
 
 // how many of the longest times are shown: of each task, and of all
 const [few, most] = [10, 50];

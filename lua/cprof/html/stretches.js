@@ -8,7 +8,7 @@ import { named, written } from "./ranged.js";
 // moments of a cause that are links
 const shown = 4;
 
-// a smaller share of preempted time is not shown
+// preempted time is shown if it has at least this share
 export const notable = 0.01;
 
 // The causes of what stands out, the most unusual one first. Each has its

@@ -29,7 +29,7 @@ const slice = (key, hint) => ({
 // a figure that samples do not know
 const unknown = (title) => ({
   title,
-  hint: "Samples do not tell: use mode call, cprof run --tasks",
+  hint: "Samples do not tell: record with cprof run --tasks",
   cell: () => "-",
 });
 
@@ -295,7 +295,7 @@ export function tasks(app, root) {
               "they run. For what samples do not know (-), use mode call: cprof " +
               "run --tasks records each slice, and where coroutines are " +
               "suspended. max (<) is the longest time in which all samples " +
-              "found coroutines of this kind: one may have run so long " +
+              "found coroutines of this kind: one may have run that long " +
               "without a yield, or several may have taken turns.",
       ),
       kinds.element,

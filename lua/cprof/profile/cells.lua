@@ -21,7 +21,7 @@ local cells = {}
 ---@class cprof.Cell
 ---@field ns integer       recorded time in it
 ---@field share number     the share of CPU time in ns; or, of a function: time
----@field shown number     this time as a share of ns and lost
+---@field shown number     this time as a share of ns and lost together
 ---@field took integer     ns that samples of it stand for
 ---@field lost integer     ns in which others had the processor
 
@@ -345,18 +345,17 @@ local function settle(x, s)
   if s.func then s.part = part_of(x, s.func, s.first, s.cell) end
 end
 
--- options take times that are exact to so many ns
+-- ns: as exactly as options like --from take times
 local exact <const> = 1000
 
--- Lets a stretch begin and end with what its function did: slices, and single
--- events, say so exactly.
+-- Lets a stretch begin and end with the slices in which its function ran.
 local function trim(x, s)
   local p, of = x.p, {}
   local axis = profile.axis(p)
   for i, f in ipairs(p.functions) do of[i] = f.title == s.func.title end
   local from, to = core.axis_extent(axis, s.from, s.to, p.nodes, of)
   if not from then return end
-  -- rounded to what lies within: none of what ran before and after
+  -- rounded inwards: the stretch has nothing of what ran before or after
   from = math.max((from + exact - 1) // exact * exact, x.grid.first)
   to = math.min(to // exact * exact, x.grid.to)
   if to <= from then return end
@@ -372,25 +371,26 @@ local function trim(x, s)
 end
 
 -- {======================================================
--- A stall that is most of the recording. What is usual is then what there is
--- without the stall.
+-- A stall that is a large part of the recording. It is compared with the rest
+-- of the recording: compared with all of it, the stall would not be unusual.
 -- =======================================================
 
--- a stall takes at least this share of a recording to be looked for here
+-- the least share of the recording that such a stall takes
 local large <const> = 0.3
 
--- most functions among which it is looked for
+-- the most functions that are examined
 local candidates <const> = 30
 
--- a function that is called so often repeats, and calls something else only
--- once
+-- A function that was called at least so often repeats. If it called another
+-- function only once, that call is an exception.
 local often <const> = 10
 
--- a function with this share of its caller's time runs when the caller does
+-- A function with at least this share of its caller's time runs whenever the
+-- caller does, so only the caller is examined.
 local same <const> = 0.98
 
--- Functions that take a large share of the recording, callers before callees:
--- in `once`, whether it was in one call, by a function that was called often.
+-- Functions that take a large share of the recording, callers before callees.
+-- `once`: was it a single call, by a function that was called often?
 local function large_ones(x)
   local p, out, known, called, took = x.p, {}, {}, {}, {}
   for _, depth, id, _, n, _, total in core.walk(p.nodes) do
@@ -467,7 +467,8 @@ local function stall_of(x)
   end
 end
 
--- The stretches of a list that are unusual also if the stall is left out.
+-- The stretches of a list that are unusual even when compared with a recording
+-- without the stall.
 local function without(x, list, stall)
   local out = {}
   for _, s in ipairs(list) do

@@ -20,7 +20,7 @@ local merge = {}
 -- fields of meta that are added up
 local summed <const> = fields.all "sum"
 
--- an estimate is as coarse as the coarsest of those that it adds up
+-- a sum of estimates is as coarse as the coarsest of them
 local intervals <const> = { "live_interval", "memory_interval" }
 
 -- the number of runs that a profile adds up

@@ -61,14 +61,15 @@ function range.told(ns)
   return s .. "s"
 end
 
--- decimals that show a time in ns, as seconds, with three digits
+-- how many decimals show a time in ns, written in seconds, with three digits
 local function decimals(ns)
   return math.max(0, math.min(2 - math.log(ns / second, 10) // 1 | 0, 6))
 end
 
----The ends of a range for people to read, with equally many decimals: as exact
----as they are, but to a millisecond, or to three digits of a shorter range.
----With `whole`, the length of the recording: this, too.
+---The ends of a range for people to read, with equally many decimals: as many
+---as the ends have, but at most milliseconds or, for a range so short that this
+---is too coarse, three digits of its length. With `whole`, also the length of
+---the recording, in the same way.
 ---@param from number    ns
 ---@param to number      ns
 ---@param whole? number  ns

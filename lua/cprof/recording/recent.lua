@@ -42,7 +42,7 @@ function recent.take(o, level)
         ' in mode "sample"'), level + 1)
     elseif o.live_file then
       error("start: option 'live_file' needs option 'keep_last'; without " ..
-        "it, 'file' is written while the program runs", level + 1)
+        "that, option 'file' records into a file", level + 1)
     end
     return nil
   end
@@ -120,22 +120,22 @@ local function write(kept, now, reason)
   save(kept, reason)
 end
 
--- Time in which others had the processor is named from this share of `took` on:
--- a trace has it as time of the call, too.
+-- Time in which others had the processor is named if it is at least this share
+-- of `took`, since a trace shows it as time of the call.
 local notable <const> = 0.01
 
 -- A zone, function or frame took `took` ns and ended at `now`, in ns since the
--- recording began. `title`: nil for a frame without a name. `preempted`: ns
--- besides in which other programs had the processor.
+-- recording began. `title`: nil for a frame without a name. `preempted`: the
+-- ns, not part of `took`, in which other programs had the processor.
 local function ended(kept, title, took, now, frame, preempted)
   local budget = title and budget_of(kept, title) or frame and kept.frame
   if not budget or took <= budget * second then return end
-  local besides = preempted and preempted >= took * notable and
-    (", besides %s in which other programs had the processor"):format(
+  local without = preempted and preempted >= took * notable and
+    (", not counting %s in which other programs had the processor"):format(
     format.time(preempted)) or ""
   write(kept, now, ("%s took %s, over its budget of %s%s"):format(frame and
     (title and "a frame of " .. title or "a frame") or title,
-    format.time(took), format.time(budget * second), besides))
+    format.time(took), format.time(budget * second), without))
 end
 
 ---Writes the last seconds of a recording that goes on, because a signal asked

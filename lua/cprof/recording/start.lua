@@ -63,16 +63,18 @@ local start = {}
 ---@field memory? boolean|"live"  count what is allocated, by function and
 ---    line; live: also how much of it is in use
 ---@field memory_interval? integer  memory = "live", and mode "sample": average
----    bytes from one sampled block to the next; 1: all blocks; nil: fewer
----    bytes at first, more as samples become many
+---    mean bytes from one sampled block to the next; 1: all blocks; nil: few
+---    at first, more as samples become many
 ---@field file? string          to record into; in its name, %p: the process,
 ---    %t: the time, %n: a running number
 ---@field every? number         seconds after which another file is begun
 ---@field keep? integer         number of these files to keep, the newest
----@field keep_last? number|string  seconds until a `dump_recent` that it writes
----    into a file, or a size, such as "16MB": the memory for what it writes;
----    `file` is the pattern of such files. Modes "call", "trace" and "sample"
----@field live_file? string    with `keep_last`: to record into, not into memory
+---@field keep_last? number|string  how many of the last seconds `dump_recent`
+---    writes into a file, or a size, such as "16MB": the memory for what it
+---    writes; `file` is the pattern of such files. Modes "call", "trace" and
+---    "sample"
+---@field live_file? string    with `keep_last`: the file to record into,
+---    instead of memory
 ---@field on_slow? table<string, number>  with `keep_last`: seconds that zones
 ---    of a name may take or, except in mode "sample", functions; if one takes
 ---    longer, the last seconds are written
@@ -285,7 +287,7 @@ local function trace_calls(o)
   return writer.tell, writer.close
 end
 
--- the interval of samples of allocations at first, if it adapts; in mode
+-- the first interval of samples of allocations, if it adapts; and that of mode
 -- "sample", where a sample costs more
 local finest <const>, sampled <const> = 1, 4096
 

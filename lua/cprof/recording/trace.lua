@@ -83,7 +83,7 @@ local function packets(write, pid)
   return { tell = tell, close = function() end }
 end
 
--- by the end of the file's name
+-- chosen by the end of the file's name
 local function writer_for(path)
   return path:find "%.json$" and events or path:find "%.pftrace$" and
     packets or text

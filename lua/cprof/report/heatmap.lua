@@ -152,7 +152,7 @@ end
 -- when a cause came first
 local function first_ends(s) return range.ends(s[1].from, s[1].to) end
 
--- a smaller share of preempted time is not shown
+-- preempted time is shown if it has at least this share
 local notable <const> = 0.01
 
 local function table_of(causes, of_function, of_label)
@@ -188,7 +188,7 @@ local function table_of(causes, of_function, of_label)
   }, 1, 5, #list + 1, list)
 end
 
--- For how long others had the processor, if that is notable.
+-- Says for how long other programs had the processor, if that is notable.
 local function preempted(page, grid)
   local ns, lost = 0, 0
   for _, cell in ipairs(grid) do

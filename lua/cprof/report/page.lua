@@ -192,8 +192,8 @@ end
 ---@return string
 function Page:share(n, most) return self.measure:share(n, most) end
 
----A number of calls; "" if calls were not counted. What runs in a range of time
----may have been called before.
+---A number of calls; "" if calls were not counted. In a range of time, 0 calls
+---are shown as "earlier": what ran there was called before it.
 ---@param n? integer
 ---@return string
 function Page:calls(n)

@@ -210,7 +210,7 @@ function tasks.table(on, p, list, limit)
   show(on, p, "tasks", kinds, entries, limit)
 end
 
--- what samples do not tell
+-- the cell of a figure that samples do not know
 local unknown <const> = "-"
 
 local function not_known(title, rank)
@@ -252,8 +252,8 @@ local streaks <const> = {
 
 local by_most <const> = order("-most_ns", "from_ns")
 
----The longest streaks of samples, of all tasks: of each task and path, the
----longest.
+---The longest streaks of all tasks, the longest first; one for each task and
+---call path.
 ---@param list cprof.SampledTask[]
 ---@return table[]  as cprof.Streak, with `task`
 function tasks.in_a_row(list)
@@ -291,7 +291,7 @@ function tasks.sampled(on, p, list, limit)
     "run, and only those that coroutine.resume or coroutine.wrap has resumed")
   if #longest > 0 then
     on:note("max (<) is the longest time in which all samples found " ..
-      "coroutines of this kind: one may have run so long without a yield, " ..
+      "coroutines of this kind: one may have run that long without a yield, " ..
       "or several may have taken turns")
   end
   on:note("for what samples do not know (-), use mode call: cprof run " ..

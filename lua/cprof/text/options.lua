@@ -11,7 +11,7 @@ local options = {}
 ---@field min? number
 ---@field max? number
 ---@field above? number        a number must be greater than this
----@field least? string        the smallest size
+---@field least? string        the smallest size that may be given
 ---@field most? string         the largest one
 ---@field default? any
 ---@field shapes? boolean  whether figures depend on it; profiles then record it

@@ -21,8 +21,8 @@ local views = {}
 ---@field into? string    what Enter does, for the hints
 ---@field sorts? boolean  whether its lines can be sorted
 
--- rows that are not shown: the root, profiler overhead, and the host in a part
--- of the time in which it did not run
+-- Rows that are not shown: the root, profiler overhead and, in a period that
+-- does not begin at the start, the host if it did not run there.
 local function hidden(m, f, of)
   return f.kind == "root" or f.id == m.now.profile.overhead or
     f.name == names.host and of ~= nil and of.self_most == 0 and
