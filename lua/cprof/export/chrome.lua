@@ -95,8 +95,9 @@ end
 ---@param out fun(s: string)
 ---@param whole cprof.Profile  before nodes were added up
 function chrome.write(p, out, whole)
-  out '{"displayTimeUnit":"ns",'
-  out(('"otherData":{"exporter":%s,"clock":"%s","comments":%s},\n')
+  -- Perfetto takes "displayTimeUnit":"ns" as the unit of the times, which are
+  -- in µs
+  out(('{"otherData":{"exporter":%s,"clock":"%s","comments":%s},\n')
     :format(text("cprof@" .. p.meta.cprof_version), p.meta.clock,
     text(table.concat(encode.comments(p), "; "))))
   out '"traceEvents":[\n'
