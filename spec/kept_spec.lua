@@ -602,12 +602,13 @@ describe("keeping the last calls", function()
       { files[1].meta.reason:match "^(.-) took", files[2].meta.reason,
         #files })
     assert.equal("call", files[1].meta.mode)
-    local _, err2 = command.cprof("run", "--keep-last", "16MB", "--quiet",
-      "-o", dir:file "all.cprof", script)
-    assert.is_nil(err2:find("cprof run:", 1, true), err2)
-    local all = assert(profiler.load(dir:file "all.cprof"))
-    assert.same({ "the program ended", 1 }, { all.meta.reason,
-      helper.named(all, "work").calls })
+    for _, word in ipairs { "60s", "1m", "16MB" } do
+      local path = dir:file(word .. ".cprof")
+      command.cprof("run", "--keep-last", word, "--quiet", "-o", path, script)
+      local all = assert(profiler.load(path))
+      assert.same({ "the program ended", 1 }, { all.meta.reason,
+        helper.named(all, "work").calls })
+    end
     local _, wrong = command.cprof("run", "--keep-last=9kb", script)
     assert.equal("cprof run: option '--keep-last' must be a number of " ..
       "seconds from 0.01 to 100000, or a size from \"128KB\" to \"256MB\", " ..
