@@ -23,11 +23,24 @@ static void nogc_hold (lua_State *L) {
 }
 
 /*
+** The KBytes to add to the debt. With what cprof itself has allocated, it may
+** get above 0, and Lua would make a step now, whose time would count as
+** overhead. If the collector is driven, the step is only made due.
+*/
+static int nogc_back (const Collector *c) {
+  if (c == NULL || !c->on || c->held == 0 ||
+      *c->debt + (int64_t)NOGC_AHEAD * 1024 <= 0)
+    return NOGC_AHEAD;
+  return (int)((-*c->debt - c->held) / 1024 + 1);
+}
+
+
+/*
 ** If the program has stopped the collector meanwhile, there is nothing to undo:
 ** a restart sets the debt.
 */
-static void nogc_free (lua_State *L) {
-  if (lua_gc(L, LUA_GCISRUNNING) > 0) lua_gc(L, LUA_GCSTEP, NOGC_AHEAD);
+static void nogc_free (lua_State *L, const Collector *c) {
+  if (lua_gc(L, LUA_GCISRUNNING) > 0) lua_gc(L, LUA_GCSTEP, nogc_back(c));
 }
 
 #else
@@ -36,7 +49,8 @@ static void nogc_hold (lua_State *L) {
   lua_gc(L, LUA_GCSTOP);
 }
 
-static void nogc_free (lua_State *L) {
+static void nogc_free (lua_State *L, const Collector *c) {
+  (void)c;
   lua_gc(L, LUA_GCRESTART);
 }
 
@@ -60,10 +74,10 @@ int nogc_begin (Recorder *r, lua_State *L) {
 */
 void nogc_end (Recorder *r, lua_State *L) {
   int same = LUA_VERSION_NUM != 504 || collection_now(L) == r->nogc_cycle;
+  Collector *c = r->allocations != NULL ? &r->allocations->collector : NULL;
   r->nogc = 0;
-  if (same) nogc_free(L);
-  if (r->allocations != NULL)
-    collector_thaw(&r->allocations->collector, same);
+  if (same) nogc_free(L, c);
+  if (c != NULL) collector_thaw(c, same);
 }
 
 
