@@ -639,7 +639,8 @@ describe("a trace with gc = true", function()
             tostring(zone.self_ns > 100000), sums.wrong,
             sums.steps - p.meta.gc_steps, zone.calls,
             of.make.self_ns - 7 * sums.made,
-            p.meta.wall_ns - p.nodes[1].total_ns }, " ")]]):format(kb, kind, how))
+            p.meta.wall_ns - p.nodes[1].total_ns }, " ")]]):format(kb, kind,
+            how))
         S:close()
         assert.equal("true true 0 0 0 0 0", result, kind .. " " .. kb)
       end
