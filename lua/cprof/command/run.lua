@@ -10,12 +10,12 @@ local internal = require "cprof.sandbox.internal"
 local ending = require "cprof.command.ending"
 local input = require "cprof.command.input"
 local later = require "cprof.sandbox.later"
-local options = require "cprof.text.options"
 local process = require "cprof.system.process"
 local release = require "cprof.recording.release"
 local session = require "cprof.command.session"
 local period = require "cprof.command.period"
 local starting = require "cprof.recording.start"
+local valid = require "cprof.text.options"
 
 local children = later "cprof.recording.children"
 local variables = later "cprof.recording.variables"
@@ -52,7 +52,7 @@ end
 -- a time or a size as the option 'keep_last'; nil and what is valid
 local function kept(word)
   local ns = period.read(word)
-  return options.read(specs.keep_last, ns and tostring(ns / 1e9) or word)
+  return valid.read(specs.keep_last, ns and tostring(ns / 1e9) or word)
 end
 
 run.options = {
@@ -69,11 +69,12 @@ run.options = {
     "shares of the time, also of lines, at hardly any cost, but no calls. " ..
     "(default: off; RATE defaults to 1000)", type = "integer", min = 1,
     max = specs.rate.max },
-  { "--keep-last SECONDS", "Keep only the last SECONDS (10, 500ms, 2m), with " ..
-    "each call on a time axis (with --sample: each sample), and write them " ..
-    "into FILE at the end; with %t or %n in FILE, also when the program " ..
-    "calls dump_recent. A size in place of SECONDS, such as 16MB, keeps what " ..
-    "fits into that much memory. (default: all)", of = specs, read = kept },
+  { "--keep-last SECONDS", "Keep only the last SECONDS (10, 500ms, 2m), " ..
+    "with each call on a time axis (with --sample: each sample), and write " ..
+    "them into FILE at the end; with %t or %n in FILE, also when the program " ..
+    "calls dump_recent. A size in place of SECONDS, such as 16MB, keeps " ..
+    "what fits into that much memory. (default: all)", of = specs,
+    read = kept },
   { "--on-slow NAME=TIME", "With --keep-last, also write the last seconds " ..
     "when a zone NAME of the program or, without --sample, a function NAME " ..
     "takes longer than TIME (200ms, 1.5s), at most once a minute.",
