@@ -1116,8 +1116,9 @@ describe("too few samples", function()
       assert.is_truthy(text:find " %- ", text)
     end
     local text = p:report { sort = "alloc", width = 120 }
-    assert.is_truthy(text:find("\n2 samples: too few to tell what " ..
-      "allocated\n", 1, true), text)
+    -- that of few bytes may be one
+    assert.is_truthy(text:find("\n[12] samples?: too few to tell what " ..
+      "allocated\n"), text)
     assert.is_nil(text:find("%d%.%d ±"), text)
   end)
 

@@ -71,9 +71,9 @@ run.options = {
     max = specs.rate.max },
   { "--keep-last SECONDS", "Keep only the last SECONDS (10, 500ms, 2m), " ..
     "with each call on a time axis (with --sample: each sample), and write " ..
-    "them into FILE at the end; with %t or %n in FILE, also when the program " ..
-    "calls dump_recent. A size in place of SECONDS, such as 16MB, keeps " ..
-    "what fits into that much memory. (default: all)", of = specs,
+    "them into FILE at the end; with %t or %n in FILE, also when the " ..
+    "program calls dump_recent. A size in place of SECONDS, such as 16MB, " ..
+    "keeps what fits into that much memory. (default: all)", of = specs,
     read = kept },
   { "--on-slow NAME=TIME", "With --keep-last, also write the last seconds " ..
     "when a zone NAME of the program or, without --sample, a function NAME " ..
