@@ -184,24 +184,33 @@ describe("a trace", function()
       assert.equal(4, #lines)
     end)
 
+  -- Traces a zone with a name that formats must change, and two coroutines;
+  -- calls `halfway` while the other coroutine is suspended.
+  local function trace_coroutine(path, halfway)
+    local name = "a\"\xFF\\ é\n"
+    profiler.start { mode = "trace", trace = path }
+    profiler.enter(name)
+    local co = coroutine.wrap(function()
+      leaf()
+      coroutine.yield()
+      tail()
+    end)
+    co()
+    pcall(fails)
+    if halfway then halfway() end
+    co()
+    profiler.leave(name)
+    profiler.stop()
+  end
+
   it("goes to a file of Perfetto's packets, a track for each coroutine",
     function()
       local dir <close> = command.folder()
       local path = dir:file "x.pftrace"
-      local name = "a\"\xFF\\ é\n"
-      profiler.start { mode = "trace", trace = path }
-      profiler.enter(name)
-      local co = coroutine.wrap(function()
-        leaf()
-        coroutine.yield()
-        tail()
+      local half
+      trace_coroutine(path, function()
+        half = perfetto(command.read(path), true)
       end)
-      co()
-      pcall(fails)
-      local half = perfetto(command.read(path), true)
-      co()
-      profiler.leave(name)
-      profiler.stop()
       local d = perfetto(command.read(path))
       assert.same({ "coroutine 1", "coroutine 2" }, { d.tracks[1],
         d.tracks[2] })
@@ -220,19 +229,7 @@ describe("a trace", function()
   it("goes to a file of trace events, which nest in each coroutine",
     function()
       local path = os.tmpname() .. ".json"
-      local name = "a\"\xFF\\ é\n"
-      profiler.start { mode = "trace", trace = path }
-      profiler.enter(name)
-      local co = coroutine.wrap(function()
-        leaf()
-        coroutine.yield()
-        tail()
-      end)
-      co()
-      pcall(fails)
-      co()
-      profiler.leave(name)
-      profiler.stop()
+      trace_coroutine(path)
       local file = io.open(path)
       local events = assert(require "dkjson".decode(file:read "a"))
       file:close()

@@ -971,7 +971,8 @@ int luaopen_spec_host (lua_State *L) {
     {"unwrap", host_unwrap}, {"replace", host_replace},
     {"allocator", host_allocator}, {"userdata", host_userdata},
     {"block", host_block}, {"closefiles", host_closefiles},
-    {"folder", host_folder}, {"root", host_root}, {"exec", host_exec}, {"tear", host_tear},
+    {"folder", host_folder}, {"root", host_root}, {"exec", host_exec},
+    {"tear", host_tear},
     {"errno", host_errno},
     {NULL, NULL}
   };

@@ -56,11 +56,13 @@ function reader(data) {
   };
 }
 
+// bytes of values by their wire type; those of others are written before them
+const lengths = { 1: 8, 5: 4 };
+
 function* fields(data) {
   const from = reader(data);
   while (from.more()) {
     const key = from.number();
-    const lengths = [undefined, 8, undefined, undefined, undefined, 4];
     const value =
       key % 8 === 0
         ? from.number()

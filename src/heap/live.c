@@ -60,20 +60,6 @@ BlockWeight gaps_weight (Gaps *g, size_t bytes) {
 ** Blocks by address
 ** ======================================================= */
 
-static uint32_t live_mask (const Live *l) {
-  return (1u << l->bits) - 1;
-}
-
-
-/* The place of a block, or the free place where it would be. */
-static uint32_t live_place (const Live *l, uintptr_t address) {
-  uint32_t i = live_home(l, address);
-  while (l->address[i] != 0 && l->address[i] != address)
-    i = (i + 1) & live_mask(l);
-  return i;
-}
-
-
 static void live_free (Live *l, uintptr_t *address, LiveBlock *list,
                        size_t places) {
   memory_free(l->memory, address, places * sizeof *address);

@@ -159,16 +159,21 @@ static inline uint32_t live_home (const Live *l, uintptr_t address) {
                     (64 - l->bits));
 }
 
+static inline uint32_t live_mask (const Live *l) {
+  return (1u << l->bits) - 1;
+}
+
+/* The place of a block, or the free place where it would be. */
+static inline uint32_t live_place (const Live *l, uintptr_t address) {
+  uint32_t i = live_home(l, address);
+  while (l->address[i] != 0 && l->address[i] != address)
+    i = (i + 1) & live_mask(l);
+  return i;
+}
+
 /* Is 'p' in the table? */
 static inline int live_has (const Live *l, const void *p) {
-  uint32_t i;
-  if (l->address == NULL) return 0;
-  i = live_home(l, (uintptr_t)p);
-  while (l->address[i] != (uintptr_t)p) {
-    if (l->address[i] == 0) return 0;
-    i = (i + 1) & ((1u << l->bits) - 1);
-  }
-  return 1;
+  return l->address != NULL && l->address[live_place(l, (uintptr_t)p)] != 0;
 }
 
 

@@ -146,7 +146,7 @@ static void streak_lost (StreakWalk *w, const AxisSample *x) {
 }
 
 
-/* Has the next sample the same time as 'x', a wait? */
+/* Is 'x' a wait that has the same time as the next sample? */
 static int streak_islate (RangeCursor c, const AxisSample *x) {
   AxisSample next;
   if (!x->waits) return 0;

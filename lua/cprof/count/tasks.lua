@@ -191,10 +191,10 @@ end
 ---@param bodies boolean[]  of these nodes, see `tasks.sampled`
 ---@param from integer      ns since the start
 ---@param to integer
----@param place? table<integer, integer>  for each of these nodes, that of the
----    tasks; nil: they have the same
----@param numbers? table<integer, integer>  for each of their functions, that of
----    the tasks; nil: they have the same
+---@param place? table<integer, integer>  the tasks' node for each of `nodes`;
+---    nil: tasks refer to `nodes`
+---@param numbers? table<integer, integer>  the tasks' function for each function
+---    of `nodes`; nil: tasks refer to functions of `nodes`
 function tasks.streaks(list, axis, nodes, bodies, from, to, place, numbers)
   local of_func = {}
   for _, task in ipairs(list) do

@@ -30,7 +30,7 @@ function common({ parent }, a, b) {
   return a;
 }
 
-// Has the next sample the same time as a wait?
+// Is it a wait that has the same time as the next sample?
 function isLate({ n, place, end }, i) {
   if (!(place[i] & 1)) return false;
   let next = i + 1;

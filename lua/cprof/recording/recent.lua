@@ -243,14 +243,14 @@ end
 ---@return cprof.Profile?
 ---@return string? why
 function recent.cut(kept, p, reason)
-  local from = type(kept.last) == "number" and
-    p.meta.wall_ns - (kept.last * second // 1 | 0) or 0
+  local wanted = type(kept.last) == "number" and kept.last * second // 1 | 0
+  local from = wanted and math.max(p.meta.wall_ns - wanted, 0) or 0
   local first = range.bounds(p)
-  local q, why = range.last(p, math.max(from, first, 0))
+  local q, why = range.last(p, math.max(from, first))
   if not q then return nil, why end
-  if first > math.max(from, 0) and type(kept.last) == "number" then
+  if wanted and first > from then
     q.meta.range = ("%s; of the last %s, no more fitted into memory"):format(
-      q.meta.range, format.time(kept.last * second))
+      q.meta.range, format.time(wanted))
   end
   q.meta.reason = reason
   return q

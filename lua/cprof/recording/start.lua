@@ -62,9 +62,9 @@ local start = {}
 ---    maximum and percentiles
 ---@field memory? boolean|"live"  count what is allocated, by function and
 ---    line; live: also how much of it is in use
----@field memory_interval? integer  memory = "live", and mode "sample": average
----    mean bytes from one sampled block to the next; 1: all blocks; nil: few
----    at first, more as samples become many
+---@field memory_interval? integer  memory = "live", and mode "sample": mean
+---    bytes from one sampled block to the next; 1: all blocks; nil: it grows
+---    with the number of samples
 ---@field file? string          to record into; in its name, %p: the process,
 ---    %t: the time, %n: a running number
 ---@field every? number         seconds after which another file is begun

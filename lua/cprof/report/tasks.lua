@@ -150,23 +150,29 @@ local by_took <const> = order("-took_ns", function(e)
   return e.ended_ns or 0
 end)
 
+-- Of each task and call path, the first entry of the task's list with that
+-- name, unless it took no time; in the order `by`.
+local function first_of_paths(list, name, ns, by)
+  local out = {}
+  for _, task in ipairs(list) do
+    local seen = {}
+    for _, entry in ipairs(task[name] or {}) do
+      local at = entry.node or 0
+      if not seen[at] and entry[ns] > 0 then
+        seen[at] = true
+        out[#out + 1] = setmetatable({ task = task }, { __index = entry })
+      end
+    end
+  end
+  table.sort(out, by)
+  return out
+end
+
 ---The longest slices of the tasks: of each task and path, the longest.
 ---@param list cprof.Task[]
 ---@return table[]  as cprof.SlowCall, with `task`
 function tasks.longest(list)
-  local out = {}
-  for _, task in ipairs(list) do
-    local seen = {}
-    for _, slice in ipairs(task.slowest) do
-      local at = slice.node or 0
-      if not seen[at] and slice.took_ns > 0 then
-        seen[at] = true
-        out[#out + 1] = setmetatable({ task = task }, { __index = slice })
-      end
-    end
-  end
-  table.sort(out, by_took)
-  return out
+  return first_of_paths(list, "slowest", "took_ns", by_took)
 end
 
 local by_ns <const> = order("-ns", "-times", function(e)
@@ -257,19 +263,7 @@ local by_most <const> = order("-most_ns", "from_ns")
 ---@param list cprof.SampledTask[]
 ---@return table[]  as cprof.Streak, with `task`
 function tasks.in_a_row(list)
-  local out = {}
-  for _, task in ipairs(list) do
-    local seen = {}
-    for _, streak in ipairs(task.streaks or {}) do
-      local at = streak.node or 0
-      if not seen[at] and streak.most_ns > 0 then
-        seen[at] = true
-        out[#out + 1] = setmetatable({ task = task }, { __index = streak })
-      end
-    end
-  end
-  table.sort(out, by_most)
-  return out
+  return first_of_paths(list, "streaks", "most_ns", by_most)
 end
 
 ---Prints tasks of a profile of samples.
