@@ -193,8 +193,8 @@ end
 ---@param to integer
 ---@param place? table<integer, integer>  the tasks' node for each of `nodes`;
 ---    nil: tasks refer to `nodes`
----@param numbers? table<integer, integer>  the tasks' function for each function
----    of `nodes`; nil: tasks refer to functions of `nodes`
+---@param numbers? table<integer, integer>  the tasks' function for each of
+---    those of `nodes`; nil: tasks refer to these
 function tasks.streaks(list, axis, nodes, bodies, from, to, place, numbers)
   local of_func = {}
   for _, task in ipairs(list) do

@@ -150,13 +150,13 @@ local by_took <const> = order("-took_ns", function(e)
   return e.ended_ns or 0
 end)
 
--- Of each task and call path, the first entry of the task's list with that
--- name, unless it took no time; in the order `by`.
-local function first_of_paths(list, name, ns, by)
+-- Of each task and call path, the first entry of the task's list with this
+-- key, unless it took no time; in the order `by`.
+local function first_of_paths(list, key, ns, by)
   local out = {}
   for _, task in ipairs(list) do
     local seen = {}
-    for _, entry in ipairs(task[name] or {}) do
+    for _, entry in ipairs(task[key] or {}) do
       local at = entry.node or 0
       if not seen[at] and entry[ns] > 0 then
         seen[at] = true
