@@ -56,7 +56,7 @@ static struct {
 int __real_timer_begin (TimerTick tick, void *ud, int cpu, const char **why);
 int __wrap_timer_begin (TimerTick tick, void *ud, int cpu, const char **why);
 int __wrap_timer_begin (TimerTick tick, void *ud, int cpu, const char **why) {
-  if (!ticks.driven) return __real_timer_begin(tick, ud, cpu, why);
+  if (!ticks.driven && !parts.on) return __real_timer_begin(tick, ud, cpu, why);
   ticks.tick = tick;
   ticks.ud = ud;
   return TICKS_TIMER;
