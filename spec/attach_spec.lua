@@ -586,7 +586,7 @@ describe("cprof attach", function()
     assert.is_truthy(err:find("^waiting: process %d+ has not run since the " ..
       "signal; recording starts when it runs\n"), err)
     assert.equal("status 0\n", out, err)
-    assert.is_truthy(profiler.load(dir:file "a.cprof"))
+    assert.is_truthy(profiler.load(dir:file "a.cprof"), err)
   end)
 
   it("says so where the program has taken the signal", function()
