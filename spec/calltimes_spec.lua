@@ -53,7 +53,8 @@ describe("durations of calls by the processor's clock", function()
         local calls, least, most = sums(row)
         assert.equal(row.calls, calls)
         assert.equal(row.calls, row.timed_calls)
-        -- in a histogram, the rate of the clock is that of the beginning
+        -- Histograms convert ticks to ns by the clock's rate as it was known
+        -- at the start; totals use the rate as it is known at the end.
         assert.is_true(least * 0.98 - calls < row.total_ns)
         assert.is_true(most * 1.02 + calls > row.total_ns)
         assert.is_true(row.max_ns <= row.total_ns)

@@ -11,12 +11,12 @@ local names = { "run", "report", "annotate", "tree", "flame", "callgraph",
   "show", "slow", "tasks", "frames", "heatmap", "diff", "merge", "html",
   "export", "check", "calibrate" }
 
--- takes time where each new table does
+-- makes n tables: with a driven clock, each new table takes some time
 local function leaf(n) for _ = 1, n do local _ = {} end end
 local function work() for i = 1, 50 do leaf(i) end end
 
--- a profile of this file's functions, in a file; it has a clock of its own,
--- where the spec does not choose one, by which a table takes `ns`
+-- A profile of this file's functions, in a file. Unless `options` choose a
+-- mode, the clock is driven: it advances by `ns` at each new table.
 local function saved(dir, name, options, ns)
   local p = options and options.mode ~= "line" and helper.record(work, options)
     or driven.tables(ns or 1000000, work, options)

@@ -86,7 +86,7 @@ describe("samples of allocations", function()
     near(whole.total_bytes, p.functions[p.nodes[1].func].total_bytes, 4096,
       "all")
     assert.equal(4096, p.meta.memory_interval)
-    -- fewer where blocks are large
+    -- one sample per interval on average, fewer if blocks are larger than that
     local most = whole.total_bytes / 4096
     assert.is_true(p.meta.memory_samples < most + 6 * math.sqrt(most) and
       p.meta.memory_samples > most * 0.6, p.meta.memory_samples)

@@ -33,7 +33,7 @@ describe("the room that reads Lua's structures", function()
     assert.equal(0, status, err)
   end
 
-  -- how such a program reads Lua: "direct" or "public"
+  -- how the program `name` reads Lua: "direct" or "public"
   local function asks(name, before, ...)
     local out, err, status = command.shell(("export LD_PRELOAD=; " ..
       "%s '%s/%s' %s"):format(before or direct, dir.path, name,
@@ -42,7 +42,7 @@ describe("the room that reads Lua's structures", function()
     return out
   end
 
-  -- how a program reads Lua if a constant of its header has another value
+  -- how a program reads Lua if it was built with a wrong value of a constant
   local function asks_wrong(name, value)
     return asks("wrong", direct, name, ("%d"):format(value))
   end

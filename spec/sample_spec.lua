@@ -1,4 +1,4 @@
--- replaces functions that cprof looks up when it is loaded
+-- first: "driven" replaces functions that cprof looks up when it is loaded
 local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)

@@ -300,7 +300,7 @@ describe("a view's cursor", function()
     says("view:at_frame: the argument must be an integer, got 1.5 " ..
       "(a number)",
       function() view:at_frame(1.5) end)
-    -- integers that are floats are meant
+    -- a float without a fraction is a valid integer
     view:cursor(2.0)
     assert.equal("integer", math.type(view:cursor()))
     view:at_frame(0.0)

@@ -23,7 +23,7 @@ local function shell(command)
   return pipe:read "a"
 end
 
--- how often, and for how long, the program was stopped in that time
+-- how often cprof attach stopped the program, and for how long
 local function stops(depth, options)
   local path <const> = os.tmpname()
   local pid = shell(("$SPEC_LUA -e '%s' >/dev/null & echo $!"):format(

@@ -1,11 +1,11 @@
 -- make fuzz, for what reads text: budgets, options of the environment and of
 -- the command, the lexer and what is built on it, requests of HTTP, traces,
--- and what lies in small files of cprof's own.
+-- and small files that cprof has written.
 --
 --   lua texts.lua FOLDER RUNS SEED [TARGET ...]
 --
--- A clear message from cprof is right. A Lua error, a hang, or memory without
--- bounds is a failure: then the input is kept in FOLDER.
+-- A clear message from cprof is a success. A Lua error, a hang, or unbounded
+-- memory is a failure: the input is then kept in FOLDER.
 
 local commands = require "torture_commands"
 local core = require "cprof.core"

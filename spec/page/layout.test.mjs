@@ -636,7 +636,7 @@ describe("memory", () => {
     assert.deepEqual([...scope.self], [0, 8, 92]);
     assert.deepEqual([...scope.tree.total], [100, 100, 92]);
     assert.equal(scope.measure, "bytes");
-    // bounds are those of times
+    // upper bounds are known for times only, not for bytes
     assert.equal(scope.all, undefined);
     assert.deepEqual([...model.scope({}).self], [10, 70, 20]);
     assert.equal(model.scope({ measure: "live" }).measure, undefined);

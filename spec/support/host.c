@@ -533,7 +533,10 @@ static int host_state (lua_State *L) {
 ** A child that is killed
 ** ======================================================= */
 
-/* n: tells the parent, before and after which it can be killed */
+/*
+** Tells the parent the number of the step that the child has reached, so that
+** the parent can kill the child before or after a given step.
+*/
 static int host_announce (lua_State *L) {
   lua_Integer n = luaL_checkinteger(L, 1);
   int fd = (int)lua_tointeger(L, lua_upvalueindex(1));

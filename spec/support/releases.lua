@@ -47,9 +47,9 @@ end
 ---Lua 5.4.0 no more than levels in C, about 2,000.
 releases.levels = levels()
 
----Why there is no recursion so deep.
+---Why this Lua cannot recurse to a depth.
 ---@param depth integer
----@return string?  nil: there is
+---@return string?  nil: it can
 function releases.without_levels(depth)
   if depth < releases.levels - 100 then return nil end
   return ("this Lua has no room for %d levels"):format(depth)

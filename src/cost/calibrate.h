@@ -15,7 +15,7 @@
 #define CALIBRATIONS_KEPT	5
 #define CALIBRATIONS_WAYS	8
 
-/* those for one way of recording */
+/* the calibrations of one way of recording */
 typedef struct Calibrated {
   unsigned way;		/* the options that matter */
   unsigned taken;	/* number of calibrations so far */
@@ -24,7 +24,8 @@ typedef struct Calibrated {
 } Calibrated;
 
 typedef struct Calibrations {
-  Calibrated list[CALIBRATIONS_WAYS];	/* of the ways that were used last */
+  Calibrated list[CALIBRATIONS_WAYS];	/* for the ways of recording that
+					   were used last */
 } Calibrations;
 
 /*

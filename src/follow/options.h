@@ -12,12 +12,12 @@ struct Store;
 
 /* in mode trace: a function or zone is entered or left */
 typedef struct TraceEvent {
-  int enters;		/* 0: it is left */
+  int enters;		/* 1: the function is entered; 0: it is left */
   uint32_t func;
   uint32_t depth;	/* counts only what was entered since recording began */
   uint32_t coroutine;	/* the coroutine's number; calls nest within it */
   uint64_t since;	/* ns from the start of recording */
-  uint64_t took;	/* ns since it was entered; 0 where it is entered */
+  uint64_t took;	/* when it is left: ns since it was entered; else 0 */
 } TraceEvent;
 
 /* Everything it points to must outlive the recording. */

@@ -19,7 +19,7 @@
 
 
 typedef struct Codes {
-  Chunks list;		/* of Code */
+  Chunks list;		/* its items are of type Code */
   Index byaddress;
 } Codes;
 

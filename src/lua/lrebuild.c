@@ -185,8 +185,8 @@ static void lrebuild_number (lua_State *L, Merge *m, size_t functions) {
 
 /*
 ** nodes, ns, number of functions -> nodes, { function of the new tree ->
-** function of the old one }, number of nodes that had less than 'ns'. These are
-** added up, as nodes of one function more.
+** function of the old one }, number of nodes that had less than 'ns'. Their
+** figures are in nodes of an additional function.
 */
 static int lrebuild_cut (lua_State *L) {
   int64_t least = luaL_checkinteger(L, 2);

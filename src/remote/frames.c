@@ -24,7 +24,7 @@
 #define REMOTE_PROTO_BASE	96
 
 #define REMOTE_BASE	8	/* bytes of an entry: instruction and line */
-#define REMOTE_NOSTEP	(-128)	/* the line is in the other table */
+#define REMOTE_NOSTEP	(-128)	/* a step: the line is in the table of bases */
 #define REMOTE_CODE	(1 << 26)	/* most instructions of a function */
 #define REMOTE_STEPS	4096	/* most instructions between two bases */
 

@@ -38,7 +38,7 @@ typedef struct JoinFrame {
 ** that Lua has called; with neither, frames are missing here
 */
 typedef struct JoinItem {
-  uint32_t call, frame;	/* JOIN_NONE: it has none */
+  uint32_t call, frame;	/* indices; JOIN_NONE: the item has no call, or frame */
 } JoinItem;
 
 /*

@@ -173,7 +173,8 @@ int stack_place (RemoteMemory *m, const RemoteProto *p, uint64_t ci,
     next = stack_index(p, r, i);
     if (next < 0) continue;
     has = stack_fetched(m, p, r, next);
-    if (has < 0 && next == 0) continue;  /* it may be where the code begins */
+    /* the register may just have the address of the code's first instruction */
+    if (has < 0 && next == 0) continue;
     differ |= proven >= 0 && has >= 0 && has != proven;
     if (has >= 0) proven = has;
     seen[i]++;

@@ -177,7 +177,7 @@ static void sample_tick (void *ud, TimerWithin within) {
   s->signals++;
   if (running_elsewhere(&s->running)) s->elsewhere = 1;
   if (within == TIMER_ENDS) s->ended++;
-  if (s->elsewhere) return;  /* asks for no other tick */
+  if (s->elsewhere) return;  /* recording ends: no other tick is requested */
   sample_arm(s, ns, within != TIMER_RUNS);
   pace_next(&s->pace, within != TIMER_RUNS);
   s->pace.spent += sample_clock(s) - from;

@@ -173,7 +173,8 @@ local function parse(title, entry)
     fingerprint = entry.code or "" }
 end
 
--- the indices of functions, by all keys that an entry may have for them
+-- The indices of functions, by key. A budget may give a function by any of its
+-- keys: its name, its title, or its name and file.
 local function index(profile)
   local out = {}
   local function add(key, i)

@@ -305,7 +305,8 @@ local function check_average(who, average)
   return figure
 end
 
--- Of a file: what each function took, by the number of frames.
+-- Averages for a profile from a file: each function's figures of the whole
+-- recording, divided by the number of frames.
 local function means(self)
   local out, n = {}, math.max(self.recorded, 1)
   for i, f in ipairs(self.profile.functions) do

@@ -108,7 +108,7 @@ function spots.sum(profiles, maps, functions)
   end
 end
 
--- a name without what separates the fields of such a text
+-- a name without the characters that separate fields and lines in `spots.text`
 local function field(s) return (s:gsub("[\t\n]", " ")) end
 
 ---The lists of all functions as a text, for a file; nil: there are none.
@@ -126,7 +126,7 @@ function spots.text(functions)
   return out[1] and table.concat(out) or nil
 end
 
----Gives functions what such a text says of them.
+---Gives functions the lists that `spots.text` has written.
 ---@param raw table[]
 ---@param text string?
 function spots.know(raw, text)

@@ -49,7 +49,8 @@ local sources = {
   ["malloc.c"] = "allocator",
 }
 
--- kinds that say little: what such functions call may have a kind of its own
+-- kinds that say little: the callees of a function of these kinds may have a
+-- kind that says more
 local open = { calls = true, interpreting = true }
 
 local function kind_of(given)
@@ -106,14 +107,15 @@ end
 -- ns by which figures of a function may be off
 local rounding <const> = 1000
 
--- by machine instructions; {}: these are not known
+-- What a function's own time was spent in, as the sampled machine instructions
+-- tell; {}: these are not known.
 local function by_spots(p, title)
   local out, left = {}, 0
   local add = adder(out)
   for _, f in ipairs(group.of_title(p.functions, title)) do
     left = left + f.self_ns - (f.self_wait_ns or 0)
     for _, spent in ipairs(spots.of(f) or {}) do
-      -- they are rounded
+      -- times of instructions are rounded
       local ns = math.min(spent.ns, left)
       if left - ns < rounding then ns = left end
       left = left - ns

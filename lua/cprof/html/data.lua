@@ -146,8 +146,8 @@ function data.any(line)
     line.total > 0 or line.bytes > 0
 end
 
----The rows that have lines in each source: what lines.row gives, and their
----number in the page.
+---The functions of each source: the key under which `lines` has the figures of
+---a function's lines, and the function's number in the page.
 ---@param p cprof.Profile
 ---@param number table<string, integer>  title -> number
 ---@return table<string, { key: string, number: integer }[]>

@@ -26,13 +26,13 @@ let chosen;
 const address = (path, more) =>
   path + "?" + new URLSearchParams({ token, ...more }).toString();
 
-// the seconds that figures are of; undefined: all
+// the last seconds that figures are limited to; undefined: no limit
 const wanted = () => windowOf(state.get().window);
 
 // ms since 1970, which no change of the system's clock disturbs
 const clock = () => performance.timeOrigin + performance.now();
 
-// when the figures are of: a program that has ended does nothing any more
+// the time up to which the figures go: when the program has ended, its end
 const now = () =>
   paused || recording.status?.state !== "running" ? recording.at : clock();
 

@@ -364,7 +364,7 @@ export class Model {
     };
   }
 
-  // The frames whose name is chosen in a state.
+  // The frames of the name that is chosen.
   loop(state) {
     return this.loops.find(({ name }) => name === state.loop) || this.frames;
   }

@@ -267,7 +267,7 @@ class Listing {
   longest;
   /** @type {any} figures of parts of lines; undefined: none are shown */
   expressions;
-  /** @type {any[]} stretches of lines that are made at once */
+  /** @type {any[]} blocks of lines: all elements of a block are made at once */
   blocks = [];
   /** @type {any} by line: texts about its branches */
   branches = new Map();

@@ -360,8 +360,8 @@ local function align(xs, ys, found)
   end
 end
 
--- Pairs functions that have one key, by order and nearest lines. Returns
--- whether there were any.
+-- Pairs functions with equal keys, by order and nearest lines. Returns whether
+-- there were any.
 local function pair_in_order(a, b, key, by)
   local any = false
   for _, group in ipairs(unpaired(a, b, key)) do

@@ -201,7 +201,7 @@ function loop.print(watched, parsed, fail)
       if not ok then fail("cannot write standard output: " .. why) end
       left = left - 1
     elseif m.status.why then
-      -- there may never be a screen
+      -- without figures there is no screen: print the reason instead
       if not said then
         terminal.say(("cprof top: %s\n"):format(m.status.text))
       end

@@ -134,7 +134,8 @@ function Past:between(from, to)
   return points[last] and points[first], points[last]
 end
 
--- a figure that grows from load to load, at a time between two of them
+-- The value of a figure at a time between two loads, interpolated. The figure
+-- only grows.
 local function at_time(self, at, figure)
   local before, after = around(self.points, at)
   local from, to = figure(before), figure(after)
