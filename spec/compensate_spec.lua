@@ -104,7 +104,8 @@ describe("what recording costs", function()
     local function taken_of(f)
       return f.self_raw_ns - f.self_ns
     end
-    -- each has called one that did not return; but pcall returned
+    -- bad, worse and pcall made calls that did not return; try called pcall,
+    -- which returned
     assert.equal(600, taken_of(helper.find(p, bad)))
     assert.equal(600, taken_of(helper.find(p, worse)))
     assert.equal(601, taken_of(helper.named(p, "pcall"))) -- that of record
@@ -136,7 +137,7 @@ describe("what recording costs", function()
     end
     -- callers are charged: of three calls of bad, and one of error
     assert.equal(400, taken_of(bad))
-    -- of a yield
+    -- the caller of a yield is charged
     assert.equal(100, taken_of(waits))
   end)
 
@@ -213,7 +214,8 @@ describe("what recording costs", function()
   end)
 
   it("is that of the program's own events, where these cost more", function()
-    -- more functions of a text that nobody has seen than are remembered
+    -- the text's main function was not seen, and it has more functions than
+    -- are remembered: they are identified anew each time
     local all = load("return {" .. ("function() end,"):rep(1500) .. "}",
       "=unseen")()
     local usual = profiler.calibrate().lua_callee

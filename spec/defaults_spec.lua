@@ -3,8 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local declare = require "cprof.command.declare"
 
--- options that narrow something down, or ask for more, and do nothing when
--- they are not there
+-- options without a default: they select something, or ask for something more
 local none = { ["--filter"] = true, ["--root"] = true, ["--focus"] = true,
   ["--ignore"] = true, ["--include"] = true, ["--exclude"] = true,
   ["--lines"] = true, ["--count"] = true, ["--coverage"] = true,
@@ -14,8 +13,7 @@ local none = { ["--filter"] = true, ["--root"] = true, ["--focus"] = true,
   ["--on-slow"] = true,
   ["--trace"] = true, ["-e"] = true, ["-m"] = true }
 
--- the options with a value that a command need not be given; what its help
--- says of each
+-- the options of a command that take a value, with the help of each
 local function options(name)
   local parser = require "argparse"()
   declare.options(parser, require("cprof.command." .. name).options)

@@ -10,7 +10,7 @@ local edited = require "edited"
 
 local before, after, more, steady, gone = edited.program()
 
--- rows of the table: name -> the words before it
+-- the rows of a diff: function -> the words in its row before the name
 local function rows(out)
   local of = {}
   for line in (out:match "\n\n(.*)$"):gmatch "[^\n]+" do

@@ -1,8 +1,8 @@
 -- must be loaded before cprof
 local driven = require "driven"
 
--- What this makes is garbage when it has returned. Lua 5.5 frees a long string
--- by the allocator that made it.
+-- Makes a long string, which is garbage once this has returned. Lua 5.5 frees
+-- a long string by the allocator that made it.
 local function make()
   local text
   driven.sample(function() text = table.concat { ("x"):rep(100000), "y" } end)

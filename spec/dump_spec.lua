@@ -148,7 +148,7 @@ describe("a program that was not prepared", function()
     assert.equal("[C]\n" .. said, shown(threads[3]))
     assert.same({ "coroutine.resume", "pcall" },
       { table.unpack(names(threads[2]), 1, 2) })
-    -- the one that has ended is not there
+    -- the coroutine that has ended is not listed
     local rest = { table.unpack(of, 4) }
     table.sort(rest)
     assert.same({ "failed 2", "not started 0", "suspended 3", "suspended 3" },

@@ -32,7 +32,7 @@ local function symbol(address, word)
   return ("<I4BBI2I8I8"):pack(word, 2, 0, 1, address, 1)
 end
 
--- the source of local functions that follow in such a table
+-- the symbol that names the source of the local functions after it
 local function source(word)
   return ("<I4BBI2I8I8"):pack(word, 4, 0, 0xfff1, 0, 0)
 end
@@ -60,7 +60,7 @@ describe("an ELF file", function()
       { strtab, "\0one@V1\0two\0" },
       { dynsym, undefined .. symbol(0x20, 8), 0 } }))
     assert.equal("one", file.at[0x10].name)
-    -- what is behind a jump is another one
+    -- the first function is only a jump to another file's, so it is left out
     assert.equal("two", names_of(file))
     assert.is_nil(elf.find(file, 0x11))
   end)

@@ -83,7 +83,7 @@ describe("a host that forbids calls of the system", function()
   local allowed = built and os.execute(seccomp .. " -- true")
   teardown(function() os.execute("rm -r " .. dir.path) end)
 
-  -- what is said where these calls fail; it ends with "well"
+  -- the output of the program if these system calls fail; it ends with "well"
   local function without(calls)
     if not allowed then
       pending "this system lets no program forbid calls to another one"
@@ -165,7 +165,7 @@ describe("a host that forbids calls of the system", function()
     local out, err = command.shell(("cd %s; unset XDG_RUNTIME_DIR; " ..
       "export TMPDIR=$PWD; %s fcntl -- $SPEC_LUA -l cprof.auto " ..
       "-e 'print(1)'; ls cprof-*"):format(to.path, seccomp))
-    -- no file that a list of programs takes for one that was left
+    -- the program left no file that makes it look like one that listens
     assert.equal("1\n", out, err)
     assert.is_truthy(err:find("cannot listen: [^\n]*%d%.listen: Operation " ..
       "not permitted\n$"), err)

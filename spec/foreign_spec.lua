@@ -12,8 +12,7 @@ if core.internals() ~= "direct" then return end
 
 local other = _VERSION == "Lua 5.4" and "Lua 5.5" or "Lua 5.4"
 
--- A file as the same program gives it in another Lua, as far as the file
--- says which one that was.
+-- A recording whose file says that another version of Lua was recorded.
 local function foreign(dir, mode, version)
   local path = dir:file(mode .. ".cprof")
   os.remove(path)
@@ -65,7 +64,7 @@ describe("a profile with instructions of another Lua", function()
     assert.is_nil(sum)
     assert.equal(("instructions of %s and of %s cannot be added up"):format(
       _VERSION, other), why)
-    -- calls mean the same in all
+    -- calls mean the same in all versions of Lua, so they can be added up
     a = assert(profiler.load(foreign(dir, "call", _VERSION)))
     b = assert(profiler.load(foreign(dir, "call", other)))
     assert.equal(40000, helper.named(assert(merge.sum { a, b }), "leaf").calls)

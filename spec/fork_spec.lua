@@ -440,7 +440,7 @@ describe("the child of a fork", function()
         assert(host.wait() == 0)
         profiler.stop()
         expect(pid, 5)
-        -- the first and the last event are of 'calls'
+        -- `calls` makes the first and the last event
         expect(process, 10 + math.max(0, 5 - at // 2))
       end
       print "good"]]

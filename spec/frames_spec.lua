@@ -242,7 +242,7 @@ describe("frame(false)", function()
       if i % 4 ~= 0 then
         local frame = p.frames:at(back)
         assert.equal(i, frame.number)
-        -- what was skipped is not in the next one
+        -- calls in a skipped frame do not count in the next frame
         assert.equal(1, row_of(frame, f).calls)
         back = back + 1
       end

@@ -61,7 +61,7 @@ describe("the time of the garbage collector", function()
         assert.is_true(p.meta.gc_cycles > 0, kind)
         assert.is_true(p.meta.gc_longest_ns > 0)
         assert.is_true(p.meta.gc_longest_ns <= zone.self_ns)
-        -- most of it under the function
+        -- most of the zone's time is under the function that allocates
         local made, ns = helper.find(p, make).id, 0
         for _, node in ipairs(p.nodes) do
           if node.func == zone.id and p.nodes[node.parent].func == made then
@@ -196,7 +196,8 @@ describe("the time of the garbage collector", function()
       local function measure()
         sum, n = sum + collectgarbage "count", n + 1
       end
-      -- of different lengths, for no collection to be in step with them
+      -- lists of different lengths, so that collections are not in step with
+      -- the rounds
       for round = 1, 40 do
         local list = {}
         for i = 1, 10000 + round * 7919 % 10000 do

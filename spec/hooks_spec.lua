@@ -29,7 +29,7 @@ describe("other hooks", function()
     work()
     profiler.stop()
     debug.sethook()
-    -- bare ended with a call of sethook, this one with calls of stop
+    -- without cprof, the last call was that of sethook; with it, those of stop
     assert.equal(bare["tail call"], seen["tail call"])
     assert.is_true(seen.call >= bare.call and seen.call <= bare.call + 2)
     local p = profiler.snapshot()
@@ -51,7 +51,7 @@ describe("other hooks", function()
       leaf()
     end
     profiler.stop()
-    -- the loop, its body, and the end of leaf
+    -- each turn has three lines: the loop, its body, and the end of leaf
     assert.is_true(lines >= 3000 and lines < 3050, lines)
     assert.is_true(counts > 10)
     helper.check(profiler.snapshot())

@@ -20,7 +20,7 @@ local function work()
   down(5)
 end
 
--- takes time where each new table does
+-- makes n tables: with a driven clock, each new table takes some time
 local function tables(n) for _ = 1, n do local _ = { n } end end
 
 local function text(p, options)
@@ -266,7 +266,7 @@ describe("a page", function()
       at[source.expressions[i] .. ":" .. source.expressions[i + 1]] =
         source.expressions[i + 4]
     end
-    -- what is compared with: an emoji is two units of UTF-16
+    -- the right side of the comparison; its emoji is two units of UTF-16
     assert.equal(1, at["1:32"])
     assert.same({ 2, 1, "if", "true", 0, "false", 1 },
       source.branches[#source.branches])

@@ -226,8 +226,8 @@ describe("the identity of functions", function()
     assert.equal("string.rep 2\nstring.upper 1", (helper.shape(work)))
   end)
 
-  -- how much longer recording the one takes than recording the other, each
-  -- where the machine disturbed it least
+  -- How many times as long as `other` takes `one` takes, recorded: the ratio of
+  -- the shortest times, which the machine has disturbed least.
   local function ratio(one, other)
     local function timed(f)
       profiler.start()
@@ -265,7 +265,8 @@ describe("the identity of functions", function()
 
   it("nor where several are defined on one line", function()
     local function lines() for i = 1, n do (function() return i end)() end end
-    -- the address of the code tells: twice as long, not ten times
+    -- functions are told apart by the addresses of their code, so this takes
+    -- twice as long, not ten times
     local r = ratio(lines, fresh)
     assert.is_true(r < 5, r)
     fresh = lines

@@ -7,8 +7,9 @@ local data = require "cprof.html.data"
 local join_profiles = require "cprof.profile.join".profiles
 local select_rows = require "cprof.report.select"
 
--- Spins as long in each call, and lets so many ns pass where the clock stands;
--- the function `rare` is called with an argument only, by a path of its own.
+-- All calls of `leaf` spin equally long; with a driven clock, `pass` tells how
+-- many ns they take. The function `rare` is called only if the program has an
+-- argument, by a path of its own.
 local program = [[
 local pass = pass or function() end
 local function leaf(n)
@@ -25,7 +26,7 @@ a() b()
 if arg[1] then other() rare() end
 ]]
 
--- where it is sampled, for so long that it is sampled often
+-- the program for sampling: it runs until there are 100 samples
 local longer = program:gsub("leaf%(5000%)", "leaf(50000)") .. [[
 local profiler = require "cprof"
 while (profiler.snapshot().samples or 100) < 100 do b() end

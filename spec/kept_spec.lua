@@ -445,7 +445,8 @@ describe("the last calls are written", function()
         if row.source:find "cprof[/\\]" then print(row.title) end
       end]], dir:file "s-%n.cprof")
     assert.equal("", out)
-    -- fewer than calls where others had the processor throughout one
+    -- a busy machine may have had the processor during a whole call: so there
+    -- may be fewer files than calls, but there is one
     assert.is_true(#written(dir) > 0)
   end)
 

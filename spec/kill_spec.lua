@@ -28,7 +28,8 @@ local function work(i)
   end
 end
 
--- announces the work that will be done before the next announcement
+-- A program that works step by step. Before each step, it announces how much
+-- will be done when the step is over.
 local function doomed(options)
   return function(announce)
     options[options.keep_last and "live_file" or "file"] = path
@@ -41,7 +42,7 @@ local function doomed(options)
   end
 end
 
--- some time after announcement n
+-- kills the program some microseconds after its announcement n
 local function killed(options, us, n)
   local done, at_most, status = host.kill(doomed(options), us, n)
   assert.equal(9, status)

@@ -295,7 +295,7 @@ describe("line mode", function()
     check_sums(p)
     local lines = p.lines["=game.lua"]
     assert.same({ 7000, 30000 }, { lines[2].self_ns, lines[4].self_ns })
-    -- both calls that the outermost call makes
+    -- total is the time of both calls that the outermost call makes
     assert.same({ 6, 26000 }, { lines[4].calls, lines[4].total_ns })
     assert.same({ 1, 37000 }, { lines[7].calls, lines[7].total_ns })
   end)
@@ -583,7 +583,8 @@ describe("line mode", function()
       local some = events { mode = "line", lines = { "/^in//" } }
       local none = events { mode = "line", lines = { "/^nothing/" } }
       assert.is_true(all > 20000, all)
-      -- each call of the other source sees one line at most
+      -- a call of a source whose lines are not counted has one line event at
+      -- most
       assert.is_true(some - none < 60, some - none)
     end)
 end)

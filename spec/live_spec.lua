@@ -235,7 +235,7 @@ describe("what is in use", function()
         if math.abs(bytes - exact[name]) <= off then within = within + 1 end
       end
     end
-    -- so many blocks need a longer interval than the first one
+    -- there are so many blocks that the interval has grown
     assert.is_true(interval > 4096, interval)
     for _, name in ipairs(names) do
       local sure = 6 * (exact[name] * interval / n) ^ 0.5

@@ -5,7 +5,8 @@ local edited = require "edited"
 local helper = require "helper"
 local match = require "cprof.profile.match"
 
--- title -> title, and how it was found; each at most once
+-- The pairs of functions of two profiles: title -> title, and how the pair was
+-- found. Checks that no function is in two pairs.
 local function pairs_of(a, b)
   local to, by = match.functions(a.functions, b.functions)
   local out, how, seen = {}, {}, {}
@@ -78,7 +79,7 @@ describe("functions of two profiles", function()
           end
         end
       end
-      -- the chunk, four with a name, and three without
+      -- pairs: the main chunk, four named functions, and three without a name
       assert.equal(8, count)
     end
   end)
@@ -124,7 +125,7 @@ describe("functions of two profiles", function()
     local out = edit(text, "\n" .. text, "a/x.lua", "b/c/x.lua")
     assert.same({ ["a/x.lua (main chunk)"] = "b/c/x.lua (main chunk)",
                   ["f (a/x.lua:1)"] = "f (b/c/x.lua:2)" }, out)
-    -- one that has another name is known by most of its functions
+    -- a file that was renamed is recognized by most of its functions
     local more = "local function g(x) return x * 2 + 1 end g(1)\n" ..
       "local function h(x) return x .. x .. 1 end h(1)\n"
     out = edit(text .. more,

@@ -8,8 +8,8 @@ local keys = require "cprof.top.keys"
 local kinds = require "kinds"
 local model = require "cprof.top.model"
 
--- All commands on profiles of each kind, with each of their options: they
--- work, or say one of these.
+-- All commands on profiles of each kind, with each of their options: a command
+-- works, or refuses with one of the messages in `refused`.
 
 local refused <const> = {
   "^option '%-%-sort' must not be \"%l+\" for a profile without %l+",
@@ -225,7 +225,7 @@ describe("the commands that take two profiles", function()
   end)
 end)
 
--- every key but those that end it
+-- every key of cprof top, except those that end it
 local function typed()
   local out = {}
   for _, binding in ipairs(keys.bindings) do

@@ -231,7 +231,7 @@ for _, more in ipairs { { fold = false }, { root = "fib" },
   prunings[#prunings + 1] = more
 end
 
--- of formats that can be about allocations
+-- options of formats that can show allocations
 local measured = combinations { { "min_percent", percents },
   { "measure", { "allocs", "live", "cpu", "wait" } } }
 

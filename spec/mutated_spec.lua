@@ -80,7 +80,7 @@ describe("a damaged file", function()
       local s = command.read(path)
       local form = ("I4I4"):pack(7, 0) .. "%s%s"
       local at = s:find(form:format("program", program), 1, true)
-      -- digits, for fields that are numbers
+      -- a number in place of the program's name, for fields that are numbers
       local digits = ("12"):rep(#program):sub(1, 2)
       digits = ("0"):rep(#program - #digits) .. digits
       for _, key in ipairs { "wall_ns", "measure",

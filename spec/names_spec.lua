@@ -179,7 +179,7 @@ describe("the name of a function", function()
   end)
 end)
 
--- names after `use` was called with what the modules' texts return
+-- the names of functions after `use` was called with the modules' values
 local function of_modules(modules, use)
   local loaded = {}
   local p = helper.record(function()
@@ -353,7 +353,8 @@ describe("the name of a C function", function()
     end)
 end)
 
--- one error each; Lua calls message handlers by what has failed
+-- Each of these raises an error. debug.getinfo names a message handler after
+-- the operation that failed.
 local failures = {
   function(x) x() end,
   function(x) x.y() end,

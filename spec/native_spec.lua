@@ -378,7 +378,7 @@ describe("a core file", function()
   end)
 end)
 
--- A profile with C frames of so many samples.
+-- A profile with C frames, of `count` samples.
 local function record(pid, count, enough)
   local program = assert(outside.open(pid, { rate = 1000, seconds = 300,
     clock = "wall", stop = true, native = true }))
@@ -441,7 +441,7 @@ local function check_folded(p)
   end
 end
 
--- The chains of all samples without C frames that Lua has not called.
+-- The call paths of all samples. They leave out C frames that Lua did not call.
 local function chains(p)
   local out = {}
   for _, node in ipairs(p.nodes) do
@@ -464,7 +464,8 @@ local function spinning(dir)
     "  local x = spin()\n  return x\nend\ncall_back(busy)\n")
 end
 
--- its profile, once `enough` accepts how many samples have found that function
+-- the profile of such a host, once `enough` accepts the number of samples of
+-- `spin_inner`
 local function record_spinning(host, count, enough)
   return record(host.pid, count, function(p)
     local f = helper.named(p, "spin_inner")
@@ -737,8 +738,8 @@ describe("the reader of C stacks", function()
 
   it("leaves out what makes a call of a C function by Lua", function()
     local c <const>, fresh <const>, last <const> = 1, 2, 4
-    -- frames: a function that the C function 20 calls; that one; two of Lua's;
-    -- its interpreter; others of the host
+    -- frames: a function that the C function 20 calls; 20 itself; two functions
+    -- of Lua's own; Lua's interpreter; one of the host
     local frames = { 10, 0, 20, 0, 30, 0, 31, 0, 40, 1, 50, 0 }
     assert.same({ 0, 1, 1, 2, 2, 0, 0, 6 }, core.native_join(frames,
       { 20, c, 0, fresh | last }, true))
@@ -754,11 +755,11 @@ describe("the reader of C stacks", function()
       local calls = { 20, c, 0, fresh | last }
       assert.same({ 0, 1, 1, 0, 2, 0, 0, 4 }, core.native_join(
         { 10, 0, 30, 2, 40, 1, 50, 0 }, calls, true))
-      -- without a name, it is known by another call
+      -- 30 has no name here, but another call shows that it calls C functions
       assert.same({ 0, 1, 1, 0, 2, 0, 0, 4, 3, 5, 4, 0, 0, 8 },
         core.native_join({ 10, 0, 30, 0, 40, 1, 60, 0, 70, 0, 30, 0, 40, 1,
           50, 0 }, { 20, c, 0, fresh, 70, c, 0, fresh | last }, true))
-      -- it is about to be called
+      -- the C function is about to be called, so it has no frame yet
       assert.same({ 0, 1, 1, 0, 2, 0, 0, 3 }, core.native_join(
         { 30, 2, 40, 1, 50, 0 }, calls, true))
     end)

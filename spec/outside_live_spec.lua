@@ -52,7 +52,7 @@ local function follower_of(pid, given)
     share = 1 }
 end
 
--- Samples until this is true of the follower, as it is after a load.
+-- Samples and loads until `test` accepts the follower.
 local function sample_until(follower, test)
   local deadline = core.seconds() + watched.hangs
   repeat
@@ -184,7 +184,7 @@ describe("cprof top of a process that does not record itself", function()
 
   it("says why there are no samples of one that is not stopped", function()
     local dir <close> = command.folder()
-    -- it never waits, not even for files
+    -- once begun, the program never waits
     local program <close> = run(dir, 'io.open("begun", "w"):close()\n' ..
       "while true do end")
     begun(program)

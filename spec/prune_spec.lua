@@ -21,10 +21,10 @@ local function calls_of(p)
   return n
 end
 
--- takes time where each new table does
+-- makes n tables: with a driven clock, each new table takes some time
 local function spin(n) for _ = 1, n do local _ = {} end end
 
--- a profile in which nothing else takes time
+-- a profile in which only new tables take time, a millisecond each
 local function recorded(f, options)
   return (driven.tables(1000000, f, options))
 end
@@ -56,8 +56,8 @@ local function figures(p, options)
   return out
 end
 
--- the stacks below a function, without its own: names, by what was called,
--- whether it took time or not
+-- The stacks of the calls that a function made, as names, whether the calls
+-- took time or not; the stack of the function itself is left out.
 local function stacks(p, name, options)
   local out = {}
   for _, sample in ipairs(pprof(plain((text(p, "pprof", options)))).samples) do
@@ -90,7 +90,7 @@ describe("an export with fold", function()
     end
     local got = stacks(p, "work", { fold = true })
     for stack in pairs(got) do
-      -- not those below pcall, which follow the same rules
+      -- calls below pcall fold in the same way, but `wanted` lacks them
       if stack:find "pcall" then got[stack] = nil end
     end
     assert.same(wanted, got)
@@ -164,7 +164,7 @@ describe("an export with min_percent", function()
 
   it("adds up what has less, below the nearest that has more", function()
     local least = 5 * p.program_ns / 100
-    -- by parent: what is kept, and the sum of the others
+    -- nodes to keep, and by parent the sum of the nodes that are not kept
     local id, kept, below = {}, 0, {}
     for i, node in ipairs(p.nodes) do
       if node.func == p.overhead then goto continue end

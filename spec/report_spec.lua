@@ -404,7 +404,8 @@ end)
 describe("a report of frames", function()
   local host = require "spec_host"
 
-  -- frames of so many ms each; in the one that is named, 'rare' takes most
+  -- Frames that take `times`, in ms. In frames with a name, `rare` takes most
+  -- of the time.
   local function slow(times, code)
     local S = host.state()
     local result = S:run(([[

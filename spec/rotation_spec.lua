@@ -9,7 +9,7 @@ local helper = require "helper"
 local command = require "command"
 local host = require "spec_host"
 
--- in the order of their numbers, which their names end with
+-- the recordings in a folder, in the order of the numbers in their names
 local function files(dir)
   local out = {}
   for _, name in ipairs(core.filenames(dir.path)) do
@@ -22,7 +22,7 @@ end
 
 local function work() for i = 1, 100 do math.abs(i) end end
 
--- calls `f` until so many files are there; gives how often that was
+-- calls `f` until there are `many` files; returns the number of calls
 local function busy(dir, many, f)
   local n = 0
   repeat
@@ -198,7 +198,7 @@ describe("a continuous recording", function()
   it("keeps the newest files", function()
     local dir <close> = command.folder()
     profiler.start { file = dir:file "x-%p-%n.cprof", every = 0.05, keep = 2 }
-    -- of the oldest and the newest of them
+    -- the numbers of the oldest and the newest file
     local function numbers()
       local list = files(dir)
       local function number(i)
@@ -254,7 +254,7 @@ describe("a continuous recording", function()
       local core = require "cprof.core"
       profiler.start { file = arg[1] .. "/x-%p-%n.cprof", every = 0.05,
         keep = 2 }
-      -- runs until this process has begun so many files
+      -- runs until this process has begun `many` files
       local function busy(many)
         local mine = "x%-" .. host.process() .. "%-(%d+)%.cprof$"
         local seen, n = {}, 0
@@ -386,7 +386,7 @@ describe("a range of recordings", function()
     driven.parts(function() for _ = 1, n do f() end end, { file = path })
   end
 
-  -- recordings of a program, one per name, that call f once more each
+  -- three recordings of a program; each calls f once more than the one before
   local function folder()
     local dir = command.folder()
     for n = 1, 3 do record(dir:file(("a-%d.cprof"):format(n)), n) end

@@ -56,7 +56,8 @@ local programs = {
     "local function f() return 1 + f() end f()", err = "stack overflow" },
 }
 
--- Runs a program whose functions have the time that they let pass.
+-- Runs a program with a driven clock: a function's time is what it passes to
+-- `pass`.
 local function standing(...)
   return command.standing("run", "--exclude=/^pass/", ...)
 end
@@ -526,7 +527,7 @@ describe("cprof run", function()
     local first, err = first_of("--memory", script)
     assert.equal("drop", first, err)
     assert.is_truthy(err:find("bytes allocated", 1, true), err)
-    -- the table of times is there, too, below
+    -- the table of times follows the one of allocations
     local times = "\n *hits +alloc .+\n *self +self %%.-[mµn]s"
     assert.is_truthy(err:find(times), err)
     assert.is_truthy(err:find("contents (table slots, stacks, code) ", 1,

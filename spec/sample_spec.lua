@@ -34,14 +34,14 @@ local function often(n, f)
   for _ = 1, n do f() end
 end
 
--- calls f until so much processor time has passed
+-- calls f until it has used this many seconds of processor time
 local function during(seconds, f)
   local clock = os.clock
   local from = clock()
   repeat f() until clock() - from >= seconds
 end
 
--- where f makes tables, samples are taken
+-- the profile of f, with a sample at each new table
 local function sample(f, options)
   local p = driven.sample(f, options)
   return p
@@ -1095,7 +1095,7 @@ describe("the interval of a share", function()
 end)
 
 describe("too few samples", function()
-  -- a profile with so many, and as many of allocations
+  -- a profile that claims to have n samples, and n samples of allocations
   local function taken(n)
     local p = driven.sample(function()
       often(50, function() return { spin(2) } end)

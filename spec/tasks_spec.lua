@@ -16,7 +16,7 @@ local range = require "cprof.profile.range"
 local ms <const> = 1000000
 local ends <const> = { "returned", "failed", "closed", "collected" }
 
--- only this takes time
+-- with a driven clock, only `pass` takes time
 local pass <const> = driven.pass
 
 local function here() return debug.getinfo(2, "l").currentline end

@@ -103,7 +103,7 @@ local function more_calls(t, than)
   until_so(t, function(screen) return (calls(screen) or 0) > than end)
 end
 
--- the program's output has so many lines, or more
+-- has the program printed at least n lines?
 local function has_said(screen, n)
   return (tonumber(screen:match "\noutput: said (%d+)") or 0) >= n
 end

@@ -11,7 +11,7 @@ local profiler = require "cprof"
 
 local ms <const> = 1000000
 
--- only this takes time
+-- with a driven clock, only `pass` takes time
 local pass <const> = driven.pass
 
 local function record(f, options)

@@ -13,8 +13,8 @@ local function poll_of(p)
   return assert(helper.named(p, "spec_host.poll"))
 end
 
--- How often a wait of one call path may be interrupted in so many seconds: at
--- first, after 16 seconds, after 32 more, and so on.
+-- How often waits of one call path may be interrupted within a time: the first
+-- one, one after 16 seconds, one after 32 more, and so on.
 local function often(seconds)
   return 1 + math.log(seconds / 16 + 1, 2) // 1
 end

@@ -15,7 +15,7 @@ local function work()
   return sum
 end
 
--- calls f with so many calls below it
+-- calls f below `depth` nested calls
 local function under(depth, f)
   if depth == 0 then
     f()

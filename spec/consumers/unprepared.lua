@@ -118,7 +118,8 @@ local function await(host, sought)
   error("dump never prints " .. sought, 2)
 end
 
--- what cprof attach records of it: a profile of so many samples or more
+-- what cprof attach records of a program: a profile with at least `count`
+-- samples of running code
 local function sampled(pid, count)
   local watched = assert(outside.open(pid, { rate = 1000, seconds = 300,
     clock = "wall", stop = true }))

@@ -314,7 +314,7 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size) {
 
 #if defined(REMOTE_MAIN)
 
-/* so many inputs, of up to 20 changes, and which numbers they begin with */
+/* Arguments: the number of inputs, of up to 20 changes each; and the seed. */
 int main (int argc, char **argv) {
   uint64_t random = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
   long n = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;

@@ -155,7 +155,7 @@ while not io.open "stop" do
 end
 `;
 
-// waits for so many looks of the past: figures that came after a message
+// waits until the strip of the past has n looks, each from one message
 const looks = (page, n) =>
   until(
     page,

@@ -31,7 +31,7 @@ driven.raise = ticks.raise
 ---`uncounted`: the system does not tell yet that others had the processor
 driven.pass = ticks.pass
 ---@type fun(n: integer, ns: integer)  before the clock is read for the nth
----time from now, others have the processor for so long
+---time from now, other programs have the processor for `ns`
 driven.rob = ticks.rob
 
 -- A profile, whose sums agree.

@@ -68,14 +68,14 @@ function Server:finish()
   assert(not out:find "Non%-2xx", out)
 end
 
----Ends the server, and waits for its end, for so many tenths of a second.
+---Ends the server, and waits for that: for `tenths` tenths of a second at most.
 function Server:stop(tenths)
   command.shell(("kill %d; n=0; while kill -0 %d && [ $n -lt %d ]; do " ..
     "sleep 0.1; n=$((n + 1)); done"):format(self.pid, self.pid,
     tenths or 3000))
 end
 
--- One that hangs does not end.
+-- A server that hangs does not end, so this waits for a short time only.
 function Server:__close() self:stop(100) end
 
 ---What ran, with its version, for the output of the specs.

@@ -271,7 +271,10 @@ static int ticks_drive (lua_State *L) {
 }
 
 
-/* ns: each reading of cprof's clock takes so long; nothing: its own again */
+/*
+** ns: from now on, each reading of cprof's clock takes this long. Without an
+** argument, cprof uses its own clock again.
+*/
 static int ticks_clock (lua_State *L) {
   int on = !lua_isnoneornil(L, 1);
   ticks.step = (uint64_t)luaL_optinteger(L, 1, 0);
@@ -281,8 +284,9 @@ static int ticks_clock (lua_State *L) {
 
 
 /*
-** ns: each reading of the processor's clock takes so long; nothing: what it
-** takes. As this is not a host's clock, overhead is taken out.
+** ns: from now on, each reading of the processor's clock takes this long.
+** Without an argument, it takes as long as it really does. As this is not a
+** host's clock, overhead is taken out.
 */
 static int ticks_cpu (lua_State *L) {
   ticks.step = (uint64_t)luaL_optinteger(L, 1, 0);
@@ -345,8 +349,8 @@ static int ticks_pass_parts (lua_State *L) {
 
 
 /*
-** n, ns: before the clock is read for the nth time from now, others have the
-** processor for so long
+** n, ns: before the clock is read for the nth time from now, other programs
+** have the processor for 'ns'
 */
 static int ticks_rob (lua_State *L) {
   parts.until = (uint64_t)luaL_checkinteger(L, 1);

@@ -23,8 +23,8 @@ local saved = torture.path "saved.cprof"
 
 local FILES <const> = 50000
 local WAYS <const> = 3 -- for each file
-local ALL <const> = 1000 -- one of so many is read in all ways
-local PAGES <const> = 20 -- a page takes long: one is made in so many turns
+local ALL <const> = 1000 -- one file in 1000 is read in all ways
+local PAGES <const> = 20 -- a page takes long: it is made in one of 20 turns
 local SECONDS <const> = 10 -- for one file
 local KILOBYTES <const> = 400000
 

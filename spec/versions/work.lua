@@ -64,7 +64,7 @@ local function burn()
   return n
 end
 
----Burns processor time until so many seconds have passed.
+---Burns processor time for this many seconds.
 function work.spin(seconds)
   local ends = os.clock() + seconds
   repeat burn() until os.clock() > ends
