@@ -10,7 +10,8 @@
 
 
 typedef struct Arena {
-  Memory memory;	/* takes from the arena; 'memory_free' may be left out */
+  Memory memory;	/* to allocate in the arena; what it gives need not be
+			   freed one by one */
   Memory from;		/* where its blocks come from */
   void (*fail) (void *ud);
   void *ud;

@@ -22,7 +22,8 @@ typedef struct Costs {
   int64_t callee[COST_KINDS];	/* call and return, charged to the callee */
 
   /* extra costs of some calls */
-  int64_t unreturned;	/* saved for the caller if the return is missing */
+  int64_t unreturned;	/* a call without a return event, charged to the
+			   caller; mostly negative, as an event is missing */
   int64_t tail;		/* a tail call, charged to the callee */
   int64_t node;		/* a call that makes a node, charged to the callee */
   int64_t resume;	/* a call of resume, charged to that function */

@@ -20,8 +20,8 @@
 #define SLICES_NODES	200000u	/* with more nodes, there are no slices: they take
 				   half as much memory as nodes do */
 #endif
-#define SLICES_COST	64	/* a slice is at least so many times as long as it
-				   takes to find out what has changed in it */
+#define SLICES_COST	64	/* a slice lasts at least this many times as
+				   long as finding out what changed in it */
 
 /* what the slices before have of a node or a line */
 typedef struct SliceMark {

@@ -225,7 +225,7 @@ static void livefile_finish (Store *s, Recorder *r, lua_State *L) {
       livefile_forget(l, r);
       return;
     }
-    if (r->recording.ended == NULL)  /* nothing had noticed before */
+    if (r->recording.ended == NULL)  /* no event had noticed the damage yet */
       r->recording.ended = livefile_end(s, NULL);
   }
   rate_set(l, clock_scale(&r->recording.clock, r->recording.stopped));

@@ -202,7 +202,7 @@ static void live_wait (Live *l, LiveBlock *b, uintptr_t address) {
 }
 
 
-/* Makes what was freed older, by the cycles that have ended since. */
+/* Ages the freed bytes by the collector's cycles that have ended since. */
 static void live_age (const Live *l, LiveNode *n) {
   for (; n->cycle != l->cycle; n->cycle++) {
     if (n->freed[0] == 0 && n->freed[1] == 0) {

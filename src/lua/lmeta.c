@@ -90,7 +90,7 @@ typedef enum MetaKind {
   META_INTEGER, META_FLAG, META_TICKS, META_CHOICE
 } MetaKind;
 
-/* Recordings that have a field. */
+/* Which recordings have a field. */
 typedef enum MetaIf {
   META_ALL, META_SAMPLED, META_TICKED, META_LIVE, META_GC, META_SIGNALS,
   META_IFS

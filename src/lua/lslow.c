@@ -86,10 +86,10 @@ static int slow_tell (lua_State *L) {
 
 
 /*
-** Tells the Lua part of what began at 'm', if it took longer than 'budget',
-** without the time in which it was told of what ended meanwhile. Its errors are
-** ignored: they are the profiler's, and not the program's. 'frame' is the name
-** of a frame; NULL: it is a zone, whose name is at 'name'.
+** If the zone or frame that began at 'm' took longer than 'budget', tells the
+** Lua part. Earlier calls of the Lua part do not count as its time. Errors of
+** the Lua part are ignored: they are the profiler's, not the program's. 'frame'
+** is the name of a frame; NULL: it is a zone, whose name is at 'name'.
 */
 static void slow_end (lua_State *L, Recorder *r, SlowCalls *c,
                       const SlowMark *m, uint64_t budget, int name,
@@ -97,7 +97,7 @@ static void slow_end (lua_State *L, Recorder *r, SlowCalls *c,
   uint64_t now = hot_now(r->hot), took = now - m->begun - (c->own - m->own);
   uint64_t ns;
   Scale s;
-  /* to measure the clock's rate, now better known, takes microseconds */
+  /* measuring the rate anew takes microseconds: only near the budget */
   if (took > INT64_MAX || clock_ns(r->hot->scale, took) < budget / 8 * 7)
     return;
   s = clock_scale(&r->recording.clock, 0);

@@ -88,7 +88,7 @@ static int lzone_leave (lua_State *L) {
 
 /* a zone whose time somebody asks for; its user value is its name */
 typedef struct TimedZone {
-  uint32_t serial;	/* as in other zones */
+  uint32_t serial;	/* first, as in the userdata of other zones */
   SlowMark mark;
 } TimedZone;
 

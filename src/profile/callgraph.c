@@ -246,7 +246,8 @@ void callgraph_inc (Callgraph *g, const Memory *m, const Nodes *nodes,
                     const uint32_t *zone, const uint32_t *c,
                     const uint32_t *key) {
   uint32_t *owner = memory_new(m, uint32_t, nodes->count), i;
-  /* of a C function: the one of C that a function of Lua has called */
+  /* of each node of a C function: the node of the C function in its path that
+     a Lua function has called */
   uint32_t *first = memory_new(m, uint32_t, nodes->count);
   callgraph_init(g, m);
   for (i = 0; i < nodes->count; i++) {

@@ -232,8 +232,8 @@ static int possible_durations (const Recording *r, Scale scale) {
 
 
 /*
-** Slices include the coroutines that they resume, so only each of them is at
-** most as long as the recording.
+** A slice is at most as long as the recording. The sum of slices may be longer,
+** as a slice includes those of coroutines that are resumed in it.
 */
 static int possible_tasks (const Recording *r, Scale scale) {
   const Tasks *t = &r->tasks;

@@ -15,7 +15,8 @@
 #define CFI_ENTRIES	(1u << 24)
 #define CFI_SIZE	(1u << 16)	/* most bytes of an entry */
 #define CFI_EXPR	64	/* most bytes of an expression */
-#define CFI_COST	64	/* what it costs to find an entry, in bytes of one */
+#define CFI_COST	64	/* finding an entry counts as reading this many
+				   bytes */
 #define CFI_VALUES	16	/* most values of an expression */
 #define CFI_SAVES	8	/* states that an entry can save at a time */
 
@@ -215,7 +216,7 @@ typedef struct CfiRun {
 
 static void cfi_set (CfiRun *x, uint64_t reg, uint8_t kind, int64_t value) {
   CfiRule *rule;
-  if (reg >= CFI_REGISTERS) return;  /* such as of vectors */
+  if (reg >= CFI_REGISTERS) return;  /* not needed, such as vector registers */
   rule = &x->row->of[reg];
   memset(rule, 0, sizeof *rule);
   rule->kind = kind;

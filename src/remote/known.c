@@ -71,8 +71,8 @@ static int known_same (const KnownFunction *a, const KnownFunction *b) {
 
 
 /*
-** Enters a function, unless there is one like it, and then frees it. 0: out
-** of memory.
+** Adds a function to the table; or frees it, if an equal one is there. Returns
+** the id of the one in the table; 0: out of memory.
 */
 static uint32_t known_enter (Known *k, KnownFunction *f) {
   uint64_t hash = known_mix(0xCBF29CE484222325u, &f->code, sizeof f->code);

@@ -19,7 +19,8 @@
 				   its last value */
 #define REMOTE_TABLE	0x45	/* the tag of a table */
 #define REMOTE_STATE	72	/* bytes of a state that the search looks at */
-#define REMOTE_GLOBAL	1600	/* where the pointer back is, at most */
+#define REMOTE_GLOBAL	1600	/* largest offset in a global_State of the
+				   pointer to the main thread */
 
 static const RemoteLayout remote_layouts[] = {
   {"5.4.3 to 5.4.8", 10, 48, 96, 88, 200, 264, 0, 62, 2, 0x20, 4, 0, 10},

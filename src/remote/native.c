@@ -238,9 +238,9 @@ void native_walk (Native *n, RemoteMemory *m, const CfiState *from,
 
 
 /*
-** The function that has most of a table's addresses; 0: none has. '*skip' is
-** how many words further on another table may begin at the earliest: with each
-** word, a function can have one address more.
+** The function that has most of a table's addresses; 0: none has. Sets '*skip'
+** to the least number of words after which another table may begin: with each
+** word, a function can have one more of the addresses.
 */
 static uint64_t native_dispatched (Native *n, RemoteMemory *m, uint64_t at,
                                    unsigned *skip) {

@@ -22,7 +22,7 @@
 /* ns until a thread has to have stopped, and between two looks at it */
 #define PROCESS_PATIENCE	1000000000u
 #define PROCESS_PAUSE	1000000
-#define PROCESS_LATE	10	/* most times that it waits so long at the end */
+#define PROCESS_LATE	10	/* at the end, it waits as long this often */
 
 #if !defined(__WALL)
 #define __WALL	0x40000000

@@ -104,9 +104,9 @@ static int64_t stack_goes (RemoteMemory *m, const RemoteProto *p,
 
 
 /*
-** What runs where a register points at 'next', and nothing proves more: what
-** is before that. Only a loop's first instruction comes most often behind the
-** loop's end, from where the interpreter has just jumped.
+** The instruction that runs if a register points at 'next', and nothing proves
+** more: the one before it. But if 'next' begins a loop, the interpreter has
+** most likely jumped there from the loop's end: then, 'next' itself.
 */
 static int64_t stack_before (RemoteMemory *m, const RemoteProto *p,
                              int64_t next) {
@@ -263,7 +263,7 @@ const char *stack_read (RemoteStack *s, RemoteMemory *m,
   s->jump = 0;
   if (misfit != NULL) return misfit;
   s->jump = s->thread[n - 1].jump;
-  if (s->thread[0].status != 0) return NULL;  /* it does not run */
+  if (s->thread[0].status != 0) return NULL;  /* the coroutine does not run */
   for (i = n; misfit == NULL && i-- > 0 && !s->cut; )
     misfit = stack_calls(s, m, l, k, &s->thread[i], i + 1 < n, r);
   return misfit;

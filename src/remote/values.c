@@ -17,7 +17,7 @@
 
 #define REMOTE_TYPEOF(tag)	((int)((tag) & 0x0F))
 #define REMOTE_VARIANT(tag)	((tag) >> 4 & 3)
-#define REMOTE_COLLECTED	0x40	/* the bit of what is an object */
+#define REMOTE_COLLECTED	0x40	/* the bit of collectable objects */
 
 #define REMOTE_USERDATA_VALUES	10	/* the number of user values */
 #define REMOTE_USERDATA_METATABLE	24

@@ -55,7 +55,7 @@ static void variables_see (Visit *v, uint64_t name, uint64_t value) {
 }
 
 
-/* one step of those that are left; 0: there are none */
+/* Uses up one of the steps that are left. 0: none is left. */
 static int variables_step (Visit *v) {
   if (*v->most == 0) return 0;
   --*v->most;

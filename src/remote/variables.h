@@ -16,7 +16,7 @@
 /* a call of a Lua function that was read */
 typedef struct RemoteCall {
   uint64_t ci;
-  uint64_t above;	/* what it has in the stack lies below */
+  uint64_t above;	/* the end of its part of the stack */
   const RemoteThread *thread;
   const RemoteFrame *frame;
 } RemoteCall;
