@@ -14,8 +14,8 @@ local in_c = {}
 
 local function by_source(f) return f.source end
 
----Calls `add` with what C functions took that a line has called, or that such
----C functions have called.
+---Calls `add` with the self time of each C function that a line has called,
+---directly or by other C functions.
 ---@param profile cprof.Profile
 ---@param key fun(f: cprof.Function): string?  the key of a function; nil: skip
 ---    its lines

@@ -14,7 +14,7 @@ local terminal = require "cprof.system.terminal"
 
 local both = {}
 
--- options for the joined profile: 1 if they have a value
+-- options for the joined profile, and how many words their values take
 local own = { ["--both"] = 0, ["--quiet"] = 0, ["--ascii"] = 0, ["-o"] = 1,
   ["--output"] = 1 }
 

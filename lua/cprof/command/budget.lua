@@ -6,8 +6,8 @@
 --              (allocations, without those of callees); "optional": true
 --              if the function may be missing; "code": a hash of its
 --              code, by which it is found under another name; p50, p90,
---              p99 and max: how many times as long as in another run half,
---              90 %, 99 % of its calls may take, and the longest one
+--              p99 and max: the largest ratios of these durations to
+--              those of another run
 --   options    options and mode of the recording, as strings
 
 local lists = require "cprof.text.lists"
@@ -49,7 +49,7 @@ local parts = { calls = is_count, hits = is_count, allocs = is_count,
                 p50 = is_ratio, p90 = is_ratio, p99 = is_ratio,
                 max = is_ratio, optional = is_flag, code = is_text }
 
--- those of the keys that an entry has, in order
+-- the items of `keys` that an entry has as keys, in their order
 local function keys_in(entry, keys)
   local out = {}
   for _, key in ipairs(keys) do

@@ -200,7 +200,7 @@ local columns <const> = {
   { title = "status", left = true, optional = true, least = 12, tight = 8 },
 }
 
--- with --range: shares
+-- the columns of a comparison of ranges (--range), which shows shares
 local of_ranges <const> = {
   { title = "total %", rank = 2 }, { title = "now", rank = 2 },
   { title = "change", alone = "total change" },
@@ -278,7 +278,7 @@ local function cell(side, text, style)
   return { side == nothing and "-" or text, style }
 end
 
--- the cells of of_ranges before the function
+-- the cells of a row of ranges, up to the function's name
 local function shares(view, entry)
   local out = {}
   for _, of in ipairs { { "total", "total_points" }, { "self", "points" } } do

@@ -63,8 +63,8 @@ function period.listing(what)
   }
 end
 
----A function that tells whether a list has what lasted from one time to
----another, in ns; nil: it has everything.
+---A function that tells whether an event is in the chosen range, by the times
+---at which it began and ended, in ns; nil: no range was chosen.
 ---@param parsed table
 ---@param fail fun(message: string)
 ---@return nil|fun(from: number, to: number): boolean

@@ -94,15 +94,15 @@ function processes.tree(list, paths)
     for _, child in ipairs(under[entry] or {}) do add(child, depth + 1) end
   end
   for _, entry in ipairs(tops) do add(entry, 0) end
-  -- numbers of processes that came back could make a circle
+  -- the system reuses numbers of processes, so parents could form a circle
   for _, entry in ipairs(all) do add(entry, 0) end
   table.insert(out, 1, ("%9s %11s %11s  %s"):format("process", "wall", "cpu",
     "program, file"))
   return table.concat(out, "\n") .. "\n"
 end
 
--- The profiles in a folder, their paths, and what cannot be read. `own` takes
--- the place of its file.
+-- The profiles in a folder, their paths, and messages about files that cannot
+-- be read. The profile `own` is not read from its file again.
 local function load(folder, own)
   local list, paths, missing = {}, {}, {}
   local names = core.filenames(folder) or {}

@@ -52,9 +52,10 @@ local function bx(code) return code >> 15 end
 ---    how the function was entered
 ---@field n integer            number of instructions
 ---@field count integer[]      events of each; `ran` tells how often it ran
----@field step integer[]       how often the next event was at the next one
----@field skip integer[]       how often it was at the one after that
----@field jump integer[]       how often it was elsewhere
+---@field step integer[]       how often the event after it was at the next
+---    instruction
+---@field skip integer[]       how often that was at the second next one
+---@field jump integer[]       how often that was at any other
 ---@field code integer[]
 ---@field line integer[]       0: not known
 ---@field op table<string, integer>  of the Lua that ran them

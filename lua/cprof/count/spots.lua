@@ -17,7 +17,8 @@ local spots = {}
 -- text of the core -> the file that was read; collected if nobody uses it
 local read = setmetatable({}, { __mode = "v" })
 
--- The file of a build; one without functions if the path has another build now.
+-- The ELF file for a text "ID PATH" of the core. If the file at the path is of
+-- another build by now, it has no functions.
 local function file_of(text)
   local file = read[text]
   if not file then
@@ -94,7 +95,7 @@ function spots.of(f)
   return f.spent
 end
 
----Sets what the functions of a sum have spent their time in.
+---Sets what each function of a sum of profiles has spent its time in.
 ---@param profiles cprof.Profile[]
 ---@param maps integer[][]  by function of each: its index in `functions`
 ---@param functions table[]

@@ -69,7 +69,7 @@ local function marker_event(track, m, caller)
     stamp(m.from), stamp(m.to - m.from), table.concat(args, ","))
 end
 
--- What writes slices to `out`.
+-- The writer of slices as trace events to `out`: see trace.write.
 local function writer(p, out)
   local begins, ends = call_event "B", call_event "E"
   local whole = slice_event(p)

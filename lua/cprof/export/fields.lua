@@ -10,9 +10,9 @@ local function joined(...)
   return out
 end
 
--- By what has them: the fields of all profiles; of profiles with times, with
--- instructions, and with samples; and what follows where durations of calls,
--- allocations, or live blocks were counted.
+-- The fields of functions, of nodes and of lines: those of all profiles; those
+-- of profiles with times, with instructions, and with samples; and those that
+-- follow if durations of calls, allocations, or live blocks were counted.
 local lists <const> = {
   functions = { all = "id name title kind source line last_line",
     time = "calls self_ns self_raw_ns total_ns max_depth self_most_ns " ..

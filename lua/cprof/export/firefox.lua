@@ -67,7 +67,7 @@ local function list(values, shown, out)
   out "]"
 end
 
--- The format has CPU times of the stretch before each sample.
+-- In the format, the CPU time of a sample is that since the sample before.
 local function write_samples(p, s, timed, out)
   local at, amount = clock(p, timed), weight(p)
   out '"samples":{"time":'

@@ -19,7 +19,7 @@ local function about(p, w)
   w:happen(0, "recording", table.concat(fields))
 end
 
--- What writes slices as packets.
+-- The writer of slices as packets: see trace.write.
 local function writer(p, w)
   local to, heads, counted = {}, {}, false
   function to.track(track, name)

@@ -67,7 +67,7 @@ local function add(s, start, stack, amount, ran)
   s.ran[n + 1] = ran
 end
 
--- no more samples come: the last one ends there
+-- adds the end of the last sample, as no more samples come
 local function close(s, at)
   local n = #s.start + 1
   s.start[n], s.stack[n], s.amount[n] = at, false, 0
@@ -132,7 +132,7 @@ local function of_places(p, paths, axis, stacks)
   local lines_of = axes.lines(paths.of, 1000000)
   for i = 1, #places, 2 do
     local id = places[i] ~= overhead and paths.node[places[i]]
-    -- what was added up has no line
+    -- nodes that were added up have no function of the recording, so no line
     local func = id and p.origin[select(2, core.node(p.nodes, id))]
     local _, own = core.node(paths.of.nodes, places[i])
     out[i // 2 + 1] = id and

@@ -25,7 +25,8 @@ export class TopDown {
     const { tree, sampled, host, root } = this;
     if (tree.func[0] !== root) return [0];
     const { func, calls, self } = tree;
-    // samples have no calls that could tell
+    // A node ran if it was called. Samples know no calls: there, all nodes ran
+    // but those of the host without self time.
     const ran = (i) =>
       sampled ? func[i] !== host || self[i] > 0 : calls[i] > 0;
     let list = this.below(0);

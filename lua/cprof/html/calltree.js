@@ -508,7 +508,7 @@ export function calltree(app, root) {
     const keys = ["search", "order", "up"];
     const same =
       !fresh && tree === branches && keys.every((k) => state[k] === shown[k]);
-    // the rows are as they were: something else has changed
+    // the rows have not changed, only what surrounds them
     if (same) {
       controls();
       lines();
@@ -583,7 +583,7 @@ export function calltree(app, root) {
       if (functions && functions !== app.model.functions) {
         open = renumbered(open, (f) => byTitle.get(functions[f]?.title)?.id);
       }
-      // the figures are others: so are the trees made of them
+      // figures have changed, so trees that were made of them are out of date
       if (app.scope.tree) made.delete(app.scope.tree);
       tree = undefined;
       draw();

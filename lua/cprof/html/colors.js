@@ -83,7 +83,7 @@ function numbers(functions, known) {
   for (const place of [...self.keys()].sort()) {
     if (known.has(place) || self.get(place) < whole * noted) continue;
     const first = hash(place) % hues.length;
-    // the same lightness first: it differs less than the hue does
+    // all hues in the first lightness, then all hues in the second one
     const all = [...Array(2 * hues.length).keys()].map((i) =>
       i < hues.length
         ? (first + i) % hues.length
@@ -103,7 +103,7 @@ export function byFile(functions, theme, known = new Map()) {
   return functions.map((f) => {
     if (f.kind === "root" || f.kind === "internal") return theme.root;
     if (f.kind === "native") return theme.native;
-    // of another tool's file, which does not tell where it is
+    // another tool's file does not tell where the function is defined
     if (!f.place && !f.kind) return theme.hue(hues[hash(f.name) % hues.length]);
     if (!f.place) return f.kind === "zone" ? theme.hue(310) : theme.grey;
     const n = known.get(f.place);

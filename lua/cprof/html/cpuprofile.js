@@ -5,8 +5,8 @@ import { Stacks } from "./stacks.js";
 
 const numbers = (list) => list.every((n) => Number.isFinite(n));
 
-// What a sample had until the next one, in ns: [sample, ns]. Samples may be
-// out of order.
+// The ns from each sample to the next one: [sample, ns]. Samples may be out of
+// order.
 function spans({ samples, timeDeltas, startTime, endTime }) {
   const ns = timeDeltas.map((us) => Math.round(1000 * us));
   let sum = 0;

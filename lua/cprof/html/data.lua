@@ -300,7 +300,8 @@ local function numbers(p, rows, more)
   return out
 end
 
--- a row for what a tree has and rows do not: nodes that are added up
+-- Returns a function that appends a row for a function of the tree, unless it
+-- has one. Only the function that stands for nodes that were added up has none.
 local function appended(rows, known)
   return function(f)
     if not known[f.title] then

@@ -35,7 +35,7 @@ function curve(points) {
 }
 
 export class Drawn {
-  /** @type {any} what layered() gave */
+  /** @type {any} the places of boxes and lines, from layered() */
   places;
   /** @type {any[]} */
   edges = [];

@@ -129,7 +129,7 @@ function collector({ time, model }, put) {
   const share = percent(ns, model.whole);
   put("collector", `${share} %`, `${time(ns)} in the garbage collector`);
   put("collections", count(cycles), plural(steps, "step"));
-  // of a part of the time, the longest one is not known
+  // the longest step is not known of a part of the recording
   if (longest === undefined) return;
   put("longest step", time(longest), "Longest garbage collector step");
 }

@@ -314,7 +314,8 @@ export function flame(app, root) {
         .join("; ");
       return;
     }
-    // small nodes of an inverted tree do not have all of their callers
+    // matches are counted in the whole tree: an inverted tree does not divide
+    // small nodes by callers
     const tree = treeOf(app);
     const by_calls = app.state.by === "calls";
     const weight = by_calls ? tree.below() : tree.total;

@@ -140,7 +140,7 @@ function besides({ stacks, types }, others, functions, tree) {
   return out;
 }
 
-// How certain figures of so many samples are.
+// How certain figures are that come from n samples.
 const certain = (n) => ({
   n,
   sure: n,

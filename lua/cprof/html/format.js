@@ -7,7 +7,7 @@ const units = [
   [1e3, "µs"],
 ];
 
-// A number with so many digits. Halves go to the even digit, as in C.
+// A number with this many decimals. Halves are rounded to even, as in C.
 export function fixed(n, digits) {
   const scaled = n * 10 ** digits;
   const half =

@@ -34,8 +34,8 @@ export function round(ns) {
 const columnsIn = ({ begins, wall }, column) =>
   Math.max(1, Math.ceil(wall / column) - Math.floor(begins / column));
 
-// Are there so many samples in a cell, where the program always computes? A
-// slice counts as many as the shortest cell has.
+// Would a cell have this many samples if the program always computed? A slice
+// counts as 20 samples, as many as the shortest cell has.
 const enough = (axis, [seconds, rows], samples) =>
   (seconds * second) / rows >=
   samples * (axis.mean > 0 ? axis.mean : (axis.slice * 0.999) / 20);
@@ -73,7 +73,7 @@ export class Grid {
   range;
   /** @type {number[] | undefined} the range it is compared with */
   against;
-  /** @type {any} which nodes are searched for */
+  /** @type {any} which nodes the search has found */
   of;
   /** @type {any} `of`, when the cells were made */
   counted;

@@ -163,7 +163,7 @@ export function heatmap(app, root) {
   );
   let graph;
   let searchedFor;
-  // is the next range that is chosen the one to compare with?
+  // will the next choice be the range to compare with?
   let other = false;
   // the range that was shown last; and are keys moving its end?
   let shown = app.state.range;

@@ -141,7 +141,8 @@ const controls = new Controls(
     pause(on) {
       paused = on;
       connect(false);
-      // a window ends with the last message now, or goes on
+      // if paused, the last seconds are counted from the last message; if not,
+      // from now
       show();
     },
     mark(on) {
@@ -181,7 +182,7 @@ state.listen(() => {
   show();
 });
 
-// without news, what a window has gets less, too
+// the last seconds move on even if no message comes, so figures get smaller
 setInterval(() => {
   const idle = clock() - recording.at > 1500 * interval;
   if (wanted() && idle && !paused && !document.hidden) show();

@@ -15,7 +15,7 @@ export class Overmap {
   chosen;
   height = 0;
 
-  // what it shows can be reached by the keys of the graph, too
+  // hidden from screen readers: keys of the graph reach all that it shows
   constructor(graph) {
     this.graph = graph;
     this.canvas = h("canvas", { class: "overmap", "aria-hidden": "true" });

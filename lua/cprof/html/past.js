@@ -123,7 +123,7 @@ export class Past {
     this.tell();
   }
 
-  // what is chosen, or will be
+  // shades the chosen range, or the one that is being chosen
   shade(c, color) {
     const box = (from, to, alpha) => {
       const [x, end] = [this.x(from), this.x(to)];

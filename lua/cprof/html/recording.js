@@ -136,7 +136,8 @@ class Nodes {
   }
 }
 
-// What two looks, of which `a` is the earlier one, have replaced together.
+// The figures that two looks replaced, as if they were one look; `a` is the
+// earlier one.
 function joined(a, b) {
   const { ids } = a.nodes;
   const known = new Set(ids);
@@ -172,7 +173,7 @@ export class Recording {
   functions = [];
   /** @type {any[]} */
   sources = [];
-  /** @type {any} what the last content need not have */
+  /** @type {any} the latest of all that is sent only when it has changed */
   kept;
   /** @type {any} the state with which figures begin; undefined: the start */
   marked;
@@ -377,8 +378,8 @@ export class Recording {
     this.ended = to === undefined ? undefined : this.state(to);
   }
 
-  // Figures are of so many seconds before `now`, in ms, or as far back as is
-  // known; undefined: of all.
+  // Limits figures to the `seconds` before `now` (in ms), or to as many of them
+  // as are known; undefined: no limit.
   window(seconds, now) {
     this.unmark();
     if (!seconds || !this.content) return;

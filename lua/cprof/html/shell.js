@@ -220,7 +220,7 @@ export class Shell {
     this.root = root;
     // all that was recorded, maybe beside a page that it is compared with
     this.own = model;
-    // the same without such a page
+    // all that was recorded, without a page that it is compared with
     this.alone = model;
     // other tools' profiles, by the names of their files
     this.files = new Map();

@@ -21,7 +21,7 @@ const heatOf = (line, heat) => line[heat === "self" ? "spent" : heat];
 // Do lines have this measure?
 const inLines = (key) => measures[key]?.lines === key;
 
-// Which part of what the heat of a line or source is about is waiting, 0 to 1.
+// The part of a line's or source's heat that is waiting, 0 to 1.
 function waitsOf(of, heat) {
   if (heat === "wait") return 1;
   return heat === "self" && of?.wait > 0 ? of.wait / of.spent : 0;

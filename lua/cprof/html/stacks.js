@@ -3,7 +3,7 @@
 import { at } from "./table.js";
 import { Builder, perFunction, Tree, walk } from "./tree.js";
 
-// Call-tree nodes at most: browsers show so many without delay.
+// The most call-tree nodes: browsers show this many without delay.
 const most = 3e6;
 
 // A text on one line, in which no character is invisible or turns the

@@ -20,7 +20,7 @@ const rowHeight = 19;
 const most = 20;
 const rows = 6;
 
-// What calls of these functions do: nothing of their own runs then.
+// Functions in whose calls none of their coroutine's code runs, and why.
 const waiting = {
   "coroutine.yield": "suspended",
   "coroutine.resume": "another coroutine runs",

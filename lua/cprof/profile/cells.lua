@@ -160,7 +160,8 @@ local function cpu_of(x, first, last)
   return cpu, ns, lost
 end
 
--- a function that has so much more of a stretch than of the whole is unusual
+-- a function is unusual if its share of a stretch exceeds its share of the
+-- whole by this
 local unusual <const> = 0.5
 
 -- a stretch is busy if its share of CPU time exceeds the usual one by this

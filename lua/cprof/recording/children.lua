@@ -31,7 +31,8 @@ if enter then return enter(f) elseif f then return f() end]]
 local function own()
   local value = os.getenv(name)
   if not value then return general .. call end
-  -- a program that is recorded so starts cprof run --children
+  -- our own text is there already, as cprof run --children was started within a
+  -- program that cprof run --children records
   if value:sub(1, #mark) == mark then return value:match "\n(.*)$" end
   if value:sub(1, 1) == "@" then
     return ("local f = assert(loadfile(%q))%s"):format(value:sub(2), call)

@@ -64,8 +64,8 @@ function recent.take(o, level)
   return kept
 end
 
--- Is this the title of what has that name? The title of a zone may go on with
--- its arguments, that of a function with its place.
+-- Does a title belong to this name? In the title of a zone, arguments may
+-- follow the name; in that of a function, its place.
 local function is_called(title, named)
   return title:sub(1, #named) == named and
     (#title == #named or title:find("^ ?%(", #named + 1) ~= nil)

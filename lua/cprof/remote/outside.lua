@@ -205,8 +205,8 @@ end
 -- Samples
 -- =======================================================
 
--- why there may be no sample of a state that can be read: the system is busy,
--- or nothing is to be stopped
+-- results of a look that give no sample of a state although it can be read: the
+-- system is busy, or cprof must not stop the thread
 local no_sample <const> = { late = true, ready = true, ["it runs"] = true,
   ["it does not stop"] = true }
 

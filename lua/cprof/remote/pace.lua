@@ -52,7 +52,7 @@ function Pace:plan(now)
     math.log(1 - self.random()) * self.mean
 end
 
----A look counts if it is late by no more than so many seconds.
+---By how many seconds a look may be late and still count.
 ---@return number
 function Pace:late() return math.max(tolerance, self.early * times) end
 

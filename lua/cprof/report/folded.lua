@@ -126,7 +126,9 @@ function Folded:trunk()
     if #list ~= 4 then return id, above end
     local _, func, _, calls, own = core.node(self.nodes, list[1])
     local ran = calls
-    -- samples have no calls that could tell; a range need not have the calls
+    -- A node ran if it was called. Samples know no calls, and a range lacks the
+    -- calls that began before it: there, all nodes ran but those of the host
+    -- without self time.
     if self.sampled or self.ranged then
       ran = self.funcs[func].name == name.host and own or 1
     end

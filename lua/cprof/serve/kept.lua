@@ -30,8 +30,8 @@ local function store(to, key, value, version)
   return true
 end
 
----Stores a value that is told as a whole; nil: there is none now, and pages
----keep what they have. Has it changed?
+---Stores a value that is sent as a whole; nil: there is none now, and pages
+---keep the one that they have. Has it changed?
 ---@param name string
 ---@param value any
 ---@param version integer  the one that gets the change

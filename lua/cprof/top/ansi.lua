@@ -11,8 +11,8 @@ local ansi = {}
 ---@class cprof.TopDriver
 ---@field size fun(self): integer, integer  columns and rows
 ---@field show fun(self, screen: cprof.Screen)
----@field keys fun(self, seconds: number): string[]?  waits for keys for so
----    long at most; nil: the terminal is gone
+---@field keys fun(self, seconds: number): string[]?  waits for keys for this
+---    time at most; nil: the terminal is gone
 ---@field close fun(self)
 ---@field suspend fun(self)
 ---@field forget fun(self)  makes the next `show` write all lines

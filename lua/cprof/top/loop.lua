@@ -121,7 +121,7 @@ local function run(watched, driver)
     local ended = program and not program:running()
     local unseen = ended and not watched.model.now
     if unseen or core.seconds() >= watched.follower.due then look(watched) end
-    -- if nothing was recorded, there is nothing to show
+    -- ends with the program if it recorded nothing: there is nothing to show
   until ended and (watched.asked or not watched.model.now)
 end
 

@@ -268,7 +268,8 @@ end
 
 actions.back = go_back
 
--- what is `by` places after a value in a list, which begins anew at its end
+-- the item `by` places after a value in a list; after its end, the list begins
+-- anew
 local function cycle(list, value, by)
   local at = 1
   for i, v in ipairs(list) do

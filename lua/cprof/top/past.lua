@@ -63,7 +63,7 @@ local function index_from(points, at)
   return points[1] and 1
 end
 
--- removes loads before the one of this index until so many are left
+-- removes some of the loads before the one at `index`, until `left` are left
 local function thin(points, index, left)
   local now = points[#points].at
   while index - 1 > left do
