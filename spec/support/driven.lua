@@ -27,7 +27,7 @@ driven.tear = ticks.tear
 driven.raise = ticks.raise
 
 ---@type fun(ran: integer, waited?: integer, preempted?: integer,
----  uncounted?: boolean)  lets ns of each kind pass, in `driven.parts`;
+---  uncounted?: boolean)  within `driven.parts`: lets ns of each kind pass;
 ---`uncounted`: the system does not tell yet that others had the processor
 driven.pass = ticks.pass
 ---@type fun(n: integer, ns: integer)  before the clock is read for the nth
