@@ -502,7 +502,7 @@ top()
       assert.equal(only, q:annotate "b/only.lua")
       assert.equal(q:annotate(there:file "a/x.lua"), q:annotate "a/x.lua")
       for given, why in pairs {
-        ["x.lua"] = 'annotate: "x.lua" is the end of several paths: ' ..
+        ["x.lua"] = 'annotate: several paths end in "x.lua": ' ..
           there:file "a/x.lua" .. ", " .. there:file "b/x.lua",
         ["nly.lua"] = 'annotate: no lines of "nly.lua" were recorded',
       } do

@@ -250,7 +250,7 @@ describe("cprof diff", function()
       { { include = { "/^spec/" } }, 'include none, ' ..
         'the other with "/^spec/": ' ..
         "their calls and times cannot be compared, because callers are " ..
-        "charged for what one omits" },
+        "charged for functions that one omits" },
       { { exclude = { "more", "x" } },
         'exclude none, the other with "more", "x": their calls and times' },
       { { c_functions = false }, "c_functions true, the other with false: " ..

@@ -241,7 +241,7 @@ describe("cprof merge", function()
       helper.record(before, { callsites = true, exclude = { "steady" } }))
     assert.equal("note: one was recorded with exclude none, the other with " ..
       "\"steady\": their calls and times cannot be added up, because " ..
-      "callers are charged for what one omits\n" ..
+      "callers are charged for functions that one omits\n" ..
       "note: one was recorded with callsites false, the other with true: " ..
       "their call-tree nodes cannot be added up, their functions can\n", err)
     assert.same({ exclude = "(different in some runs)",

@@ -191,9 +191,8 @@ describe("cprof top of a process that does not record itself", function()
     local out, err, status = command.cprof("top", "--no-stop", "--screens",
       "2", "--interval", "0.1", tostring(program.pid))
     assert.equal("", out)
-    assert.equal("cprof top: no sample was taken yet: it runs, and what is " ..
-      "read of a thread that runs may never have been so: with --no-stop, " ..
-      "only waiting is seen\n", err)
+    assert.equal("cprof top: no sample was taken yet: with --no-stop, only " ..
+      "waiting is sampled, and the program has not waited so far\n", err)
     assert.equal(2, status)
   end)
 

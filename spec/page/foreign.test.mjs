@@ -409,7 +409,7 @@ describe("a file of another tool", () => {
 
 describe("a file that cannot be shown", () => {
   const valid =
-    " Pages of cprof can be opened, to compare with, and folded stacks, " +
+    " The page opens pages of cprof, to compare with, and folded stacks, " +
     "pprof and .cpuprofile files.";
   const cycle = [1, 2].map((id) => ({
     ...{ id, callFrame: { functionName: "f" } },
@@ -427,7 +427,7 @@ describe("a file that cannot be shown", () => {
     [
       "data.json",
       '{"traceEvents":[]}',
-      "it is JSON, but no .cpuprofile: it has no list 'nodes' with 'callFrame'",
+      "it is JSON, but not a .cpuprofile: it lacks 'nodes' with 'callFrame'",
     ],
     ["cut.cpuprofile", '{"nodes":[', /^it is damaged JSON: .+$/],
     [

@@ -127,7 +127,7 @@ commands () {
     cprof run --both "$here/script.lua"
     expect '--both takes samples, which need signals'
     cprof top -- "$here/script.lua"
-    expect 'cprof starts no programs on Windows'
+    expect 'cprof cannot start programs on Windows'
     cprof top --screens=2 "$file"
     expect '^cprof top: '
     addresses ;;

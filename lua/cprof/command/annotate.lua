@@ -41,8 +41,8 @@ local annotate = {
       "function's own time, or 5 % of its total time for lines with calls)",
       of = specs },
     { "--limit N", "Show at most N functions, or lines of a list. (default: " ..
-      "20; functions only until nine tenths of the time are covered, and, " ..
-      "on a terminal, as many as fit)", of = specs },
+      "20, or fewer functions if these cover nine tenths of the time or, on " ..
+      "a terminal, fill the screen)", of = specs },
     { "--height N", "Fit the output to N rows. (default: the rows of the " ..
       "terminal; without a terminal, no limit)", of = specs },
     { "--format", "markdown: to paste into an issue, uncut; quickfix: the " ..

@@ -25,7 +25,7 @@ local costs = {
   { "lua_callee", "call of a Lua function, charged to the function" },
   { "c_caller", "call of a C function, charged to its caller" },
   { "c_callee", "call of a C function, charged to the function" },
-  { "unreturned", "call that ended without a return, saved for its caller" },
+  { "unreturned", "call that ended without a return, in addition to the call" },
   { "tail_callee", "tail call, charged to the function" },
   { "node", "new call-tree node, in addition to the call" },
   { "resume", "call that resumes a coroutine, in addition to the call" },

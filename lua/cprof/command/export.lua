@@ -51,10 +51,10 @@ command.options = {
     values = names, needed = true },
   { "-o OUT", "Write to OUT. (default: standard output)", target = "output" },
   command.min_percent(export.limit),
-  { "--fold", ("Fold recursion: direct recursion is one node; where a " ..
-    "function is called again further down its own path, that node has no " ..
-    "callees, as they become its caller's. (default: if stacks are deeper " ..
-    "than %d frames, or the file would be too large)")
+  { "--fold", ("Fold recursion: a function that calls itself is one node; " ..
+    "where it is called again further down its own path, its callees move " ..
+    "to its caller. (default: if stacks are deeper than %d frames, or the " ..
+    "file would be too large)")
     :format(export.depth), apart = { "fold" } },
   { "--no-fold", "Never fold recursion.", apart = { "fold" } },
   { "--measure", ("Export %s; for the formats folded, speedscope and " ..

@@ -218,7 +218,7 @@ local function untimed(p, whole)
   local origin = range.origin(whole)
   local of = origin and origin.of or whole
   if not of.samples or not profile.axis(of) then return nil end
-  return p.recorded and "the measure has none" or
+  return p.recorded and "they are known for the recorded measure only" or
     "the call tree has other paths than the recording"
 end
 

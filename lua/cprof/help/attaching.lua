@@ -36,7 +36,7 @@ or, with signals only:
 - A program that records itself is left alone. If it does so with `keep_last` and `file`, each signal writes the last seconds into a file ([Sampling](#sampling)).
 - Children of a fork can get the signal, too. On Linux, `cprof attach PID` records them, but `cprof attach` lists only those that call `listen` again.
 
-**Sampling from outside.** On Linux (x86-64 and aarch64), `cprof attach 4711` can also sample a program that does not listen, if it has Lua 5.4.0 to 5.5.0. The command says so. It records a profile of mode `"sample"`, with lines, coroutines, waiting and running.
+**Sampling from outside.** On Linux (x86-64 and aarch64), `cprof attach 4711` can also sample a program that does not listen, if it has Lua 5.4.0 to 5.5.0. The command says so. It records a profile of mode `"sample"`, with lines and coroutines, and tells waiting from running.
 
 - cprof writes nothing into the program, and sends it no signal. If cprof ends, even by `kill -9`, the program goes on.
 - An attempt to take a sample is called a *look*. cprof reads a waiting thread as it is, and stops a running thread for each look, typically for 0.02 to 0.1 ms. The header says how many looks gave a valid stack, and how long the stops took.

@@ -31,9 +31,9 @@ Percentiles are exact while the times of all frames are kept. Later, they come f
 - `at` in reports, `start_ns`, and `ended at` of `cprof slow` are times since recording began, with pauses.
 - In mode `"sample"`, frames have times, but no functions. Their times and starts include the time in which other programs had the processor.
 
-**Slow frames.** For each of the slowest frames, `cprof frames` says which functions took more self time than usual. If such a function runs in each frame, it follows the caller that usually takes less time: `load_level → burn`.
+**Slow frames.** For each of the slowest frames, `cprof frames` says which functions took more self time than usual. If such a function runs in each frame, the caller that took unusually long stands before it: `load_level → burn`.
 
-`profile.loops` is a list with one entry for each name; the field `name` is nil for frames without a name. `profile.frames` is the entry without a name or, if there is none, the first one. An entry has these figures: `ended`, `recorded`, `counted` (in averages: all but the first three), `kept`, `slow`, `slow_kept`, `budget_ns` (0: none), and these methods:
+`profile.loops` is a list with one entry for each name; the field `name` is nil for frames without a name. `profile.frames` is the entry without a name or, if there is none, the first one. An entry has these figures: `ended`, `recorded`, `counted` (the frames in averages: all but the first three), `kept`, `slow`, `slow_kept`, `budget_ns` (0: none), and these methods:
 
 | method | what it returns |
 |---|---|

@@ -5,7 +5,7 @@ return {
 | to find out | |
 |---|---|
 | what makes garbage | record with `cprof run --memory`; then `cprof report --measure alloc` has functions, and `cprof annotate --measure alloc` has lines |
-| what stays in use, such as a leak | record with `cprof run --memory=live`; then the same with `--measure live` |
+| what stays in use, such as a leak | record with `cprof run --memory=live`; then `cprof report` and `cprof annotate` with `--measure live` |
 | what was in use when memory use was greatest | record with `cprof run --memory=live`; then `cprof report --measure peak` |
 | what the garbage collector costs | record with `cprof run --gc`; then `cprof report` has it as the function `(garbage collector)` |
 | the first three, at little cost | record with `cprof run --sample --memory=live`; all figures are estimates |
@@ -50,7 +50,7 @@ heap: ▂▂▂▂▃▃▃▃▃▃▃▃▅▅▅▅▅▅▆▆▆▆▆▇�
 - *self* is memory that the function itself has allocated and that is still in use; *alloc* is all memory that it has allocated.
 - The report says who allocated a block, not who refers to it. Callers (`cprof tree --measure live`) and lines (`cprof annotate --measure live`) lead to where it is kept: here, `sessions[id] = …`.
 - `--memory=live` counts all blocks of a program that allocates little. Of others, it takes samples, from which memory in use is estimated: the more a program allocates, the fewer, down to one per 128 KB, and fewer where more than 2048 are in use. The header says how far off estimates may be. If that is too far, use `--memory=all`. It counts all blocks of any program, as above; each block takes some 70 bytes more while it is in use.
-- A block is in use until the collector has freed it. So when the program ends, there is always some garbage that looks as if it were in use. `--memory=live` leaves out what is probably garbage: of the blocks that no collection has looked at yet, it counts the share that collections have left of older blocks from the same calls. If there are no older blocks, it counts all. The header says about how much was left out: `not counting about 1.13 MB of garbage`. With `--memory=all`, and in reports while the program runs, garbage counts as memory in use. To leave it out there, call `collectgarbage()` first.
+- A block is in use until the collector has freed it. So when the program ends, there is always some garbage that looks as if it were in use. `--memory=live` leaves out what is probably garbage: of the blocks that no collection has looked at yet, it counts only a share, the share of older blocks from the same calls that survived. If there are no older blocks, it counts all. The header says about how much was left out: `not counting about 1.13 MB of garbage`. With `--memory=all`, and in reports while the program runs, garbage counts as memory in use. To leave it out there, call `collectgarbage()` first.
 - To find out what grows in a program that runs on, save two snapshots and compare them: `profiler.snapshot():save "1.cprof"`, some time later `"2.cprof"`, and `cprof diff --measure live 1.cprof 2.cprof`. `cprof serve` shows the size of the heap while the program runs.
 
 **Allocations.** An *allocation* is a request for memory that was granted: a new block, or one that grows. Its bytes are those of the new block, or those by which the block grew.

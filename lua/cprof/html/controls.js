@@ -103,7 +103,7 @@ export class Controls {
         h(
           "span",
           { class: "limit" },
-          `${unknown} is not known here: all figures`,
+          `${unknown} is not known here: all figures are shown`,
         ),
       marked && h("span", { class: "limit" }, "since the mark"),
       recording?.sinceReset && h("span", { class: "limit" }, "since the reset"),

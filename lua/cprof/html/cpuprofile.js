@@ -54,7 +54,7 @@ export function cpuprofile(text) {
   const { nodes, samples, timeDeltas } = data;
   if (!Array.isArray(nodes) || !nodes[0]?.callFrame) {
     throw new Error(
-      "it is JSON, but no .cpuprofile: it has no list 'nodes' with 'callFrame'",
+      "it is JSON, but not a .cpuprofile: it lacks 'nodes' with 'callFrame'",
     );
   }
   const timed = Array.isArray(samples) && Array.isArray(timeDeltas);

@@ -113,7 +113,7 @@ export function pprof(bytes) {
     return { title: text(type), unit: text(unit) };
   });
   if (types.length === 0) {
-    throw new Error("it is neither text nor a pprof file: it has no types");
+    throw new Error("it is neither text nor pprof: it has no sample types");
   }
   const stacks = new Stacks(types.length);
   const functions = new Map();

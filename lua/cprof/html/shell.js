@@ -442,7 +442,7 @@ export class Shell {
       this.refuse(
         `${file.name} cannot be ${verb}: ${why}.` +
           (verb === "opened"
-            ? " Pages of cprof can be opened, to compare with, and folded " +
+            ? " The page opens pages of cprof, to compare with, and folded " +
               "stacks, pprof and .cpuprofile files."
             : ""),
       );

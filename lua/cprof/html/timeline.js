@@ -419,7 +419,7 @@ function listed(chart) {
 // in its file yet.
 const later =
   "The size of the heap over time is written when the recording ends, and " +
-  "comes then.";
+  "is shown here then.";
 
 export function timeline(app, root) {
   /** @type {any} the chart and its table; undefined: there are too few points */
@@ -455,7 +455,7 @@ export function timeline(app, root) {
           ? `${what} shrank ${plural(shrank, "time")} by ${100 * least} % of the peak or more; the marks below the line show when.`
           : `${what} never shrank by ${100 * least} % of the peak or more.`,
       ),
-      heap.seen && aside(`As this page has seen it. ${later}`),
+      heap.seen && aside(`As seen at each refresh of this page. ${later}`),
       range &&
         app.all !== app.model &&
         aside(

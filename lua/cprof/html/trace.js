@@ -1,5 +1,5 @@
 // Trace: calls on a time axis, each coroutine in a lane of its own, and what
-// the functions took in the time that is seen.
+// the functions took in the visible time.
 
 import { between } from "./axis.js";
 import { byFile, palette } from "./colors.js";
@@ -272,7 +272,7 @@ export function trace(app, root) {
       `${time(x1 - x0)} in all`;
   }
 
-  // What each function took in the time that is seen.
+  // What each function took in the visible time.
   function count_up() {
     const [x0, x1] = lanes[0].goal;
     const found = within(
@@ -297,7 +297,7 @@ export function trace(app, root) {
         {
           title: "%",
           class: "percent",
-          hint: "Share of the time that is seen",
+          hint: "Share of the visible time",
           cell: (f) => (waits[f.id] ? "" : percent(found.self[f.id], span)),
         },
         {
@@ -312,7 +312,7 @@ export function trace(app, root) {
         },
         {
           title: "longest",
-          hint: "The longest call, also where it is not seen",
+          hint: "The longest call, with its part outside the visible time",
           class: "extra",
           cell: (f) => time(found.longest[f.id]),
         },
@@ -332,9 +332,9 @@ export function trace(app, root) {
         },
       ],
       {
-        caption: "Functions in the time that is seen",
+        caption: "Functions in the visible time",
         limit: 20,
-        none: "No call is seen.",
+        none: "No call is visible.",
         key: (f) => f.title,
         choose: (f) => app.choose(f),
         row: (f) => ({ "aria-selected": app.chosen === f ? "true" : null }),
@@ -484,7 +484,7 @@ export function trace(app, root) {
     search.element,
     box,
     colors,
-    h("h2", {}, "In the time that is seen"),
+    h("h2", {}, "In the visible time"),
     summary,
     table.element,
     h(

@@ -26,7 +26,8 @@ function compare.clock(meta) return measured[meta.clock] or meta.clock end
 
 local recorded_with <const> = "one was recorded with %s %s, the other with %s"
 local calls <const> = "their calls can"
-local callers <const> = "because callers are charged for what one omits"
+local callers <const> = "because callers are charged for functions that one " ..
+  "omits"
 
 local function sampled(meta) return meta.mode == "sample" end
 
@@ -134,7 +135,7 @@ function compare.inexact(meta)
   return meta.truncated > 0 and "max_nodes was reached" or
     meta.hook_lost and "the program set a debug hook of its own" or
     meta.ended and "recording ended early: " .. meta.ended or
-    meta.unmatched > 0 and "events could not be placed" or nil
+    meta.unmatched > 0 and "events did not match the call stack" or nil
 end
 
 return compare

@@ -492,8 +492,8 @@ function Outside:figures() return core.outside_figures(self.samples) end
 function Outside:why_none()
   local figures = self:figures()
   if not self.options.stop and figures.dropped > 0 and figures.waits == 0 then
-    return "it runs, and what is read of a thread that runs may never have " ..
-      "been so: with --no-stop, only waiting is seen"
+    return "with --no-stop, only waiting is sampled, and the program has " ..
+      "not waited so far"
   end
 end
 

@@ -12,15 +12,15 @@ local function give(value)
   return function() return value end
 end
 
-local no_owner = fail "cprof cannot tell on Windows who may write to a file"
+local no_owner = fail "on Windows, cprof does not know who may write to a file"
 local nothing = give(nil)
 
 local answers = {
-  spawn = fail("cprof starts no programs on Windows: use cprof run, and " ..
-    "name its file"),
+  spawn = fail("cprof cannot start programs on Windows: use cprof run -o " ..
+    "FILE, and name FILE"),
   status = nothing, signal_child = nothing, share_signals = nothing,
   closed_by_exec = nothing, setenv = nothing,
-  console_open = fail "cprof cannot read single keys on Windows",
+  console_open = fail "on Windows, cprof cannot read single keys",
   console_close = nothing, console_keys = nothing, console_suspend = nothing,
   console_write = nothing,
   alarm = nothing, unlisten = give(0), listening = give(0),

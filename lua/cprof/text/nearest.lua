@@ -118,7 +118,7 @@ function nearest.file(list, wanted)
   if #ends == 1 then return found end
   if #ends > 1 then
     table.sort(ends)
-    return nil, ("%q is the end of several paths: %s"):format(wanted,
+    return nil, ("several paths end in %q: %s"):format(wanted,
       table.concat(ends, ", "))
   end
   return nil, ("no lines of %q were recorded%s"):format(wanted,
