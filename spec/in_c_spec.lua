@@ -70,7 +70,7 @@ describe("a line whose figures are all in C", function()
         assert.is_truthy(head:find " self %+ %d%.%d+ MB in C, %d+%.%d ", s)
         assert.is_truthy(s:find "\n[^\n]* in C +%%", s)
         assert.is_truthy(figures(s, 3, "cache"):find " MB", s)
-        -- bytes that are on a line are not also counted as "without lines"
+        -- bytes of a line are not counted as "without lines", too
         assert.is_nil(s:find("without lines, 9", 1, true), s)
         s = p:annotate("code.lua", { heat = heat, width = 120 })
         assert.is_truthy(figures(s, 3, "cache"):find "%d%.%d+ MB +%d+%.%d", s)

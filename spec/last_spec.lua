@@ -58,7 +58,7 @@ describe("commands without a file", function()
     assert.is_truthy(out:find("after: +" .. dir:file "script.lua"), out)
     assert.is_truthy(out:find("\n *10 +20 +[^\n]* leaf "), out)
     assert.is_nil(out:find("two programs", 1, true), out)
-    -- a single file is compared with the last recording
+    -- one file: it is compared with the last recording
     cprof("run", "-o", dir:file "other.cprof", dir:file("script.lua", once))
     cprof("run", dir:file("script.lua", twice))
     out = cprof("diff", dir:file "other.cprof")
@@ -78,8 +78,7 @@ describe("commands without a file", function()
     assert.is_truthy(out:find("note: the profiles are of different " ..
       "programs: " .. dir:file "a.lua" .. " and " .. dir:file "b.lua", 1,
       true), out)
-    -- recording into that path again replaces the last recording, so the one
-    -- before it is still that of a.lua
+    -- again to the same path: the one before stays
     cprof("run", "-o", dir:file "b.cprof", dir:file("b.lua", twice))
     out = cprof "diff"
     assert.is_truthy(out:find("before: [^\n]*a%.lua"), out)
@@ -232,7 +231,7 @@ describe("commands without a file", function()
     local out, err = cprof "report"
     assert.is_truthy(out:find("a.lua", 1, true), err)
     cprof("run", script)
-    -- only the last two recordings are kept
+    -- two are kept, of which commands know
     assert.equal("2\n", (command.shell("cd " .. command.quote(dir.path) ..
       "; ls cprof-* | grep -c '^[0-9]*.cprof$'")))
   end)

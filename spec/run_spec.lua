@@ -527,7 +527,7 @@ describe("cprof run", function()
     local first, err = first_of("--memory", script)
     assert.equal("drop", first, err)
     assert.is_truthy(err:find("bytes allocated", 1, true), err)
-    -- the table of times follows the one of allocations
+    -- the table of times is there, too, below
     local times = "\n *hits +alloc .+\n *self +self %%.-[mµn]s"
     assert.is_truthy(err:find(times), err)
     assert.is_truthy(err:find("contents (table slots, stacks, code) ", 1,

@@ -55,8 +55,8 @@ local function options(given)
   return out
 end
 
--- Samples a process until there are `count` samples, or until `enough` accepts
--- the profile. Returns the profile, and the figures of the samples.
+-- A profile of so many samples, or of those until `enough` is true of it; and
+-- the figures of these.
 local function record(pid, count, given, enough)
   local program = assert(outside.open(pid, options(given)))
   local figures

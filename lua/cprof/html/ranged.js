@@ -206,7 +206,7 @@ function part(model, range) {
       measures,
       samples,
       taken,
-      timed: undefined, // durations are known of the whole recording only
+      timed: undefined, // is known of the whole only
       tasks: model.samples && tasksOf(header, all, moments, nodes, range),
     },
     [tree, ...model.trees.slice(1)],

@@ -45,7 +45,7 @@ end
 ---@return string
 function columns.amount(n, most, m)
   if most == 0 then return "-" end
-  -- a count that has more than six digits is abbreviated
+  -- in at most seven columns
   if not m.now.measure:timed() then return format.short(n, 1000000) end
   return (m.now.measure:amount(n, most))
 end

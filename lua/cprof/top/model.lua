@@ -268,8 +268,7 @@ end
 
 actions.back = go_back
 
--- the item `by` places after a value in a list; after its end, the list begins
--- anew
+-- what is `by` places after a value in a list, which begins anew at its end
 local function cycle(list, value, by)
   local at = 1
   for i, v in ipairs(list) do
