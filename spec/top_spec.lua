@@ -485,7 +485,7 @@ describe("cprof top's past", function()
       run(branch, 1)
       look()
       press(m, "{")
-      assert.equal("there is no past yet: top has loaded only one profile",
+      assert.equal("there is no past yet: top has looked only once",
         m.message)
       assert.equal("start", m.history.period)
     end)

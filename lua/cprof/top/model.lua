@@ -343,7 +343,7 @@ local function show_past(self, from, to)
   local seen = self.history
   local now, lasted = seen:now(), seen:lasted()
   if not now or lasted <= 0 then
-    self.message = "there is no past yet: top has loaded only one profile"
+    self.message = "there is no past yet: top has looked only once"
     return
   end
   local by = math.max(now.at - lasted - from, 0) - math.max(to - now.at, 0)
