@@ -180,7 +180,7 @@ end
 function cprof.calibrate(opts)
   local _ <close> = methods.borrow()
   local o = options.check("calibrate", starting.options, opts, 2)
-  local costs, why = core.calibrate(starting.way(o, choice.new(o)))
+  local costs, why = core.calibrate(starting.cost_options(o, choice.new(o)))
   return costs, why
 end
 

@@ -89,7 +89,7 @@ local function block_of(view, file, greatest)
   local block = {
     title = format.plain(file.place), link = view.page:link(file.source, 0),
     facts = { ("%s %% of %s"):format(format.percent(file.ns, view.whole),
-        view.page:told(view.whole)),
+        view.page:in_words(view.whole)),
       not view.profile.samples and
         ("%d of %d lines ran"):format(file.ran, file.active) or nil,
       share = 1 },

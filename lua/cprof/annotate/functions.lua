@@ -126,9 +126,9 @@ end
 -- the figures of a function in words: 520 KB self + 17.1 MB in C, 97.2 %
 local function facts_of(view, row, of_c)
   local page, in_zones = view.page, zones_of(view).opened[row.title] or 0
-  return { ("%s self%s%s"):format(page:told(row.self, row.self_most),
-      in_zones > 0 and (" + %s in zones"):format(page:told(in_zones)) or "",
-      of_c > 0 and (" + %s in C"):format(page:told(of_c)) or ""),
+  return { ("%s self%s%s"):format(page:in_words(row.self, row.self_most),
+      in_zones > 0 and (" + %s in zones"):format(page:in_words(in_zones)) or "",
+      of_c > 0 and (" + %s in C"):format(page:in_words(of_c)) or ""),
     page:share(row.self + in_zones + of_c,
       row.self_most + in_zones + of_c) .. " %",
     row.calls and page:called(row.calls), share = 2 }

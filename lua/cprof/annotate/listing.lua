@@ -51,7 +51,7 @@ local columns <const> = {
 local IN_C <const>, SHARE <const>, SOURCE <const> = 3, 4, 11
 
 -- a row with only a line number and a text
-local function bare(number, text)
+local function text_row(number, text)
   local row = { number, text }
   for _ = 1, #columns - 2 do table.insert(row, 1, "") end
   return row
@@ -73,14 +73,14 @@ function listing.row(view, line, greatest)
   local figures, page = line.figures, view.page
   local number = { tostring(line.number), "dim" }
   if line.never then
-    local row = bare(number, { line.content .. never_ran, "dim" })
+    local row = text_row(number, { line.content .. never_ran, "dim" })
     row[1] = { "0", "dim" }
     for _, i in ipairs { 2, 4, 7, 8, 9 } do row[i] = { "-", "dim" } end
     return row
   elseif not figures or figures.hits == 0 and figures.calls == 0 and
          figures.self_raw == 0 and figures.total == 0 and
          figures.allocs == 0 then
-    return bare(number, line.content)
+    return text_row(number, line.content)
   end
   local style = format.heat(view.heat(figures), greatest)
   local function cell(there, s) return { there and s or "-", style } end
@@ -119,7 +119,7 @@ local function marks(view, rows, line)
   local text = line.spans and expressions.marks(line.spans, line.share)
   if text then
     view.page:footnote(line.share and shares_note or counts_note)
-    rows[#rows + 1] = bare("", { text, "dim" })
+    rows[#rows + 1] = text_row("", { text, "dim" })
   end
 end
 
@@ -128,7 +128,7 @@ end
 ---@param count integer
 ---@param ns integer
 function listing.fold(view, count, ns)
-  return bare("", { ("… %s, %s %%"):format(
+  return text_row("", { ("… %s, %s %%"):format(
     format.plural(count, "line"), format.percent(ns, view.whole)), "dim" })
 end
 

@@ -323,7 +323,7 @@ local function plan_page(parsed, fail)
   input.needs_json("--html", fail)
   parsed.page = parsed.output or ("process-%d-%s.html"):format(parsed.pid,
     os.date "%Y%m%d-%H%M%S")
-  input.spare(parsed.page, fail)
+  input.protect(parsed.page, fail)
   input.writable(parsed.page, fail)
 end
 

@@ -222,7 +222,7 @@ local function find(profile, entries)
 end
 
 -- may the function be missing?
-local function may_lack(entry)
+local function is_optional(entry)
   for _, key in ipairs(budget.limited(entry)) do
     if entry[key] > 0 then return entry.optional or false end
   end
@@ -274,7 +274,7 @@ local function renewed(known, profile)
         new[ratio] = entry[ratio]
       end
       out.functions[given] = new
-    elseif may_lack(entry) then out.functions[key] = entry
+    elseif is_optional(entry) then out.functions[key] = entry
     else lost[#lost + 1] = key end
   end
   return out, lost
@@ -341,14 +341,15 @@ local function hold_entry(report, what, limits, got, is_part)
       add(report, "over budget: %s: %s %s, at most %s (+%s)%s", what,
         format.count(got[key]), units[key], format.count(limit),
         format.count(got[key] - limit),
-        is_part and ("; %s self"):format(report.measure:told(got.self)) or "")
+        is_part and ("; %s self"):format(report.measure:in_words(got.self))
+        or "")
     end
   end
 end
 
 local function hold_missing(report, key, entry)
   local plain = format.plain(key)
-  if not may_lack(entry) then
+  if not is_optional(entry) then
     report.missing = report.missing + 1
     add(report, "not found: %s: its limits were not checked", plain)
   elseif entry.optional then
@@ -437,7 +438,7 @@ local function hold_durations(report, profile, named, limits, parsed, fail)
 end
 
 -- does the budget limit this figure anywhere?
-local function limits_any(limits, what)
+local function limits_anywhere(limits, what)
   if limits.limits[what] then return true end
   for _, entry in pairs(limits.functions) do
     if entry[what] then return true end
@@ -490,11 +491,11 @@ function check.call(parsed, fail)
   if parsed.update then return update(parsed, profile, named, fail) end
   local limits, message = budget.read(parsed.budget)
   if not limits then fail(message) end
-  if limits_any(limits, "allocs") and not profile.meta.memory then
+  if limits_anywhere(limits, "allocs") and not profile.meta.memory then
     fail(("the budget has allocations, %s has none: record it with " ..
       "cprof run --memory"):format(named))
   end
-  if limits_any(limits, "hits") and not lines.recorded(profile) then
+  if limits_anywhere(limits, "hits") and not lines.recorded(profile) then
     fail(("the budget has line hits, %s has none: record it with " ..
       "cprof run --lines"):format(named))
   end
@@ -509,7 +510,7 @@ function check.call(parsed, fail)
     report.checked, report.missing > 0 and (", %s not found")
       :format(format.plural(report.missing, "function")) or "",
     profile.meta.wall_ns and format.time(profile.meta.wall_ns) .. " wall" or
-      report.measure:told(profile.meta.instructions))
+      report.measure:in_words(profile.meta.instructions))
   input.print(table.concat(report.out, "\n") .. "\n", fail)
   return (report.over > 0 or report.missing > 0) and 1 or status
 end

@@ -108,7 +108,7 @@ end
 ---@param fail fun(message: string)
 ---@param before? cprof.Profile  to compare with
 function command.write(profile, row, target, o, fail, before)
-  if type(target) == "string" then input.spare(target, fail) end
+  if type(target) == "string" then input.protect(target, fail) end
   local produce, notes = export.prepare(profile, row, o, function(message)
     fail(input.worded(message))
   end, before)

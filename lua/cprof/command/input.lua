@@ -171,7 +171,7 @@ end
 ---what cprof reads.
 ---@param path string  of -o
 ---@param fail fun(message: string)
-function input.spare(path, fail)
+function input.protect(path, fail)
   local what = files.is_profile(path) and "a profile" or
     path:find "%.lua$" and files.start(path, 1) and "a Lua source"
   if what then

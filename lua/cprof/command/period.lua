@@ -123,7 +123,7 @@ function period.words(parsed)
   local out = {}
   for _, name in ipairs { "from", "to" } do
     if parsed[name] then
-      out[#out + 1] = ("--%s %s"):format(name, range.told(parsed[name]))
+      out[#out + 1] = ("--%s %s"):format(name, range.time(parsed[name]))
     end
   end
   return out

@@ -324,7 +324,7 @@ local function check_output(parsed, fail)
       format(row.name))
   end
   if parsed.output ~= "" then
-    input.spare(parsed.output, fail)
+    input.protect(parsed.output, fail)
     input.writable(parsed.output, fail)
   end
 end

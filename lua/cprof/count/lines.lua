@@ -153,7 +153,7 @@ end
 -- Is it a line that only ends a block or has a label? Such a line does not
 -- count as one that can run, although Lua puts an instruction there: the one
 -- that makes a local function, or the jump at the end of a loop.
-local function bare(line)
+local function only_ends_block(line)
   line = line:gsub("%-%-.*", "")
   return line:find "^%s*end[%s%)%]},;]*$" or
     line:find "^%s*::%s*[%w_]+%s*::%s*$"
@@ -367,7 +367,8 @@ lines.all_labels =
 function lines.active(source, content)
   local out = {}
   for n = 1, #source.active do
-    out[n] = source.active:byte(n) == 1 and not bare(content[n] or "")
+    out[n] = source.active:byte(n) == 1 and
+      not only_ends_block(content[n] or "")
   end
   return out
 end

@@ -378,7 +378,7 @@ end
 ---@param n integer
 ---@param most? integer
 ---@return string text, boolean bounded
-function Measure:told(n, most)
+function Measure:in_words(n, most)
   local text, bounded = self:amount(n, most)
   return text .. (self.unit == "instructions" and " instructions" or ""),
     bounded

@@ -223,7 +223,7 @@ export function callgraph(app, root) {
         { class: "centre result", "aria-label": "The chosen function" },
         h("h1", { class: "name", title: f.title }, f.name),
         placed(f),
-        h("p", {}, app.told(f).join(" · ")),
+        h("p", {}, app.inWords(f).join(" · ")),
       ),
       table("Calls", "callee", below, "It calls nothing."),
       spent(app, f),

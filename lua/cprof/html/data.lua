@@ -141,7 +141,7 @@ end
 ---Does a line have any figures?
 ---@param line cprof.Line
 ---@return boolean
-function data.any(line)
+function data.has_figures(line)
   return line.hits > 0 or line.self > 0 or line.calls > 0 or
     line.total > 0 or line.bytes > 0
 end
@@ -169,7 +169,7 @@ local function figures_of(rows, by_row, others, c)
   local list, out = {}, { n = {}, f = {} }
   for _, row in ipairs(rows) do
     for n, line in pairs(by_row[row.key] or {}) do
-      if data.any(line) then
+      if data.has_figures(line) then
         list[#list + 1] = { n = n, row = row, line = line }
       end
     end

@@ -170,11 +170,11 @@ export class Drawn {
       {
         href: app.link({ function: row.title, line: undefined }),
         "aria-label":
-          `${row.title}: ${app.told(row).join(", ")}` +
+          `${row.title}: ${app.inWords(row).join(", ")}` +
           (this.recursive.has(f) ? ", calls itself" : ""),
         "aria-current": row === chosen ? "true" : "false",
       },
-      element("title", {}, `${row.title}\n${app.told(row).join("\n")}`),
+      element("title", {}, `${row.title}\n${app.inWords(row).join("\n")}`),
       element("rect", {
         x: left,
         y: top,

@@ -52,7 +52,7 @@ end
 
 -- the most frames that have times alone: of a page, and of each message to a
 -- live one
-local bare <const>, live_bare <const> = 4096, 1024
+local page_times <const>, live_times <const> = 4096, 1024
 
 local function of_loop(p, frames, index, trees)
   local seen, list = {}, {}
@@ -78,7 +78,7 @@ local function of_loop(p, frames, index, trees)
     kept(back, false)
   end
   for back = 0, frames.slow_kept - 1 do kept(back, true) end
-  local last, most = frames:times(), trees and bare or live_bare
+  local last, most = frames:times(), trees and page_times or live_times
   for i = math.max(1, #last - most + 1), #last do
     local f = last[i]
     if not seen[f.number] then

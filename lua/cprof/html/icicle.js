@@ -412,13 +412,13 @@ export class Icicle {
     );
     if (app.model.counted === "samples") {
       const taken = tree.below()[node];
-      out.push(`here: ${app.toldCounts(tree.calls[node], taken)}`);
+      out.push(`here: ${app.countsInWords(tree.calls[node], taken)}`);
     } else if (tree.calls[node] > 0) {
       const n = tree.calls[node];
       const per = app.amount(all / n, totalMost / n);
       out.push(`${plural(n, "call")} here, ${per} each`);
     }
-    out.push("everywhere: " + app.told(f).join(", "));
+    out.push("everywhere: " + app.inWords(f).join(", "));
     return out;
   }
 

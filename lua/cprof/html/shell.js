@@ -736,7 +736,7 @@ export class Shell {
   }
 
   // A number of calls, or of samples without and with callees, in words.
-  toldCounts(own, all) {
+  countsInWords(own, all) {
     if (!this.model.sampled) {
       return own === 0 && this.model.range
         ? "called earlier"
@@ -746,7 +746,7 @@ export class Shell {
   }
 
   // The figures of a function, in words.
-  told(f) {
+  inWords(f) {
     const { scope } = this;
     const out = ["self", "total"].map((key) => {
       const [n, most] = figureOf(this, f, key);
@@ -761,7 +761,7 @@ export class Shell {
     });
     const here = !this.model.range || scope.total[f.id] > 0;
     if (this.model.counted && here) {
-      out.push(this.toldCounts(scope.calls[f.id], scope.samples?.[f.id]));
+      out.push(this.countsInWords(scope.calls[f.id], scope.samples?.[f.id]));
     }
     if (!scope.measure && this.model.memory) {
       const own = this.model.allocated(this.state, "bytes");
@@ -809,7 +809,7 @@ export class Shell {
         { class: "place" },
         f.place ? at(f.place, f.line) : f.kind === "C" ? "[C]" : f.kind,
       ),
-      this.told(f).map((text) => h("span", { class: "told" }, text)),
+      this.inWords(f).map((text) => h("span", { class: "told" }, text)),
       h("span", { class: "space" }),
       h(
         "span",

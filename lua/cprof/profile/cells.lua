@@ -411,7 +411,7 @@ end
 
 -- The only stretch in which a function has most of the time; nil: there are
 -- several, or none.
-local function only_one(x, func)
+local function only_stretch(x, func)
   local found, last = {}, {}
   for i, cell in ipairs(x.grid) do
     if cell.took > 0 and part_of(x, func, i, i) >= most then
@@ -455,7 +455,7 @@ end
 -- The stall that is a large part of the recording; nil: there is none.
 local function stall_of(x)
   for _, one in ipairs(large_ones(x)) do
-    local s = only_one(x, one.func)
+    local s = only_stretch(x, one.func)
     if s then
       settle(x, s)
       trim(x, s)
@@ -541,7 +541,7 @@ end
 ---@param s cprof.Stretch
 ---@return string
 function cells.words(s)
-  return ("--from %s --to %s"):format(range.told(s.from), range.told(s.to))
+  return ("--from %s --to %s"):format(range.time(s.from), range.time(s.to))
 end
 
 return cells

@@ -103,8 +103,8 @@ function labelled.profile(p, wanted)
   if root[q.measure.all] == 0 and #map <= 2 then
     return nil, "nothing was recorded under " .. told
   end
-  meta.labels = ("%s (%s of %s)"):format(told, q.measure:told(q.measure.whole),
-    p.measure:told(p.measure.whole))
+  meta.labels = ("%s (%s of %s)"):format(told,
+    q.measure:in_words(q.measure.whole), p.measure:in_words(p.measure.whole))
   meta.waiting_ns = meta.waiting_ns and root.total_wait_ns
   meta.peak_bytes = root.total_peak_bytes
   return q

@@ -56,7 +56,7 @@ end
 ---A time as users write it, exact to a microsecond: 1.25s.
 ---@param ns number
 ---@return string
-function range.told(ns)
+function range.time(ns)
   local s = ("%.6f"):format(ns / second):gsub("0+$", ""):gsub("%.$", "")
   return s .. "s"
 end
@@ -79,7 +79,7 @@ end
 function range.ends(from, to, whole)
   local n = 0
   for _, ns in ipairs { from, to } do
-    n = math.max(n, #(range.told(ns):match "%.(%d+)" or ""))
+    n = math.max(n, #(range.time(ns):match "%.(%d+)" or ""))
   end
   n = math.min(n, math.max(3, decimals(math.max(to - from, 1))))
   n = whole and math.max(n, math.min(3, decimals(math.max(whole, 1)))) or n
@@ -115,7 +115,7 @@ end
 ---@return string
 function range.backwards(from, to)
   return ("the range must end after it begins, got %s to %s"):format(
-    range.told(from), range.told(to))
+    range.time(from), range.time(to))
 end
 
 ---A range as two times in ns; nil and a message: there is no such range.
@@ -130,12 +130,12 @@ function range.limits(p, from, to)
   local first, last = range.bounds(p)
   if (from or first) < first and first > 0 then
     return nil, ("the time axis begins at %s: earlier samples were dropped")
-      :format(range.told(first))
+      :format(range.time(first))
   end
   from, to = from or first, math.min(to or last, last)
   if from >= last then
     return nil, ("%s is not within the recording, which took %s"):format(
-      range.told(from), format.time(last))
+      range.time(from), format.time(last))
   elseif from >= to then
     return nil, range.backwards(from, to)
   end
@@ -233,7 +233,7 @@ function profile.methods:range(from, to)
   from, to = nanoseconds("from", from), nanoseconds("to", to)
   if from and to and from >= to then
     error(("range: 'to' must be after 'from', got %s to %s"):format(
-      range.told(from), range.told(to)), 2)
+      range.time(from), range.time(to)), 2)
   end
   return range.profile(self, from, to)
 end

@@ -171,7 +171,7 @@ end
 ---@param o cprof.StartOptions  valid ones
 ---@param filter cprof.Choice
 ---@return table<string, any>
-function start.way(o, filter)
+function start.cost_options(o, filter)
   local seconds, bytes = o.keep_last, nil
   if type(seconds) == "string" then
     seconds, bytes = 1e9, options.bytes(seconds)
@@ -295,7 +295,7 @@ local finest <const>, sampled <const> = 1, 4096
 local function given_of(o, filter, recorded, tell, close)
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
-  local given = start.way(o, filter)
+  local given = start.cost_options(o, filter)
   local interval = o.memory_interval or
     (o.mode == "sample" and sampled or finest)
   for key, value in pairs {

@@ -16,7 +16,7 @@ local columns = {
   { title = "file", left = true, least = 24, cut = format.cutpath,
     code = true },
   { title = "missing lines", left = true, least = 12, cut = format.cutend,
-    yields = true },
+    first_out = true },
 }
 
 -- the ranges of missing lines as text: "3-5, 9"

@@ -117,7 +117,7 @@ return function(view)
   local lines = {}
   for _, row in ipairs(rows) do lines[#lines + 1] = line(page, row, width) end
   page:verbatim(lines)
-  page:rest(("one character is %s wide"):format(page:told(whole // width)))
+  page:rest(("one character is %s wide"):format(page:in_words(whole // width)))
   local n, own = shown(rows)
   page:rest(select.rest(view, tree.count - above - n, whole - own, "node"))
   page:explain()

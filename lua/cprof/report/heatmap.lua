@@ -29,7 +29,7 @@ end
 
 -- a length of time that is a round number
 local function short(ns)
-  return ns < 1e9 and ("%gms"):format(ns / 1e6) or range.told(ns)
+  return ns < 1e9 and ("%gms"):format(ns / 1e6) or range.time(ns)
 end
 
 -- the most stretches among which causes are looked for
@@ -93,7 +93,7 @@ end
 local function scale(grid, wide)
   local out, column = (" "):rep(margin), grid.ns * grid.rows
   for i = 0, grid.columns - 1 do
-    local label = range.told(grid.from + i * column)
+    local label = range.time(grid.from + i * column)
     local at = margin + i * wide
     if at == margin or #out + 2 <= at and i % 5 == 0 then
       out = out .. (" "):rep(at - #out) .. label

@@ -180,8 +180,8 @@ end
 ---@param n integer
 ---@param most? integer
 ---@return string
-function Page:told(n, most)
-  local text, bounded = self.measure:told(n, most)
+function Page:in_words(n, most)
+  local text, bounded = self.measure:in_words(n, most)
   if bounded then self:footnote(at_most) end
   return text
 end

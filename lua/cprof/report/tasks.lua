@@ -245,10 +245,10 @@ local streaks <const> = {
     return format.count(e.samples)
   end },
   { title = "from", rank = 2, cell = function(_, e)
-    return range.told(e.from_ns)
+    return range.time(e.from_ns)
   end },
   { title = "to", rank = 2, cell = function(_, e)
-    return range.told(e.to_ns)
+    return range.time(e.to_ns)
   end },
   task_column(4),
   { title = "in", left = true, least = 30, rank = 1,

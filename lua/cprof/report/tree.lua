@@ -11,7 +11,7 @@ local shown_columns <const> = {
   columns.of { "self", rank = 3 }, columns.of { "calls", rank = 2 },
   columns.of { "function", cut = format.cutindent },
   columns.of { "from line", rank = 4 },
-  columns.of { "defined", least = 14, yields = true },
+  columns.of { "defined", least = 14, first_out = true },
 }
 
 local deepest <const> = 12 -- levels that are indented by two columns

@@ -73,7 +73,8 @@ local function add_lines(self, to, key, rows, version, exact)
   local changed = false
   for n, line in pairs(rows.lines[key] or {}) do
     local old = to[n]
-    local now = (old or data.any(line)) and figures_of(self, key, n, line, rows)
+    local now = (old or data.has_figures(line)) and
+      figures_of(self, key, n, line, rows)
     if now and not (old and same(now, old, not exact and self.estimates)) then
       now.at, to[n], changed = version, now, true
     end

@@ -14,7 +14,8 @@ local tables = {}
 ---@field cut? fun(s: string, width: integer): string  how to cut; default: in
 ---    the middle
 ---@field optional? boolean  left out where all of its cells are empty
----@field yields? boolean    left out before other columns are cut
+---@field first_out? boolean  narrowed, then left out, before other columns are
+---    cut
 ---@field rank? integer      left out before other columns are cut to less than
 ---    their `least`; the column with the highest rank first
 ---@field spare? boolean  left out when nothing else makes lines short enough
@@ -94,7 +95,7 @@ local function spare(columns, used)
   return false
 end
 
--- Makes columns fit the width, last column first: columns that yield are
+-- Makes columns fit the width, last column first: those with `first_out` are
 -- narrowed, then removed; others are narrowed to their `least`; columns with a
 -- rank are removed, highest first; then others are narrowed to a stub; at last,
 -- columns that can be spared are removed.
@@ -110,9 +111,9 @@ local function fit(columns, rows, used, width)
       end
     end
   end
-  narrow(function(column) return column.yields and column.least end)
+  narrow(function(column) return column.first_out and column.least end)
   for k = #used, 1, -1 do
-    if over > 0 and columns[used[k]].yields then
+    if over > 0 and columns[used[k]].first_out then
       over = over - widths[used[k]] - 2
       table.remove(used, k)
     end
