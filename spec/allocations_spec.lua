@@ -165,7 +165,7 @@ describe("allocations", function()
     assert.is_nil(next(seen, first), "two runs differ")
   end)
 
-  it("are the same in 20 runs of a program, which collects garbage", function()
+  it("are equal in 20 runs of a program that collects garbage", function()
     local code = [[
       local profiler = require "cprof"
       local list = {}
@@ -224,7 +224,7 @@ describe("allocations", function()
     assert.equal(0, f.self_allocs)
   end)
 
-  it("after an error belong to who catches it", function()
+  it("after an error belong to the function that catches it", function()
     local function raises() error {} end
     local function work()
       for _ = 1, 10 do pcall(raises) end
@@ -513,7 +513,7 @@ describe("an allocator of someone else", function()
     assert.equal(before, host.allocator())
   end)
 
-  it("may limit or fail: programs behave as without", function()
+  it("may refuse requests: programs behave as without cprof", function()
     local code = [[
       local profiler = require "cprof"
       local options = { memory = true, compensate = false }
@@ -538,7 +538,7 @@ describe("an allocator of someone else", function()
     nomemory.harmless(code, 150)
   end)
 
-  it("may limit: collections in an emergency go on as without", function()
+  it("may refuse requests: Lua then collects, as without cprof", function()
     local code = [[
       local profiler = require "cprof"
       collectgarbage()

@@ -91,7 +91,7 @@ describe("the amalgamation", function()
     end
   end)
 
-  it("costs nothing where the host does not ask for it", function()
+  it("sets no hook if the host does not ask for a recording", function()
     local program = link("plain", "lua", { "cprof_c", "host_c" })
     write(dir .. "/plain.lua", [[
       print(debug.gethook())

@@ -371,7 +371,7 @@ end
     end
   end)
 
-  it("can ignore a function, whose lines are not unrun for that", function()
+  it("can ignore a function, whose lines do not count as never run", function()
     local s = annotate(nil, { ignore = "util.spin", sort = "self" })
     assert.is_nil(s:find(util .. ":4", 1, true))
     assert.is_truthy(s:find(ai .. ":12", 1, true))
@@ -403,7 +403,7 @@ end
       end
     end)
 
-  it("leaves the source half of the width, and drops columns for it",
+  it("drops columns, so that the source has half of the width",
     function()
       local function titles_at(width)
         local out = {}
@@ -486,7 +486,7 @@ top()
     end
   end)
 
-  it("finds a source by the end of its path, unless several end so",
+  it("finds a source by the end of its path, if only one ends so",
     function()
       local there <close> = require "command".folder()
       assert(os.execute(("mkdir %s/a %s/b"):format(there.path, there.path)))
@@ -581,7 +581,7 @@ describe("the text that is shown", function()
     assert.is_truthy(s:find "^%[string \"local s = 0\"%] ")
   end)
 
-  it("is missing for chunks with a name only, and that is said", function()
+  it("is missing, with a note, for chunks that have only a name", function()
     local chunk = load("local x = 1\nreturn x", "=named")
     local q = helper.record(function() chunk() end, { mode = "line" })
     local s = q:annotate("named", { color = "never" })
@@ -590,7 +590,7 @@ describe("the text that is shown", function()
     assert.equal("1", cells(s, 2)[1])
   end)
 
-  it("is missing for files that cannot be read, and that is said", function()
+  it("is missing, with a note, for files that cannot be read", function()
     local chunk = load("local x = 1\nreturn x", "@/nosuch/file.lua")
     local q = helper.record(function() chunk() end, { mode = "line" })
     assert.is_truthy(q:annotate("/nosuch/file.lua"):find(

@@ -87,7 +87,7 @@ describe("a program that listens", function()
     end
   end)
 
-  it("does so with the signal and the options of the environment", function()
+  it("takes the signal and the options from the environment", function()
     local dir <close> = command.folder()
     local out, err = beside(dir, "export CPROF_SIGNAL=USR1 " ..
       "CPROF_OPTIONS='mode=line,file=a-%p-%n.cprof'; " .. auto,
@@ -249,7 +249,7 @@ describe("a program that listens", function()
     assert.is_true(helper.named(p, "work").calls > 10)
   end)
 
-  it("is not slower for it", function()
+  it("is not slowed down by listening", function()
     local out = helper.run([[
       assert(require "cprof".listen())
       print(debug.gethook())
@@ -573,7 +573,7 @@ describe("cprof attach", function()
     assert.equal(1, helper.named(p, "math.abs").calls)
   end)
 
-  it("says so where the program gets no processor", function()
+  it("says if the program gets no processor", function()
     local dir <close> = command.folder()
     local out, err = beside(dir, auto, "until_so grep '^State:.[DS]' " ..
       "/proc/$pid/status; $SPEC_LUA $support/attached.lua '" ..
@@ -589,7 +589,7 @@ describe("cprof attach", function()
     assert.is_truthy(profiler.load(dir:file "a.cprof"), err)
   end)
 
-  it("says so where the program has taken the signal", function()
+  it("says if the program has taken the signal", function()
     for _, signal in ipairs { "URG", "USR2" } do
       local dir <close> = command.folder()
       local out, err = beside(dir, "export CPROF_SIGNAL=" .. signal .. "; " ..
@@ -605,7 +605,7 @@ describe("cprof attach", function()
     end
   end)
 
-  it("says so where the program blocks the signal, or is stopped", function()
+  it("says if the program blocks the signal, or is stopped", function()
     for lines, why in pairs {
       ["cprof attach --seconds 0.1 $pid & " ..
         "until_so grep waiting: said; touch stop; wait $!"] =
@@ -673,7 +673,7 @@ describe("cprof attach", function()
     end
   end)
 
-  it("says so where the program waits when it is to end", function()
+  it("says if the program waits when the recording is to end", function()
     local begins = [[
       if not waits then
         waits = io.open "waits"
@@ -830,7 +830,8 @@ describe("cprof attach", function()
     end
   end)
 
-  it("never signals a program that has come in the place of one", function()
+  it("never signals a program that has got the number of one that ended",
+    function()
     local dir <close> = command.folder()
     local out, err = beside(dir, auto, "cprof attach $pid", [[
       require "spec_host".exec("/bin/sh", "-c",

@@ -46,7 +46,7 @@ describe("cprof.auto", function()
     end
   end)
 
-  it("has options with commas between them", function()
+  it("reads options with commas between them", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", program)
     local file = dir:file "x-%p.cprof"
@@ -70,7 +70,7 @@ describe("cprof.auto", function()
       options "file=1,trace=true,rate=1,gc=true")
   end)
 
-  it("lets the program run when options are wrong, and says so", function()
+  it("lets the program run if options are wrong, with a message", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", program)
     local out, err, status = run("CPROF_OPTIONS=mode=fast", script, "x")

@@ -48,7 +48,7 @@ describe("a time", function()
       assert.equal(0, bound.of(0, 0))
     end)
 
-  it("is at most one that has it in it", function()
+  it("is at most the bound of a time that includes it", function()
     assert.equal(150, bound.of(99, 501, 150))
     assert.equal(200, bound.of(99, 501, 300))
     assert.equal(99, bound.of(99, 501, 50))

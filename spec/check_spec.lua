@@ -101,7 +101,7 @@ describe("cprof check", function()
     assert.is_nil(next(json.decode(command.read(budget)).limits))
   end)
 
-  it("fails with status 2 when the budget is none", function()
+  it("fails with status 2 if the budget is invalid", function()
     local dir <close> = command.folder()
     local path = save(dir, "a.cprof", 10)
     local cases = {
@@ -170,7 +170,7 @@ describe("cprof check", function()
     assert.is_truthy(err:find("not exact: max_nodes was reached", 1, true))
   end)
 
-  it("fails with status 1 when a function that has a limit is not there",
+  it("fails with status 1 if a function that has a limit is missing",
     function()
       local dir <close> = command.folder()
       local path = save(dir, "a.cprof", 10)

@@ -157,7 +157,7 @@ describe("cprof run --children", function()
     assert.is_truthy(err:find "(the program ended without stopping it)", err)
   end)
 
-  it("runs what LUA_INIT says, as without it", function()
+  it("runs what LUA_INIT says", function()
     local dir <close> = command.folder()
     local name = "LUA_INIT_" .. _VERSION:match "%d.*$":gsub("%.", "_")
     local init = dir:file("init.lua", "x = 'file'")

@@ -265,7 +265,7 @@ describe("the cprof command", function()
     assert.equal("return 1", command.read(script))
   end)
 
-  it("says so when its output cannot be written", function()
+  it("says if its output cannot be written", function()
     local dir <close> = command.folder()
     local path = saved(dir, "x.cprof")
     for _, words in ipairs { { "report", path },
@@ -277,7 +277,7 @@ describe("the cprof command", function()
     end
   end)
 
-  it("shows what is recorded at this moment, and says so", function()
+  it("shows a recording that goes on, with a note", function()
     local dir <close> = command.folder()
     local path = dir:file "x.cprof"
     profiler.start { file = path, compensate = false }

@@ -231,7 +231,7 @@ describe("what recording costs", function()
     assert.is_true(costs.lua_callee > 1.5 * costs.lua_caller)
   end)
 
-  it("is that of lines, of where they are, and of what runs there",
+  it("counts lines, their places, and what runs on them",
     function()
       local function lines(more, body)
         return load(("local n = ... local x = 0\n" .. "x = 1\n" ..

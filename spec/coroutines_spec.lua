@@ -15,7 +15,7 @@ end
 describe("coroutines", function()
   after_each(function() profiler.stop() end)
 
-  it("stand under whoever resumed them", function()
+  it("are below the function that resumed them", function()
     local function step() coroutine.yield() leaf() end
     local function body() step() step() end
     local function work()

@@ -181,7 +181,7 @@ describe("mode count", function()
     end
   end)
 
-  it("leaves out what Lua's hook does not see, and says so", function()
+  it("leaves out what Lua's hook does not see", function()
     local code = "local function all(...) end local function none() end " ..
       "return function() for i = 1, 5 do all(i) none(i) end end"
     local f = assert(load(code, "=variadic"))()

@@ -72,7 +72,7 @@ describe("cprof run --coverage", function()
       dir:file "own.cprof", path)):find("outside", 1, true))
   end)
 
-  it("tells one line as one", function()
+  it('says "1 line", not "1 lines"', function()
     local one = dir:file("one.lua", "local a = ...\nif a then\n  a = 1\nend\n")
     local other = dir:file "one.cprof"
     command.cprof("run", "--coverage", "-o", other, one)

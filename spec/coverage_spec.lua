@@ -314,7 +314,7 @@ end]]
 end)
 
 describe("a text that is not what ran", function()
-  it("has lines alone, and says so", function()
+  it("has lines alone, with a note", function()
     local coverage = require "cprof.coverage"
     local path = os.tmpname()
     local function write(s)

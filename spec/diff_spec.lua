@@ -44,7 +44,7 @@ local function diff(dir, a, b, ...)
 end
 
 describe("cprof diff", function()
-  it("counts one call as one", function()
+  it('says "1 call", not "1 calls"', function()
     local dir <close> = command.folder()
     local p = record(gone, { c_functions = false })
     local out = diff(dir, p, p)

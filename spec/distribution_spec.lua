@@ -410,7 +410,7 @@ describe("durations of calls", function()
       helper.named(p, "outer").slowest[1].wait_ns)
   end)
 
-  it("have the overhead that was taken out of them", function()
+  it("have their overhead beside them", function()
     local function leaf() end
     local function work(n) for _ = 1, n do leaf() end end
     for _, mode in ipairs { "call", "line" } do
@@ -770,7 +770,8 @@ describe("the slowest calls", function()
     assert.is_truthy(out:find "\n3.00ms +3.00ms +%S+ +outer", out)
   end)
 
-  it("are listed without those that only made them", function()
+  it("are listed without their callers, if these were slow only for that",
+    function()
     local dir <close> = command.folder()
     local file = dir:file "x.cprof"
     assert(record(work):save(file))

@@ -10,7 +10,7 @@ local function make()
 end
 
 describe("driven time", function()
-  it("ends while strings live that were made in it", function()
+  it("ends while strings that were made in it are in use", function()
     assert.equal(100001, make())
     collectgarbage()
     collectgarbage()

@@ -26,7 +26,7 @@ describe("errors", function()
     helper.check(p)
   end)
 
-  it("are the same for xpcall, also with a handler that errs", function()
+  it("are recorded in xpcall, too, also if its handler fails", function()
     local function handler(m) good() return m end
     local function errs() error "again" end
     local function work()

@@ -180,7 +180,7 @@ describe("an export", function()
     assert.equal("", read(path))
   end)
 
-  it("ends when the writer says so", function()
+  it("ends when the writer returns false", function()
     local function refuse(...)
       local result = table.pack(...)
       local count = 0

@@ -642,7 +642,7 @@ describe("a program lives when its file", function()
       "memory\n[1-9]%d*\ttrue\n$"), output)
   end)
 
-  it("may not become so large", function()
+  it("may not become as large as it would", function()
     local output = helper.run_in("ulimit -f 1200;",
       "local function harm() end " .. harmed, path)
     assert.equal("alive\nfalse\nthe file has reached the process's size " ..

@@ -78,7 +78,7 @@ describe("the fingerprint of a function", function()
     end
   end)
 
-  it("is none where there is too little code", function()
+  it("is missing if there is too little code", function()
     for _, body in ipairs { "", "return", "return nil", "return 1" } do
       assert.equal("", record("local function f() " .. body ..
         " end f()").fingerprint)

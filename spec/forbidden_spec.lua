@@ -110,7 +110,7 @@ describe("a host that forbids calls of the system", function()
     assert.is_true(not said or lines > 0)
   end
 
-  it("is recorded where there are other ways to the same", function()
+  it("is recorded without calls that others can replace", function()
     local said = without("process_vm_readv pipe pipe2 fallocate fcntl " ..
       "socket prlimit64 munmap getcwd rt_sigtimedwait")
     assert.equal("", said or "")

@@ -139,7 +139,7 @@ describe("what stands out", function()
     assert.equal(200, q.samples)
   end)
 
-  it("is nothing that too few samples tell of", function()
+  it("needs enough samples", function()
     local sampled = require "cprof.count.sampled"
     local few, p = sampled.few, driven.known(serve(200, 1400))
     local grid = grid_of(p, 0, p.meta.wall_ns // ms, 60)
@@ -242,7 +242,7 @@ describe("what stands out", function()
     end
   end
 
-  it("stands out with all of its cells, not those with most of it", function()
+  it("is shown with all of its cells, not only the darkest", function()
     local p = driven.known(rounds(60, 31))
     local grid = grid_of(p, 0, p.meta.wall_ns // ms, 60)
     assert.same({ "1800 to 1860: stall" }, told(p, grid))
@@ -288,7 +288,7 @@ describe("what stands out", function()
       true))
   end)
 
-  it("is no chance: nothing, where all is alike", function()
+  it("is nothing if all is alike", function()
     local p = driven.known(function() for _ = 1, 400 do handle() end end)
     assert.same({}, told(p, grid_of(p, 0, 800, 60)))
   end)

@@ -509,13 +509,13 @@ describe("a page", function()
       header.functions.calls[row_of(header, "down")])
   end)
 
-  it("of a part of the tree has the figures of that", function()
+  it("of a part of the tree has the figures of that part", function()
     local header = page.data((text(called, { root = "down" })))
     assert.equal(helper.find(called, down).total_ns, header.whole)
     assert.equal(7, header.functions.calls[row_of(header, "leaf")] + 1)
   end)
 
-  it("is not compressed where there is no zlib, and says the same", function()
+  it("is not compressed without zlib, and shows the same figures", function()
     local dir <close> = command.folder()
     assert(called:save(dir:file "x.cprof"))
     local code = ([[package.preload.zlib = function() error "none" end
@@ -871,7 +871,7 @@ describe("cprof html", function()
         trace.threads[1].start, trace.threads[1].ns, trace.ns })
     end)
 
-    it("tells a file that is none", function()
+    it("refuses a file that is not a trace", function()
       local dir <close> = command.folder()
       saved(dir, "x.cprof", called)
       write(dir:file "long.json", '[\n{"name":"a","ph":"B","ts":' ..

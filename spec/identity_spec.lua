@@ -263,7 +263,7 @@ describe("the identity of functions", function()
     assert.is_true(r < 15, r)
   end)
 
-  it("nor where several are defined on one line", function()
+  it("is found quickly if several are defined on one line", function()
     local function lines() for i = 1, n do (function() return i end)() end end
     -- functions are told apart by the addresses of their code, so this takes
     -- twice as long, not ten times

@@ -52,7 +52,7 @@ describe("the room that reads Lua's structures", function()
     assert.equal("direct\n", asks "right")
   end)
 
-  it("is not used where the environment or the compiler says so", function()
+  it("is not used if the environment or the compiler forbids it", function()
     assert.equal("public\n", asks("right", public))
     program("none", header, "-DCPROF_INTERNALS=0")
     assert.equal("public\n", asks "none")

@@ -175,7 +175,7 @@ describe("labels", function()
     assert.equal(2, #p.labels)
   end)
 
-  it("are one value where their texts are the same", function()
+  it("are one value if their texts are equal", function()
     local p = driven.parts(function()
       for _, value in ipairs { true, "true", "true" } do
         local _ <close> = profiler.label { a = value }

@@ -150,7 +150,7 @@ describe("commands without a file", function()
     }
   end
 
-  it("read that of this folder, else that of the user, and say so", function()
+  it("read the one of this folder, else the user's, with a note", function()
     if command.shell "setsid -w echo yes" ~= "yes\n" then
       pending "there is no setsid here"
       return
@@ -268,7 +268,7 @@ describe("commands without a file", function()
     assert.is_truthy(out:find("leaf", 1, true), out)
   end)
 
-  it("say so where there is none", function()
+  it("say if there is no recording", function()
     local dir <close> = command.folder()
     local cprof = within(dir)
     for _, words in ipairs { { "report" }, { "show", "leaf" }, { "diff" },

@@ -266,7 +266,7 @@ describe("what is in use", function()
     assert.equal(now.meta.live_interval, p.meta.live_interval)
   end)
 
-  it("is no garbage, as far as earlier collections tell", function()
+  it("leaves out what is probably garbage, by earlier collections", function()
     local leaked, t = {}, nil
     local function leak(n)
       for _ = 1, n do leaked[#leaked + 1] = { 1, 2, 3 } end
@@ -405,7 +405,7 @@ describe("what is in use", function()
       'start: option \'memory\' must be true, false or "live", got "all"')
   end)
 
-  it("is told when the program ends, with the lines that keep it", function()
+  it("is printed when the program ends, with the lines that keep it", function()
     local command = require "command"
     local dir <close> = command.folder()
     local script = dir:file("leak.lua", [[

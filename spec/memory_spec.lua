@@ -104,7 +104,7 @@ describe("when memory runs out", function()
     goes_on(code, 1)
   end)
 
-  it("the same in mode count", function()
+  it("goes on in mode count", function()
     if core.internals() == "direct" then goes_on(counting, 4) end
   end)
 

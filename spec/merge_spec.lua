@@ -168,7 +168,7 @@ describe("cprof merge", function()
       end
     end)
 
-  it("makes of one profile the same", function()
+  it("makes an equal profile of one", function()
     for what, options in pairs(ways) do
       local dir <close> = command.folder()
       local p = helper.record(busy, options)
@@ -281,7 +281,7 @@ describe("cprof merge", function()
     assert.equal(text, command.read(path))
   end)
 
-  it("keeps what cannot be written over", function()
+  it("does not replace files that are not profiles", function()
     local dir <close> = command.folder()
     local from = dir:file "a.cprof"
     assert(helper.record(before):save(from))

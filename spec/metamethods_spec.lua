@@ -74,7 +74,7 @@ describe("a metamethod with a name of its own", function()
     end
   end
 
-  it("says so in files, sums and what was found at the start", function()
+  it("is marked in files, in sums and in what ran at the start", function()
     local folder <close> = command.folder()
     local live = folder:file "live.cprof"
     local p = helper.record(work, { file = live })
@@ -100,7 +100,7 @@ describe("a metamethod with a name of its own", function()
     assert.is_nil(within)
   end)
 
-  it("says so in mode sample", function()
+  it("is marked in mode sample", function()
     -- each new table is where a sample is taken
     meta.__div = function() return {} end
     local p = driven.sample(function()
@@ -116,7 +116,7 @@ describe("a metamethod with a name of its own", function()
     assert.equal(20, samples)
   end)
 
-  it("says so in show, tree and call graph, of calls that are such",
+  it("is marked in show, tree and call graph",
     function()
       local p = helper.record(work)
       local tree = p:report { mode = "tree", limit = 100, width = 200,

@@ -117,7 +117,7 @@ describe("the time axis of a page", function()
     assert.is_nil(data(p, { root = "usual" }).axis)
   end)
 
-  it("is only in pages of what has one", function()
+  it("is only in pages of recordings that have one", function()
     local p = driven.known(stalls)
     assert.is_nil(data(assert(p:range(0.1, 0.5))).axis)
     assert.is_nil(data(helper.record(usual, { mode = "count" })).axis)

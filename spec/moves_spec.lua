@@ -42,7 +42,7 @@ describe("a state that a host moves to another thread", function()
       the first thread has ticks: no]])
   end)
 
-  it("is left alone by ticks where the host does not say so", function()
+  it("is left alone by ticks if the host does not tell of the move", function()
     if not direct then return end
     says("steal", [[
       the handler touches the state: no

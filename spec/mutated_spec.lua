@@ -20,7 +20,7 @@ end
 local block, put = blocks.find, blocks.put
 
 describe("a damaged file", function()
-  it("is refused where exports rely on what is not so", function()
+  it("is refused if exports rely on what it lacks", function()
     local dir <close> = command.folder()
     local s = recorded(dir)
     blocks.refused(dir, put(s, 37, ("I4"):pack(99)), "mode")

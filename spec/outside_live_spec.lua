@@ -152,7 +152,7 @@ describe("cprof top of a process that does not record itself", function()
     assert.equal("", command.read(dir.path .. "/err"))
   end)
 
-  it("ends with the program, and says so", function()
+  it("ends with the program, with a message", function()
     local dir <close> = command.folder()
     local program <close> = run(dir, "io.read()")
     watched.await(program.pid, watched.waits_for_input)

@@ -70,7 +70,7 @@ describe("paths", function()
     end
   end)
 
-  it("are so wherever they are looked at", function()
+  it("are equal wherever they are looked at", function()
     local dir <close> = command.folder()
     write(dir)
     local path = dir:file "x.cprof"

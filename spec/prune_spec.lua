@@ -75,7 +75,7 @@ end
 describe("an export with fold", function()
   local p = recorded(work, { clock = "wall" })
 
-  it("has the figures of functions that there are without", function()
+  it("has the figures of functions that an export without fold has", function()
     assert.same(figures(p, { fold = false }), figures(p, { fold = true }))
     check(p, { fold = true }, p.program_ns, calls_of(p))
   end)
@@ -153,7 +153,7 @@ end)
 describe("an export with min_percent", function()
   local p = recorded(work)
 
-  it("has the sums that there are without", function()
+  it("has the sums that an export without min_percent has", function()
     local _, calls = sums.json((text(p, "json", { root = "f" })))
     for _, percent in ipairs { 0, 0.01, 1, 10, 50, 100 } do
       check(p, { min_percent = percent }, p.program_ns, calls_of(p))

@@ -269,7 +269,7 @@ describe("a range of a profile", function()
       { range = function() return p:range(0.9, 1) end })
   end)
 
-  it("must be one", function()
+  it("must begin before it ends", function()
     local p = driven.known(stalls)
     assert.has_error(function() p:range(0.5, 0.5) end,
       "range: 'to' must be after 'from', got 0.5s to 0.5s")

@@ -464,7 +464,7 @@ describe("a range of recordings", function()
       out)
   end)
 
-  it("says what is not there", function()
+  it("says if there is no recording", function()
     local dir <close> = command.folder()
     for _, words in ipairs {
       { "has no %*.cprof file", "report", dir.path },

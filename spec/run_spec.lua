@@ -544,7 +544,7 @@ describe("cprof run", function()
     assert.is_truthy(err:find("cprof annotate --heat live", 1, true), err)
   end)
 
-  it("says so where the recording cannot be kept", function()
+  it("says if the recording cannot be kept", function()
     local dir <close> = command.folder()
     local nowhere = ("export SPEC_TMPDIR=%s/missing;"):format(dir.path)
     local _, err, status = command.shell(nowhere .. command.standing_line("run",

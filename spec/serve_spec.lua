@@ -36,7 +36,7 @@ describe("a request", function()
     assert.is_table(http.parse "GET / HTTP/1.0\r\n\r\n")
   end)
 
-  it("is refused where it is none", function()
+  it("is refused if it is malformed", function()
     local host = "\r\nHost: h\r\n"
     for bytes, status in pairs {
       ["\r\n"] = 400, ["GET\r\n"] = 400, ["get / HTTP/1.1\r\n"] = 400,
@@ -820,7 +820,8 @@ describe("cprof serve", function()
     page:wait(function(p) return p.status.state == "killed" end)
   end)
 
-  it("shows ten pages the same, and forgets those that are gone", function()
+  it("shows equal figures to ten pages, and forgets those that are gone",
+    function()
     local s <close> = served("--", "--quiet", "busy.lua", "0")
     local pages = {}
     for i = 1, 10 do pages[i] = s:page() end

@@ -43,7 +43,7 @@ describe("a signal that kills a program under cprof run", function()
     end
   end)
 
-  it("does so once, also where another one follows", function()
+  it("makes one report, also if another signal follows", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", busy)
     for _ = 1, 3 do
@@ -57,7 +57,7 @@ describe("a signal that kills a program under cprof run", function()
     end
   end)
 
-  it("does so while the program waits for something", function()
+  it("makes a report while the program waits for something", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", [[
       -- until the folder is gone
@@ -120,7 +120,7 @@ describe("a signal that kills a program under cprof run", function()
     end)
   end
 
-  it("is ignored where the program was started so", function()
+  it("is ignored if the program was started to ignore it", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", [[
       os.execute "touch ready; until [ -e go ]; do sleep 0.02; done"

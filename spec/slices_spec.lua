@@ -442,7 +442,7 @@ describe("time in which others had the processor", function()
   local real = core.axis_cells
   teardown(function() core.axis_cells = real end)
 
-  it("is no CPU time in a heatmap of an exact recording", function()
+  it("is not CPU time in a heatmap of an exact recording", function()
     local p = steady.record(stalls, "")
     -- three quarters of each moment
     core.axis_cells = function(...)

@@ -124,7 +124,7 @@ describe("tail calls", function()
 end)
 
 describe("calls through the library", function()
-  it("stand under the function that made them", function()
+  it("are below the function that made them", function()
     local function each() return "y" end
     local function less(a, b) return a < b end
     local function work(...)

@@ -392,7 +392,7 @@ describe("a trace", function()
         profiler.snapshot().meta.ended)
     end)
 
-  it("says so where the program's stack leaves it no room", function()
+  it("says if the program's stack leaves it no room", function()
     local function f() leaf() end
     local seen, nothing = {}, {}
     for n = 999930, 999980 do
@@ -812,7 +812,7 @@ describe("the trace of a whole program", function()
       end
     end)
 
-  it("is so where the environment asks for it", function()
+  it("is written if the environment asks for it", function()
     local dir <close> = command.folder()
     local path = dir:file "trace.txt"
     for code, last in pairs(ends) do

@@ -73,7 +73,8 @@ for _, mode in ipairs { "call", "line" } do
         paths(p, "body"))
     end)
 
-    it("are so if they are made by coroutine.wrap, or in a zone", function()
+    it("are below it if they are made by coroutine.wrap, or in a zone",
+      function()
       local function make()
         local _ <close> = profiler.zone "jobs"
         return coroutine.wrap(body)
@@ -92,7 +93,7 @@ for _, mode in ipairs { "call", "line" } do
       assert.equal(3 * ms, helper.find(p, make).total_ns)
     end)
 
-    it("are so where they are resumed by others, and make others", function()
+    it("are below it if others resume them, and if they make others", function()
       local function inner() pass(4 * ms) end
       local function outer()
         local co = coroutine.create(inner)
@@ -152,7 +153,7 @@ for _, mode in ipairs { "call", "line" } do
         paths(p, "body"))
     end)
 
-    it("are so, too, after a reset", function()
+    it("are below it after a reset, too", function()
       local function program()
         local co = spawn()
         coroutine.resume(co)
@@ -166,7 +167,8 @@ for _, mode in ipairs { "call", "line" } do
       assert.same({ 0, 2 }, list["program > run > coroutine.resume > body"])
     end)
 
-    it("are so if C functions and the coroutine's own are left out", function()
+    it("are below it if C functions and the coroutine's own are left out",
+      function()
       local p = record(once, { mode = mode, c_functions = false })
       -- pass is a C function: its time is its caller's
       assert.same({ ["once > spawn > body"] = { 1, 3 } }, paths(p, "body"))
@@ -194,7 +196,7 @@ for _, mode in ipairs { "call", "line" } do
       assert.equal(p.frames:at(0).ns, sum)
     end)
 
-    it("are so with whatever else is recorded", function()
+    it("are below it whatever else is recorded", function()
       for _, options in ipairs { { distribution = true }, { memory = true },
           { callsites = true }, { gc = core.drives() or nil },
           { slow_frames = { budget_ms = 1 } } } do

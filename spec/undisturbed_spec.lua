@@ -153,7 +153,7 @@ describe("an idle server", function()
     assert.is_true(ended < 30, ended)
   end)
 
-  it("is so too when it has closed all descriptors that are not its own",
+  it("is idle, too, when it has closed all descriptors but its own",
     function()
     if not watched then return end
     local output = helper.run [[

@@ -206,7 +206,7 @@ describe("a program that is sampled from outside", function()
     os.execute("kill -9 " .. program.pid)
   end)
 
-  it("has no time axis, and says what has one", function()
+  it("has no time axis; a message says which recordings have one", function()
     local dir <close> = command.folder()
     local program <close> = start(dir, [[
       begun()

@@ -96,7 +96,7 @@ describe("a sampled program that waits in C", function()
     assert.is_truthy(text:find "last sample was %S+ ago", text)
   end)
 
-  it("has it where it belongs when it is over", function()
+  it("has the wait in the function that waited, when it is over", function()
     local dir <close> = command.folder()
     beside(dir, { "--sample", "--quiet" }, 1.5, "wait $pid")
     local p = load(dir, "x.cprof")
@@ -225,7 +225,7 @@ describe("a recording that a signal ends", function()
     end
   end)
 
-  it("is so without a report, too", function()
+  it("is complete without a report, too", function()
     local dir <close> = command.folder()
     local err = beside(dir, { "--quiet" }, 600, "kill -TERM $pid; wait $pid")
     assert.equal("", err)
