@@ -279,7 +279,7 @@ void platform_once (PlatformOnce *once, void (*f) (void)) {
 }
 
 
-/* A signal ends the sleep early. */
+/* Sleeps for this time, or until a signal comes. */
 void platform_sleep (double seconds) {
   struct timespec t;
   t.tv_sec = (time_t)seconds;

@@ -257,9 +257,9 @@ static int timer_aftercall (uintptr_t at) {
 */
 #if PLATFORM_TIMERS && defined(__x86_64__) && defined(__LP64__)
 
-#define TIMER_JUSTNOW	50000u	/* ns of processor time. After more, a handler
-				   of the program may have blocked the signal,
-				   and the call has failed for the program's */
+#define TIMER_JUSTNOW	50000u	/* ns of processor time. After more, the call
+				   may have failed for a signal of the program,
+				   whose handler had blocked ours meanwhile */
 #define TIMER_CALL	7	/* bytes: 'mov $number, %eax' and 'syscall' */
 
 static int timer_waits (long number, const greg_t *registers) {

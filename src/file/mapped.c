@@ -380,7 +380,7 @@ int mapped_close (MappedFile *f, int ended) {
   if (mine && ended) mapped_complete(h, (size_t)size);
   if (!platform_unmap(f->base, f->mapped, f->fd)) return 0;
   if (mine && ended)
-    (void)platform_resize(f->fd, size);  /* on failure, it stays longer */
+    (void)platform_resize(f->fd, size);  /* a longer file is valid, too */
   mapped_shut(f);
   f->error = f->error ? f->error : sigbus_lost(f->range) ? MAPPED_CUT : 0;
   sigbus_remove(f->range);

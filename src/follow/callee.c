@@ -15,7 +15,7 @@ const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
   uint32_t count = fs->list.count;
   SourceKey by = KEY_LINES;
   const Function *f;
-  int left = internals_left(L);  /* dumping a function resets this */
+  int left = internals_left(L);  /* 'lua_dump' would change the count */
   recorder_mute(r);
   f = key->lines == CALLEE_C
     ? functions_c(fs, L, L, ar, lua_tocfunction(L, -1))

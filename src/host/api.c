@@ -110,7 +110,8 @@ static const ApiField api_slow_fields[] = {
 #define REPORT(kind, field)	\
 	{#field, kind, offsetof(cprof_ReportOptions, field), NULL, 0}
 
-#define API_OFREPORTS	3	/* the first fields are not for sources */
+#define API_OFREPORTS	3	/* the first fields are for reports only, not
+				   for annotated sources */
 
 static const ApiField api_report_fields[] = {
   REPORT(API_STRING, mode),

@@ -46,7 +46,7 @@ static Recorder *slow_recorder (lua_State *L, uint64_t budget) {
 
 
 int lslow_wants (lua_State *L) {
-  return recorder_get(L) != NULL &&  /* else the state is being closed */
+  return recorder_get(L) != NULL &&  /* NULL: the state is being closed */
          slow_recorder(L, lstate_get(L)->slow.zone_ns) != NULL;
 }
 

@@ -77,7 +77,7 @@ int coroutine_switch (Recorder *r, lua_State *L, int level, int announced) {
   Stack *s = r->current, *to = stack_of(s, L);
   s->top = h->top;
   tasktime_charge(r);
-  if (to != NULL) {  /* back to one that waited */
+  if (to != NULL) {  /* back to a coroutine that waited for another one */
     while (s != to) {
       if (h->trace) coroutine_trace(r, L, s);
       s = coroutine_leave(r, L, s);

@@ -522,7 +522,7 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   kind = hook_kind(h, event, nodes);
   if (kind == EVENT_KINDS) return;
   worked = hook_work(h, &reading);
-  if (worked - now > h->gap) return;  /* a gap, which the next event divides */
+  if (worked - now > h->gap) return;  /* too long: the next event finds a gap */
   timing_add(&x->figures->timing[kind], kind, ended - begun, reading);
   extra = begun - now + worked - ended;
   x->tree.overhead->self += extra;

@@ -90,11 +90,11 @@ static int join_bounds (const Join *j, JoinPart *p, int whole) {
 
 
 /*
-** Compares frames of the interpreter with fresh calls. '*leaving': it has one
-** frame more, as the call it ran has just ended. '*last': the frame behind
-** which all other calls are. They have none, since their coroutine was
-** suspended: resumed, Lua runs its innermost calls, then those that wait for
-** them. 0: they do not fit.
+** Compares frames of the interpreter with fresh calls. Sets '*leaving' if there
+** is one frame more than fresh calls, as the call that it ran has just ended.
+** Sets '*last' to the outermost frame of the interpreter, if all calls that are
+** left belong to it: a coroutine that was suspended and resumed runs all of its
+** calls in one frame. 0: frames and calls do not fit.
 */
 static int join_balance (Join *j, JoinPart *p, int *leaving,
                          uint32_t *last) {

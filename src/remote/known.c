@@ -170,7 +170,7 @@ uint32_t known_find (Known *k, RemoteMemory *m, const RemoteLayout *l,
   read.function = f->function;
   *why = NULL;
   if (f->isc) {
-    /* a result may be about to take the function's place in the stack */
+    /* the slot may already have a result of the call, not the function */
     if (!remote_copy(m, f->code, &byte, 1)) {
       *why = "a C function has no code";
       return 0;

@@ -229,7 +229,8 @@ void native_walk (Native *n, RemoteMemory *m, const CfiState *from,
                                : native_pointer(n, m, &state);
     called = !row->signal;
     pc = native_address(state.of[CFI_RETURN]);
-    /* a function that was just entered may have no frame yet: only once */
+    /* each frame is above the one before; but the innermost function may just
+       have been entered, and have no frame yet */
     if (s->ended == NULL && pc != 0 && !row->signal && s->count > 1 &&
         state.of[CFI_STACK] <= stack)
       s->ended = NATIVE_LOST;

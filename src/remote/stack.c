@@ -90,10 +90,11 @@ static int stack_jumps (RemoteMemory *m, const RemoteProto *p, int64_t i,
 
 
 /*
-** The instruction that runs, if one register points behind it, and the other
-** at where it goes, maybe by the jump after it. Of two that point at neighbors,
-** one may not have been set yet: the first one's line is right, since what a
-** condition skips is on its line. -1: they have nothing to do with each other.
+** The instruction that runs, if one register points behind it ('next'), and
+** another one at the instruction to which it goes ('to'), maybe by the jump
+** after it. If they point at neighbors, one may not have been set yet: the
+** first one's line is right, since what a condition skips is on its line. -1:
+** the registers have nothing to do with each other.
 */
 static int64_t stack_goes (RemoteMemory *m, const RemoteProto *p,
                            int64_t next, int64_t to) {
