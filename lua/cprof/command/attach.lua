@@ -383,7 +383,7 @@ local function record(program, id, parsed, file, fail)
       nil,
   }, show, fail)
   if begun then watch(program, id, parsed.seconds, show) end
-  -- the program may have begun when Ctrl-C came
+  -- the recording may have begun although Ctrl-C ended the wait for that
   begun = begun or answer_of(program, id) ~= nil
   local stays = begun and finish(program, id, show)
   show()

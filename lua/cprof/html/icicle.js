@@ -488,7 +488,7 @@ export class Icicle {
     canvas.addEventListener(
       "wheel",
       (event) => {
-        // scrolling the page does not stop at this graph
+        // on a graph without zooming, the wheel scrolls the page
         if (this.options.still) return;
         const { deltaX: dx, deltaY: dy } = event;
         if (event.shiftKey) this.slide(0, dy || dx);
