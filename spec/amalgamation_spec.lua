@@ -260,7 +260,7 @@ describe("the amalgamation", function()
     for path in must "cd lua && find * -name '*.lua'":gmatch "[^\n]+" do
       local name = path:gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
       if name ~= "cprof" and name ~= "cprof.auto" and
-         -- a host has no use for these
+         -- the command and its parts are not compiled into a host
          not name:find "^cprof%.command" and not name:find "^cprof%.push" then
         modules[#modules + 1] = name
       end

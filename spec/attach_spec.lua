@@ -243,7 +243,7 @@ describe("a program that listens", function()
     assert.equal("", err)
     assert.is_truthy(command.read(dir:file "listening"):find "%d+%.listen")
     assert.equal("", (command.shell(("ls %s/cprof-*/"):format(q(dir.path)))))
-    -- its recording until then is complete
+    -- the recording that the program had begun is complete
     local p = assert(profiler.load(profiles(dir)[1]))
     assert.is_falsy(p.meta.live)
     assert.is_true(helper.named(p, "work").calls > 10)
@@ -259,7 +259,7 @@ describe("a program that listens", function()
   end)
 
   it("may have several states, in one thread or in several", function()
-    -- other states of the thread run a bit in turn
+    -- the states of a thread run in turn
     local one = [[
       local host = require "spec_host"
       local first, second = host.state(), host.state()

@@ -198,8 +198,7 @@ describe("a report's head", function()
         "estimate may be off by a quarter, and so the sum of all times by " ..
         "%s; --sample gives true shares of small functions"):format(
         format.time(ns), format.time(ns // 4)), note(p))
-      -- the same figure as in the line of the parts of the time, and no share
-      -- of another whole
+      -- the note has the overhead that the line with the parts of the time has
       assert.is_truthy(p:report { width = 200 }:find(format.time(ns) ..
         " profiler overhead (excluded)", 1, true))
       local html = {}

@@ -60,7 +60,7 @@ describe("cprof check", function()
         ": 12 calls, at most 10 (+2); ", 1, true), out)
       assert.is_truthy(out:find "over budget: all: %d+ calls, at most %d+ " ..
         "%(%+2%)", out)
-      -- fewer calls than in the budget pass
+      -- a profile with fewer calls than the budget allows passes
       assert.equal(0, (select(3, check(budget, (save(dir, "c.cprof", 9))))))
     end)
 
@@ -253,7 +253,7 @@ describe("cprof check", function()
         assert.same({ "", 0 }, { err, status }, out)
         assert.equal("note: " .. note, (out:match "^[^\n]*\n"))
         assert.is_truthy(out:find("0 of 2 figures over budget", 1, true), out)
-        -- the budget has no other figures
+        -- a budget that limits only nodes: these cannot be compared
         local nodes = json.decode(command.read(budget))
         nodes.functions, nodes.limits.calls = nil, nil
         dir:file("budget.json", json.encode(nodes))
@@ -343,7 +343,7 @@ describe("a budget of a program that was edited", function()
       local out, err, status = check(budget, path)
       assert.same({ "", 0 }, { err, status }, what .. out)
       assert.is_nil(out:find("not found", 1, true), what .. out)
-      -- each limit is checked: lower ones fail
+      -- each limit is checked: the check fails if one is lowered
       for name, entry in pairs(written.functions) do
         if entry.calls > 0 and name:find("x.lua", 1, true) then
           entry.calls = entry.calls - 1

@@ -108,7 +108,7 @@ describe("an export of mode count", function()
       if line[3] > 0 then got[line[1]] = line[3] end
     end
     assert.same(by_line(), got)
-    -- the text is not there: lines alone are known
+    -- without the text, only lines are known
     assert.same({}, out.sources[source])
     local chunk = assert(load(code, code))
     p = helper.record(chunk, { mode = "count" })

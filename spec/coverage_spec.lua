@@ -124,7 +124,7 @@ f(1, 2) f(nil, 2) f(nil, 3)]]
     assert.same({ "{}" }, texts("local a = ... or 1\na = a or {}", 0))
     assert.same({ "error", '("bad"))' },
       texts('local a = ...\nif a then error(("bad")) end', 0))
-    -- not if the brackets have another count than what is in them
+    -- brackets are left out if their count differs from that of their contents
     local code = "local a = 1\nprint(a or 2)"
     assert.same({ "2" }, texts(code, 0))
   end)

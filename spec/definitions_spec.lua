@@ -158,7 +158,7 @@ local function sorted(list)
   return table.concat(out, " ")
 end
 
--- not all orders, where there are many
+-- all orders of n items or, where these are many, some of them
 local function orders(n)
   local all, some = permutations(n), {}
   local step = helper.slow and #all or n < 4 and 1 or #all // 3

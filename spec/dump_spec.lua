@@ -87,7 +87,7 @@ describe("a program that was not prepared", function()
     local program <close> = run(dir, table.concat(code))
     for i = 1, n do
       local said = program:said(i)
-      -- one that waits can be read without a stop
+      -- a program that waits can be read without stopping it
       local found = await(program.pid, waits_undisturbed)
       assert.equal("[C]\n" .. said, shown(found.states[1].threads[1]))
       assert.equal(1, #found.states)

@@ -406,14 +406,14 @@ describe("callgrind", function()
         total = total - call[4]
         if call[1] == "down" then seen[#seen + 1] = call end
       end
-      -- recursion costs nothing more
+      -- a recursive call has no cost: that is in the outermost call
       if call[1] == "down" and call[2] == "down" then
         assert.same({ "down", "down", at, 0, 0 }, call)
       end
     end
     assert.equal(1, #seen)
     assert.equal(at, seen[1][3])
-    -- each has called string.rep
+    -- each of these calls of leaf has called string.rep
     assert.equal((helper.find(lined, leaf).calls - 2) * 2, seen[1][5])
     assert.equal(0, total)
   end)

@@ -341,7 +341,8 @@ describe("a file that is being written", function()
     end
   end)
 
-  -- there, the numbers of its processes are those of others here
+  -- In a container, a process has another number than outside: by that number,
+  -- the system here would tell of another process.
   it("is divided by no clocks of a program in a container", function()
     local new <const> = "unshare --pid --fork --mount-proc "
     if not os.execute(new .. "true 2>/dev/null") then

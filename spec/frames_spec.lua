@@ -398,7 +398,7 @@ describe("averages", function()
       for _, row in ipairs(q.frames:averages(which)) do
         sum = sum + row.self_ns
         if row.func == own then
-          -- the last frame has its nodes, which know overhead better
+          -- the last frame keeps its nodes, so its overhead is more exact
           assert.near(overhead, row.self_ns, rough + overhead * 0.1)
           seen = seen + 1
         end

@@ -170,7 +170,7 @@ describe("what stands out", function()
     local p = record(60, 40)
     assert.same({ "120 to 520: rebuild" }, told(p, grid_of(p, 0, 600, 60)))
     assert.is_true(cells.stretches(p, grid_of(p, 0, 600, 60), 1)[1].usual > 0.6)
-    -- nothing goes on after it, or before it
+    -- a phase at the beginning or the end of the program is not a stall
     for _, case in ipairs { { 100, 0 }, { 0, 100 } } do
       p = record(case[1], case[2])
       for _, s in ipairs(told(p, grid_of(p, 0, 600, 60))) do

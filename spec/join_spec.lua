@@ -168,7 +168,7 @@ describe("cprof join", function()
     assert.is_nil(node(p, "leaf", "other"))
     local got = node(p, "leaf", "a").self_ns - node(t, "leaf", "a").self_ns
     assert.is_true(math.abs(got - more * 200 // 300) <= 1)
-    -- what was never called keeps its time, and has no calls
+    -- functions that only the sampled run called keep their time, without calls
     for _, name in ipairs { "other", "rare" } do
       assert.equal(0, sum(p, name, "calls"))
       assert.equal(sum(t, name, "self_ns"), sum(p, name, "self_ns"))

@@ -237,7 +237,7 @@ describe("the last calls of a recording", function()
       local function f() pass(1) end
       for _ = 1, 100000 do f() end]], "keep_last = 0.01")
     local kept = p.meta.wall_ns - p.meta.axis_begins_ns
-    -- blocks of about 8000 events, two for a call
+    -- what is kept comes in whole blocks of about 8000 events, two for a call
     assert.is_true(kept >= 10e6 and kept < 20e6, kept)
     assert.is_truthy(p:report():find("note: ranges of time begin at " ..
       "8%d%.%dms: the times of earlier calls were dropped"))

@@ -244,7 +244,7 @@ describe("folded recursion", function()
       if n > 0 then body(n - 1) else coroutine.yield() end
     end
     local function work()
-      -- not pcall, which is on the path already
+      -- coroutine.resume in place of pcall, which is on the path already
       for _ = 1, 3 do coroutine.resume(coroutine.create(down), 5) end
       hop(10)
       local co = coroutine.wrap(body)

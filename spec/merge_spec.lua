@@ -386,7 +386,7 @@ describe("the sum of profiles of a program that was edited", function()
       assert.equal(0, old[n].hits)
       assert.is_false(old[n].active)
     end
-    -- 'second' and the chunk itself have changed
+    -- the edit changed 'second' and the main chunk: their lines are kept apart
     for _, n in ipairs { 6, 13, 14 } do
       assert.equal(to[n + 2].hits, new[n + 2].hits)
       assert.equal(from[n].hits, old[n].hits)

@@ -241,7 +241,7 @@ describe("the functions of one table", function()
             circle.new() circle:area() circle.on.click()
           end))
     end
-    -- a table's name that several modules use tells nothing either
+    -- several modules call their table `stage`: then modules name functions
     assert.equal("spec.one.run spec.two.run", of_modules({
       ["spec.one"] = "local stage = {} function stage.run() end return stage",
       ["spec.two"] = "local stage = {} stage.run = function() end return stage",

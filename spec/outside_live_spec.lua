@@ -156,7 +156,7 @@ describe("cprof top of a process that does not record itself", function()
     local dir <close> = command.folder()
     local program <close> = run(dir, "io.read()")
     watched.await(program.pid, watched.waits_for_input)
-    local out = dir:file("top", "")  -- is there before top is
+    local out = dir:file("top", "")  -- so that it can be read at once
     local top = io.popen(("exec %s >'%s' 2>&1"):format(command.here("top",
       "--no-stop", "--interval", "0.2", tostring(program.pid)), out), "w")
     watched.wait(function()

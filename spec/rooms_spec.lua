@@ -126,7 +126,7 @@ describe("the folders of src", function()
       end
     end
     assert.same({}, circle_of(needed))
-    -- the search finds one
+    -- the search does find circles
     assert.same({ "a", "b", "a" }, circle_of { a = { b = 1 }, b = { a = 1 } })
   end)
 

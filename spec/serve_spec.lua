@@ -775,7 +775,7 @@ describe("cprof serve", function()
     s.dir:file("busy.lua", busy)
     assert.equal(204, (s:request("POST", "/run")))
     page:wait(function(p) return p:calls "twig" end)
-    -- one at a time
+    -- only one program runs at a time
     local _, _, status = command.shell(("pgrep -P %d | wc -l | grep -qx 1")
       :format(s.pid))
     assert.equal(0, status)

@@ -444,7 +444,7 @@ describe("time in which others had the processor", function()
 
   it("is not CPU time in a heatmap of an exact recording", function()
     local p = steady.record(stalls, "")
-    -- three quarters of each moment
+    -- as if other programs had the processor for three quarters of the time
     core.axis_cells = function(...)
       local had = real(...)
       for i = 1, #had, 4 do

@@ -482,7 +482,7 @@ describe("tasks by samples", function()
       coroutine.resume(co)
     end)
     assert.same({ { 0, 6, 6, 5 }, { 5, 10, 5, 5 } }, streaks(p, body))
-    -- between these, samples see no difference
+    -- samples cannot tell two coroutines apart that run right after each other
     p = driven.known(function()
       for _ = 1, 2 do coroutine.wrap(body)(3) end
     end)

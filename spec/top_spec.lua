@@ -179,7 +179,7 @@ end)
 describe("cprof top's measures", function()
   local function worker() driven.pass(1000) end
   local function work() for _ = 1, 100 do worker() end end
-  -- of a wait, some microseconds count as computing
+  -- 20 ms, and a little more, as some microseconds of a wait count as computing
   local function sleeper() driven.pass(0, 20003000, 500) end
   -- their times are their own, not those of what lets time pass
   local function measured(body, mode)

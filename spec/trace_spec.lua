@@ -701,7 +701,7 @@ describe("a trace with gc = true", function()
       local metatable = { __gc = function() finalized = finalized + 1 end }
       local p = helper.record(work, { mode = "trace", gc = true,
         trace = function() setmetatable({ {} }, metatable) end })
-      -- one may have been due before, for older garbage of the program
+      -- one step may have been due before, for older garbage of the program
       assert.is_true(p.meta.gc_steps <= 1, p.meta.gc_steps)
       assert.is_true(finalized > 1000)
     end)

@@ -446,7 +446,7 @@ describe("a view's tree", function()
       if line.name == "job" then at = i end
     end
     assert.equal("-", lines[at].marks)
-    -- below a line is what it called, by time: times add up
+    -- below a line are its callees, whose times add up to its own
     local below, indent = 0, lines[at].indent
     for i = at + 1, #lines do
       if lines[i].indent == indent + 1 then

@@ -88,7 +88,7 @@ describe("a sampled program that waits in C", function()
       if line:find(row, 1, true) then waited = waited + ns end
     end
     assert.is_true(waited > long, waited .. " of " .. whole)
-    -- the rest of the time is that of the final profile, which has no wait
+    -- the final profile does not know of the wait: it has only the other time
     local worked = whole - waited
     assert.is_true(math.abs(worked - p.program_ns) < p.program_ns // 10,
       worked .. " and " .. p.program_ns)

@@ -573,7 +573,7 @@ describe("the flame graph", () => {
     const names = await texts("tbody a.name");
     assert.ok(names.length > 50 && !names.some((s) => s.startsWith("parse_")));
     addUp(await shares());
-    // sources, too
+    // the filter applies to sources, too
     await choose("nav a", "Source");
     const own = await page.$$eval(".files a", (list) =>
       list.map((e) => [e.title, e.querySelector(".percent").textContent]),
@@ -765,7 +765,7 @@ describe("the flame graph", () => {
     old = await hash();
     await along(0.6, 0.5, 0.4);
     near(await range(old), [0.3, 0.55]);
-    // a click elsewhere: that place in the middle
+    // a click elsewhere centres the graph there
     old = await hash();
     await along(0.8);
     near(await range(old), [0.675, 0.925]);
@@ -939,7 +939,7 @@ describe("the call tree", () => {
         if (calls >= 0) assert.equal(row[5], cells[calls], `${name} ${key}`);
       }
     }
-    // what comes by several ways adds up
+    // the figures of a caller are the sum over all paths through it
     await open("game", "view=tree&inverted=1&open=-");
     await press("Home", "ArrowRight");
     const rows = await rowsOf();
@@ -1214,7 +1214,7 @@ describe("the sources", () => {
     assert.match((await texts(".about p")).join(), /calls/);
   });
 
-  // what a share says, whatever is beside it
+  // the number in a share, without "<", "%" or its margin of error
   const share = (s) => Number(s.match(/[\d.]+/)?.[0] ?? 0);
   const sum = (list) => list.reduce((all, s) => all + share(s), 0);
 
@@ -1256,7 +1256,7 @@ describe("the sources", () => {
     await choose("nav a", "Source");
     assert.match(await text(".limit"), /Only/);
     assert.match(await text(".files [aria-current] .name"), /lexer\.lua/);
-    // relative to that, and no other file has anything
+    // shares are relative to the function, which has time in few files only
     const here = await texts(".files .percent");
     assert.ok(Math.abs(sum(here) - 100) < 1 + here.length * 0.05);
     assert.ok(here.filter((s) => share(s) > 0).length < 5);
@@ -1273,7 +1273,7 @@ describe("the sources", () => {
     const before = share((await text_of(parser)).split("\n").pop());
     await choose(".links a", "Without this");
     const after = share((await text_of(parser)).split("\n").pop());
-    // what is left has more of the rest
+    // without the other function, the share of this one is larger
     assert.ok(after > before, `${before} ${after}`);
     assert.ok((await others()).length > 5);
   });
@@ -1739,7 +1739,7 @@ describe("the lanes of a trace", () => {
         }),
       ),
     );
-  // the sum of what is in view is made a little later
+  // changes the visible time, and waits until its sums are shown
   const counted = async (change) => {
     const told = () => text("main p[role=status]");
     const old = await told();

@@ -80,7 +80,7 @@ function reported(name) {
 function agree(rows, wanted, keys, names) {
   assert.ok(Object.keys(wanted).length > 3);
   for (const [name, row] of Object.entries(wanted)) {
-    // what took nothing is in no stack
+    // a function without time is in no stack of these formats
     if (row.total === "0 ns" || row.total === "0") continue;
     const shown = rows[name];
     assert.ok(shown, `${name} is missing: ${Object.keys(rows)}`);
@@ -89,7 +89,7 @@ function agree(rows, wanted, keys, names) {
       assert.equal(ours, row[key].split(" ±")[0], `${name}: ${key}`);
     }
     if (names && /:\d+$/.test(row.defined)) {
-      // beside other measures there is no room for folders
+      // with columns of other measures, places have no room for folders
       const [, last] = row.defined.match(/([^/]*)$/);
       assert.ok(shown.defined.endsWith(last), `${name}: ${shown.defined}`);
     }

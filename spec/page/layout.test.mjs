@@ -1598,7 +1598,7 @@ describe("open nodes of a call tree", () => {
       assert.equal(written(read(text)), text);
     }
     assert.equal(read("3.5-9").get(3).size, 2);
-    // whatever an address has
+    // an address with a damaged list is read as far as it makes sense
     assert.equal(written(read("---x7y8")), "7.8");
   });
 

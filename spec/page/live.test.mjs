@@ -373,7 +373,7 @@ describe("the live page", { timeout: 10 * patience }, () => {
     assert.equal(await label(), `${range.replace("..", " to ")}×`);
     const some = await calls(page);
     assert.ok(some <= all, `${some} of ${all}`);
-    // the same in each view
+    // each view shows the chosen range
     await page.evaluate(() => {
       const state = location.hash.replace(/view=\w+&?/, "");
       location.hash = state + "&view=source&file=p.lua";
@@ -431,7 +431,7 @@ describe("the live page", { timeout: 10 * patience }, () => {
     await press(page, "From here");
     assert.equal(await rangeOf(page), null);
     assert.match(await state(page), /since the mark/);
-    // what ran before the page was opened is not known to it
+    // a page does not know what ran before it was opened
     const other = await open(url, `range=${chosen}`);
     await until(other, () =>
       document.querySelector(".live").textContent.includes("not known here"),
