@@ -343,7 +343,7 @@ int platform_extend (int fd, uint64_t from, uint64_t to) {
 ** Mapped files
 **
 ** A view of a file can be mapped only at free addresses. So the reserved
-** addresses are freed for a moment, and those behind the view are reserved
+** addresses are freed for a moment, and those after the view are reserved
 ** again. If another thread takes them in that moment, recording ends. If that
 ** happens at the end, when memory takes the place of the views, the program
 ** ends.

@@ -9,11 +9,11 @@
 #include "base/platform.h"
 
 
-#define TIMER_MOST	64	/* at the same time */
+#define TIMER_MOST	64	/* most timers at the same time */
 
 /* what a tick has interrupted; without PLATFORM_INTERRUPTED, TIMER_RUNS */
 typedef enum TimerWithin {
-  TIMER_RUNS,		/* anything else */
+  TIMER_RUNS,		/* anything but a system call that waits */
   TIMER_WAITS,		/* a system call that begins again after the tick */
   TIMER_ENDS		/* a system call that fails with EINTR */
 } TimerWithin;

@@ -55,7 +55,7 @@ uint64_t watch_cpu (const Watch *w) {
 
 
 /*
-** The letter for the thread's state. The file has it behind the number of the
+** The letter for the thread's state. The file has it after the number of the
 ** thread and its name in parentheses. 0: it is not that file, since the
 ** program may have closed the descriptor, and opened another one with its
 ** number.

@@ -105,7 +105,7 @@ static uint64_t gap_subtract (uint64_t a, uint64_t b) {
 
 
 /*
-** What happened since the gap ended is not part of it. A thread that was off
+** Leaves out what happened after the end of the gap. A thread that was off
 ** the processor, but did not leave it to wait, was preempted by the system,
 ** or by the machine that runs this virtual one.
 */

@@ -119,7 +119,7 @@ CPROF_I int loops_add (Loops *l, const LoopMark *m, uint64_t ns,
 CPROF_I int loops_isworst (const Loops *l, const LoopMark *m);
 
 /*
-** Keeps one of the slowest frames, with its 'n' nodes, in the place of the
+** Keeps one of the slowest frames, with its 'n' nodes, in place of the
 ** fastest of them. If the places of this loop are too small for 'n' nodes, each
 ** gets room for 'more' nodes, which must be at least 'n'. 0: out of memory.
 */

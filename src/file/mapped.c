@@ -313,7 +313,7 @@ static int mapped_map (MappedFile *f, uint32_t nodes, void (*tell) (void *ud),
   else f->error = platform_resize(f->fd, 0);
   if (f->error != 0) return 0;
   if (mapped_grow(f, FORMAT_BLOCKS)) mapped_writeheader(f);
-  else (void)platform_resize(f->fd, 0);  /* zeros would be no profile */
+  else (void)platform_resize(f->fd, 0);  /* zeros are not a profile */
   return f->error == 0;
 }
 

@@ -50,7 +50,7 @@ CPROF_I int restore (Loaded *l);
 /* a place among the records; zeros: before the first record */
 typedef struct RecordCursor {
   const FileBlock *block;
-  const FileRecord *record;	/* NULL: behind the block's last record */
+  const FileRecord *record;	/* NULL: after the block's last record */
 } RecordCursor;
 
 /* The next record of a kind; NULL: there is none. */

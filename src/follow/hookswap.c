@@ -5,7 +5,7 @@
 #include "follow/hookswap.h"
 
 
-/* Which of our hooks in the place of the program's is 'f'? Below 0: none. */
+/* Which of our hooks in place of the program's is 'f'? Below 0: none. */
 static int hookswap_number (const HookSwap *x, lua_Hook f) {
   int i = HOOKSWAP_MOST;
   while (--i >= 0 && x->chained[i] != f) ;
@@ -54,7 +54,7 @@ static int hookswap_counts (const HookSwap *x, OwnHook own) {
 
 
 /*
-** Sets our hook in L in the place of the program's, for the events of both. 0:
+** Sets our hook in L in place of the program's, for the events of both. 0:
 ** it does not, as the program's cannot be saved.
 */
 static int hookswap_replace (HookSwap *x, lua_State *L, OwnHook own) {

@@ -314,7 +314,7 @@ static void proof_nohook (lua_State *L, lua_Debug *ar) {
 /*
 ** Finds the offset of the count until the next count event: sets an
 ** unlikely count, runs the function on top of L, and looks which int has
-** gone down. Searches behind the base only, for bytes up to its end need
+** gone down. Searches after the base only, for bytes up to its end need
 ** not be initialised.
 */
 static void proof_count (Proof *x, lua_State *L) {

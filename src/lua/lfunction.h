@@ -10,7 +10,7 @@
 #include "identity/function.h"
 
 
-/* Names in profiles, by FunctionKind, and NULL behind them. */
+/* Names in profiles, by FunctionKind, and NULL after them. */
 CPROF_I const char *const *lfunction_kinds (void);
 
 CPROF_I void lfunction_pushtext (lua_State *L, const Text *t, uint32_t id);

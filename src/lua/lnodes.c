@@ -149,7 +149,7 @@ static int nodes_sampling (lua_State *L) {
 
 /*
 ** nodes, "allocs", "bytes", "live", "blocks", "peak", "cpu" or "wait" ->
-** nodes that have this measure in the place of times
+** nodes that have this measure in place of times
 */
 static int nodes_measured (lua_State *L) {
   static const char *const names[] = {

@@ -19,7 +19,7 @@
 CPROF_I void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
                             const Frames *frames);
 
-/* Names in profiles, by AllocKind, and NULL behind them. */
+/* Names in profiles, by AllocKind, and NULL after them. */
 CPROF_I const char *const *lprofile_blocks (void);
 
 #define LPROFILE_LINE	9	/* figures of a line, see 'lprofile_pushlines' */

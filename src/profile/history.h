@@ -60,7 +60,7 @@ typedef struct History {
   uint32_t funcs, nodes;
 } History;
 
-/* Bytes of a history, with its arrays behind it. */
+/* Bytes of a history, with its arrays after it. */
 CPROF_I size_t history_size (const Frames *f);
 
 /*

@@ -430,7 +430,7 @@ static void odd_begin (Odd *o, const Memory *m, uint32_t functions) {
 }
 
 
-/* Adds what a stretch has. 'c' is behind the samples that end before it. */
+/* Adds what a stretch has. 'c' is after the samples that end before it. */
 static void odd_stretch (Odd *o, RangeCursor *c, double from, double to) {
   RangeCursor at = *c;
   AxisSample x;

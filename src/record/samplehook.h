@@ -9,7 +9,7 @@
 #include "follow/recorder.h"
 
 
-/* Expands 'x' for the number of each hook in the place of a program's. */
+/* Expands 'x' for the number of each hook in place of a program's. */
 #define SAMPLEHOOKS(x) \
   x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) \
   x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15)

@@ -34,7 +34,7 @@ typedef struct CfiReader {
 } CfiReader;
 
 
-/* Reads the next 'size' bytes as a number; bytes behind the end are zero. */
+/* Reads the next 'size' bytes as a number; bytes after the end are zero. */
 static uint64_t cfi_number (CfiReader *r, unsigned size) {
   uint64_t n = 0;
   unsigned i;
@@ -111,7 +111,7 @@ typedef struct CfiEntry {
 } CfiEntry;
 
 
-/* Sets a reader to what an entry has behind its length. */
+/* Sets a reader to the part of an entry after its length. */
 static int cfi_open (RemoteMemory *m, uint64_t at, CfiReader *r) {
   uint32_t size = remote_half(m, at);
   r->memory = m;
@@ -327,7 +327,7 @@ static void cfi_other (CfiRun *x, CfiReader *r, unsigned op) {
 }
 
 
-/* Executes instructions up to those for code behind the place 'x->pc'. */
+/* Executes instructions up to those for code after the place 'x->pc'. */
 static void cfi_run (CfiRun *x, CfiReader r) {
   while (!x->bad && r.at < r.to && x->at <= x->pc) {
     unsigned op = (unsigned)cfi_number(&r, 1), low = op & 0x3f;

@@ -19,7 +19,7 @@ typedef struct RemoteFrame {
   int fresh;		/* does a C frame of the interpreter begin with it? */
   uint64_t function;	/* the closure, or a C function without upvalues */
   uint64_t code;	/* the C function, or the prototype */
-  uint64_t pc;		/* of a Lua function: address behind the instruction
+  uint64_t pc;		/* of a Lua function: address after the instruction
 			   that it is at */
   int first, last;	/* lines of a Lua function's definition */
   int line;		/* the line that it is at; 0: not known */

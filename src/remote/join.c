@@ -18,7 +18,7 @@ typedef struct Join {
 
 /* the calls of a thread of Lua, and the frames that run them */
 typedef struct JoinPart {
-  uint32_t call, calls;		/* the first one, and behind the last one */
+  uint32_t call, calls;		/* the first one, and after the last one */
   uint32_t frame, frames;
   int ends;		/* is it known where the frames end? */
 } JoinPart;

@@ -13,7 +13,7 @@
 
 /* most slots of a stack (LUAI_MAXSTACK), with those for handling errors */
 #define REMOTE_SLOTS	1000400
-#define REMOTE_EXTRA	5	/* slots behind its end */
+#define REMOTE_EXTRA	5	/* slots after its end */
 
 #define REMOTE_TOP	16	/* offset in a state of the pointer behind
 				   its last value */

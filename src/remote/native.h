@@ -53,7 +53,7 @@ typedef struct Native {
 /* Forgets all modules, and what was read of them. */
 CPROF_I void native_clear (Native *n);
 
-/* Adds a module, behind all others. 0: there are too many. */
+/* Adds a module, after all others. 0: there are too many. */
 CPROF_I int native_add (Native *n, uint64_t from, uint64_t to,
                         uint64_t base);
 

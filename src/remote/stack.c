@@ -64,7 +64,7 @@ static int64_t stack_index (const RemoteProto *p, const TaskRegisters *r,
 
 
 /*
-** The instruction that runs, if a register points at or behind the one that
+** The instruction that runs, if a register points at or after the one that
 ** another register has, as the interpreter has fetched it. -1: none has.
 */
 static int64_t stack_fetched (RemoteMemory *m, const RemoteProto *p,
@@ -90,7 +90,7 @@ static int stack_jumps (RemoteMemory *m, const RemoteProto *p, int64_t i,
 
 
 /*
-** The instruction that runs, if one register points behind it ('next'), and
+** The instruction that runs, if one register points after it ('next'), and
 ** another one at the instruction to which it goes ('to'), maybe by the jump
 ** after it. If they point at neighbors, one may not have been set yet: the
 ** first one's line is right, since what a condition skips is on its line. -1:

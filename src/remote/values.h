@@ -29,7 +29,7 @@ typedef struct RemoteValue {
 /*
 ** Reads the value at an address. '*most' is the number of slots of tables
 ** that may still be looked at, and becomes less. 0: it cannot be read, or is
-** no value of Lua's.
+** not a value of Lua's.
 */
 CPROF_I int remote_value (RemoteMemory *m, const RemoteLayout *l,
                           uint64_t at, uint32_t *most, RemoteValue *v);

@@ -24,7 +24,7 @@ CPROF_I int signals_ignored (int number);
 CPROF_I char **signals_words (lua_State *L, int list);
 
 /*
-** If 'f' is the hook that Ctrl-C has set in L, sets it again, in the place of
+** If 'f' is the hook that Ctrl-C has set in L, sets it again, in place of
 ** the hook that L has by now. 0: 'f' is another one.
 */
 CPROF_I int signals_again (lua_State *L, lua_Hook f);
