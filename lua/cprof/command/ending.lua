@@ -55,7 +55,7 @@ local function add_trace(profile, parsed, full)
   if why then terminal.say(("cprof run: %s\n"):format(why)) end
 end
 
--- Puts a profile in the place of a file that is still open in the program that
+-- Puts a profile in place of a file that is still open in the program that
 -- a signal ends: the program must not write into the new one.
 local function replace(profile, path)
   local aside = path .. ".new"

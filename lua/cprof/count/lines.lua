@@ -53,7 +53,7 @@ function lines.of(counted, to)
   return out
 end
 
----The counted lines with another figure in the place of self.
+---The counted lines with another figure in place of self.
 ---@param counted integer[]
 ---@param field? string  nil: there are no figures
 ---@param less? string   a field that is subtracted

@@ -39,15 +39,15 @@
 --
 --   heap        with allocations: [ns since the start, bytes] over time
 --
--- Mode "count" has no times: `instructions` is in the place of program_ns and
--- self_ns, and total_instructions in the place of total_ns. It also has
+-- Mode "count" has no times: `instructions` is in place of program_ns and
+-- self_ns, and total_instructions in place of total_ns. It also has
 --
 --   expression_fields, branch_fields  names of the fields of an expression, of
 --               a branch
 --   sources     by source: its expressions and branches; {} if only its lines
 --               are known
 --
--- Mode "sample" has samples in the place of calls: "samples" is their number,
+-- Mode "sample" has samples in place of calls: "samples" is their number,
 -- and nodes are [parent, func, call_line, self_samples, self_ns, total_ns,
 -- total_samples]. Where machine instructions tell it, functions have within:
 -- what their own time without waiting was spent in, with what, ns, and unknown

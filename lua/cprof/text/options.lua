@@ -114,7 +114,7 @@ end
 
 local sizes <const> = { KB = 1 << 10, MB = 1 << 20, GB = 1 << 30 }
 
----The bytes that a size stands for, such as "16MB"; nil: it is no size.
+---The bytes that a size stands for, such as "16MB"; nil: it is not a size.
 ---@param text string
 ---@return integer?
 function options.bytes(text)
