@@ -48,7 +48,7 @@ describe("a time", function()
       assert.equal(0, bound.of(0, 0))
     end)
 
-  it("is at most the bound of a time that includes it", function()
+  it("is at most one that has it in it", function()
     assert.equal(150, bound.of(99, 501, 150))
     assert.equal(200, bound.of(99, 501, 300))
     assert.equal(99, bound.of(99, 501, 50))
@@ -198,7 +198,8 @@ describe("a report's head", function()
         "estimate may be off by a quarter, and so the sum of all times by " ..
         "%s; --sample gives true shares of small functions"):format(
         format.time(ns), format.time(ns // 4)), note(p))
-      -- the note has the overhead that the line with the parts of the time has
+      -- the same figure as in the line of the parts of the time, and no share
+      -- of another whole
       assert.is_truthy(p:report { width = 200 }:find(format.time(ns) ..
         " profiler overhead (excluded)", 1, true))
       local html = {}

@@ -60,7 +60,7 @@ describe("cprof check", function()
         ": 12 calls, at most 10 (+2); ", 1, true), out)
       assert.is_truthy(out:find "over budget: all: %d+ calls, at most %d+ " ..
         "%(%+2%)", out)
-      -- a profile with fewer calls than the budget allows passes
+      -- fewer calls than in the budget pass
       assert.equal(0, (select(3, check(budget, (save(dir, "c.cprof", 9))))))
     end)
 
@@ -101,7 +101,7 @@ describe("cprof check", function()
     assert.is_nil(next(json.decode(command.read(budget)).limits))
   end)
 
-  it("fails with status 2 if the budget is invalid", function()
+  it("fails with status 2 when the budget is none", function()
     local dir <close> = command.folder()
     local path = save(dir, "a.cprof", 10)
     local cases = {
@@ -170,7 +170,7 @@ describe("cprof check", function()
     assert.is_truthy(err:find("not exact: max_nodes was reached", 1, true))
   end)
 
-  it("fails with status 1 if a function that has a limit is missing",
+  it("fails with status 1 when a function that has a limit is not there",
     function()
       local dir <close> = command.folder()
       local path = save(dir, "a.cprof", 10)
@@ -253,7 +253,7 @@ describe("cprof check", function()
         assert.same({ "", 0 }, { err, status }, out)
         assert.equal("note: " .. note, (out:match "^[^\n]*\n"))
         assert.is_truthy(out:find("0 of 2 figures over budget", 1, true), out)
-        -- a budget that limits only nodes: these cannot be compared
+        -- the budget has no other figures
         local nodes = json.decode(command.read(budget))
         nodes.functions, nodes.limits.calls = nil, nil
         dir:file("budget.json", json.encode(nodes))
@@ -343,7 +343,7 @@ describe("a budget of a program that was edited", function()
       local out, err, status = check(budget, path)
       assert.same({ "", 0 }, { err, status }, what .. out)
       assert.is_nil(out:find("not found", 1, true), what .. out)
-      -- each limit is checked: the check fails if one is lowered
+      -- each limit is checked: lower ones fail
       for name, entry in pairs(written.functions) do
         if entry.calls > 0 and name:find("x.lua", 1, true) then
           entry.calls = entry.calls - 1

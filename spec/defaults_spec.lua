@@ -59,7 +59,7 @@ describe("the help of each command", function()
     for _, file in ipairs { path, other } do
       command.must("run", "--quiet", "--lines", "-o", file, script)
     end
-    -- commands, and what is no number or word for an option of them
+    -- commands, and an option of each to which an invalid word is given
     for words, but in pairs {
       [{ "report", path }] = "--limit",
       [{ "report", path, "--mode=self" }] = "--mode",

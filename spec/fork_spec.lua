@@ -473,7 +473,7 @@ describe("the child of a fork", function()
       os.execute("chmod a-w " .. folder)
       local child, process = host.fork()
       if child then
-        -- root may write anywhere, so a folder is in the place of the file
+        -- root may write anywhere, so a folder is in place of the file
         os.execute(("mkdir %s/sub-%d 2>/dev/null"):format(folder,
           host.process()))
         calls(3)

@@ -144,7 +144,7 @@ describe("a page", function()
     end
   end)
 
-  it("has samples in the place of calls, and what they can tell", function()
+  it("has samples in place of calls, and what they can tell", function()
     local p = driven.sample(function() tables(20) end)
     assert.is_true(p.samples >= 20)
     local header, trees = page.data((text(p)))

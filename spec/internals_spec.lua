@@ -3,7 +3,7 @@ local helper = require "helper"
 
 local public, direct = "CPROF_INTERNALS=0 ", "CPROF_INTERNALS=1 "
 
--- elsewhere there is nothing to compare
+-- cprof reads Lua's structures only on such machines
 local known = string.packsize "T" == 8 and string.packsize "i" == 4
 if not known then return end
 

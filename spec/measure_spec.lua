@@ -70,7 +70,7 @@ describe("option measure", function()
       heat "cpu")
   end)
 
-  it("is what exports have in the place of wall time, or beside it",
+  it("is what exports have in place of wall time, or beside it",
     function()
       local p = recorded "call"
       local folder <close> = command.folder()

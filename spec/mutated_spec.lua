@@ -221,7 +221,7 @@ describe("a damaged file", function()
       helper.record(function()
         for i = 1, 10000 do path = (path .. i):sub(1, -1 - #tostring(i)) end
       end, options)
-      -- a test, and the ends of a generic 'for'; behind them, nothing
+      -- a test, and the ends of a generic 'for', with nothing after them
       for _, op in ipairs { 67, 76, 75 } do
         local s = command.read(path)
         for _, b in ipairs(blocks.all(s, blocks.instructions)) do

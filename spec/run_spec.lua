@@ -417,7 +417,7 @@ describe("cprof run", function()
       "local function f() end f() os.execute('kill -9 $PPID')")
     local file = dir:file "x-%p.cprof"
     local line = command.line("run", "-o", file, script)
-    -- in a process of its own, not in the place of the shell
+    -- in a process of its own, not in place of the shell
     command.shell("sh -c " .. command.quote(line .. "; true"))
     local found = command.shell("ls " .. dir.path .. "/x-*.cprof")
     assert.is_truthy(found:find "x%-%d+%.cprof\n$", found)

@@ -1049,7 +1049,7 @@ end
       assert.equal(row.self_samples, all)
     end)
 
-  it("is exported with samples in the place of calls", function()
+  it("is exported with samples in place of calls", function()
     local function exported(format) return helper.exported(p, format) end
     assert.truthy(exported "json":find('"samples":' .. p.samples, 1, true))
     assert.truthy(exported "callgrind":find("events: Time_ns Samples\n", 1,

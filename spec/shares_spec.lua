@@ -130,7 +130,7 @@ end
 local function sum(rows, title)
   local all = 0
   for _, row in ipairs(rows) do
-    -- bounds are no part of the sum
+    -- rows with only a bound do not count in the sum
     all = all + (tonumber((row[title] or ""):match "^[%d.]+") or 0)
   end
   -- each is rounded

@@ -33,7 +33,7 @@ local function of(p, name)
   return row and { row.calls, row.self_ns / 1e6 } or { 0, 0.0 }
 end
 
--- What functions have, by their titles; with overhead, which is no estimate.
+-- The figures of functions, by title. Times have overhead, so they are exact.
 local function sums(p, out)
   out = out or {}
   for _, f in ipairs(p.functions) do

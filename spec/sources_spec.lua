@@ -138,7 +138,7 @@ describe("the text of a source", function()
 end)
 
 describe("a command", function()
-  it("refuses a pipe in the place of a profile, without waiting", function()
+  it("refuses a pipe in place of a profile, without waiting", function()
     local dir <close> = command.folder()
     local path = fifo(dir)
     for _, name in ipairs { "report", "tree", "annotate", "callgraph" } do

@@ -12,7 +12,7 @@ local rounds <const> = math.max(1,
   (tonumber(os.getenv "CPROF_ROUNDS") or 12) // 4)
 local seconds <const>, others <const> = 5, 2
 
--- It writes how many % of its work is the short work, by its own clock.
+-- A program that prints the share of its short work, in %, by its own clock.
 local program <const> = [[
   local clock, turns = os.clock, tonumber(arg[1])
   local function work(n)

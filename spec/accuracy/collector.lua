@@ -31,7 +31,7 @@ local function program(live)
   end
 end
 
--- in the place of the check where the collector runs by itself
+-- in place of the check where the collector runs by itself
 local function idle() end
 
 -- the share of the collector, in %, in a program that runs the collector itself

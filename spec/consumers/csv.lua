@@ -19,7 +19,7 @@ describe("CSV", function()
     for line in output:gmatch "[^\n]+" do
       local row = assert(json.decode(line))
       i = i + 1
-      -- profiler overhead is no function of the program
+      -- profiler overhead is a row of the profile, but not of the export
       if i == p.overhead then i = i + 1 end
       self_ns = self_ns + tonumber(row.self_ns)
       local count = 0
@@ -44,7 +44,7 @@ describe("CSV", function()
     assert.equal(p.measure.whole, self_ns)
   end)
 
-  it("has instructions in the place of times", function()
+  it("has instructions in place of times", function()
     local p = consumers.profile { mode = "count" }
     local path = consumers.export(p, "csv", "cprof-count.csv")
     local output = consumers.run("python3 -c '%s' '%s'", program, path)

@@ -31,7 +31,7 @@ local function summed(format, path)
   for line in consumers.run("node spec/support/sums.js %s '%s'", format, path)
     :gmatch "[^\n]+" do
     local row = json.decode(line)
-    -- lines of sources are no functions
+    -- rows of lines are not rows of functions
     if format ~= "json" or math.type(row[1]) then ns = ns + row[3] end
   end
   return math.tointeger(ns)

@@ -49,7 +49,7 @@ local function convert(s)
     if of_nodes[kind] then
       owners[kind] = recut(kind, block, out, owners[kind] or 0, nodes)
     elseif kind == frame_marks then out[#out + 1] = first_marks(block)
-    elseif kind == 3 then -- without the room behind the records
+    elseif kind == 3 then -- without the room after the records
       local kept = 1 + (used + 63) // 64
       out[#out + 1] = ("<I4I4I4I4"):pack(kind, 0, kept, used) ..
         block:sub(17, kept * 64)
@@ -130,7 +130,7 @@ end)
 record("durations", { distribution = true }, work)
 record("empty", { c_functions = false }, function() end)
 
--- a record whose size is 0 when it is rounded up in 32 bits, behind all others
+-- a record whose size is 0 when it is rounded up in 32 bits, after all others
 local META <const> = 7
 
 for _, size in ipairs { 0xffffffff, 0xfffffff9 } do

@@ -1338,7 +1338,7 @@ describe("samples", () => {
     assert.match(await text("main > .aside"), /margin of error at 95 %/);
   });
 
-  it("stand in the place of calls, and shares say how sure they are", async () => {
+  it("stand in place of calls, and shares say how sure they are", async () => {
     await open("sampled", "view=functions&sort=total");
     const heads = await texts("thead th");
     assert.ok(heads.includes("samples") && heads.includes("with callees"));
@@ -1423,7 +1423,7 @@ describe("samples", () => {
     const changes = await texts("tbody td:nth-child(3)");
     assert.match(changes[0], /^[+−].* ±[\d.]+ [mnµ]?s$/);
     assert.match((await texts(".notes li")).join(), /mode call.*sample/);
-    // calls are no samples
+    // a profile with calls has no column of samples
     assert.ok(!(await texts("thead th")).includes("samples"));
     assert.ok(!(await texts(".choice button")).includes("Samples"));
   });

@@ -56,7 +56,7 @@ describe("the view of labels", () => {
     );
   });
 
-  it("has samples in the place of calls", async () => {
+  it("has samples in place of calls", async () => {
     await open("labelled-samples", "view=labels");
     const list = await rows("endpoint");
     assert.deepEqual(

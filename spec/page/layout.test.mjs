@@ -630,7 +630,7 @@ describe("memory", () => {
   };
   const model = new Model(header, [columns]);
 
-  it("stands in the place of time, in functions and the tree", () => {
+  it("stands in place of time, in functions and the tree", () => {
     const scope = model.scope({ measure: "bytes" });
     assert.equal(scope.whole, 100);
     assert.deepEqual([...scope.self], [0, 8, 92]);

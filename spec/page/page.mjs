@@ -11,7 +11,7 @@ export const { browser, close } = await browsers.start();
 export let page;
 export const faults = [];
 
-// Opens a page of the folder in the place of the one before. `listen` gets it
+// Opens a page of the folder in place of the one before. `listen` gets it
 // before it is loaded.
 export async function open(
   name,

@@ -10,8 +10,9 @@ local consumers = {}
 
 local build = os.getenv "CPROF_BUILD"
 
----Names of zones that formats have trouble with, and what they are where
----only valid UTF-8 can be written, and where a line can.
+---Names of zones that formats have trouble with. `text`: the name as formats
+---write it that can only hold valid UTF-8; `line`: as those write it that hold
+---only one line.
 consumers.odd = {
   { "semi;colon" }, { "two words" }, { 'quo"ted' }, { "back\\slash" },
   { "com,ma" }, { "a::b(c)<d>[e]" }, { "(1) one" }, { "per%cent" },

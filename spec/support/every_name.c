@@ -72,7 +72,7 @@ static void named (lua_State *L, const char *name) {
 static void only_zones (lua_State *L, const char *name) {
   CPROF_NAMED(L, name) { } CPROF_END(L)
   CPROF_BEGIN(L, begin) { } CPROF_END(L)
-#define macro 1  /* is no part of the name */
+#define macro 1  /* not part of the name */
   CPROF_BEGIN(L, macro) { } CPROF_END(L)
   {
     CPROF_SCOPE(L, elsewhere);

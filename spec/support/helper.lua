@@ -124,7 +124,7 @@ function helper.check(p)
     own, total = "instructions", "total_instructions"
     wall = p.meta.instructions
   else wall = p.meta.wall_ns - p.meta.paused_ns - p.meta.preempted_ns end
-  -- samples stand in the place of calls
+  -- samples stand in place of calls
   local times = p.samples and "self_samples" or "calls"
   assert(not p.samples or p.functions[1].calls == nil)
   local totals = {}

@@ -74,7 +74,7 @@ static int host_resume (lua_State *L) {
 }
 
 
-/* thread, f: makes the thread, which has ended, begin with f */
+/* thread, f: the thread, whose function has ended, begins again with f */
 static int host_begin (lua_State *L) {
   lua_State *co = lua_tothread(L, 1);
   lua_settop(L, 2);
@@ -323,7 +323,7 @@ static int host_used (lua_State *L) {
 }
 
 
-/* In a child, the end: status, bytes left, and the text. */
+/* Ends a child: tells the parent status, bytes left, and a text. */
 static void host_tell (int fd, int status, size_t left, const char *text) {
   FILE *f = fdopen(fd, "w");
   fprintf(f, "%d %lu %s", status, (unsigned long)left, text);
@@ -635,7 +635,7 @@ static int host_interrupt (lua_State *L) {
 */
 static int host_starved (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
-  pid_t child = vfork();  /* whose end this process waits for */
+  pid_t child = vfork();  /* this process waits for its end */
   if (child == 0) {
     while (access(path, F_OK) != 0) usleep(10000);
     _exit(0);

@@ -19,7 +19,7 @@
 #define HOUR		3600000000000
 
 typedef struct Behind {
-  long long ns;		/* by which it is behind */
+  long long ns;		/* by which the clock is behind */
   long long last;	/* when it stepped back, by the system's clock */
 } Behind;
 

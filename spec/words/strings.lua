@@ -99,7 +99,7 @@ end
 -- C and JavaScript
 -- =======================================================
 
--- Texts that stand behind one another, or that "+" joins, are one.
+-- Texts that follow one another, or that "+" joins, are one.
 local function c(path)
   local s = read(path)
   local at, line, parts, first = 1, 1, nil, nil
