@@ -25,7 +25,7 @@
 #define WALL_MOST	10	/* most wall time, in units of processor time */
 #define ROUNDS_MOST	256
 #define TURNS		100	/* turns of a loop in a run */
-#define STEPS		40	/* steps of the C function 'work' */
+#define STEPS		40	/* that the C function 'work' takes */
 #define PACE		4	/* pieces of work, before and after a run */
 #define FAR		100	/* lines that RUN_FAR has before its loop */
 #define DEEP		1500	/* new nodes; 5.4.0 allows 1,950 nested calls */

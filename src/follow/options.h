@@ -28,8 +28,8 @@ typedef struct Options {
 			   least this many ns; 0: as many as it can. Mode call:
 			   the ring keeps events of as many; 0: there is none */
   uint64_t keep_bytes;	/* the most bytes that these take; 0: the default */
-  double budget_call;	/* with 'distribution': ns beyond which 'elapsed' is
-			   told of a call; 0: none */
+  double budget_call;	/* with 'distribution': 'elapsed' gets the calls that
+			   take more ns than this; 0: none */
   int cpu;		/* processor time instead of wall time */
   int watched;		/* mode sample: another thread asks for ticks */
   int counted;		/* if 'watched': does the timer count the time in

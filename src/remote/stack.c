@@ -120,8 +120,8 @@ static int64_t stack_before (RemoteMemory *m, const RemoteProto *p,
 
 /*
 ** Chooses between registers that point into the code: 'best' has done so most
-** often. One of them may have the instruction that comes next. -1: that cannot
-** be told.
+** often. One of them may have the instruction that comes next. -1: that is not
+** known.
 */
 static int64_t stack_choose (RemoteMemory *m, const RemoteProto *p,
                              const TaskRegisters *r, const uint32_t *seen,

@@ -375,8 +375,8 @@ static int sample_when (const Sampler *s, uint64_t now, const Node *node,
 
 /*
 ** The 'at' of an AxisPlace, for a sample at that event. Where a zone is within
-** itself, and recursion folds, the node tells another function than the one
-** that runs; then no instruction is told.
+** itself, and recursion folds, the node is of another function than the one
+** that runs; then the sample has no instruction.
 */
 static uint32_t sample_at (const Sampler *s, const Unwound *x, int event) {
   const Recording *r = &s->recorder->recording;
