@@ -1,5 +1,5 @@
--- The arguments and options of commands, as data, and how argparse is told of
--- them.
+-- The arguments and options of commands, as data, and their declaration to
+-- argparse.
 
 local lists = require "cprof.text.lists"
 local options = require "cprof.text.options"

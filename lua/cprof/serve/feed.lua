@@ -52,7 +52,7 @@ Feed.__index = Feed
 local epochs = 0
 
 -- Estimates of overhead change in each load, even where nothing was recorded.
--- Pages are told of changes in estimates alone in one of this many loads.
+-- Changes in estimates alone are sent to pages in one of this many loads.
 local coarse <const> = 10
 
 -- Begins an epoch: pages will drop all that they have.

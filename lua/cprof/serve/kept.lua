@@ -1,4 +1,4 @@
--- What pages are told besides call-tree nodes, functions and sources: values
+-- What pages get besides call-tree nodes, functions and sources: values
 -- and lists, with the versions of the feed that have changed them.
 
 local json = require "cprof.encoding.json"

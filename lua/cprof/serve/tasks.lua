@@ -1,4 +1,4 @@
--- What coroutines did, as pages are told: kinds of coroutines and pauses, of
+-- What coroutines did, as pages get it: kinds of coroutines and pauses, of
 -- which only changed ones are sent, and the longest slices.
 
 local data = require "cprof.html.data"

@@ -333,7 +333,7 @@ end
 ---@param line integer
 ---@param last_line integer
 ---@param nth integer?  nil: not known
----@return cprof.Definition?  nil: there is none, or it cannot be told
+---@return cprof.Definition?  nil: there is none, or several fit
 function definitions.find(index, line, last_line, nth)
   local list = index[lines(line, last_line)]
   if not list then return nil end

@@ -140,7 +140,7 @@ local function is_unnamed(path)
 end
 
 -- Forgets all recordings but the last ones and those that are recorded now.
--- One that is about to end cannot be told from one whose process was killed.
+-- One that is about to end looks like one whose process was killed.
 local function forget()
   local list, bytes = read()
   local kept, known = {}, {}
