@@ -88,7 +88,7 @@ describe("a program that ruins", function()
       _, err, status = command.cprof("run", first)
       expect(err, first, "100")
       assert.equal(0, status)
-      -- the names in a file are told at the end, too
+      -- names are also written to a file at its end
       local file = dir:file "run.cprof"
       _, err = command.cprof("run", "--lines", "-o", file, last)
       expect(err, last, "100")

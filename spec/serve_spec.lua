@@ -163,7 +163,7 @@ describe("a guard", function()
   end)
 end)
 
--- LuaSocket also decodes what pages are told.
+-- LuaSocket also decodes what pages get.
 local sockets = releases.without_sockets()
 
 describe("what pages are told", function()
@@ -384,7 +384,7 @@ describe("what pages are told", function()
       tell(f, page)
       assert.is_true(agrees().bytes > before.bytes)
       assert.is_nil(page.message.content.words)
-      -- blocks that are freed while nothing runs are told, too
+      -- blocks that are freed while nothing runs are sent, too
       collectgarbage()
       collectgarbage()
       look(true)
@@ -482,7 +482,7 @@ describe("what pages are told", function()
     driven.start { file = path }
     local ok, why = pcall(function()
       local at = debug.getinfo(packs, "S").linedefined + 1
-      -- estimates alone are told in one of ten loads
+      -- estimates alone are sent after one of ten loads
       for i = 1, 4 do
         packs()
         f:add(assert(profiler.load(path)))

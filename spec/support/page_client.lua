@@ -82,7 +82,7 @@ local function add_nodes(self, nodes, measures)
   self.moved = n
 end
 
--- Keeps values that are told when they have changed, and lists of which changed
+-- Keeps values that are sent when they have changed, and lists of which changed
 -- entries are told.
 local function keep(self, content)
   for _, key in ipairs { "memory", "collector", "heap", "words" } do

@@ -69,7 +69,7 @@ function torture.count(what, n)
   counts[what] = counts[what] + (n or 1)
 end
 
-local most <const> = 20 -- failures that are told
+local most <const> = 20 -- failures that are printed
 
 ---@param form string
 ---@param ... any

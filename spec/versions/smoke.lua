@@ -247,7 +247,7 @@ local function into_file(way, options)
   end
 end
 
--- a trace function is told each call once
+-- a trace function is called once for each call
 local function traced()
   local told = {}
   profiler.start { mode = "trace", trace = function(event, _, title)
