@@ -132,7 +132,7 @@ local function shown(o)
   return table.concat(out, " ")
 end
 
--- does what `f` gives agree with what is expected?
+-- does the result of `f` agree with what is expected?
 local function ask(failed, what, expected, f, ...)
   local where
   local result = table.pack(xpcall(f, function(why)
@@ -282,7 +282,7 @@ describe("the export of a profile", function()
   end)
 end)
 
--- what every control of a view gives, in each of its modes
+-- the results of every control of a view, in each of its modes
 local function control(view)
   for _, mode in ipairs { "self", "total", "callgraph", "tree" } do
     view:mode(mode)

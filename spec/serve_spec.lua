@@ -580,7 +580,7 @@ local function served(...)
   function self.page(_, more)
     return client.open(self.port, self.token, more)
   end
-  -- gives the exit status
+  -- returns the exit status
   function self.interrupt()
     local _, _, status = command.shell(("kill -INT %d; " ..
       "for i in $(seq %d); do kill -0 %d 2>/dev/null || exit 0; " ..

@@ -124,7 +124,7 @@ local function recorded(path)
   return false
 end
 
--- records in the background, and gives the process ID
+-- records in the background, and returns the process ID
 local function record(t)
   local dir = t.folder
   command.shell(("cd %s; %s >/dev/null 2>&1 & echo $! >pid"):format(

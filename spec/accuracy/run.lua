@@ -55,7 +55,7 @@ local function between(low, high)
   return function(x) return x >= low and x <= high end
 end
 
--- by way of compensating: the largest value that `of` gives for a row
+-- by way of compensating: the largest value of `of` for a row
 local function worst(rows, of)
   local out = {}
   for _, how in ipairs(ways) do

@@ -101,7 +101,7 @@ function Folder:cprof(how, to)
     how, how, to or "cprof_" .. how)
 end
 
----Links objects with a library of Lua, "lua" or "lua-c++"; gives the program.
+---Links objects with a library of Lua, "lua" or "lua-c++"; returns the program.
 ---@param options? string  of the linker
 function Folder:link(to, library, objects, options)
   local paths = {}

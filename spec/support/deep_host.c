@@ -1,6 +1,6 @@
 /*
 ** Runs a script, and counts what Lua's lua_getstack costs, by the linker's
-** --wrap: 'visited()' gives the levels that it has passed since the last
+** --wrap: 'visited()' returns the levels that it has passed since the last
 ** call. The script's argument is the first one.
 */
 

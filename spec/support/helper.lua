@@ -110,7 +110,7 @@ function helper.exported(p, format, options)
   return table.concat(out), notes
 end
 
----The tree that recording `f` gives, and the profile.
+---The tree of a recording of `f`, and the profile.
 function helper.shape(f, options)
   local p = helper.record(f, options)
   return helper.tree(p, f), p

@@ -200,7 +200,7 @@ static int host_protected (lua_State *L, const char *code) {
 ** code, which, n, once: runs code in a new state, where the memory of the
 ** recorder ("cprof") or of the state ("lua") fails at request n and, without
 ** 'once', from then on (n < 0: never); requests count from where the code
-** calls 'arm' until it calls 'disarm'. Gives what the code gave or raised,
+** calls 'arm' until it calls 'disarm'. Returns what the code returned or raised,
 ** how it ended, requests asked for, and bytes that were not given back after
 ** the state was closed.
 */
@@ -373,7 +373,7 @@ static int host_memory (lua_State *L) {
 
 /*
 ** code, which, once, from, upto, step, path: 'host_memory' for these requests,
-** each in a child process of its own that has run until 'arm'. Gives a list:
+** each in a child process of its own that has run until 'arm'. Returns a list:
 ** request, result as text ("status left result"), and how the child ended.
 */
 static int host_starve (lua_State *L) {

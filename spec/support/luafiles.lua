@@ -17,7 +17,7 @@ local function all()
 end
 
 ---Calls `f` with the path, the text and the compiled chunk of each file that
----Lua 5.4 takes. Gives how many these were.
+---Lua 5.4 takes. Returns how many these were.
 ---@param f fun(path: string, text: string, chunk: function)
 ---@return integer
 function luafiles.each(f)

@@ -28,7 +28,7 @@ end
 local Server = {}
 Server.__index = Server
 
----Starts a server: the line of the shell that `line_of` gives for a port.
+---Starts a server: `line_of` returns the shell's line for a port.
 ---@param dir table  see command.folder
 ---@param line_of fun(port: integer): string
 ---@return Server

@@ -383,7 +383,7 @@ static int zones_start (lua_State *L) {
 }
 
 
-/* which: calls such a function of S; what it gives */
+/* which: calls the function of S with this name; returns its result */
 static int zones_control (lua_State *L) {
   lua_State *S = zones_state(L);
   static const char *const names[] = {

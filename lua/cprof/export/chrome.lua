@@ -22,7 +22,7 @@ local function metadata(what, track, name)
     :format(what, track, text(name))
 end
 
--- Returns a function that gives what `make` returns for a function of the
+-- Returns a function that returns what `make` does for a function of the
 -- profile, and calls `make` only once for each.
 local function once(make)
   local known = {}
