@@ -130,7 +130,7 @@ static int watcher_counts (Pace *p) {
 **   - other programs have the processor: this time is charged to nothing;
 **   - a wait of the thread has just ended: a signal would still make the system
 **     call fail, so there must be no tick now.
-** Which one it is can be known only when the thread has run again, so another
+** Which one it is can be told only when the thread has run again, so another
 ** look comes soon. Returns the ns until that look.
 */
 static uint64_t watcher_ready (Watcher *w, const Watch *watch, uint64_t now,
