@@ -5,7 +5,7 @@ local helper = require "helper"
 local command = require "command"
 
 local program = [[
-  -- joins texts, so that it takes most of the time, whatever holds it up
+  -- joins texts, so that it takes most of the time, also on a busy machine
   local long = ("x"):rep(1 << 22)
   local function f() for _ = 1, 40 do local _ = long .. long end end
   f() f()

@@ -645,7 +645,7 @@ describe("slow_frames", function()
       end, { mode = mode, history = 100, slow_frames = {
         budget_ms = budget / 1e6, keep = 100 } })
       local costs = {}
-      -- whatever costs are assumed
+      -- for any assumed costs
       for _, ns in ipairs { -1, 0, 10, 100, 1000, 1e6 } do
         if ns >= 0 then
           for name in pairs(p.meta.costs_ns) do costs[name] = ns end

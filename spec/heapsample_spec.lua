@@ -472,7 +472,7 @@ describe("samples of what is in use", function()
         helper.find(before, f).live_bytes
     end
     assert.is_true(growth(leak) > 400000, growth(leak))
-    -- chance does not find as many as ten samples in ten entries
+    -- few of ten entries are sampled: ten samples would be a leak
     assert.is_true(math.abs(growth(parse)) < 40000, growth(parse))
     assert.equal(10, #cache + 1)
   end)

@@ -120,7 +120,7 @@ describe("an installed cprof", function()
         "cp -rp \"$CPROF_BUILD/${d#src/}\" '%s/build'; done"):format(dir,
         dir)))
     end
-    -- as by hand, whatever make runs the specs with
+    -- without the variables of the make that runs the specs, as by hand
     local ok, output = shell(("env -u MAKEFLAGS make -C '%s' install " ..
       "DESTDIR='%s/root' PREFIX=/opt CFLAGS=-O0 %s"):format(dir, dir,
       interpreter.make))

@@ -129,7 +129,7 @@ describe("profiles of both ways to ask Lua are the same", function()
     return out, err
   end
 
-  -- how often some functions were called, whatever else agrees
+  -- counts of calls that both profiles must have
   local programs = {
     tail_calls = { "last 40", "down 230" },
     coroutines = { "coroutine.yield 162", "coroutine.wrap function 13" },

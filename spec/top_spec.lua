@@ -18,7 +18,7 @@ local terminal = require "cprof.system.terminal"
 local path = os.tmpname()
 local ascii = terminal.ascii
 
--- whatever the locale of the specs
+-- independent of the locale of the specs
 setup(function() terminal.ascii = false end)
 
 teardown(function()

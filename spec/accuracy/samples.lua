@@ -51,7 +51,7 @@ local parts = {
   end },
 }
 
--- the number of turns of a part that take about as long as it is to take
+-- the number of turns of a part that take about `aim` seconds
 local function fit(part, aim)
   local n = 100
   part[1](n)
@@ -82,7 +82,7 @@ local function run(list, turns)
   end
 end
 
--- what each part takes between the others, with nothing recorded: reading
+-- what each part takes, in turn with the others, unrecorded: reading
 -- the clock costs less than a thousandth of that
 local function truth(list, turns)
   local took, whole = {}, 0

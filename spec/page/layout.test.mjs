@@ -1326,7 +1326,7 @@ describe("a live recording", () => {
       const line = lines.get(key) || [0, key, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
       lines.set(key, line);
       for (let k = 3; k < line.length; k++) line[k] += random(50);
-      // a line waits at most as long as it takes
+      // the waiting of a line is at most its time
       line[4] += 50;
       kinds[0][1] += 10;
       kinds[0][2] += 1;

@@ -78,7 +78,7 @@ local function describe(p, of, node, indent, out)
 end
 
 ---The tree under the first state of `f`, without f itself: a line per
----state with its name and calls, in the order in which states were met.
+---state with its name and calls, in the order of the first calls.
 function helper.tree(p, f)
   local fn = assert(functions_of(p, f), "the function is not in the profile")
   local of, out = children(p), {}

@@ -55,7 +55,7 @@ CPROF_I uint32_t closure_get (lua_State *L);
 
 /*
 ** Stores the function id of the closure on top of L. If that fails (memory,
-** C stack), the closure is identified again when it is next met.
+** C stack), the closure is identified again when it is next seen.
 */
 CPROF_I void closure_set (lua_State *L, uint32_t func);
 

@@ -329,7 +329,7 @@ static int function_counters (Functions *fs, Function *f, const Prototype *p,
 
 
 /*
-** Identifies the closure on top of L, which is met for the first time.
+** Identifies the closure on top of L, which is seen for the first time.
 ** '*key' tells what will identify it from now on. NULL: out of memory.
 */
 static Function *function_identify (Functions *fs, lua_State *L,

@@ -170,7 +170,7 @@ CPROF_I Function *functions_running (Functions *fs, lua_State *L, lua_State *at,
 CPROF_I Function *functions_zone (Functions *fs, const char *name,
                                   size_t length, size_t tag);
 
-/* The function on top of the stack, if it was met before; else NULL. */
+/* The function on top of the stack, if it was identified before; else NULL. */
 CPROF_I Function *functions_known (Functions *fs, lua_State *L);
 
 /*

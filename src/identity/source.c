@@ -327,7 +327,7 @@ uint32_t source_match (const Source *s, lua_State *L, const lua_Debug *ar) {
 
 /*
 ** Can 'p' be the prototype 'x' of the source? Those compiled from the text
-** have no address until they are met.
+** have no address until their functions run.
 */
 static int source_fits (const Prototype *x, const Prototype *p) {
   return x->fingerprint == p->fingerprint &&

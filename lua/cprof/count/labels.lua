@@ -60,7 +60,7 @@ function labels.text(value)
   return value and value .. "" or "false"
 end
 
----The values of each key, as text, in the order in which they were met.
+---The values of each key, as text, in the order of the functions.
 ---@param p cprof.Profile
 ---@return table<string, string[]>
 function labels.known(p)

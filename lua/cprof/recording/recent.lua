@@ -71,7 +71,7 @@ local function is_called(title, named)
     (#title == #named or title:find("^ ?%(", #named + 1) ~= nil)
 end
 
--- The seconds that a zone or function may take; nil: as long as it likes.
+-- The seconds that a zone or function may take; nil: no limit.
 local function budget_of(kept, title)
   if kept.budgets[title] then return kept.budgets[title] end
   for named, budget in pairs(kept.budgets) do

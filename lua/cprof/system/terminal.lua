@@ -55,7 +55,7 @@ end
 
 ---The columns that a report may have in a file.
 ---@param file file*
----@return integer  math.huge: as many as it takes
+---@return integer  math.huge: no limit
 function terminal.width(file) return format.columns(numbers[file]) end
 
 ---@param file file*
