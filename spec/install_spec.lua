@@ -44,8 +44,8 @@ local function paths(root)
   return (set:gsub("[PV]%f[/]", { P = root, V = interpreter.version }))
 end
 
--- the command, as it lies in a folder, without the modules of the specs;
--- a Lua that was built looks elsewhere for those that cprof needs
+-- Runs the command in the folder `bin`, without the modules of the specs. With
+-- $SPEC_SHARE, a Lua that was built finds other modules that cprof needs.
 local function runs(bin, set, lua)
   local _, output = shell(("env -u LUA_CPATH LUA_PATH=$SPEC_SHARE %s %s " ..
     "'%s/cprof' run -e 'print(...)' works"):format(set, lua or "", bin))

@@ -75,7 +75,7 @@ CPROF_I void range_add (const AxisData *d, double from, double to,
 CPROF_I void range_cut (AxisData *to, const AxisData *d, double from,
                         const uint32_t *node);
 
-/* what a stretch of time has */
+/* how the ns of a stretch of time are spent */
 typedef struct RangeCell {
   double run, wait, paused, preempted;	/* ns */
 } RangeCell;

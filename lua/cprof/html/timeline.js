@@ -25,7 +25,7 @@ class Chart {
   ns = [];
   /** @type {number[]} */
   sizes = [];
-  /** @type {any[]} where sizes fall, and by how much */
+  /** @type {any[]} where the size shrinks much, and by how much */
   falls = [];
   // the points with the largest size, and with the cursor; -1: there is none
   peak = 0;

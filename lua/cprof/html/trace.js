@@ -250,7 +250,7 @@ export function trace(app, root) {
     return made;
   }
 
-  // All lanes show the same time as one.
+  // Makes all lanes show the time that lane `from` shows.
   function spread(from) {
     used = from;
     for (const other of lanes) {
