@@ -334,7 +334,7 @@ describe("cprof diff", function()
       assert.is_true(tonumber(far) <= tonumber(off))
       assert.is_truthy(of[name][8]:find "^~", out)
     end
-    -- a function without samples in one profile need not be new
+    -- a function that no sample has met need not be new
     assert.is_nil(out:find "%snew\n", out)
     assert.is_nil(out:find "%sgone\n", out)
   end)
