@@ -22,10 +22,10 @@ local options = require "cprof.text.options"
 
 local declare = {}
 
-local function converter(row, spec, label, may_lack)
+local function converter(row, spec, label, may_be_empty)
   if not row.read and not spec then return nil end
   return function(word)
-    if word == "" and may_lack then return word end
+    if word == "" and may_be_empty then return word end
     local value, must
     if row.read then value, must = row.read(word)
     else value, must = options.read(spec, word) end
