@@ -1,16 +1,18 @@
 -- The summary on standard error when a recorded program has ended.
 
-local allocations = require "cprof.count.allocations"
 local flat = require "cprof.report.flat"
 local graph = require "cprof.count.graph"
 local header = require "cprof.report.header"
-local listing = require "cprof.sandbox.later" "cprof.report.coverage"
+local later = require "cprof.sandbox.later"
 local name = require "cprof.source.name"
 local order = require "cprof.text.order"
 local page = require "cprof.report.page"
 local recorded = require "cprof.count.lines"
 local select_rows = require "cprof.report.select"
 local terminal = require "cprof.system.terminal"
+
+local allocations = later "cprof.count.allocations"
+local listing = later "cprof.report.coverage"
 
 local summary = {}
 

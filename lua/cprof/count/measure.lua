@@ -5,7 +5,8 @@
 local core = require "cprof.core"
 local format = require "cprof.text.format"
 local lines = require "cprof.count.lines"
-local sampled = require "cprof.count.sampled"
+
+local sampled = require "cprof.sandbox.later" "cprof.count.sampled"
 
 local measure = {}
 

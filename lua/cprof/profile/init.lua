@@ -392,23 +392,6 @@ local function place_key(source, line, last)
   return ("%d:%d:%s"):format(line, last, source)
 end
 
--- C strings end before the first zero byte.
-local function c_string(s) return (s:gsub("\0.*", "")) end
-
----The functions that can be found in tables at present, with their paths, as
----the core writes them into a file.
----@return string
-function profile.paths()
-  local out = {}
-  for f, path in pairs(paths.all()) do
-    local info, address = debug.getinfo(f, "S"), core.address(f)
-    out[#out + 1] = ("=i8i4i4zz"):pack(address or 0, info.linedefined,
-      info.lastlinedefined, address and "" or c_string(info.source),
-      c_string(path))
-  end
-  return table.concat(out)
-end
-
 -- A function that names the functions of a file to which the recorded program
 -- has given no name: by their paths in the file (`found`), and by their texts.
 local function namer_of_file(raw, found, sources, folder)

@@ -5,7 +5,7 @@ local core = require "cprof.core"
 local filename = require "cprof.system.filename"
 local internal = require "cprof.sandbox.internal"
 local methods = require "cprof.sandbox.methods"
-local profile = require "cprof.sandbox.later" "cprof.profile"
+local paths = require "cprof.sandbox.later" "cprof.source.paths"
 
 internal.add()
 
@@ -51,7 +51,7 @@ end
 local function name_file(o, given)
   given.file = next_file(o)
   given.whole = filename.absolute(given.file, here)
-  given.paths = profile.paths()
+  given.paths = paths.packed()
   if o.keep then
     files[#files + 1] = string.gsub(given.whole, "%%p", tostring(pid))
   end

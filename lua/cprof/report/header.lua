@@ -1,19 +1,21 @@
 -- The head of a report: what ran, and what the reader must know before
 -- trusting the figures.
 
-local allocations = require "cprof.count.allocations"
 local core = require "cprof.core"
 local format = require "cprof.text.format"
 local graph = require "cprof.count.graph"
 local heap = require "cprof.count.heap"
+local later = require "cprof.sandbox.later"
 local lines = require "cprof.count.lines"
 local measures = require "cprof.count.measure"
 local name = require "cprof.source.name"
 local profiles = require "cprof.profile"
-local release = require "cprof.recording.release"
 local rows = require "cprof.count.rows"
-local sampled = require "cprof.count.sampled"
 local select = require "cprof.report.select"
+
+local allocations = later "cprof.count.allocations"
+local release = later "cprof.recording.release"
+local sampled = later "cprof.count.sampled"
 
 local header = {}
 

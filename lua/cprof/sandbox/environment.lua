@@ -113,13 +113,23 @@ local function load_module(name)
   return require(name)
 end
 
+-- The path and the text of a module that is written in Lua; nil: there is none.
+-- Nearly all modules have a file of their name, which is opened once.
+local function text_of(name)
+  local path = root and find(name, "^cprof[.%w_]*$") and
+    root .. gsub(name, "%.", "/") .. ".lua"
+  local text = path and core.readfile(path)
+  if text then return path, text end
+  path = path_of(name)
+  return path, path and core.readfile(path)
+end
+
 -- Keeps the text of a module, and of those that it needs. Their names follow
 -- one of two words in the text: a search for plain words is fast.
 local function keep(name, seen)
   if seen[name] or preload[name] or core.has_text(name) then return end
   seen[name] = true
-  local path = path_of(name)
-  local text = path and core.readfile(path)
+  local path, text = text_of(name)
   if not text then return end
   core.keep_text(name, path .. "\0" .. text)
   for _, word in next, { "require", "later" } do

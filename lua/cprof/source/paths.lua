@@ -136,6 +136,23 @@ function paths.all()
   return found
 end
 
+-- C strings end before the first zero byte.
+local function c_string(s) return (s:gsub("\0.*", "")) end
+
+---The functions that can be found in tables at present, with their paths, as
+---the core writes them into a file.
+---@return string
+function paths.packed()
+  local out = {}
+  for f, path in pairs(paths.all()) do
+    local info, address = debug.getinfo(f, "S"), core.address(f)
+    out[#out + 1] = ("=i8i4i4zz"):pack(address or 0, info.linedefined,
+      info.lastlinedefined, address and "" or c_string(info.source),
+      c_string(path))
+  end
+  return table.concat(out)
+end
+
 ---@class cprof.PathIndex  paths by keys that identify functions
 ---@field path table<any, string>  the best path
 ---@field shared table<any, boolean>  true: closures of one definition are found
