@@ -362,6 +362,7 @@ build = {
     ["cprof.push.queue"] = "lua/cprof/push/queue.lua",
     ["cprof.recording.children"] = "lua/cprof/recording/children.lua",
     ["cprof.recording.choice"] = "lua/cprof/recording/choice.lua",
+    ["cprof.recording.costs"] = "lua/cprof/recording/costs.lua",
     ["cprof.recording.listen"] = "lua/cprof/recording/listen.lua",
     ["cprof.recording.recent"] = "lua/cprof/recording/recent.lua",
     ["cprof.recording.release"] = "lua/cprof/recording/release.lua",

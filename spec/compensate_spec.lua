@@ -319,3 +319,67 @@ describe("what recording costs", function()
     os.remove(path)
   end)
 end)
+
+describe("what recording costs, for cprof run", function()
+  -- Records an empty program; the file in which the costs are kept. nil: this
+  -- system does not tell builds apart, so none are.
+  local function run(dir, option)
+    local _, err, status = command.cprof_with("export SPEC_TMPDIR=" ..
+      dir.path .. ";", "", "run", option or "--ascii", "--quiet",
+      dir:file("x.lua", ""))
+    assert.equal(0, status, err)
+    return command.shell(("ls %s/cprof-*/costs.*"):format(dir.path))
+      :match "^[^\n]+"
+  end
+
+  it("is kept from one program to the next", function()
+    local dir <close> = command.folder()
+    local path = run(dir)
+    -- a busy machine may measure it anew
+    for i = 1, path and 100 or 0 do
+      local before = command.read(path)
+      assert.equal(path, run(dir))
+      if command.read(path) == before then break end
+      assert.is_true(i < 100)
+    end
+  end)
+
+  it("is measured anew where what was kept is another build's, or wrong",
+    function()
+      local dir <close> = command.folder()
+      local path = run(dir)
+      if not path then return end
+      local kept = command.read(path)
+      local builds = kept:match "^[^\n]+\n"
+      for _, text in ipairs { "", "\n", builds, kept:sub(1, -2), kept .. "x",
+        "x" .. kept:sub(2), builds .. ("\0"):rep(#kept - #builds),
+        builds .. ("\xff"):rep(#kept - #builds),
+        builds .. ("\x3f"):rep(#kept - #builds) } do
+        command.write(path, text)
+        run(dir)
+        local now = command.read(path)
+        assert.is_true(now ~= text)
+        assert.equal(#kept, #now)
+        assert.equal(builds, now:sub(1, #builds))
+      end
+    end)
+
+  it("is kept for each way of recording", function()
+    local dir <close> = command.folder()
+    if not run(dir) then return end
+    for _, option in ipairs { "--lines", "--callsites", "--sample" } do
+      run(dir, option)
+    end
+    local _, count = command.shell(("ls %s/cprof-*/costs.*"):format(dir.path))
+      :gsub("\n", "")
+    assert.equal(3, count)  -- samples have no cost of events
+  end)
+
+  it("is not kept by a program that records itself", function()
+    local dir <close> = command.folder()
+    local out, err = command.shell(("TMPDIR=%s $SPEC_LUA -e '%s'; ls %s")
+      :format(dir.path, [[local c = require "cprof" c.start() c.stop()
+        print(c.report() ~= nil)]], dir.path))
+    assert.equal("true\n", out, err)
+  end)
+end)

@@ -34,6 +34,9 @@
 /* work that takes up to 1/12 longer counts as equally fast */
 #define SLOWER_PART	12
 
+/* what a check finds may differ from kept costs by a tenth */
+#define CHECK_PART	10
+
 #define TEN(s)	s s s s s s s s s s
 
 /*
@@ -121,8 +124,10 @@ typedef struct Calibration {
   Timing nodes;		/* events that made nodes */
   uint64_t worked;	/* result of work: keeps the compiler from removing
 			   it */
+  double turn;		/* of a check, see calibrate_turn */
   double rate;		/* ps in a tick */
-  uint64_t ns;		/* processor time to spend */
+  uint64_t ns;		/* processor time to spend; 0: on a check, which
+			   measures calls of a Lua function alone */
   int round;		/* -1: the first one, which is not measured */
   int done;
 } Calibration;
@@ -297,8 +302,9 @@ static void calibrate_recorded (Calibration *c, lua_State *L, int run) {
 }
 
 
-/* Does the mode need this run? */
+/* Does the mode, or the check, need this run? */
 static int calibrate_needs (const Calibration *c, int run) {
+  if (c->ns == 0) return run == RUN_CALLS;
   return run < RUN_LINES || c->options.mode == MODE_LINE;
 }
 
@@ -351,7 +357,7 @@ static int calibrate_round (Calibration *c, lua_State *L) {
     if (c->round < 0) calibrate_call(L, run, TURNS);
     else calibrate_recorded(c, L, run);
     series_add(c, &c->pace[run], (int64_t)(pace + calibrate_pace(c)));
-    if (c->round >= 0 && (run <= RUN_C || run == RUN_LINES))
+    if (c->round >= 0 && c->ns > 0 && (run <= RUN_C || run == RUN_LINES))
       calibrate_timed(c, L, run, 2 * TURNS);
     if (!control_pause(c->r, L, 0)) return 0;
     if (run == RUN_COROUTINES) lua_gc(L, LUA_GCCOLLECT);
@@ -501,9 +507,32 @@ static void calibrate_choose (Calibration *c, int rounds) {
 }
 
 
+/* All that recording adds to a turn of RUN_CALLS, in ps. */
+static double calibrate_turn (const Calibration *c) {
+  return calibrate_each(c, &c->self[PROBE_CALLS]) +
+         calibrate_each(c, &c->self[PROBE_F]) -
+         calibrate_each(c, &c->bare[RUN_CALLS]);
+}
+
+
+/* The same by known costs. */
+static double costs_turn (const Costs *k) {
+  const Probe *calls = &calibrate_probes[PROBE_CALLS];
+  const Probe *f = &calibrate_probes[PROBE_F];
+  return (double)(k->caller[COST_LUA] + k->callee[COST_LUA]) +
+         (double)(calls->lines + f->lines) * (double)k->line +
+         (double)(calls->instructions + f->instructions) *
+         (double)k->instruction;
+}
+
+
 static void calibrate_costs (Calibration *c) {
   c->rate = clock_rate(clock_scale(&c->r->recording.clock, 0)) * COST_UNIT;
   calibrate_choose(c, c->round);
+  if (c->ns == 0) {
+    c->turn = calibrate_turn(c);
+    return;
+  }
   if (c->options.mode == MODE_LINE) calibrate_lines(c);
   calibrate_calls(c);
   calibrate_switches(c);
@@ -582,10 +611,28 @@ static int calibrate_all (lua_State *L) {
        (c->round < ROUNDS_MOST && calibrate_ran() - ran < c->ns &&
         platform_monotonic() - begun < WALL_MOST * c->ns); c->round++)
     if (!calibrate_round(c, L)) return 0;
-  if (!calibrate_nodes(c, L)) return 0;
+  if (c->ns > 0 && !calibrate_nodes(c, L)) return 0;
   calibrate_costs(c);
   c->done = 1;
   return 0;
+}
+
+
+/* Measures with these options, for c->ns. 0: out of memory. */
+static int calibrate_do (Calibration *c, const Memory *m, const Options *o) {
+  Hot *hot = hot_current;
+  lua_State *L;
+  c->memory = *m;
+  calibrate_options(&c->options, o);
+  L = memory_state(m);
+  if (L == NULL) return 0;
+  lua_gc(L, LUA_GCSTOP);
+  lua_pushcfunction(L, calibrate_all);
+  lua_pushlightuserdata(L, c);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK) c->done = 0;
+  lua_close(L);
+  hot_current = hot;
+  return c->done;
 }
 
 
@@ -595,22 +642,21 @@ static int calibrate_all (lua_State *L) {
 */
 static int calibrate (const Memory *m, const Options *o, unsigned ns,
                       Costs *costs) {
-  Hot *hot = hot_current;
   Calibration c = ZEROS;
-  lua_State *L;
-  c.memory = *m;
   c.ns = ns;
-  calibrate_options(&c.options, o);
-  L = memory_state(m);
-  if (L == NULL) return 0;
-  lua_gc(L, LUA_GCSTOP);
-  lua_pushcfunction(L, calibrate_all);
-  lua_pushlightuserdata(L, &c);
-  if (lua_pcall(L, 1, 0, 0) != LUA_OK) c.done = 0;
-  lua_close(L);
-  hot_current = hot;
+  if (!calibrate_do(&c, m, o)) return 0;
   *costs = c.costs;
-  return c.done;
+  return 1;
+}
+
+
+/* Does a call still cost about what these costs say? */
+static int calibrate_agrees (const Memory *m, const Options *o,
+                             const Costs *known) {
+  Calibration c = ZEROS;
+  double by = costs_turn(known);
+  if (!calibrate_do(&c, m, o)) return 0;
+  return c.turn > by - by / CHECK_PART && c.turn < by + by / CHECK_PART;
 }
 
 /* }====================================================== */
@@ -627,7 +673,7 @@ static int calibrate (const Memory *m, const Options *o, unsigned ns,
 
 
 /* The options that change the costs, see 'calibrate_options'. */
-static unsigned calibrations_key (const Options *o) {
+unsigned calibrations_key (const Options *o) {
   unsigned lines = o->mode != MODE_LINE ? 0 : o->include_lines == NULL ? 1 : 2;
   return lines << 6 | (o->cpu ? 1u : 0) | (o->callsites ? 2u : 0) |
          (o->foldat == 0 ? 4u : 0) | (o->distribution ? 8u : 0) |
@@ -711,6 +757,22 @@ int calibrations_get (Calibrations *c, const Memory *m, const Options *o,
   Calibrated *way = calibrations_way(c, o);
   if (way->taken == 0 && !calibrated_add(way, m, o, FIRST_NS)) return 0;
   *costs = calibrated_median(way);
+  return 1;
+}
+
+
+int calibrations_settle (Calibrations *c, const Memory *m, const Options *o,
+                         const Costs *kept, Costs *costs) {
+  Calibrated *way = calibrations_way(c, o);
+  if (way->taken > 0) return 0;
+  if (kept != NULL && calibrate_agrees(m, o, kept)) {
+    way->costs[0] = way->costs[1] = *kept;
+    way->taken = 2;  /* measured then, and found to be right now */
+    way->last = platform_monotonic();
+    return 0;
+  }
+  if (!calibrated_add(way, m, o, FIRST_NS)) return 0;
+  *costs = way->costs[0];
   return 1;
 }
 

@@ -36,6 +36,21 @@ CPROF_I int calibrations_get (Calibrations *c, const Memory *m,
                               const Options *o, Costs *costs);
 
 /*
+** A number for the options that the costs depend on: equal if all of these are.
+*/
+CPROF_I unsigned calibrations_key (const Options *o);
+
+/*
+** Makes the costs known, if they are not. 'kept' are those that an earlier
+** process has measured, or NULL. They count if a call still costs about as much
+** as it did, which takes half a millisecond to find out; else the costs are
+** measured. 1: they were measured, and are in 'costs'.
+*/
+CPROF_I int calibrations_settle (Calibrations *c, const Memory *m,
+                                 const Options *o, const Costs *kept,
+                                 Costs *costs);
+
+/*
 ** Measures the costs again, for 6 ms, and returns only these. 0: out of memory.
 */
 CPROF_I int calibrations_measure (Calibrations *c, const Memory *m,

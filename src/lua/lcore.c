@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/modules.h"
 #include "cost/compensate.h"
 #include "file/livefile.h"
 #include "heap/collector.h"
@@ -195,6 +196,85 @@ static int core_calibrate (lua_State *L) {
 }
 
 
+/* longest id of a build */
+#define BUILD_ID	128
+
+/* The id of the build of the file that has this code. 0: not known. */
+static int core_build (const Modules *m, uintptr_t code, char to[BUILD_ID]) {
+  const ModuleCode *c = modules_find(m, code);
+  const char *s, *end;
+  size_t length;
+  if (c == NULL) return 0;
+  s = text_get(m->texts, c->text, &length);
+  end = cast(const char *, memchr(s, ' ', length));
+  if (end == NULL || *s == '-' || end - s >= BUILD_ID) return 0;
+  memcpy(to, s, (size_t)(end - s));
+  to[end - s] = '\0';
+  return 1;
+}
+
+
+/* The ids of this cprof and this Lua. 0: not known. */
+static int core_builds (const Memory *memory, char own[BUILD_ID],
+                        char lua[BUILD_ID]) {
+  Text texts;
+  Modules m = ZEROS;
+  int known;
+  if (!text_init(&texts, memory)) return 0;
+  modules_begin(&m, memory, &texts);
+  known = modules_refresh(&m) &&
+          core_build(&m, (uintptr_t)core_builds, own) &&
+          core_build(&m, (uintptr_t)lua_newstate, lua);
+  modules_free(&m);
+  text_free(&texts);
+  return known;
+}
+
+
+/*
+** options -> what the costs of a recording depend on: a number for the options,
+** and a text for the builds of cprof and Lua. Nothing: no costs are needed, or
+** the builds are not known.
+*/
+static int core_costskey (lua_State *L) {
+  const Recorder *r = recorder_get(L);
+  Options o = ZEROS;
+  char own[BUILD_ID], lua[BUILD_ID];
+  luaL_checktype(L, 1, LUA_TTABLE);
+  loptions_mode(L, &o);
+  if (r == NULL || !ltable_flag(L, 1, "compensate") ||
+      core_unknown(r, &o) != NULL ||
+      !core_builds(&r->recording.memory, own, lua))
+    return 0;
+  lua_pushinteger(L, (lua_Integer)calibrations_key(&o));
+  lua_pushfstring(L, "%s %s %s\n", own, lua,
+                  internals_name(internals_usable()));
+  return 2;
+}
+
+
+/*
+** options, costs that an earlier process has kept or nil -> costs to keep, if
+** they were measured now
+*/
+static int core_settlecosts (lua_State *L) {
+  const Recorder *r = recorder_get(L);
+  Options o = ZEROS;
+  Costs kept, costs;
+  size_t size;
+  const char *text = luaL_optlstring(L, 2, "", &size);
+  luaL_checktype(L, 1, LUA_TTABLE);
+  loptions_mode(L, &o);
+  if (size == sizeof kept) memcpy(&kept, text, size);
+  if (r == NULL ||
+      !calibrations_settle(&lstate_get(L)->calibrations, &r->recording.memory,
+                           &o, size == sizeof kept ? &kept : NULL, &costs))
+    return 0;
+  lua_pushlstring(L, cast(const char *, &costs), sizeof costs);
+  return 1;
+}
+
+
 /* costs, in ns -> : sets them, for experiments; forgets timed events */
 static int core_costs (lua_State *L) {
   Figures *f = lstate_recorder(L)->recording.figures;
@@ -310,6 +390,8 @@ void lcore_open (lua_State *L) {
 #if CPROF_WHOLE
     {"calibrate", core_calibrate},
     {"costs", core_costs},
+    {"costs_key", core_costskey},
+    {"settle_costs", core_settlecosts},
 #endif
     {"internals", core_internals},
     {NULL, NULL}

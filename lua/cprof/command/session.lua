@@ -6,6 +6,7 @@ local cprof = require "cprof"
 local environment = require "cprof.sandbox.environment" ()
 local internal = require "cprof.sandbox.internal"
 local methods = require "cprof.sandbox.methods"
+local starting = require "cprof.recording.start"
 
 internal.add()
 
@@ -92,6 +93,7 @@ function session.begin(options, deliver, kept)
   setmetatable(last, { __gc = ending })
   debug.getregistry()[last] = last
   environment.keep("cprof", "cprof.command.summary")
+  starting.keeps_costs = true
   local exit = os.exit
   rawset(program_os, "exit", core.exiting(ending, exit))
   local ok, why = pcall(begin_recording, options)

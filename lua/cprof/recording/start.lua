@@ -12,6 +12,7 @@ local options = require "cprof.text.options"
 local rotation = require "cprof.recording.rotation"
 local text = require "cprof.source.text"
 
+local costs = later "cprof.recording.costs"
 local paths = later "cprof.source.paths"
 local recent = later "cprof.recording.recent"
 local trace = later "cprof.recording.trace"
@@ -19,6 +20,10 @@ local trace = later "cprof.recording.trace"
 internal.add()
 
 local start = {}
+
+---Are costs of recording taken from, and kept in, the user's folder? A program
+---that records itself writes nothing there.
+start.keeps_costs = false
 
 ---The callback of mode "trace", called within the debug hook. It must not
 ---yield. An error that it raises ends recording.
@@ -371,6 +376,7 @@ function start.prepare(opts)
   if kept then
     recent.prepare(kept, given, o.mode ~= "sample" and recorded.folder)
   end
+  if start.keeps_costs then costs.settle(given) end
   return given, recorded
 end
 

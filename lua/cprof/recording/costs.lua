@@ -1,0 +1,27 @@
+-- Keeps what recording costs in the user's folder, so that it need not be
+-- measured anew for each program. That folder is of one machine, and mostly of
+-- one boot. A recording of the same kind, by the same build of cprof in the same
+-- build of Lua, takes the kept costs, if a short check agrees.
+
+local core = require "cprof.core"
+local folders = require "cprof.system.folders"
+local internal = require "cprof.sandbox.internal"
+
+internal.add()
+
+local costs = {}
+
+---Makes the costs known that a recording needs.
+---@param given table  the options, as the core wants them
+function costs.settle(given)
+  local kind, builds = core.costs_key(given)
+  local folder = kind and folders.own()
+  if not folder then return end
+  local path = ("%s/costs.%d"):format(folder, kind)
+  local text = core.private_read(path) or ""
+  local known = text:sub(1, #builds) == builds and text:sub(#builds + 1) or nil
+  local measured = core.settle_costs(given, known)
+  if measured then core.private_write(path, builds .. measured) end
+end
+
+return costs
