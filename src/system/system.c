@@ -126,6 +126,9 @@ static int64_t system_size (const char *path) {
 }
 
 
+/* bytes of files that are read without asking for their size */
+#define SHORT_FILE	16384
+
 /*
 ** path -> its text; or nil and a message. Only regular files are read, as the
 ** name of a chunk may be that of a pipe, or of the program's input. If the file
@@ -134,8 +137,17 @@ static int64_t system_size (const char *path) {
 */
 static int system_readfile (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
+  char few[SHORT_FILE];
   size_t room = 0, got;
   char *to;
+  int opened = platform_openfile(path);
+  if (opened < 0) return system_fail(L, path, errno);
+  got = platform_read(opened, few, sizeof few);
+  platform_close(opened);
+  if (got < sizeof few) {
+    lua_pushlstring(L, few, got);
+    return 1;
+  }
   do {  /* closes the file before anything that may raise an error */
     int64_t size = system_size(path);
     int fd;
