@@ -1,7 +1,7 @@
 -- Keeps what recording costs in the user's folder, so that it need not be
 -- measured anew for each program. That folder is of one machine, and mostly of
--- one boot. A recording of the same kind, by the same build of cprof in the same
--- build of Lua, takes the kept costs, if a short check agrees.
+-- one boot. A recording of the same kind takes the kept costs, if they are of
+-- the same builds of cprof and Lua, and a short check agrees.
 
 local core = require "cprof.core"
 local folders = require "cprof.system.folders"
