@@ -364,6 +364,17 @@ describe("what recording costs, for cprof run", function()
       end
     end)
 
+  it("leaves no file behind where it cannot be kept", function()
+    local dir <close> = command.folder()
+    local path = run(dir)
+    if not path then return end
+    os.remove(path)
+    assert(os.execute("mkdir -p " .. path .. "/there"))
+    run(dir)
+    assert.equal(path .. ":\nthere\n",
+      (command.shell(("ls -d %s* | sed s/$/:/; ls %s"):format(path, path))))
+  end)
+
   it("is kept for each way of recording", function()
     local dir <close> = command.folder()
     if not run(dir) then return end

@@ -105,6 +105,11 @@ static int private_write (lua_State *L) {
   if (fd < 0) return luaL_fileresult(L, 0, to);
   good = write(fd, text, size) == (ssize_t)size;
   good = close(fd) == 0 && good && rename(to, path) == 0;
+  if (!good) {
+    int error = errno;
+    unlink(to);
+    errno = error;
+  }
   return luaL_fileresult(L, good, path);
 }
 
