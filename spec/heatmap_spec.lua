@@ -398,6 +398,29 @@ describe("cprof heatmap", function()
       1, true), out)
   end)
 
+  it("says that the collector may have caused a stall, if it is not told apart",
+    function()
+      local dir <close> = command.folder()
+      local path = dir:file "exact.cprof"
+      local function usual() driven.pass(1 * ms) end
+      local function stall() driven.pass(200 * ms) end
+      local function waits() driven.pass(0, 200 * ms) end
+      local note = "\nnote: recorded without --gc: the garbage collector's " ..
+        "time counts for the function that it interrupts\n"
+      for _, case in ipairs { { stall, {}, true }, { waits, {}, false },
+        { stall, { mode = "sample" }, false }, { usual, {}, false } } do
+        local p = driven.parts(function()
+          for i = 1, 1000 do
+            usual()
+            if i == 500 then case[1]() end
+          end
+        end, case[2])
+        assert(p:save(path))
+        local out = command.cprof("heatmap", path)
+        assert.equal(case[3], out:find(note, 1, true) ~= nil, out)
+      end
+    end)
+
   it("says what has no time axis", function()
     local dir <close> = command.folder()
     local path = stalled(dir)
