@@ -212,8 +212,10 @@ function loop.print(watched, parsed, fail)
     if ended and not m.now then break end
     pass()
   end
-  if follower.outside and not m.now then
-    if said and not follower:settled() then return 2 end
+  if said and not m.now and not program and
+     not (follower.outside and follower:settled()) then
+    return 2
+  elseif follower.outside and not m.now then
     fail(m.status.text)
   end
   program = follower.program
