@@ -405,10 +405,12 @@ describe("cprof heatmap", function()
       local function usual() driven.pass(1 * ms) end
       local function stall() driven.pass(200 * ms) end
       local function waits() driven.pass(0, 200 * ms) end
+      local function robbed() driven.pass(50 * ms, 0, 150 * ms) end
       local note = "\nnote: recorded without --gc: the garbage collector's " ..
         "time counts for the function that it interrupts\n"
-      for _, case in ipairs { { stall, {}, true }, { waits, {}, false },
-        { stall, { mode = "sample" }, false }, { usual, {}, false } } do
+      for _, case in ipairs { { stall, {}, true }, { robbed, {}, true },
+        { waits, {}, false }, { stall, { mode = "sample" }, false },
+        { usual, {}, false } } do
         local p = driven.parts(function()
           for i = 1, 1000 do
             usual()

@@ -199,18 +199,19 @@ local function preempted(page, grid)
     :format(percent(lost / ns), format.time(lost // 1 | 0)))
 end
 
--- the least share of CPU time of a stretch that the collector may have caused
+-- A stretch that the collector may have caused has at least this share of CPU
+-- time, not counting when other programs had the processor.
 local computes <const> = 0.5
 
 ---A note on stretches that the garbage collector may have caused. nil: none of
 ---them computed much in a function, or the collector's time is told apart.
 ---@param p cprof.Profile
----@param list { func?: cprof.Function, share: number }[]
+---@param list { func?: cprof.Function, share: number, lost: number }[]
 ---@return string?
 function heatmap.collector(p, list)
   if p.samples or p.meta.gc then return nil end
   for _, s in ipairs(list) do
-    if s.func and s.share >= computes then
+    if s.func and s.share >= computes * (1 - s.lost) then
       return "recorded without --gc: the garbage collector's time counts for " ..
         "the function that it interrupts"
     end
