@@ -6,6 +6,7 @@ local _ENV = require("helper").env(_ENV)
 local cells = require "cprof.profile.cells"
 local command = require "command"
 local core = require "cprof.core"
+local data = require "cprof.html.data"
 local helper = require "helper"
 local host = require "spec_host"
 local profile = require "cprof.profile"
@@ -420,6 +421,7 @@ describe("cprof heatmap", function()
         assert(p:save(path))
         local out = command.cprof("heatmap", path)
         assert.equal(case[3], out:find(note, 1, true) ~= nil, out)
+        assert.equal(case[3], data.of(p, p).axis.note ~= nil)
       end
     end)
 
