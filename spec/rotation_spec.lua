@@ -114,6 +114,22 @@ describe("a running number", function()
     for _, file in ipairs(list) do assert(profiler.load(file)) end
   end)
 
+  it("is in the name that cprof run tells, and by which it is found",
+    function()
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua", "for i = 1, 100 do math.abs(i) end")
+      for i = 1, 2 do
+        local _, err, status = command.cprof("run", "-o",
+          dir:file "x-%p-%n.cprof", script)
+        assert.equal(0, status, err)
+        local path = err:match "\nNext: cprof show (%S+%.cprof) "
+        assert.equal("call", assert(profiler.load(path)).meta.mode)
+        assert.equal(i, #files(dir))
+        local out = command.cprof "report"
+        assert.is_truthy(out:find(script, 1, true), out)
+      end
+    end)
+
   it("is not given again to the next recording", function()
     local dir <close> = command.folder()
     for i = 1, 3 do

@@ -217,6 +217,8 @@ function ending.plan(parsed, script, fail)
     plan.record = plan.folder .. "/%p.cprof"
     plan.recorded = ("%s/%d.cprof"):format(plan.folder, core.process())
   elseif output and not parsed.format then
+    -- files with the last seconds are named when they are written
+    if not parsed.keep_last then output = filename.expand(output, here) end
     plan.record = output
     plan.output = output:gsub("%%p", tostring(core.process()))
     plan.recorded = plan.output
