@@ -47,8 +47,8 @@ end
 ---@return string?
 function option.told(parsed)
   local words = {}
-  for i, pair in ipairs(parsed.label or {}) do
-    words[i] = pair[1] .. "=" .. pair[2]
+  for i, given in ipairs(parsed.label or {}) do
+    words[i] = given[1] .. "=" .. given[2]
   end
   return #words > 0 and table.concat(words, ", ") or nil
 end

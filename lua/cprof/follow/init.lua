@@ -42,8 +42,9 @@ local soon <const> = 0.05
 function follow.new(of)
   if of.outside then of.outside:begin() end
   return setmetatable({ path = of.path, program = of.program, due = 0,
-    outside = of.outside, share = of.share, labels = of.labels, status = { state = "waiting",
-      text = "nothing was recorded yet" } }, Follower)
+    outside = of.outside, share = of.share, labels = of.labels,
+    status = { state = "waiting", text = "nothing was recorded yet" } },
+    Follower)
 end
 
 local by_itself <const> = "the program ended without stopping it"

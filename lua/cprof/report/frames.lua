@@ -132,15 +132,15 @@ end
 ---@param list cprof.Frames[]
 local function loops(view, list)
   local cells, page = {}, view.page
-  local all, told = summaries(list, view.lists)
+  local all, which = summaries(list, view.lists)
   for i, frames in ipairs(list) do
     local p, any = all[i].times, all[i].recorded > 0
-    local function time(ns) return any and format.time(ns) or "-" end
-    cells[i] = { named(frames), format.count(all[i].recorded), time(p.p50),
-      time(p.p90), time(p.p99), time(p.max),
+    local function cell(ns) return any and format.time(ns) or "-" end
+    cells[i] = { named(frames), format.count(all[i].recorded),
+      cell(p.p50), cell(p.p90), cell(p.p99), cell(p.max),
       frames.budget_ns > 0 and format.count(all[i].slow) or "" }
   end
-  if told then page:line(told .. ":") end
+  if which then page:line(which .. ":") end
   page:table(loop_columns, cells)
 end
 
@@ -239,9 +239,9 @@ local function one(view, frames, limit, head)
       head .. ": " or "", known and "" or " that was kept"))
     return
   end
-  local all, told = summaries({ frames }, view.lists)
-  if head or told then
-    page:line(table.concat({ head or told, head and told }, ", ") .. ":")
+  local all, which = summaries({ frames }, view.lists)
+  if head or which then
+    page:line(table.concat({ head or which, head and which }, ", ") .. ":")
   end
   for _, line in ipairs(summary(frames, all[1])) do page:line(line) end
   page:gap()
@@ -306,7 +306,8 @@ function shown.line(page, profile)
   for i, frames in ipairs(shown.list(profile)) do
     if i == 1 then page:gap() end
     page:line((frames.name and "frames of %s: %s" or "%s%s"):format(
-      frames.name and named(frames) or "", table.concat(summary(frames, frames:summary()), ", ")))
+      frames.name and named(frames) or "",
+      table.concat(summary(frames, frames:summary()), ", ")))
   end
 end
 

@@ -212,8 +212,8 @@ function heatmap.collector(p, list)
   if p.samples or p.meta.gc then return nil end
   for _, s in ipairs(list) do
     if s.func and s.share >= computes * (1 - s.lost) then
-      return "recorded without --gc: the garbage collector's time counts for " ..
-        "the function that it interrupts"
+      return "recorded without --gc: the garbage collector's time counts " ..
+        "for the function that it interrupts"
     end
   end
 end
