@@ -5,6 +5,7 @@ local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
 local core = require "cprof.core"
+local feed = require "cprof.serve.feed"
 local follow = require "cprof.follow"
 local helper = require "helper"
 local join = require "cprof.profile.join"
@@ -70,7 +71,7 @@ describe("a live view", function()
     local path = dir:file "x.cprof"
     local follower = follow.new { path = path, share = 1,
       labels = { { "endpoint", "/login" } } }
-    local before, counts = nil, {}
+    local before, counts, pages, epochs = nil, {}, feed.new "x", {}
     driven.parts(function()
       handle("/search", "ann")
       assert.is_nil(follower:load())
@@ -82,9 +83,13 @@ describe("a live view", function()
         helper.check(p)
         assert.is_truthy(not before or core.since(p.nodes, before.nodes))
         before, counts[i] = p, helper.named(p, "shared").calls
+        pages:add(p)
+        epochs[i] = pages.epoch
       end
     end, { file = path })
     assert.same({ 1, 2, 3 }, counts)
+    -- pages need not drop what they have
+    assert.equal(epochs[1], epochs[3])
   end)
 end)
 
