@@ -1,6 +1,6 @@
 -- The calls of a recording, one by one, from its time axis: in recordings with
--- option `keep_last`, it has each event. Coroutines are below the function that
--- resumes them. A resumed coroutine enters its functions again.
+-- option `keep_last`, it has each event; in mode "sample", it has what each
+-- sample found. Coroutines are below the function that resumes them. A resumed coroutine enters its functions again.
 
 local axes = require "cprof.profile.axis"
 local core = require "cprof.core"
