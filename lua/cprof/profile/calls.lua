@@ -1,6 +1,7 @@
 -- The calls of a recording, one by one, from its time axis: in recordings with
 -- option `keep_last`, it has each event; in mode "sample", it has what each
--- sample found. Coroutines are below the function that resumes them. A resumed coroutine enters its functions again.
+-- sample found. Coroutines are below the function that resumes them. A resumed
+-- coroutine enters its functions again.
 
 local axes = require "cprof.profile.axis"
 local core = require "cprof.core"
