@@ -6,6 +6,7 @@ local _ENV = require("helper").env(_ENV)
 local cells = require "cprof.profile.cells"
 local command = require "command"
 local core = require "cprof.core"
+local data = require "cprof.html.data"
 local helper = require "helper"
 local host = require "spec_host"
 local profile = require "cprof.profile"
@@ -397,6 +398,32 @@ describe("cprof heatmap", function()
     assert.is_truthy(out:find("\nNext: cprof report --from 2.18s --to 2.48s ",
       1, true), out)
   end)
+
+  it("says that the collector may have caused a stall, if it is not told apart",
+    function()
+      local dir <close> = command.folder()
+      local path = dir:file "exact.cprof"
+      local function usual() driven.pass(1 * ms) end
+      local function stall() driven.pass(200 * ms) end
+      local function waits() driven.pass(0, 200 * ms) end
+      local function robbed() driven.pass(50 * ms, 0, 150 * ms) end
+      local note = "\nnote: recorded without --gc: the garbage collector's " ..
+        "time counts for the function that it interrupts\n"
+      for _, case in ipairs { { stall, {}, true }, { robbed, {}, true },
+        { waits, {}, false }, { stall, { mode = "sample" }, false },
+        { usual, {}, false } } do
+        local p = driven.parts(function()
+          for i = 1, 1000 do
+            usual()
+            if i == 500 then case[1]() end
+          end
+        end, case[2])
+        assert(p:save(path))
+        local out = command.cprof("heatmap", path)
+        assert.equal(case[3], out:find(note, 1, true) ~= nil, out)
+        assert.equal(case[3], data.of(p, p).axis.note ~= nil)
+      end
+    end)
 
   it("says what has no time axis", function()
     local dir <close> = command.folder()

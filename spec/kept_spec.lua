@@ -148,6 +148,12 @@ describe("the last calls of a recording", function()
     local note = "count from the beginning of this range"
     assert.is_truthy(p:report():find(note, 1, true))
     assert.is_nil(part:report():find(note, 1, true))
+    -- all of the recording: times count from its beginning anyway
+    steady.run(program .. ("require 'cprof'.dump_recent(%q)"):format(path),
+      "keep_last = 10", "")
+    p = assert(profiler.load(path))
+    assert.equal("0.000s to 0.503s of 0.503s", p.meta.range)
+    assert.is_nil(p:report():find(note, 1, true))
     for view, what in pairs { frames = "list of frames",
       slow = "durations of calls" } do
       local _, why = command.cprof(view, path)

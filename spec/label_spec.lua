@@ -5,6 +5,8 @@ local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
 local core = require "cprof.core"
+local feed = require "cprof.serve.feed"
+local follow = require "cprof.follow"
 local helper = require "helper"
 local join = require "cprof.profile.join"
 local merge = require "cprof.profile.merge"
@@ -44,6 +46,52 @@ local function server()
   handle("/search", "ann")
   driven.pass(4 * ms)
 end
+
+describe("a live view", function()
+  it("has what was recorded under a label", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    assert(driven.parts(server, { c_functions = false }):save(path))
+    local out, err, status = command.cprof("top", "--once", "--label",
+      "endpoint=/login", path)
+    assert.equal(0, status, err)
+    assert.is_truthy(out:find("under endpoint=/login", 1, true), out)
+    assert.is_truthy(out:find "\n +3.00ms +33.3 +9.00ms +100.0 +2 .* login",
+      out)
+    assert.is_nil(out:find("search", 1, true))
+    local _, why, failed = command.cprof("top", "--once", "--label",
+      "endpoint=/nothing", path)
+    assert.equal(2, failed)
+    assert.is_truthy(why:find("cprof top: no label has endpoint=/nothing", 1,
+      true), why)
+  end)
+
+  it("grows, and keeps its nodes, while more is recorded", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    local follower = follow.new { path = path, share = 1,
+      labels = { { "endpoint", "/login" } } }
+    local before, counts, pages, epochs = nil, {}, feed.new "x", {}
+    driven.parts(function()
+      handle("/search", "ann")
+      assert.is_nil(follower:load())
+      assert.is_truthy(follower.status.text:find("no label has", 1, true))
+      for i = 1, 3 do
+        handle("/login", "user" .. i, i)
+        handle("/search", "user" .. i)
+        local p = follower:load()
+        helper.check(p)
+        assert.is_truthy(not before or core.since(p.nodes, before.nodes))
+        before, counts[i] = p, helper.named(p, "shared").calls
+        pages:add(p)
+        epochs[i] = pages.epoch
+      end
+    end, { file = path })
+    assert.same({ 1, 2, 3 }, counts)
+    -- pages need not drop what they have
+    assert.equal(epochs[1], epochs[3])
+  end)
+end)
 
 describe("labels", function()
   after_each(function() profiler.stop() end)

@@ -105,6 +105,20 @@ describe("commands without a file", function()
       err)
   end)
 
+  it("say that nothing is kept in a folder that others can use", function()
+    local dir <close> = command.folder()
+    local cprof = within(dir)
+    cprof("run", dir:file("script.lua", once))
+    os.execute(("chmod 755 '%s'/cprof-*"):format(dir.path))
+    cprof("run", dir.path .. "/script.lua")
+    for _, name in ipairs { "report", "top" } do
+      local _, err, status = cprof(name)
+      assert.equal(2, status)
+      assert.is_truthy(err:find("recordings without a name are not kept, as " ..
+        dir.path .. "/cprof%-%d+ is not a folder that only you can use"), err)
+    end
+  end)
+
   it("do not read what could not be recorded", function()
     local dir <close> = command.folder()
     local cprof = within(dir)

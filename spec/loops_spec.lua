@@ -478,10 +478,68 @@ frame]], 1, true), out)
     local out = of(from + 1000, to - 1000)
     assert.is_truthy(out:find(("\n +%d +%%S+ +32%%.0ms "):format(
       slowest.number)), out)
-    assert.is_nil(out:find("faster", 1, true))
     assert.is_nil(of(0, from - 1000):find("\n +%d+ +%S+ +32%.0ms "))
     assert.is_truthy(of(1000e9, 1001e9):find(
-      "\nno frame that was kept ran in this time\n", 1, true))
+      "\nframes of render: no frame ran in this range of time\n", 1, true))
+  end)
+
+  it("sums up those of a range of time, too", function()
+    local dir <close> = command.folder()
+    local file = recorded(dir, "a.cprof")
+    -- 30 ms in the 12th frame, which begins at 22 ms; 20 ms in the 25th
+    local out = command.cprof("frames", "--from", "60ms", "--to", "99ms", file)
+    assert.is_truthy(out:find([[
+in this range of time:
+frames of  frames     p50     p90     p99     max  over budget
+render         11  2.00ms  2.00ms  22.0ms  22.0ms            1
+(no name)      10  2.00ms  2.00ms  22.0ms  22.0ms            1
+
+frames of render, in this range of time:
+11 frames, 1 over the budget of 10.0ms
+median 2.00ms, p90 2.00ms, p99 22.0ms, max 22.0ms
+
+frame]], 1, true), out)
+    assert.is_truthy(out:find("\n… 10 faster frames\n", 1, true), out)
+    out = command.cprof("frames", "--from", "1ms", "--to", "2ms", file)
+    assert.is_truthy(out:find("\nrender          1  2.00ms", 1, true), out)
+    out = command.cprof("frames", "--from", "0ms", "--to", "100us", file)
+    assert.is_truthy(out:find("\nrender          0       -       -       -" ..
+      "       -            0\n", 1, true), out)
+  end)
+
+  it("says that figures are of all frames where not all times are kept",
+    function()
+      local dir <close> = command.folder()
+      local file = dir:file "many.cprof"
+      run([[
+        profiler.start { file = %q, exclude = { ".pass " } }
+        for i = 1, 9000 do
+          usual(1)
+          profiler.frame()
+        end
+        profiler.stop()
+      ]], file)
+      local function of(from, to)
+        return command.cprof("frames", "--from", from, "--to", to, file)
+      end
+      local out = of("0s", "1s")
+      assert.is_truthy(out:find("in the whole recording, as the times of " ..
+        "some frames of this\nrange are not kept:\n9,000 frames\n", 1, true) or
+        out:find("are not kept:\n9,000 frames\n", 1, true), out)
+      out = of("8s", "8500ms")
+      assert.is_truthy(out:find("in this range of time:\n50%d frames\n"), out)
+    end)
+
+  it("has no columns without figures", function()
+    local dir <close> = command.folder()
+    local file = dir:file "sample.cprof"
+    run([[
+      profiler.start { mode = "sample", file = %q }
+      for i = 1, 20 do usual(i) profiler.frame() end
+      profiler.stop()
+    ]], file)
+    local out = command.cprof("frames", file)
+    assert.is_truthy(out:find("\nframe +at +time\n"), out)
   end)
 
   it("says that there are none", function()

@@ -39,7 +39,9 @@ if pb:sub(1, 2) == "\31\139" then pb = require "zlib".inflate()(pb) end
 print(pb:find("slept", 1, true) ~= nil)
 local header = require "cprof.html.data".of(p, p)
 print(table.concat(header.measures, " "), header.words.slept.heading)
-print(table.concat(require "cprof.top.history".measures, " "))
+local seen = require "cprof.top.history".new("start", 1)
+seen:add(p, 0)
+print("top", seen:now().whole.slept > 0)
 ]]
 
 describe("a measure that is added as one row", function()
@@ -50,7 +52,7 @@ describe("a measure that is added as one row", function()
     for _, text in ipairs { "self and total are time asleep",
       "\nhits  +slept +", "\ntrue\nTime_ns Calls Waiting_ns Slept_ns\ntrue\n",
       "\ncpu wait slept\tWhere the program sleeps\n",
-      "\nwall cpu wait slept\n" } do
+      "\ntop\ttrue\n" } do
       assert.is_truthy(out:find(text), out)
     end
     assert.is_truthy(select(2, out:gsub("self and total are time asleep",

@@ -152,6 +152,31 @@ describe("an export as Perfetto's packets", function()
     end
   end)
 
+  it("has the calls that samples found, when they found them", function()
+    local function f(n) for _ = 1, n do local _ = {} end end
+    local function g(n)
+      f(n)
+      f(n)
+      for _ = 1, 4 do f(n) end
+    end
+    local p = driven.known(function()
+      f(3)
+      g(2)
+    end)
+    local d, found = read(p), {}
+    for _, s in ipairs(d.slices) do
+      if s.name:find "^[fg] " then
+        found[#found + 1] = { s.name:sub(1, 1), s.from // 1000000,
+          s.to // 1000000 }
+      end
+    end
+    assert.equal("Lua, by samples", d.tracks[1])
+    -- the two calls of f in g are told apart by their lines, those in the
+    -- loop are not
+    assert.same({ { "f", 0, 3 }, { "g", 3, 15 }, { "f", 3, 5 }, { "f", 5, 7 },
+      { "f", 7, 15 } }, found)
+  end)
+
   it("adds up the calls of nodes where their times are not known", function()
     local p = steady.record(game, "")
     local d = read(p)

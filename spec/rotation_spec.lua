@@ -83,6 +83,53 @@ describe("a running number", function()
     assert.equal(6 + 3 * 20, #files(dir))
   end)
 
+  it("is not that of a file that is there, such as another process's",
+    function()
+      local dir <close> = command.folder()
+      local code = ("require 'cprof'.start { file = %q }"):format(
+        dir:file "x-%n.cprof")
+      local seen = {}
+      for i = 1, 3 do
+        command.lua("-e", code)
+        local list = files(dir)
+        assert.equal(i, #list)
+        for _, file in ipairs(list) do
+          seen[assert(profiler.load(file)).meta.pid] = true
+        end
+      end
+      local processes = 0
+      for _ in pairs(seen) do processes = processes + 1 end
+      assert.equal(3, processes)
+    end)
+
+  it("is that of one file among processes that begin together", function()
+    local dir <close> = command.folder()
+    local code = ("local c = require 'cprof' for _ = 1, 20 do c.start " ..
+      "{ keep_last = 1 } c.dump_recent(%q) c.stop() end"):format(
+      dir:file "x-%n.cprof")
+    command.bounded(("for i in 1 2 3 4; do $SPEC_LUA -e %s & done; wait")
+      :format(command.quote(code)))
+    local list = files(dir)
+    assert.equal(80, #list)
+    for _, file in ipairs(list) do assert(profiler.load(file)) end
+  end)
+
+  it("is in the name that cprof run tells, and by which it is found",
+    function()
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua", "for i = 1, 100 do math.abs(i) end")
+      for i = 1, 2 do
+        local _, err, status = command.cprof("run", "-o",
+          dir:file "x-%p-%n.cprof", script)
+        assert.equal(0, status, err)
+        local path = err:match "\nNext: cprof show (%S+%.cprof) "
+        assert.equal("call", assert(profiler.load(path)).meta.mode)
+        assert.equal(i, #files(dir))
+        local out = command.cprof "report"
+        assert.is_truthy(out:find(script, 1, true), out)
+      end
+    end)
+
   it("is not given again to the next recording", function()
     local dir <close> = command.folder()
     for i = 1, 3 do

@@ -223,6 +223,49 @@ describe("cprof top's measures", function()
     end)
   end)
 
+  it("are those of memory, too, if that was recorded", function()
+    local kept = {}
+    local function keep(n)
+      for i = 1, n do kept[#kept + 1] = ("x"):rep(1000) .. i end
+    end
+    watched(function(m, look)
+      local function figures_of(name)
+        for _, row in ipairs(m.now.figures.rows) do
+          if row.name == name then return row.total end
+        end
+      end
+      run(keep, 100)
+      look()
+      local seen = {}
+      for i = 1, 20 do
+        seen[i] = m.history.measure.option
+        if i > 1 and seen[i] == "wall" then break end
+        press(m, "m")
+      end
+      local list = table.concat(seen, " ")
+      assert.is_truthy(list:find("alloc allocs live peak wall", 1, true), list)
+      m.history:set_measure "alloc"
+      m:refresh()
+      local all = figures_of "keep"
+      assert.is_true(all >= 100000, all)
+      local head = draw(m, 120).lines[4]:text()
+      assert.is_truthy(head:find("alloc ", 1, true), head)
+      assert.is_truthy(line_of(m, "keep"):find " %d+ KB ", line_of(m, "keep"))
+      assert.is_truthy(draw(m).lines[3]:text():find "bytes allocated")
+      -- the period has what was allocated in it, and all that is in use
+      press(m, "r")
+      run(keep, 1)
+      look()
+      local came = figures_of "keep"
+      assert.is_true(came >= 1000 and came < all / 10, came)
+      local share = m.history:series(m.now.figures:largest().func.title, 1)[1]
+      assert.is_true(share >= 0 and share <= 1, share)
+      m.history:set_measure "live"
+      m:refresh()
+      assert.is_true(figures_of "keep" >= 100000, figures_of "keep")
+    end, { memory = "live", memory_interval = 1 })
+  end)
+
   it("are those of lines, too, and of the graphs", function()
     measured(function(m, look)
       run(work, 1)

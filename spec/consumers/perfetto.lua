@@ -54,12 +54,26 @@ describe("Perfetto's importer", function()
     assert.same(expected, found)
   end)
 
-  it("finds all time of samples", function()
-    local q = consumers.profile { mode = "sample" }
-    local path = consumers.export(q, "perfetto", "samples.pftrace")
+  it("finds all time of calls that are added up", function()
+    local q = consumers.profile()
+    local path = consumers.export(q, "perfetto", "added.pftrace")
     faultless(path)
     local sum = rows(path, "select sum(dur) from slice where depth = 0")
     assert.same({ { q.measure.whole } }, sum)
+  end)
+
+  it("finds the functions that samples found, within the recording", function()
+    local q = consumers.profile { mode = "sample" }
+    local path = consumers.export(q, "perfetto", "samples.pftrace")
+    faultless(path)
+    local of = slices(path)
+    for title, row in pairs(consumers.rows(q)) do
+      if row.func.kind == "Lua" and row.count > 0 then
+        assert.is_truthy(of[title], title)
+      end
+    end
+    local lasts = rows(path, "select max(ts + dur) from slice")[1][1]
+    assert.is_true(lasts > 0 and lasts <= q.meta.wall_ns, lasts)
   end)
 
   it("opens a file that was cut", function()

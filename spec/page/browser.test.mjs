@@ -522,6 +522,14 @@ describe("the flame graph", () => {
     assert.deepEqual(await texts(".legend .swatched"), names);
   });
 
+  it("has the colour of the garbage collector in its legend", async () => {
+    await open("leak", "view=flame");
+    const names = await texts(".legend .swatched");
+    assert.ok(names.join().includes("(garbage collector)"), names.join());
+    await open("labelled", "view=flame");
+    assert.ok((await texts(".legend .swatched")).includes("zones"));
+  });
+
   it("has callers above and callees below a function", async () => {
     await open("luacheck", "view=functions&search=skip_token");
     await click("tbody tr td");

@@ -266,6 +266,12 @@ CPROF_I int platform_openfile (const char *path);
 */
 CPROF_I int platform_openprofile (const char *path, int create);
 
+/*
+** Creates an empty file, unless there is one of this name: of several processes
+** that try, one succeeds. Returns 0, or errno.
+*/
+CPROF_I int platform_claim (const char *path);
+
 CPROF_I void platform_close (int fd);
 
 /* an open file; the program may close it and reuse its descriptor */

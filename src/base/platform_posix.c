@@ -377,6 +377,14 @@ int platform_openprofile (const char *path, int create) {
 }
 
 
+int platform_claim (const char *path) {
+  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return errno;
+  close(fd);
+  return 0;
+}
+
+
 void platform_close (int fd) {
   close(fd);
 }

@@ -232,6 +232,15 @@ int platform_openprofile (const char *path, int create) {
 }
 
 
+int platform_claim (const char *path) {
+  int fd = _open(path, _O_WRONLY | _O_CREAT | _O_EXCL | _O_NOINHERIT,
+                 _S_IREAD | _S_IWRITE);
+  if (fd < 0) return errno;
+  _close(fd);
+  return 0;
+}
+
+
 void platform_close (int fd) {
   _close(fd);
 }

@@ -7,6 +7,7 @@
 #include "cprof.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -511,11 +512,32 @@ static void only_replace (lua_State *L, const char *what, const char *by) {
 
 
 /*
+** Replaces "%n" in the path on top by a number that no other file has, and
+** creates an empty file of this name: other processes may use the same path.
+*/
+static void only_number (lua_State *L) {
+  static unsigned last;
+  int at = lua_gettop(L), taken;
+  do {
+    const char *by, *path;
+    lua_settop(L, at);
+    by = lua_pushfstring(L, "%d", (int)platform_increment(&last));
+    luaL_gsub(L, lua_tostring(L, at), "%n", by);
+    by = lua_pushfstring(L, "%d", (int)platform_process());
+    path = luaL_gsub(L, lua_tostring(L, at + 2), "%p", by);
+    taken = platform_claim(path) == EEXIST;
+  } while (taken);
+  lua_settop(L, at + 2);
+  lua_replace(L, at);
+  lua_settop(L, at);
+}
+
+
+/*
 ** Pushes the path of the file, with "%t" and "%n" replaced: by the time in UTC,
-** and by a number that no other file of this process has. "%p" stays.
+** and by a number. "%p" stays.
 */
 static void only_pushfile (lua_State *L, const char *path) {
-  static unsigned last;
   char text[32];
   time_t now = time(NULL);
   const struct tm *utc = gmtime(&now);
@@ -523,13 +545,7 @@ static void only_pushfile (lua_State *L, const char *path) {
   if (utc != NULL && strstr(path, "%t") != NULL &&
       strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", utc) > 0)
     only_replace(L, "%t", text);
-  if (strstr(path, "%n") != NULL) {
-    unsigned n = platform_increment(&last);
-    lua_pushfstring(L, "%d", (int)n);
-    lua_insert(L, -2);
-    only_replace(L, "%n", lua_tostring(L, -2));
-    lua_remove(L, -2);
-  }
+  if (strstr(path, "%n") != NULL) only_number(L);
 }
 
 

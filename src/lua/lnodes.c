@@ -326,6 +326,13 @@ static int since_idle (const ProfileNode *n, const ProfileNode *old) {
 }
 
 
+/* Subtracts what was allocated earlier. What is in use is left as it is now. */
+static void since_memory (NodeMemory *n, const NodeMemory *old) {
+  n->allocs = since_more(n->allocs, old->allocs);
+  n->bytes = since_more(n->bytes, old->bytes);
+}
+
+
 /*
 ** nodes, older nodes or nil -> nodes with what was recorded between these; nil:
 ** the older ones are from another recording. Instructions count as times.
@@ -335,14 +342,19 @@ static int nodes_since (lua_State *L) {
   const Nodes *older = lua_isnoneornil(L, 2) ? NULL : lnodes_check(L, 2);
   uint32_t i, count = older != NULL ? older->count : 0;
   int samples = nodes->unit == NODES_SAMPLES;
+  NodeMemory *memory = NULL;
   ProfileNode *list;
   if (count > nodes->count) return 0;
-  list = lnodes_new(L, nodes->count, NULL);
+  list = lnodes_new(L, nodes->count, nodes->memory ? &memory : NULL);
   memcpy(list, nodes->list, nodes->count * sizeof *list);
+  if (memory != NULL)
+    memcpy(memory, nodes->memory, nodes->count * sizeof *memory);
   if (samples) lnodes_check(L, -1)->unit = NODES_SAMPLES;
   for (i = 0; i < count; i++) {
     const ProfileNode *old = &older->list[i];
     if (!since_follows(&list[i], old, samples)) return 0;
+    if (memory != NULL && older->memory != NULL)
+      since_memory(&memory[i], &older->memory[i]);
     if (nodes->unit == NODES_CALLS && since_idle(&list[i], old)) {
       list[i].calls = list[i].self = list[i].raw = list[i].wait = 0;
       continue;

@@ -107,6 +107,16 @@ static int system_number (lua_State *L) {
 }
 
 
+/*
+** path -> false: there is a file of this name, perhaps another process's; true:
+** an empty one was created or, if that failed, a writer will say why
+*/
+static int system_claim (lua_State *L) {
+  lua_pushboolean(L, platform_claim(luaL_checkstring(L, 1)) != EEXIST);
+  return 1;
+}
+
+
 static int system_fail (lua_State *L, const char *path, int error) {
   lua_pushnil(L);
   lua_pushfstring(L, "%s: %s", path, error == EINVAL ? "not a regular file"
@@ -297,6 +307,7 @@ static const luaL_Reg system_list[] = {
   {"process", system_process},
   {"terminal", system_terminal},
   {"number", system_number},
+  {"claim", system_claim},
   {"special", system_special},
   {"islive", system_islive},
   {"makefolder", system_makefolder},

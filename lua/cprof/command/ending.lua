@@ -5,7 +5,6 @@ local core = require "cprof.core"
 local cprof = require "cprof"
 local environment = require "cprof.sandbox.environment" ()
 local filename = require "cprof.system.filename"
-local files = require "cprof.system.files"
 local internal = require "cprof.sandbox.internal"
 local later = require "cprof.sandbox.later"
 
@@ -80,18 +79,6 @@ local function save(profile, path, plan)
   return ok, why
 end
 
--- The name of the file for the last seconds. If a signal ends the program,
--- another process writes it, and does not know which numbers the program has
--- used for %n.
-local function next_name(plan, full)
-  local counts = plan.reason and plan.recorded:find "%%n"
-  local to
-  repeat
-    to = filename.expand(plan.recorded)
-  until not counts or not files.is_profile(full(to))
-  return to
-end
-
 -- The last seconds of a profile, which are written into the plan's file.
 local function last_seconds(profile, parsed, plan, full)
   for _, budget in ipairs(parsed.on_slow) do
@@ -105,7 +92,7 @@ local function last_seconds(profile, parsed, plan, full)
   local q, why = recent.cut(plan.keeps, profile, plan.reason or
     "the program ended")
   if q and plan.record then
-    local to = next_name(plan, full)
+    local to = filename.expand(plan.recorded, full ".")
     local ok, message = save(q, full(to), plan)
     if ok then
       plan.recorded = to
@@ -230,6 +217,8 @@ function ending.plan(parsed, script, fail)
     plan.record = plan.folder .. "/%p.cprof"
     plan.recorded = ("%s/%d.cprof"):format(plan.folder, core.process())
   elseif output and not parsed.format then
+    -- files with the last seconds are named when they are written
+    if not parsed.keep_last then output = filename.expand(output, here) end
     plan.record = output
     plan.output = output:gsub("%%p", tostring(core.process()))
     plan.recorded = plan.output

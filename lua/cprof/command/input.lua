@@ -3,6 +3,7 @@
 local core = require "cprof.core"
 local cprof = require "cprof"
 local files = require "cprof.system.files"
+local folders = require "cprof.system.folders"
 local later = require "cprof.sandbox.later"
 local recordings = require "cprof.system.recordings"
 local terminal = require "cprof.system.terminal"
@@ -95,7 +96,7 @@ end
 local function recall(which, fail, headed)
   local path, elsewhere = recordings[which]()
   local what, advice = table.unpack(recorded[which])
-  if not path then fail(advice) end
+  if not path then fail(folders.missing() or advice) end
   check_there(path, what, fail)
   local profile = load(path, what, fail)
   local program = format.program(profile.meta)

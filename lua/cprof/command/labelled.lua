@@ -42,6 +42,17 @@ function option.nodes(profile, parsed, fail)
   return { nodes = nodes --[[@as boolean[] ]], told = told }
 end
 
+---The labels that options ask for, as a text; nil: none.
+---@param parsed table
+---@return string?
+function option.told(parsed)
+  local words = {}
+  for i, given in ipairs(parsed.label or {}) do
+    words[i] = given[1] .. "=" .. given[2]
+  end
+  return #words > 0 and table.concat(words, ", ") or nil
+end
+
 ---The option as words for another command.
 ---@param parsed table
 ---@return string[]

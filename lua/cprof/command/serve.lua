@@ -2,6 +2,7 @@
 
 local core = require "cprof.core"
 local follow = require "cprof.follow"
+local labelled = require "cprof.command.labelled"
 local listeners = require "cprof.command.listeners"
 local program = require "cprof.follow.program"
 local target = require "cprof.follow.target"
@@ -37,6 +38,7 @@ local serve = {
       "changed there.", type = "number", above = 0, max = 3600, default = 1 },
     { "--firefox", "Also offer the profile to profiler.firefox.com: print " ..
       "an address that opens it there, as it is then." },
+    labelled.option,
     target.sampling[1], target.sampling[2], target.sampling[3],
   },
 }
@@ -101,7 +103,7 @@ function serve.call(parsed, fail)
     if not started then fail(why) end
   end
   session.follower = follow.new { path = path, program = started,
-    outside = outside, share = 1 / 10 }
+    outside = outside, share = 1 / 10, labels = parsed.label }
   local _, message = xpcall(session.run, function(message)
     return interrupted(message) and message or debug.traceback(message)
   end, session)

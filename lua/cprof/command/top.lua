@@ -3,8 +3,10 @@
 local columns = require "cprof.top.columns"
 local follow = require "cprof.follow"
 local history = require "cprof.top.history"
+local labelled = require "cprof.command.labelled"
 local listeners = require "cprof.command.listeners"
 local loop = require "cprof.top.loop"
+local measure = require "cprof.count.measure"
 local model = require "cprof.top.model"
 local page = require "cprof.report.page"
 local program = require "cprof.follow.program"
@@ -31,9 +33,10 @@ local top = {
       "(default: since the start)", type = "number", above = 0 },
     { "--sort", "Begin with functions sorted by this.", type = "string",
       values = columns.orders, default = "self" },
-    { "--measure", "Begin with these times: wall time, or the part of it " ..
-      "that is CPU time or waiting time.", type = "string",
-      values = history.measures, default = "wall" },
+    { "--measure", ("Begin with this measure: %s."):format(
+      measure.words()), type = "string", values = measure.options(),
+      default = "wall" },
+    labelled.option,
     { "--screens N", "Exit after N screens; a program that top started is " ..
       "then ended by SIGTERM. (default: an interactive screen on a " ..
       "terminal; elsewhere, a screen per interval until the program ends)",
@@ -65,7 +68,7 @@ function top.call(parsed, fail)
     parsed.window or 10)
   seen:set_measure(parsed.measure)
   local m = model.new {
-    history = seen,
+    history = seen, labels = labelled.told(parsed),
     interval = parsed.interval, sort = parsed.sort,
     title = parsed.program and table.concat(parsed.program, " ") or
       outside and outside.command or path,
@@ -73,7 +76,7 @@ function top.call(parsed, fail)
   }
   local watched = { model = m,
     follower = follow.new { path = path, program = started,
-      outside = outside, share = 1 / 20 } }
+      outside = outside, share = 1 / 20, labels = parsed.label } }
   if screen then return loop.interactive(watched, parsed, fail) end
   return loop.print(watched, parsed, fail)
 end

@@ -46,6 +46,11 @@ local frames = {}
 ---@field p99 integer
 ---@field max integer
 
+---@class cprof.FramesSummary
+---@field recorded integer
+---@field slow integer      frames over budget
+---@field times cprof.Percentiles
+
 ---@class cprof.FrameTime
 ---@field number integer
 ---@field start_ns integer
@@ -437,6 +442,31 @@ function Frames:percentiles(func, field)
     values[#values + 1] = figure_of(frame_at(self, back).rows, func.id, offset)
   end
   return percentiles(values)
+end
+
+---How many frames there were, and how long they took. nil: only of some of the
+---frames that pass is it known how long they took.
+---@param passes? fun(frame: cprof.FrameTime): boolean  nil: all do
+---@return cprof.FramesSummary?
+function Frames:summary(passes)
+  if not passes then
+    return { recorded = self.recorded, slow = self.slow, times = of_all(self) }
+  end
+  local first, values, slow = self.last[1], {}, 0
+  -- do those pass whose times are not kept any more?
+  if not first or #self.last < self.loop.frames and
+     passes { start_ns = 0, ns = first.start_ns } then
+    return nil
+  end
+  for _, frame in ipairs(self.last) do
+    if passes(frame) then
+      values[#values + 1] = frame.own_ns
+      if self.budget_ns > 0 and frame.own_ns > self.budget_ns then
+        slow = slow + 1
+      end
+    end
+  end
+  return { recorded = #values, slow = slow, times = percentiles(values) }
 end
 
 -- A record for a sum: without the times of last frames, and without starts,

@@ -389,6 +389,8 @@ function lines.less(now, old, timed)
     for k = 1, before and FIGURES or 0 do
       out[at + 1 + k] = math.max(now[at + 1 + k] - old[before + 1 + k], 0)
     end
+    -- what is in use is that of now, whenever it was allocated
+    out[at + place.live_bytes] = now[at + place.live_bytes]
     if before and timed and out[at + hits] == 0 and out[at + raw] <= 1 then
       out[at + raw], out[at + place.self] = 0, 0
     end

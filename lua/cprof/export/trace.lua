@@ -1,9 +1,10 @@
 -- What the formats for trace viewers show. If calls are known one by one, each
 -- is a slice, from the call to its return, and events whose time is known are
--- on tracks of their own. If not, the call tree becomes nested slices. Each is
--- as long as all calls of its node together, so its place does not say when the
--- calls happened. Nodes without time are left out: readers could not tell which
--- slice they are in.
+-- on tracks of their own. Of samples with times, a slice is a call that one
+-- sample after the other has found. If no times are known, the call tree
+-- becomes nested slices. Each is as long as all calls of its node together, so
+-- its place does not say when the calls happened. Nodes without time are left
+-- out: readers could not tell which slice they are in.
 
 local calls = require "cprof.profile.calls"
 local core = require "cprof.core"
@@ -147,14 +148,17 @@ local function each_node(p, to)
   leave(0)
 end
 
+-- the most samples that become slices; more of them would make large files
+local most_samples <const> = 100000
+
 ---Tells a writer of all slices, in the order of time, and of all events.
 ---@param p cprof.Profile
 ---@param whole cprof.Profile  before nodes were added up
 ---@param to cprof.SliceWriter
 function trace.each(p, whole, to)
-  local known = calls.of(whole)
+  local known = calls.of(whole, not p.reshaped and most_samples or nil)
   if known then
-    to.track(1, "Lua")
+    to.track(1, known.of.samples and "Lua, by samples" or "Lua")
     events(known, to)
     each_call(known, to)
   else

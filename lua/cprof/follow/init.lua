@@ -4,6 +4,7 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
+local labelled = require "cprof.profile.labelled"
 
 local follow = {}
 
@@ -18,6 +19,7 @@ local follow = {}
 ---@field outside? cprof.Outside           what samples the program; nil: it
 ---    records itself
 ---@field profile? cprof.Profile          the one that was loaded last
+---@field labels? cprof.WantedLabel[]      only what was recorded under these
 ---@field status cprof.FollowStatus
 ---@field final? boolean  whether `profile` was loaded after the recording's end
 ---@field lost? boolean   whether the program has ended, and its file is gone
@@ -35,13 +37,14 @@ local patience <const> = 3
 local soon <const> = 0.05
 
 ---@param of { path: string?, program: cprof.FollowedProgram?,
----  outside: cprof.Outside?, share: number }
+---  outside: cprof.Outside?, share: number, labels: cprof.WantedLabel[]? }
 ---@return cprof.Follower
 function follow.new(of)
   if of.outside then of.outside:begin() end
   return setmetatable({ path = of.path, program = of.program, due = 0,
-    outside = of.outside, share = of.share, status = { state = "waiting",
-      text = "nothing was recorded yet" } }, Follower)
+    outside = of.outside, share = of.share, labels = of.labels,
+    status = { state = "waiting", text = "nothing was recorded yet" } },
+    Follower)
 end
 
 local by_itself <const> = "the program ended without stopping it"
@@ -128,11 +131,8 @@ local function load_samples(self)
   return self.profile, false
 end
 
----Loads the profile as it is now, and sets `status`. `anew`: is it of another
----recording than the last profile? nil: nothing is new, or it cannot be read.
----@return cprof.Profile? profile
----@return boolean? anew
-function Follower:load()
+-- Loads the profile of all that was recorded.
+local function load_all(self)
   if self.outside then return load_samples(self) end
   local program, before = self.program, self.profile
   local running = program ~= nil and program:running()
@@ -158,6 +158,20 @@ function Follower:load()
   self.profile, self.final = profile, not running and not profile.meta.live
   self.status = status_of(self, profile.meta, running)
   return profile, before ~= nil and not same(before, profile)
+end
+
+---Loads the profile as it is now, and sets `status`. `anew`: is it of another
+---recording than the last profile? nil: nothing is new, or it cannot be read.
+---@return cprof.Profile? profile
+---@return boolean? anew
+function Follower:load()
+  local profile, anew = load_all(self)
+  if not profile or #(self.labels or {}) == 0 then return profile, anew end
+  local part, why = labelled.profile(profile, self.labels)
+  if not part then
+    self.status = { state = self.status.state, text = why, why = why }
+  end
+  return part, anew
 end
 
 ---Calls a function that looks at the recording. The next look is due after the

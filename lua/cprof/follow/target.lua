@@ -3,6 +3,7 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
+local folders = require "cprof.system.folders"
 local process = require "cprof.system.process"
 local recordings = require "cprof.system.recordings"
 
@@ -27,8 +28,8 @@ target.sampling = {
 }
 
 local function last(fail)
-  return recordings.last() or
-    fail "nothing was recorded yet: name a FILE, or a program after --"
+  return recordings.last() or fail(folders.missing() or
+    "nothing was recorded yet: name a FILE, or a program after --")
 end
 
 -- The file that a process records into; nil: it records into none now.

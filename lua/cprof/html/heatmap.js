@@ -109,6 +109,7 @@ function stretches(app) {
     {},
     h("h2", {}, "What stands out"),
     table.element,
+    axis.note && h("p", { class: "aside" }, `note: ${axis.note}`),
     axis.left > 0 &&
       h(
         "p",

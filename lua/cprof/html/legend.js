@@ -48,6 +48,17 @@ export function legend(app) {
     if (model.functions.some((f) => f.kind === "C" && scope.self[f.id] > 0)) {
       of.push(swatch(theme.grey, "C"));
     }
+    const zones = model.functions.filter(
+      (f) => f.kind === "zone" && !f.place && scope.total[f.id] > 0,
+    );
+    if (zones.length > 0) {
+      const collector = zones.some((f) => f.name === "(garbage collector)");
+      const names = [
+        zones.length > (collector ? 1 : 0) && "zones",
+        collector && "(garbage collector)",
+      ].filter(Boolean);
+      of.push(swatch(colors[zones[0].id], names.join(", ")));
+    }
     if (
       model.functions.some((f) => f.kind === "native" && scope.total[f.id] > 0)
     ) {

@@ -8,6 +8,7 @@
 local axes = require "cprof.profile.axis"
 local cells = require "cprof.profile.cells"
 local core = require "cprof.core"
+local heatmap = require "cprof.report.heatmap"
 local nodes_of = require "cprof.profile.nodes"
 local pack = require "cprof.html.pack"
 local profile = require "cprof.profile"
@@ -74,12 +75,12 @@ local most_events <const> = 1000000
 -- the most stretches that the page lists
 local most <const> = 40
 
--- The stretches that stand out, as the page lists them, and how many of them
--- are left out.
+-- The stretches that stand out, as the page lists them; how many of them are
+-- left out; and a note on them, or nil.
 local function stretches_of(p, all)
   local from, to = range.bounds(p)
   local out = {}
-  if to <= from then return out, 0 end
+  if to <= from then return out, 0, nil end
   local list, left = cells.stretches(p, cells.of(p, from, to, 200), most)
   for i, s in ipairs(list) do
     local func
@@ -89,7 +90,7 @@ local function stretches_of(p, all)
     out[i] = { s.from, s.to, s.share, func or -1, s.part or 0, s.usual or 0,
       s.lost }
   end
-  return out, left
+  return out, left, heatmap.collector(p, list)
 end
 
 ---The time axis; nil: there is none, or the page's tree has other paths than
@@ -130,7 +131,7 @@ function moments.of(p, whole, index, all, trees)
     put("places", { "node", "kind", "line" },
       slices_of(whole, places, nodes, all))
     out.columns = named
-    out.stretches, out.left = stretches_of(whole, all)
+    out.stretches, out.left, out.note = stretches_of(whole, all)
     return out
   end
   for i = 1, #places, 2 do at[#at + 1] = nodes[places[i]] or 0 end
@@ -139,7 +140,7 @@ function moments.of(p, whole, index, all, trees)
   put("spots", { "spot", "line", "part" },
     pack.columns { spots.spot, spots.n, spots.part })
   out.columns = named
-  out.stretches, out.left = stretches_of(whole, all)
+  out.stretches, out.left, out.note = stretches_of(whole, all)
   return out
 end
 

@@ -199,6 +199,7 @@ function standing(app) {
     { class: "standing" },
     h("h2", {}, "When something was unusual"),
     h("ul", {}, list),
+    axis.note && h("p", { class: "aside" }, `note: ${axis.note}`),
   );
 }
 

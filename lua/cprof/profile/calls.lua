@@ -1,6 +1,7 @@
 -- The calls of a recording, one by one, from its time axis: in recordings with
--- option `keep_last`, it has each event. Coroutines are below the function that
--- resumes them. A resumed coroutine enters its functions again.
+-- option `keep_last`, it has each event; in mode "sample", it has what each
+-- sample found. Coroutines are below the function that resumes them. A resumed
+-- coroutine enters its functions again.
 
 local axes = require "cprof.profile.axis"
 local core = require "cprof.core"
@@ -16,12 +17,16 @@ local calls = {}
 
 ---Where the calls of a profile are; nil: they are not known.
 ---@param p cprof.Profile
+---@param most? integer  samples stand for calls if there are at most so many:
+---    a call then lasts as long as samples, one after the other, found it
 ---@return cprof.CallsOf?
-function calls.of(p)
+function calls.of(p, most)
   local origin = range.origin(p)
   local of = origin and origin.of or p
-  local axis = not of.samples and profile.axis(of)
+  local axis = profile.axis(of)
   if not axis or axes.sliced(axis) then return nil end
+  local _, events = core.axis_column(axis, "passed")
+  if of.samples and events > (most or 0) then return nil end
   return { of = of, from = origin and origin.from or 0,
     to = origin and origin.to or math.huge }
 end
@@ -74,12 +79,13 @@ function calls.each(known, enter, leave)
   local own = core.overhead(nodes)
   local places, path = core.axis_places(axis), new_path(nodes, enter, leave)
   local last, first = core.axis_begins(axis), true
+  local exact = not known.of.samples
   for ends, ns, place, _, count in axes.each(axis) do
     local from = first and math.max(ends - ns, last) or last
     if ends > known.from and from < known.to then
       local node = place > 0 and places[place * 2 - 1]
       if node and node ~= own then
-        path.go(node, count > 0, math.max(from, known.from))
+        path.go(node, exact and count > 0, math.max(from, known.from))
       end
       first = false
     end

@@ -38,7 +38,7 @@ end
 -- are known now.
 local function next_file(o)
   if pid ~= core.process() then files, pid = {}, core.process() end
-  return filename.expand(o.file)
+  return filename.expand(o.file, here)
 end
 
 -- Removes all files but the newest ones.

@@ -9,11 +9,13 @@ local select = require "cprof.report.select"
 local shown = {}
 
 local columns = {
-  { title = "frame" }, { title = "at", rank = 3 }, { title = "time" },
+  { title = "frame" }, { title = "at", optional = true, rank = 3 },
+  { title = "time" },
   { title = "gc", optional = true, rank = 1 },
   { title = "steps", optional = true, rank = 4 },
   { title = "alloc", optional = true, rank = 2 },
-  { title = "more than usual, self time", left = true, least = 30 },
+  { title = "more than usual, self time", left = true, least = 30,
+    optional = true },
 }
 
 -- the most functions shown for a frame
@@ -110,32 +112,50 @@ local function named(frames)
   return frames.name and format.plain(frames.name) or "(no name)"
 end
 
----A row for each name that frames have.
----@param page cprof.Page
----@param list cprof.Frames[]
-local function loops(page, list)
-  local cells = {}
+-- The summaries of all frames or, with `lists`, of those in a range of time,
+-- and words that say which frames these are. Where the times of frames in the
+-- range are not kept any more, the summaries are those of all frames.
+local function summaries(list, lists)
+  local out = {}
   for i, frames in ipairs(list) do
-    local p = frames:percentiles()
-    cells[i] = { named(frames), format.count(frames.recorded),
-      format.time(p.p50), format.time(p.p90), format.time(p.p99),
-      format.time(p.max),
-      frames.budget_ns > 0 and format.count(frames.slow) or "" }
+    out[i] = frames:summary(lists)
+    if not out[i] then
+      return (summaries(list)), "in the whole recording, as the times of " ..
+        "some frames of this range are not kept"
+    end
   end
+  return out, lists and "in this range of time"
+end
+
+---A row for each name that frames have.
+---@param view cprof.FramesView
+---@param list cprof.Frames[]
+local function loops(view, list)
+  local cells, page = {}, view.page
+  local all, which = summaries(list, view.lists)
+  for i, frames in ipairs(list) do
+    local p, any = all[i].times, all[i].recorded > 0
+    local function cell(ns) return any and format.time(ns) or "-" end
+    cells[i] = { named(frames), format.count(all[i].recorded),
+      cell(p.p50), cell(p.p90), cell(p.p99), cell(p.max),
+      frames.budget_ns > 0 and format.count(all[i].slow) or "" }
+  end
+  if which then page:line(which .. ":") end
   page:table(loop_columns, cells)
 end
 
 ---Lines about the number of frames and the distribution of their times.
 ---@param frames cprof.Frames
+---@param of cprof.FramesSummary
 ---@return string[]
-local function summary(frames)
-  local p = frames:percentiles()
+local function summary(frames, of)
+  local p = of.times
   local slow = frames.budget_ns > 0 and
-    (", %s over the budget of %s"):format(frames.slow > 0 and
-      format.count(frames.slow) or "none", format.time(frames.budget_ns)) or
+    (", %s over the budget of %s"):format(of.slow > 0 and
+      format.count(of.slow) or "none", format.time(frames.budget_ns)) or
     ""
   return {
-    format.plural(frames.recorded, "frame") .. slow,
+    format.plural(of.recorded, "frame") .. slow,
     ("median %s, p90 %s, p99 %s, max %s"):format(format.time(p.p50),
       format.time(p.p90), format.time(p.p99), format.time(p.max)),
   }
@@ -188,7 +208,8 @@ end
 ---@param view cprof.FramesView
 ---@param frames cprof.Frames
 ---@param limit integer  rows of frames
-local function one(view, frames, limit)
+---@param head? string   what frames these are
+local function one(view, frames, limit, head)
   local page, average, touched = view.page, {}, {}
   for _, row in ipairs(frames:averages "all") do average[row.func] = row end
   for _, worst in ipairs(frames.worst) do
@@ -212,15 +233,21 @@ local function one(view, frames, limit)
       unusual(average, frame, view.profile, touched[frame.number], passes),
     }
   end
-  for _, line in ipairs(summary(frames)) do page:line(line) end
-  page:gap()
+  local known = frames:summary(view.lists)
   if view.lists and #cells == 0 then
-    page:line "no frame that was kept ran in this time"
+    page:line(("%sno frame%s ran in this range of time"):format(head and
+      head .. ": " or "", known and "" or " that was kept"))
     return
   end
+  local all, which = summaries({ frames }, view.lists)
+  if head or which then
+    page:line(table.concat({ head or which, head and which }, ", ") .. ":")
+  end
+  for _, line in ipairs(summary(frames, all[1])) do page:line(line) end
+  page:gap()
   page:table(columns, cells)
-  if not view.lists and frames.recorded > #cells then
-    page:rest(("… %s"):format(format.plural(frames.recorded - #cells,
+  if known and known.recorded > #cells then
+    page:rest(("… %s"):format(format.plural(known.recorded - #cells,
       "faster frame")))
   end
 end
@@ -245,11 +272,11 @@ local function show(view, list)
     one(view, list[1], view.options.limit or 30)
     return
   end
-  loops(page, list)
+  loops(view, list)
   for _, frames in ipairs(list) do
     page:gap()
-    page:line(("frames of %s:"):format(named(frames)))
-    one(view, frames, view.options.limit or (#list > 1 and few or 30))
+    one(view, frames, view.options.limit or (#list > 1 and few or 30),
+      "frames of " .. named(frames))
   end
 end
 
@@ -279,7 +306,8 @@ function shown.line(page, profile)
   for i, frames in ipairs(shown.list(profile)) do
     if i == 1 then page:gap() end
     page:line((frames.name and "frames of %s: %s" or "%s%s"):format(
-      frames.name and named(frames) or "", table.concat(summary(frames), ", ")))
+      frames.name and named(frames) or "",
+      table.concat(summary(frames, frames:summary()), ", ")))
   end
 end
 

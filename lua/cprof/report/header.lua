@@ -131,7 +131,9 @@ local function gaps(profile, page)
       "dropped", format.time(meta.axis_begins_ns), meta.mode == "sample" and
       "samples" or "calls")
   end
-  if meta.range and profiles.axis(profile) then
+  -- where the range begins with the recording, there is nothing to tell
+  if meta.range and not meta.range:find "^0%.?0*s " and
+     profiles.axis(profile) then
     page:note "--from, --to and heatmaps count from the beginning of this range"
   end
   if meta.unmatched > 0 then

@@ -199,6 +199,25 @@ local function preempted(page, grid)
     :format(percent(lost / ns), format.time(lost // 1 | 0)))
 end
 
+-- A stretch that the collector may have caused has at least this share of CPU
+-- time, not counting when other programs had the processor.
+local computes <const> = 0.5
+
+---A note on stretches that the garbage collector may have caused. nil: none of
+---them computed much in a function, or the collector's time is told apart.
+---@param p cprof.Profile
+---@param list { func?: cprof.Function, share: number, lost: number }[]
+---@return string?
+function heatmap.collector(p, list)
+  if p.samples or p.meta.gc then return nil end
+  for _, s in ipairs(list) do
+    if s.func and s.share >= computes * (1 - s.lost) then
+      return "recorded without --gc: the garbage collector's time counts " ..
+        "for the function that it interrupts"
+    end
+  end
+end
+
 ---Adds a heatmap to a page.
 ---@param page cprof.Page
 ---@param p cprof.Profile  that has a time axis
@@ -237,6 +256,8 @@ function heatmap.show(page, p, from, to, limit, row_of, label)
     page:table(list, columns.rows(page, list, causes))
     more = more + left
     if more > 0 then page:rest(("… %d more"):format(more)) end
+    local note = heatmap.collector(p, causes)
+    if note then page:note(note) end
   end
   return stretches[1]
 end

@@ -4,19 +4,30 @@ local core = require "cprof.core"
 
 local filename = {}
 
+-- the name with %t replaced by the time, in UTC, and %n by a number
+local function filled(path, number)
+  local date = os.date
+  return (string.gsub(path, "%%([tn])", function(what)
+    return what == "t" and date("!%Y%m%dT%H%M%SZ") or
+      string.format("%d", number)
+  end))
+end
+
 ---The name with %t replaced by the time, in UTC, and %n by a number that no
----other file of this process has had. %p, the process, is not replaced: the
+---other file has: other processes may use the same name. An empty file of this
+---name is created for whoever writes it. %p, the process, is not replaced: the
 ---child of a fork has its own.
 ---@param path string
+---@param here? string  the folder that it is relative to; nil: the current one
 ---@return string
-function filename.expand(path)
-  local gsub, date = string.gsub, os.date
-  local number
-  return (gsub(path, "%%([tn])", function(what)
-    if what == "t" then return date("!%Y%m%dT%H%M%SZ") end
-    number = number or core.number()
-    return string.format("%d", number)
-  end))
+function filename.expand(path, here)
+  if not string.find(path, "%%n") then return filled(path) end
+  local out
+  repeat
+    out = filled(path, core.number())
+    local own = string.gsub(out, "%%p", tostring(core.process()))
+  until core.claim(filename.absolute(own, here))
+  return out
 end
 
 -- patterns of what absolute paths begin with

@@ -46,7 +46,8 @@ end
 function columns.amount(n, most, m)
   if most == 0 then return "-" end
   -- in at most seven columns
-  if not m.now.measure:timed() then return format.short(n, 1000000) end
+  local unit = m.now.measure.unit
+  if unit ~= "ns" and unit ~= "bytes" then return format.short(n, 1000000) end
   return (m.now.measure:amount(n, most))
 end
 
@@ -187,7 +188,8 @@ function columns.head(line, m, sorted)
   for _, column in ipairs(shown_columns(m)) do
     local width, title = width_of(column, m), column.title
     if m.sampled then title = column.sampled or title end
-    title = columns.titled(title, m)
+    local named = columns.titled(title, m)
+    if format.width(named) <= width then title = named end
     if sorted and column.sort == sorted then title = mark .. title end
     line:add(column.left and " " .. format.left(title, width) or
       format.right(title, width + gap - (line.width == 0 and gap or 0)))

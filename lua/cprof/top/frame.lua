@@ -61,7 +61,8 @@ local function state(m)
       ", no event for ") ..
       seconds(meta.since_last_event_ns / 1e9)
   end
-  local wall = meta and meta.wall_ns
+  -- under labels, this is only for how long the program ran there
+  local wall = meta and not meta.labels and meta.wall_ns
   if wall then
     text = text .. ", " .. seconds(wall / 1e9)
   elseif meta and meta.live then  -- mode "count" has no time
@@ -186,6 +187,7 @@ local function tabs(m, line)
   local parts = { m.paused and "PAUSED" or "",
     m.filter and m.view.name == "functions" and
       "only " .. format.plain(m.filter) or "",
+    m.labels and "under " .. format.plain(m.labels) or "",
     row.option ~= "wall" and row.is or "",
     period(m), m.plain and "" or ("every %g s"):format(m.interval) }
   local text
@@ -256,7 +258,8 @@ local hints = {
   end },
   { "[ ]", function(m) return not m.history.range and "Seconds" or nil end },
   { "m", function(m)
-    return m.now and m.now.now.profile.meta.waiting_ns and "Measure" or nil
+    local meta = m.now and m.now.now.profile.meta
+    return meta and (meta.waiting_ns or meta.memory) and "Measure" or nil
   end },
   { "r", "Mark" },
   { "Space", function(m) return m.paused and "Resume" or "Pause" end },

@@ -12,14 +12,6 @@ local since = require "cprof.follow.since"
 
 local history = {}
 
----The measures that a period has, by their names in options.
-history.measures = {}
-for _, row in ipairs(measure.rows) do
-  if row.option and row:timed() then
-    history.measures[#history.measures + 1] = row.option
-  end
-end
-
 ---@class cprof.TopPoint   a load
 ---@field at number        when, in seconds of a clock that never goes back
 ---@field clock integer    when, as os.time() says it
@@ -40,7 +32,7 @@ end
 ---@field range? cprof.TopRange
 ---@field period "start"|"window"|"mark"|"range"
 ---@field window number    seconds
----@field measure cprof.Measure  what times are shown
+---@field measure cprof.Measure  what figures are shown
 ---@field recent cprof.TopChange[]  of the last loads, oldest first
 ---@field previous? cprof.TopPoint  the load before, without its nodes
 ---@field private known? cprof.TopFigures  what `figures` gave last
@@ -74,13 +66,18 @@ end
 local function point_of(p, at)
   local point = { at = at, clock = os.time(), profile = p, count = 0,
     self = {}, whole = {} }
-  local rows = graph.sums(p.nodes, group.by(p.functions, group.title),
-    p.samples ~= nil)
-  for _, name in ipairs(history.measures) do
+  local groups = group.by(p.functions, group.title)
+  local function sums(nodes) return (graph.sums(nodes, groups,
+    p.samples ~= nil)) end
+  local rows = sums(p.nodes)
+  for _, name in ipairs(measure.options()) do
     local row_of, self, whole = measure.row(name), {}, 0
-    for _, row in ipairs(rows) do
+    local known = not row_of.unknown(p.meta)
+    local own = known and not row_of:timed() and
+      sums(core.measured(p.nodes, row_of.figure))
+    for _, row in ipairs(known and (own or rows) or {}) do
       if row.func.id ~= p.overhead then
-        self[row.title] = row_of:of_line(row)
+        self[row.title] = own and row.self or row_of:of_line(row)
         whole = whole + self[row.title]
       end
     end
@@ -177,7 +174,7 @@ function History:leave_range()
   if self.range then self:show(self.range.back) end
 end
 
----Chooses the measure of times.
+---Chooses the measure.
 ---@param option string
 function History:set_measure(option)
   self.measure, self.known, self.greatest = measure.row(option), nil, nil
@@ -196,9 +193,16 @@ local function before_of(self)
   return self.past:before(self:now().at - self.window)
 end
 
+-- ns from the start to a load; nil: not known. Under labels, it is only known
+-- for how long the program ran there.
+local function wall_of(point)
+  local meta = point.profile.meta
+  return not meta.labels and meta.wall_ns or nil
+end
+
 -- how long it was from a load, or from the start, to another load
 local function seconds_between(now, before)
-  local wall = now.profile.meta.wall_ns
+  local wall = wall_of(now)
   if wall then
     return (wall - (before and before.profile.meta.wall_ns or 0)) / 1e9
   end
@@ -225,7 +229,7 @@ end
 function History:rate()
   local now, before = self:now(), self.previous
   if not before then return nil end
-  local wall = now.profile.meta.wall_ns
+  local wall = wall_of(now)
   local seconds = wall and (wall - before.wall_ns) / 1e9 or now.at - before.at
   return seconds > 0 and (now.count - before.count) / seconds or nil
 end

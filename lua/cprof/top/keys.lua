@@ -30,7 +30,7 @@ keys.bindings = {
   { "S <", "sort_back" },
   { "1 2 3 4 5 6 7", "column", "1 to 7",
     "hide or show this column of figures" },
-  { "m", "measure", "m", "next measure: wall time, CPU time, waiting time" },
+  { "m", "measure", "m", "next measure: wall, CPU, waiting time; memory" },
   { "w", "period", "w",
     "period: since the start, the last seconds, since the mark" },
   { "]", "longer", "] [",

@@ -199,6 +199,10 @@ function loop.print(watched, parsed, fail)
       local ok, why = io.stdout:write(terminal.encode(text), "\n")
       if ok then ok, why = io.stdout:flush() end
       if not ok then fail("cannot write standard output: " .. why) end
+      if m.message then
+        terminal.say(("cprof top: %s\n"):format(m.message))
+        m.message = nil
+      end
       left = left - 1
     elseif m.status.why then
       -- without figures there is no screen: print the reason instead
@@ -212,8 +216,10 @@ function loop.print(watched, parsed, fail)
     if ended and not m.now then break end
     pass()
   end
-  if follower.outside and not m.now then
-    if said and not follower:settled() then return 2 end
+  if said and not m.now and not program and
+     not (follower.outside and follower:settled()) then
+    return 2
+  elseif follower.outside and not m.now then
     fail(m.status.text)
   end
   program = follower.program

@@ -3,7 +3,6 @@
 
 local columns = require "cprof.top.columns"
 local frame = require "cprof.top.frame"
-local history = require "cprof.top.history"
 local keys = require "cprof.top.keys"
 local measure = require "cprof.count.measure"
 local patterns = require "cprof.text.patterns"
@@ -27,6 +26,7 @@ local model = {}
 ---@field status cprof.TopStatus  of the program
 ---@field interval number         seconds from one refresh to the next
 ---@field paused boolean          whether the screen is paused
+---@field labels? string          only what was recorded under these is shown
 ---@field message? string         shown until the next key
 ---@field note? string            about the view
 ---@field prompt? string          the text typed after "/" or "&"
@@ -60,11 +60,12 @@ local intervals <const> = { 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60 }
 local windows <const> = { 2, 5, 10, 30, 60, 300 }
 
 ---@param o { history: cprof.TopHistory, interval: number, sort?: string,
----  output?: fun(): string[], title?: string }
+---  output?: fun(): string[], title?: string, labels?: string }
 ---@return cprof.TopModel
 function model.new(o)
   return setmetatable({ history = o.history, interval = o.interval,
     sort = o.sort or "self", output = o.output, title = o.title,
+    labels = o.labels,
     view = views.functions, places = {}, trail = {}, paused = false,
     hidden = {}, status = { state = "waiting" }, width = 80, height = 24 },
     Model)
@@ -387,9 +388,12 @@ end
 
 function actions.measure(self)
   if not self.now then return end
-  local option = cycle(history.measures, self.history.measure.option, 1)
-  local why = measure.unknown(self.now.profile, option)
-  if why then
+  local list, option = measure.options(), self.history.measure.option
+  local first = cycle(list, option, 1)
+  local why = measure.unknown(self.now.profile, first)
+  repeat option = cycle(list, option, 1)
+  until not measure.unknown(self.now.profile, option)
+  if option == self.history.measure.option then
     self.message = "this is a recording " .. why
     return
   end

@@ -16,6 +16,7 @@ local explained = {
   "samples    samples of the function itself, in mode sample",
   "±          margin of error of a share, at 95 %, from samples",
   "times      wall time; m: its part that is CPU time or waiting time",
+  "in use     memory in use at the end of the period, whenever allocated",
   "lately     share of self time from one refresh to the next, newest right;",
   "           a full bar is 5, 10, 20, 50 or 100 %, to fit the greatest share",
   "the past   bars above the keys: CPU time (or waiting, or calls) since top",
