@@ -499,6 +499,42 @@ describe("what pages are told", function()
     assert(ok, why)
   end)
 
+  it("has what functions' own time was spent in, not after a reset",
+  function()
+    local late, page, f = client.page(), client.page(), feed.new "x"
+    profiler.start { mode = "sample", timer = "wall" }
+    local function load(name)
+      local before = profiler.snapshot().samples
+      repeat spin(100000) until profiler.snapshot().samples > before + 3
+      local p = profiler.snapshot()
+      for _, of in ipairs(p.functions) do
+        of.spots, of.spent = nil, { { name = name, ns = of.self_ns } }
+      end
+      f:add(p)
+      tell(f, page)
+    end
+    local function parts(of)
+      local out = {}
+      for _, entry in ipairs(of.kept.spent or {}) do
+        for i, what in ipairs(entry.what) do
+          out[of.functions[entry.f].name .. " " .. what] = entry.ns[i]
+        end
+      end
+      return out
+    end
+    load "one"
+    assert.is_true(parts(page)["spin one"] > 0)
+    load "two"
+    profiler.stop()
+    assert.is_nil(parts(page)["spin one"])
+    assert.is_true(parts(page)["spin two"] > 0)
+    tell(f, late)
+    assert.same(parts(late), parts(page))
+    f:reset()
+    tell(f, page)
+    assert.same({}, parts(page))
+  end)
+
   it("begins anew with another recording", function()
     local page, f = client.page(), feed.new "x"
     local path = os.tmpname()

@@ -12,7 +12,10 @@ local merge = require "cprof.profile.merge"
 local join = require "cprof.profile.join"
 local page = require "page"
 local profiler = require "cprof"
+local core = require "cprof.core"
+local outside = require "cprof.remote.outside"
 local spots = require "cprof.count.spots"
+local watched = require "watched"
 
 local machine = command.shell "uname -sm"
 if not machine:find "^Linux x86_64" and not machine:find "^Linux aarch64" then
@@ -254,6 +257,18 @@ describe("what samples find a function doing", function()
     assert.equal(1, found)
   end)
 
+  it("is that of the whole recording, for a range of time", function()
+    local dir <close> = command.folder()
+    build(dir)
+    local called, path = load(dir), dir.path .. "/a.cprof"
+    sample(function() called.spin() end, { file = path })
+    local shown = command.must("show", "--from=0.001", path, "spin")
+    assert.is_truthy(shown:find("\nself time without waiting in the whole " ..
+      "recording:%s+%S+%s+%(spin_here "), shown)
+    shown = command.must("report", "--from=0.001", path)
+    assert.is_nil(shown:find "of its self time")
+  end)
+
   it("is in JSON", function()
     local dir <close> = command.folder()
     build(dir)
@@ -331,5 +346,71 @@ describe("what samples find a function doing", function()
     shown = command.cprof("show", dir.path .. "/a.cprof", "spin")
     assert.is_truthy(shown:find "%(unknown, in planted.so, which has no symbol",
       shown)
+  end)
+end)
+
+describe("what samples from outside find a function doing", function()
+  if not core.outside or not watched.possible(_ENV, "a program",
+     "has functions that are doing something") then
+    return
+  end
+
+  -- A profile of a program that calls a planted function again and again.
+  local function sampled(dir, called, native)
+    dir:file("program.lua", ([[
+      local planted = package.loadlib("./planted.so", "luaopen_planted")()
+      local function run() planted.%s() end
+      io.open("ready.", "w"):close()
+      os.rename("ready.", "ready")
+      while true do run() end]]):format(called))
+    local program <close> = watched.start(dir, "$SPEC_LUA program.lua")
+    watched.made(program.pid, dir.path .. "/ready")
+    local from = assert(outside.open(program.pid, { rate = 1000,
+      seconds = watched.hangs, clock = "wall", stop = true,
+      native = native }))
+    local ok, why = pcall(from.record, from, function()
+      if from:figures().runs >= 60 then error "enough" end
+    end)
+    assert(not ok and tostring(why):find "enough", why)
+    os.execute("kill -9 " .. program.pid)
+    return from:profile()
+  end
+
+  it("is the function of C that runs, also after the program's end",
+  function()
+    local dir <close> = command.folder()
+    build(dir)
+    local p, path = sampled(dir, "spin"), dir.path .. "/a.cprof"
+    assert.equal("spin_here", most(p))
+    assert(p:save(path))
+    assert.equal("spin_here", most(assert(profiler.load(path))))
+    assert.equal("spin_here", most(assert(merge.sum { p, p })))
+    assert.is_truthy(p:report():find("of its self time: spin_here ", 1, true))
+  end)
+
+  it("is a kind of Lua's own work, by the function's source", function()
+    local dir <close> = command.folder()
+    build(dir)
+    assert.equal("collector", most(sampled(dir, "garbage")))
+  end)
+
+  it("is the kernel in system calls", function()
+    local dir <close> = command.folder()
+    build(dir)
+    assert.equal("kernel", most(sampled(dir, "zeros")))
+  end)
+
+  it("is not guessed without symbols", function()
+    local dir <close> = command.folder()
+    build(dir, "-s")
+    assert.equal("unknown, in planted.so, which has no symbol for it",
+      most(sampled(dir, "spin")))
+  end)
+
+  it("is told by C frames where there are some", function()
+    local dir <close> = command.folder()
+    build(dir)
+    local p = sampled(dir, "spin", true)
+    for _, f in ipairs(p.functions) do assert.is_nil(f.spent) end
   end)
 end)

@@ -1225,6 +1225,28 @@ describe("a live recording", () => {
     assert.deepEqual([...selfMost].slice(1), [100, 230, 70 + 208]);
   });
 
+  it("has what functions' own time was spent in, of the whole only", () => {
+    const r = first();
+    assert.equal(r.page().header.spent, undefined);
+    const a = { f: 1, what: ["kernel"], ns: [100] };
+    const b = { f: 2, what: ["tables", "calls"], ns: [150, 80] };
+    r.apply({
+      ...second,
+      content: {
+        ...second.content,
+        spent: [
+          [0, a],
+          [1, { ...b, ns: [] }],
+        ],
+      },
+    });
+    r.apply(told(4, 3, [], [], { spent: [[1, b]] }));
+    const spent = { f: [1, 2], what: [a.what, b.what], ns: [a.ns, b.ns] };
+    assert.deepEqual(r.page().header.spent, { ...spent, part: false });
+    r.mark();
+    assert.deepEqual(r.page().header.spent, { ...spent, part: true });
+  });
+
   it("refuses what does not follow what it has", () => {
     const r = first();
     assert.equal(r.apply({ ...second, from: 3 }), false);

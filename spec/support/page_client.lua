@@ -90,10 +90,10 @@ local function keep(self, content)
   end
   local tasks = content.tasks or {}
   self.kept.slices = tasks.slices or self.kept.slices
-  for _, key in ipairs { "list", "pauses" } do
+  for key, of in pairs { list = tasks, pauses = tasks, spent = content } do
     local list = self.kept[key] or {}
     self.kept[key] = list
-    for _, entry in ipairs(tasks[key] or {}) do
+    for _, entry in ipairs(of[key] or {}) do
       list[entry[1] + 1] = entry[2]
     end
   end

@@ -25,6 +25,7 @@
 #define WALL_MOST	10	/* most wall time, in units of processor time */
 #define ROUNDS_MOST	256
 #define TURNS		100	/* turns of a loop in a run */
+#define TIMED		500	/* turns of one in which events are timed */
 #define STEPS		40	/* that the C function 'work' takes */
 #define PACE		4	/* pieces of work, before and after a run */
 #define FAR		100	/* lines that RUN_FAR has before its loop */
@@ -358,7 +359,7 @@ static int calibrate_round (Calibration *c, lua_State *L) {
     else calibrate_recorded(c, L, run);
     series_add(c, &c->pace[run], (int64_t)(pace + calibrate_pace(c)));
     if (c->round >= 0 && c->ns > 0 && (run <= RUN_C || run == RUN_LINES))
-      calibrate_timed(c, L, run, 2 * TURNS);
+      calibrate_timed(c, L, run, TIMED);
     if (!control_pause(c->r, L, 0)) return 0;
     if (run == RUN_COROUTINES) lua_gc(L, LUA_GCCOLLECT);
   }
@@ -730,15 +731,10 @@ static int calibrated_isfast (const Calibrated *c, unsigned n, unsigned i) {
 }
 
 
-/*
-** The median of those in which the processor was fast; of two, the first one,
-** which was measured for longer.
-*/
-static Costs calibrated_median (const Calibrated *c) {
-  unsigned n = c->taken < CALIBRATIONS_KEPT ? c->taken : CALIBRATIONS_KEPT;
-  unsigned fast[CALIBRATIONS_KEPT] = {0}, count = 0, i, k;
-  for (i = 0; i < n; i++)
-    if (calibrated_isfast(c, n, i)) fast[count++] = i;
+/* The median of these; of two, the first one, which was measured for longer. */
+static unsigned calibrated_middle (const Calibrated *c, const unsigned *fast,
+                                   unsigned count) {
+  unsigned i, k;
   for (i = 0; count > 2 && i < count; i++) {
     int64_t sum = costs_sum(&c->costs[fast[i]]);
     unsigned lower = 0;
@@ -746,9 +742,40 @@ static Costs calibrated_median (const Calibrated *c) {
       int64_t other = costs_sum(&c->costs[fast[k]]);
       lower += other < sum || (other == sum && k < i);
     }
-    if (lower == (count - 1) / 2) return c->costs[fast[i]];
+    if (lower == (count - 1) / 2) return fast[i];
   }
-  return c->costs[fast[0]];
+  return fast[0];
+}
+
+
+/*
+** Sets the costs within the hook to their means in these calibrations. Few
+** events are timed in each of them, so one alone may be off by 1 ns.
+*/
+static void calibrated_within (const Calibrated *c, const unsigned *fast,
+                               unsigned count, Costs *to) {
+  unsigned kind, i;
+  for (kind = 0; kind < EVENT_WORK; kind++) {
+    double sum = 0;
+    for (i = 0; i < count; i++)
+      sum += (double)c->costs[fast[i]].within[kind];
+    to->within[kind] = cost_of(sum / count);
+  }
+  if (to->within[EVENT_NODE] != 0)
+    to->node = to->within[EVENT_NODE] - to->within[EVENT_LUA];
+}
+
+
+/* The costs as calibrations tell in which the processor was fast. */
+static Costs calibrated_costs (const Calibrated *c) {
+  unsigned n = c->taken < CALIBRATIONS_KEPT ? c->taken : CALIBRATIONS_KEPT;
+  unsigned fast[CALIBRATIONS_KEPT] = {0}, count = 0, i;
+  Costs costs;
+  for (i = 0; i < n; i++)
+    if (calibrated_isfast(c, n, i)) fast[count++] = i;
+  costs = c->costs[calibrated_middle(c, fast, count)];
+  calibrated_within(c, fast, count, &costs);
+  return costs;
 }
 
 
@@ -756,7 +783,7 @@ int calibrations_get (Calibrations *c, const Memory *m, const Options *o,
                       Costs *costs) {
   Calibrated *way = calibrations_way(c, o);
   if (way->taken == 0 && !calibrated_add(way, m, o, FIRST_NS)) return 0;
-  *costs = calibrated_median(way);
+  *costs = calibrated_costs(way);
   return 1;
 }
 
@@ -790,7 +817,7 @@ void calibrations_refresh (Calibrations *c, const Memory *m,
                            const Options *o, Costs *costs) {
   Calibrated *way = calibrations_way(c, o);
   if (way->taken > 1 && platform_monotonic() - way->last < APART_NS) return;
-  if (calibrated_add(way, m, o, NEXT_NS)) *costs = calibrated_median(way);
+  if (calibrated_add(way, m, o, NEXT_NS)) *costs = calibrated_costs(way);
 }
 
 /* }====================================================== */

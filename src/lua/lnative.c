@@ -13,8 +13,6 @@
 
 #if PLATFORM_WATCH
 
-#include <string.h>
-
 
 #define NATIVE	"cprof.native"
 
@@ -54,13 +52,10 @@ static int lnative_modules (lua_State *L) {
 static int lnative_registers (lua_State *L, int arg, TaskRegisters *r) {
   size_t size;
   const char *s;
-  memset(r, 0, sizeof *r);
   if (lua_type(L, arg) == LUA_TNUMBER)
     return task_registers((long)luaL_checkinteger(L, arg), r);
   s = luaL_checklstring(L, arg, &size);
-  if (size > sizeof r->word) size = sizeof r->word;
-  memcpy(r->word, s, size);
-  return 1;
+  return task_saved(r, s, size);
 }
 
 

@@ -71,6 +71,8 @@ typedef struct Outside {
   Native *native;	/* NULL: C frames are left out */
   int walked;		/* does 'native' have the stack of this sample? */
   uint32_t joined;	/* items of this sample; 0: calls of Lua alone */
+  uint64_t at;		/* see task_at, of the last look; 0: not known */
+  uint32_t charged;	/* function that the last look found; 0: no sample */
   OutsideFrame kept[OUTSIDE_KEPT];
   JoinCall call[STACK_DEEP];
   JoinFrame frame[NATIVE_DEEP];
@@ -287,6 +289,7 @@ static const char *outside_sample (Outside *o, int waits, uint64_t weight) {
     return "waits";
   }
   n = merge_node(&o->merge, outside_node(o));
+  o->charged = n->func;
   n->raw++;
   n->self += (int64_t)weight;
   if (waits) {
@@ -431,13 +434,13 @@ static uint64_t outside_held (const Stopping *s) {
 static int outside_halt (Outside *o, const Looked *x, Stopping *s,
                          const char **misfit) {
   TaskUse own, now;
-  int told = task_own(&own), error;
+  TaskRegisters r;
+  int told = task_own(&own), has = 0, error;
   s->asked = platform_monotonic();
   error = process_stop(o->process, x->thread);
   s->known = platform_monotonic();
   if (error == 0) {
-    TaskRegisters r;
-    int has = task_registers(x->thread, &r);
+    has = task_registers(x->thread, &r);
     *misfit = outside_read(o, x, has ? &r : NULL);
     if (has) outside_walk(o, &r, 0, 0);
     if (s->before != NULL && !task_use(o->process->id, x->thread, &s->after))
@@ -446,6 +449,7 @@ static int outside_halt (Outside *o, const Looked *x, Stopping *s,
   }
   process_go(o->process);
   s->over = platform_monotonic();
+  if (has) o->at = task_at(&o->process->memory, &r);
   return error;
 }
 
@@ -477,8 +481,9 @@ static const char *outside_stop (lua_State *L, Outside *o, const Looked *x,
 ** when it was to be looked at and until when that makes a sample, in seconds,
 ** or nil -> "runs", "waits", "idle", "moved": another thread runs it, or none;
 ** "late"; "ready": it had no processor; "ended": the thread has; or why there
-** is no sample; for how many ns a thread was stopped; and by how many seconds
-** the look came late
+** is no sample; for how many ns a thread was stopped; by how many seconds the
+** look came late; and, of a sample of a thread that was stopped, 'number' of
+** the function that ran, and where in the machine code, see task_at
 */
 static int outside_look (lua_State *L) {
   Outside *o = outside_get(L);
@@ -493,6 +498,8 @@ static int outside_look (lua_State *L) {
   x.from = (uint64_t)luaL_optinteger(L, 6, 0);
   x.to = (uint64_t)luaL_optinteger(L, 7, 0);
   x.at_last = 0;
+  o->charged = 0;
+  o->at = 0;
   x.due = (uint64_t)(luaL_optnumber(L, 8, 0) * 1e9);
   x.latest = (uint64_t)(luaL_optnumber(L, 9, 0) * 1e9);
   remote_forget(&o->process->memory);
@@ -516,7 +523,10 @@ static int outside_look (lua_State *L) {
   lua_pushinteger(L, (lua_Integer)(o->stopped - before));
   lua_pushnumber(L, x.at_last > x.due ? (lua_Number)(x.at_last - x.due) * 1e-9
                                       : 0);
-  return 3;
+  if (o->charged == 0 || o->at == 0) return 3;
+  lua_pushinteger(L, (lua_Integer)o->charged);
+  lua_pushinteger(L, (lua_Integer)o->at);
+  return 5;
 }
 
 
@@ -685,6 +695,7 @@ static void outside_pushfunction (lua_State *L, const Outside *o,
   ltable_setstring(L, "how", "");
   ltable_setstring(L, "fingerprint", "");
   ltable_setinteger(L, "layout", 0);
+  ltable_setinteger(L, "number", func);
   ltable_setinteger(L, "marks", 0);
   ltable_setinteger(L, "line", f == NULL || f->isc ? -1 : f->first);
   ltable_setinteger(L, "last_line", f == NULL || f->isc ? -1 : f->last);

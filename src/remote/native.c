@@ -187,9 +187,6 @@ void native_registers (const TaskRegisters *r, CfiState *s, uint64_t *pc) {
   static const unsigned char places[CFI_REGISTERS] = {
     10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16
   };
-  const int at = 16;
-#else
-  const int at = 32;
 #endif
   unsigned i;
   s->known = 0;
@@ -202,7 +199,7 @@ void native_registers (const TaskRegisters *r, CfiState *s, uint64_t *pc) {
     s->of[i] = r->word[from];
     s->known |= (uint64_t)1 << i;
   }
-  *pc = r->word[at];
+  *pc = r->word[r->code];
 }
 
 

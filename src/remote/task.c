@@ -25,25 +25,31 @@
 #define TASK_GENERAL	1	/* NT_PRSTATUS: the general registers */
 
 /*
-** how many there are, which is the stack pointer, and the first one that
-** called functions preserve
+** how many there are, which is the stack pointer, which has the place in the
+** machine code, and the first one that called functions preserve; and the
+** instruction that calls the system
 */
 #if defined(__x86_64__)
 #define TASK_COUNT	27
 #define TASK_STACK	19
+#define TASK_CODE	16
 #define TASK_KEPT	0
+static const unsigned char task_call[] = {0x0F, 0x05};
 #else
 #define TASK_COUNT	34
 #define TASK_STACK	31
+#define TASK_CODE	32
 #define TASK_KEPT	19
+static const unsigned char task_call[] = {0x01, 0x00, 0x00, 0xD4};
 #endif
 
 
 static int task_set (TaskRegisters *r, size_t size) {
   r->count = (int)(size / sizeof *r->word);
   r->stack = TASK_STACK;
+  r->code = TASK_CODE;
   r->kept = TASK_KEPT;
-  return r->count > TASK_STACK;
+  return r->count >= TASK_COUNT;
 }
 
 
@@ -55,6 +61,14 @@ int task_registers (long thread, TaskRegisters *r) {
              &to) != 0)
     return 0;
   return task_set(r, to.iov_len);
+}
+
+
+uint64_t task_at (RemoteMemory *m, const TaskRegisters *r) {
+  uint64_t at = r->word[r->code];
+  unsigned char before[sizeof task_call];
+  return remote_copy(m, at - sizeof before, before, sizeof before) &&
+         memcmp(before, task_call, sizeof before) == 0 ? TIMER_SYSTEM : at;
 }
 
 

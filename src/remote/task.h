@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/platform.h"
+#include "base/timer.h"
+#include "remote/memory.h"
 
 #if PLATFORM_WATCH
 
@@ -19,12 +20,20 @@
 typedef struct TaskRegisters {
   int count;
   int stack;		/* which one is the stack pointer */
+  int code;		/* which one has the place in the machine code */
   int kept;		/* the first one that called functions preserve */
   uint64_t word[TASK_REGISTERS];
 } TaskRegisters;
 
 /* Reads the registers of a stopped thread. 0: they cannot be read. */
 CPROF_I int task_registers (long thread, TaskRegisters *r);
+
+/*
+** The address of the machine instruction at which a thread was stopped that has
+** these registers; TIMER_SYSTEM: in a system call. The thread's memory need not
+** be as it was then.
+*/
+CPROF_I uint64_t task_at (RemoteMemory *m, const TaskRegisters *r);
 
 /* Sets them to what a core file has. 0: these are not this machine's. */
 CPROF_I int task_saved (TaskRegisters *r, const char *saved, size_t size);

@@ -16,6 +16,7 @@ local name = require "cprof.source.name"
 local recorded = require "cprof.count.lines"
 local page = require "cprof.report.page"
 local period = require "cprof.command.period"
+local range = require "cprof.profile.range"
 local explained = require "cprof.count.rows"
 local slow = require "cprof.report.slow"
 local tasks = require "cprof.report.tasks"
@@ -87,7 +88,9 @@ local function head(view)
     on:line(("waiting: %s of the total, %s of self"):format(
       on:time(row.total_wait), on:time(row.self_wait)))
   end
-  local parts, frames = within.of(view.profile, row.title)
+  local origin = range.origin(view.profile)
+  local parts, frames = within.of(origin and origin.of or view.profile,
+    row.title)
   local sum = 0
   for _, part in ipairs(parts) do sum = sum + part.ns end
   local left = sum
@@ -102,10 +105,11 @@ local function head(view)
       format.percent(part.ns, sum))
   end
   if #parts > 0 then
-    on:line(("%s: %s (%s)"):format(frames and
+    on:line(("%s%s: %s (%s)"):format(frames and
       "self time with the C functions below it" or
-      row.self_wait > 0 and "self time without waiting" or "self time",
-      on:time(sum), table.concat(parts, ", ")))
+      (origin or row.self_wait > 0) and "self time without waiting" or
+      "self time", origin and " in the whole recording" or "", on:time(sum),
+      table.concat(parts, ", ")))
   end
   local allocated = allocations.sentence(view.profile, row.title)
   if allocated then on:line(allocated) end

@@ -46,14 +46,27 @@ local function plain(given)
     given:match "^__(%l+)_evex" or given:match "^__libc_(%l+)$" or given
 end
 
--- Describes the function at an address of a file. `files`: those in use.
-local function find(text, address, files)
+---Describes the function at an address of a file, without the time spent in it.
+---@param text string     as the core has it; or a key of `files`
+---@param address integer
+---@param files table<string, cprof.ElfFile>  those in use, by text
+---@return cprof.Spent
+function spots.find(text, address, files)
   if special[text] then return special[text] end
   files[text] = files[text] or file_of(text)
   local f = elf.find(files[text], address)
   if f then return { name = plain(f.name), source = f.source } end
   return { name = ("unknown, in %s, which has no symbol for it"):format(
     text:match "[^/ ]*$"), unknown = true }
+end
+
+---The files whose symbols are known. Whoever keeps the list saves to read them
+---again.
+---@return cprof.ElfFile[]
+function spots.files()
+  local out = {}
+  for _, file in pairs(read) do out[#out + 1] = file end
+  return out
 end
 
 ---Adds lists of what time was spent in; either may be nil.
@@ -87,7 +100,7 @@ function spots.of(f)
   local list, files = {}, {}
   for i = 1, #f.spots, 3 do
     local text, address, ns = table.unpack(f.spots, i, i + 2)
-    local found = find(text, address, files)
+    local found = spots.find(text, address, files)
     list[#list + 1] = { name = found.name, source = found.source,
       unknown = found.unknown, ns = ns }
   end

@@ -148,6 +148,6 @@ Samples do not tell how many coroutines there are, when they are suspended or re
 | `profile:html(target, options)` | writes it as a page for a browser |
 | `profile:export(format, target, options)` | writes it for another tool |
 | `profile:sums(group, by_line)` | sums over groups of functions: rows, and edges between them. `group(function)` returns the title of its group. Figures of rows and edges are named as those of functions: `self_ns`, in mode `"count"` `instructions`. With `by_line`, calls from different lines are different edges. Rows and edges have `metamethod`, as nodes do |
-| `profile:within(title)` | mode `"sample"`: what the function's own time without waiting was spent in, if signals tell that. Returns a list of `what` (`"collector"`, or the name of a C function), `ns`, and `unknown` (`what` says why it is not known), the longest first; an empty list if nothing is known. With samples from outside that have C frames, the C functions below the function are included |
+| `profile:within(title)` | mode `"sample"`: what the function's own time without waiting was spent in ([Sampling](#sampling)). Returns a list of `what` (`"collector"`, or the name of a C function), `ns`, and `unknown` (`what` says why it is not known), the longest first; an empty list if nothing is known. With samples from outside that have C frames, the C functions below the function are included |
 ]],
 }

@@ -157,7 +157,10 @@ self time: 632ms (strings 28.1 %, allocator 25.7 %, collector 23.9 %, tables 10.
 - Names come from the symbol tables of the program and its libraries, or from separate debug files. cprof reads them when a report needs them, and only from the build that ran. Without symbols, as in a stripped `lua5.4`, the line says in which file the time was spent.
 - The kernel's time is known for system calls. What the kernel does otherwise, as for page faults, counts for the instruction that needed it.
 - If a tick's library was unloaded before its sample, the tick does not count.
-- These figures are not known for ranges of time. Only the first 131,072 different instructions are kept.
+- These figures are known of the whole recording only. For a range of time, `cprof show` and the page show those of the whole recording, and say so; other reports have none. Under `--label`, they are not known.
+- `cprof serve` shows them while the program runs, but not after a reset, as it is not known what time was spent in since then.
+- Samples that `cprof attach` takes from outside have these figures, too, but not with `--no-stop`. With `--native`, C frames tell more.
+- A recording keeps only the first 131,072 different instructions.
 - `profile:within(title)` returns these figures.
 
 **What triggers samples.** The header of reports, and `meta.timer`, name what triggers samples: `wall`, `thread`, `task-clock` or `cpu`. The header also says how many signals the program got, and how many of its system calls ended early, with EINTR.

@@ -207,6 +207,7 @@ function part(model, range) {
       samples,
       taken,
       timed: undefined, // is known of the whole only
+      spent: header.spent && { ...header.spent, part: true },
       tasks: model.samples && tasksOf(header, all, moments, nodes, range),
     },
     [tree, ...model.trees.slice(1)],

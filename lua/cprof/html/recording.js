@@ -199,7 +199,7 @@ export class Recording {
     this.nodes = undefined;
     this.functions = [];
     this.sources = [];
-    this.kept = { tasks: { list: [], pauses: [], slices: [] } };
+    this.kept = { tasks: { list: [], pauses: [], slices: [] }, spent: [] };
     this.past = [];
     this.origin = undefined;
     this.unmark();
@@ -306,6 +306,7 @@ export class Recording {
     for (const key of ["words", "memory", "collector", "heap"]) {
       if (content[key] !== undefined) kept[key] = content[key];
     }
+    for (const [i, entry] of content.spent || []) kept.spent[i] = entry;
     const { tasks } = content;
     for (const key of ["list", "pauses"]) {
       for (const [i, entry] of tasks?.[key] || []) kept.tasks[key][i] = entry;
@@ -620,6 +621,15 @@ export class Recording {
     };
   }
 
+  // What functions' own time was spent in, since the recording began.
+  spent() {
+    const list = this.kept.spent;
+    const column = (key) => list.map((of) => of[key]);
+    if (list.length === 0) return undefined;
+    const [f, what, ns] = ["f", "what", "ns"].map(column);
+    return { f, what, ns, part: this.partial };
+  }
+
   // The header and the tree of a page with these figures.
   page() {
     const { content, marked, ended, partial } = this;
@@ -642,6 +652,7 @@ export class Recording {
       tasks: this.tasks(),
       // a part of the time does not divide frames
       frames: partial ? undefined : content.frames,
+      spent: this.spent(),
       functions,
       sources: this.sources.map(({ parts, ...source }, id) => ({
         ...source,

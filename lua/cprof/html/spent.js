@@ -1,4 +1,5 @@
-// What a function's own time was spent in, as a bar and a list.
+// What a function's own time was spent in, as a bar and a list. That is known
+// of the whole recording only.
 
 import { h } from "./dom.js";
 import { percent, time } from "./format.js";
@@ -16,7 +17,12 @@ export function spent(app, f) {
   return h(
     "section",
     { class: "spent" },
-    h("h2", {}, "What its own time without waiting was spent in"),
+    h(
+      "h2",
+      {},
+      "What its own time without waiting was spent in" +
+        (all.part ? ", in the whole recording" : ""),
+    ),
     h(
       "div",
       { class: "parts", "aria-hidden": "true" },

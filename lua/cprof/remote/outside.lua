@@ -10,6 +10,7 @@ local pace = require "cprof.remote.pace"
 local process = require "cprof.remote.process"
 local profile = require "cprof.profile"
 local remote = require "cprof.remote"
+local spots = require "cprof.count.spots"
 local symbols = require "cprof.remote.symbols"
 local text = require "cprof.source.text"
 local tokenmap = require "cprof.coverage.tokenmap"
@@ -88,6 +89,7 @@ function outside.open(pid, options)
     states = table.move(opened.states, 1, #opened.states, 1, {}),
     mappings = mappings, command = process.command(pid),
     folder = core.remote_link(("/proc/%d/cwd"):format(pid)), where = {},
+    spent = {},
     samples = core.outside(memory, options.clock == "cpu",
       not options.stop, stacks and stacks.stacks, stacks and
       function(pc, start)
@@ -173,11 +175,13 @@ local function look_at_code(self)
     end
   end
   local code = table.concat(list, "\n")
-  if code ~= self.code then
+  if code == self.code or code == "" then return end
+  self.code = code
+  if self.stacks then
     self.stacks:map(mappings)
     core.outside_forget(self.samples)
+  else self.symbols:map(mappings)
   end
-  self.code = code
 end
 
 -- Looks again which threads run the states, and by which coroutine a host that
@@ -188,7 +192,7 @@ local function look_around(self, now)
     if thread.state ~= "Z" and thread.state ~= "X" then ids[#ids + 1] = id end
   end
   table.sort(ids)
-  if self.stacks and #ids > 0 then look_at_code(self) end
+  if #ids > 0 then look_at_code(self) end
   for _, state in ipairs(self.states) do
     account(self, state, now)
     find_root(self, state, now)
@@ -210,12 +214,26 @@ end
 local no_sample <const> = { late = true, ready = true, ["it runs"] = true,
   ["it does not stop"] = true }
 
+-- Charges the time of a sample to the function of C that ran for a function.
+-- With C frames, the sample is in the frame of the former already.
+local function spend(self, number, at, ns)
+  if self.stacks or not number then return end
+  local found, of = self.symbols:spent(at), self.spent[number] or {}
+  local key = found.name .. "\0" .. (found.source or "")
+  of[key] = of[key] or { name = found.name, source = found.source,
+    unknown = found.unknown, ns = 0 }
+  of[key].ns = of[key].ns + ns
+  self.spent[number] = of
+end
+
 -- Takes a sample of a state. Returns a message if that is forbidden.
 local function sample(self, state, due)
   local when = self.pace
-  local found, stopped, late = core.outside_look(self.samples,
-    1e9 * when:between() // 1 | 0, state.root, state.layout, state.thread,
-    state.from, state.to, when.next, due + when:late())
+  local ns = 1e9 * when:between() // 1 | 0
+  local found, stopped, late, number, at = core.outside_look(self.samples, ns,
+    state.root, state.layout, state.thread, state.from, state.to, when.next,
+    due + when:late())
+  spend(self, number, at, ns)
   when:looked(late - (due - when.next), stopped / 1e9, #self.found)
   if found == "runs" or found == "waits" then
     state.idle, state.misfit = false, nil
@@ -427,6 +445,19 @@ local function describe_functions(self, raw)
   end
 end
 
+-- Sets what functions have spent their running time in, which took `ran` ns in
+-- all. Samples of it stand for `sampled` ns.
+local function set_spent(self, raw, ran, sampled)
+  for _, f in ipairs(raw) do
+    local list = {}
+    for _, of in pairs(self.spent[f.number] or {}) do
+      list[#list + 1] = { name = of.name, source = of.source,
+        unknown = of.unknown, ns = of.ns * (ran / sampled) // 1 | 0 }
+    end
+    f.spent = list[1] and spots.add(list, {}) or nil
+  end
+end
+
 -- The sources of the functions: which lines have code, as far as is known, and
 -- their texts.
 local function sources_of(raw)
@@ -503,9 +534,12 @@ function Outside:profile()
   account_all(self, core.seconds())
   local figures = self:figures()
   local times = times_of(self, figures)
-  local nodes, raw = core.outside_profile(self.samples,
-    times.wall - times.preempted - times.stopped - times.missed -
-      (times.unseen or 0), times.waiting, times.stopped, times.missed)
+  local whole = times.wall - times.preempted - times.stopped - times.missed -
+    (times.unseen or 0)
+  local nodes, raw = core.outside_profile(self.samples, whole, times.waiting,
+    times.stopped, times.missed)
+  set_spent(self, raw, whole - (figures.waits > 0 and
+    math.min(times.waiting, whole) or 0), figures.ran_ns)
   text.of_process(self.pid, self.folder)
   local named = describe_functions(self, raw)
   return profile.new(named, nodes, raw, meta_of(self, figures, times), {},

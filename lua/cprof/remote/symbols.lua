@@ -3,6 +3,7 @@
 
 local elf = require "cprof.source.elf"
 local process = require "cprof.remote.process"
+local spots = require "cprof.count.spots"
 
 local symbols = {}
 
@@ -68,6 +69,15 @@ function Symbols:find(address)
   local f = path and elf.find(file, at)
   if not f then return path end
   return path, f.name, address - (at - f.address)
+end
+
+---Describes the function of C at an address, without the time spent in it.
+---@param address integer  1: the thread was in a system call
+---@return cprof.Spent
+function Symbols:spent(address)
+  local path, _, at = where(self, address)
+  return spots.find(address == 1 and "=system" or path or "=nowhere", at or 0,
+    self.files)
 end
 
 ---Does a mapping of a file have code?

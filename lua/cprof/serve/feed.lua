@@ -15,6 +15,8 @@ local order = require "cprof.text.order"
 local pack = require "cprof.html.pack"
 local since = require "cprof.follow.since"
 local sources = require "cprof.serve.sources"
+local spent = require "cprof.html.spent"
+local spots = require "cprof.count.spots"
 local tasks = require "cprof.serve.tasks"
 
 local feed = {}
@@ -45,6 +47,7 @@ local feed = {}
 ---@field private counts table<integer, integer>  by number of a row: its
 ---    samples at the last load
 ---@field private index integer[]     function -> its row's number; -1: overhead
+---@field private symbols? cprof.ElfFile[]  so that they are not read again
 ---@field private messages table<integer, string>  by version that a page has
 local Feed = {}
 Feed.__index = Feed
@@ -213,6 +216,24 @@ local function add_others(self, p)
   return tasks.add(self.kept, p, self.index, version) or changed
 end
 
+-- Stores what functions' own time was spent in, of those that have new samples.
+-- After a reset, it is not known what it was spent in since then. Has any
+-- changed?
+local function add_spent(self, p, rows, fresh)
+  local of, entries = {}, {}
+  for _, row in ipairs(self.base and {} or rows) do
+    if fresh[self.number[row.func.id]] then of[#of + 1] = row end
+  end
+  local told = spent.of(of, p, data.plain) or { f = {} }
+  for i, f in ipairs(told.f) do
+    local number = self.number[of[f + 1].func.id]
+    entries[i] = { number, { f = number, what = told.what[i],
+      ns = told.ns[i] } }
+  end
+  self.symbols = spots.files()
+  return self.kept:add("spent", entries, self.version + 1)
+end
+
 -- Begins the next version. `nodes` are those that it has changed.
 local function step(self, nodes)
   self.version, self.messages, self.recent = self.version + 1, {}, nodes
@@ -239,8 +260,9 @@ local function add(self, p, final)
   local index, by_title = index_of(self, p, rows)
   if not index then return false end
   self.index = index
-  local changed = self.sources:add(p, by_title, self.version + 1, exact,
-    fresh_of(self, p, rows))
+  local fresh = fresh_of(self, p, rows)
+  local changed = self.sources:add(p, by_title, self.version + 1, exact, fresh)
+  changed = add_spent(self, p, rows, fresh) or changed
   changed = add_rows(self, rows, exact) or changed
   local nodes = add_nodes(self, p, exact)
   changed = add_others(self, p) or changed
@@ -387,7 +409,7 @@ local function content(self, version)
     samples = data.samples(p),
     nodes = nodes_of(self, ids_since(self, version)),
     functions = rows_since(self, version), sources = list, lines = figures,
-    frames = frames_of(self),
+    frames = frames_of(self), spent = lists.spent,
   }
 end
 
