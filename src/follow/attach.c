@@ -84,10 +84,12 @@ void attach_lines (Recorder *r, Stack *s, int lines) {
 /*
 ** After a count event that calls a function, Lua takes the current line for
 ** a new one. So where there are line events, no count event is asked for:
-** the next event is then a line, a call or a return.
+** the next event is then a line, a call or a return. Nor is one asked for where
+** the program's hook counts instructions, since its count would be lost.
 */
 void attach_oneshot (lua_State *L, lua_Hook f, int mask) {
-  if (mask & LUA_MASKLINE) lua_sethook(L, f, mask, lua_gethookcount(L));
+  if (mask & (LUA_MASKLINE | LUA_MASKCOUNT))
+    attach_sethook(L, f, mask, lua_gethookcount(L));
   else lua_sethook(L, f, mask | LUA_MASKCOUNT, 1);
 }
 
@@ -195,16 +197,12 @@ void attach_release (Recorder *r, lua_State *L) {
 }
 
 
-/*
-** A count event that 'attach_oneshot' has asked for is passed on only to a hook
-** that wants one at every instruction. Any other starts its count again.
-*/
-void attach_pass (lua_State *L, lua_Debug *ar) {
+void attach_pass (lua_State *L, lua_Debug *ar, int count) {
   lua_Hook hook = lua_gethook(L);
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
   int top = lua_gettop(L);
   if (hook == NULL || !(lua_gethookmask(L) & (1 << event)) ||
-      (event == LUA_HOOKCOUNT && lua_gethookcount(L) != 1))
+      (event == LUA_HOOKCOUNT && lua_gethookcount(L) != count))
     return;
   hook(L, ar);
   lua_settop(L, top);
