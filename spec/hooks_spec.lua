@@ -1,5 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
+local core = require "cprof.core"
 local profiler = require "cprof"
 local helper = require "helper"
 local host = require "spec_host"
@@ -205,6 +207,67 @@ describe("other hooks", function()
         helper.check(p)
       end
     end)
+
+  -- A hook that stops a request after many instructions is set for each request
+  -- anew. Lua's count goes on where the hook is only asked for.
+  it("for counts are called as often where the program asks for them, sets " ..
+    "them again, pauses, has a report, or watches for slow calls", function()
+    if core.internals() ~= "direct" then return end
+    local dir <close> = command.folder()
+    local calls = ("x"):rep(1000)
+    local function called(work, options)
+      local counts = calls:gmatch "()x"  -- in C: Lua counts none of its code
+      local co = coroutine.create(function()
+        for _ = 1, 1000 do coroutine.yield() end
+      end)
+      debug.sethook(co, counts, "", 100)
+      if options then profiler.start(options) end
+      debug.sethook(counts, "", 100)
+      work(counts, co)
+      debug.sethook()
+      if options then profiler.stop() end
+      debug.sethook(co)
+      return counts() - 1
+    end
+    local function ask(_, co)
+      for _ = 1, 500 do
+        debug.gethook()
+        debug.gethook(co)
+        coroutine.resume(co)
+      end
+    end
+    local function set(counts)
+      for _ = 1, 50 do
+        debug.sethook(counts, "", 100)
+        for _ = 1, 20 do leaf() end
+      end
+    end
+    local function pause(_, co)
+      for _ = 1, 300 do
+        coroutine.resume(co)
+        profiler.pause()
+        profiler.resume()
+      end
+    end
+    local function snapshot(_, co)
+      for _ = 1, 300 do
+        coroutine.resume(co)
+        profiler.snapshot()
+      end
+    end
+    for _, mode in ipairs { "call", "line", "count", "sample", "slow" } do
+      for name, work in pairs { ask = ask, set = set, pause = pause,
+        snapshot = snapshot } do
+        local label = mode .. " " .. name
+        local bare, recorded = called(work), called(work, mode ~= "slow" and
+          { mode = mode } or { keep_last = 10, on_slow = { missing = 1e-6 },
+            file = dir:file "%n.cprof" })
+        assert.is_true(bare > 10 or work == set, label)
+        assert.is_true(math.abs(recorded - bare) <= 2, label .. ": " ..
+          recorded .. " instead of " .. bare)
+      end
+    end
+  end)
 
   it("of coroutines stay when these have ended", function()
     local counts = 0

@@ -166,6 +166,18 @@ describe("cprof push", function()
         "room", 1, true), err)
     end)
 
+  it("leaves no part of a request where there is no room to keep it", function()
+    local dir <close> = command.folder()
+    record(dir, "1.cprof")
+    local out, err = served(dir, "500", [[
+      mkdir -m 700 kept
+      (trap '' XFSZ; ulimit -f 0
+       cprof push --url $url --name x --queue kept --retries 0 1.cprof
+      ) 2>&1 | cat
+      ls kept | wc -l]])
+    assert.is_truthy(out:find(":[^\n]*: File too large\n%s*0\n$"), out .. err)
+  end)
+
   it("sends what was kept as soon as the server is well", function()
     local dir <close> = command.folder()
     record(dir, "1.cprof")

@@ -29,9 +29,21 @@ int attach_blind (const Hot *h, const Stack *s) {
 
 
 /*
-** Setting a hook makes Lua's instruction count start again. So where the
-** program counts instructions, line and count events are not turned on and
-** off.
+** Sets a hook of L. That makes Lua's count of instructions start again. Where
+** Lua has counted for the same interval before, as for the program's hook, the
+** count goes on from where it was.
+*/
+static void attach_sethook (lua_State *L, lua_Hook f, int mask, int count) {
+  int left = lua_gethookcount(L) == count ? internals_left(L) : 0;
+  lua_sethook(L, f, mask, count);
+  internals_setleft(L, left);
+}
+
+
+/*
+** Where Lua's structures are not read, setting a hook makes the program's count
+** of instructions start again. So if it counts them, line and count events are
+** not turned on and off.
 */
 int attach_wantslines (const Hot *h, const Stack *s) {
   if (h->counting.on)
@@ -65,17 +77,19 @@ void attach_lines (Recorder *r, Stack *s, int lines) {
   s->lines = lines;
   if (count > 0) mask |= LUA_MASKCOUNT;
   else count = s->count;
-  lua_sethook(s->L, hooks_choose(r->hooks, r->hot, s), mask, count);
+  attach_sethook(s->L, hooks_choose(r->hooks, r->hot, s), mask, count);
 }
 
 
 /*
 ** After a count event that calls a function, Lua takes the current line for
 ** a new one. So where there are line events, no count event is asked for:
-** the next event is then a line, a call or a return.
+** the next event is then a line, a call or a return. Nor is one asked for where
+** the program's hook counts instructions, since its count would be lost.
 */
 void attach_oneshot (lua_State *L, lua_Hook f, int mask) {
-  if (mask & LUA_MASKLINE) lua_sethook(L, f, mask, lua_gethookcount(L));
+  if (mask & (LUA_MASKLINE | LUA_MASKCOUNT))
+    attach_sethook(L, f, mask, lua_gethookcount(L));
   else lua_sethook(L, f, mask | LUA_MASKCOUNT, 1);
 }
 
@@ -109,9 +123,11 @@ void attach_take (Recorder *r, Stack *s) {
   hookswap_block(r->hookswap, s->L);
   hookswap_unblock(r->hookswap);
   if (!attach_is(r, s->L)) {
+    int left = internals_left(s->L);
     s->hook = lua_gethook(s->L);
     s->mask = s->hook ? lua_gethookmask(s->L) : 0;
     s->count = lua_gethookcount(s->L);
+    s->counts = left > 0 ? s->count - left : 0;
   }
   attach_lines(r, s, attach_wantslines(r->hot, s));
 }
@@ -171,21 +187,22 @@ void attach_release (Recorder *r, lua_State *L) {
   if (!attach_is(r, L)) return;
   if (s != NULL && lua_checkstack(L, 2) && !threads_alive(r, L, s)) s = NULL;
   if (s == NULL) s = r->current;
-  if (s != NULL) lua_sethook(L, s->hook, s->mask, s->count);
-  else lua_sethook(L, NULL, 0, 0);
+  if (s == NULL) {
+    lua_sethook(L, NULL, 0, 0);
+    return;
+  }
+  attach_sethook(L, s->hook, s->mask, s->count);
+  if (r->hot->counting.on && s->L == L)
+    internals_setleft(L, s->count - s->counts);
 }
 
 
-/*
-** A count event that 'attach_oneshot' has asked for is passed on only to a hook
-** that wants one at every instruction. Any other starts its count again.
-*/
-void attach_pass (lua_State *L, lua_Debug *ar) {
+void attach_pass (lua_State *L, lua_Debug *ar, int count) {
   lua_Hook hook = lua_gethook(L);
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
   int top = lua_gettop(L);
   if (hook == NULL || !(lua_gethookmask(L) & (1 << event)) ||
-      (event == LUA_HOOKCOUNT && lua_gethookcount(L) != 1))
+      (event == LUA_HOOKCOUNT && lua_gethookcount(L) != count))
     return;
   hook(L, ar);
   lua_settop(L, top);

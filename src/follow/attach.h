@@ -37,8 +37,12 @@ CPROF_I void attach_restore (Recorder *r, lua_State *L);
 CPROF_I int attach_back (Recorder *r, lua_State *L);
 #endif
 
-/* Calls the hook of L for this event, if its mask asks for such events. */
-CPROF_I void attach_pass (lua_State *L, lua_Debug *ar);
+/*
+** Calls the hook of L for this event, if its mask asks for such events. A count
+** event came after 'count' instructions: if the hook asks for another number,
+** it is not one of the hook's events.
+*/
+CPROF_I void attach_pass (lua_State *L, lua_Debug *ar, int count);
 
 #if PLATFORM_SIGNALS
 /*
@@ -49,7 +53,10 @@ CPROF_I void attach_setown (Recorder *r, lua_State *L, lua_Hook f, int mask,
                             int count);
 #endif
 
-/* Sets 'f' as the hook of L, for events of 'mask' or the next instruction. */
+/*
+** Sets 'f' as the hook of L, for events of 'mask' or, without line and count
+** events among these, the next instruction.
+*/
 CPROF_I void attach_oneshot (lua_State *L, lua_Hook f, int mask);
 
 /*

@@ -42,8 +42,8 @@ static void entry_begin (Entry *e, lua_State *L) {
   memset(e, 0, sizeof *e);
   if (r == NULL || r->callback) return;  /* in a callback, there is no hook */
   e->L = L;
-  e->left = internals_left(L);
   e->suspended = r->state == STATE_RUNNING && control_pause(r, L, 1);
+  e->left = internals_left(L);
   if (lua_gethook(L) != NULL) savedhook_take(&e->own, L);
 }
 
@@ -70,8 +70,8 @@ static void entry_end (Entry *e, lua_State *L) {
   e->L = NULL;
   if (begun == NULL || r == NULL) return;
   if (begun == L && e->own.hook != NULL) entry_leave(e, L, r);
-  if (e->suspended && r->own_pause) control_resume(r, L);
   if (begun == L) internals_setleft(L, e->left);
+  if (e->suspended && r->own_pause) control_resume(r, L);
 }
 
 

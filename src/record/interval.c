@@ -38,10 +38,11 @@ void interval_end (Recorder *r, lua_State *L) {
 */
 void interval_event (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
+  int count = lua_gethookcount(L);
   attach_restore(r, L);
   if (r != NULL && r->allocations != NULL)
     r->allocations->collector.asked = NULL;
-  attach_pass(L, ar);
+  attach_pass(L, ar, count);
   if (r != NULL) interval_end(r, L);
 }
 

@@ -259,7 +259,7 @@ static void listen_event (lua_State *L, lua_Debug *ar) {
   Listener *l = listen_of(L);
   int asked, alone = lua_gethook(L) == listen_event;
   SavedHook was = listen_unhook(l, L);
-  if (alone) attach_pass(L, ar);
+  if (alone) attach_pass(L, ar, 1);
   else listen_pass(&was, L, ar);  /* the recorder has seen the event */
   if (l == NULL || !lua_checkstack(L, LUA_MINSTACK)) return;
   asked = listen_take(l);

@@ -85,6 +85,27 @@ static int private_create (const char *path) {
 }
 
 
+/* Removes the file of an action that has failed; keeps errno. */
+static void private_drop (const char *name) {
+  int error = errno;
+  unlink(name);
+  errno = error;
+}
+
+
+/* Writes all of the text. 0: errno says why not. */
+static int private_put (int fd, const char *text, size_t size) {
+  while (size > 0) {
+    ssize_t n = write(fd, text, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return 0;
+    text += n;
+    size -= (size_t)n;
+  }
+  return 1;
+}
+
+
 /* The name of a file until it is complete; pushed. */
 static const char *private_new (lua_State *L, const char *path) {
   return lua_pushfstring(L, "%s.%d", path, (int)platform_process());
@@ -103,13 +124,9 @@ static int private_write (lua_State *L) {
   to = private_new(L, path);
   fd = private_create(to);
   if (fd < 0) return luaL_fileresult(L, 0, to);
-  good = write(fd, text, size) == (ssize_t)size;
+  good = private_put(fd, text, size);
   good = close(fd) == 0 && good && rename(to, path) == 0;
-  if (!good) {
-    int error = errno;
-    unlink(to);
-    errno = error;
-  }
+  if (!good) private_drop(to);
   return luaL_fileresult(L, good, path);
 }
 
@@ -147,10 +164,8 @@ static int private_hold (lua_State *L) {
   fd = private_create(to);
   if (fd >= 0) platform_file(f, fd);
   if (fd < 0 || fcntl(fd, F_SETLK, &l) != 0 ||
-      write(fd, text, size) != (ssize_t)size || rename(to, path) != 0) {
-    int error = errno;
-    unlink(to);
-    errno = error;
+      !private_put(fd, text, size) || rename(to, path) != 0) {
+    private_drop(to);
     return luaL_fileresult(L, 0, path);
   }
   listen_countin(fd, (size_t)offset);
