@@ -152,7 +152,7 @@ describe("a host that forbids calls of the system", function()
     local threads = require "cprof.core".internals() == "direct" and
       command.shell "uname -s" == "Linux\n"
     assert.equal(threads and "thread thread wall nil\n" or
-      "wall wall wall nil\n", by "perf_event_open")
+      "wall wall wall nil\n", by "perf_event_open sched_setattr")
     assert.equal("wall wall wall nil\n", by "clone clone3")
     os.remove(path)
   end)

@@ -93,6 +93,68 @@ describe("a sampled program that works and polls by turns", function()
   end)
 end)
 
+describe("a sampled program with a single processor", function()
+  it("has samples of short work between its waits", function()
+    if not watched then return end
+    local dir <close> = command.folder()
+    local out, err = command.shell(("taskset -c %s $SPEC_LUA %s"):format(
+      command.read "/proc/self/status":match "Cpus_allowed_list:%s*(%d+)",
+      dir:file("x.lua", [[
+        local helper = require "helper"
+        local host = require "spec_host"
+        local profiler = require "cprof"
+        local function work()
+          local x = 1
+          for i = 1, 5000 do x = (x * 5 + i) % 65537 end  -- about 30 us
+          return x
+        end
+        profiler.start { mode = "sample", timer = "thread", rate = 10000 }
+        local n, turns = 0, 0
+        repeat
+          for _ = 1, 200 do
+            work()
+            host.poll(1)
+          end
+          turns = turns + 200
+          local row = helper.named(profiler.snapshot(), "work")
+          n = row and row.total_samples or 0
+        -- in 3000 turns, 80 or more are to be expected
+        until n >= 20 or turns == 3000
+        profiler.stop()
+        print(n >= 20 and "good" or n)]])))
+    assert.equal("good\n", out, err)
+  end)
+end)
+
+describe("the thread that takes samples", function()
+  it("alone is scheduled so that it gets a processor in time", function()
+    if not watched then return end
+    -- ns for which each thread may run while others wait; of the one that takes
+    -- samples: at `cprof`
+    local function turns()
+      local out = {}
+      local path = ("/proc/%d/task"):format(host.process())
+      for thread in command.shell("ls " .. path):gmatch "%d+" do
+        local name = command.read(("%s/%s/comm"):format(path, thread))
+        out[name == "cprof\n" and "cprof" or thread] =
+          host.turn(math.tointeger(thread))
+      end
+      return out
+    end
+    local before = turns()
+    profiler.start { mode = "sample", timer = "thread" }
+    local during = turns()
+    profiler.stop()
+    local own = during.cprof
+    during.cprof = nil
+    assert.same(before, during)
+    assert.same(before, turns())
+    -- Linux says it from 6.12 on
+    local thread, turn = next(before)
+    assert.is_true(not thread or own < turn, own)
+  end)
+end)
+
 describe("an idle server", function()
   it("is shown as waiting where it waits, and gets no signals", function()
     if not watched then return end

@@ -10,9 +10,13 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -744,6 +748,30 @@ static int host_process (lua_State *L) {
 }
 
 
+/*
+** number of a thread -> ns for which it may run at a time while others wait for
+** its processor; nil: the system does not say
+*/
+static int host_turn (lua_State *L) {
+  struct {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period;
+  } a;
+  memset(&a, 0, sizeof a);
+#if defined(SYS_sched_getattr)
+  if (syscall(SYS_sched_getattr, (pid_t)luaL_checkinteger(L, 1), &a, sizeof a,
+              0) != 0)
+    a.runtime = 0;
+#endif
+  if (a.runtime > 0) lua_pushinteger(L, (lua_Integer)a.runtime);
+  else lua_pushnil(L);
+  return 1;
+}
+
+
 /* signal: this process gets it */
 static int host_signal (lua_State *L) {
   kill(getpid(), (int)luaL_checkinteger(L, 1));
@@ -964,7 +992,7 @@ int luaopen_spec_host (lua_State *L) {
     {"memory", host_memory}, {"starve", host_starve},
     {"threads", host_threads},
     {"state", host_state}, {"fork", host_fork}, {"wait", host_wait},
-    {"process", host_process}, {"signal", host_signal},
+    {"process", host_process}, {"turn", host_turn}, {"signal", host_signal},
     {"kill", host_kill}, {"handle", host_handle},
     {"truncate", host_truncate}, {"exit", host_exit}, {"sleep", host_sleep},
     {"poll", host_poll}, {"alarmedpoll", host_alarmedpoll},

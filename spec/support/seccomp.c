@@ -31,7 +31,8 @@ static const struct { const char *name; int number; } calls[] = {
   {"rt_sigtimedwait", SYS_rt_sigtimedwait}, {"socket", SYS_socket},
   {"prlimit64", SYS_prlimit64}, {"pipe2", SYS_pipe2}, {"munmap", SYS_munmap},
   {"pwrite64", SYS_pwrite64}, {"getcwd", SYS_getcwd}, {"gettid", SYS_gettid},
-  {"perf_event_open", SYS_perf_event_open}, {"clone", SYS_clone},
+  {"perf_event_open", SYS_perf_event_open},
+  {"sched_setattr", SYS_sched_setattr}, {"clone", SYS_clone},
 #if defined(SYS_clone3)
   {"clone3", SYS_clone3},
 #endif

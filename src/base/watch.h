@@ -19,6 +19,9 @@ typedef struct Watch Watch;
 */
 typedef uint64_t (*WatchLook) (void *ud, const Watch *w);
 
+/* Does the system say for this thread what 'watch_preempts' has to know? */
+CPROF_I int watch_ispossible (void);
+
 /* Watches this thread, from 'ns' from now on. NULL: that is not possible. */
 CPROF_I Watch *watch_begin (WatchLook look, void *ud, uint64_t ns);
 
@@ -34,14 +37,11 @@ CPROF_I void watch_end (Watch *w);
 /* For looks: the processor time of the thread, in ns. 0: there is none. */
 CPROF_I uint64_t watch_cpu (const Watch *w);
 
-/* the waits of a thread for a processor, while it was ready to run */
-typedef struct WatchQueued {
-  uint64_t ns;		/* time of all waits that are over */
-  uint64_t times;	/* number of waits that are over */
-} WatchQueued;
-
-/* For looks: sets '*q' to the thread's waits so far. 0: they are not known. */
-CPROF_I int watch_queued (const Watch *w, WatchQueued *q);
+/*
+** For looks: has the watching thread, to look, taken the processor from the
+** thread, which ran until then?
+*/
+CPROF_I int watch_preempts (const Watch *w);
 
 /* For looks: does the thread wait in the system, not for a processor? */
 CPROF_I int watch_waits (const Watch *w);

@@ -4,6 +4,7 @@
 
 #define _GNU_SOURCE		/* pthread_getcpuclockid, pthread_setname_np */
 
+#include "base/hurry.h"
 #include "base/watch.h"
 
 #if PLATFORM_WATCH
@@ -14,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,10 +29,22 @@
 #define FUTEX_WAKE_PRIVATE	129
 #endif
 
-#define WATCH_SLICE	100000000u	/* ns that a thread may run on and on */
+#define WATCH_SWITCH	20000u	/* most ns between two readings of the time of
+				   one switch */
 
 #define WATCH_WOKEN	1
 #define WATCH_ENDS	2
+
+/*
+** The file that tells when a thread last ran. Of another device or inode, it is
+** not the thread's: the program may have closed the descriptor, and opened
+** another file, which has it now.
+*/
+typedef struct WatchRan {
+  int file;		/* -1: none */
+  dev_t device;
+  ino_t inode;
+} WatchRan;
 
 struct Watch {
   WatchLook look;
@@ -40,7 +53,9 @@ struct Watch {
   clockid_t clock;	/* processor time of the thread that is watched */
   char begins[32];	/* first bytes of its state file: its number */
   int file;
-  int queued;		/* the file with its waits for a processor; -1: none */
+  WatchRan ran;		/* of that thread */
+  WatchRan own;		/* of the watching thread */
+  int opened;		/* was 'own' opened? */
   pthread_t thread;	/* the watching thread */
   PlatformSelf owner;	/* the process that has the thread */
   int woken;		/* WATCH_WOKEN or WATCH_ENDS, where that is asked for */
@@ -78,25 +93,54 @@ int watch_waits (const Watch *w) {
 }
 
 
+/* Opens this thread's file. */
+static void watch_openran (WatchRan *r) {
+  struct stat s;
+  r->file = open("/proc/thread-self/sched", O_RDONLY | O_CLOEXEC);
+  if (r->file < 0 || fstat(r->file, &s) != 0) return;
+  r->device = s.st_dev;
+  r->inode = s.st_ino;
+}
+
+
 /*
-** The file has three numbers: for how long the thread ran, for how long it was
-** ready, and how often it began to run. The first one has to agree with the
-** thread's clock, but for the time slice that still runs: else the descriptor
-** is that of another file by now.
+** When the thread of the file last ran, in ns by its processor's clock. 0: that
+** is not known.
 */
-int watch_queued (const Watch *w, WatchQueued *q) {
-  char text[64];
-  unsigned long long ran, ready, times;
-  ssize_t size = pread(w->queued, text, sizeof text - 1, 0);
-  uint64_t now = watch_cpu(w);
-  if (size <= 0) return 0;
-  text[size] = '\0';
-  if (sscanf(text, "%llu %llu %llu", &ran, &ready, &times) != 3 ||
-      ran > now || now - ran > WATCH_SLICE)
+static uint64_t watch_ran (const WatchRan *r) {
+  struct stat s;
+  char text[256];
+  unsigned long long ms, ns;
+  const char *at;
+  ssize_t size = pread(r->file, text, sizeof text - 1, 0);
+  if (size <= 0 || fstat(r->file, &s) != 0 || s.st_dev != r->device ||
+      s.st_ino != r->inode)
     return 0;
-  q->ns = ready;
-  q->times = times;
-  return 1;
+  text[size] = '\0';
+  at = strstr(text, "\nse.exec_start ");
+  if (at == NULL || sscanf(at, " %*s : %llu.%6llu", &ms, &ns) != 2) return 0;
+  return (uint64_t)ms * 1000000u + ns;
+}
+
+
+int watch_ispossible (void) {
+  WatchRan r = ZEROS;
+  int known;
+  watch_openran(&r);
+  known = watch_ran(&r) != 0;
+  platform_procclose(r.file, "/sched");
+  return known;
+}
+
+
+/*
+** If this thread took the processor from the other one, both have the time of
+** that switch: at it, the other one ran last, and this one began to run. The
+** system's tick may since have made this one's time a little later.
+*/
+int watch_preempts (const Watch *w) {
+  uint64_t ran = watch_ran(&w->ran), own = watch_ran(&w->own);
+  return ran != 0 && own != 0 && own - ran < WATCH_SWITCH;
 }
 
 
@@ -125,14 +169,22 @@ void watch_wake (Watch *w) {
 static void *watch_run (void *ud) {
   Watch *w = cast(Watch *, ud);
   uint64_t ns = w->first;
+  Hurry before;
   pthread_setname_np(pthread_self(), "cprof");
-  prctl(PR_SET_TIMERSLACK, 1L);
+  hurry_begin(&before);
+  watch_openran(&w->own);
+  __atomic_store_n(&w->opened, 1, __ATOMIC_SEQ_CST);
+  syscall(SYS_futex, &w->opened, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
   while (ns > 0 && watch_sleep(w, ns)) ns = w->look(w->ud, w);
   return NULL;
 }
 
 
-/* Begins the thread, which gets none of the program's signals. */
+/*
+** Begins the thread, which gets none of the program's signals. Waits until it
+** has opened its file: later, the program may expect a certain descriptor when
+** it opens one.
+*/
 static int watch_thread (Watch *w) {
   pthread_attr_t attributes;
   sigset_t all, before;
@@ -144,6 +196,8 @@ static int watch_thread (Watch *w) {
   ok = pthread_create(&w->thread, &attributes, watch_run, w) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
+  while (ok && !__atomic_load_n(&w->opened, __ATOMIC_SEQ_CST))
+    syscall(SYS_futex, &w->opened, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
   return ok;
 }
 
@@ -160,7 +214,7 @@ static int watch_open (Watch *w) {
     return 0;
   }
   space[1] = '\0';
-  w->queued = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  watch_openran(&w->ran);
   return 1;
 }
 
@@ -168,7 +222,8 @@ static int watch_open (Watch *w) {
 /* A child of a fork closes what it has of its parent's, too. */
 static void watch_close (const Watch *w) {
   platform_procclose(w->file, "/stat");
-  platform_procclose(w->queued, "/schedstat");
+  platform_procclose(w->ran.file, "/sched");
+  platform_procclose(w->own.file, "/sched");
 }
 
 
@@ -179,6 +234,7 @@ Watch *watch_begin (WatchLook look, void *ud, uint64_t ns) {
   w->ud = ud;
   w->first = ns;
   w->owner = platform_self();
+  w->own.file = -1;
   if (pthread_getcpuclockid(pthread_self(), &w->clock) == 0 &&
       watch_open(w)) {
     if (watch_thread(w)) return w;

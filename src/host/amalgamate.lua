@@ -121,8 +121,8 @@ for name in ([[
 -- to be small compiles them for size.
 local rare = {}
 for name in ([[
-  base/clock base/modules base/platform base/probe base/sigbus base/taskclock
-  base/timer base/watch cost/compensate file/ host/api host/only
+  base/clock base/hurry base/modules base/platform base/probe base/sigbus
+  base/taskclock base/timer base/watch cost/compensate file/ host/api host/only
   identity/dump identity/label identity/library internals/ lua/ profile/
   record/begin record/calltrace record/control record/current record/interval
   record/life

@@ -3,6 +3,7 @@
 ** nodes and functions of a profile of them.
 */
 
+#include "base/hurry.h"
 #include "lua/lfunction.h"
 #include "lua/lmemory.h"
 #include "lua/lnative.h"
@@ -13,7 +14,6 @@
 #include "lua/parts.h"
 #include "profile/rebuild.h"
 #include "profile/snapshot.h"
-#include "remote/hurry.h"
 #include "remote/stack.h"
 #include "system/system.h"
 

@@ -129,6 +129,7 @@ void pace_tick (Pace *p, const PaceTick *t) {
     p->since = t->due < t->at ? t->due : t->at;
     p->late = t->at - p->since;
     p->waits = t->waits;
+    p->seen = t->seen;
     p->ran = p->cpu ? 0 : platform_cpu();
     p->within = 0;
     p->waited = 0;
@@ -179,8 +180,9 @@ static uint64_t pace_away (uint64_t ns, Away *away, uint64_t *waited) {
 ** A signal wakes at once a thread that waits in a system call, though others
 ** may then get the processor first. If the signal came late for another
 ** reason, the thread did not run when the tick was due, so the time before the
-** tick is divided like the delay: dropped if others ran, else a wait. A system
-** call that the tick has interrupted is known to wait.
+** tick is divided like the delay: dropped if others ran, else a wait. That is
+** not so if the thread was seen to run then: it has lost the processor since.
+** A system call that the tick has interrupted is known to wait.
 */
 static void pace_stretch (const Pace *p, uint64_t now, Away away, Weight *w) {
   uint64_t ns = now - p->since - p->within, late = pace_least(p->late, ns);
@@ -190,8 +192,8 @@ static void pace_stretch (const Pace *p, uint64_t now, Away away, Weight *w) {
     waited = 0;
     w->wait = w->ns;
   }
-  else if (preempted > late / 2) w->ns = 0;  /* nothing ran */
-  else if (waited > late / 2) w->wait = w->ns;
+  else if (!p->seen && preempted > late / 2) w->ns = 0;  /* nothing ran */
+  else if (!p->seen && waited > late / 2) w->wait = w->ns;
   if (after > PACE_LATE) {
     off = after - pace_least(after, platform_cpu() - p->ran);
     if (p->waits) waited += off;

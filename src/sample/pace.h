@@ -36,6 +36,8 @@ typedef struct Pace {
   volatile uint64_t ran;	/* the thread's processor time at the last
 				   armed tick */
   volatile int waits;	/* did the last armed tick interrupt a system call? */
+  volatile int seen;	/* was the thread seen to run when the last armed tick
+			   was due? */
   volatile uint64_t within;	/* ns that handlers took since the last armed
 				   tick */
   volatile uint64_t spent;	/* ticks of the recording's clock that handlers
@@ -59,6 +61,7 @@ typedef struct PaceTick {
   int armed;		/* it has set the hook, or counts as if it had; else
 			   the hook was set already */
   int waits;		/* it has interrupted a system call */
+  int seen;		/* the thread was seen to run when it was due */
 } PaceTick;
 
 /* what a sample stands for */

@@ -138,6 +138,7 @@ static int sample_weigh (Sampler *s, uint64_t ns, int waits,
   t->due = own ? ns : p->due;
   t->ns = asked->ns > 0 ? asked->ns : p->mean;
   t->waits = waits && !own;
+  t->seen = asked->seen;
   if (!own || timer_system(p->timer) == 0) return 1;
   t->ns = timer_system(p->timer);
   return !pace_toomany(p, &t->ns);
@@ -456,6 +457,7 @@ static void sample_early (Sampler *s) {
   t.at = platform_monotonic();
   t.due = s->pace.due;
   t.ns = asked.ns;
+  t.seen = asked.seen;
   t.armed = s->pace.weight == 0;
   pace_tick(&s->pace, &t);
 }

@@ -24,6 +24,7 @@ typedef struct WatcherTick {
   uint64_t ns;		/* what it stands for; 0: it was not asked for */
   uint64_t stack;	/* hash of the stack whose node the sample is to tell;
 			   0: of none */
+  int seen;		/* was the thread seen to run when it was asked for? */
 } WatcherTick;
 
 #if PLATFORM_WATCH
@@ -79,7 +80,7 @@ CPROF_I void watcher_forget (Watcher *w);
 #define watcher_end(w)	((void)(w))
 #define watcher_free(w)	((void)(w))
 #define watcher_asks(w)	((void)(w), 0)
-#define watcher_tick(w,t)	((void)(w), (t)->ns = (t)->stack = 0, 1)
+#define watcher_tick(w,t)	((void)(w), (t)->ns = (t)->stack = 0, (t)->seen = 0, 1)
 #define watcher_learn(w,stack,node) \
 	((void)(w), (void)(stack), (void)(node))
 #define watcher_take(w,to)	((void)(w), (void)(to), 0)

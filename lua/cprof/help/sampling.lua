@@ -171,12 +171,12 @@ self time: 632ms (strings 28.1 %, allocator 25.7 %, collector 23.9 %, tables 10.
 - A sleep, `poll` or `select` ends early, unless a library in C calls it again, as LuaSocket does.
 - The first tick interrupts a wait, and later ticks at most about twenty times a second.
 
-`thread` (`timer = "thread"`) is a thread of cprof's own. It looks at the program at random times, and interrupts the program if it finds it running. This works on Linux, x86-64 and ARM64, where Lua's own structures are read. Elsewhere, and where the system allows no such thread, the timer is `wall`.
+`thread` (`timer = "thread"`) is a thread of cprof's own. It looks at the program at random times, and interrupts the program if it finds it running. This works on Linux, x86-64 and ARM64, where Lua's own structures are read. Elsewhere, and where the system allows no such thread or has no file `/proc/thread-self/sched`, the timer is `wall`.
 
 - If such a signal comes when a wait has just begun, the wait begins again, so it may take up to 4 ms longer (x86-64).
-- Work right after a wait that a timeout has ended seems longer than it is: by 0.05 ms, on a busy machine by up to 0.2 ms. The reason is that the system often ends such a wait and begins a look at the same moment.
+- The system's own work at the beginning and at the end of a wait, about 10 µs, is not seen. It counts as work of the functions that compute.
 - A signal takes some µs to reach the program, in a virtual machine about 20 µs. Of work of less than 0.05 ms before a wait, that much counts as work of the function that waits.
-- On a busy machine, a look may begin only when the program leaves the processor. So there are fewer samples, and work of less than 0.3 ms between waits may have too small a share, or none.
+- The thread asks the system for short turns (Linux 6.12) and, if it may, as root may, for precedence over other programs (`nice -20`). So its looks begin in time on a busy machine, too, even if the program has a single processor. On older systems, a look on a busy machine may begin only when the program leaves the processor. Then there are fewer samples, and work of less than 0.3 ms between waits may have too small a share, or none.
 
 `task-clock` (`timer = "auto"`) means events of the system (`perf_event_open`). They signal the program after a given amount of CPU time, while it is in its own code. So they end no system call, and a busy machine does not change the shares. If these events are not available, the timer is `thread`.
 

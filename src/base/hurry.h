@@ -3,8 +3,8 @@
 ** has to wait for one until a short piece of work is over never sees that work.
 */
 
-#ifndef remote_hurry_h
-#define remote_hurry_h
+#ifndef hurry_h
+#define hurry_h
 
 #include <stdint.h>
 

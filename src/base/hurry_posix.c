@@ -4,7 +4,7 @@
 
 #define _DEFAULT_SOURCE		/* syscall */
 
-#include "remote/hurry.h"
+#include "base/hurry.h"
 
 #if PLATFORM_WATCH
 
