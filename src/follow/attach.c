@@ -36,7 +36,7 @@ int attach_blind (const Hot *h, const Stack *s) {
 int attach_wantslines (const Hot *h, const Stack *s) {
   if (h->counting.on)
     return s->mask & LUA_MASKCOUNT ||
-           instructions_wanted(h->recorder, instructions_frame(s));
+           instructions_wanted(h, instructions_frame(s));
   if (attach_blind(h, s)) return 0;
   if (!h->somelines || s->mask & (LUA_MASKCOUNT | LUA_MASKLINE))
     return h->lines;
