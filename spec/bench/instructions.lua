@@ -8,8 +8,9 @@
 --     mode, name, events.
 --   instructions.lua check RUN OUT HELD MACHINE
 --     RUN is what that printed, OUT the name of callgrind's output. Prints the
---     instructions for each event beside those that the file HELD has, and
---     ends with an error if any are more. MACHINE says what the figures depend
+--     instructions for each event beside those that the file HELD has, with the
+--     share of events that left the fast path, and ends with an error if any
+--     instructions are more. MACHINE says what the figures depend
 --     on: the processor, the compiler and Lua. Figures of another machine are
 --     not compared.
 --   instructions.lua keep RUN OUT HELD MACHINE
@@ -64,16 +65,32 @@ local function run()
   end
 end
 
--- The instructions within cprof's own library, in one part of the output.
--- A line after "calls=" has those of the callee, which are counted there.
+-- Each event that leaves the fast path calls one of these.
+local slow <const> = {
+  hook_slow = true, hook_anycall = true, hook_popany = true,
+  hook_otherline = true, hook_otherinstruction = true,
+}
+
+-- The instructions within cprof's own library, in one part of the output, and
+-- how many events have left the fast path. A line after "calls=" has the
+-- instructions of the callee, which are counted there.
 local function own(path)
-  local names, object, sum, callee = {}, nil, 0, false
+  local objects, names, object, sum, callee = {}, {}, nil, 0, false
+  local caller, called, left = nil, nil, 0
   for line in io.lines(path) do
-    local kind, id, name = line:match "^(c?ob)=(%(%d+%)) ?(.*)$"
-    if kind then
-      if name ~= "" then names[id] = name end
-      if kind == "ob" then object = names[id] end
-    elseif line:find "^calls=" then callee = true
+    local kind, id, name = line:match "^(c?%l+)=(%(%d+%)) ?(.*)$"
+    local list = (kind == "ob" or kind == "cob") and objects
+      or (kind == "fn" or kind == "cfn") and names
+    if list then
+      if name ~= "" then list[id] = name end
+      if kind == "ob" then object = objects[id]
+      elseif kind == "fn" then caller = names[id]
+      elseif kind == "cfn" then called = names[id] end
+    elseif line:find "^calls=" then
+      callee = true
+      if slow[called] and not slow[caller] then
+        left = left + math.tointeger(line:match "%d+")
+      end
     elseif line:find "^[%d+*-]" then
       if not callee and object and object:find "/core%.so$" then
         sum = sum + math.tointeger(line:match "%d+$")
@@ -81,7 +98,7 @@ local function own(path)
       callee = false
     end
   end
-  return sum
+  return sum, left
 end
 
 local function rows_of(said, out)
@@ -90,8 +107,9 @@ local function rows_of(said, out)
     local mode, name, events = line:match "^(%l+)\t([^\t]+)\t(%d+)$"
     if mode then
       part = part + 2
-      rows[#rows + 1] = { key = mode .. ", " .. name,
-        each = own(("%s.%d"):format(out, part)) / events }
+      local sum, left = own(("%s.%d"):format(out, part))
+      rows[#rows + 1] = { key = mode .. ", " .. name, each = sum / events,
+        slow = left / events * 100 }
     end
   end
   return assert(rows[1] and rows, "no workload was run: see " .. said)
@@ -121,14 +139,14 @@ end
 local function check(rows, path, machine)
   local held, of = held_in(path)
   local more = 0
-  print(("%-30s %7s %7s"):format("instructions for each event", "now",
-    "before"))
+  print(("%-30s %7s %7s %7s"):format("instructions for each event", "slow %",
+    "now", "before"))
   for _, row in ipairs(rows) do
     local before = held[row.key]
     local lost = of == machine and
       (not before or row.each > before * MORE + 0.05)
     if lost then more = more + 1 end
-    print(("%-30s %7.1f %7s%s"):format(row.key, row.each,
+    print(("%-30s %7.2f %7.1f %7s%s"):format(row.key, row.slow, row.each,
       before and ("%.1f"):format(before) or "-", lost and "  more" or ""))
   end
   if of ~= machine then

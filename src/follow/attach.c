@@ -48,7 +48,7 @@ static void attach_sethook (lua_State *L, lua_Hook f, int mask, int count) {
 int attach_wantslines (const Hot *h, const Stack *s) {
   if (h->counting.on)
     return s->mask & LUA_MASKCOUNT ||
-           instructions_wanted(h->recorder, instructions_frame(s));
+           instructions_wanted(h, instructions_frame(s));
   if (attach_blind(h, s)) return 0;
   if (!h->somelines || s->mask & (LUA_MASKCOUNT | LUA_MASKLINE))
     return h->lines;

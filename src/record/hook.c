@@ -227,22 +227,29 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
 
 /*
 ** The fast path of a call: its callee and node are in the caches. 0: they are
-** not, or there is more to do, and nothing has happened.
+** not, or there is more to do, and nothing has happened. 'flagged': it is the
+** call of a C function whose frame may have flags, which the caller of
+** 'hook_repeat' gives to 'hook_doflags'.
 */
-static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
+static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how,
+                               int flagged) {
   Frame *f = h->top;
   CallAddress ci = ar->i_ci;
   const Callee *c;
-  uint64_t key;  /* flags as the line: only a frame without flags matches */
+  uint64_t key;  /* flags as the line: only a frame without them matches */
   Node *n;
   if (unlikely(internals_caller(ci) != f->ci || f == h->limit)) return 0;
   f[1].ci = ci;
   c = callee_known(h, ci);
   if (unlikely(c == NULL)) return 0;
+  if (flagged) {
+    if (c->is.flags & FRAME_EXCLUDED) return 0;
+  }
+  else if (!internals_islua(ci) && unlikely(c->is.flags != 0)) return 0;
   f[1].is = c->is;
-  key = node_key(c->is.func, c->is.flags);
+  key = node_key(c->is.func, flagged ? 0 : c->is.flags);
   if (how & HOW_LINES) {
-    if (unlikely(c->is.flags != 0)) return 0;
+    if (!flagged && unlikely(c->is.flags != 0)) return 0;
     key = node_key(c->is.func, line_number(f->line));
     f[1].line = c->entry;
   }
@@ -298,6 +305,24 @@ static INLINE int hook_replace (Hot *h, const lua_Debug *ar, int how) {
 }
 
 
+/* Any call, in any way of recording. */
+static NOINLINE void hook_anycall (Hot *h, lua_State *L, lua_Debug *ar) {
+  hook_call(h, L, ar, h->how);
+}
+
+
+/* A call that 'hook_doflags' has to see, or that is in no cache. */
+static NOINLINE void hook_othercall (lua_State *L, lua_Debug *ar) {
+  Hot *h = hot_current;
+  if (ar->event == LUA_HOOKCALL && !internals_islua(ar->i_ci) &&
+      hook_repeat(h, ar, h->how, 1))
+    hook_doflags(h, L, ar);
+  else
+    hook_anycall(h, L, ar);
+  hook_settle(h, L);
+}
+
+
 /* The function on top returns. */
 static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
   Frame *f = h->top;
@@ -324,12 +349,16 @@ static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
 ** soon as a function of such a source runs. They are not turned off until a
 ** line event comes from another function, as many functions return before.
 */
-static void hook_somelines (Hot *h) {
-  Stack *s = h->recorder->current;
-  if (s->lines && !h->crashes) return;
+static NOINLINE void hook_setlines (Hot *h, Stack *s) {
   s->top = h->top;
   if (s->lines ? attach_blind(h, s) : attach_wantslines(h, s))
     attach_lines(h->recorder, s, !s->lines);
+}
+
+
+static INLINE void hook_somelines (Hot *h) {
+  Stack *s = h->recorder->current;
+  if (unlikely(!s->lines || h->crashes)) hook_setlines(h, s);
 }
 
 
@@ -386,14 +415,9 @@ static NOINLINE void hook_count (lua_State *L, lua_Debug *ar) {
 }
 
 
-/* In mode count: an instruction of another function than the last one. */
-static NOINLINE void hook_instruction (Hot *h, lua_State *L, lua_Debug *ar) {
+static void hook_findinstruction (Hot *h, lua_State *L, lua_Debug *ar) {
   Stack *s = h->recorder->current;
-  Frame *f = h->top;
-  if (likely(f->ci == ar->i_ci && instructions_enter(h, f, ar->i_ci))) {
-    instructions_add(h, ar->i_ci);
-    return;
-  }
+  Frame *f;
   hot_charge(h, hot_now(h));
   if (h->top->ci != ar->i_ci && hook_unwind(h, L, ar->i_ci, 0, 0) == NULL)
     return;
@@ -405,17 +429,31 @@ static NOINLINE void hook_instruction (Hot *h, lua_State *L, lua_Debug *ar) {
     attach_lines(h->recorder, s, 0);
 }
 
+
+/* In mode count: an instruction that does not fit the function on top. */
+static NOINLINE void hook_otherinstruction (lua_State *L, lua_Debug *ar) {
+  Hot *h = hot_current;
+  hook_findinstruction(h, L, ar);
+  nogc_settle(h, L);
+}
+
+
+/* In mode count: an instruction of another function than the last one. */
+static NOINLINE void hook_instruction (lua_State *L, lua_Debug *ar) {
+  Hot *h = hot_current;
+  Frame *f = h->top;
+  if (likely(f->ci == ar->i_ci && instructions_enter(h, f, ar->i_ci)))
+    instructions_add(h, ar->i_ci);
+  else
+    hook_otherinstruction(L, ar);
+}
+
 /* }====================================================== */
 
 
 /* {======================================================
 ** Any event, in any way of recording
 ** ======================================================= */
-
-static NOINLINE void hook_anycall (Hot *h, lua_State *L, lua_Debug *ar) {
-  hook_call(h, L, ar, h->how);
-}
-
 
 static void hook_anyevent (Hot *h, lua_State *L, lua_Debug *ar) {
   if (ar->event == LUA_HOOKLINE) {
@@ -603,7 +641,7 @@ static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   if (h->L != L && !hook_switch(h->recorder, L, ar, &now)) return h;
   h->counting.ci = NULL;
   if (ar->event == LUA_HOOKCOUNT) {
-    if (h->counting.on) hook_instruction(h, L, ar);
+    if (h->counting.on) hook_instruction(L, ar);
     else hook_count(L, ar);
     return h;
   }
@@ -665,22 +703,23 @@ static INLINE int hook_charge (Hot *h, const lua_Debug *ar, uint64_t *now,
 
 /*
 ** Makes an event function for a way of recording. About half of all events are
-** returns. So that a plain return saves no registers, everything else is in a
-** function of its own, which is called last.
+** returns. So that plain calls and returns save no registers, everything else
+** is in functions of their own, which are called last.
 */
 #define EVENT_FUNCTION(name, way) \
 static NOINLINE void name##_other (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
-  if (IS_FAST(way) && ar->event == LUA_HOOKTAILCALL && \
-      hook_replace(h, ar, way)) \
-    return; \
   hook_call(h, L, ar, way); \
   nogc_settle(h, L); \
 } \
+static NOINLINE void name##_rare (lua_State *L, lua_Debug *ar) { \
+  if (ar->event != LUA_HOOKTAILCALL || !hook_replace(hot_current, ar, way)) \
+    hook_othercall(L, ar); \
+} \
 static INLINE void name##_flow (Hot *h, lua_State *L, lua_Debug *ar) { \
   if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
-  else if (!IS_FAST(way) || !hook_repeat(h, ar, way)) \
-    name##_other(L, ar); \
+  else if (!IS_FAST(way)) name##_other(L, ar); \
+  else if (!hook_repeat(h, ar, way, 0)) name##_rare(L, ar); \
 } \
 static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
   name##_flow(h, L, ar); \
@@ -697,12 +736,12 @@ static NOINLINE void name##_timed (lua_State *L, lua_Debug *ar, \
 } \
 static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
-  Stack *to = IS_FAST(way) && h->how == (way) ? coroutine_known(h, L, ar) \
-                                              : NULL; \
+  Stack *to = IS_FAST(way) && h->how == (way) \
+            ? coroutine_known(h, L, ar, way) : NULL; \
   uint64_t now; \
   if (to == NULL || !hook_charge(h, ar, &now, 0, way)) hook_slow(L, ar); \
   else { \
-    coroutine_go(h, to, (way) & HOW_DISTRIBUTION); \
+    coroutine_go(h, to, way); \
     if (unlikely(--h->countdown == 0)) hook_schedule(h, L); \
   } \
 } \
@@ -743,34 +782,60 @@ EVENT_FUNCTION(hook_kepttimesdirect, HOW_DIRECT | HOW_DISTRIBUTION | HOW_RING)
 #endif
 
 
+/* mode count, where no option asks for more */
+#define HOW_COUNTING	(HOW_DIRECT | HOW_COUNT | HOW_SLOW)
+
+/* Completes a call or return in mode count. */
+static INLINE void hook_counted (Hot *h, lua_State *L) {
+  if (h->L != NULL) hook_somelines(h);
+  nogc_settle(h, L);
+}
+
+
+/* In mode count: an event of another coroutine than the last one. */
+static NOINLINE void hook_countswitched (lua_State *L, lua_Debug *ar) {
+  Hot *h = hot_current;
+  Stack *to = h->how == HOW_COUNTING
+            ? coroutine_known(h, L, ar, HOW_COUNTING) : NULL;
+  if (to == NULL) hook_slow(L, ar);
+  else {
+    hot_charge(h, h->counting.ticks);
+    coroutine_go(h, to, HOW_COUNTING);
+    h->counting.ci = NULL;
+    if (unlikely(--h->countdown == 0)) hook_schedule(h, L);
+    hook_counted(h, L);
+  }
+}
+
+
+static NOINLINE void hook_countcall (lua_State *L, lua_Debug *ar) {
+  Hot *h = hot_current;
+  h->counting.ci = NULL;
+  hot_charge(h, h->counting.ticks);
+  if (unlikely(--h->countdown == 0)) hook_schedule(h, L);
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, HOW_DIRECT | HOW_COUNT);
+  else if (!hook_repeat(h, ar, HOW_DIRECT | HOW_COUNT, 0) &&
+           (ar->event != LUA_HOOKTAILCALL ||
+            !hook_replace(h, ar, HOW_DIRECT | HOW_COUNT)))
+    hook_othercall(L, ar);
+  hook_counted(h, L);
+}
+
+
 /*
-** The event function of mode count. Its hot path is an instruction of the same
-** function as the last one. Calls and returns read no clock: the time is the
-** number of instructions.
+** The event function of mode count. Its hot path, which saves no registers, is
+** an instruction of the same function as the last one. Calls and returns read
+** no clock: the time is the number of instructions.
 */
 static void hook_counting (lua_State *L, lua_Debug *ar) {
   Hot *h = hot_current;
-  if (unlikely(h->L != L)) hook_slow(L, ar);
-  else if (likely(ar->event == LUA_HOOKCOUNT)) {
-    if (likely(h->counting.ci == ar->i_ci)) instructions_add(h, ar->i_ci);
-    else {
-      hook_instruction(h, L, ar);
-      nogc_settle(h, L);
-    }
+  if (unlikely(h->L != L)) hook_countswitched(L, ar);
+  else if (unlikely(ar->event != LUA_HOOKCOUNT)) {
+    if (h->how == HOW_COUNTING) hook_countcall(L, ar);
+    else hook_slow(L, ar);
   }
-  else if (h->how != (HOW_DIRECT | HOW_COUNT | HOW_SLOW)) hook_slow(L, ar);
-  else {
-    h->counting.ci = NULL;
-    hot_charge(h, h->counting.ticks);
-    if (unlikely(--h->countdown == 0)) hook_schedule(h, L);
-    if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, HOW_DIRECT | HOW_COUNT);
-    else if (!(ar->event == LUA_HOOKCALL
-               ? hook_repeat(h, ar, HOW_DIRECT | HOW_COUNT)
-               : hook_replace(h, ar, HOW_DIRECT | HOW_COUNT)))
-      hook_anycall(h, L, ar);
-    if (h->L != NULL) hook_somelines(h);
-    nogc_settle(h, L);
-  }
+  else if (likely(h->counting.ci == ar->i_ci)) instructions_add(h, ar->i_ci);
+  else hook_instruction(L, ar);
 }
 
 
