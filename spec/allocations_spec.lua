@@ -195,7 +195,7 @@ describe("allocations", function()
       print(table.concat(out, "\n"))
     ]]
     local first = helper.run(code)
-    assert.is_truthy(first:find "make %d%d%d+ %d+\n", first)
+    assert.matches("make %d%d%d+ %d+\n", first)
     for _ = 2, helper.slow and 3 or 20 do
       assert.equal(first, (helper.run(code)))
     end
@@ -323,8 +323,7 @@ describe("allocations", function()
         -- some allocations more are allowed, as the stack may grow
         assert.is_true(allocs >= i * 11 + 1 and allocs <= i * 11 + 9, allocs)
       end
-      assert.is_truthy(p:report { mode = "frames" }:find(
-        "frame%s+at%s+time%s+alloc"))
+      assert.matches("frame%s+at%s+time%s+alloc", p:report { mode = "frames" })
     end
     local p = helper.record(function() tables(1) profiler.frame() end)
     assert.is_nil(p.frames:at(0).bytes)
@@ -427,17 +426,16 @@ describe("a profile with allocations", function()
     local p = record(work)
     local text = p:report()
     local size = (said(100 * sizes.table):gsub("%.", "%%."))
-    assert.is_truthy(text:find("allocated: .- in 12%d allocations"), text)
-    assert.is_truthy(text:find "alloc%s+allocs")
+    assert.matches("allocated: .- in 12%d allocations", text)
+    assert.matches("alloc%s+allocs", text)
     text = p:report { sort = "alloc", mode = "tree" }
-    assert.is_truthy(text:find("self and total are bytes allocated", 1, true))
-    assert.is_truthy(text:find(size .. "%s+[%d.]+%s+" .. size ..
-      "%s+1%s+tables"), text)
+    assert.has_text("self and total are bytes allocated", text)
+    assert.matches(size .. "%s+[%d.]+%s+" .. size .. "%s+1%s+tables", text)
     text = p:report { sort = "allocs", mode = "callgraph" }
-    assert.is_truthy(text:find "100%s+[%d.]+%s+100%s+1%s+tables", text)
+    assert.matches("100%s+[%d.]+%s+100%s+1%s+tables", text)
     p = record(work, { mode = "line" })
     text = p:annotate(nil, { heat = "alloc" })
-    assert.is_truthy(text:find(size .. "[^\n]+out%[i%] = {} end"), text)
+    assert.matches(size .. "[^\n]+out%[i%] = {} end", text)
   end)
 
   it("has them in exports", function()
@@ -449,14 +447,13 @@ describe("a profile with allocations", function()
       p:export(format, function(s) out[#out + 1] = s end, options)
       return table.concat(out)
     end
-    assert.is_truthy(text("folded", { measure = "allocs" })
-      :find "work[^\n]*;tables[^;\n]* 100\n")
-    assert.is_truthy(text("csv"):find("total_allocs,total_bytes", 1, true))
-    assert.is_truthy(text("callgrind"):find(
-      "events: Time_ns Calls Bytes Allocations", 1, true))
-    assert.is_truthy(text("json"):find('"self_allocs":100', 1, true))
-    assert.is_truthy(text("speedscope", { measure = "alloc" }):find(
-      '"unit":"bytes"', 1, true))
+    assert.matches("work[^\n]*;tables[^;\n]* 100\n", text("folded",
+      { measure = "allocs" }))
+    assert.has_text("total_allocs,total_bytes", text("csv"))
+    assert.has_text("events: Time_ns Calls Bytes Allocations",
+      text("callgrind"))
+    assert.has_text('"self_allocs":100', text("json"))
+    assert.has_text('"unit":"bytes"', text("speedscope", { measure = "alloc" }))
     local pb = text "pprof"
     if pb:sub(1, 2) == "\31\139" then pb = require "zlib".inflate()(pb) end
     local bytes, objects, space = pprof(pb), 0, 0
@@ -508,8 +505,8 @@ describe("an allocator of someone else", function()
     profiler.stop()
     assert.is_true(p.meta.allocator_lost)
     assert.equal(10, helper.find(p, tables).self_allocs)
-    assert.is_truthy(p:report():find("note: another allocator replaced " ..
-      "cprof's; what it allocated is not counted", 1, true))
+    assert.has_text("note: another allocator replaced cprof's; what it " ..
+      "allocated is not counted", p:report())
     assert.equal(before, host.allocator())
   end)
 
@@ -700,10 +697,10 @@ describe("the heap over time", function()
     end
     assert.is_true(ns <= p.meta.wall_ns)
     for _ = 1, 2 do
-      assert.is_truthy(p:report():find("\nheap: [^\n]+ up to [%d.]+ MB"))
+      assert.matches("\nheap: [^\n]+ up to [%d.]+ MB", p:report())
       local out = helper.exported(p, "json")
-      assert.is_truthy(out:find(('"heap":[[%d,%d]'):format(p.heap[1].ns,
-        p.heap[1].bytes), 1, true))
+      assert.has_text(('"heap":[[%d,%d]'):format(p.heap[1].ns, p.heap[1].bytes),
+        out)
       local points = p.heap
       p = assert(profiler.load(path))
       assert.same(points, p.heap)
@@ -751,7 +748,7 @@ describe("tables by memory", function()
     local function shown(options)
       options.measure, options.width, options.limit = "live", 200, 1000
       local s = p:report(options)
-      assert.is_truthy(s:find(" hold ", 1, true), s)
+      assert.has_text(" hold ", s)
       return s:find "\n *0 B [^\n]* drop " ~= nil, s
     end
     for _, mode in ipairs { "summary", "self", "total" } do
@@ -760,6 +757,6 @@ describe("tables by memory", function()
     local is, all = shown { mode = "self", min_percent = 0 }
     assert.is_true(is, all)
     local s = p:report { measure = "live", mode = "callgraph", width = 200 }
-    assert.is_nil(s:find("\n *0 B .- drop "), s)
+    assert.no_matches("\n *0 B .- drop ", s)
   end)
 end)

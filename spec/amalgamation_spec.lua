@@ -19,9 +19,9 @@ local function link(...) return folder:link(...) end
 local function ran(program)
   local output, ok = run(program, "--profile", "../script.lua")
   assert.is_true(ok, output)
-  assert.is_truthy(output:find(expected, 1, true), output)
-  assert.is_truthy(output:find "\n[^\n]* 177  fib +../script.lua:3\n", output)
-  assert.is_truthy(output:find "\n[^\n]* 1  load *\n", output)
+  assert.has_text(expected, output)
+  assert.matches("\n[^\n]* 177  fib +../script.lua:3\n", output)
+  assert.matches("\n[^\n]* 1  load *\n", output)
 end
 
 -- what a script does, with its part of the tree at the end
@@ -85,7 +85,7 @@ describe("the amalgamation", function()
   teardown(function() folder:remove() end)
 
   it("is all that a host needs, in C and C++, of gcc and clang", function()
-    assert.is_truthy(expected:find "^work 1\n fib 1\n  fib 2\n", expected)
+    assert.matches("^work 1\n fib 1\n  fib 2\n", expected)
     for how in pairs(compilers) do
       ran(link(how, "lua", { "cprof_" .. how, "host_" .. how }))
     end
@@ -123,8 +123,8 @@ describe("the amalgamation", function()
       assert.equal(1, status, output)
       -- the signal may come before the file is closed, in a C function
       output = output:gsub("\n\t%[C%]: in [^\n]*", "", 1)
-      assert.is_truthy(output:find("interrupted here\nstack traceback:\n\t" ..
-        "[^\n]*stuck.lua:1>\n"), output)
+      assert.matches("interrupted here\nstack " ..
+        "traceback:\n\t[^\n]*stuck.lua:1>\n", output)
     end
   end)
 
@@ -229,8 +229,7 @@ describe("the amalgamation", function()
         assert.is_truthy(name:find "^cprof_" or name:find "^luaopen_cprof" or
           sanitize and not kind:find "[TDBR]", name)
       end
-      assert.is_truthy((" " .. table.concat(names, " ") .. " ")
-        :find " luaopen_cprof ")
+      assert.has_text(" luaopen_cprof ", " " .. table.concat(names, " ") .. " ")
     end
   end)
 
@@ -276,8 +275,8 @@ describe("the amalgamation", function()
       print(pcall(require("cprof.source.text").lines))]])
     local output = run(link("wrong", "lua", { "cprof_c", "host_c" }),
       "../wrong.lua")
-    assert.is_truthy(output:find "^@cprof/init.lua\n", output)
-    assert.is_truthy(output:find "\nfalse\tcprof/source/text.lua:%d+:", output)
+    assert.matches("^@cprof/init.lua\n", output)
+    assert.matches("\nfalse\tcprof/source/text.lua:%d+:", output)
   end)
 
   it("asks for the package library where it is not open", function()
@@ -297,9 +296,9 @@ describe("the amalgamation", function()
       must("%s -O0 -I%s/lua %s -c -o %s/names.o %s/cprof.c",
         compilers.clang_cpp or compilers.cpp, dir, option, dir, dir)
       local names = must("nm -u %s/names.o", dir)
-      assert.is_truthy(names:find(" " .. name .. "\n", 1, true), names)
-      assert.is_truthy(must("nm -g --defined-only %s/names.o", dir)
-        :find " T luaopen_cprof\n")
+      assert.has_text(" " .. name .. "\n", names)
+      assert.has_text(" T luaopen_cprof\n",
+        must("nm -g --defined-only %s/names.o", dir))
     end
   end)
 end)

@@ -142,7 +142,7 @@ describe("annotated source", function()
     assert.same({ "20", shown "self", format.percent(line.self_ns, whole),
       "20", shown "total", shown("total", 20),
       content = "local p = path(i * 1000)" }, cells(s, 12))
-    assert.is_truthy(s:find "  12      local p = path%(i %* 1000%)\n")
+    assert.has_text("  12      local p = path(i * 1000)\n", s)
     assert.equal("21", cells(s, 11)[1])
     assert.equal("-", cells(s, 7)[4])
   end)
@@ -169,12 +169,12 @@ describe("annotated source", function()
 
   it("marks what never ran, and counts it on request", function()
     local s = annotate(ai)
-    assert.is_truthy(cells(s, 14).content:find "return nil +← never ran")
-    assert.is_truthy(cells(s, 20).content:find "return 1 +← never ran")
-    assert.is_nil(cells(s, 12).content:find "never ran")
-    assert.is_nil(s:find("lines never ran", 1, true))
-    assert.is_truthy(annotate(ai, { coverage = true }):find(
-      "\n2 of 12 lines never ran\n", 1, true))
+    assert.matches("return nil +← never ran", cells(s, 14).content)
+    assert.matches("return 1 +← never ran", cells(s, 20).content)
+    assert.has_no_text("never ran", cells(s, 12).content)
+    assert.has_no_text("lines never ran", s)
+    assert.has_text("\n2 of 12 lines never ran\n", annotate(ai,
+      { coverage = true }))
   end)
 
   it("lists a line by the time of the C functions that it calls, too",
@@ -192,7 +192,7 @@ end
         { mode = "line", callsites = true })
       local s = profile:annotate(nil, { sort = "self", width = 120 })
       local first = s:match "in C[^\n]*\n([^\n]*)"
-      assert.is_truthy(first:find("late.lua:3 ", 1, true), s)
+      assert.has_text("late.lua:3 ", first, s)
     end)
 
   it("does not mark the first line of a function, which is code of another",
@@ -202,17 +202,17 @@ end
         "local t = {}\nfunction t.f(...)\n  return 1\nend\nreturn t.f\n"))
       local profile = helper.record(function() f() end, { mode = "line" })
       local s = profile:annotate(nil, { focus = "t.f", width = 100 })
-      assert.is_truthy(s:find "%f[%S]2  function t.f")
-      assert.is_nil(s:find("never ran", 1, true), s)
+      assert.matches("%f[%S]2  function t.f", s)
+      assert.has_no_text("never ran", s)
     end)
 
   it("folds cold stretches on request", function()
     local s = annotate(util, { context = 0, min_percent = 20 })
     assert.is_truthy(cells(s, 4))
     assert.is_nil(cells(s, 3))
-    assert.is_truthy(s:find "\n +… 3 lines, %d+%.%d %%\n")
-    assert.is_truthy(annotate(util, { context = 1, min_percent = 20 }):find(
-      "… 2 lines", 1, true))
+    assert.matches("\n +… 3 lines, %d+%.%d %%\n", s)
+    assert.has_text("… 2 lines", annotate(util, { context = 1,
+      min_percent = 20 }))
     local covered = annotate(ai, { context = 0, min_percent = 100,
       coverage = true })
     assert.is_truthy(cells(covered, 14))
@@ -227,7 +227,7 @@ end
     end
     assert.same({ "util.spin" }, heads)
     -- these functions have nine tenths of the time
-    assert.is_truthy(s:find "^util%.spin %([^ ]+util%.lua:2%) +%S+ self, ")
+    assert.matches("^util%.spin %([^ ]+util%.lua:2%) +%S+ self, ", s)
     assert.equal("210,000", cells(s, 4)[1])
     assert.is_nil(cells(s, 7), "its lines alone")
     local rest = s:match "\n… (%d+) more functions, %d+%.%d %% self %(%-%-all%)"
@@ -237,8 +237,8 @@ end
       assert.is_truthy(s:find("\n" .. name .. " (", 1, true) or
         s:find("^" .. name), name)
     end
-    assert.is_nil(s:find("more function", 1, true))
-    assert.is_truthy(s:find "\n… %d+ functions without lines, %S+ %% self\n")
+    assert.has_no_text("more function", s)
+    assert.matches("\n… %d+ functions without lines, %S+ %% self\n", s)
   end)
 
   it("shows the functions that fit the screen, and one at least", function()
@@ -275,14 +275,14 @@ end
     local s = annotate(nil, { coverage = true })
     assert.is_true(s:find(util, 1, true) < (s:find(ai, 1, true) or math.huge))
     s = annotate(nil, { coverage = true, limit = 1 })
-    assert.is_nil(s:find(ai, 1, true))
-    assert.is_truthy(s:find "\n… 1 more file, %d+%.%d %%\n")
+    assert.has_no_text(ai, s)
+    assert.matches("\n… 1 more file, %d+%.%d %%\n", s)
   end)
 
   it("can be a list of the hottest lines of one file", function()
     local s = p:annotate(ai, { sort = "hits", limit = 100 })
-    assert.is_truthy(s:find(ai .. ":7 ", 1, true), s)
-    assert.is_nil(s:find(util, 1, true), s)
+    assert.has_text(ai .. ":7 ", s)
+    assert.has_no_text(util, s)
     assert.has_error(function() p:annotate("x.lua", { sort = "self" }) end,
       "annotate: no lines of \"x.lua\" were recorded; there are: " .. ai ..
       ", " .. util)
@@ -291,9 +291,9 @@ end
   it("can be a list of the hottest lines of all files", function()
     local s = annotate(nil, { sort = "self", limit = 3 })
     local first = s:match "\n([^\n]+)"
-    assert.is_truthy(first:find(util .. ":4", 1, true), s)
-    assert.is_truthy(first:find("for i = 1, n do s = s + i end", 1, true))
-    assert.is_truthy(s:find "\n… %d+ more lines, %d+%.%d %%\n")
+    assert.has_text(util .. ":4", first, s)
+    assert.has_text("for i = 1, n do s = s + i end", first)
+    assert.matches("\n… %d+ more lines, %d+%.%d %%\n", s)
     local hits = {}
     for line in annotate(nil, { sort = "hits", limit = 100 })
       :gmatch "[^\n]+" do
@@ -308,15 +308,14 @@ end
   it("can be a list for editors, with paths from the current folder", function()
     local list = annotate(nil, { format = "quickfix", limit = 3 })
     local first = list:match "^[^\n]+"
-    assert.is_truthy(first:find("^" .. util:gsub("%p", "%%%0") ..
-      ":4: %d+%.%d %%, %S+ self, 210,%d+ hits: for i = 1, n do "), list)
+    assert.matches("^" .. util:gsub("%p", "%%%0") .. ":4: %d+%.%d %%, %S+ " ..
+      "self, 210,%d+ hits: for i = 1, n do ", first, list)
     local _, n = list:gsub("[^\n]+:%d+: [^\n]+\n", "")
     assert.equal(3, n)
     local c = driven.record(1000, function() return ("x"):rep(100000) end,
       { mode = "line" })
     list = c:annotate(nil, { format = "quickfix" })
-    assert.is_truthy(list:find ":%d+: [%d.]+ %%, %S+ self %+ %S+ in C, 1 hit: ",
-      list)
+    assert.matches(":%d+: [%d.]+ %%, %S+ self %+ %S+ in C, 1 hit: ", list)
     local path = dir .. "/quickfix.cprof"
     assert(p:save(path))
     local out = command.shell(("cd %s; %s --format=quickfix %s"):format(dir,
@@ -332,8 +331,8 @@ end
     for line in q:annotate(nil, { sort = "self" }):gmatch "[^\n]+" do
       assert.is_true(#line < 1000, #line)
     end
-    assert.is_truthy(q:annotate(nil, { sort = "self" })
-      :find "min%.lua:1 +local s = 'éé[é]+…\n")
+    assert.matches("min%.lua:1 +local s = 'éé[é]+…\n", q:annotate(nil,
+      { sort = "self" }))
   end)
 
   it("shades by time, hits or total, of the file or the project", function()
@@ -363,8 +362,7 @@ end
       assert.equal("20", cells(s, 6)[1])
       assert.is_nil(cells(s, 12), s)
       assert.is_nil(cells(s, 9))
-      assert.is_truthy(s:find(
-        "^path %(.-ai.lua:5%) .* self, %S+ %%, 20 calls\n"))
+      assert.matches("^path %(.-ai.lua:5%) .* self, %S+ %%, 20 calls\n", s)
       -- shares are of the program's time, as in other reports
       assert.equal(format.percent(p.lines["@" .. ai][6].self_ns, whole),
         (cells(s, 6)[3]:gsub("<", "")))
@@ -373,19 +371,18 @@ end
 
   it("can ignore a function, whose lines do not count as never run", function()
     local s = annotate(nil, { ignore = "util.spin", sort = "self" })
-    assert.is_nil(s:find(util .. ":4", 1, true))
-    assert.is_truthy(s:find(ai .. ":12", 1, true))
+    assert.has_no_text(util .. ":4", s)
+    assert.has_text(ai .. ":12", s)
     assert.equal(s, annotate(nil, { sort = "self",
       ignore = ("util.spin (%s:2)"):format(util) }))
     s = annotate(ai, { ignore = "path" })
     for _, number in ipairs { 6, 7 } do
       assert.same({ content = cells(s, number).content }, cells(s, number))
-      assert.is_nil(cells(s, number).content:find("never", 1, true))
+      assert.has_no_text("never", cells(s, number).content)
     end
-    assert.is_truthy(cells(s, 20).content:find("never ran", 1, true))
-    assert.is_truthy(s:find("10 of 12 lines ran", 1, true))
-    assert.is_nil((annotate(util, { ignore = "util.spin" })):find("never", 1,
-      true))
+    assert.has_text("never ran", cells(s, 20).content)
+    assert.has_text("10 of 12 lines ran", s)
+    assert.has_no_text("never", annotate(util, { ignore = "util.spin" }))
   end)
 
   it("says which function could be meant, and why one has no lines",
@@ -399,7 +396,7 @@ end
       } do
         local ok, message = pcall(p.annotate, p, nil, case[1])
         assert.is_false(ok)
-        assert.is_truthy(message:find(case[2], 1, true), message)
+        assert.has_text(case[2], message)
       end
     end)
 
@@ -459,10 +456,9 @@ top()
 
   it("has colours only on request, and never instead of figures", function()
     local plain = annotate(ai)
-    assert.is_nil(plain:find "\27")
+    assert.has_no_text("\27", plain)
     local coloured = p:annotate(ai, { color = "always" })
-    assert.is_truthy(coloured:find(format.paint(true)("heat8", "  20"), 1,
-      true))
+    assert.has_text(format.paint(true)("heat8", "  20"), coloured)
     assert.equal(plain, (coloured:gsub("\27%[[%d;]*m", "")
       :gsub(" +\n", "\n")))
   end)
@@ -473,7 +469,7 @@ top()
     local s = profiler.annotate(util)
     profiler.stop()
     assert.equal("10", cells(s, 4)[1])
-    assert.is_truthy(profiler.annotate(util):find("for i = 1, n", 1, true))
+    assert.has_text("for i = 1, n", profiler.annotate(util))
   end)
 
   it("fits the width", function()
@@ -508,7 +504,7 @@ top()
       } do
         local ok, message = pcall(q.annotate, q, given)
         assert.is_false(ok)
-        assert.is_truthy(message:find(why, 1, true), message)
+        assert.has_text(why, message)
       end
     end)
 
@@ -527,12 +523,12 @@ top()
     } do
       local ok, message = pcall(p.annotate, p, case[1], case[2])
       assert.is_false(ok)
-      assert.is_truthy(message:find(case[3], 1, true), message)
+      assert.has_text(case[3], message)
     end
     local calls = helper.record(function() end)
     local ok, message = pcall(calls.annotate, calls)
     assert.is_false(ok)
-    assert.is_truthy(message:find('start with mode = "line"', 1, true))
+    assert.has_text('start with mode = "line"', message)
   end)
 end)
 
@@ -549,16 +545,16 @@ describe("the text that is shown", function()
     local s = of("local x = 'old'\nreturn x\n", function(path)
       write(path, "local y = 'new'\nreturn y\n")
     end)
-    assert.is_truthy(s:find("local x = 'old'", 1, true))
-    assert.is_truthy(s:find(
-      "note: the file has changed since; this is the text that ran", 1, true))
-    assert.is_nil((of "local x = 1\n"):find("note:", 1, true))
+    assert.has_text("local x = 'old'", s)
+    assert.has_text("note: the file has changed since; this is the text " ..
+      "that ran", s)
+    assert.has_no_text("note:", of "local x = 1\n")
   end)
 
   it("is kept when the file is removed", function()
     local s = of("local x = 'gone'\n", os.remove)
-    assert.is_truthy(s:find("local x = 'gone'", 1, true))
-    assert.is_nil(s:find("note:", 1, true))
+    assert.has_text("local x = 'gone'", s)
+    assert.has_no_text("note:", s)
   end)
 
   it("is said not to be what ran where it was changed before", function()
@@ -568,7 +564,7 @@ describe("the text that is shown", function()
     write(path, "\n\nreturn function() return 2 end\n")
     local q = helper.record(function() f() end, { mode = "line" })
     local s = q:annotate(path, { color = "never" })
-    assert.is_truthy(s:find "note: ", s)
+    assert.has_text("note: ", s)
     assert.equal(1, q.lines["@" .. path][1].hits)
   end)
 
@@ -577,33 +573,31 @@ describe("the text that is shown", function()
     local q = helper.record(function() chunk() end, { mode = "line" })
     local s = q:annotate("local s = 0\nfor i = 1, 10 do\ns = s + i\nend\n" ..
       "return s", { color = "never" })
-    assert.is_truthy(s:find("  s = s + i", 1, true))
-    assert.is_truthy(s:find "^%[string \"local s = 0\"%] ")
+    assert.has_text("  s = s + i", s)
+    assert.matches("^%[string \"local s = 0\"%] ", s)
   end)
 
   it("is missing, with a note, for chunks that have only a name", function()
     local chunk = load("local x = 1\nreturn x", "=named")
     local q = helper.record(function() chunk() end, { mode = "line" })
     local s = q:annotate("named", { color = "never" })
-    assert.is_truthy(s:find(
-      "note: no text: the chunk has a name, but no file", 1, true))
+    assert.has_text("note: no text: the chunk has a name, but no file", s)
     assert.equal("1", cells(s, 2)[1])
   end)
 
   it("is missing, with a note, for files that cannot be read", function()
     local chunk = load("local x = 1\nreturn x", "@/nosuch/file.lua")
     local q = helper.record(function() chunk() end, { mode = "line" })
-    assert.is_truthy(q:annotate("/nosuch/file.lua"):find(
-      "note: no text: /nosuch/file.lua: No such file or directory", 1, true))
+    assert.has_text("note: no text: /nosuch/file.lua: No such file or " ..
+      "directory", q:annotate("/nosuch/file.lua"))
   end)
 
   it("has its columns aligned with CR LF, tabs, UTF-8 and bytes", function()
     local s = of("\xEF\xBB\xBFlocal a = 1\r\nif a then\r\n" ..
       "\ta = 'ä…'\tb = 2\r\nend\r\nlocal c = '\xff\x1b[31m'\r\n")
-    assert.is_nil(s:find "\r")
-    assert.is_nil(s:find "\27")
-    assert.is_truthy(s:find("  3          a = 'ä…'        b = 2\n", 1, true),
-      s)
+    assert.has_no_text("\r", s)
+    assert.has_no_text("\27", s)
+    assert.has_text("  3          a = 'ä…'        b = 2\n", s)
     assert.same({ true, 5 }, { aligned(s) })
   end)
 
@@ -613,20 +607,20 @@ describe("the text that is shown", function()
       local s, q, path = of(table.concat({ "local function f(n)",
         "  return n + 1", "end", "", "for i = 1, 3 do f(i) end", "" }, e))
       assert.equal(3, q.lines["@" .. path][2].hits)
-      assert.is_truthy(s:find("\n +3 [^\n]+ 2    return n %+ 1\n"), s)
-      assert.is_truthy(s:find " 5  for i = 1, 3 do f%(i%) end\n", s)
-      assert.is_nil(s:find "\r")
+      assert.matches("\n +3 [^\n]+ 2    return n %+ 1\n", s)
+      assert.has_text(" 5  for i = 1, 3 do f(i) end\n", s)
+      assert.has_no_text("\r", s)
       local _, count = s:gsub("\n", "")
       shown = shown or count
       assert.equal(shown, count)
       -- the definition is found, too
-      assert.is_truthy(q:report { min_percent = 0 }:find(" f  ", 1, true))
+      assert.has_text(" f  ", q:report { min_percent = 0 })
     end
   end)
 
   it("may begin with a line for the shell", function()
     local s, q, path = of "#!/usr/bin/lua\nlocal x = 1\n"
-    assert.is_nil(s:find("note:", 1, true))
+    assert.has_no_text("note:", s)
     assert.equal(1, q.lines["@" .. path][2].hits)
     assert.is_false(q.lines["@" .. path][1].active)
   end)

@@ -69,7 +69,7 @@ describe("the C API", function()
     S:run "update(10)"
     assert.equal(1, S:control "stop")
     assert.is_true(tonumber(S:run "return figures()") > 3)
-    assert.truthy(S:report {}:find("update", 1, true))
+    assert.has_text("update", S:report {})
     -- a state in which cprof was never loaded
     local bare = host.state()
     bare:run(sandbox)
@@ -82,16 +82,15 @@ describe("the C API", function()
   it("says what is wrong with a start, and raises nothing", function()
     local status, message = S:start { mode = "fast" }
     assert.equal(2, status)
-    assert.truthy(message:find('option \'mode\' must be one of "call", ', 1,
-      true), message)
+    assert.has_text('option \'mode\' must be one of "call", ', message)
     status, message = S:start { include = "/(/" }
     assert.equal(2, status)
-    assert.truthy(message:find("include", 1, true), message)
+    assert.has_text("include", message)
     assert.equal(0, S:control "running")
     assert.equal(0, (S:start {}))
     status, message = S:start {}
     assert.equal(2, status)
-    assert.truthy(message:find("already running", 1, true))
+    assert.has_text("already running", message)
   end)
 
   it("gives all options of start to Lua", function()
@@ -141,8 +140,7 @@ describe("the C API", function()
       update(10) end]]
     S:start { callsites = 1 }
     S:run "twice()"
-    assert.truthy(S:report({ mode = "tree" }):find(
-      "update[^\n]*\n.*update"))
+    assert.matches("update[^\n]*\n.*update", (S:report { mode = "tree" }))
   end)
 
   it("has Lua say what is wrong with a value", function()
@@ -161,7 +159,7 @@ describe("the C API", function()
     } do
       local status, message = S:start(case[1])
       assert.equal(2, status)
-      assert.truthy(message:find(case[2], 1, true), message)
+      assert.has_text(case[2], message)
       assert.equal(0, S:control "running")
     end
     S:start()
@@ -173,7 +171,7 @@ describe("the C API", function()
     } do
       local status, message = S:report(case[1])
       assert.equal(2, status)
-      assert.truthy(message:find(case[2], 1, true), message)
+      assert.has_text(case[2], message)
     end
   end)
 
@@ -183,12 +181,12 @@ describe("the C API", function()
     assert.equal(0, (S:start { file = path }))
     S:run "update(1000000)"
     local text = command.must("report", "--mode=total", path)
-    assert.truthy(text:find "\nnote: still being recorded", text)
-    assert.truthy(text:find "\n[^\n]* 1  outer *\n", text)
+    assert.has_text("\nnote: still being recorded", text)
+    assert.matches("\n[^\n]* 1  outer *\n", text)
     S:control "stop"
     text = command.cprof("report", "--mode=total", path)
-    assert.is_nil(text:find "still being recorded", text)
-    assert.truthy(text:find "\n2%.00ms[^\n]* 1  outer *\n", text)
+    assert.has_no_text("still being recorded", text)
+    assert.matches("\n2%.00ms[^\n]* 1  outer *\n", text)
   end)
 
   it("saves and exports, also while recording, and says why it cannot",
@@ -197,24 +195,24 @@ describe("the C API", function()
       local path = folder.path .. "/saved.cprof"
       local status, message = S:file(path)
       assert.equal(2, status)
-      assert.truthy(message:find("nothing was recorded", 1, true), message)
+      assert.has_text("nothing was recorded", message)
       status, message = S:file(path, "folded")
       assert.equal(2, status)
-      assert.truthy(message:find("nothing was recorded", 1, true), message)
+      assert.has_text("nothing was recorded", message)
       S:start()
       S:run "update(1000000)"
       assert.equal(0, S:file(path))
       assert.equal(1, S:control "running")
       local text = command.cprof("report", "--mode=total", path)
-      assert.truthy(text:find "\n2%.00ms[^\n]* 1  outer *\n", text)
+      assert.matches("\n2%.00ms[^\n]* 1  outer *\n", text)
       S:run "update(1000000)"
       assert.equal(0, S:file(path))
       text = command.cprof("report", "--mode=total", path)
-      assert.truthy(text:find "\n4%.00ms[^\n]* 2  outer *\n", text)
+      assert.matches("\n4%.00ms[^\n]* 2  outer *\n", text)
       assert.equal(0, S:file(path .. ".folded", "folded"))
       text = command.read(path .. ".folded")
-      assert.truthy(text:find("outer;inner;leaf", 1, true), text)
-      assert.is_nil(text:find("api", 1, true))
+      assert.has_text("outer;inner;leaf", text)
+      assert.has_no_text("api", text)
       for _, case in ipairs {
         { "/nowhere/file", nil, "/nowhere/file" },
         { "/nowhere/file", "folded", "/nowhere/file" },
@@ -224,7 +222,7 @@ describe("the C API", function()
       } do
         status, message = S:file(case[1], case[2])
         assert.equal(2, status)
-        assert.truthy(message:find(case[3], 1, true), message)
+        assert.has_text(case[3], message)
       end
       assert.equal(1, S:control "running")
     end)
@@ -247,36 +245,36 @@ describe("the C API", function()
     function()
       local status, message = S:report()
       assert.equal(2, status)
-      assert.truthy(message:find("nothing was recorded", 1, true), message)
+      assert.has_text("nothing was recorded", message)
       S:start { mode = "line" }
       S:run "update(1000000)"
       local text = S:report { mode = "self", width = 80, color = "never" }
-      assert.truthy(text:find("2.00ms", 1, true), text)
-      assert.is_nil(text:find("api", 1, true))
+      assert.has_text("2.00ms", text)
+      assert.has_no_text("api", text)
       assert.equal(1, S:control "running")
       -- the writer is the host's, not cprof's own work
       assert.is_true(select(2, S:report {}))
       assert.is_true(select(2, S:report({}, work)))
-      assert.truthy(S:report({ limit = 1 }):find("more functions", 1, true))
-      assert.is_nil(S:report({ limit = -1 }):find("more functions", 1, true))
+      assert.has_text("more functions", S:report({ limit = 1 }))
+      assert.has_no_text("more functions", S:report({ limit = -1 }))
       status, message = S:report { mode = "sideways" }
       assert.equal(2, status)
-      assert.truthy(message:find("sideways", 1, true), message)
+      assert.has_text("sideways", message)
       status, message = S:report({}, nil, true)
       assert.equal(2, status)
-      assert.truthy(message:find("writer", 1, true), message)
+      assert.has_text("writer", message)
       text = S:report({ width = 100 }, work)
-      assert.truthy(text:find("zones.nested(leaf, leaf)", 1, true), text)
+      assert.has_text("zones.nested(leaf, leaf)", text)
       status, message = S:report({}, "nowhere.lua")
       assert.equal(2, status)
-      assert.truthy(message:find("nowhere.lua", 1, true), message)
+      assert.has_text("nowhere.lua", message)
       assert.equal(1, S:control "running")
     end)
 
   it("has the view's lines and graph", function()
     local text, status = S:view("self", 0, 0)
     assert.equal(2, status)
-    assert.truthy(text:find("nothing was recorded", 1, true), text)
+    assert.has_text("nothing was recorded", text)
     S:start()
     for i = 1, 3 do
       S:run(("update(%d)"):format(i * 1000000))
@@ -284,31 +282,27 @@ describe("the C API", function()
     end
     text, status = S:view("self", 0, 0)
     assert.equal(0, status, text)
-    assert.truthy(text:find("graph\n1 2000000: 0 0 0\n" ..
-      "2 4000000: 0 0 0\n3 6000000: 0 0 0\n", 1, true), text)
-    assert.truthy(text:find("\n[ +]leaf 0 6 2\n"), text)
+    assert.has_text("graph\n1 2000000: 0 0 0\n2 4000000: 0 0 0\n" ..
+      "3 6000000: 0 0 0\n", text)
+    assert.matches("\n[ +]leaf 0 6 2\n", text)
     text, status = S:view("total", 2, 3)
     assert.equal(0, status)
     assert.equal(3, select(2, text:gsub("graph.*", ""):gsub("\n", "")))
-    assert.truthy(text:find("\n>", 1, true), text)
+    assert.has_text("\n>", text)
     text = S:view("self", 0, 0, "spec_zones.pass")
-    assert.truthy(text:find("graph\n1 2000000: 2000000 2000000 2\n" ..
-      "2 4000000: 4000000 4000000 2\n3 6000000: 6000000 6000000 2\n", 1,
-      true), text)
+    assert.has_text("graph\n1 2000000: 2000000 2000000 2\n" ..
+      "2 4000000: 4000000 4000000 2\n3 6000000: 6000000 6000000 2\n", text)
     text = S:view("self", 0, 0, "inner")
-    assert.truthy(text:find("graph\n1 2000000: 0 1000000 1\n", 1, true),
-      text)
+    assert.has_text("graph\n1 2000000: 0 1000000 1\n", text)
     text, status = S:view("self", 0, 0, "nobody")
     assert.equal(2, status)
-    assert.truthy(text:find('of the profile, as lines show it, got "nobody"',
-      1, true), text)
+    assert.has_text('of the profile, as lines show it, got "nobody"', text)
     text, status = S:view("self", 0, -1)
     assert.equal(2, status)
-    assert.truthy(text:find("the height must be an integer of at least 1, " ..
-      "got -1", 1, true), text)
+    assert.has_text("the height must be an integer of at least 1, got -1", text)
     text, status = S:view("upside down", 0, 0)
     assert.equal(2, status)
-    assert.truthy(text:find("upside down", 1, true))
+    assert.has_text("upside down", text)
   end)
 
   it("may use a clock and an allocator of the host only between recordings",

@@ -76,13 +76,12 @@ describe("a program that listens", function()
     local files = profiles(dir)
     assert.equal(2, #files)  -- also when begun in the same second
     for _, file in ipairs(files) do
-      local p = assert(profiler.load(file))
-      helper.check(p)
+      local p = helper.check(assert(profiler.load(file)))
       assert.is_falsy(p.meta.live)
       assert.is_nil(p.meta.ended)
       assert.is_true(helper.named(p, "work").calls > 10)
       for _, f in ipairs(p.functions) do
-        assert.is_nil(tostring(f.source):find("cprof/", 1, true), f.title)
+        assert.has_no_text("cprof/", tostring(f.source), f.title)
       end
     end
   end)
@@ -241,7 +240,7 @@ describe("a program that listens", function()
     local _, err = beside(dir, auto,
       "ls cprof-*/$pid.listen >listening; kill -URG $pid; recorded 0 1")
     assert.equal("", err)
-    assert.is_truthy(command.read(dir:file "listening"):find "%d+%.listen")
+    assert.matches("%d+%.listen", command.read(dir:file "listening"))
     assert.equal("", (command.shell(("ls %s/cprof-*/"):format(q(dir.path)))))
     -- the recording that the program had begun is complete
     local p = assert(profiler.load(profiles(dir)[1]))
@@ -312,21 +311,20 @@ describe("a program that listens", function()
           :format(file) .. auto:gsub("-l cprof.auto ", ""),
           "kill -URG $pid; recorded 0 2; kill -URG $pid; recorded 2 0; " ..
           "attached '2 1' --exact -o b.cprof", code)
-        assert.is_truthy(out:find "\nstatus 0\nnil\n$", out .. err)
+        assert.matches("\nstatus 0\nnil\n$", out, out .. err)
         local files = profiles(dir)
         assert.equal(3, #files)
         for _, path in ipairs(files) do
-          local p = assert(profiler.load(path))
-          helper.check(p)
+          local p = helper.check(assert(profiler.load(path)))
           assert.is_falsy(p.meta.live)
           assert.is_nil(p.meta.ended)
           assert.is_true(helper.named(p, "work").calls > 10)
         end
         if code == one then
-          assert.is_truthy(command.read(dir:file "left"):find "%d.listen")
+          assert.matches("%d.listen", command.read(dir:file "left"))
         end
         local left = command.shell(("ls %s/cprof-*/"):format(q(dir.path)))
-        assert.is_nil(left:find "%d%.%l", left)
+        assert.no_matches("%d%.%l", left)
       end
     end
   end)
@@ -394,8 +392,8 @@ describe("cprof attach", function()
         "--exact "
       local out, err = beside(dir, starts, "attached '0 1' " .. mode ..
         "-o x.cprof")
-      assert.is_truthy(out:find("^cprof: x.lua\n"), out .. err)
-      assert.is_truthy(out:find("  work  +x.lua:", 1), out)
+      assert.matches("^cprof: x.lua\n", out, out .. err)
+      assert.matches("  work  +x.lua:", out)
       -- lines, as cprof run has them
       assert.equal(mode == "", out:find("x.lua:%d+ +local function work") ~=
         nil, out)
@@ -407,9 +405,8 @@ describe("cprof attach", function()
       assert.is_truthy(both < p.program_ns * 0.8 or shown == "work" or
         shown == "math.abs", out)
       assert.is_truthy(shown, out)
-      assert.is_truthy(out:find "status 0\ndone\ttrue\n$", out)
-      assert.is_truthy(in_time(err):find "^recording process %d+ %(x.lua%)\n$",
-        err)
+      assert.matches("status 0\ndone\ttrue\n$", out)
+      assert.matches("^recording process %d+ %(x.lua%)\n$", (in_time(err)), err)
     end
   end)
 
@@ -427,8 +424,8 @@ describe("cprof attach", function()
         q(os.getenv "PWD") .. "/lua/cprof/bin/cprof attach --exact " ..
         "--seconds 0.1 $pid >report; echo status $? >>report")
       local report = command.read(dir:file "report")
-      assert.is_truthy(report:find "^cprof: x.lua\n", report .. err)
-      assert.is_truthy(report:find "\nstatus 0\n$", report .. err)
+      assert.matches("^cprof: x.lua\n", report, report .. err)
+      assert.matches("\nstatus 0\n$", report, report .. err)
     end)
 
   it("finds the coroutine that runs and never yields", function()
@@ -449,8 +446,8 @@ describe("cprof attach", function()
         assert(coroutine.resume(co))
       end)()
       print "done"]])
-    assert.is_truthy(out:find("  work  +x.lua:", 1), out .. err)
-    assert.is_truthy(out:find "status 0\ndone\n$", out)
+    assert.matches("  work  +x.lua:", out, out .. err)
+    assert.matches("status 0\ndone\n$", out)
   end)
 
   it("can be asked at any moment", function()
@@ -477,7 +474,7 @@ describe("cprof attach", function()
         collectgarbage "step"
       until exists()
       print("done", debug.gethook() == nil)]])
-    assert.is_truthy(out:find "^status 0\ndone\t%l+\n$", out .. err)
+    assert.matches("^status 0\ndone\t%l+\n$", out, out .. err)
     for _, file in ipairs(profiles(dir)) do
       local p = profiler.load(file)
       if p and not p.meta.live then helper.check(p) end
@@ -528,7 +525,7 @@ describe("cprof attach", function()
       "--count --lines", "--count --exact" } do
       out, err = command.shell(command.here("attach", "1") .. " " .. options)
       assert.equal("", out)
-      assert.is_truthy(err:find("can not be used together", 1, true), err)
+      assert.has_text("can not be used together", err)
     end
   end)
 
@@ -537,11 +534,10 @@ describe("cprof attach", function()
     local out, err = beside(dir, auto, "begin -o a.cprof >/dev/null; " ..
       "recorded 0 1 any; cprof attach -o b.cprof $pid; echo $?; finish; " ..
       "cprof attach -o x.lua $pid; echo $?")
-    assert.is_truthy(out:find "^2\n2\nstatus 0", out)
-    assert.is_truthy(err:find("cprof attach: process %d+: already " ..
-      "recording into " .. dir:file "a.cprof"), err)
-    assert.is_truthy(err:find("process %d+: " .. dir:file "x.lua" ..
-      ": [^\n]*\n"), err)
+    assert.matches("^2\n2\nstatus 0", out)
+    assert.matches("cprof attach: process %d+: already recording into " ..
+      dir:file "a.cprof", err)
+    assert.matches("process %d+: " .. dir:file "x.lua" .. ": [^\n]*\n", err)
     assert.is_truthy(profiler.load(dir:file "a.cprof"))
   end)
 
@@ -566,8 +562,7 @@ describe("cprof attach", function()
       math.abs(1)
       io.open("done", "w"):close()
       repeat until io.open "stop"]])
-    assert.is_truthy(err:find("waiting: process %d+ runs no Lua code now"),
-      err)
+    assert.matches("waiting: process %d+ runs no Lua code now", err)
     assert.equal("status 0\n", out, err)
     local p = assert(profiler.load(dir:file "a.cprof"))
     assert.equal(1, helper.named(p, "math.abs").calls)
@@ -583,8 +578,8 @@ describe("cprof attach", function()
       io.open("ready", "w"):close()
       starved "go"
       repeat until io.open "stop"]])
-    assert.is_truthy(err:find("^waiting: process %d+ has not run since the " ..
-      "signal; recording starts when it runs\n"), err)
+    assert.matches("^waiting: process %d+ has not run since the signal; " ..
+      "recording starts when it runs\n", err)
     assert.equal("status 0\n", out, err)
     assert.is_truthy(profiler.load(dir:file "a.cprof"), err)
   end)
@@ -598,9 +593,9 @@ describe("cprof attach", function()
         local number = require "cprof.core".signalnumber "%s"
         host.handle(number)]]):format(signal) .. "\n" .. busy)
       assert.equal("2\nstatus 0\ndone\ttrue\n", out, err)
-      assert.is_truthy(err:find("cprof attach: process %d+ now handles SIG" ..
-        signal .. " itself, so cprof does not get it; start it with " ..
-        "another signal, for example CPROF_SIGNAL=WINCH\n"), err)
+      assert.matches("cprof attach: process %d+ now handles SIG" .. signal ..
+        " itself, so cprof does not get it; start it with another signal, " ..
+        "for example CPROF_SIGNAL=WINCH\n", err)
       assert.same({}, profiles(dir))
     end
   end)
@@ -624,7 +619,7 @@ describe("cprof attach", function()
         or ""
       local out, err = beside(dir, auto, "exec 3>&2 2>said; " .. lines ..
         "; exec 2>&3; cat said >&2", blocks .. busy)
-      assert.is_truthy(err:find(why), out .. err)
+      assert.matches(why, err, out .. err)
       assert.equal(blocks == "", out:find("  work  +x.lua:") ~= nil, out)
     end
   end)
@@ -637,10 +632,9 @@ describe("cprof attach", function()
       local mine = io.open("mine", "w")
 ]] .. busy ..
       " print(mine:write 'whole' and mine:close())")
-    assert.is_truthy(out:find "\n *%d+  URG     x.lua *\n", out .. err)
-    assert.is_truthy(out:find("last recorded into " .. dir:file "a.cprof", 1,
-      true), out)
-    assert.is_truthy(out:find "\nstatus 0\ndone\ttrue\ntrue\n$", out .. err)
+    assert.matches("\n *%d+  URG     x.lua *\n", out, out .. err)
+    assert.has_text("last recorded into " .. dir:file "a.cprof", out)
+    assert.matches("\nstatus 0\ndone\ttrue\ntrue\n$", out, out .. err)
     assert.equal("whole", command.read(dir:file "mine"))
     assert.is_true(helper.named(assert(profiler.load(dir:file "a.cprof")),
       "work").calls > 10)
@@ -711,8 +705,8 @@ describe("cprof attach", function()
         os.execute ">waits; until [ -e go -o -e stop ]; do sleep 0.02; done"
         repeat work() until not profiler.running()
         os.execute "until [ -e stop ]; do sleep 0.02; done"]])
-      assert.is_truthy(err:find(what), err)
-      assert.is_truthy(out:find "\nstatus 0\n$", out)  -- it has stopped
+      assert.matches(what, err)
+      assert.matches("\nstatus 0\n$", out)  -- it has stopped
       local ended = look:find('"go"', 1, true) ~= nil
       assert.equal(not ended, out:find("(waiting, or in a C function)", 1,
         true) ~= nil, out)
@@ -748,8 +742,8 @@ describe("cprof attach", function()
         repeat for _ = 1, 100 do work() end until sampled()
         os.execute ">waits; until [ -e go -o -e stop ]; do sleep 0.02; done"
         repeat work() until io.open "stop"]])
-    assert.is_nil(out:find("already recording", 1, true), out)
-    assert.is_truthy(out:find "\nstatus 0\n$", out .. err)
+    assert.has_no_text("already recording", out)
+    assert.matches("\nstatus 0\n$", out, out .. err)
     assert.is_true(helper.named(assert(profiler.load(dir:file "b.cprof")),
       "work").calls > 10)
   end)
@@ -780,16 +774,15 @@ describe("cprof attach", function()
       -- the file is complete a moment before the program says so
       "recorded 1 0 any; until_so grep stopped cprof-*/$pid.answer; " ..
       "cat cprof-*/$pid.answer")
-    assert.is_truthy(out:find("state=stopped\n", 1, true), out .. err)
+    assert.has_text("state=stopped\n", out, out .. err)
     assert.is_falsy(profiler.load(dir:file "a.cprof").meta.live)
   end)
 
   it("is not waited for by these specs when the program has crashed", function()
     local dir <close> = command.folder()
     local out, err = beside(dir, auto, "kill -9 $pid; recorded 1 0; echo $?")
-    assert.is_truthy(out:find("1\nstatus 137\n", 1, true), out)
-    assert.is_truthy(err:find("recorded: the program has ended\n", 1, true),
-      err)
+    assert.has_text("1\nstatus 137\n", out)
+    assert.has_text("recorded: the program has ended\n", err)
   end)
 
   it("lists the programs that can be attached", function()
@@ -804,9 +797,9 @@ describe("cprof attach", function()
       "kill -9 $pid; wait $pid; list; ls cprof-*/*.listen")
     local row = out:match "\n *%d+  URG     x.lua\n"
     assert.is_truthy(row, out .. err)
-    assert.is_truthy(out:find("no program listens: start one with lua5.4 " ..
-      "-l cprof.auto script.lua", 1, true), out)
-    assert.is_nil(out:find(".listen", 1, true))
+    assert.has_text("no program listens: start one with lua5.4 -l " ..
+      "cprof.auto script.lua", out)
+    assert.has_no_text(".listen", out)
   end)
 
   it("says why a process cannot be attached", function()
@@ -826,7 +819,7 @@ describe("cprof attach", function()
         "at most 100000000, got '0'",
       "cprof attach: option '[^']+' can not be used together",
     } do
-      assert.is_truthy(err:find(why), why .. "\n" .. err)
+      assert.matches(why, err, why .. "\n" .. err)
     end
   end)
 
@@ -837,7 +830,7 @@ describe("cprof attach", function()
       require "spec_host".exec("/bin/sh", "-c",
         "touch ready; while [ ! -e stop ]; do sleep 0.1; done; echo alive")]])
     assert.equal("alive\n", out:match "status 0\n(.*)", out .. err)
-    assert.is_truthy(err:find("does not listen", 1, true), err)
+    assert.has_text("does not listen", err)
   end)
 
   it("reads requests that only the user can have written", function()
@@ -846,6 +839,6 @@ describe("cprof attach", function()
       "printf 'from=%d\\nid=1\\nfile=%s/evil.cprof\\n' $$ " ..
       "$TMPDIR >$pid.request; chmod 666 $pid.request; cd ..; " ..
       "kill -URG $pid; recorded 0 1 any; [ -e evil.cprof ] || echo none")
-    assert.is_truthy(out:find "^none\n", out .. err)
+    assert.matches("^none\n", out, out .. err)
   end)
 end)

@@ -40,9 +40,9 @@ describe("cprof.auto", function()
       local out, err, got = run("CPROF=1", script, "x")
       assert.equal("x\ttrue\n", out)
       assert.equal(status, got)
-      assert.is_truthy(err:find("cprof: " .. script .. " x\n", 1, true), err)
-      assert.is_truthy(err:find " 2  f  ", err)
-      assert.is_nil(err:find("cprof.auto", 1, true), err)
+      assert.has_text("cprof: " .. script .. " x\n", err)
+      assert.has_text(" 2  f  ", err)
+      assert.has_no_text("cprof.auto", err)
     end
   end)
 
@@ -56,8 +56,7 @@ describe("cprof.auto", function()
     assert.equal("x\ttrue\n", out)
     assert.equal("", err)
     local found = command.shell("ls " .. dir.path .. "/x-*"):gsub("\n", "")
-    local p = assert(profiler.load(found))
-    helper.check(p)
+    local p = helper.check(assert(profiler.load(found)))
     assert.equal("line", p.meta.mode)
     assert.equal(2, helper.named(p, "f").calls)
     assert.is_nil(helper.named(p, "print"))
@@ -76,8 +75,8 @@ describe("cprof.auto", function()
     local out, err, status = run("CPROF_OPTIONS=mode=fast", script, "x")
     assert.equal("x\tfalse\n", out)
     assert.equal(0, status)
-    assert.is_truthy(err:find("^cprof.auto: CPROF_OPTIONS: option 'mode' " ..
-      "must be one of [^\n]*\n$"), err)
+    assert.matches("^cprof.auto: CPROF_OPTIONS: option 'mode' must be one " ..
+      "of [^\n]*\n$", err)
     for given, told in pairs {
       ["file="] = "'file' must be a path, got \"\"",
       ["mode=trace,trace="] = "'trace' must be a path or a function, got \"\"",
@@ -89,7 +88,6 @@ describe("cprof.auto", function()
       assert.equal("cprof.auto: CPROF_OPTIONS: option " .. told .. "\n", err)
     end
     err = select(2, run("CPROF_OPTIONS=file=/nowhere/x", script, "x"))
-    assert.is_truthy(err:find("^cprof.auto: CPROF_OPTIONS: /nowhere/x: " ..
-      "[^\n]*\n$"), err)
+    assert.matches("^cprof.auto: CPROF_OPTIONS: /nowhere/x: [^\n]*\n$", err)
   end)
 end)

@@ -27,8 +27,8 @@ describe("ratios of a bench", function()
   it("are worse if they grow by more than the noise", function()
     local status, text = check(row(1.3, 0.01), row(1.4, 0.01))
     assert.equal(1, status, text)
-    assert.is_truthy(text:find(
-      "call, methods +1.30 +1.40 +0.01  worse\n1 of 1 worse\n"), text)
+    assert.matches("call, methods +1.30 +1.40 +0.01  worse\n1 of 1 worse\n",
+      text)
   end)
 
   it("are not worse within the noise, or if they sink", function()
@@ -39,6 +39,6 @@ describe("ratios of a bench", function()
   it("are shown if they are new", function()
     local status, text = check([[{ "ratios": [] }]], row(1.4, 0.01))
     assert.equal(0, status)
-    assert.is_truthy(text:find("call, methods +%- +1.40 +%-\n"), text)
+    assert.matches("call, methods +%- +1.40 +%-\n", text)
   end)
 end)

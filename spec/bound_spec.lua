@@ -111,10 +111,10 @@ describe("a time", function()
         "file" } do
         local s = p:report { mode = mode, min_percent = 0, limit = 1000,
           width = 200 }
-        assert.is_truthy(s:find(most, 1, true), mode .. s)
+        assert.has_text(most, s, mode .. s)
         local _, count = s:gsub(explained:gsub("%%", "%%%%"), "")
         assert.equal(1, count, mode)
-        assert.is_nil(s:find("%f[%S]0ns[^\n]* 5,000 "), s)
+        assert.no_matches("%f[%S]0ns[^\n]* 5,000 ", s)
       end
     end)
 
@@ -147,10 +147,10 @@ describe("a time", function()
   it("is not, nor explained, where it is known", function()
     local p = helper.record(function() busy(1000000) end)
     local s = p:report { mode = "self", min_percent = 5 }
-    assert.is_nil(s:find "<[%d.]", s)
+    assert.no_matches("<[%d.]", s)
     p = helper.record(work, { compensate = false })
     s = p:report { mode = "self", min_percent = 0 }
-    assert.is_nil(s:find "<[%d.]", s)
+    assert.no_matches("<[%d.]", s)
   end)
 
   it("is ordered by its estimate, then by its bound", function()
@@ -177,9 +177,9 @@ describe("a time", function()
     for _, s in ipairs { p:annotate(here, { width = 200 }),
       p:annotate(nil, { sort = "self", limit = 100, width = 200 }),
       p:annotate(nil, { focus = "often", width = 200 }) } do
-      assert.is_truthy(s:find(own, 1, true), s)
-      assert.is_truthy(s:find(total, 1, true), s)
-      assert.is_truthy(s:find("\n" .. explained, 1, true))
+      assert.has_text(own, s)
+      assert.has_text(total, s)
+      assert.has_text("\n" .. explained, s)
     end
   end)
 end)
@@ -200,17 +200,15 @@ describe("a report's head", function()
         format.time(ns), format.time(ns // 4)), note(p))
       -- the same figure as in the line of the parts of the time, and no share
       -- of another whole
-      assert.is_truthy(p:report { width = 200 }:find(format.time(ns) ..
-        " profiler overhead (excluded)", 1, true))
+      assert.has_text(format.time(ns) .. " profiler overhead (excluded)",
+        p:report { width = 200 })
       local html = {}
       assert(p:html(function(s) html[#html + 1] = s end))
       local header = page.data(table.concat(html))
       assert.equal(ns, header.meta.overhead_ns)
-      assert.is_truthy(header.notes[1]:find("recording took " ..
-        format.time(ns), 1, true))
-      assert.is_truthy(note(recorded(1e6, { mode = "line" })):find(
-        "; mode call, or fewer lines (--lines=PATTERN), is more exact", 1,
-        true))
+      assert.has_text("recording took " .. format.time(ns), header.notes[1])
+      assert.has_text("; mode call, or fewer lines (--lines=PATTERN), is " ..
+        "more exact", note(recorded(1e6, { mode = "line" })))
       assert.is_nil(note(recorded(0, nil, function()
         busy(3000000)
         work()
@@ -232,18 +230,18 @@ describe("a report's head", function()
       local path = os.tmpname()
       assert(p:save(path))
       for _, q in ipairs { p, assert(profiler.load(path)) } do
-        assert.is_truthy(q:report { width = 200 }:find("\nnote: " .. told, 1,
-          true), q:report())
+        assert.has_text("\nnote: " .. told, q:report { width = 200 },
+          q:report())
       end
       os.remove(path)
       os.remove(path)
       options.file = path
       helper.record(work, options)
-      assert.is_truthy(assert(profiler.load(path)):report { width = 200 }
-        :find("\nnote: " .. told, 1, true))
+      assert.has_text("\nnote: " .. told,
+        assert(profiler.load(path)):report { width = 200 })
       os.remove(path)
     end
-    assert.is_nil((helper.record(work):report()):find("callers'", 1, true))
+    assert.has_no_text("callers'", helper.record(work):report())
   end)
 
   it("names code that is stripped of its lines", function()
@@ -251,13 +249,12 @@ describe("a report's head", function()
       local function f() return ("x"):rep(1 << 22) end
       f()]], true))
     local p = helper.record(function() chunk() end, { mode = "line" })
-    assert.is_truthy(p:report { width = 200 }:find(
-      "\nnote: 2 functions have no lines: the code is stripped\n", 1,
-      true), p:report())
-    assert.is_truthy(p:annotate(nil, { width = 200 }):find(
-      "… 2 functions of stripped code, which has no lines, %S+ %% self"))
+    assert.has_text("\nnote: 2 functions have no lines: the code is stripped\n",
+      p:report { width = 200 }, p:report())
+    assert.matches("… 2 functions of stripped code, which has no lines, %S+ " ..
+      "%% self", p:annotate(nil, { width = 200 }))
     p = helper.record(function() chunk() end)
-    assert.is_nil(p:report():find("stripped", 1, true))
+    assert.has_no_text("stripped", p:report())
   end)
 
   it("tells patterns that matched nothing, and what there is", function()
@@ -274,8 +271,8 @@ describe("a report's head", function()
       local p = helper.record(work, case[1])
       for _, q in ipairs { p, assert(profiler.load(case[1].file)) } do
         local s = q:report { width = 400 }
-        assert.is_truthy(s:find("\nnote: " .. case[2], 1, true), s)
-        assert.is_truthy(s:find "^cprof: [^\n]*\nnote: no ", s)
+        assert.has_text("\nnote: " .. case[2], s)
+        assert.matches("^cprof: [^\n]*\nnote: no ", s)
         if case[1].mode == "line" then
           assert.equal(1, (q:annotate(nil, { width = 400 }):find("note: " ..
             case[2], 1, true)))

@@ -44,7 +44,7 @@ describe("cprof check", function()
       out, err, status = check(budget, path)
       assert.equal("", err)
       assert.equal(0, status, out)
-      assert.is_truthy(out:find "^0 of %d+ figures over budget")
+      assert.matches("^0 of %d+ figures over budget", out)
     end
   end)
 
@@ -56,10 +56,9 @@ describe("cprof check", function()
       local out, err, status = check(budget, (save(dir, "b.cprof", 12)))
       assert.equal("", err)
       assert.equal(1, status)
-      assert.is_truthy(out:find("over budget: " .. title ..
-        ": 12 calls, at most 10 (+2); ", 1, true), out)
-      assert.is_truthy(out:find "over budget: all: %d+ calls, at most %d+ " ..
-        "%(%+2%)", out)
+      assert.has_text("over budget: " .. title .. ": 12 calls, at most 10 " ..
+        "(+2); ", out)
+      assert.matches("over budget: all: %d+ calls, at most %d+ %(%+2%)", out)
       -- fewer calls than in the budget pass
       assert.equal(0, (select(3, check(budget, (save(dir, "c.cprof", 9))))))
     end)
@@ -86,7 +85,7 @@ describe("cprof check", function()
     -- a function that must not be called need not be in the profile
     local out, _, done = check(dir:file("budget.json",
       '{"version": 1, "functions": {"no_more": {"calls": 0}}}'), path)
-    assert.is_truthy(out:find("note: no_more was not called", 1, true))
+    assert.has_text("note: no_more was not called", out)
     assert.equal(0, done)
   end)
 
@@ -146,8 +145,8 @@ describe("cprof check", function()
       local out, err, status = check(budget, path)
       assert.equal(2, status, case[1] .. err)
       assert.equal("", out)
-      assert.is_truthy(err:find("^cprof check: [^\n]+\n$"), err)
-      assert.is_truthy(err:find(case[2], 1, true), err)
+      assert.matches("^cprof check: [^\n]+\n$", err)
+      assert.has_text(case[2], err)
     end
     local _, err, status = check("/nowhere.json", path)
     assert.equal(2, status)
@@ -167,7 +166,7 @@ describe("cprof check", function()
     local _, err, status = check(dir:file("b.json",
       '{"version": 1, "limits": {"nodes": 100}}'), path)
     assert.equal(2, status)
-    assert.is_truthy(err:find("not exact: max_nodes was reached", 1, true))
+    assert.has_text("not exact: max_nodes was reached", err)
   end)
 
   it("fails with status 1 when a function that has a limit is not there",
@@ -180,12 +179,12 @@ describe("cprof check", function()
       end
       local out, err, status = run { calls = 3 }
       assert.same({ "", 1 }, { err, status })
-      assert.is_truthy(out:find("^not found: nowhere: its limits were not " ..
-        "checked\n0 of 1 figures over budget, 1 function not found; "), out)
+      assert.matches("^not found: nowhere: its limits were not checked\n" ..
+        "0 of 1 figures over budget, 1 function not found; ", out)
       out, err, status = run { calls = 3, optional = true }
       assert.same({ "", 0 }, { err, status })
-      assert.is_truthy(out:find("^note: nowhere was not found; it is " ..
-        "optional\n0 of 1 figures over budget; "), out)
+      assert.matches("^note: nowhere was not found; it is optional\n" ..
+        "0 of 1 figures over budget; ", out)
     end)
 
   it("fails with status 2 when there is nothing to check", function()
@@ -218,11 +217,11 @@ describe("cprof check", function()
     assert.same({ exclude = '"qq"', mode = "call" },
       json.decode(command.read(budget)).options)
     local out, _, status = check(budget, (save(dir, "b.cprof", 9)))
-    assert.is_truthy(out:find('^note: one was recorded with exclude "qq", ' ..
-      "the other with none: their calls and times cannot be compared"), out)
+    assert.matches('^note: one was recorded with exclude "qq", ' ..
+      "the other with none: their calls and times cannot be compared", out)
     assert.equal(0, status)
     out = check(budget, (save(dir, "c.cprof", 9, { exclude = { "qq" } })))
-    assert.is_nil(out:find("note:", 1, true))
+    assert.has_no_text("note:", out)
   end)
 
   it("does not compare nodes that lines tell apart with those they do not",
@@ -252,7 +251,7 @@ describe("cprof check", function()
         local out, err, status = check(budget, path)
         assert.same({ "", 0 }, { err, status }, out)
         assert.equal("note: " .. note, (out:match "^[^\n]*\n"))
-        assert.is_truthy(out:find("0 of 2 figures over budget", 1, true), out)
+        assert.has_text("0 of 2 figures over budget", out)
         -- the budget has no other figures
         local nodes = json.decode(command.read(budget))
         nodes.functions, nodes.limits.calls = nil, nil
@@ -266,7 +265,7 @@ describe("cprof check", function()
       assert.equal(0, status)
       assert.equal("note: the budget was recorded with mode call, the " ..
         "profile with mode line\n", out:match "^(note: [^\n]*\n)[^n]")
-      assert.is_truthy(out:find("0 of 3 figures", 1, true), out)
+      assert.has_text("0 of 3 figures", out)
     end)
 
   it("holds with the collector's steps, and names the options that differ",
@@ -286,9 +285,9 @@ describe("cprof check", function()
       assert.equal("note: the budget was recorded with memory false" ..
         (driven and ", gc false" or "") .. ", the profile with memory true" ..
         (driven and ", gc true" or "") .. "\n", out:match "^[^\n]*\n")
-      assert.is_nil(select(2, out:find "note:.*note:"), out)
+      assert.no_matches("note:.*note:", out)
       -- calls, hits and nodes of all; calls and hits of leaf
-      assert.is_truthy(out:find("\n0 of 5 figures over budget", 1, true), out)
+      assert.has_text("\n0 of 5 figures over budget", out)
     end)
 
   it("calls nodes what they are called elsewhere", function()
@@ -297,8 +296,7 @@ describe("cprof check", function()
       [[{ "version": 1, "limits": { "nodes": 1 } }]])
     local out, _, status = check(budget, (save(dir, "a.cprof", 10)))
     assert.equal(1, status)
-    assert.is_truthy(out:find("over budget: all: %d+ call%-tree nodes, " ..
-      "at most 1 "), out)
+    assert.matches("over budget: all: %d+ call%-tree nodes, at most 1 ", out)
   end)
 end)
 
@@ -342,7 +340,7 @@ describe("a budget of a program that was edited", function()
       local path = record(dir, "x.lua", text, "b.cprof")
       local out, err, status = check(budget, path)
       assert.same({ "", 0 }, { err, status }, what .. out)
-      assert.is_nil(out:find("not found", 1, true), what .. out)
+      assert.has_no_text("not found", out, what .. out)
       -- each limit is checked: lower ones fail
       for name, entry in pairs(written.functions) do
         if entry.calls > 0 and name:find("x.lua", 1, true) then
@@ -372,7 +370,7 @@ describe("a budget of a program that was edited", function()
         assert.equal(1, select(2, out:gsub("not found: ", "")), out)
       else
         assert.same({ "", 0 }, { err, status }, what .. out)
-        assert.is_nil(out:find("not found", 1, true), what .. out)
+        assert.has_no_text("not found", out, what .. out)
         check(budget, "--update", path)
         assert.is_truthy(json.decode(command.read(budget))
           .functions[("second (%s)"):format(dir:file "x.lua")], what)
@@ -388,8 +386,7 @@ describe("a budget of a program that was edited", function()
       (edited.text:gsub("%f[%w]second%f[%W]", "renamed")), "b.cprof"))
     assert.equal(0, status, out)
     out = out:gsub(dir.path .. "/", "")
-    assert.is_truthy(out:find("note: second (x.lua) is now renamed " ..
-      "(new/x.lua:5)\n", 1, true), out)
+    assert.has_text("note: second (x.lua) is now renamed (new/x.lua:5)\n", out)
     assert.equal(1, select(2, out:gsub("note: x.lua is now new/x.lua\n",
       "")), out)
   end)

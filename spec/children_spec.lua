@@ -22,8 +22,7 @@ local function profiles(folder)
   local out = {}
   local names = command.shell("cd '" .. folder .. "' && ls *.cprof")
   for name in names:gmatch "[^\n]+" do
-    local p = assert(profiler.load(folder .. "/" .. name))
-    helper.check(p)
+    local p = helper.check(assert(profiler.load(folder .. "/" .. name)))
     out[#out + 1] = p
   end
   return out
@@ -75,7 +74,7 @@ describe("cprof run --children", function()
         err:find "^\n  process +wall +cpu  program, file\n", err)
       local _, indented = err:gsub("  [^\n]*child%.lua %d+[^\n]*%.cprof\n", "")
       assert.equal(4, indented, err)
-      assert.is_truthy(err:find("\n5 runs, ", 1, true), err)
+      assert.has_text("\n5 runs, ", err)
     end)
 
   it("reports the folder as a tree and a sum", function()
@@ -85,8 +84,8 @@ describe("cprof run --children", function()
     local out, err, status = command.cprof("report", "--mode=self",
       "--min-percent=0", folder)
     assert.same({ "", 0 }, { err, status })
-    assert.is_truthy(out:find "^  process ", out)
-    assert.is_truthy(out:find(" 30  leaf ", 1, true), out)
+    assert.matches("^  process ", out)
+    assert.has_text(" 30  leaf ", out)
   end)
 
   it("records nothing of its own in a child", function()
@@ -131,8 +130,8 @@ describe("cprof run --children", function()
       end
       assert(host.wait() == 0)]])
     assert.same({ 0, 7, 10 }, count(list))
-    assert.is_truthy(err:find("\n[^\n]*root.lua[^\n]*\n[^\n]*    /" ..
-      "[^\n]*root.lua[^\n]*\n[^\n]*      /[^\n]*child.lua 10 "), err)
+    assert.matches("\n[^\n]*root.lua[^\n]*\n[^\n]*    " ..
+      "/[^\n]*root.lua[^\n]*\n[^\n]*      /[^\n]*child.lua 10 ", err)
   end)
 
   it("leaves other programs and commands of cprof alone", function()
@@ -154,7 +153,7 @@ describe("cprof run --children", function()
       print(os.execute(lua .. " -e 'local function leaf() end leaf() " ..
         "leaf() os.execute [[kill -9 $PPID]" .. "]'"))]])
     assert.same({ 0, 2 }, count(list))
-    assert.is_truthy(err:find "(the program ended without stopping it)", err)
+    assert.matches("(the program ended without stopping it)", err)
   end)
 
   it("runs what LUA_INIT says", function()
@@ -177,8 +176,8 @@ describe("cprof run --children", function()
       os.execute("LUA_INIT='error [=[bad]=]' " .. lua .. " -e 'print(1)'")
       os.execute("LUA_INIT='y(' " .. lua .. " -e 'print(1)'")]])
     assert.equal("", out)
-    assert.is_truthy(err:find("LUA_INIT:1: bad", 1, true), err)
-    assert.is_truthy(err:find("LUA_INIT:1: unexpected symbol", 1, true), err)
+    assert.has_text("LUA_INIT:1: bad", err)
+    assert.has_text("LUA_INIT:1: unexpected symbol", err)
   end)
 
   it("says which process is missing, which runs all the same", function()
@@ -187,8 +186,8 @@ describe("cprof run --children", function()
       os.execute("CPROF_CHILDREN_OPTIONS=mode=fast " .. lua ..
         " -e 'print(1)'")]])
     assert.same({ 1, "1\n" }, { #list, out })
-    assert.is_truthy(err:find("note: a process is missing: [^\n]*lua" ..
-      "[%d.]*: option 'mode' must be one of "), err)
+    assert.matches("note: a process is missing: [^\n]*lua[%d.]*: option " ..
+      "'mode' must be one of ", err)
   end)
 
   it("records children as the program itself", function()

@@ -31,7 +31,7 @@ describe("the cprof command", function()
     assert.equal("", err)
     assert.equal(out, (command.cprof "--help"))
     for _, name in ipairs(names) do
-      assert.is_truthy(out:find("\n   " .. name .. " ", 1, true), name)
+      assert.has_text("\n   " .. name .. " ", out, name)
     end
     assert.equal("cprof " .. profiler._VERSION, (command.cprof "--version")
       :match "^[^\n]*")
@@ -43,7 +43,7 @@ describe("the cprof command", function()
       assert.equal("", err)
       local example = out:match "\nExample:\n   (cprof [^\n]*)\n$"
       assert.is_truthy(example, name .. " has an example")
-      assert.is_truthy(example:find("cprof " .. name, 1, true))
+      assert.has_text("cprof " .. name, example)
       for line in out:gmatch "[^\n]+" do
         assert.is_true(utf8.len(line) <= 79, line)
       end
@@ -51,8 +51,8 @@ describe("the cprof command", function()
       if name == "calibrate" then break end
       local _, why = command.shell((example:gsub("^cprof",
         "$SPEC_LUA lua/cprof/bin/cprof"):gsub(" %S+(%.%w+)", " /nowhere/x%1")))
-      assert.is_truthy(why:find("/nowhere/x", 1, true), why)
-      assert.is_nil(why:find("option", 1, true), why)
+      assert.has_text("/nowhere/x", why)
+      assert.has_no_text("option", why)
     end
   end)
 
@@ -214,8 +214,8 @@ describe("the cprof command", function()
       local what = table.concat(case, " ", 2) .. ": " .. err
       assert.equal(2, status, what)
       assert.equal("", shown, what)
-      assert.is_truthy(err:find("^cprof[%l ]*: [^\n]+\n$"), what)
-      assert.is_truthy(err:find(case[1], 1, true), what)
+      assert.matches("^cprof[%l ]*: [^\n]+\n$", err, what)
+      assert.has_text(case[1], err, what)
     end
     local left = command.shell("ls " .. dir.path)
     assert.equal("call.cprof\ncpu.cprof\nline.cprof\nsample.cprof\ntext\n",
@@ -241,8 +241,7 @@ describe("the cprof command", function()
       local out, err, status = command.cprof_with("", "<" .. file, "report",
         "-")
       assert.same({ "", 2 }, { out, status })
-      assert.is_truthy(err:find "^cprof report: standard input: [^\n]+\n$",
-        err)
+      assert.matches("^cprof report: standard input: [^\n]+\n$", err)
     end
   end)
 
@@ -273,7 +272,7 @@ describe("the cprof command", function()
       local _, err, status = command.cprof_with("", ">/dev/full",
         table.unpack(words))
       assert.equal(2, status, err)
-      assert.is_truthy(err:find "^cprof %l+: .*No space left", err)
+      assert.matches("^cprof %l+: .*No space left", err)
     end
   end)
 
@@ -285,11 +284,10 @@ describe("the cprof command", function()
     local out, err = command.cprof("report", "--min-percent=0",
       "--limit=1000", path)
     profiler.stop()
-    assert.is_truthy(out:find("\nnote: still being recorded; the last event " ..
-      "was %S+ ago[;\n]"), out .. err)
-    assert.is_truthy(out:find(" 50  leaf ", 1, true))
-    assert.is_nil((command.cprof("report", path)):find("still being recorded",
-      1, true))
+    assert.matches("\nnote: still being recorded; the last event was %S+ " ..
+      "ago[;\n]", out, out .. err)
+    assert.has_text(" 50  leaf ", out)
+    assert.has_no_text("still being recorded", command.cprof("report", path))
   end)
 
   it("says what is missing when there is no argparse", function()
@@ -339,7 +337,7 @@ describe("the cprof command", function()
     end
     local report = ("%s\nNext: cprof show %s leaf\n"):format(
       p:report { width = 60, limit = 2 }, path)
-    assert.is_truthy(report:find "µ")
+    assert.has_text("µ", report)
     for _, case in ipairs { { "LC_ALL=C", {} }, { "", { "--ascii" } },
       { "LC_ALL= LC_CTYPE= LANG=de_DE.ISO-8859-1", {} } } do
       local out = command.cprof_with("env", "", "--version")
@@ -348,7 +346,7 @@ describe("the cprof command", function()
         "--width=60 --limit=2 %s %s"):format(case[1], path,
         table.concat(case[2])))
       assert.equal(narrow(report), out)
-      assert.is_nil(out:find "[\x80-\xff]")
+      assert.no_matches("[\x80-\xff]", out)
     end
     -- valid UTF-8 stays as it is
     assert.equal(report, (command.cprof("report", "--width=60", "--limit=2",
@@ -358,7 +356,7 @@ describe("the cprof command", function()
   it("has colours and the width of a terminal on one only", function()
     local dir <close> = command.folder()
     local path, p = saved(dir, "x.cprof")
-    assert.is_nil((command.cprof("report", path)):find "\27")
+    assert.has_no_text("\27", command.cprof("report", path))
     -- script gives a terminal; 'stty' its width
     local function on_terminal(set)
       local line = ("stty cols 77; %s $SPEC_LUA lua/cprof/bin/cprof report %s")
@@ -395,7 +393,7 @@ describe("the cprof command", function()
       assert.equal("      ns  per", header)
       for line in rows:gmatch "[^\n]+" do
         count = count + 1
-        assert.is_truthy(line:find "^ *%-?%d+%.%d  %l", line)
+        assert.matches("^ *%-?%d+%.%d  %l", line)
       end
       local known = 0
       for name in pairs(assert(profiler.calibrate())) do

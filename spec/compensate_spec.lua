@@ -266,7 +266,7 @@ describe("what recording costs", function()
     costs.instruction = 1
     core.costs(costs)
     p = profiler.snapshot()
-    assert.is_true(helper.check(p))
+    helper.check(p)
     local f_ns = helper.find(p, f)
     assert.is_true(f_ns.self_raw_ns - f_ns.self_ns <= 2001 * 6)
   end)
@@ -275,13 +275,12 @@ describe("what recording costs", function()
     local p = helper.record(work)
     local before = taken(p)
     core.costs(costs_of(p, 1e6))
-    local q = profiler.snapshot()
-    helper.check(q)
+    local q = helper.check(profiler.snapshot())
     assert.equal(before, (taken(q)))
     assert.is_true(q.meta.clamped_ns > 0)
     assert.equal(0, helper.find(q, leaf).self_ns)
-    assert.is_truthy(q:report():find(
-      "note: the overhead estimate exceeds the measured time by %S+, so "))
+    assert.matches("note: the overhead estimate exceeds the measured time " ..
+      "by %S+, so ", q:report())
   end)
 
   it("stays in the times on request, or where it is not known", function()
@@ -292,7 +291,7 @@ describe("what recording costs", function()
       assert.equal(f.self_raw_ns, f.self_ns)
     end
     -- a busy machine may have notes on its clocks
-    assert.is_nil(p:report { width = 1000 }:find "note: [^\n]*overhead")
+    assert.no_matches("note: [^\n]*overhead", p:report { width = 1000 })
   end)
 
   it("is the same in a file", function()

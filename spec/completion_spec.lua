@@ -7,9 +7,9 @@ describe("cprof completion", function()
     local out, err, status = command.cprof("completion", shell)
     assert.equal("", err)
     assert.equal(0, status)
-    assert.is_truthy(out:find("annotate", 1, true))
-    assert.is_truthy(out:find("min-percent", 1, true))
-    assert.is_nil(out:find("after-signal", 1, true))
+    assert.has_text("annotate", out)
+    assert.has_text("min-percent", out)
+    assert.has_no_text("after-signal", out)
     return out
   end
 
@@ -23,33 +23,32 @@ describe("cprof completion", function()
         _cprof; echo "${COMPREPLY[@]}"']]):format(path, words, at, words)))
     end
     assert.equal("annotate\n", complete("cprof ann", 1))
-    assert.is_truthy(complete("cprof diff --so", 2):find("--sort", 1, true))
+    assert.has_text("--sort", complete("cprof diff --so", 2))
     assert.equal("reports report\n", complete("cprof help repor", 2))
     assert.equal("merge\n", complete("cprof help mer", 2))
     assert.equal("fish\n", complete("cprof completion f", 2))
   end)
 
   it("has scripts for zsh and fish", function()
-    assert.is_truthy(script "zsh":find("#compdef cprof", 1, true))
-    assert.is_truthy(script "fish":find("complete -c cprof", 1, true))
+    assert.has_text("#compdef cprof", script "zsh")
+    assert.has_text("complete -c cprof", script "fish")
   end)
 
   it("knows the topics and commands of help, and the shells", function()
     local bash, zsh, fish = script "bash", script "zsh", script "fish"
     local words = table.concat(require "cprof.help".topics(), " ") .. " run "
-    assert.is_truthy(bash:find("'help'%)\n[^\n]*\"" .. words))
-    assert.is_truthy(bash:find("'completion'%)\n[^\n]*\"bash zsh fish\""))
-    assert.is_truthy(zsh:find('\n    help%).-": :%(' .. words))
-    assert.is_truthy(zsh:find('\n    completion%).-": :%(bash zsh fish%)'))
-    assert.is_truthy(fish:find("_seen_command help' %-xa '" .. words))
-    assert.is_truthy(fish:find(
-      "_seen_command completion' -xa 'bash zsh fish'", 1, true))
+    assert.matches("'help'%)\n[^\n]*\"" .. words, bash)
+    assert.matches("'completion'%)\n[^\n]*\"bash zsh fish\"", bash)
+    assert.matches('\n    help%).-": :%(' .. words, zsh)
+    assert.matches('\n    completion%).-": :%(bash zsh fish%)', zsh)
+    assert.matches("_seen_command help' %-xa '" .. words, fish)
+    assert.has_text("_seen_command completion' -xa 'bash zsh fish'", fish)
   end)
 
   it("names the shells that it knows", function()
     local _, err, status = command.cprof("completion", "tcsh")
     assert.equal(2, status)
-    assert.is_truthy(err:find("'bash', 'zsh', 'fish'", 1, true), err)
+    assert.has_text("'bash', 'zsh', 'fish'", err)
   end)
 end)
 
@@ -57,7 +56,7 @@ describe("negative numbers", function()
   it("are values of options", function()
     local _, err, status = command.cprof("report", "--limit", "-5", "x")
     assert.equal(2, status)
-    assert.is_truthy(err:find("option '--limit' must be an integer of at " ..
-      "least 1, got '-5'", 1, true), err)
+    assert.has_text("option '--limit' must be an integer of at least 1, got " ..
+      "'-5'", err)
   end)
 end)

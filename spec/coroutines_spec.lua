@@ -152,7 +152,7 @@ describe("coroutines", function()
     end
     local tree, p = helper.shape(work)
     assert.equal(1, helper.find(p, leaf).calls)
-    assert.is_truthy(tree:find "\nspin 1$")
+    assert.matches("\nspin 1$", tree)
   end)
 
   it("may die and be resumed in vain", function()

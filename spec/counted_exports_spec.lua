@@ -43,10 +43,9 @@ describe("an export of mode count", function()
     for _, format in ipairs { "chrome", "perfetto", "cpuprofile" } do
       local ok, why = pcall(text, format)
       assert.is_false(ok)
-      assert.truthy(why:find("export: format " .. format .. " needs " ..
+      assert.has_text("export: format " .. format .. " needs " ..
         'times, which mode "count" does not record; formats that need no ' ..
-        "times: folded, speedscope, firefox, pprof, callgrind, lcov,", 1,
-        true), why)
+        "times: folded, speedscope, firefox, pprof, callgrind, lcov,", why)
     end
   end)
 
@@ -58,9 +57,8 @@ describe("an export of mode count", function()
 
   it("has the event Ir for callgrind, by line", function()
     local out = text "callgrind"
-    assert.truthy(out:find("\nevents: Ir Calls\n", 1, true), out)
-    assert.truthy(out:find("\nsummary: " .. p.meta.instructions .. " ", 1,
-      true), out)
+    assert.has_text("\nevents: Ir Calls\n", out)
+    assert.has_text("\nsummary: " .. p.meta.instructions .. " ", out)
     local got, name, in_file = {}, nil, false
     for line in out:gmatch "[^\n]+" do
       local id, path = line:match "^c?fl=(%(%d+%)) ?(.*)$"
@@ -88,8 +86,8 @@ describe("an export of mode count", function()
       sum = sum + sample.ns
     end
     assert.equal(p.meta.instructions, sum)
-    assert.truthy(plain:find("instructions", 1, true))
-    assert.is_nil(plain:find("nanoseconds", 1, true))
+    assert.has_text("instructions", plain)
+    assert.has_no_text("nanoseconds", plain)
   end)
 
   it("adds up in folded stacks", function()
@@ -123,7 +121,6 @@ describe("an export of mode count", function()
 
   it("says what share of the instructions a root has", function()
     local _, note = p:export("folded", function() end, { root = "pick" })
-    assert.truthy(note:find "only pick .*, %d+%.%d %% of the instructions$",
-      note)
+    assert.matches("only pick .*, %d+%.%d %% of the instructions$", note)
   end)
 end)

@@ -13,7 +13,7 @@ if core.internals() ~= "direct" then
     it("is refused where Lua's structures cannot be read", function()
       local ok, why = pcall(profiler.start, { mode = "count" })
       assert.is_false(ok)
-      assert.truthy(why:find('mode "count" needs', 1, true), why)
+      assert.has_text('mode "count" needs', why)
       assert.is_false(profiler.running())
     end)
   end)
@@ -189,9 +189,8 @@ describe("mode count", function()
     -- VARARGPREP and RETURN, and RETURN0
     assert.equal(5, helper.named(p, "all").instructions)
     assert.equal(5, helper.named(p, "none").instructions)
-    assert.truthy(command.read "lua/cprof/help/coverage.lua":find(
-      "does not see the first instruction of a variadic function " ..
-      "(`VARARGPREP`)", 1, true))
+    assert.has_text("does not see the first instruction of a variadic " ..
+      "function (`VARARGPREP`)", command.read "lua/cprof/help/coverage.lua")
   end)
 
   it("has calls and instructions, but no times", function()
@@ -213,7 +212,7 @@ describe("mode count", function()
     assert.equal(sum, p.meta.instructions)
     assert.equal(sum, p.nodes[1].total_instructions)
     assert.is_nil(p.nodes[1].total_ns)
-    assert.truthy(p:report():find "instructions")
+    assert.has_text("instructions", p:report())
   end)
 
   it("counts chosen sources alone, and calls of all", function()
@@ -334,7 +333,7 @@ describe("mode count", function()
   it("refuses a clock", function()
     local ok, why = pcall(profiler.start, { mode = "count", clock = "cpu" })
     assert.is_false(ok)
-    assert.truthy(why:find("has no clock", 1, true))
+    assert.has_text("has no clock", why)
   end)
 end)
 
@@ -351,9 +350,8 @@ describe("mode count", function()
       for _ = 1, 3 do profiler.frame() end
     end, { mode = "count" })
     assert.is_nil(p.frames)
-    assert.truthy(p:report { mode = "frames" }:find(
-      "\nno frames: they need times, and mode count records none\n", 1,
-      true))
+    assert.has_text("\nno frames: they need times, and mode count records " ..
+      "none\n", p:report { mode = "frames" })
     assert.has_error(function()
       profiler.start { mode = "count", slow_frames = { budget_ms = 1 } }
     end, "start: option 'slow_frames' needs mode = \"call\", \"line\", " ..
@@ -386,8 +384,7 @@ describe("mode count", function()
       return table.concat(out, " ")]]
     other:close()
     for line, hits in pairs(hits_of(f, 3)) do
-      assert.truthy((" " .. got .. " "):find((" %d=%d "):format(line, hits),
-        1, true), got)
+      assert.has_text((" %d=%d "):format(line, hits), " " .. got .. " ", got)
     end
   end)
 
@@ -437,17 +434,17 @@ describe("cprof run --count", function()
       "local n = 0\nfor i = 1, 50 do n = n + i end\n")
     local file = dir:file "a.cprof"
     local _, err = command.must("run", "--count", "-o", file, script)
-    assert.truthy(err:find("mode count", 1, true), err)
+    assert.has_text("mode count", err)
     local p = assert(profiler.load(file))
     assert.equal(50, p.lines["@" .. script][2].hits)
     local out = command.cprof("annotate", file)
-    assert.truthy(out:find("50  "), out)
+    assert.has_text("50  ", out)
   end)
 
   it("says where it cannot be had", function()
     local _, err, status = command.shell("CPROF_INTERNALS=0 timeout 600 " ..
       "$SPEC_LUA lua/cprof/bin/cprof run --count -e 'print(1)'")
     assert.equal(2, status)
-    assert.truthy(err:find('mode "count" needs', 1, true), err)
+    assert.has_text('mode "count" needs', err)
   end)
 end)

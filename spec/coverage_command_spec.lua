@@ -33,18 +33,17 @@ describe("cprof run --coverage", function()
   it("ends with what ran, and leaves the program's output alone", function()
     local out, err = command.must("run", "--coverage", "-o", file, path)
     assert.equal("1\t0\n", out)
-    assert.truthy(err:find(
-      "4 of 6 +66%.6 +4 of 6 +66%.6 +2 of 3 +66%.6 +%S*a%.lua +4, 9"), err)
-    assert.truthy(err:find("Next: cprof coverage --missing", 1, true), err)
+    assert.matches("4 of 6 +66%.6 +4 of 6 +66%.6 +2 of 3 +66%.6 +%S*a%.lua " ..
+      "+4, 9", err)
+    assert.has_text("Next: cprof coverage --missing", err)
   end)
 
   it("counts files that match alone", function()
     local other = dir:file "b.cprof"
     local _, err = command.must("run", "--coverage=nothing", "-o", other, path)
-    assert.truthy(err:find("note: none of the selected sources ran",
-      1, true), err)
-    assert.truthy(err:find("'nothing'; there are: ", 1, true), err)
-    assert.is_nil(err:find("Next:", 1, true), err)
+    assert.has_text("note: none of the selected sources ran", err)
+    assert.has_text("'nothing'; there are: ", err)
+    assert.has_no_text("Next:", err)
   end)
 
   it("goes with cprof coverage, which tells what did not run", function()
@@ -53,9 +52,9 @@ describe("cprof run --coverage", function()
       "line 3: 'elseif' was never true",
       "line 8: function unused was never called",
       "line 11: 'or' never evaluated its right side" } do
-      assert.truthy(out:find("\n" .. line .. "\n", 1, true), line .. out)
+      assert.has_text("\n" .. line .. "\n", out, line .. out)
     end
-    assert.is_nil(out:find("line 2:", 1, true), out)
+    assert.has_no_text("line 2:", out)
   end)
 
   it("says how to choose where libraries are in the table", function()
@@ -65,11 +64,11 @@ describe("cprof run --coverage", function()
       return select(2, command.cprof("run", option, "-o",
         dir:file "uses.cprof", main))
     end
-    assert.truthy(said("--coverage"):find("note: 1 of 2 files are outside " ..
-      "this folder; --coverage=PATTERN selects files\n", 1, true))
-    assert.is_nil(said("--coverage=lua"):find("outside", 1, true))
-    assert.is_nil(select(2, command.cprof("run", "--coverage", "-o",
-      dir:file "own.cprof", path)):find("outside", 1, true))
+    assert.has_text("note: 1 of 2 files are outside this folder; " ..
+      "--coverage=PATTERN selects files\n", said("--coverage"))
+    assert.has_no_text("outside", said("--coverage=lua"))
+    assert.has_no_text("outside", (select(2, command.cprof("run", "--coverage",
+      "-o", dir:file "own.cprof", path))))
   end)
 
   it('says "1 line", not "1 lines"', function()
@@ -77,7 +76,7 @@ describe("cprof run --coverage", function()
     local other = dir:file "one.cprof"
     command.cprof("run", "--coverage", "-o", other, one)
     local out = command.cprof("coverage", other, "one.lua")
-    assert.truthy(out:find("\nline 3 never ran\n", 1, true), out)
+    assert.has_text("\nline 3 never ran\n", out)
   end)
 
   it("knows no line that has a label alone", function()
@@ -91,7 +90,7 @@ end
     local other = dir:file "goto.cprof"
     command.cprof("run", "--coverage", "-o", other, path_of)
     local out = command.cprof("coverage", other, "goto.lua")
-    assert.truthy(out:find("\nline 3 never ran\n", 1, true), out)
+    assert.has_text("\nline 3 never ran\n", out)
   end)
 
   it("says what was left out, and has no files of it", function()
@@ -99,28 +98,28 @@ end
     local main = dir:file("main.lua", ("dofile %q\n"):format(part))
     local _, err = command.cprof("run", "--coverage", "--exclude=main.lua",
       "-o", dir:file "left.cprof", main)
-    assert.truthy(err:find('note: without "main.lua"; their instructions ' ..
-      "are not counted", 1, true), err)
-    assert.truthy(err:find("part.lua", 1, true), err)
-    assert.is_nil(err:find("main.lua +1"), err)
-    assert.is_nil(err:find(" 0.0 ", 1, true), err)
+    assert.has_text('note: without "main.lua"; their instructions ' ..
+      "are not counted", err)
+    assert.has_text("part.lua", err)
+    assert.no_matches("main.lua +1", err)
+    assert.has_no_text(" 0.0 ", err)
   end)
 
   it("names files by the end of their paths, and says which there are",
     function()
       local out = command.cprof("coverage", file, "a.lua")
-      assert.truthy(out:find("lines 4, 9 never ran", 1, true), out)
+      assert.has_text("lines 4, 9 never ran", out)
       local _, err, status = command.cprof("coverage", file, "b.lua")
       assert.equal(2, status)
-      assert.truthy(err:find('no lines of "b.lua" were recorded; there are: ' ..
-        path, 1, true), err)
+      assert.has_text('no lines of "b.lua" were recorded; there are: ' .. path,
+        err)
     end)
 
   it("keeps the paths rather than the lines where there is little room",
     function()
       local out = command.cprof("coverage", "--width=80", file)
-      assert.truthy(out:find("%S+a%.lua\n"), out)
-      assert.is_nil(out:find("missing lines", 1, true), out)
+      assert.matches("%S+a%.lua\n", out)
+      assert.has_no_text("missing lines", out)
     end)
 
   it("goes with cprof check, which knows a least share", function()
@@ -130,13 +129,13 @@ end
     out, err, status = command.cprof("check", "--coverage", "60",
       "--branch-coverage", "67", file)
     assert.equal(1, status)
-    assert.truthy(out:find("too low: coverage of branches: 66.6 % (4 of 6), " ..
-      "at least 67 %", 1, true), out)
+    assert.has_text("too low: coverage of branches: 66.6 % (4 of 6), at " ..
+      "least 67 %", out)
     assert.equal("", err)
     out, err, status = command.cprof("check", file)
     assert.equal("", out)
     assert.equal(2, status)
-    assert.truthy(err:find("--coverage", 1, true), err)
+    assert.has_text("--coverage", err)
   end)
 
   it("refuses what it cannot have", function()
@@ -160,24 +159,23 @@ end
 
   it("is compared with another run by instructions", function()
     local out = command.must("diff", file, file)
-    assert.truthy(out:find("instructions", 1, true), out)
+    assert.has_text("instructions", out)
   end)
 
   it("shows the parts of lines", function()
     local out = command.must("annotate", "--expressions", file, path)
-    assert.truthy(out:find('print%(sign%(3%), sign%(0%) or "none"%)\n' ..
-      " +1 +%^%^%^%^%^%^ never"), out)
-    assert.truthy(out:find("\nbelow a line: how often its parts ran\n", 1,
-      true), out)
-    assert.truthy(out:find " instructions,[^\n]*\n *hits +instr", out)
+    assert.matches('print%(sign%(3%), sign%(0%) or "none"%)\n' ..
+      " +1 +%^%^%^%^%^%^ never", out)
+    assert.has_text("\nbelow a line: how often its parts ran\n", out)
+    assert.matches(" instructions,[^\n]*\n *hits +instr", out)
     out = command.cprof("show", file, "sign")
-    assert.truthy(out:find("if n > 0 then return 1\n", 1, true), out)
+    assert.has_text("if n > 0 then return 1\n", out)
     local p = assert(profiler.load(file))
     assert.has_error(function() profiler.view(p) end,
       'view: mode "count" has no times to view')
     local painted = p:annotate("@" .. path, { expressions = true,
       color = "always", width = 60 })
-    assert.truthy(painted:find("\27[4;31m", 1, true), painted)
+    assert.has_text("\27[4;31m", painted)
     for line in painted:gmatch "[^\n]+" do
       assert.is_true(utf8.len((line:gsub("\27%[[%d;]*m", ""))) <= 60, line)
     end

@@ -100,13 +100,13 @@ describe("cprof diff", function()
     local out = diff(dir, a, b, "--limit=1")
     assert.equal(1, #rows(out))
     -- a note on bounds may follow
-    assert.is_truthy(out:find "\n… %d+ more functions, [+-]%S+ self\n", out)
+    assert.matches("\n… %d+ more functions, [+-]%S+ self\n", out)
   end)
 
   it("finds nothing between a profile and itself", function()
     local dir <close> = command.folder()
     local p = record(before)
-    assert.is_truthy((diff(dir, p, p)):find "\n\nno function differs\n$")
+    assert.matches("\n\nno function differs\n$", (diff(dir, p, p)))
   end)
 
   it("has the change of the share of the time, in points", function()
@@ -127,9 +127,9 @@ describe("cprof diff", function()
     end
     local told = (out:gsub(",", "")):match "\nchange: ([^\n]+)\n"
     -- what is called, and what calls it
-    assert.is_truthy(told:find(("+%d calls 2 functions added " ..
-      "2 functions removed"):format(calls), 1, true), told)
-    assert.is_truthy(told:find "^%S+ %([+-]?%d+%.%d %%%) ")
+    assert.has_text(("+%d calls 2 functions added " ..
+      "2 functions removed"):format(calls), told)
+    assert.matches("^%S+ %([+-]?%d+%.%d %%%) ", told)
   end)
 
   it("explains each of its columns", function()
@@ -150,8 +150,7 @@ describe("cprof diff", function()
     assert(record(before):save(path))
     local out = command.cprof("diff", path, path, "--width=60")
     for _, side in ipairs { "before", "after" } do
-      assert.is_truthy((out:gsub("\n *", " ")):find(side .. ": " .. path ..
-        ":", 1, true), out)
+      assert.has_text(side .. ": " .. path .. ":", out:gsub("\n *", " "), out)
     end
   end)
 
@@ -176,7 +175,7 @@ describe("cprof diff", function()
       "defined status", heads[200])
     assert.equal("calls now self now change points function defined status",
       heads[100])
-    assert.is_truthy(narrow:find("^ *self now  +change "), narrow)
+    assert.matches("^ *self now  +change ", narrow)
   end)
 
   it("finds functions again in a program that was edited", function()
@@ -190,7 +189,7 @@ describe("cprof diff", function()
       -- several functions on one line share one row
       if what ~= "on one line" then
         assert.is_nil(out:find "added\n" or out:find "removed\n", what .. out)
-        assert.is_truthy(out:find(", 0 calls\n", 1, true), out)
+        assert.has_text(", 0 calls\n", out)
       end
     end
   end)
@@ -210,7 +209,7 @@ describe("cprof diff", function()
     local b = edited.run(dir, "x.lua", "\n\n" .. text)
     local place, out = was(b, "f")
     assert.equal("was at line 1", place)
-    assert.is_truthy(out:find(dir.path .. "/x.lua:3", 1, true), out)
+    assert.has_text(dir.path .. "/x.lua:3", out)
     b = edited.run(dir, "x.lua", text)
     assert.equal("", (was(b, "f")))
     local again = text .. "g()\n"
@@ -223,7 +222,7 @@ describe("cprof diff", function()
     -- the old name is found, too
     out = diff(dir, a, edited.run(dir, "x.lua",
       (again:gsub("%f[%w]g%(", "named("))), "--filter=/^g /")
-    assert.is_truthy(out:find " named ", out)
+    assert.has_text(" named ", out)
   end)
 
   it("warns of what cannot be compared", function()
@@ -232,10 +231,10 @@ describe("cprof diff", function()
     local out, _, status = diff(dir, p, helper.record(before,
       { mode = "line", clock = "cpu" }))
     assert.equal(0, status)
-    assert.is_truthy(out:find("note: one was recorded with mode call, the " ..
-      "other with line: their times cannot be compared", 1, true), out)
-    assert.is_truthy(out:find("note: one was recorded with clock " ..
-      p.meta.clock .. ", the other with cpu", 1, true), out)
+    assert.has_text("note: one was recorded with mode call, the other with " ..
+      "line: their times cannot be compared", out)
+    assert.has_text("note: one was recorded with clock " .. p.meta.clock ..
+      ", the other with cpu", out)
   end)
 
   it("warns of what options leave out", function()
@@ -262,22 +261,21 @@ describe("cprof diff", function()
     } do
       local out, _, status = diff(dir, p, compensated(before, case[1]))
       assert.equal(0, status)
-      assert.is_truthy(out:find("\nnote: [^\n]*" ..
-        case[2]:gsub("%p", "%%%0")), out)
+      assert.matches("\nnote: [^\n]*" .. case[2]:gsub("%p", "%%%0"), out)
       local _, notes = out:gsub("\nnote: ", "")
       assert.equal(1, notes, out)
     end
     local line = compensated(before, { mode = "line" })
     local out = diff(dir, line, compensated(before, { mode = "line",
       lines = { "x" } }))
-    assert.is_truthy(out:find('\nnote: one was recorded with lines all, ' ..
-      'the other with "x": their lines cannot be compared', 1, true), out)
+    assert.has_text('\nnote: one was recorded with lines all, the other ' ..
+      'with "x": their lines cannot be compared', out)
     p.meta.runs = 3
     out = diff(dir, p, compensated(before))
-    assert.is_truthy(out:find("\nnote: one has 3 runs, the other 1 run: " ..
-      "their figures cannot be compared\n", 1, true), out)
+    assert.has_text("\nnote: one has 3 runs, the other 1 run: their figures " ..
+      "cannot be compared\n", out)
     out = diff(dir, line, line)
-    assert.is_nil(out:find("note:", 1, true), out)
+    assert.has_no_text("note:", out)
   end)
 
   it("compares the times of calls and samples, and no more", function()
@@ -287,19 +285,14 @@ describe("cprof diff", function()
     for _, pair in ipairs { { p, q }, { q, p } } do
       local out, err, status = diff(dir, pair[1], pair[2])
       assert.equal(0, status, err)
-      assert.is_truthy(out:find("\ncompared: self and total times\n", 1,
-        true), out)
-      assert.is_truthy(out:find "\n *total +now +self +now +change +points ",
-        out)
-      assert.is_truthy(out:find("their calls cannot be compared, their " ..
-        "times can", 1, true), out)
-      assert.is_nil(out:find("times cannot be compared, their calls", 1,
-        true), out)
+      assert.has_text("\ncompared: self and total times\n", out)
+      assert.matches("\n *total +now +self +now +change +points ", out)
+      assert.has_text("their calls cannot be compared, their times can", out)
+      assert.has_no_text("times cannot be compared, their calls", out)
       out, err, status = diff(dir, pair[1], pair[2], "--sort=calls")
       assert.equal("", out)
       assert.equal(2, status)
-      assert.is_truthy(err:find("--sort calls needs calls, or samples, in both",
-        1, true))
+      assert.has_text("--sort calls needs calls, or samples, in both", err)
     end
   end)
 
@@ -316,7 +309,7 @@ describe("cprof diff", function()
     end
     local p, q = sampled(150, 150), sampled(270, 30)
     local of = rows((diff(dir, p, q)))
-    assert.is_nil(of.one[8]:find "~", of.one[8])
+    assert.has_no_text("~", of.one[8])
     assert.equal("-", of.other[8]:sub(1, 1))
     -- functions that may not have changed come last
     local marked = false
@@ -326,17 +319,17 @@ describe("cprof diff", function()
       marked = marked or unsure ~= nil
     end
     local out = diff(dir, p, p)
-    assert.is_nil(out:find("~", 1, true), out)
+    assert.has_no_text("~", out)
     out = diff(dir, sampled(155, 145), p)
     of = rows(out)
     for _, name in ipairs { "one", "other" } do
       local far, off = of[name][8]:match "[%d.]+", of[name][9]:match "[%d.]+"
       assert.is_true(tonumber(far) <= tonumber(off))
-      assert.is_truthy(of[name][8]:find "^~", out)
+      assert.matches("^~", of[name][8], out)
     end
     -- a function that no sample has met need not be new
-    assert.is_nil(out:find "%snew\n", out)
-    assert.is_nil(out:find "%sgone\n", out)
+    assert.no_matches("%snew\n", out)
+    assert.no_matches("%sgone\n", out)
   end)
 
   it("does not warn of clocks that measure the same", function()

@@ -44,8 +44,7 @@ describe("durations of calls", function()
         local function work()
           for i = 1, 100 do spend(i) end
         end
-        local p = record(work, { mode = mode })
-        helper.check(p)
+        local p = helper.check(record(work, { mode = mode }))
         local f = helper.find(p, spend)
         assert.is_true(p.meta.distribution)
         assert.equal(100, f.timed_calls)
@@ -191,8 +190,7 @@ describe("durations of calls", function()
       end
     end
     for _, recursion in ipairs { "auto", "fold" } do
-      local p = record(work, { recursion = recursion })
-      helper.check(p)
+      local p = helper.check(record(work, { recursion = recursion }))
       assert.same({ 4, 40 }, ended(p, inner))
       -- __close metamethods run after the call has ended
       assert.same({ 4, 40 }, ended(p, outer))
@@ -220,8 +218,7 @@ describe("durations of calls", function()
         spend(7000)
       end
     end
-    local p = record(work)
-    helper.check(p)
+    local p = helper.check(record(work))
     assert.same({ 6, 60 }, ended(p, step))
     assert.same({ 2, 120 }, ended(p, body))
     -- at its third resume, it ends a step of 20 µs and begins one of 30 µs
@@ -523,22 +520,13 @@ describe("durations of calls", function()
   end)
 
   it("are harmless without memory", function()
-    nomemory.harmless [[
-      local profiler = require "cprof"
+    nomemory.recorded("distribution = true, compensate = false", [[
       local function f(n) if n > 0 then return (f(n - 1)) end end
-      arm()
-      pcall(profiler.start, { distribution = true, compensate = false })
-      local ok, why = pcall(function()
-        for i = 1, 60 do
-          load("return function() end")()()
-          pcall(error)
-          coroutine.wrap(f)(i)
-        end
-      end)
-      disarm()
-      profiler.stop()
-      return ok and "fine" or why
-    ]]
+      for i = 1, 60 do
+        load("return function() end")()()
+        pcall(error)
+        coroutine.wrap(f)(i)
+      end]])
   end)
 end)
 
@@ -612,8 +600,7 @@ describe("durations of calls in files", function()
     _, why, status = command.cprof("merge", dir:file "1.cprof",
       dir:file "3.cprof", "-o", dir:file "sum.cprof")
     assert.equal(2, status)
-    assert.is_truthy(why:find("with and without durations of calls", 1, true),
-      why)
+    assert.has_text("with and without durations of calls", why)
   end)
 
   it("are refused if they are damaged", function()
@@ -658,10 +645,10 @@ describe("durations of calls in reports", function()
 
   it("are the maximum where it says more than the mean", function()
     local text = record(work):report { mode = "total" }
-    assert.is_truthy(text:find "calls +max  function")
-    assert.is_truthy(text:find(" 10  900µs  uneven "), text)
-    assert.is_truthy(text:find " 5,000 +small ", text)
-    assert.is_nil(driven.parts(work):report():find " max ")
+    assert.matches("calls +max  function", text)
+    assert.has_text(" 10  900µs  uneven ", text)
+    assert.matches(" 5,000 +small ", text)
+    assert.has_no_text(" max ", driven.parts(work):report())
   end)
 
   it("sort functions", function()
@@ -673,7 +660,7 @@ describe("durations of calls in reports", function()
       end
     end
     assert.is_true(at.work < at.uneven and at.uneven < at.small)
-    assert.is_truthy(list[at.small]:find " 1.00µs  small ")
+    assert.matches(" 1.00µs  small ", list[at.small])
     assert.has_error(function()
       driven.parts(work):report { sort = "max" }
     end, "report: option 'sort' must not be \"max\" for a profile without " ..
@@ -685,11 +672,11 @@ describe("durations of calls in reports", function()
     local path = dir:file "x.cprof"
     assert(record(work):save(path))
     local out = command.cprof("show", path, "uneven")
-    assert.is_truthy(out:find("10 complete calls: median 10.2µs, " ..
-      "p90 10.2µs, p99 900µs, max 900µs", 1, true), out)
-    assert.is_truthy(out:find "\n9.83µs +10.7µs +9  #+\n")
-    assert.is_truthy(out:find "\n *891µs +944µs +1  #+\n", out)
-    assert.is_nil(command.cprof("show", path, "work"):find "complete call")
+    assert.has_text("10 complete calls: median 10.2µs, p90 10.2µs, p99 " ..
+      "900µs, max 900µs", out)
+    assert.matches("\n9.83µs +10.7µs +9  #+\n", out)
+    assert.matches("\n *891µs +944µs +1  #+\n", out)
+    assert.has_no_text("complete call", command.cprof("show", path, "work"))
   end)
 
   it("are in exports as JSON", function()
@@ -766,8 +753,8 @@ describe("the slowest calls", function()
         overhead_ns = 0, wall_ns = ns }, sums[i])
     end
     local out = command.cprof("slow", dir:file "sum.cprof", "outer")
-    assert.is_truthy(out:find "^ *took +CPU +median +function\n")
-    assert.is_truthy(out:find "\n3.00ms +3.00ms +%S+ +outer", out)
+    assert.matches("^ *took +CPU +median +function\n", out)
+    assert.matches("\n3.00ms +3.00ms +%S+ +outer", out)
   end)
 
   it("are listed without their callers, if these were slow only for that",
@@ -777,19 +764,18 @@ describe("the slowest calls", function()
     assert(record(work):save(file))
     local out = command.must("slow", file)
     -- `spend` took the time of all; `outer` and `inner` called it
-    assert.is_truthy(out:find("\n3.00ms +3.00ms +10.2µs +%S+ +" ..
-      "driven.pass "), out)
-    assert.is_truthy(out:find("first → outer → inner → spend", 1, true), out)
-    assert.is_truthy(out:find("→ second → outer → spend", 1, true), out)
-    assert.is_nil(out:find "  outer  ")
+    assert.matches("\n3.00ms +3.00ms +10.2µs +%S+ +driven.pass ", out)
+    assert.has_text("first → outer → inner → spend", out)
+    assert.has_text("→ second → outer → spend", out)
+    assert.has_no_text("  outer  ", out)
     out = command.cprof("slow", file, "outer")
-    assert.is_truthy(out:find "\n3.00ms +3.00ms +%S+ +%S+ +outer ", out)
-    assert.is_truthy(out:find "\n2.01ms +2.01ms +%S+ +%S+ +%d+ +outer ", out)
-    assert.is_nil(out:find "  inner  ")
+    assert.matches("\n3.00ms +3.00ms +%S+ +%S+ +outer ", out)
+    assert.matches("\n2.01ms +2.01ms +%S+ +%S+ +%d+ +outer ", out)
+    assert.has_no_text("  inner  ", out)
     out = command.cprof("slow", "--limit", "1", file, "outer")
-    assert.is_nil(out:find "2.01ms")
+    assert.no_matches("2.01ms", out)
     out = command.cprof("show", file, "outer")
-    assert.is_truthy(out:find "\nslowest calls\n[^\n]*\n3.00ms ", out)
+    assert.matches("\nslowest calls\n[^\n]*\n3.00ms ", out)
   end)
 
   it("are listed for a range of time", function()
@@ -833,9 +819,9 @@ describe("the slowest calls", function()
       spent(1000 * us, 1000 * us)
     end):save(file))
     local out = command.cprof("slow", file, "spent")
-    assert.is_truthy(out:find "^ *took +CPU +waiting +median ", out)
-    assert.is_truthy(out:find "\n3.00ms +3.00ms +0ns +10.%dµs ", out)
-    assert.is_truthy(out:find "\n2.00ms +1.00ms +%S+ +10.%dµs ", out)
+    assert.matches("^ *took +CPU +waiting +median ", out)
+    assert.matches("\n3.00ms +3.00ms +0ns +10.%dµs ", out)
+    assert.matches("\n2.00ms +1.00ms +%S+ +10.%dµs ", out)
   end)
 
   it("need durations, and calls that are slow", function()
@@ -844,11 +830,11 @@ describe("the slowest calls", function()
     assert(driven.parts(work):save(file))
     local _, why, status = command.cprof("slow", file)
     assert.equal(2, status)
-    assert.is_truthy(why:find("no durations of calls were recorded", 1, true))
+    assert.has_text("no durations of calls were recorded", why)
     local function even() for _ = 1, 10 do spend(10) end end
     assert(record(even):save(file))
     local out = command.cprof("slow", file, "spend")
-    assert.is_truthy(out:find("no call took more than twice", 1, true), out)
+    assert.has_text("no call took more than twice", out)
   end)
 end)
 
@@ -875,19 +861,19 @@ describe("durations of calls in a diff", function()
     local out = command.must("diff", one, two)
     local shown = out:match "\ndurations of calls\n(.*)$"
     assert.is_truthy(shown, out)
-    assert.is_truthy(shown:find("\n *10.0µs +10.2µs +10.0µs +900µs +10.0µs +" ..
-      "900µs +uneven "), shown)
-    assert.is_nil(shown:find " even ")
+    assert.matches("\n *10.0µs +10.2µs +10.0µs +900µs +10.0µs +900µs +uneven ",
+      shown)
+    assert.has_no_text(" even ", shown)
     -- also with another measure; not where nothing of it changed
-    assert.is_truthy(command.cprof("diff", "--measure=wall", one, two):find(
-      "\n *10.0µs +10.2µs +10.0µs +900µs +10.0µs +900µs +uneven "))
-    assert.is_nil(command.cprof("diff", one, one):find "durations of calls")
-    assert.is_nil(command.cprof("diff", "--filter=^even", one, two):find
-      "durations of calls")
+    assert.matches("\n *10.0µs +10.2µs +10.0µs +900µs +10.0µs +900µs +uneven ",
+      (command.cprof("diff", "--measure=wall", one, two)))
+    assert.has_no_text("durations of calls", command.cprof("diff", one, one))
+    assert.has_no_text("durations of calls", command.cprof("diff",
+      "--filter=^even", one, two))
     assert(driven.parts(work):save(one))
-    assert.is_nil(command.cprof("diff", one, two):find "durations of calls")
-    assert.is_truthy(p:report({ measure = "cpu", mode = "total",
-      sort = "max" }):find " 900µs  uneven ")
+    assert.has_no_text("durations of calls", command.cprof("diff", one, two))
+    assert.has_text(" 900µs  uneven ", p:report({ measure = "cpu",
+      mode = "total", sort = "max" }))
   end)
 end)
 
@@ -907,28 +893,26 @@ describe("durations of calls in a budget", function()
     local out, why, status = check('{ "p50": 1.1, "p99": 3, "max": 2.6 }',
       "--baseline", one, two)
     assert.equal(0, status, out .. why)
-    assert.is_truthy(out:find "^0 of 4 figures over budget; ")
+    assert.matches("^0 of 4 figures over budget; ", out)
     out, why, status = check('{ "p50": 1.1, "p99": 1.5, "max": 2.4 }',
       "--baseline", one, two)
     assert.same({ "", 1 }, { why, status })
-    assert.is_truthy(out:find("over budget: uneven (spec/distribution_spec." ..
-      "lua:", 1, true), out)
-    assert.is_truthy(out:find("): the longest call took 25.0µs, at most 2.4 " ..
-      "times 10.0µs\n", 1, true), out)
-    assert.is_truthy(out:find("): p99 is 25.0µs, at most 1.5 " ..
-      "times 10.0µs\n", 1, true), out)
-    assert.is_truthy(out:find "\n2 of 4 figures over budget; ")
+    assert.has_text("over budget: uneven (spec/distribution_spec.lua:", out)
+    assert.has_text("): the longest call took 25.0µs, at most 2.4 times " ..
+      "10.0µs\n", out)
+    assert.has_text("): p99 is 25.0µs, at most 1.5 times 10.0µs\n", out)
+    assert.has_text("\n2 of 4 figures over budget; ", out)
     out, why, status = check('{ "max": 2 }', two)
     assert.equal("", out)
     assert.equal(2, status)
-    assert.is_truthy(why:find("name a profile with --baseline", 1, true))
+    assert.has_text("name a profile with --baseline", why)
     out, why, status = check('{ "max": 0 }', "--baseline", one, two)
     assert.same({ "", 2 }, { out, status })
-    assert.is_truthy(why:find("'max' must be a number above 0", 1, true), why)
+    assert.has_text("'max' must be a number above 0", why)
     assert(driven.parts(work):save(one))
     out, why, status = check('{ "max": 2 }', "--baseline", one, two)
     assert.same({ "", 2 }, { out, status })
-    assert.is_truthy(why:find("has no durations of calls", 1, true), why)
+    assert.has_text("has no durations of calls", why)
   end)
 
   it("are not found where the function was not called", function()
@@ -942,11 +926,11 @@ describe("durations of calls in a budget", function()
     local out, _, status = command.cprof("check", "--budget", file,
       "--baseline", two, one)
     assert.equal(1, status)
-    assert.is_truthy(out:find "not found: uneven [^\n]* runs, or both\n", out)
+    assert.matches("not found: uneven [^\n]* runs, or both\n", out)
     out, _, status = command.cprof("check", "--budget", file, "--baseline",
       one, two)
     assert.equal(1, status)
-    assert.is_truthy(out:find "not found: uneven: its limits", out)
+    assert.has_text("not found: uneven: its limits", out)
   end)
 
   it("stay when it is brought up to date", function()
@@ -957,8 +941,8 @@ describe("durations of calls in a budget", function()
     local file = dir:file("budget.json", '{ "version": 1, "functions": ' ..
       '{ "uneven": { "calls": 1, "p99": 1.5, "max": 2 } } }')
     command.must("check", "--update", "--budget", file, one)
-    assert.is_truthy(command.read(file):find(
-      '"uneven": { "calls": 100, "p99": 1.5, "max": 2 }', 1, true))
+    assert.has_text('"uneven": { "calls": 100, "p99": 1.5, "max": 2 }',
+      command.read(file))
   end)
 end)
 
@@ -966,10 +950,10 @@ describe("durations of calls as CSV", function()
   it("are empty where no call has ended", function()
     local function spending() spend(30) end
     local text = helper.exported(record(spending), "csv")
-    assert.is_truthy(text:find("total_wait_ns,timed_calls,max_ns,p50_ns," ..
-      "p90_ns,p99_ns\r\n", 1, true))
-    assert.is_truthy(text:find ',"spend",[^\r]*,1,30000,30000,30000,30000\r')
-    assert.is_truthy(text:find ',"%(root%)",[^\r]*,,,,,\r')
+    assert.has_text("total_wait_ns,timed_calls,max_ns,p50_ns,p90_ns,p99_ns\r\n",
+      text)
+    assert.matches(',"spend",[^\r]*,1,30000,30000,30000,30000\r', text)
+    assert.matches(',"%(root%)",[^\r]*,,,,,\r', text)
   end)
 end)
 
@@ -984,7 +968,6 @@ describe("cprof run --distribution", function()
     _, why, status = command.cprof("run", "--distribution", "--sample", "-e",
       "")
     assert.equal(2, status)
-    assert.is_truthy(why:find("--distribution cannot be combined with " ..
-      "--sample", 1, true), why)
+    assert.has_text("--distribution cannot be combined with --sample", why)
   end)
 end)

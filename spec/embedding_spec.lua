@@ -27,9 +27,9 @@ describe("the guide for embedders", function()
       local output, ok = compile.shell("cd %s && unset LUA_PATH LUA_CPATH; %s",
         dir, run)
       assert.is_true(ok, output)
-      assert.is_truthy(output:find "^55\ncprof: %(embedded%)\n", output)
-      assert.is_truthy(output:find "\n[^\n]* 177  fib +script.lua:1\n", output)
-      assert.is_truthy(output:find "\n[^\n]* 1  load *\n", output)
+      assert.matches("^55\ncprof: %(embedded%)\n", output)
+      assert.matches("\n[^\n]* 177  fib +script.lua:1\n", output)
+      assert.matches("\n[^\n]* 1  load *\n", output)
     end
   end)
 
@@ -49,23 +49,23 @@ describe("the guide for embedders", function()
       local output, ok = folder:run(folder:link("game", "lua",
         { "game_" .. how, "cprof" }))
       assert.is_true(ok, output)
-      assert.is_truthy(output:find("\n>", 1, true), output)
+      assert.has_text("\n>", output)
       -- the zones of both updates, all under (root), and the coroutine
       local tree = output:match "\n(%(root%) 0\n.*)"
       for _, line in ipairs { " physics 2", " sound 2", " cat 1", " dog 1",
         " scheduler 2" } do
-        assert.is_truthy(tree:find("\n" .. line .. "\n", 1, true), tree)
+        assert.has_text("\n" .. line .. "\n", tree)
       end
-      assert.is_truthy(tree:find "\n2 1 1\n$", tree)
+      assert.matches("\n2 1 1\n$", tree)
       local path = compile.must("ls %s/empty", dir):match "^game%-%d+%.cprof"
       local text, err = command.cprof("report", "--min-percent=0",
         dir .. "/empty/" .. path)
-      assert.is_truthy(text:find("2  physics", 1, true), err)
+      assert.has_text("2  physics", text, err)
       -- without cprof, it compiles as well
       folder:compile(compiler .. " -DCPROF_ENABLED=0", dir .. "/game.c",
         "none")
       output = compile.must("nm -u %s/none.o", dir)
-      assert.is_nil(output:find("cprof", 1, true), output)
+      assert.has_no_text("cprof", output)
     end
   end)
 
@@ -77,7 +77,7 @@ describe("the guide for embedders", function()
       "%f[%w_]luaopen_[%w_]+" } do
       for name in guide:gmatch(pattern) do
         count = count + 1
-        assert.is_truthy(header:find(name, 1, true), name)
+        assert.has_text(name, header)
       end
     end
     assert.is_true(count > 40)

@@ -43,7 +43,7 @@ describe("errors", function()
             error 2
               handler 1
                 good 1]], tree:match "^(.-\n.-\n.-\n.-\n.-\n.-)\n")
-    assert.is_truthy(tree:find "\ngood 2$")
+    assert.matches("\ngood 2$", tree)
   end)
 
   it("in a host's own loop of lua_pcall cause no drift", function()
@@ -131,8 +131,8 @@ describe("errors", function()
       -- is caught
       assert.equal(2, helper.named(p, "leaves").calls +
         helper.named(p, "both").calls)
-      assert.is_truthy(tree:find("\n  __close 2\n", 1, true), tree)
-      assert.is_truthy(tree:find "\ngood 1$", tree)
+      assert.has_text("\n  __close 2\n", tree)
+      assert.matches("\ngood 1$", tree)
       return
     end
     -- after an error, handlers run where it was caught
@@ -237,7 +237,7 @@ describe("deep recursion", function()
         good()
       end
       local p = helper.record(work, options)
-      assert.is_truthy(message:find "overflow")
+      assert.has_text("overflow", message)
       assert.equal(0, p.meta.unmatched)
       assert.equal(1, helper.find(p, handler).calls)
       local last = p.nodes[#p.nodes]

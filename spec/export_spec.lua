@@ -68,7 +68,7 @@ describe("an export", function()
         assert.equal(expected, table.concat(pieces))
       end
     end
-    assert.is_nil(listing(dir):find("tmp", 1, true), listing(dir))
+    assert.has_no_text("tmp", listing(dir))
   end)
 
   it("is JSON, whatever version of cprof a file says", function()
@@ -90,8 +90,7 @@ describe("an export", function()
     assert.equal(("spec/export_spec.lua:%d: export: unknown format " ..
       '"flame"; valid formats: %s'):format(here, names), message)
     _, message = pcall(called.export, called, nil, print)
-    assert.is_truthy(message:find("unknown format nil; valid",
-      1, true), message)
+    assert.has_text("unknown format nil; valid", message)
   end)
 
   it("must go to something that can be written to", function()
@@ -99,11 +98,10 @@ describe("an export", function()
     for _, target in ipairs { false, 7, {}, true } do
       local ok, message = pcall(called.export, called, "csv", target)
       assert.is_false(ok)
-      assert.is_truthy(message:find("export: the target must be a path, a " ..
-        "function or something with a method 'write', got " ..
-        shown(target), 1, true), message)
+      assert.has_text("export: the target must be a path, a function or " ..
+        "something with a method 'write', got " .. shown(target), message)
     end
-    assert.is_nil(shown({}):find "0x")
+    assert.has_no_text("0x", shown({}))
     assert.is_false(pcall(called.export, called, "csv"))
   end)
 
@@ -111,8 +109,8 @@ describe("an export", function()
     local dir <close> = command.folder()
     local ok, message = pcall(called.export, called, "lcov", dir:file "x")
     assert.is_false(ok)
-    assert.is_truthy(message:find('format lcov needs a profile of mode ' ..
-      '"line" or "count", this one has mode "call"', 1, true), message)
+    assert.has_text('format lcov needs a profile of mode "line" or "count", ' ..
+      'this one has mode "call"', message)
     assert.equal("", listing(dir))
   end)
 
@@ -231,12 +229,11 @@ describe("an export", function()
     local missing = "false\t.-export: format %w+: JSON needs the library " ..
       "dkjson, which is missing: install Debian's lua%-dkjson or the rock " ..
       "dkjson\n"
-    assert.is_truthy(output:find("^folded\ttrue\ttrue\n" ..
-      "speedscope\t" .. missing .. "firefox\t" .. missing ..
-      "chrome\t" .. missing ..
+    assert.matches("^folded\ttrue\ttrue\nspeedscope\t" .. missing ..
+      "firefox\t" .. missing .. "chrome\t" .. missing ..
       "perfetto\ttrue\ttrue\ncpuprofile\t" .. missing ..
       "pprof\ttrue\ttrue\ncallgrind\ttrue\ttrue\njson\t" .. missing ..
-      "csv\ttrue\ttrue\nhtml\t" .. missing .. "$"), output)
+      "csv\ttrue\ttrue\nhtml\t" .. missing .. "$", output)
   end)
 end)
 
@@ -460,11 +457,11 @@ describe("lcov", function()
   it("has what ran, and what never did", function()
     local record = records(lined)["spec/export_spec.lua"]
     local at = debug.getinfo(never, "S").linedefined
-    assert.is_truthy(record:find(("FN:%d,never:%d\n"):format(at, at)))
-    assert.is_truthy(record:find(("FNDA:0,never:%d\n"):format(at)))
+    assert.matches(("FN:%d,never:%d\n"):format(at, at), record)
+    assert.matches(("FNDA:0,never:%d\n"):format(at), record)
     at = debug.getinfo(leaf, "S").linedefined
-    assert.is_truthy(record:find(("FNDA:%d,leaf:%d\n"):format(
-      helper.find(lined, leaf).calls, at)))
+    assert.matches(("FNDA:%d,leaf:%d\n"):format(helper.find(lined, leaf).calls,
+      at), record)
     local found, hit = 0, 0
     for n, line in ipairs(lined.lines["@spec/export_spec.lua"]) do
       local da = record:match(("DA:%d,(%%d+)\n"):format(n))

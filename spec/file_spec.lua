@@ -73,7 +73,7 @@ describe("a profile", function()
       local p = record(options)
       local loaded = assert(profiler.load(path))
       assert.same(data(p), data(loaded), name)
-      assert.is_true(name == "cut" or helper.check(loaded))
+      if name ~= "cut" then helper.check(loaded) end
       for _, mode in ipairs { "total", "self", "callgraph", "tree", "file" } do
         local o = { mode = mode, width = 100 }
         assert.equal(p:report(o), loaded:report(o))
@@ -149,7 +149,7 @@ describe("a profile", function()
       local p = assert(profiler.load(path))
       local own = false
       for source in pairs(p.lines) do
-        assert.is_falsy(source:find("lua/cprof/", 1, true), source)
+        assert.has_no_text("lua/cprof/", source)
         own = own or source:find("file_spec", 1, true)
       end
       assert.is_truthy(own)
@@ -165,8 +165,7 @@ describe("a profile", function()
         string.rep("x", 3)
         ]] .. ending, path)
       assert.is_true(output == "" or ending:find "error" ~= nil, output)
-      local p = assert(profiler.load(path))
-      assert.is_true(helper.check(p))
+      local p = helper.check(assert(profiler.load(path)))
       assert.equal(7, helper.named(p, "leaf").calls)
       assert.equal(1, helper.named(p, "string.rep").calls)
       assert.equal(ending == "os.exit(0)" and
@@ -188,8 +187,7 @@ describe("the time after the program's end", function()
       last = setmetatable({}, { __gc = function() zones.pass(1 << 30) end })
       ]]):format(path))
     state:close()
-    local p = assert(profiler.load(path))
-    assert.is_true(helper.check(p))
+    local p = helper.check(assert(profiler.load(path)))
     assert.equal(500, p.program_ns)
     assert.equal(0, helper.named(p, "(root)").self_ns)
   end)
@@ -207,13 +205,12 @@ describe("a file that is being written", function()
         local f = require "helper".named(p, "leaf")
         print(f.calls, p.meta.live, p.meta.ended, p.meta.pid)
         p:report()]], path)
-      assert.is_truthy(output:find(("^%d\ttrue\tnil\t%%d+\n$"):format(round)),
-        output)
+      assert.matches(("^%d\ttrue\tnil\t%%d+\n$"):format(round), output)
     end
     profiler.stop()
     local p = assert(profiler.load(path))
     assert.is_nil(p.meta.live)
-    assert.is_true(helper.check(p))
+    helper.check(p)
   end)
 
   it("is read at any instant", function()
@@ -236,7 +233,7 @@ describe("a file that is being written", function()
       repeat
         local p, why = profiler.load(arg[1])
         if p then
-          assert(helper.check(p))
+          helper.check(p)
           if p.meta.live then live = live + 1 end
         else
           assert(why:find "not a profile" or why:find "nothing was" or
@@ -273,7 +270,7 @@ describe("a file that is being written", function()
         local why
         p, why = profiler.load(arg[1])
         if p then
-          assert(helper.check(p))
+          helper.check(p)
           loads = loads + 1
         else
           assert(why:find "too fast", why)
@@ -381,16 +378,15 @@ describe("a file that is being written", function()
       local ok, why = pcall(profiler.start, { file = arg[1] })
       print(ok, why, profiler.running())]], path)
     local pid = profiler.snapshot().meta.pid
-    assert.is_truthy(output:find(("false\t.*start: %s: process %d writes " ..
-      "to it\tfalse"):format(path:gsub("%p", "%%%0"), pid)), output)
+    assert.matches(("false\t.*start: %s: process %d writes " ..
+      "to it\tfalse"):format(path:gsub("%p", "%%%0"), pid), output)
     leaf(2)
     -- another state of this process cannot record into the file either
     local state = host.state()
     output = state:run(([[
       local ok, why = pcall(require "cprof".start, { file = %q })
       return tostring(ok) .. " " .. why]]):format(path))
-    assert.is_truthy(output:find(("^false .*process %d writes to it$")
-      :format(pid)), output)
+    assert.matches(("^false .*process %d writes to it$"):format(pid), output)
     state:close()
     profiler.stop()
     assert.equal(2, helper.find(assert(profiler.load(path)), leaf).calls)
@@ -418,7 +414,7 @@ describe("a file that is being written", function()
     profiler.stop()
     local p = profiler.snapshot()
     assert.is_nil(p.meta.ended)
-    assert.is_true(helper.check(p))
+    helper.check(p)
     assert.equal("something else", read(path))
   end)
 
@@ -505,7 +501,7 @@ local harmed = [[
   print "alive"
   print(profiler.stop())
   local p = profiler.snapshot()
-  print(p.meta.ended, require "helper".check(p))
+  print(p.meta.ended, require "helper".check(p) == p)
   assert(p:report():find("note: recording ended early: " .. p.meta.ended, 1,
     true))
   profiler.start()
@@ -621,8 +617,8 @@ describe("a program lives when its file", function()
       profiler.start { file = arg[1] }
       for i = 1, 1000 do load("local f = ... f()", "=" .. i)(leaf) end
       profiler.stop()
-      print(require "helper".check(assert(profiler.load(arg[1]))))]], path)
-    assert.equal("true\n", output)
+      require "helper".check(assert(profiler.load(arg[1])))]], path)
+    assert.equal("", output)
   end)
 
   it("finds none: the profile that was there stays", function()
@@ -639,8 +635,8 @@ describe("a program lives when its file", function()
         (status:match "\nVmSize:%s*(%d+)" + 4096) * 1024))
       print(pcall(profiler.start, { file = arg[1] }))
       print(#bytes, io.open(arg[1], "rb"):read "a" == bytes)]], path)
-    assert.is_truthy(output:find("^false\tstart: [^\n]+: Cannot allocate " ..
-      "memory\n[1-9]%d*\ttrue\n$"), output)
+    assert.matches("^false\tstart: [^\n]+: Cannot allocate memory\n" ..
+      "[1-9]%d*\ttrue\n$", output)
   end)
 
   it("may not become as large as it would", function()
@@ -651,7 +647,7 @@ describe("a program lives when its file", function()
     local p = assert(profiler.load(path))
     assert.equal("the file has reached the process's size limit",
       p.meta.ended)
-    assert.is_true(helper.check(p))
+    helper.check(p)
   end)
 
   it("grows, or may not, and finds its errno as it was", function()
@@ -703,7 +699,7 @@ describe("a program lives when its file", function()
         host.signal(7) -- it handles one
         print "alive"]], path)
       assert.equal("true\n", out:match "^[^\n]*\n")
-      assert.is_nil(out:find "alive")
+      assert.has_no_text("alive", out)
       assert.is_true(status ~= 0)
     end)
 
@@ -721,7 +717,7 @@ describe("what is not a profile", function()
     write(path, s)
     local p, message = profiler.load(path)
     assert.is_nil(p)
-    assert.is_truthy(message:find(path .. ": " .. why, 1, true), message)
+    assert.has_text(path .. ": " .. why, message)
   end
 
   local function good()
@@ -747,7 +743,7 @@ describe("what is not a profile", function()
         local p, why = profiler.load(path)
         assert.is_nil(p, name)
         if at >= 64 then
-          assert.is_truthy(why:find("damaged: checksum", 1, true), why)
+          assert.has_text("damaged: checksum", why)
         end
       end
     end
@@ -865,7 +861,7 @@ describe("what is not a profile", function()
     write(path, "precious")
     local ok, why = pcall(profiler.start, { file = path })
     assert.is_false(ok)
-    assert.is_truthy(why:find(path .. ": exists and is not a profile", 1, true))
+    assert.has_text(path .. ": exists and is not a profile", why)
     assert.equal("precious", read(path))
     ok, why = helper.record(leaf):save(path)
     assert.is_nil(ok)
@@ -886,7 +882,7 @@ describe("what is not a profile", function()
       ["/dev/null"] = "not a regular file" } do
       local ok, why = p:save(where)
       assert.is_nil(ok)
-      assert.is_truthy(why:find(what), why)
+      assert.matches(what, why)
     end
     profiler.stop()
     assert.is_true(p:save(path))
@@ -903,8 +899,7 @@ describe("a file that cannot be written", function()
     } do
       local ok, message = pcall(profiler.start, { file = file })
       assert.is_false(ok)
-      assert.is_truthy(message:find("start: " .. file .. ": " .. why, 1,
-        true), message)
+      assert.has_text("start: " .. file .. ": " .. why, message)
       assert.is_false(profiler.running())
       assert.same(data(p), data(profiler.snapshot()))
     end
@@ -927,14 +922,13 @@ describe("a file that cannot be written", function()
     local p = helper.record(work)
     local ok, why = p:save "/no/such/x"
     assert.is_nil(ok)
-    assert.is_truthy(why:find("^/no/such/x.*No such file"), why)
+    assert.matches("^/no/such/x.*No such file", why)
     assert.is_true(p:save(path))
     local before = read(path)
     local output = helper.run_in("ulimit -f 100;", [[
       local p = assert(require "cprof".load(arg[1]))
       print(p:save(arg[1]))]], path)
-    assert.is_truthy(output:find("^nil\t" .. path:gsub("%p", "%%%0")),
-      output)
+    assert.matches("^nil\t" .. path:gsub("%p", "%%%0"), output)
     assert.equal(before, read(path))
   end)
 
@@ -959,14 +953,12 @@ describe("a file that cannot be written", function()
   it("has a name that is a string", function()
     local ok, why = pcall(profiler.start, { file = true })
     assert.is_false(ok)
-    assert.is_truthy(why:find("option 'file' must be a path", 1, true))
+    assert.has_text("option 'file' must be a path", why)
     ok, why = pcall(profiler.load, 12)
     assert.is_false(ok)
-    assert.is_truthy(why:find("load: the path must be a string, got a " ..
-      "number", 1, true), why)
+    assert.has_text("load: the path must be a string, got a number", why)
     ok, why = pcall(function() helper.record(leaf):save() end)
     assert.is_false(ok)
-    assert.is_truthy(why:find("save: the path must be a string, got a nil",
-      1, true), why)
+    assert.has_text("save: the path must be a string, got a nil", why)
   end)
 end)

@@ -52,8 +52,7 @@ describe("finalizers", function()
         helper.check(profiler.snapshot())
       end
       profiler.stop()
-      local p = profiler.snapshot()
-      helper.check(p)
+      local p = helper.check(profiler.snapshot())
       local zone = helper.named(p, "release")
       assert(released > rounds)
       assert(zone.calls == expected, zone.calls .. " " .. expected)
@@ -71,8 +70,7 @@ describe("finalizers", function()
       for i = 1, rounds do
         litter(10)
         profiler.frame()
-        local p = profiler.snapshot()
-        helper.check(p)
+        local p = helper.check(profiler.snapshot())
         assert(p.frames.ended == i)
         p.frames:at(0) p.frames:nodes(0) p.frames:average_nodes "all"
       end
@@ -98,8 +96,7 @@ describe("finalizers", function()
         end
         profiler.stop()
         local p = profiler.snapshot()
-        local loaded = assert(profiler.load(path))
-        helper.check(loaded)
+        local loaded = helper.check(assert(profiler.load(path)))
         assert(#loaded.nodes == #p.nodes)
       end
       assert(released > rounds)
@@ -149,8 +146,7 @@ describe("finalizers", function()
         local function leaf() end
         for _ = 1, 10 do leaf() end
         profiler.stop()
-        local p = profiler.snapshot()
-        helper.check(p)
+        local p = helper.check(profiler.snapshot())
         assert(helper.find(p, leaf).calls == 10)
         print "good"]], 200)
     end)
@@ -257,8 +253,7 @@ describe("finalizers", function()
           if i % 50 == 0 then collectgarbage() end
         end
         profiler.stop()
-        local p = profiler.snapshot()
-        helper.check(p)
+        local p = helper.check(profiler.snapshot())
         assert(ended > 0 and p.frames.ended == ended)
         assert(helper.find(p, leaf).calls == rounds)
       end
@@ -337,8 +332,7 @@ describe("finalizers", function()
         profiler.start(options)
         for i = 1, rounds do work(i) end
         profiler.stop()
-        local p = profiler.snapshot()
-        helper.check(p)
+        local p = helper.check(profiler.snapshot())
         assert(not p.meta.ended, p.meta.ended)
         assert(helper.find(p, work).calls == rounds)
       end
@@ -370,8 +364,7 @@ describe("finalizers", function()
           profiler.start(options)
           for i = 1, rounds do deep(i % 70) end
           profiler.stop()
-          local p = profiler.snapshot()
-          helper.check(p)
+          local p = helper.check(profiler.snapshot())
           assert(not p.meta.ended, p.meta.ended)
         end
         assert(released > rounds)

@@ -33,7 +33,7 @@ end
 describe("the fingerprint of a function", function()
   it("does not depend on lines and names", function()
     local f = record(own)
-    assert.is_truthy(f.fingerprint:find "^%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x$")
+    assert.matches("^%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x$", f.fingerprint)
     for what, text in pairs {
       ["lines above"] = "\n\n" .. own,
       ["a variable above, in the next register"] = "local x = 1\n" .. own,

@@ -186,7 +186,7 @@ describe("an export for Firefox's profiler", function()
   it("keeps their times where nodes are added up", function()
     local p = driven.known(stalls)
     local d, notes = exported(p, { min_percent = 30 })
-    assert.is_truthy(notes:find "added up as")
+    assert.has_text("added up as", notes)
     local list = samples_of(d, d.threads[1])
     assert.is_nil(where(list, "stall"))
     local from, to = where(list, "(below 30 %)")
@@ -197,9 +197,8 @@ describe("an export for Firefox's profiler", function()
   it("says why samples have no times", function()
     local p = driven.known(stalls)
     local d, notes = exported(p, { root = "stall" })
-    assert.is_truthy(notes:find("samples are added up by call path, without " ..
-      "their times: the call tree has other paths than the recording", 1,
-      true), notes)
+    assert.has_text("samples are added up by call path, without their " ..
+      "times: the call tree has other paths than the recording", notes)
     assert.equal("all samples, added up", d.threads[1].name)
     near(200, select(3, where(samples_of(d, d.threads[1]), "stall")), "stall")
   end)
@@ -212,8 +211,8 @@ describe("an export for Firefox's profiler", function()
     samples.most = 20
     local d, notes = exported(p)
     samples.most = was
-    assert.is_truthy(notes:find("the samples of each 2%.05s are added up by " ..
-      "call path, so that there are at most 20"), notes)
+    assert.has_text("the samples of each 2.05s are added up by call path, " ..
+      "so that there are at most 20", notes)
     local list, last = samples_of(d, d.threads[1]), 0
     assert.is_true(#list <= 21 and #list > 5, #list)
     near(5000, select(3, where(list, "usual")), "usual")

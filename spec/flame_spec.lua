@@ -4,27 +4,9 @@ local format = require "cprof.text.format"
 local profiler = require "cprof"
 local steady = require "steady"
 
-local game = [[
-local function fact(n)
-  pass(10)
-  if n > 0 then return n * fact(n - 1) end
-  return 1
-end
-local function draw()
-  pass(400)
-  fact(9)
-end
-local function sound() pass(200) end
-local function frame()
-  draw()
-  draw() sound()
-end
-for i = 1, 3 do frame() end
-]]
-
 -- the lines of a flame report
 local function drawn(options)
-  return steady.report(game, "", 'mode = "flame", ' .. options)
+  return steady.report(steady.game, "", 'mode = "flame", ' .. options)
 end
 
 describe("mode flame", function()
@@ -40,7 +22,7 @@ one character is 60.0µs wide
 
   it("has the shares of mode tree", function()
     local told = {}
-    for share, called in steady.report(game, "",
+    for share, called in steady.report(steady.game, "",
       'mode = "tree", width = 200'):gmatch "s +([%d.]+) +%S+ +%d+ +(%S+)" do
       told[called] = share
     end
@@ -60,10 +42,10 @@ one character is 60.0µs wide
 │fa… ×10│
 one character is 75.0µs wide
 ]], (drawn('width = 40, root = "draw"'):gsub(" +\n", "\n")))
-    assert.is_nil(drawn("width = 40, depth = 2"):find("draw", 1, true))
+    assert.has_no_text("draw", drawn("width = 40, depth = 2"))
     local s = drawn('width = 60, filter = "sound"')
-    assert.is_truthy(s:find("sound", 1, true))
-    assert.is_nil(s:find("draw", 1, true))
+    assert.has_text("sound", s)
+    assert.has_no_text("draw", s)
   end)
 
   it("has no line wider than asked, with and without colours", function()
@@ -81,7 +63,7 @@ one character is 75.0µs wide
     local s = drawn('width = 60, color = "always"')
     local _, boxes = s:gsub("\27%[30;[%d;]+m│", "")
     assert.equal(5, boxes)
-    assert.is_nil(drawn('width = 60, color = "never"'):find("\27", 1, true))
+    assert.has_no_text("\27", drawn('width = 60, color = "never"'))
   end)
 
   it("draws measures other than time", function()
@@ -91,8 +73,8 @@ one character is 75.0µs wide
     profiler.stop()
     local s = profiler.snapshot():report { mode = "flame", width = 100,
       measure = "allocs" }
-    assert.is_truthy(s:find("│fill ", 1, true), s)
-    assert.is_truthy(s:find "\none character is %d", s)
+    assert.has_text("│fill ", s)
+    assert.matches("\none character is %d", s)
   end)
 
   it("says that options of mode tree need it, too", function()

@@ -61,8 +61,7 @@ local strict = [[
     repeat assert(torture.work() == bare)
     until options.mode ~= "sample" or profiler.snapshot().samples > 0
     assert(profiler.stop())
-    local p = profiler.snapshot()
-    helper.check(p)
+    local p = helper.check(profiler.snapshot())
     assert(not p.meta.ended, name)
     assert(#p:report() > 0)
     if options.file then helper.check(assert(profiler.load(options.file))) end
@@ -92,7 +91,7 @@ describe("a host that forbids calls of the system", function()
     local out, err, status = command.shell(("%s %s -- $SPEC_LUA %s %s"):format(
       seccomp, calls, dir:file("strict.lua", strict), dir:file "x.cprof"))
     assert.equal(0, status, out .. err)
-    assert.is_truthy(out:find "well\n$", out)
+    assert.matches("well\n$", out)
     assert.equal("seccomp\nstrict.lua\n", (command.shell(("rm -f %s/x*; ls %s")
       :format(dir.path, dir.path))))
     return out:gsub("well\n$", "")
@@ -105,7 +104,7 @@ describe("a host that forbids calls of the system", function()
       lines = lines + 1
       local way, message = line:match "^(.-)\t(.*)$"
       assert.is_truthy(ways[way], line)
-      assert.is_truthy(message:find(why, 1, true), line)
+      assert.has_text(why, message, line)
     end
     assert.is_true(not said or lines > 0)
   end
@@ -167,8 +166,8 @@ describe("a host that forbids calls of the system", function()
       "-e 'print(1)'; ls cprof-*"):format(to.path, seccomp))
     -- the program left no file that makes it look like one that listens
     assert.equal("1\n", out, err)
-    assert.is_truthy(err:find("cannot listen: [^\n]*%d%.listen: Operation " ..
-      "not permitted\n$"), err)
+    assert.matches("cannot listen: [^\n]*%d%.listen: Operation not " ..
+      "permitted\n$", err)
   end)
 
   it("says that no file can be had", function()

@@ -22,8 +22,7 @@ local start = [[
   -- Checks the profile of a process: its sums, the number of calls of leaf, and
   -- why recording ended.
   local function expect(process, n, ended)
-    local p = assert(load_of(process))
-    helper.check(p)
+    local p = helper.check(assert(load_of(process)))
     local f = helper.find(p, leaf)
     local got = f and f.calls or 0
     assert(got == n, ("%d calls instead of %d"):format(got, n))
@@ -78,8 +77,7 @@ describe("the child of a fork", function()
       calls(10)
       if host.fork() then
         repeat until io.open(path .. ".on")
-        local p = profiler.snapshot()
-        helper.check(p)
+        local p = helper.check(profiler.snapshot())
         assert(p.meta.ended == "the process forked; its figures may " ..
           "include what its parent did since", p.meta.ended)
         assert(p:report():find("may include what its parent did since"))
@@ -100,8 +98,7 @@ describe("the child of a fork", function()
       if host.fork() then
         calls(20)
         assert(not profiler.running())
-        local p = profiler.snapshot()
-        helper.check(p)
+        local p = helper.check(profiler.snapshot())
         assert(p.meta.ended == "the process forked")
         assert(helper.find(p, leaf).calls == 10)
         profiler.start()
@@ -115,8 +112,7 @@ describe("the child of a fork", function()
       assert(host.wait() == 7 << 8)
       calls(10)
       profiler.stop()
-      local p = profiler.snapshot()
-      helper.check(p)
+      local p = helper.check(profiler.snapshot())
       assert(helper.find(p, leaf).calls == 20 and not p.meta.ended)
       print "good"]], "run")
   end)
@@ -376,8 +372,7 @@ describe("the child of a fork", function()
       for i, state in ipairs(states) do
         state:close()
         for process, n in pairs { [pid] = 101 * i, [process] = 10 * i } do
-          local p = assert(load_of(process .. i))
-          helper.check(p)
+          local p = helper.check(assert(load_of(process .. i)))
           assert(helper.named(p, "leaf").calls == n)
           assert(not p.meta.ended)
         end
@@ -525,8 +520,7 @@ describe("a program that goes to another folder", function()
       local own, child = out:match "^0\t0\t(%d+)\t(%d+)\n$"
       assert.is_truthy(own, out .. err)
       for pid, calls in pairs { [own] = 100, [child] = 200 } do
-        local p = load_of(dir, pid)
-        helper.check(p)
+        local p = helper.check(load_of(dir, pid))
         assert.equal(calls, helper.named(p, "handlers[1]").calls)
       end
     end
@@ -623,18 +617,18 @@ describe("a program that cannot reach the files of cprof any more", function()
       local out, err, status = shell(line .. options)
       assert.equal("", out)
       assert.equal(0, status, err)
-      assert.truthy(err:find(": x.lua", 1, true), err)
-      assert.falsy(err:find("cannot", 1, true), err)
+      assert.has_text(": x.lua", err)
+      assert.has_no_text("cannot", err)
     end
     for _, format in ipairs { "html", "json", "callgrind" } do
       local _, err = shell(line .. "--quiet --format=" .. format .. " -o out")
       assert.equal("", err)
       local file <close> = assert(io.open(dir:file "out", "rb"))
-      assert.truthy(file:read "a":find("work", 1, true))
+      assert.has_text("work", file:read "a")
     end
     local _, err = shell "CPROF=1 $SPEC_LUA -l cprof.auto"
-    assert.truthy(err:find("cprof: x.lua", 1, true), err)
-    assert.falsy(err:find("cannot", 1, true), err)
+    assert.has_text("cprof: x.lua", err)
+    assert.has_no_text("cannot", err)
   end)
 
   it("has that under another root, too", function()
@@ -645,10 +639,9 @@ describe("a program that cannot reach the files of cprof any more", function()
       dir.path)))
     if out == "false\n" then return pending "it is root who can" end
     assert.equal("true\n", out)
-    assert.truthy(err:find("cprof: x.lua", 1, true), err)
-    assert.falsy(err:find("cannot", 1, true), err)
-    local p = assert(profiler.load(dir:file "x.cprof"))
-    helper.check(p)
+    assert.has_text("cprof: x.lua", err)
+    assert.has_no_text("cannot", err)
+    local p = helper.check(assert(profiler.load(dir:file "x.cprof")))
     assert.is_falsy(p.meta.live)
     assert.equal(100, helper.named(p, "work").calls)
   end)

@@ -84,8 +84,7 @@ end
 describe("the figures of frames", function()
   for _, history in ipairs { 128, "full" } do
     it("add up to about the profile's, history = " .. history, function()
-      local p = frames(100, { history = history })
-      helper.check(p)
+      local p = helper.check(frames(100, { history = history }))
       local of = sums(p)
       local list = inside(p)
       assert.equal(6, #list)
@@ -584,7 +583,7 @@ describe("times without overhead", function()
         local out = x:report { mode = "frames" }
         local longest = out:match "max (%S+)"
         assert.equal("30.0ms", longest)
-        assert.is_truthy(out:find("\n +12 +%S+ +30%.0ms"), out)
+        assert.matches("\n +12 +%S+ +30%.0ms", out)
       end
     end)
   end
@@ -666,8 +665,8 @@ describe("slow_frames", function()
         end
         assert.is_nil(kept:at(kept.slow_kept, true))
         local report = p:report { mode = "frames" }
-        assert.is_truthy(report:find((#over > 0 and #over or "none") ..
-          " over the budget of 1.00ms", 1, true), report)
+        assert.has_text((#over > 0 and #over or "none") ..
+          " over the budget of 1.00ms", report)
       end
     end
   end)

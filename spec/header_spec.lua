@@ -95,7 +95,7 @@ describe("cprof.h", function()
     local text, count = code "spec/support/every_name.c", 0
     for name in pairs(names()) do
       count = count + 1
-      assert.is_truthy(text:find("%f[%w_]" .. name .. "%f[^%w_]"),
+      assert.matches("%f[%w_]" .. name .. "%f[^%w_]", text,
         "spec/support/every_name.c does not use " .. name)
     end
     assert.is_true(count > 90, count)
@@ -144,7 +144,7 @@ describe("cprof.h", function()
       assert.is_true(ok, way .. "\n" .. output)
       assert.equal(without, output, way)
       local symbols = compile.must("nm -g %s/every.o", folder.dir)
-      assert.is_nil(symbols:find "cprof", symbols)
+      assert.has_no_text("cprof", symbols)
     end
     assert.is_nil(io.open(folder.dir .. "/empty/nothing"))
     -- all of cprof is out, too

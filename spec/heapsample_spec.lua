@@ -54,9 +54,7 @@ local function sample(f, options)
   options = options or {}
   options.mode, options.memory = "sample", options.memory or true
   options.memory_interval = options.memory_interval or 4096
-  local p = helper.record(f, options)
-  helper.check(p)
-  return p
+  return (helper.record(f, options))
 end
 
 local function line_of(f, n) return debug.getinfo(f, "S").linedefined + n end
@@ -132,8 +130,8 @@ describe("samples of allocations", function()
     assert.is_true(list[line].bytes > f.self_bytes * 0.95,
       ("%d of %d"):format(list[line].bytes, f.self_bytes))
     assert.is_true(list[line].allocs > f.self_allocs * 0.95)
-    assert.is_truthy(p:annotate(nil, { heat = "alloc" }):find(
-      "[KM]B[^\n]+t = { i, x = i }"))
+    assert.matches("[KM]B[^\n]+t = { i, x = i }", p:annotate(nil,
+      { heat = "alloc" }))
   end)
 
   known("know coroutines, which allocate themselves", function()
@@ -224,14 +222,13 @@ describe("samples of allocations", function()
     local p = sample(work)
     local text = p:report { width = 1000 }
     local n = p.meta.memory_samples
-    assert.is_truthy(text:find(("\nallocated: [%%d.]+ MB ±%.0f %%%% in " ..
+    assert.matches(("\nallocated: [%%d.]+ MB ±%.0f %%%% in " ..
       "[^\n]+; estimated from %s samples, at least one per 4.00 KB of " ..
-      "allocation\n")
-      :format(200 / math.sqrt(n), format.count(n))), text)
+      "allocation\n"):format(200 / math.sqrt(n), format.count(n)), text)
     text = p:report { sort = "alloc", mode = "self", width = 1000 }
-    assert.is_truthy(text:find "self and total are bytes allocated")
+    assert.has_text("self and total are bytes allocated", text)
     assert.is_truthy(text:find "string.rep" and text:find "±", text)
-    assert.is_nil(text:find "never ran")
+    assert.has_no_text("never ran", text)
   end)
 
   it("pause, and begin again", function()
@@ -398,26 +395,15 @@ describe("samples of allocations", function()
   end)
 
   it("do no harm where memory fails", function()
-    local code = [[
-      local profiler = require "cprof"
-      arm()
-      local started = pcall(profiler.start, { mode = "sample",
-        memory = "live", memory_interval = 64 })
-      local ok, why = pcall(function()
-        local out = {}
-        for i = 1, 300 do
-          out[i % 100] = { i, { i }, function() return i end }
-          if i % 50 == 0 then
-            coroutine.wrap(function() out[101] = ("x"):rep(i * 40) end)()
-          end
+    nomemory.recorded('mode = "sample", memory = "live", memory_interval = 64',
+      [[
+      local out = {}
+      for i = 1, 300 do
+        out[i % 100] = { i, { i }, function() return i end }
+        if i % 50 == 0 then
+          coroutine.wrap(function() out[101] = ("x"):rep(i * 40) end)()
         end
-        return #out
-      end)
-      disarm()
-      profiler.stop()
-      return (ok and "fine" or why) .. tostring(started)
-    ]]
-    nomemory.harmless(code)
+      end]])
     local result, status, _, left = host.memory([[
       local profiler = require "cprof"
       profiler.start { mode = "sample", memory = "live", memory_interval = 64 }
@@ -447,8 +433,8 @@ describe("samples of what is in use", function()
       assert.is_true(line.live_bytes > 0.9 * helper.find(p, keep).live_bytes)
     end
     local text = p:report { width = 1000 }
-    assert.is_truthy(text:find("still in use: [%d.]+ %u?B ±%d+ %% in " ..
-      "[%d,]+ blocks?; [^\n]+ at the peak\n"), text)
+    assert.matches("still in use: [%d.]+ %u?B ±%d+ %% in [%d,]+ blocks?; " ..
+      "[^\n]+ at the peak\n", text)
   end)
 
   it("grow where something leaks", function()

@@ -175,7 +175,7 @@ describe("what stands out", function()
     for _, case in ipairs { { 100, 0 }, { 0, 100 } } do
       p = record(case[1], case[2])
       for _, s in ipairs(told(p, grid_of(p, 0, 600, 60))) do
-        assert.is_nil(s:find "rebuild", s)
+        assert.has_no_text("rebuild", s)
       end
     end
   end)
@@ -321,9 +321,8 @@ describe("cprof heatmap", function()
     local path = stalled(dir)
     local out, err, status = command.cprof("heatmap", path)
     assert.equal(0, status, err)
-    assert.is_truthy(out:find("\neach column is 500ms, each cell 20ms; " ..
-      "CPU time: . none, : little, @ all of the cell; ", 1, true),
-      out)
+    assert.has_text("\neach column is 500ms, each cell 20ms; CPU time: . " ..
+      "none, : little, @ all of the cell; ", out)
     local rows = {}
     for line in out:gmatch "[^\n]+" do
       rows[#rows + 1] = line:match "^[ %dms]+ ([.:=+*#%%@A-]+)$"
@@ -336,15 +335,14 @@ describe("cprof heatmap", function()
       if i <= 5 then want = want:sub(1, 12) .. "AAAA" .. want:sub(17) end
       assert.equal(want:sub(1, i <= 9 and -1 or -5), row, i)
     end
-    assert.is_truthy(out:find("CPU  of stretch  of recording  function", 1,
-      true), out)
-    assert.is_truthy(out:find("\nA  1.4s  1.6s  100 %       100 %" ..
-      "           5 %  rebuild", 1, true), out)
+    assert.has_text("CPU  of stretch  of recording  function", out)
+    assert.has_text("\nA  1.4s  1.6s  100 %       100 %           5 %  rebuild",
+      out)
     local more = out:match "\nNext: cprof (.-)\n"
     assert.equal("report --from 1.4s --to 1.6s " .. path, more)
     out = command.cprof("report", "--from", "1.4s", "--to", "1.6s", path)
-    assert.is_truthy(out:find("200ms wall", 1, true))
-    assert.is_truthy(out:find("rebuild", 1, true))
+    assert.has_text("200ms wall", out)
+    assert.has_text("rebuild", out)
   end)
 
   it("shows a range, a function, in colours, as Markdown", function()
@@ -352,19 +350,19 @@ describe("cprof heatmap", function()
     local path = stalled(dir)
     local out = command.cprof("heatmap", "--from=1s", "--to=1500ms", path,
       "rebuild")
-    assert.is_truthy(out:find("\n1.00s to 1.50s of 4.18s, ", 1, true), out)
-    assert.is_truthy(out:find("the time of rebuild: ", 1, true), out)
-    assert.is_truthy(out:find("\nA  1.4s  1.5s  100 %\n", 1, true), out)
+    assert.has_text("\n1.00s to 1.50s of 4.18s, ", out)
+    assert.has_text("the time of rebuild: ", out)
+    assert.has_text("\nA  1.4s  1.5s  100 %\n", out)
     out = command.cprof("heatmap", "--color=always", path)
-    assert.is_truthy(out:find "\27%[1mAAAA\27%[0m")
-    assert.is_nil(command.cprof("heatmap", path):find "\27")
+    assert.has_text("\27[1mAAAA\27[0m", out)
+    assert.has_no_text("\27", command.cprof("heatmap", path))
     out = command.cprof("heatmap", "--format=markdown", path)
-    assert.is_truthy(out:find "\n```\n.*AAAA.*\n```\n")
+    assert.matches("\n```\n.*AAAA.*\n```\n", out)
     for line in command.cprof("heatmap", "--width=40", path):gmatch
       "[^\n]+" do
       assert.is_true(utf8.len(line) <= 40 or line:find "^Next" ~= nil, line)
     end
-    assert.is_nil(command.cprof("heatmap", "--limit=1", path):find "\nB ")
+    assert.has_no_text("\nB ", command.cprof("heatmap", "--limit=1", path))
   end)
 
   it("lists each cause once, with its times", function()
@@ -391,12 +389,11 @@ describe("cprof heatmap", function()
     end
     local out = command.cprof("heatmap", path)
     assert.same({ "A 1.0s  4.5s", "B 2.18s  3.46s" }, causes(out), out)
-    assert.is_truthy(out:find("  again from\n", 1, true), out)
+    assert.has_text("  again from\n", out)
     out = command.cprof("heatmap", "--limit=1", path)
     assert.same({ "A 2.18s  3.46s" }, causes(out), out)
-    assert.is_truthy(out:find("\n… 1 more\n", 1, true), out)
-    assert.is_truthy(out:find("\nNext: cprof report --from 2.18s --to 2.48s ",
-      1, true), out)
+    assert.has_text("\n… 1 more\n", out)
+    assert.has_text("\nNext: cprof report --from 2.18s --to 2.48s ", out)
   end)
 
   it("says that the collector may have caused a stall, if it is not told apart",
@@ -444,7 +441,7 @@ describe("cprof heatmap", function()
         table.unpack(case, 2))
       assert.equal(2, status, err)
       assert.equal("", out)
-      assert.is_truthy(err:find(case[1], 1, true), err)
+      assert.has_text(case[1], err)
     end
   end)
 end)

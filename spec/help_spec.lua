@@ -7,8 +7,8 @@ describe("cprof help", function()
   it("shows no marks of Markdown", function()
     for _, name in ipairs { "sampling", "recording" } do
       local out = command.cprof("help", name)
-      assert.is_nil(out:find("**", 1, true), name)
-      assert.is_nil(out:find "%*%u%l+%.%*", name)
+      assert.has_no_text("**", out, name)
+      assert.no_matches("%*%u%l+%.%*", out, name)
     end
   end)
 
@@ -17,9 +17,9 @@ describe("cprof help", function()
     assert.equal("", err)
     assert.equal(0, status)
     for _, name in ipairs(help.topics()) do
-      assert.is_truthy(out:find("\n   " .. name .. " +%S"), name)
+      assert.matches("\n   " .. name .. " +%S", out, name)
     end
-    assert.is_truthy(out:find "\n   calibrate +Print")
+    assert.matches("\n   calibrate +Print", out)
   end)
 
   it("prints each topic, within the width of a terminal", function()
@@ -28,7 +28,7 @@ describe("cprof help", function()
       assert.equal("", err)
       assert.equal(0, status)
       assert.is_true(#out > 300, name)
-      assert.is_nil(out:find "`", name)
+      assert.has_no_text("`", out, name)
       for line in out:gmatch "[^\n]+" do
         local code = line:find "^    %S" ~= nil
         assert.is_true(code or utf8.len(line) <= 80, name .. ": " .. line)
@@ -38,9 +38,8 @@ describe("cprof help", function()
 
   it("shows tables as terms with what they mean", function()
     local out = command.cprof("help", "recording")
-    assert.is_truthy(out:find(
-      "\n  clock  %(\"wall\"%)\n      \"cpu\": the CPU time"))
-    assert.is_nil(out:find "|%-")
+    assert.has_text("\n  clock  (\"wall\")\n      \"cpu\": the CPU time", out)
+    assert.has_no_text("|-", out)
   end)
 
   it("prints the help of a command", function()
@@ -52,14 +51,13 @@ describe("cprof help", function()
 
   it("says what top does to a program after so many screens", function()
     local out = command.cprof("top", "--help"):gsub("%s+", " ")
-    assert.is_truthy(out:find("--screens N Exit after N screens; " ..
-      "a program that top started is then ended by SIGTERM.", 1, true))
+    assert.has_text("--screens N Exit after N screens; a program that top " ..
+      "started is then ended by SIGTERM.", out)
   end)
 
   it("names each mode whose pages have sources", function()
     local out = command.cprof("help", "page"):gsub("%s+", " ")
-    assert.is_truthy(out:find('Source mode "line", "sample" or "count"', 1,
-      true), out)
+    assert.has_text('Source mode "line", "sample" or "count"', out)
   end)
 
   it("names what there is when there is no such topic", function()
@@ -67,10 +65,8 @@ describe("cprof help", function()
     assert.equal("", out)
     assert.equal(2, status)
     local _, near = command.cprof("help", "allocation")
-    assert.is_truthy(near:find("unknown topic 'allocation', but it is in: " ..
-      "memory, ", 1, true), near)
-    assert.is_truthy(err:find("unknown topic 'reprots'; valid topics: library",
-      1, true))
+    assert.has_text("unknown topic 'allocation', but it is in: memory, ", near)
+    assert.has_text("unknown topic 'reprots'; valid topics: library", err)
   end)
 
   it("shows what its program with a leak prints", function()
@@ -107,7 +103,7 @@ describe("cprof help", function()
     } do
       local out = command.cprof("help", topic):gsub("%s+", " ")
       for _, term in ipairs(terms) do
-        assert.is_truthy(out:find(term), topic .. ": " .. term)
+        assert.matches(term, out, topic .. ": " .. term)
       end
     end
   end)
@@ -118,7 +114,7 @@ describe("cprof help", function()
     assert.equal(0, status)
     for _, term in ipairs { 'profiler.enter "', 'profiler.leave "',
       "<close> = profiler.zone", "profiler.wrap", "CPROF_BEGIN" } do
-      assert.is_truthy(out:find(term, 1, true), term)
+      assert.has_text(term, out)
     end
   end)
 

@@ -34,8 +34,7 @@ describe("other hooks", function()
     -- without cprof, the last call was that of sethook; with it, those of stop
     assert.equal(bare["tail call"], seen["tail call"])
     assert.is_true(seen.call >= bare.call and seen.call <= bare.call + 2)
-    local p = profiler.snapshot()
-    helper.check(p)
+    local p = helper.check(profiler.snapshot())
     assert.equal(2, helper.find(p, leaf).calls)
     assert.equal("leaf 1", helper.tree(p, work))
   end)
@@ -396,8 +395,7 @@ describe("other hooks", function()
         profiler.frame()
         leaf()
         profiler.stop()
-        local p = profiler.snapshot()
-        helper.check(p)
+        local p = helper.check(profiler.snapshot())
         return table.concat({ tostring(p.meta.hook_lost),
           helper.find(p, leaf).calls,
           helper.named(p, "(not recorded)").self_ns, p.program_ns,
@@ -460,7 +458,7 @@ describe("other hooks", function()
   it("are not said to be lost when none was", function()
     local p = helper.record(leaf, { compensate = false })
     assert.is_false(p.meta.hook_lost)
-    assert.is_nil(p:report():find("note:", 1, true))
+    assert.has_no_text("note:", p:report())
   end)
 
   it("left by a recording take themselves off coroutines", function()

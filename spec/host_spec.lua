@@ -54,22 +54,20 @@ describe("the reference host", function()
       local out, err, status = host "--profile --frames=60 game.lua a 'b c'"
       assert.equal(0, status, err)
       assert.equal("a\tb c\n", out)
-      assert.truthy(err:find "^cprof: game.lua a b c\n", err)
-      assert.truthy(err:find "\n61 frames[^\n]*\nmedian ", err)
+      assert.matches("^cprof: game.lua a b c\n", err)
+      assert.matches("\n61 frames[^\n]*\nmedian ", err)
       -- a log also has what takes little of the time
       host "--profile=log --frames=60 game.lua a 'b c'"
       local log = read(dir .. "/log")
-      assert.truthy(log:find("\n[^\n]* 60  update *\n[^\n]* 60    update +" ..
-        "game.lua:6\n"), log)
-      assert.truthy(log:find "\n[^\n]* 60      move +9  game.lua:1\n", log)
-      assert.truthy(log:find "\n[^\n]* 3,000        string.rep +1  %[C%]\n",
+      assert.matches("\n[^\n]* 60  update *\n[^\n]* 60    update +game.lua:6\n",
         log)
+      assert.matches("\n[^\n]* 60      move +9  game.lua:1\n", log)
+      assert.matches("\n[^\n]* 3,000        string.rep +1  %[C%]\n", log)
       local most = log:match "\n +41 [^\n]- ([%l.]+) %+"
       assert.truthy(most, log)
       assert.truthy(most:find "^string.re%l+$" or most == "build" or
         most == "spike", log)
-      assert.truthy(log:find "\n20,001 [^\n]*  2    local function spike",
-        log)
+      assert.matches("\n20,001 [^\n]*  2    local function spike", log)
     end)
 
   it("shows the zones of its own in C", function()
@@ -77,7 +75,7 @@ describe("the reference host", function()
     local _, err, status = host "--profile=log --frames=60 idle.lua"
     assert.equal(0, status, err)
     local log = read(dir .. "/log")
-    assert.truthy(log:find "\n[^\n]* 60  collect", log)
+    assert.matches("\n[^\n]* 60  collect", log)
   end)
 
   it("leaves output, errors and exit status to the program", function()
@@ -111,7 +109,7 @@ describe("the reference host", function()
         assert.equal(status, status2, code)
         assert.equal(err, err2)
         if code ~= "if then" then
-          assert.truthy(read(dir .. "/log"):find "program.lua +main chunk")
+          assert.matches("program.lua +main chunk", read(dir .. "/log"))
         end
       end
     end
@@ -124,11 +122,10 @@ describe("the reference host", function()
         "--profile=log --profile-mode=call --frames=60 stop.lua"
       assert.equal(1, status)
       assert.equal("\n", out)
-      assert.truthy(err:find "cprof%-host: stop.lua:11: out of bounds\nstack",
-        err)
+      assert.matches("cprof%-host: stop.lua:11: out of bounds\nstack", err)
       local log = read(dir .. "/log")
-      assert.truthy(log:find "\n11 frames[^\n]*\nmedian ", log)
-      assert.truthy(log:find "\n[^\n]* 10  update *\n", log)
+      assert.matches("\n11 frames[^\n]*\nmedian ", log)
+      assert.matches("\n[^\n]* 10  update *\n", log)
     end)
 
   it("reports after Ctrl-C, and shows where the program was", function()
@@ -172,12 +169,12 @@ describe("the reference host", function()
         wait $pid; status=$?
         kill $watch; exit $status]]):format(program, case[2], works))
       assert.equal(1, status, err)
-      assert.truthy(err:find("cprof%-host: interrupted here\n" ..
-        "stack traceback:\n\t[^\n]*'deep'\n"), err)
-      assert.truthy(err:find("interrupted!", 1, true), err)
+      assert.matches("cprof%-host: interrupted here\nstack traceback:\n" ..
+        "\t[^\n]*'deep'\n", err)
+      assert.has_text("interrupted!", err)
       if case[2] ~= "" and not case[1]:find "^[rc]" then
         local text = read(dir .. "/log")
-        assert.truthy(text:find "\n[^\n]* deep +stuck.lua:1\n", text)
+        assert.matches("\n[^\n]* deep +stuck.lua:1\n", text)
       end
     end
   end)
@@ -212,16 +209,16 @@ describe("the reference host", function()
     assert.equal(0, status)
     assert.equal("", err)
     local log = read(dir .. "/log")
-    assert.is_nil(log:find "… [%d,]+ more fun")
-    assert.is_nil(log:find "… [%d,]+ more stack")
+    assert.no_matches("… [%d,]+ more fun", log)
+    assert.no_matches("… [%d,]+ more stack", log)
     assert.equal(4, select(2, log:gsub("cprof: game.lua\n", "")))
-    assert.truthy(log:find "\n6 frames[^\n]*\nmedian ", log)
-    assert.truthy(log:find("local function move()", 1, true))
+    assert.matches("\n6 frames[^\n]*\nmedian ", log)
+    assert.has_text("local function move()", log)
     host "--profile=log --profile-mode=trace --frames=2 game.lua"
     log = read(dir .. "/log")
-    assert.truthy(log:find "^ *[%d.]+ms +> load\n", log)
-    assert.truthy(log:find "\n *[%d.]+ms +> update %(game.lua:6%)\n", log)
-    assert.truthy(log:find("mode trace", 1, true))
+    assert.matches("^ *[%d.]+ms +> load\n", log)
+    assert.matches("\n *[%d.]+ms +> update %(game.lua:6%)\n", log)
+    assert.has_text("mode trace", log)
   end)
 
   it("records into a file, on which the command works meanwhile", function()
@@ -240,18 +237,17 @@ describe("the reference host", function()
       return text
     end
     local live, complete = report "live", report "run"
-    assert.truthy(live:find("^cprof: waiting.lua run\n"), live)
-    assert.truthy(live:find("\n[^\n]* 1  work +waiting.lua:2\n"), live)
-    assert.truthy(complete:find("\n[^\n]* 6  work +waiting.lua:2\n"),
-      complete)
-    assert.truthy(complete:find("\n[^\n]* 5  update *\n"), complete)
-    assert.is_nil(complete:find("still being recorded", 1, true))
+    assert.matches("^cprof: waiting.lua run\n", live)
+    assert.matches("\n[^\n]* 1  work +waiting.lua:2\n", live)
+    assert.matches("\n[^\n]* 6  work +waiting.lua:2\n", complete)
+    assert.matches("\n[^\n]* 5  update *\n", complete)
+    assert.has_no_text("still being recorded", complete)
     -- a report, too, where it is asked for, and after os.exit
     write("exits.lua", "local function f() os.exit(4) end f()")
     out, err, status = host "--profile --profile-file=run exits.lua"
     assert.equal("4", out .. status)
-    assert.truthy(err:find "^cprof: exits.lua\n", err)
-    assert.truthy(report "run":find "\n[^\n]* 1  f +exits.lua:1\n")
+    assert.matches("^cprof: exits.lua\n", err)
+    assert.matches("\n[^\n]* 1  f +exits.lua:1\n", report "run")
   end)
 
   it("says what is wrong with its arguments", function()
@@ -271,13 +267,13 @@ describe("the reference host", function()
         "cprof%-host: start: [^\n]*/nowhere/run[^\n]*\n$",
     } do
       local _, err, status = host(arguments)
-      assert.truthy(err:find(message), err)
+      assert.matches(message, err)
       assert.equal(arguments == "--profile=/nowhere/log game.lua" and 0 or 1,
         status)
     end
     write("nogame.lua", "update = 1")
     local _, err, status = host "--frames=3 nogame.lua"
     assert.equal(1, status)
-    assert.truthy(err:find("no global function 'update'", 1, true), err)
+    assert.has_text("no global function 'update'", err)
   end)
 end)

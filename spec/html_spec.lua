@@ -77,22 +77,22 @@ end
 describe("a page", function()
   it("is one file that asks for nothing else", function()
     local s = text(lined)
-    assert.is_truthy(s:find("^<!doctype html>"))
-    assert.is_nil(s:find "https?://")
+    assert.matches("^<!doctype html>", s)
+    assert.no_matches("https?://", s)
     for address in s:gmatch '%f[%w]src="([^"]*)"' do
       assert.equal("", address)
     end
     for address in s:gmatch '<link[^>]*href="([^"]*)"' do
       assert.equal("data:,", address)
     end
-    assert.is_nil(s:find "@import")
+    assert.has_no_text("@import", s)
   end)
 
   it("lets nothing run but its own script and style", function()
     local s = text(lined)
     local policy = s:match 'Content%-Security%-Policy"%s+content="([^"]*)"'
-    assert.is_truthy(policy:find("default-src 'none'", 1, true))
-    assert.is_nil(policy:find "unsafe")
+    assert.has_text("default-src 'none'", policy)
+    assert.has_no_text("unsafe", policy)
     local own = { script = s:match "<script>(.*)</script>",
                   style = s:match "<style>(.*)</style>" }
     local dir <close> = command.folder()
@@ -112,10 +112,10 @@ describe("a page", function()
     assert.equal(count(text(called), "</script"), count(s, "</script"))
     for _, name in ipairs(hostile) do
       if name ~= "{{DATA}}" and #name > 4 then
-        assert.is_nil(s:find(name, 1, true), name)
+        assert.has_no_text(name, s)
       end
     end
-    assert.is_nil(s:find("{{", 1, true))
+    assert.has_no_text("{{", s)
     local header = page.data(s)
     for _, name in ipairs { "</script><img src=x onerror=alert(1)>", "<!--",
       "{{DATA}}", "]]>", "new\\010line", "\\u{202E}turned", "bytes\\255" } do
@@ -152,8 +152,8 @@ describe("a page", function()
     assert.equal(p.samples, header.samples.n)
     assert.equal(p.samples, sum(trees[1].calls))
     assert.equal(p.program_ns, sum(trees[1].self))
-    assert.is_truthy(p:report():gsub("%s+", " "):find(
-      header.samples.told:gsub("%s+", " "), 1, true))
+    assert.has_text(header.samples.told:gsub("%s+", " "), p:report():gsub("%s+",
+      " "))
     local f, i = helper.find(p, tables), row_of(header, "tables")
     assert.is_true(f.self_samples >= 20)
     assert.equal(f.self_samples, header.functions.calls[i])
@@ -203,7 +203,7 @@ describe("a page", function()
       if s.place == "spec/html_spec.lua" then source = s end
     end
     local line = debug.getinfo(leaf, "S").linedefined
-    assert.is_truthy(source.text[line]:find "local function leaf")
+    assert.has_text("local function leaf", source.text[line])
     local own = lined.lines["@spec/html_spec.lua"]
     for i, n in ipairs(source.lines.n) do
       assert.equal(own[n].hits, source.lines.hits[i])
@@ -220,7 +220,7 @@ describe("a page", function()
     assert(lined:save(file))
     for _ = 1, 4 do
       local s = command.cprof("html", "-o", "-", file)
-      assert.is_truthy(s:find("^<!doctype html>"))
+      assert.matches("^<!doctype html>", s)
       first = first or s
       assert.is_true(s == first)
     end
@@ -282,7 +282,7 @@ describe("a page", function()
     for _, s in ipairs(header.sources) do
       if s.place:find "gone.lua" then note = s.note end
     end
-    assert.is_truthy(note:find "no text", note)
+    assert.has_text("no text", note)
   end)
 
   it("has the frames with their trees", function()
@@ -349,9 +349,8 @@ describe("a page", function()
     assert.equal(153000000, of.wait.total[i] + of.cpu.total[i])
     assert.is_nil(header.memory)
     -- the page has no options
-    assert.is_truthy(table.concat(header.notes, "\n"):find(
-      "most of the time was waiting: choose CPU, above, to leave it out", 1,
-      true))
+    assert.has_text("most of the time was waiting: choose CPU, above, to " ..
+      "leave it out", table.concat(header.notes, "\n"))
   end)
 
   it("has CPU and waiting time by line", function()
@@ -458,7 +457,7 @@ describe("a page", function()
       assert.is_nil(source.lines.live)
     end
     assert.is_true(most >= 100000)
-    assert.is_truthy(where:find('("x"):rep(100000)', 1, true), where)
+    assert.has_text('("x"):rep(100000)', where)
     assert.same("bytes allocs", measures_of(header))
     assert.is_nil(header.collector)
   end)
@@ -499,11 +498,11 @@ describe("a page", function()
       work()
     end)
     local s, notes = text(p, { min_percent = 20 })
-    assert.is_truthy(notes:find "added up as", notes)
+    assert.has_text("added up as", notes)
     local header, trees = page.data(s)
     assert.equal(p.program_ns, sum(trees[1].self))
     assert.is_true(trees[1].n < #p.nodes - 1)
-    assert.is_truthy(table.concat(header.notes, "\n"):find(notes, 1, true))
+    assert.has_text(notes, table.concat(header.notes, "\n"))
     assert.is_truthy(row_of(header, "(below 20 %)"))
     assert.equal(helper.find(p, down).calls,
       header.functions.calls[row_of(header, "down")])
@@ -524,7 +523,7 @@ describe("a page", function()
     local _, err, status = command.shell(("$SPEC_LUA -e '%s'"):format(code))
     assert.equal(0, status, err)
     local s = command.read(dir:file "x.html")
-    assert.is_truthy(s:find('data-encoding="none"', 1, true))
+    assert.has_text('data-encoding="none"', s)
     local header, trees = page.data(s)
     assert.equal(called.program_ns, header.whole)
     assert.equal(called.program_ns, sum(trees[1].self))
@@ -549,13 +548,13 @@ describe("a page", function()
     function()
       local ok, why = pcall(called.html, called)
       assert.is_false(ok)
-      assert.is_truthy(why:find "target must be a path", why)
+      assert.has_text("target must be a path", why)
       ok, why = pcall(called.html, called, "x.html", { nodes = 1 })
       assert.is_false(ok)
-      assert.is_truthy(why:find 'unknown option "nodes"', why)
+      assert.has_text('unknown option "nodes"', why)
       ok, why = called:html "/nowhere/x.html"
       assert.is_nil(ok)
-      assert.is_truthy(why:find "^cannot write /nowhere/x.html", why)
+      assert.matches("^cannot write /nowhere/x.html", why)
     end)
 end)
 
@@ -578,7 +577,7 @@ describe("cprof html", function()
     local out, err, status = within(dir, "html run.cprof")
     assert.equal(0, status, err)
     assert.equal("", out)
-    assert.is_truthy(err:find "^cprof html: run%.html, [%d.]+ KB; open it", err)
+    assert.matches("^cprof html: run%.html, [%d.]+ KB; open it", err)
     assert.equal(lined.program_ns,
       (page.data(command.read(dir:file "run.html"))).whole)
     -- replaces a page of cprof, but no other file
@@ -586,7 +585,7 @@ describe("cprof html", function()
     write(dir:file "run.html", "mine")
     _, err, status = within(dir, "html run.cprof")
     assert.equal(2, status)
-    assert.is_truthy(err:find "run.html exists and is not a cprof page", err)
+    assert.matches("run.html exists and is not a cprof page", err)
     assert.equal("mine", command.read(dir:file "run.html"))
   end)
 
@@ -902,7 +901,7 @@ describe("cprof html", function()
       local _, err, status = command.cprof("html", path,
         table.unpack(words))
       assert.equal(2, status, case[1])
-      assert.is_truthy(err:find("^cprof html: [^\n]*" .. case[2]), err)
+      assert.matches("^cprof html: [^\n]*" .. case[2], err)
       assert.equal(1, count(err, "\n"), err)
     end
   end)
@@ -928,7 +927,7 @@ describe("cprof html", function()
       local _, err, status = within(dir, "html x.cprof",
         ("'--editor=%s'"):format(wrong))
       assert.equal(2, status, wrong)
-      assert.is_truthy(err:find("^cprof html: option '%-%-editor': '"), err)
+      assert.matches("^cprof html: option '%-%-editor': '", err)
       assert.equal(1, count(err, "\n"), err)
     end
   end)
@@ -938,12 +937,12 @@ describe("cprof html", function()
     write(dir:file "p.lua", "for i = 1, 3 do string.rep('x', i) end")
     local _, err, status = within(dir, "run --lines --html -o p.html p.lua")
     assert.equal(0, status, err)
-    assert.is_truthy(err:find "Written to p.html, as html", err)
+    assert.matches("Written to p.html, as html", err)
     local header = page.data(command.read(dir:file "p.html"))
     assert.equal(3, header.functions.calls[row_of(header, "string.rep")])
     _, err, status = within(dir, "run --html --format=csv -o x p.lua")
     assert.equal(2, status)
-    assert.is_truthy(err:find "%-%-html cannot be combined with", err)
+    assert.has_text("--html cannot be combined with", err)
   end)
 
   it("has instructions where these were counted", function()

@@ -44,7 +44,6 @@ describe("the identity of functions", function()
     assert.is_nil(next(weak))
     profiler.stop()
     local p = profiler.snapshot()
-    helper.check(p)
     assert.equal(n, helper.named(p, "f").calls)
   end)
 

@@ -49,8 +49,7 @@ end
 local function runs(bin, set, lua)
   local _, output = shell(("env -u LUA_CPATH LUA_PATH=$SPEC_SHARE %s %s " ..
     "'%s/cprof' run -e 'print(...)' works"):format(set, lua or "", bin))
-  assert.is_truthy(output:find "^works\n\ncprof: %(command line%) works\n",
-    output)
+  assert.matches("^works\n\ncprof: %(command line%) works\n", output)
 end
 
 -- what `make install` installs for man, and for shells
@@ -74,7 +73,7 @@ local function links_all(output)
     if line:find "%-shared%f[ ]" or line:find "%-o build/cprof%-host" then
       count = count + 1
       for _, library in ipairs { "-lm", "-lpthread", linux and "-ldl" } do
-        assert.is_truthy((line .. " "):find(library .. " ", 1, true), line)
+        assert.has_text(library .. " ", line .. " ", line)
       end
     end
   end
@@ -145,8 +144,8 @@ describe("an installed cprof", function()
         "CFLAGS=-O0 %s"):format(dir, root, interpreter.make)
       local ok, output = shell(make:format "install")
       assert.is_true(ok, output)
-      assert.is_truthy(said(output):find(('  export PATH="%s/bin:$PATH"\n')
-        :format(root), 1, true), output)
+      assert.has_text(('  export PATH="%s/bin:$PATH"\n'):format(root),
+        said(output), output)
       runs(root .. "/bin", "")
       assert(os.execute(("ln -s '%s/bin/cprof' '%s/cprof'"):format(root, dir)))
       runs(dir, "")
@@ -166,14 +165,13 @@ describe("an installed cprof", function()
         "\\39argparse\\39 not found\", 0) end'", built, root,
         interpreter.make))
       assert.is_true(ok, output)
-      assert.is_truthy(output:find("the library argparse is missing", 1, true),
-        output)
-      assert.is_truthy(output:find("Install what the message above names, " ..
-        "then run make install again.", 1, true), output)
+      assert.has_text("the library argparse is missing", output)
+      assert.has_text("Install what the message above names, then run make " ..
+        "install again.", output)
       for _, path in ipairs(shared) do
         assert.is_nil(io.open(root .. "/" .. path))
       end
-      assert.is_nil(output:find("export PATH", 1, true))
+      assert.has_no_text("export PATH", output)
       assert.equal("works\n", (helper.run(program, root)))
       os.execute(("rm -r '%s'"):format(root))
     end)

@@ -60,7 +60,7 @@ describe("instructions of an event", function()
     local status, text = run(dir, "check",
       "this machine\ncall, flat calls\t20.0\n")
     assert.equal(0, status, text)
-    assert.is_truthy(text:find("call, flat calls +2.00 +20.0 +20.0\n"), text)
+    assert.matches("call, flat calls +2.00 +20.0 +20.0\n", text)
   end)
 
   it("fail the check if they are more by a tenth", function()
@@ -68,16 +68,15 @@ describe("instructions of an event", function()
     local status, text = run(dir, "check",
       "this machine\ncall, flat calls\t18.0\n")
     assert.equal(1, status)
-    assert.is_truthy(
-      text:find("call, flat calls +2.00 +20.0 +18.0  more\n"), text)
-    assert.is_truthy(text:find("1 of 1 workloads take more", 1, true), text)
+    assert.matches("call, flat calls +2.00 +20.0 +18.0  more\n", text)
+    assert.has_text("1 of 1 workloads take more", text)
   end)
 
   it("fail the check if the workload is new", function()
     local dir <close> = command.folder()
     local status, text = run(dir, "check", "this machine\n")
     assert.equal(1, status)
-    assert.is_truthy(text:find("call, flat calls +2.00 +20.0 +-  more\n"), text)
+    assert.matches("call, flat calls +2.00 +20.0 +-  more\n", text)
   end)
 
   it("are not compared with those of another machine", function()
@@ -85,9 +84,8 @@ describe("instructions of an event", function()
     local status, text = run(dir, "check",
       "that machine\ncall, flat calls\t1.0\n")
     assert.equal(0, status)
-    assert.is_truthy(text:find(
-      "not compared: before is of that machine, this is this machine", 1,
-      true), text)
+    assert.has_text("not compared: before is of that machine, this is this " ..
+      "machine", text)
   end)
 
   it("are kept for the next check", function()
@@ -95,6 +93,6 @@ describe("instructions of an event", function()
     assert.equal(0, (run(dir, "keep")))
     local status, text = run(dir, "check")
     assert.equal(0, status, text)
-    assert.is_truthy(text:find("call, flat calls +2.00 +20.0 +20.0\n"), text)
+    assert.matches("call, flat calls +2.00 +20.0 +20.0\n", text)
   end)
 end)

@@ -45,7 +45,7 @@ describe("Ctrl-C under cprof run", function()
         script)
       assert.equal("begun\n", out)
       assert.equal(1, status)
-      assert.is_truthy(err:find("interrupted!", 1, true), err)
+      assert.has_text("interrupted!", err)
       assert.is_truthy(err:find("in upvalue 'busy'", 1, true) or
         err:find("in local 'busy'", 1, true), err)
       local p = assert(profiler.load(dir:file "x.cprof"))
@@ -59,8 +59,8 @@ describe("Ctrl-C under cprof run", function()
     local script = dir:file("x.lua", busy .. "coroutine.wrap(busy)()")
     local _, err, status = interrupted(dir, 1, "run", script)
     assert.equal(1, status)
-    assert.is_truthy(err:find("interrupted!", 1, true), err)
-    assert.is_truthy(err:find("\ncprof: ", 1, true), err)
+    assert.has_text("interrupted!", err)
+    assert.has_text("\ncprof: ", err)
   end)
 
   it("shows the frames of the coroutines", function()
@@ -78,8 +78,8 @@ describe("Ctrl-C under cprof run", function()
         script)
       assert.equal(1, status)
       -- the program may not have returned yet from the call that made the file
-      assert.is_truthy(err:find("interrupted!\nstack traceback:\n\t" ..
-        ".-in function <[^\n]*x.lua:2>\n"), err)
+      assert.matches("interrupted!\nstack traceback:\n\t.-in function " ..
+        "<[^\n]*x.lua:2>\n", err)
       if direct then
         local shown = {}
         for line in err:gmatch "x%.lua:(%d+): in function <" do
@@ -91,7 +91,7 @@ describe("Ctrl-C under cprof run", function()
     -- an error that the program catches itself has no traceback
     script = dir:file("y.lua", busy .. "print(pcall(busy))")
     local out, err = interrupted(dir, 1, "run", "--quiet", script)
-    assert.is_truthy(out:find "^false\t[^\n]*interrupted!\n$", out .. err)
+    assert.matches("^false\t[^\n]*interrupted!\n$", out, out .. err)
   end)
 
   it("reaches a coroutine also when nothing is recorded any more", function()
@@ -104,7 +104,7 @@ describe("Ctrl-C under cprof run", function()
         busy .. code .. " coroutine.wrap(busy)()")
       local _, err, status = interrupted(dir, 1, "run", script)
       assert.equal(1, status)
-      assert.is_truthy(err:find("interrupted!", 1, true), err)
+      assert.has_text("interrupted!", err)
     end
   end)
 
@@ -117,10 +117,9 @@ describe("Ctrl-C under cprof run", function()
         for i = 1, 3 do after() end]])
       local out, err, status = interrupted(dir, 1, "run", how, "-o",
         "x.cprof", script)
-      assert.is_truthy(out:find "^false\t.*interrupted!", out .. err)
+      assert.matches("^false\t.*interrupted!", out, out .. err)
       assert.equal(0, status)
-      local p = assert(profiler.load(dir:file "x.cprof"))
-      helper.check(p)
+      local p = helper.check(assert(profiler.load(dir:file "x.cprof")))
       assert.is_false(p.meta.hook_lost)
       assert.equal(3, helper.named(p, "after").calls)
     end
@@ -146,10 +145,9 @@ describe("Ctrl-C under cprof run", function()
         local out, err, status = interrupted(dir, 1, "run",
           "--sample=" .. rate, "-o", "x.cprof", script,
           rate > 1 and "wait" or nil)
-        assert.is_truthy(out:find "^false\t.*interrupted!", out .. err)
+        assert.matches("^false\t.*interrupted!", out, out .. err)
         assert.equal(0, status)
-        local p = assert(profiler.load(dir:file "x.cprof"))
-        helper.check(p)
+        local p = helper.check(assert(profiler.load(dir:file "x.cprof")))
         assert.is_nil(p.meta.ended)
         -- samples go on
         if rate > 1 then
@@ -165,9 +163,9 @@ describe("Ctrl-C under cprof run", function()
     local _, err, status = interrupted(dir, 1, "run", "--sample", "-o",
       "x.cprof", script)
     assert.equal(1, status)
-    assert.is_truthy(err:find("interrupted!", 1, true), err)
+    assert.has_text("interrupted!", err)
     -- of few samples, any of its functions may be the hottest
-    assert.is_truthy(err:find("\nNext: cprof show x%.cprof %S+\n$"), err)
+    assert.matches("\nNext: cprof show x%.cprof %S+\n$", err)
   end)
 
   it("keeps nothing from being told that other signals have asked for",
@@ -221,7 +219,7 @@ describe("Ctrl-C under cprof run", function()
       "setmetatable({}, { __gc = busy }) os.exit(0, true)")
     local _, err, status = interrupted(dir, 1, "run", script)
     assert.equal(130, status)
-    assert.is_truthy(err:find("\ncprof: ", 1, true), err)
+    assert.has_text("\ncprof: ", err)
   end)
 
   it("kills when it comes again", function()

@@ -71,8 +71,7 @@ end
 local function join(dir, counts, times)
   local to = dir:file "joined.cprof"
   local out, err = command.must("join", counts, times, "-o", to)
-  local p = assert(profiler.load(to))
-  helper.check(p)
+  local p = helper.check(assert(profiler.load(to)))
   return p, out, err
 end
 
@@ -94,8 +93,7 @@ describe("cprof join", function()
           node(p, "leaf", caller).self_ns)
       end
       assert.equal(t.meta.wall_ns, p.meta.wall_ns)
-      assert.is_truthy(out:find "100.0 %% of the time was%s+matched by call",
-        out)
+      assert.matches("100.0 %% of the time was%s+matched by call", out)
     end
   end)
 
@@ -118,8 +116,7 @@ describe("cprof join", function()
     local times = standing(dir, "t.cprof", script)
     local p, out, err = join(dir, counts, times)
     assert.equal("", err)
-    assert.is_truthy(out:find "100.0 %% of the time was%s+matched by call",
-      out)
+    assert.matches("100.0 %% of the time was%s+matched by call", out)
     local values = {}
     for _, row in ipairs(p.labels[1].values) do
       values[row.value or ""] = row.total_ns
@@ -215,10 +212,10 @@ describe("cprof join", function()
       assert.equal(300, sum(p, "leaf", "calls"))
       local of = t:report { mode = "self" }:match "±%S+%s[^\n]*leaf"
       local row = p:report { mode = "self" }:match "[^\n]*leaf[^\n]*"
-      assert.is_truthy(row:find(of:match "^%S+", 1, true), row)
+      assert.has_text(of:match "^%S+", row)
       if mode == "--lines" then
         text = p:annotate(script, { width = 100 })
-        assert.is_truthy(text:find "hits.*±", text)
+        assert.matches("hits.*±", text)
       end
       local header = select(1, data.of(p, p))
       assert.equal(t.samples, header.samples.n)
@@ -288,15 +285,14 @@ describe("cprof join", function()
     local out, err, status = command.cprof("join", counts, times)
     assert.equal("", out)
     assert.equal(2, status)
-    assert.is_truthy(err:find("^cprof join: only 0.0 %% of the time of " ..
-      "%S*y%.lua is in functions that %S*x%.lua called in the other run; " ..
-      "%-%-force joins them\n$"), err)
+    assert.matches("^cprof join: only 0.0 %% of the time of %S*y%.lua is in " ..
+      "functions that %S*x%.lua called in the other run; %-%-force joins " ..
+      "them\n$", err)
     out, err, status = command.cprof("join", "--force", counts, times)
     assert.equal(0, status)
-    assert.is_truthy(err:find("note: the profiles are of different programs: ",
-      1, true), err)
-    assert.is_truthy(err:find("note: only [%d.]+ %% of the time of "), err)
-    assert.is_truthy(out:find("calls are from a run", 1, true), out)
+    assert.has_text("note: the profiles are of different programs: ", err)
+    assert.matches("note: only [%d.]+ %% of the time of ", err)
+    assert.has_text("calls are from a run", out)
   end)
 
   it("says what cannot be joined", function()
@@ -314,12 +310,12 @@ describe("cprof join", function()
         table.unpack(words, 2))
       assert.equal("", out)
       assert.equal(2, status)
-      assert.is_truthy(err:find("^cprof join: [^\n]*\n$"), err)
-      assert.is_truthy(err:find(words[1], 1, true), err)
+      assert.matches("^cprof join: [^\n]*\n$", err)
+      assert.has_text(words[1], err)
     end
     local other = record(dir, "o.cprof", "--exclude=/^a /", script)
     local _, err = command.cprof("join", counts, other)
-    assert.is_truthy(err:find "^note: one was recorded with exclude none", err)
+    assert.matches("^note: one was recorded with exclude none", err)
   end)
 end)
 
@@ -353,10 +349,8 @@ describe("cprof run --both", function()
       to, script, "x y", "--quiet")
     assert.equal("x y\t--quiet\nx y\t--quiet\n", out)
     assert.equal(7, status)
-    assert.is_truthy(err:find("calls are from a run in mode count",
-      1, true), err)
-    local p = assert(profiler.load(to))
-    helper.check(p)
+    assert.has_text("calls are from a run in mode count", err)
+    local p = helper.check(assert(profiler.load(to)))
     assert.equal(301, sum(p, "leaf", "calls"))
     assert.is_true(sum(p, "leaf", "self_ns") > 0)
     assert.equal("both.cprof\nx.lua\n",
@@ -369,9 +363,9 @@ describe("cprof run --both", function()
     local script = dir:file("x.lua", program)
     command.cprof("run", "--both", "--quiet", "-o", to, script)
     local _, err = command.cprof("annotate", to)
-    assert.is_truthy(err:find("cprof run --both --lines\n", 1, true), err)
+    assert.has_text("cprof run --both --lines\n", err)
     local out = command.cprof("show", to, "leaf")
-    assert.is_truthy(out:find("cprof run --both --lines\n", 1, true), out)
+    assert.has_text("cprof run --both --lines\n", out)
   end)
 
   it("has exact calls and sampled times, of small functions, too",
@@ -389,8 +383,7 @@ describe("cprof run --both", function()
         "--clock=cpu", "-o", to, script)
       assert.equal("", out .. err)
       assert.equal(0, status)
-      local p = assert(profiler.load(to))
-      helper.check(p)
+      local p = helper.check(assert(profiler.load(to)))
       local tiny = helper.named(p, "tiny")
       assert.equal(500000, tiny.calls)
       assert.equal(100, helper.named(p, "leaf").calls)
@@ -418,9 +411,9 @@ describe("cprof run --both", function()
       local out, err, status = both(table.unpack(words, 3))
       assert.equal("", out)
       assert.equal(words[1], status)
-      assert.is_truthy(err:find(words[2], 1, true), err)
-      assert.is_nil(err:find("recorded nothing", 1, true), err)
-      assert.is_nil(err:find("cannot open[^\n]*\n.", 1), err)
+      assert.has_text(words[2], err)
+      assert.has_no_text("recorded nothing", err)
+      assert.no_matches("cannot open[^\n]*\n.", err)
       assert.is_nil(io.open(to))
     end
     -- what it did until then is kept
@@ -429,7 +422,7 @@ describe("cprof run --both", function()
       { 0, "os.exit(true)" }, { 1, "os.exit(false)" } } do
       local _, err, status = both(dir:file("x.lua", longer .. case[2]))
       assert.equal(case[1], status, case[2])
-      assert.is_truthy(err:find("times from [%d,]+ sample"), err)
+      assert.matches("times from [%d,]+ sample", err)
       local p = assert(profiler.load(to))
       assert.equal(300, sum(p, "leaf", "calls"))
       os.remove(to)
@@ -445,8 +438,7 @@ describe("cprof run --both", function()
         os.execute "kill -KILL $PPID"]]))
     assert.equal("run", out)
     assert.equal(137, status)
-    assert.is_truthy(err:find("note: the first run was interrupted", 1,
-      true), err)
+    assert.has_text("note: the first run was interrupted", err)
     assert.equal(300, sum(assert(profiler.load(to)), "leaf", "calls"))
   end)
 
@@ -455,9 +447,9 @@ describe("cprof run --both", function()
       "local function f() end f() f() io.write(...)", "-x")
     assert.equal("-x-x", out)
     assert.equal(0, status, err)
-    assert.is_truthy(err:find "\nNext: cprof show ", err)
+    assert.has_text("\nNext: cprof show ", err)
     out = command.cprof "report"
-    assert.is_truthy(out:find("calls are from a run", 1, true), out)
+    assert.has_text("calls are from a run", out)
   end)
 
   it("says what it cannot do", function()
@@ -470,7 +462,7 @@ describe("cprof run --both", function()
       local _, err, status = command.cprof("run", "--both",
         table.unpack(words, 2))
       assert.equal(2, status)
-      assert.is_truthy(err:find("^cprof run: [^\n]*" .. words[1]), err)
+      assert.matches("^cprof run: [^\n]*" .. words[1], err)
     end
   end)
 end)

@@ -146,14 +146,14 @@ describe("the last calls of a recording", function()
     assert.same({ 0, 49, 49 }, figures(part, "stall"))
     assert.same({ 1, 50, 50 }, figures(part, "usual"))
     local note = "count from the beginning of this range"
-    assert.is_truthy(p:report():find(note, 1, true))
-    assert.is_nil(part:report():find(note, 1, true))
+    assert.has_text(note, p:report())
+    assert.has_no_text(note, part:report())
     -- all of the recording: times count from its beginning anyway
     steady.run(program .. ("require 'cprof'.dump_recent(%q)"):format(path),
       "keep_last = 10", "")
     p = assert(profiler.load(path))
     assert.equal("0.000s to 0.503s of 0.503s", p.meta.range)
-    assert.is_nil(p:report():find(note, 1, true))
+    assert.has_no_text(note, p:report())
     for view, what in pairs { frames = "list of frames",
       slow = "durations of calls" } do
       local _, why = command.cprof(view, path)
@@ -245,8 +245,8 @@ describe("the last calls of a recording", function()
     local kept = p.meta.wall_ns - p.meta.axis_begins_ns
     -- what is kept comes in whole blocks of about 8000 events, two for a call
     assert.is_true(kept >= 10e6 and kept < 20e6, kept)
-    assert.is_truthy(p:report():find("note: ranges of time begin at " ..
-      "8%d%.%dms: the times of earlier calls were dropped"))
+    assert.matches("note: ranges of time begin at 8%d%.%dms: the times of " ..
+      "earlier calls were dropped", p:report())
     local q = assert(p:range(0.09))
     local f = helper.named(q, "f")
     assert.same({ 10000, 10e6 }, { f.calls, f.total_ns })
@@ -371,10 +371,9 @@ describe("the last calls are written", function()
     end
     calls(1580000000)
     calls(1000000)
-    assert.is_truthy(out[1]:find("took 139ms, over its budget of 100ms, " ..
-      "not counting 1.58s in which other programs had the processor", 1, true),
-      out[1])
-    assert.is_truthy(out[2]:find("over its budget of 100ms$"), out[2])
+    assert.has_text("took 139ms, over its budget of 100ms, not counting " ..
+      "1.58s in which other programs had the processor", out[1])
+    assert.matches("over its budget of 100ms$", out[2])
   end)
 
   it("for each slow call of a function that is often slow", function()
@@ -603,7 +602,7 @@ describe("keeping the last calls", function()
     local _, err, status = command.cprof("run", "--keep-last=1000",
       "--on-slow=work=1us", "-o", dir:file "s-%n.cprof", script)
     assert.equal(1, status)
-    assert.is_truthy(err:find("reason: the program ended\n", 1, true), err)
+    assert.has_text("reason: the program ended\n", err)
     local files = written(dir)
     assert.same({ "work (" .. script .. ":1)", "the program ended", 2 },
       { files[1].meta.reason:match "^(.-) took", files[2].meta.reason,
@@ -681,8 +680,7 @@ describe("the last calls of a program that a signal ends", function()
       local path = dir:file(signal .. ".cprof")
       local status, err = run(dir, signal, "-o", path)
       assert.equal(128 + number, status)
-      assert.is_truthy(err:find("\nreason: a signal ended the program\n", 1,
-        true), err)
+      assert.has_text("\nreason: a signal ended the program\n", err)
       check(path, by_signal)
     end
   end)
@@ -708,8 +706,7 @@ describe("the last calls of a program that a signal ends", function()
     local dir <close> = command.folder()
     run(dir, "TERM")
     local out = command.cprof("report")
-    assert.is_truthy(out:find("reason: a signal ended the program", 1, true),
-      out)
+    assert.has_text("reason: a signal ended the program", out)
   end)
 
   it("are in the file if the signal cannot be caught", function()
@@ -743,9 +740,8 @@ describe("the option live_file", function()
   it("needs keep_last", function()
     local ok, why = pcall(profiler.start, { live_file = "x.cprof" })
     assert.is_false(ok)
-    assert.is_truthy(why:find("start: option 'live_file' needs option " ..
-      "'keep_last'; without that, option 'file' records into a file", 1,
-      true), why)
+    assert.has_text("start: option 'live_file' needs option 'keep_last'; " ..
+      "without that, option 'file' records into a file", why)
   end)
 
   it("has a file for each child of a fork, if its name has %p", function()

@@ -46,8 +46,7 @@ end
 local function killed(options, us, n)
   local done, at_most, status = host.kill(doomed(options), us, n)
   assert.equal(9, status)
-  local p = assert(profiler.load(path))
-  assert.is_true(helper.check(p))
+  local p = helper.check(assert(profiler.load(path)))
   local fn = helper.find(p, work)
   local calls = fn and fn.calls or 0
   assert.is_true(calls >= done and calls <= at_most,
@@ -73,8 +72,7 @@ describe("a program that is killed", function()
     for i = 1, math.max(helper.many(40), 5) do
       local p, calls = killed({ keep_last = 1000, distribution = i % 2 == 0 },
         math.random(0, 500), i % 30 + 1)
-      local q = assert(p:range(0))
-      assert.is_true(helper.check(q))
+      local q = helper.check(assert(p:range(0)))
       local fn = helper.find(q, work)
       local kept = fn and fn.calls or 0
       -- a node counts a call just before the call is kept
@@ -85,8 +83,7 @@ describe("a program that is killed", function()
   it("leaves the last calls that fit into a size", function()
     local p = killed({ keep_last = "128KB" }, 0, 3000 // batch)
     local from = assert(p.meta.axis_begins_ns)
-    local q = assert(p:range(from / 1e9))
-    assert.is_true(helper.check(q))
+    local q = helper.check(assert(p:range(from / 1e9)))
     assert.is_true(helper.find(q, work).calls > 0)
   end)
 
@@ -105,8 +102,8 @@ describe("a program that is killed", function()
     assert.is_truthy(placed)
     assert.equal("work", helper.find(p, work).name)
     assert.equal("leaf", helper.find(p, leaf).name)
-    assert.is_truthy(p:report():find("\nnote: recording ended early: the " ..
-      "program ended without stopping it\n", 1, true))
+    assert.has_text("\nnote: recording ended early: the program ended " ..
+      "without stopping it\n", p:report())
   end)
 
   it("leaves lines, and their text", function()
@@ -114,7 +111,7 @@ describe("a program that is killed", function()
     local info = debug.getinfo(work, "S")
     local hits = p.lines[info.source][info.linedefined + 1].hits
     assert.is_true(math.abs(hits - helper.find(p, work).calls) <= 1)
-    assert.is_truthy(p:annotate(info.source):find("leaf(i)", 1, true))
+    assert.has_text("leaf(i)", p:annotate(info.source))
   end)
 
   it("leaves a file that is good or said not to be, while it begins",

@@ -55,15 +55,13 @@ describe("a live view", function()
     local out, err, status = command.cprof("top", "--once", "--label",
       "endpoint=/login", path)
     assert.equal(0, status, err)
-    assert.is_truthy(out:find("under endpoint=/login", 1, true), out)
-    assert.is_truthy(out:find "\n +3.00ms +33.3 +9.00ms +100.0 +2 .* login",
-      out)
-    assert.is_nil(out:find("search", 1, true))
+    assert.has_text("under endpoint=/login", out)
+    assert.matches("\n +3.00ms +33.3 +9.00ms +100.0 +2 .* login", out)
+    assert.has_no_text("search", out)
     local _, why, failed = command.cprof("top", "--once", "--label",
       "endpoint=/nothing", path)
     assert.equal(2, failed)
-    assert.is_truthy(why:find("cprof top: no label has endpoint=/nothing", 1,
-      true), why)
+    assert.has_text("cprof top: no label has endpoint=/nothing", why)
   end)
 
   it("grows, and keeps its nodes, while more is recorded", function()
@@ -75,7 +73,7 @@ describe("a live view", function()
     driven.parts(function()
       handle("/search", "ann")
       assert.is_nil(follower:load())
-      assert.is_truthy(follower.status.text:find("no label has", 1, true))
+      assert.has_text("no label has", follower.status.text)
       for i = 1, 3 do
         handle("/login", "user" .. i, i)
         handle("/search", "user" .. i)
@@ -319,8 +317,7 @@ describe("labels", function()
       { c_functions = false })
     assert.equal("2 2 4; 3 1 3; 1 2 2; 0 2 0; (no label) 0 0",
       split(p, "depth"))
-    local two = assert(p:labelled { depth = 2 })
-    helper.check(two)
+    local two = helper.check(assert(p:labelled { depth = 2 }))
     assert.equal(4 * ms, helper.find(two, down).total_ns)
     assert.equal(0 * ms, helper.find(two, down).self_ns)
   end)
@@ -351,8 +348,7 @@ describe("labels", function()
       local p, out = helper.record(work, options), {}
       helper.check(p)
       for _, pair in ipairs { { kind = 0 }, { kind = 1, odd = true } } do
-        local q = assert(p:labelled(pair))
-        helper.check(q)
+        local q = helper.check(assert(p:labelled(pair)))
         out[#out + 1] = helper.find(q, leaf).calls
         out[#out + 1] = q.meta.instructions
       end
@@ -593,7 +589,7 @@ if core.internals() == "direct" then
       end
       busy(1)
       p = driven.stop()
-      assert.is_truthy(sampled(p, "a"):find "^2 3 ", sampled(p, "a"))
+      assert.matches("^2 3 ", (sampled(p, "a")))
     end)
 
     it("are in files, ranges and sums", function()
@@ -611,17 +607,14 @@ if core.internals() == "direct" then
       local saved = dir:file "b.cprof"
       assert(p:save(saved))
       for _, path in ipairs { file, saved } do
-        local q = assert(profiler.load(path))
-        helper.check(q)
+        local q = helper.check(assert(profiler.load(path)))
         assert.same(p.labels, q.labels)
         assert.same(p.lines, q.lines)
       end
-      local part = assert(p:labelled { a = "y" })
-      helper.check(part)
+      local part = helper.check(assert(p:labelled { a = "y" }))
       local y = p.labels[1].values[1]
       assert.same({ y.samples, y.total_ns }, { part.samples, part.program_ns })
-      local half = assert(p:range(0, 0.02))
-      helper.check(half)
+      local half = helper.check(assert(p:range(0, 0.02)))
       assert.is_nil(half:labelled { a = "y" })
       local all = assert(p:range(0))
       for n, line in ipairs(p.lines[helper.find(p, serve).source]) do
@@ -657,8 +650,8 @@ if core.internals() == "direct" then
       helper.check(x)
       assert.same({ 27, 20 }, times(x))
       assert.same({ 30, 10 }, times(y))
-      assert.is_truthy(y:annotate():find "30.0ms +66.7 ", y:annotate())
-      assert.is_truthy(y:annotate():find "0ns self %+ 40.0ms in zones, 88.9")
+      assert.matches("30.0ms +66.7 ", y:annotate())
+      assert.matches("0ns self %+ 40.0ms in zones, 88.9", y:annotate())
       local half = p:range(0, 0.05)
       assert.same({ 20, 10 }, times(assert(half:labelled { a = "x" })))
       local dir <close> = command.folder()
@@ -667,7 +660,7 @@ if core.internals() == "direct" then
       assert.same({ 30, 10 }, times(assert(profiler.load(file))))
       assert(p:save(file))
       local out = command.cprof("annotate", "--label", "a=y", file)
-      assert.is_truthy(out:find "30.0ms +66.7 ", out)
+      assert.matches("30.0ms +66.7 ", out)
     end)
 
     it("are closed by their names, as other zones", function()
@@ -688,8 +681,7 @@ if core.internals() == "direct" then
         profiler.leave "outer"  -- may have been entered before the recording
         inside(4)
       end)
-      assert.is_truthy(why:find "leave 'outer': the innermost open zone " ..
-        "is 'other'$", why)
+      assert.matches("leave 'outer': the innermost open zone is 'other'$", why)
       assert.equal(5, helper.named(p, "outer").total_samples)
       assert.equal(2, helper.named(p, "inner(1)").total_samples)
       assert.equal(4, helper.named(p, "wrapped").total_samples)
@@ -784,16 +776,13 @@ range: 0.010s to 0.030s of 0.100s
 10.0ms  50.0 ±20.1       10  y
 ]], (command.cprof("labels", "--from=10ms", "--to=30ms", file)))
       local out = command.cprof("tree", "--label", "a=y", file)
-      assert.is_truthy(out:find("\nlabel: a=y (30.0ms of 100ms)\n", 1, true),
-        out)
-      assert.is_truthy(out:find("\n30 samples, ", 1, true), out)
+      assert.has_text("\nlabel: a=y (30.0ms of 100ms)\n", out)
+      assert.has_text("\n30 samples, ", out)
       out = command.cprof("heatmap", "--label", "a=y", "--width=1000", file)
-      assert.is_truthy(out:find("CPU time under a=y: . none", 1, true), out)
+      assert.has_text("CPU time under a=y: . none", out)
       -- cells of 20 ms: 20 ms of x, 30 ms of y, which stand out, others
-      assert.is_truthy(out:find("\n +0ms %.%.%.%.\n +AAAA\n +%+%+%+%+\n" ..
-        " +%.%.%.%.\n"), out)
-      assert.is_truthy(out:find("cprof report --from 0.02s --to 0.04s " ..
-        "--label a=y", 1, true), out)
+      assert.matches("\n +0ms %.%.%.%.\n +AAAA\n +%+%+%+%+\n +%.%.%.%.\n", out)
+      assert.has_text("cprof report --from 0.02s --to 0.04s --label a=y", out)
       local _, err = command.cprof("heatmap", "--label", "a=z", file)
       assert.equal("cprof heatmap: --label: no label has a=z; there are: " ..
         "x, y\n", err)
@@ -806,8 +795,7 @@ describe("what was recorded under labels", function()
   setup(function() p = driven.parts(server, { c_functions = false }) end)
 
   it("has the figures of these calls alone", function()
-    local q = assert(p:labelled { endpoint = "/login" })
-    helper.check(q)
+    local q = helper.check(assert(p:labelled { endpoint = "/login" }))
     local of = helper.find(q, shared)
     assert.same({ 2, 6 * ms }, { of.calls, of.self_ns })
     assert.same({ 2, 9 * ms }, { helper.find(q, login).calls,
@@ -836,9 +824,8 @@ describe("what was recorded under labels", function()
 
   it("is said in the header", function()
     local text = p:labelled { user = "bob" }:report()
-    assert.is_truthy(text:find(
-      "\nlabel: user=bob (5.00ms of 18.0ms)\n5.00ms wall: 5.00ms CPU\n" ..
-      "3 calls, ", 1, true), text)
+    assert.has_text("\nlabel: user=bob (5.00ms of 18.0ms)\n" ..
+      "5.00ms wall: 5.00ms CPU\n3 calls, ", text)
   end)
 
   it("must have been recorded", function()
@@ -903,8 +890,7 @@ describe("what was recorded under labels", function()
     local q = helper.record(function() work(100) work(300) end)
     local sum = 0
     for _, n in ipairs { 100, 300 } do
-      local part = assert(q:labelled { n = n })
-      helper.check(part)
+      local part = helper.check(assert(q:labelled { n = n }))
       sum = sum + part.meta.overhead_ns
     end
     assert.is_true(sum > 0 and sum <= q.meta.overhead_ns)
@@ -915,7 +901,7 @@ describe("what was recorded under labels", function()
       local _ = p:labelled { user = "bob" }
     end)
     for _, f in ipairs(recorded.functions) do
-      assert.is_nil(f.source:find("lua/cprof", 1, true), f.title)
+      assert.has_no_text("lua/cprof", f.source, f.title)
     end
   end)
 end)
@@ -949,7 +935,7 @@ label: endpoint=/login (9.00ms of 18.0ms)
 4.00ms     44.4      1  4.00ms  ann
 ]], (command.cprof("labels", "--label", "endpoint=/login", file, "user")))
     local out = command.cprof("labels", "--limit=1", file, "endpoint")
-    assert.is_truthy(out:find("\n… 1 more value, 27.8 %\n", 1, true), out)
+    assert.has_text("\n… 1 more value, 27.8 %\n", out)
   end)
 
   it("limits reports, functions and exports to labels", function()
@@ -957,30 +943,27 @@ label: endpoint=/login (9.00ms of 18.0ms)
     for _, name in ipairs { "report", "tree", "callgraph", "flame" } do
       local out = command.cprof(name, "--label", "endpoint=/login",
         "--label=user=bob", file)
-      assert.is_truthy(out:find("\n" .. under, 1, true), out)
+      assert.has_text("\n" .. under, out)
     end
     local out = command.cprof("report", "--label", "user=bob", file)
-    assert.is_truthy(out:find("\nNext: cprof show --label user=bob ", 1,
-      true), out)
+    assert.has_text("\nNext: cprof show --label user=bob ", out)
     out = command.cprof("show", "--label", "user=bob", file, "login")
-    assert.is_truthy(out:find("\nlabel: user=bob (5.00ms of 18.0ms)\n" ..
-      "5.00ms total (100.0 %), 2.00ms self (40.0 %), 1 call\n", 1, true), out)
-    assert.is_truthy(out:find("lines are recorded for all labels together", 1,
-      true), out)
+    assert.has_text("\nlabel: user=bob (5.00ms of 18.0ms)\n" ..
+      "5.00ms total (100.0 %), 2.00ms self (40.0 %), 1 call\n", out)
+    assert.has_text("lines are recorded for all labels together", out)
     out = command.cprof("export", "--format=folded", "--label", "user=bob",
       file)
-    assert.is_truthy(out:find "login [^;]*;shared [^;]* 3000000\n", out)
-    assert.is_nil(out:find("search", 1, true), out)
+    assert.matches("login [^;]*;shared [^;]* 3000000\n", out)
+    assert.has_no_text("search", out)
   end)
 
   it("prints the shares of each key's values below a report", function()
-    assert.is_truthy(command.cprof("report", file):find(
-      "\n\nendpoint: /login 50.0 %, /search 27.8 %, (no label) 22.2 %\n" ..
-      "user: ann 50.0 %, bob 27.8 %, (no label) 22.2 %\n", 1, true))
+    assert.has_text("\n\nendpoint: /login 50.0 %, /search 27.8 %, (no " ..
+      "label) 22.2 %\nuser: ann 50.0 %, bob 27.8 %, (no label) 22.2 %\n",
+      command.cprof("report", file))
     local out = command.cprof("report", "--label", "endpoint=/login", file)
-    assert.is_truthy(out:find("\n\nuser: bob 55.6 %, ann 44.4 %\n", 1, true),
-      out)
-    assert.is_nil(out:find("\nendpoint: ", 1, true), out)
+    assert.has_text("\n\nuser: bob 55.6 %, ann 44.4 %\n", out)
+    assert.has_no_text("\nendpoint: ", out)
     local many = dir:file "many.cprof"
     assert(driven.parts(function()
       for i = 1, 7 do
@@ -991,11 +974,10 @@ label: endpoint=/login (9.00ms of 18.0ms)
       end
     end, { c_functions = false }):save(many))
     out = command.cprof("report", many)
-    assert.is_truthy(out:find(
-      "\na: 7 6.2 %, 6 5.4 %, 5 4.5 %, 4 3.6 %, 3 more, (no label) 75.0 %\n" ..
-      "b: ", 1, true), out)
-    assert.is_truthy(out:find("\nc: ", 1, true), out)
-    assert.is_nil(out:find("\nd: ", 1, true), out)
+    assert.has_text("\na: 7 6.2 %, 6 5.4 %, 5 4.5 %, 4 3.6 %, 3 more, (no " ..
+      "label) 75.0 %\nb: ", out)
+    assert.has_text("\nc: ", out)
+    assert.has_no_text("\nd: ", out)
   end)
 
   it("compares what is under labels", function()
@@ -1004,10 +986,9 @@ label: endpoint=/login (9.00ms of 18.0ms)
       { c_functions = false }):save(other))
     local out = command.cprof("diff", "--label", "endpoint=/login", file,
       other, "--width=300")
-    assert.is_truthy(out:find("clock monotonic, label endpoint=/login " ..
-      "(9.00ms of 18.0ms)\n", 1, true), out)
-    assert.is_truthy(out:find("change: -5.00ms (-55.6 %), -3 calls", 1, true),
-      out)
+    assert.has_text("clock monotonic, label endpoint=/login (9.00ms of " ..
+      "18.0ms)\n", out)
+    assert.has_text("change: -5.00ms (-55.6 %), -3 calls", out)
     local _, err = command.cprof("diff", "--label", "endpoint=/search", file,
       other)
     assert.equal("cprof diff: " .. other .. ": --label: no label has " ..
@@ -1052,8 +1033,7 @@ label: endpoint=/login (9.00ms of 18.0ms)
     assert.same({ ["/login ann"] = 4 * ms, ["/login bob"] = 5 * ms,
       ["/search ann"] = 5 * ms, ["nil nil"] = 4 * ms }, sums)
     local out = command.cprof("export", "--format=json", file)
-    assert.is_truthy(out:find('"labels":{"endpoint":"/login","user":"bob"}',
-      1, true), out)
+    assert.has_text('"labels":{"endpoint":"/login","user":"bob"}', out)
     assert.is_truthy(out:find('\n"labels":[{"key":"endpoint","values":[' ..
       '{"calls":2,"total_ns":9000000,"total_wait_ns":0,' ..
       '"value":"/login"},', 1, true), out)

@@ -24,7 +24,7 @@ describe("commands without a file", function()
     local script = dir:file("script.lua", mostly)
     local _, err, status = cprof("run", "--lines", script)
     assert.equal(0, status, err)
-    assert.is_truthy(err:find("\nNext: cprof show %S+\n"), err)
+    assert.matches("\nNext: cprof show %S+\n", err)
     for _, words in ipairs { { "report" }, { "tree" }, { "flame" },
       { "callgraph" },
       { "show", "leaf" }, { "annotate" }, { "annotate", script },
@@ -37,7 +37,7 @@ describe("commands without a file", function()
       local headed = out:find("cprof: ", 1, true) == 1
       if headed then assert.equal("", err) else assert.equal(script, told) end
       assert.equal(0, status)
-      assert.is_truthy(out:find "leaf", out)
+      assert.has_text("leaf", out)
     end
   end)
 
@@ -48,21 +48,19 @@ describe("commands without a file", function()
     local out, err, status = cprof "diff"
     assert.equal("", out)
     assert.equal(2, status)
-    assert.is_truthy(err:find("there is no recording before the last one", 1,
-      true), err)
+    assert.has_text("there is no recording before the last one", err)
     cprof("run", dir:file("script.lua", twice))
     out, err, status = cprof "diff"
     assert.equal(0, status, err)
-    assert.is_truthy(out:find("before: " .. dir:file "script.lua", 1, true),
-      out)
-    assert.is_truthy(out:find("after: +" .. dir:file "script.lua"), out)
-    assert.is_truthy(out:find("\n *10 +20 +[^\n]* leaf "), out)
-    assert.is_nil(out:find("two programs", 1, true), out)
+    assert.has_text("before: " .. dir:file "script.lua", out)
+    assert.matches("after: +" .. dir:file "script.lua", out)
+    assert.matches("\n *10 +20 +[^\n]* leaf ", out)
+    assert.has_no_text("two programs", out)
     -- one file: it is compared with the last recording
     cprof("run", "-o", dir:file "other.cprof", dir:file("script.lua", once))
     cprof("run", dir:file("script.lua", twice))
     out = cprof("diff", dir:file "other.cprof")
-    assert.is_truthy(out:find("\n *10 +20 +[^\n]* leaf "), out)
+    assert.matches("\n *10 +20 +[^\n]* leaf ", out)
   end)
 
   it("read what was recorded with -o, too", function()
@@ -71,19 +69,18 @@ describe("commands without a file", function()
     cprof("run", dir:file("a.lua", once))
     cprof("run", "-o", dir:file "b.cprof", dir:file("b.lua", once))
     local out, err = cprof "report"
-    assert.is_truthy(out:find("b.lua", 1, true), out .. err)
+    assert.has_text("b.lua", out, out .. err)
     out = cprof "diff"
-    assert.is_truthy(out:find("before: [^\n]*a%.lua"), out)
-    assert.is_truthy(out:find("after: [^\n]*b%.lua"), out)
-    assert.is_truthy(out:find("note: the profiles are of different " ..
-      "programs: " .. dir:file "a.lua" .. " and " .. dir:file "b.lua", 1,
-      true), out)
+    assert.matches("before: [^\n]*a%.lua", out)
+    assert.matches("after: [^\n]*b%.lua", out)
+    assert.has_text("note: the profiles are of different programs: " ..
+      dir:file "a.lua" .. " and " .. dir:file "b.lua", out)
     -- again to the same path: the one before stays
     cprof("run", "-o", dir:file "b.cprof", dir:file("b.lua", twice))
     out = cprof "diff"
-    assert.is_truthy(out:find("before: [^\n]*a%.lua"), out)
-    assert.is_truthy(out:find("after: [^\n]*b%.lua"), out)
-    assert.is_truthy(out:find("after: [^\n]* 41 calls"), out)
+    assert.matches("before: [^\n]*a%.lua", out)
+    assert.matches("after: [^\n]*b%.lua", out)
+    assert.matches("after: [^\n]* 41 calls", out)
   end)
 
   it("say that what was recorded last is gone", function()
@@ -114,8 +111,8 @@ describe("commands without a file", function()
     for _, name in ipairs { "report", "top" } do
       local _, err, status = cprof(name)
       assert.equal(2, status)
-      assert.is_truthy(err:find("recordings without a name are not kept, as " ..
-        dir.path .. "/cprof%-%d+ is not a folder that only you can use"), err)
+      assert.matches("recordings without a name are not kept, as " ..
+        dir.path .. "/cprof%-%d+ is not a folder that only you can use", err)
     end
   end)
 
@@ -127,7 +124,7 @@ describe("commands without a file", function()
       dir:file("b.lua", once))
     assert.equal(2, status)
     local out, err = cprof "report"
-    assert.is_truthy(out:find("a.lua", 1, true), err)
+    assert.has_text("a.lua", out, err)
   end)
 
   it("keep no recordings but these two, and those that have a name",
@@ -176,11 +173,11 @@ describe("commands without a file", function()
     for _ = 1, 3 do b.cprof("run", "--quiet", "b.lua") end
     for name, folder in pairs { ["a.lua"] = a, ["b.lua"] = b } do
       local _, err = folder.cprof("show", "leaf")
-      assert.is_truthy(err:find("note: this is the last recording, of " ..
-        name .. ", begun at %d+:%d+:%d+\n"), err)
+      assert.matches("note: this is the last recording, of " .. name ..
+        ", begun at %d+:%d+:%d+\n", err)
       local out
       out, err = folder.cprof "report"
-      assert.is_truthy(out:find("cprof: " .. name .. "\n", 1, true), out)
+      assert.has_text("cprof: " .. name .. "\n", out)
       assert.equal("", err)
     end
     local note = "note: this is the last recording, of %S*b%.lua, begun at " ..
@@ -188,14 +185,14 @@ describe("commands without a file", function()
     for _, words in ipairs { { "report" }, { "show", "leaf" },
       { "export", "--format=folded" } } do
       local out, err = c.cprof(table.unpack(words))
-      assert.is_truthy(out:find("leaf", 1, true), err)
-      assert.is_truthy(err:find("^" .. note .. "$"), err)
+      assert.has_text("leaf", out, err)
+      assert.matches("^" .. note .. "$", err)
     end
     -- b has an earlier recording in its folder, a has none
     local out, err = b.cprof "diff"
-    assert.is_truthy(out:find "before: b%.lua.-after: b%.lua", out .. err)
+    assert.matches("before: b%.lua.-after: b%.lua", out, out .. err)
     err = select(2, a.cprof "diff")
-    assert.is_truthy(err:find("there is no recording before", 1, true), err)
+    assert.has_text("there is no recording before", err)
   end)
 
   it("read that of this terminal in another folder", function()
@@ -209,8 +206,8 @@ describe("commands without a file", function()
       return
     end
     local out = command.shell(line)
-    assert.is_truthy(out:find("cprof: %S*a%.lua"), out)
-    assert.is_nil(out:find("the last recording", 1, true), out)
+    assert.matches("cprof: %S*a%.lua", out)
+    assert.has_no_text("the last recording", out)
   end)
 
   it("name the recording in messages", function()
@@ -233,8 +230,8 @@ describe("commands without a file", function()
     end
     cprof("run", script)
     local err = select(2, cprof("diff", "--sort=alloc"))
-    assert.is_truthy(err:find("the previous recording (" .. script .. ")" ..
-      " is a profile without allocations", 1, true), err)
+    assert.has_text("the previous recording (" .. script .. ") is a profile " ..
+      "without allocations", err)
   end)
 
   it("keep what is recorded at the same time", function()
@@ -244,7 +241,7 @@ describe("commands without a file", function()
     command.shell(("export SPEC_TMPDIR=%s; for i in 1 2 3 4 5 6; do %s & " ..
       "done; wait"):format(dir.path, command.line("run", "--quiet", script)))
     local out, err = cprof "report"
-    assert.is_truthy(out:find("a.lua", 1, true), err)
+    assert.has_text("a.lua", out, err)
     cprof("run", script)
     -- two are kept, of which commands know
     assert.equal("2\n", (command.shell("cd " .. command.quote(dir.path) ..
@@ -268,7 +265,7 @@ describe("commands without a file", function()
     local text = command.read(list)
     assert.is_true(#text < 2000, #text)
     local out = cprof "report"
-    assert.is_truthy(out:find(script, 1, true), out)
+    assert.has_text(script, out)
   end)
 
   it("find that of a process where another one has ended since", function()
@@ -280,7 +277,7 @@ describe("commands without a file", function()
     cprof("run", dir:file("b.lua", "local function other() end other()"))
     local out, err, status = cprof("top", "--screens=1", pid)
     assert.equal(0, status, err)
-    assert.is_truthy(out:find("leaf", 1, true), out)
+    assert.has_text("leaf", out)
   end)
 
   it("say if there is no recording", function()
@@ -302,9 +299,9 @@ describe("commands without a file", function()
     cprof("run", "-o", dir:file "x.cprof", dir:file("script.lua", once))
     local _, err, status = cprof("show", dir:file "x.cprof")
     assert.equal(2, status)
-    assert.is_truthy(err:find("missing argument 'FUNCTION'", 1, true), err)
+    assert.has_text("missing argument 'FUNCTION'", err)
     _, err, status = cprof("report", dir:file "nowhere.cprof")
     assert.equal(2, status)
-    assert.is_truthy(err:find("nowhere.cprof", 1, true), err)
+    assert.has_text("nowhere.cprof", err)
   end)
 end)

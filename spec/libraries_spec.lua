@@ -18,8 +18,8 @@ describe("a host that has not opened the library", function()
       local print, require, pcall = print, require, pcall
       next = nil
       print(pcall(require, "cprof"))]])
-    assert.is_truthy(out:find("^false\tcprof needs Lua's basic functions: " ..
-      "open them %(luaopen_base or luaL_openlibs%)"), out)
+    assert.matches("^false\tcprof needs Lua's basic functions: open them " ..
+      "%(luaopen_base or luaL_openlibs%)", out)
   end)
 
   for _, name in ipairs(libraries) do
@@ -30,8 +30,8 @@ describe("a host that has not opened the library", function()
         %s = nil
         print(pcall(require, "cprof"))]]):format(name, name))
       assert.equal(0, status, err)
-      assert.is_truthy(out:find(("^false\tcprof needs Lua's library '%s': " ..
-        "open it %%(luaopen_%s or luaL_openlibs%%)"):format(name, name)), out)
+      assert.matches(("^false\tcprof needs Lua's library '%s': " ..
+        "open it %%(luaopen_%s or luaL_openlibs%%)"):format(name, name), out)
     end)
 
     it(name .. " but for cprof has recordings", function()
@@ -61,7 +61,7 @@ describe("a report that needs a file of cprof's", function()
       for i = 1, #files do files[i]:close() end
       print(profiler.report() ~= nil)]])
     local out, err = command.shell("ulimit -n 60; $SPEC_LUA " .. script)
-    assert.is_truthy(out:find("^false\tcannot load cprof%.[%w.]+: [^\n]+: " ..
-      "Too many open files\ntrue\n$"), out .. err)
+    assert.matches("^false\tcannot load cprof%.[%w.]+: [^\n]+: Too many " ..
+      "open files\ntrue\n$", out, out .. err)
   end)
 end)

@@ -32,8 +32,8 @@ describe("max_nodes", function()
         end
       end
       assert.equal(calls, p.meta.truncated)
-      assert.is_truthy(p:report():find(
-        "note: max_nodes was reached: the callers of %d+ calls are not known"))
+      assert.matches("note: max_nodes was reached: the callers of %d+ calls " ..
+        "are not known", p:report())
     end)
 
   it("holds the lines of functions without debug information, too",
@@ -145,9 +145,8 @@ describe("recursion", function()
     assert.equal(100000, p.meta.fold_at)
     assert.is_true(p.meta.folded)
     assert.is_true(#p.nodes < 100100)
-    assert.is_truthy(p:report():find(
-      "\nnote: recursion is folded beyond 100,000 call-tree nodes " ..
-      "(--recursion=full keeps it)\n", 1, true))
+    assert.has_text("\nnote: recursion is folded beyond 100,000 call-tree " ..
+      "nodes (--recursion=full keeps it)\n", p:report())
     local full = helper.record(function() both(17) end,
       { recursion = "full" })
     assert.is_false(full.meta.folded)
@@ -169,24 +168,24 @@ describe("recursion", function()
     local depth = "≥" .. format.count(f.max_depth)
     local path = dir:file "x.cprof"
     assert(p:save(path))
-    assert.is_truthy((command.cprof("show", path, "deep")):find(
-      "120,001 calls, " .. depth .. " deep\n", 1, true))
+    assert.has_text("120,001 calls, " .. depth .. " deep\n",
+      command.cprof("show", path, "deep"))
     for _, mode in ipairs { "summary", "tree" } do
       local s = p:report { mode = mode, width = 100, min_percent = 0 }
-      assert.is_truthy(s:find("deep ×" .. depth .. "%f[ \n]"), s)
+      assert.matches("deep ×" .. depth .. "%f[ \n]", s)
     end
     for _, recursion in ipairs { "full", "fold" } do
       p = helper.record(function() deep(1200) end, { recursion = recursion })
       assert(p:save(path))
-      assert.is_truthy((command.cprof("show", path, "deep")):find(
-        "calls, 1,201 deep\n", 1, true))
+      assert.has_text("calls, 1,201 deep\n", command.cprof("show", path,
+        "deep"))
     end
   end)
 
   it("keeps all its nodes where there are fewer", function()
     local p = helper.record(function() a(n) end)
     assert.is_false(p.meta.folded)
-    assert.is_nil(p:report():find("folded", 1, true))
+    assert.has_no_text("folded", p:report())
     assert.equal(n + 1, helper.find(p, a).max_depth)
   end)
 end)

@@ -34,12 +34,11 @@ describe("links in reports", function()
       { "annotate", "script.lua" }, { "show", "leaf" } } do
       local name, option = words[1], words[2]
       local out = printed("", name, "--hyperlinks=always", profile, option)
-      assert.is_truthy(out:find("\27]8;;file://" .. path .. "\27\\", 1, true),
-        out)
+      assert.has_text("\27]8;;file://" .. path .. "\27\\", out)
       -- without them, the text is as it always is
       local bare = out:gsub("\27%]8;;[^\27]*\27\\", "")
       assert.equal(printed("", name, profile, option), bare)
-      assert.is_nil(bare:find("\27", 1, true))
+      assert.has_no_text("\27", bare)
     end
   end)
 
@@ -48,17 +47,16 @@ describe("links in reports", function()
     local profile, path = recorded(dir)
     local out = printed("export TERM_PROGRAM=vscode;", "report",
       "--hyperlinks=always", profile)
-    assert.is_truthy(out:find("\27]8;;vscode://file" .. path .. ":1\27\\", 1,
-      true), out)
+    assert.has_text("\27]8;;vscode://file" .. path .. ":1\27\\", out)
   end)
 
   it("are not in files and pipes, nor in Markdown", function()
     local dir <close> = command.folder()
     local profile = recorded(dir)
-    assert.is_nil(printed("export WT_SESSION=1;", "report", profile):find(
-      "\27]8", 1, true))
-    assert.is_nil(printed("", "report", "--hyperlinks=always",
-      "--format=markdown", profile):find("\27]8", 1, true))
+    assert.has_no_text("\27]8", printed("export WT_SESSION=1;", "report",
+      profile))
+    assert.has_no_text("\27]8", printed("", "report", "--hyperlinks=always",
+      "--format=markdown", profile))
   end)
 
   it("are cut and padded as the text alone", function()

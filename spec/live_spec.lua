@@ -55,9 +55,9 @@ describe("what is in use", function()
   it("is not told from less than a few samples", function()
     local p = record(function() keep(1000) end,
       { memory = "live", memory_interval = 1 << 19 })
-    assert.is_truthy(p:report { width = 1000 }:find("\nstill in use: not " ..
-      "known, too few samples at one per 512 KB; --memory=all " ..
-      "(memory_interval = 1) counts every block\n", 1, true))
+    assert.has_text("\nstill in use: not known, too few samples at one per " ..
+      "512 KB; --memory=all (memory_interval = 1) counts every block\n",
+      p:report { width = 1000 })
   end)
 
   it("is known by line, in files, and in reports", function()
@@ -69,11 +69,11 @@ describe("what is in use", function()
       assert.equal(900 * sizes.table, p.lines[source][line].live_bytes)
       assert.equal(900 * sizes.table, helper.find(p, keep).live_bytes)
       -- all blocks are known
-      assert.is_truthy(p:report { width = 1000 }:find("still in use: " ..
-        "[%d.]+ KB in [%d,]+ blocks; [%d.]+ KB at the peak\n"))
+      assert.matches("still in use: [%d.]+ KB in [%d,]+ blocks; [%d.]+ KB " ..
+        "at the peak\n", p:report { width = 1000 })
       local text = p:annotate(nil, { heat = "live" })
-      assert.is_truthy(text:find(format.bytes(900 * sizes.table) ..
-        "[^\n]+out%[i%] = {} end"), text)
+      assert.matches(format.bytes(900 * sizes.table) .. "[^\n]+out%[i%] = " ..
+        "{} end", text)
       p = assert(profiler.load(path))
       assert(p:save(path))
       p = assert(profiler.load(path))
@@ -152,8 +152,8 @@ describe("what is in use", function()
     for _ = 1, n do
       local p = record(function() keep(2000) end, { memory_interval = 4096 })
       sum = sum + helper.find(p, keep).live_bytes
-      assert.is_truthy(p:report { width = 1000 }:find(
-        "one per 4.00 KB of allocation", 1, true))
+      assert.has_text("one per 4.00 KB of allocation",
+        p:report { width = 1000 })
       drop(2000)
       collectgarbage()
     end
@@ -295,8 +295,8 @@ describe("what is in use", function()
         assert.is_true(math.abs(p.meta.garbage_bytes - 30000 * each) < near,
           p.meta.garbage_bytes)
         local text = p:report { width = 1000, measure = "live" }
-        assert.is_truthy(text:find(", not counting about " ..
-          format.bytes(p.meta.garbage_bytes) .. " of garbage;", 1, true), text)
+        assert.has_text(", not counting about " ..
+          format.bytes(p.meta.garbage_bytes) .. " of garbage;", text)
         p = assert(profiler.load(path))
       end
     end
@@ -422,17 +422,17 @@ collectgarbage()
     for _, sampling in ipairs { "--lines", "--sample" } do
       local _, err = command.cprof("run", sampling, "--memory=live", "-o",
         dir:file "out.cprof", script)
-      assert.is_truthy(err:find "\nstill in use: ", err)
-      assert.is_truthy(err:find "\n[%s%a]*alloc%s[^\n]+where\n", err)
+      assert.has_text("\nstill in use: ", err)
+      assert.matches("\n[%s%a]*alloc%s[^\n]+where\n", err)
     end
     local _, err = command.cprof("run", "--memory=all", "-o",
       dir:file "out.cprof", script)
     local most = err:match "\n[%s%a]*in use%s[^\n]+where\n([^\n]+)"
     assert.is_truthy(most and most:find "leak.lua:3", err)
-    assert.is_truthy(err:find("Next: cprof annotate --heat live", 1, true))
+    assert.has_text("Next: cprof annotate --heat live", err)
     local text = command.cprof("annotate", "--heat", "live",
       dir:file "out.cprof")
-    assert.is_truthy(text:find "^remember", text)
+    assert.matches("^remember", text)
   end)
 
   it("is in JSON and CSV, of all modes", function()
@@ -483,23 +483,12 @@ collectgarbage()
   end)
 
   it("does no harm where memory fails", function()
-    local code = [[
-      local profiler = require "cprof"
-      arm()
-      local started = pcall(profiler.start,
-        { memory = "live", memory_interval = 1, compensate = false })
-      local ok, why = pcall(function()
-        local out = {}
-        for i = 1, 800 do
-          out[i % 300] = { i, { i }, function() return i end }
-        end
-        return #out
-      end)
-      disarm()
-      profiler.stop()
-      return (ok and "fine" or why) .. tostring(started)
-    ]]
-    nomemory.harmless(code)
+    nomemory.recorded('memory = "live", memory_interval = 1, ' ..
+      'compensate = false', [[
+      local out = {}
+      for i = 1, 800 do
+        out[i % 300] = { i, { i }, function() return i end }
+      end]])
     local result, status, _, left = host.memory([[
       local profiler = require "cprof"
       profiler.start { memory = "live", memory_interval = 1 }

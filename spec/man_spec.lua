@@ -29,20 +29,19 @@ describe("the manual page", function()
     for name in all:match "\nCommands:\n(.-)\n\n":gmatch "\n?   (%l+) " do
       local help = command.cprof(name, "--help"):gsub("^Usage: ", "")
         :gsub("%s+", " ")
-      assert.is_truthy(words:find(("cprof %s %s"):format(name, help), 1, true),
-        name .. ": " .. help)
+      assert.has_text(("cprof %s %s"):format(name, help), words, name .. ": " ..
+        help)
       count = count + 1
     end
     assert.is_true(count > 15)
-    assert.is_truthy(words:find(all:gsub("^Usage: ", ""):match "^[^\n]*", 1,
-      true))
-    assert.is_truthy(words:find("Exit statuses of commands:", 1, true))
+    assert.has_text(all:gsub("^Usage: ", ""):match "^[^\n]*", words)
+    assert.has_text("Exit statuses of commands:", words)
   end)
 
   it("is in ASCII, whatever the locale, and roff knows what it says",
     function()
       local out = page()
-      assert.is_nil(out:find "[\x80-\xff]")
+      assert.no_matches("[\x80-\xff]", out)
       assert.equal(out, (command.shell("LC_ALL=C $SPEC_LUA " ..
         "lua/cprof/bin/cprof help --man")))
       if not os.execute "command -v groff >/dev/null" then return end

@@ -47,8 +47,8 @@ describe("Markdown", function()
     for _, mode in ipairs { "summary", "self", "total", "file" } do
       local s = p:report { mode = mode, format = "markdown",
         color = "always", min_percent = 0 }
-      assert.is_truthy(s:find "^### cprof: `[^\n]*`\n\n%- [^\n]* wall: ", s)
-      assert.is_nil(s:find("\27", 1, true))
+      assert.matches("^### cprof: `[^\n]*`\n\n%- [^\n]* wall: ", s)
+      assert.has_no_text("\27", s)
       local all = tables(s)
       assert.equal(1, #all, s)
       for _, row in ipairs(all[1]) do
@@ -58,8 +58,8 @@ describe("Markdown", function()
       for _, cell in ipairs(all[1][2]) do
         assert.is_truthy(cell == "--:" or cell == ":--", cell)
       end
-      assert.is_truthy(s:find "\n\n| ")
-      assert.is_truthy(s:find("`leaf`", 1, true))
+      assert.has_text("\n\n| ", s)
+      assert.has_text("`leaf`", s)
     end
   end)
 
@@ -82,7 +82,7 @@ describe("Markdown", function()
       ("for _ = 1, 1000 do end -- %s\n"):format(text))
     p = helper.record(assert(loadfile(path)), { mode = "line" })
     local s = p:annotate("@" .. path, { format = "markdown" })
-    assert.is_truthy(s:find(text, 1, true), s)
+    assert.has_text(text, s)
   end)
 
   it("is what commands print, also for a function and for differences",
@@ -94,20 +94,19 @@ describe("Markdown", function()
       assert.equal(p:report { format = "markdown" },
         (command.cprof("report", "--format=markdown", path)))
       local out = command.cprof("show", "--format=markdown", path, "leaf")
-      assert.is_truthy(out:find "^### `leaf %([^\n]*%)`\n\n%- [^\n]* calls\n")
-      assert.is_truthy(out:find("\n**called by**\n\n| total |", 1, true), out)
+      assert.matches("^### `leaf %([^\n]*%)`\n\n%- [^\n]* calls\n", out)
+      assert.has_text("\n**called by**\n\n| total |", out)
       assert.equal("`work`", tables(out)[1][3][4])
       out = command.cprof("diff", "--format=markdown", path, path)
-      assert.is_truthy(out:find "^### cprof diff\n\n%- before: ")
-      assert.is_truthy(out:find("\n- no function differs\n", 1, true))
+      assert.matches("^### cprof diff\n\n%- before: ", out)
+      assert.has_text("\n- no function differs\n", out)
       local other = dir:file "y.cprof"
       assert(recorded(dir, 2, "call"):save(other))
       out = command.cprof("diff", "--format=markdown", path, other)
       local all = tables(out)
       assert.equal(1, #all)
       for _, row in ipairs(all[1]) do assert.equal(10, #row, out) end
-      assert.is_truthy(out:find("\n- note: one was recorded with mode line",
-        1, true))
+      assert.has_text("\n- note: one was recorded with mode line", out)
     end)
 
   it("does not take names for markup", function()

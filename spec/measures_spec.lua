@@ -53,7 +53,7 @@ describe("a measure that is added as one row", function()
       "\nhits  +slept +", "\ntrue\nTime_ns Calls Waiting_ns Slept_ns\ntrue\n",
       "\ncpu wait slept\tWhere the program sleeps\n",
       "\ntop\ttrue\n" } do
-      assert.is_truthy(out:find(text), out)
+      assert.matches(text, out)
     end
     assert.is_truthy(select(2, out:gsub("self and total are time asleep",
       "")) == 2, out)

@@ -104,14 +104,13 @@ describe("cprof merge", function()
     local out, err, status = command.cprof("merge", "-o", to,
       table.unpack(files))
     assert.same({ "", "", 0 }, { out, err, status })
-    local p = assert(profiler.load(to))
-    helper.check(p)
+    local p = helper.check(assert(profiler.load(to)))
     assert.same(sum, paths(p))
     assert.equal(3, p.meta.runs)
     assert.equal(hits[1] + hits[2] + hits[3], p.lines[there][line].hits)
     assert.equal(30, helper.find(p, steady).calls)
-    assert.is_truthy(p:report():find("\n3 runs, ", 1, true))
-    assert.is_truthy(p:annotate(there):find("local function more", 1, true))
+    assert.has_text("\n3 runs, ", p:report())
+    assert.has_text("local function more", p:annotate(there))
     -- sums can be added up again
     local again = dir:file "again.cprof"
     err = select(2, command.cprof("merge", "-o", again, to, files[1]))
@@ -127,9 +126,9 @@ describe("cprof merge", function()
     local p = helper.record(busy, { memory = "live", memory_interval = 1 })
     local sum = merge(folder, p, p)
     local text = sum:report { width = 1000 }
-    assert.is_truthy(text:find("\nstill in use, added up over 2 runs: " ..
-      "[^\n]+ at the peaks\n"), text)
-    assert.is_truthy(p:report():find "\nstill in use: ")
+    assert.matches("\nstill in use, added up over 2 runs: [^\n]+ at the " ..
+      "peaks\n", text)
+    assert.has_text("\nstill in use: ", p:report())
   end)
 
   it("adds up blocks in use whose samples were differently far apart",
@@ -162,8 +161,8 @@ describe("cprof merge", function()
             sum.meta.memory_interval)
           assert.equal(bytes, helper.find(sum, make).live_bytes)
           assert.equal(peak, sum.meta.peak_bytes)
-          assert.is_truthy(sum:report { width = 1000 }:find(
-            "still in use, added up over 3 runs: [^\n]+ ±%d+ %% in "))
+          assert.matches("still in use, added up over 3 runs: [^\n]+ ±%d+ " ..
+            "%% in ", sum:report { width = 1000 })
         end
       end
     end)
@@ -326,7 +325,7 @@ describe("a sum of what is known in part", function()
     other.meta.preempted_unknown = true
     local sum = assert(merged.sum { one, other })
     assert.is_true(sum.meta.preempted_unknown)
-    assert.is_truthy(sum:report():find("that time counts as waiting", 1, true))
+    assert.has_text("that time counts as waiting", sum:report())
   end)
 
   it("has a depth that is a lower bound if one of them has", function()
@@ -393,8 +392,8 @@ describe("the sum of profiles of a program that was edited", function()
       assert.is_true(old[n].active)
     end
     local text = sum:annotate(select(2, source(sum, "(older text)")))
-    assert.is_truthy(text:find("return #list + total\n", 1, true), text)
-    assert.is_nil(text:find("note:", 1, true), text)
+    assert.has_text("return #list + total\n", text)
+    assert.has_no_text("note:", text)
     -- a third profile of either text is added to the source with that text
     local again = merge(dir, sum, p, q)
     assert.equal(from[6].hits * 2,

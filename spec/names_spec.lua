@@ -322,7 +322,7 @@ describe("the name of a C function", function()
         own()
         symbol()
       end)
-      assert.is_truthy(got[1]:find "^spec_host%.so%+0x%x+$", got[1])
+      assert.matches("^spec_host%.so%+0x%x+$", got[1])
       assert.equal("spec_host.so: spec_host_exported", got[2])
     end)
 

@@ -128,8 +128,8 @@ describe("on a narrow terminal", function()
       { "show", "@", "handle_one_request" } } do
       for _, width in ipairs { 40, 60 } do
         local out = run(words, paths.line, width)
-        assert.is_truthy(out:find("handle_one_request", 1, true),
-          table.concat(words, " ") .. " at " .. width .. "\n" .. out)
+        assert.has_text("handle_one_request", out, table.concat(words, " ") ..
+          " at " .. width .. "\n" .. out)
       end
     end
   end)

@@ -184,11 +184,11 @@ describe("the C stack of another program", function()
     assert.equal("its function has no unwind tables and no frame pointer",
       is_unknown(found))
     -- calls of Lua are all there
-    assert.is_truthy(names(found):find("inner call_back __index outer pcall " ..
-      "coroutine wrap chunk", 1, true), names(found))
+    assert.has_text("inner call_back __index outer pcall coroutine wrap chunk",
+      names(found))
     local out = command.cprof("dump", "--native", tostring(host.pid))
-    assert.is_truthy(out:find("(more C frames: its function has no unwind " ..
-      "tables and no frame pointer)", 1, true), out)
+    assert.has_text("(more C frames: its function has no unwind tables and " ..
+      "no frame pointer)", out)
     finish(host)
   end)
 
@@ -291,7 +291,7 @@ int main (void) {
     assert.equal(1, with.main)
     local out, err = command.cprof("dump", "--native", tostring(host.pid))
     assert.equal("", err)
-    assert.is_truthy(out:find("idle_here", 1, true), out)
+    assert.has_text("idle_here", out)
     finish(host)
   end)
 
@@ -300,10 +300,10 @@ int main (void) {
     local host <close> = start(dir, "gcc -O2")
     local out, err = command.cprof("dump", "--native", tostring(host.pid))
     assert.equal("", err)
-    assert.is_truthy(out:find "\n    host_turn +%[host%]\n", out)
-    assert.is_truthy(out:find "\n    call_back +%[C%]\n", out)
+    assert.matches("\n    host_turn +%[host%]\n", out)
+    assert.matches("\n    call_back +%[C%]\n", out)
     local plain = command.cprof("dump", tostring(host.pid))
-    assert.is_nil(plain:find("host_turn", 1, true))
+    assert.has_no_text("host_turn", plain)
     out = command.cprof("dump", "--native", "--json", tostring(host.pid))
     local frames = json.decode(out).states[1].threads[1].frames
     local last = frames[#frames]
@@ -495,7 +495,7 @@ describe("cprof attach --native", function()
     local saved = assert(profiler.load(path))
     has(hottest(saved), in_spin)
     assert.equal("host", name.module(helper.named(saved, "spin_inner")))
-    assert.is_truthy(saved:report():find "spin_inner +%[host%]")
+    assert.matches("spin_inner +%[host%]", saved:report())
     local page = require "cprof.html.data".row({ func = inner,
       title = inner.title, count = 0, self = 0, total = 0, self_raw = 0,
       total_raw = 0 }, {})
@@ -593,8 +593,8 @@ coroutine.wrap(function() return (pcall(outer)) end)()
         f = other
       end
     end
-    assert.is_truthy(p:report { mode = "tree", root = f.title, width = 300 }
-      :find(f.name, 1, true))
+    assert.has_text(f.name, p:report { mode = "tree", root = f.title,
+      width = 300 })
   end)
 
   it("says which file has no names for its functions", function()
@@ -663,8 +663,8 @@ int main (void) {
       assert.equal("", err)
       return text:find("[anon]", 1, true) and text
     end, "[anon]")
-    assert.is_truthy(out:find "\n    %[anon%]%+0x%x+ +%[anon%]\n", out)
-    assert.is_nil(out:find("[?]", 1, true))
+    assert.matches("\n    %[anon%]%+0x%x+ +%[anon%]\n", out)
+    assert.has_no_text("[?]", out)
   end)
 
   it("keeps a profile in which the clock is read", function()
@@ -685,9 +685,9 @@ int main (void) {
     local file = dir.path .. "/p.cprof"
     local out, err = command.cprof("attach", "--native", "--seconds", "0.3",
       "-o", file, tostring(host.pid))
-    assert.is_truthy(err:find(("process %d: it is sampled from outside")
-      :format(host.pid), 1, true), err)
-    assert.is_truthy(out:find("sampled from outside: ", 1, true), out)
+    assert.has_text(
+      ("process %d: it is sampled from outside") :format(host.pid), err)
+    assert.has_text("sampled from outside: ", out)
     finish(host)
   end)
 end)

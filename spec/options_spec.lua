@@ -47,7 +47,7 @@ describe("the options of start", function()
     for _, case in ipairs(wrong) do
       local ok, message = pcall(profiler.start, case[1])
       assert.is_false(ok)
-      assert.is_truthy(message:find(case[2], 1, true), message)
+      assert.has_text(case[2], message)
       assert.is_false(profiler.running())
     end
     local ok, message = pcall(profiler.start, "fast")
@@ -71,8 +71,7 @@ describe("the options of start", function()
       profiler.start { nonsense = 1 }
     end)
     assert.is_false(ok)
-    assert.is_truthy(message:find("^spec/options_spec.lua:%d+: start: "),
-      message)
+    assert.matches("^spec/options_spec.lua:%d+: start: ", message)
   end)
 
   it("exclude functions, whose time is their callers'", function()

@@ -144,8 +144,8 @@ describe("cprof top of a process that does not record itself", function()
       "--interval", "0.3", tostring(program.pid))
     assert.equal("", err)
     assert.equal(0, status)
-    assert.is_truthy(out:find("^cprof top: [^\n]+ program%.lua +sampled " ..
-      "from outside, "), out)
+    assert.matches("^cprof top: [^\n]+ program%.lua +sampled from outside, ",
+      out)
     assert.equal(2, select(2, out:gsub("cprof top: ", "")))
     dir:file("enough", "")
     assert.same({ "exit", 0 }, { program:close() })
@@ -165,8 +165,7 @@ describe("cprof top of a process that does not record itself", function()
     program:go()
     program:close()
     assert.is_true(top:close())
-    assert.is_truthy(command.read(out):find("ended: the program ended, ", 1,
-      true))
+    assert.has_text("ended: the program ended, ", command.read(out))
   end)
 
   it("shows what it does now, not what was recorded before", function()
@@ -177,7 +176,7 @@ describe("cprof top of a process that does not record itself", function()
     command.must("attach", "--seconds", "0.2", "-o",
       dir.path .. "/before.cprof", pid)
     local out = command.cprof("top", "--screens", "1", pid)
-    assert.is_truthy(out:find("sampled from outside, ", 1, true), out)
+    assert.has_text("sampled from outside, ", out)
     dir:file("enough", "")
     program:close()
   end)
@@ -256,10 +255,10 @@ describe("cprof serve of a process that does not record itself", function()
       local text = command.read(dir.path .. "/served")
       return text:find "sampling has ended" and text
     end, "sampling has ended")
-    assert.is_truthy(said:find(("cprof serve: process %d does not record " ..
-      "itself: it is sampled from outside\n"):format(program.pid), 1, true))
-    assert.is_truthy(said:find("cprof serve: sampling has ended: the " ..
-      "program ended; the page stays until Ctrl-C\n", 1, true))
+    assert.has_text(("cprof serve: process %d does not record " ..
+      "itself: it is sampled from outside\n"):format(program.pid), said)
+    assert.has_text("cprof serve: sampling has ended: the program ended; " ..
+      "the page stays until Ctrl-C\n", said)
     assert.is_table(stop)
   end)
 end)

@@ -64,8 +64,8 @@ describe("paths", function()
       assert.equal(0, status, err)
       local all = within(folder, before, "report", "--mode=self",
         "--min-percent=0", path)
-      assert.is_truthy(all:find "  main%.lua +main chunk\n", all)
-      assert.is_nil(err:find "  /[^ \n]*%.lua", err)
+      assert.matches("  main%.lua +main chunk\n", all)
+      assert.no_matches("  /[^ \n]*%.lua", err)
       assert.same(expected, titles(path))
     end
   end)
@@ -90,8 +90,8 @@ describe("paths", function()
         assert.equal("", err)
         all[#all + 1] = out
         if words[1] ~= "export" and words[1] ~= "html" then
-          assert.is_nil((out:gsub("[^\n]*cprof: [^\n]*", "")
-            :gsub("Next: [^\n]*", "")):find(dir.path, 1, true), out)
+          assert.has_no_text(dir.path, out:gsub("[^\n]*cprof: [^\n]*",
+            ""):gsub("Next: [^\n]*", ""), out)
         end
       end
       outputs[#outputs + 1] = all
@@ -113,10 +113,10 @@ describe("paths", function()
     other:file("near.lua", (module:gsub("called", "wrong")))
     local out, err = within(other.path, "", "report", "--mode=self",
       "--min-percent=0", path)
-    assert.is_truthy(out:find(" called +near%.lua:1\n"), out .. err)
+    assert.matches(" called +near%.lua:1\n", out, out .. err)
     out = within(other.path, "", "annotate", lines, "near.lua")
-    assert.is_nil(out:find("has changed since", 1, true), out)
-    assert.is_truthy(out:find("local function called", 1, true), out)
+    assert.has_no_text("has changed since", out)
+    assert.has_text("local function called", out)
   end)
 
   it("of two checkouts are those of one program", function()
@@ -138,10 +138,10 @@ describe("paths", function()
       if f.name == "called" then assert.equal(2, f.calls) end
     end
     out = command.cprof("report", "--mode=file", "--min-percent=0", sum)
-    assert.is_truthy(out:find("\n[^\n]*  near%.lua\n"), out)
-    assert.is_nil(out:find(one.path, 1, true), out)
-    assert.is_nil((out:gsub("cprof: [^\n]*", "")):find(two.path, 1, true))
+    assert.matches("\n[^\n]*  near%.lua\n", out)
+    assert.has_no_text(one.path, out)
+    assert.has_no_text(two.path, out:gsub("cprof: [^\n]*", ""))
     out = command.cprof("diff", one:file "x.cprof", two:file "x.cprof")
-    assert.is_nil(out:find(" new\n", 1, true), out)
+    assert.has_no_text(" new\n", out)
   end)
 end)

@@ -97,8 +97,8 @@ describe("a pattern that is not valid", function()
         "print 'ran'")
       assert.equal("", out)
       assert.equal(2, status)
-      assert.is_truthy(err:find "^cprof run: option '%-%-%l+' must be a " ..
-        "string, or a Lua pattern between slashes, got '/.*/': [^\n]+\n$", err)
+      assert.matches("^cprof run: option '%-%-%l+' must be a string, or a " ..
+        "Lua pattern between slashes, got '/.*/': [^\n]+\n$", err)
     end
   end)
 
@@ -107,9 +107,9 @@ describe("a pattern that is not valid", function()
       local ok, why = pcall(profiler.start, { mode = "line",
         [option] = { "x[", "/x[/" } })
       assert.is_false(ok)
-      assert.is_truthy(why:find("start: option '" .. option ..
-        "' must be a list of strings, or of Lua patterns between slashes; " ..
-        "in \"/x[/\", missing ']', got { \"x[\", \"/x[/\" }", 1, true), why)
+      assert.has_text("start: option '" .. option .. "' must be a list of " ..
+        "strings, or of Lua patterns between slashes; in \"/x[/\", missing " ..
+        "']', got { \"x[\", \"/x[/\" }", why)
     end
     local p = helper.record(function() end)
     assert.has_error(function() p:report { filter = "/x[/" } end,
@@ -134,10 +134,10 @@ for _ = 1, 5 do game.step() end
       local path = dir:file "x.cprof"
       local _, err = command.cprof("run", "--include=" .. text, "-o", path,
         script)
-      assert.is_nil(err:find("string.rep", 1, true), err)
+      assert.has_no_text("string.rep", err)
       local out = command.cprof("report", "--min-percent=0", path)
-      assert.is_truthy(out:find "\n[^\n]* 5  game%.step ", out)
-      assert.is_nil(out:find("string.rep", 1, true), out)
+      assert.matches("\n[^\n]* 5  game%.step ", out)
+      assert.has_no_text("string.rep", out)
     end
   end)
 
@@ -146,12 +146,12 @@ for _ = 1, 5 do game.step() end
     local script = dir:file("main.lua", program)
     local note = "note: no function matches include 'my-gmae'; there are: "
     local _, err = command.cprof("run", "--include", "my-gmae", script)
-    assert.is_truthy(err:find(note, 1, true), err)
+    assert.has_text(note, err)
     _, err = command.cprof("run", "--quiet", "--include", "my-gmae", script)
-    assert.is_truthy(err:find("^cprof run: no function matches include " ..
-      "'my%-gmae'; there are: [^\n]*\n$"), err)
+    assert.matches("^cprof run: no function matches include 'my%-gmae'; " ..
+      "there are: [^\n]*\n$", err)
     -- the interpreter's own functions have no names in a stripped program
-    assert.is_nil(err:find("+0x", 1, true), err)
+    assert.has_no_text("+0x", err)
     _, err = command.cprof("run", "--quiet", "--include", "game.step", script)
     assert.equal("", err)
   end)

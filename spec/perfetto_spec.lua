@@ -83,7 +83,7 @@ describe("an export as Perfetto's packets", function()
       { "a", 15000, 25000, 1, "Lua" }, { "a", 25000, 35000, 1, "Lua" } },
       calls)
     assert.equal("Lua", d.tracks[1])
-    assert.is_truthy(d.about["comment 1"]:find("mode call", 1, true))
+    assert.has_text("mode call", d.about["comment 1"])
   end)
 
   it("has frames and slow calls on tracks of their own", function()

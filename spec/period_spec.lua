@@ -48,28 +48,27 @@ describe("a range of time", function()
       local form = words[1] == "annotate" and "\n%s (" or "%s"
       all[#all + 1] = path
       local whole = run(table.unpack(all))
-      assert.is_truthy(whole:find(form:format "usual", 1, true),
-        table.concat(words, " ") .. "\n" .. whole)
+      assert.has_text(form:format "usual", whole, table.concat(words, " ") ..
+        "\n" .. whole)
       all[#all], all[#all + 1], all[#all + 2], all[#all + 3], all[#all + 4] =
         "--from", "0.3s", "--to", "500ms", path
       local out = run(table.unpack(all))
       local what = table.concat(words, " ") .. "\n" .. out
-      assert.is_nil(out:find(form:format "usual", 1, true), what)
-      assert.is_truthy(out:find(form:format "rebuild", 1, true), what)
+      assert.has_no_text(form:format "usual", out, what)
+      assert.has_text(form:format "rebuild", out, what)
     end
     local page = dir:file "page.html"
     run("html", "-o", page, "--from=300ms", "--to=0.5s", path)
-    assert.is_truthy(command.read(page):find "^<!doctype html>")
-    assert.is_truthy(run("show", "--from=0.25s", "--to=0.35s", path,
-      "rebuild"):find("50.0ms total (50.0", 1, true))
+    assert.matches("^<!doctype html>", command.read(page))
+    assert.has_text("50.0ms total (50.0", run("show", "--from=0.25s",
+      "--to=0.35s", path, "rebuild"))
   end)
 
   it("is in the head of a report, and in what it says comes next", function()
     local dir <close> = command.folder()
     local path = stalled(dir)
     local out = run("report", "--from=0.3s", "--to=500ms", path)
-    assert.is_truthy(out:find("\nrange: 0.300s to 0.500s of 0.800s\n" ..
-      "200ms wall\n", 1, true), out)
+    assert.has_text("\nrange: 0.300s to 0.500s of 0.800s\n200ms wall\n", out)
     local more = out:match "\nNext: cprof (.-)\n"
     assert.equal(("show --from 0.3s --to 0.5s %s spin"):format(path), more)
   end)
@@ -78,14 +77,14 @@ describe("a range of time", function()
     local dir <close> = command.folder()
     local path = stalled(dir)
     local out = run("diff", "--range=0.3s..0.5s", "--against=0..200ms", path)
-    assert.is_truthy(out:find("before: 0.000s to 0.200s: ", 1, true), out)
-    assert.is_truthy(out:find "after: +0%.300s to 0%.500s: ", out)
-    assert.is_truthy(out:find("compared: shares of time\n", 1, true), out)
-    assert.is_truthy(out:find "\n +100%.0 +%- +%-100%.0 ±[^\n]+ usual ", out)
-    assert.is_truthy(out:find "\n +%- +100%.0 +%+100%.0 ±[^\n]+ rebuild ", out)
+    assert.has_text("before: 0.000s to 0.200s: ", out)
+    assert.matches("after: +0%.300s to 0%.500s: ", out)
+    assert.has_text("compared: shares of time\n", out)
+    assert.matches("\n +100%.0 +%- +%-100%.0 ±[^\n]+ usual ", out)
+    assert.matches("\n +%- +100%.0 +%+100%.0 ±[^\n]+ rebuild ", out)
     out = run("diff", "--range=700ms..", path)
-    assert.is_truthy(out:find("before: whole recording: ", 1, true), out)
-    assert.is_truthy(out:find("0.700s to 0.800s: ", 1, true), out)
+    assert.has_text("before: whole recording: ", out)
+    assert.has_text("0.700s to 0.800s: ", out)
   end)
 
   it("must be one, and of a recording that knows when", function()
@@ -126,7 +125,7 @@ describe("a range of time", function()
       local what = table.concat(case, " ", 2) .. ": " .. err
       assert.equal(2, status, what)
       assert.equal("", out, what)
-      assert.is_truthy(err:find(case[1], 1, true), what)
+      assert.has_text(case[1], err, what)
     end
   end)
 end)

@@ -49,10 +49,9 @@ describe("a snapshot", function()
     work()
     profiler.stop()
     local p = profiler.snapshot()
-    helper.check(p)
     assert.equal("leaf 1", helper.tree(p, work))
     for _, f in ipairs(p.functions) do
-      assert.is_nil(f.source:find("lua/cprof/", 1, true), f.title)
+      assert.has_no_text("lua/cprof/", f.source, f.title)
     end
   end)
 
@@ -139,10 +138,9 @@ describe("a snapshot", function()
       print(pcall(profiler.snapshot))
       print(pcall(profiler.report))
       print(profiler.reset())]]
-    assert.is_truthy(output:find(
-      "false\t.-snapshot: nothing was recorded; call start first\n" ..
-      "false\t.-report: nothing was recorded; call start first\n" ..
-      "false\n$"), output)
+    assert.matches("false\t.-snapshot: nothing was recorded; call start " ..
+      "first\nfalse\t.-report: nothing was recorded; call start first\n" ..
+      "false\n$", output)
   end)
 end)
 

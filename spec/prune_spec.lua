@@ -114,7 +114,7 @@ describe("an export with fold", function()
       end
     end
     local _, notes = text(deep, "folded", { fold = false })
-    assert.is_truthy(notes:find "^[%d,]+ of [%d,]+ nodes have less than 9")
+    assert.matches("^[%d,]+ of [%d,]+ nodes have less than 9", notes)
   end)
 end)
 
@@ -128,7 +128,7 @@ describe("an export with a root", function()
     end
     check(p, { root = "f" }, helper.named(p, "f").total_ns, calls - 2)
     for line in text(p, "folded", { root = "f" }):gmatch "[^\n]+" do
-      assert.is_truthy(line:find "^f %(")
+      assert.matches("^f %(", line)
     end
   end)
 
@@ -282,8 +282,8 @@ describe("comments in exports", function()
       got[#got + 1] = line
     end
     check_all(got, 1)
-    assert.is_truthy(json.decode((text(p, "chrome", options))).otherData
-      .comments:find(table.concat(wanted, "; "), 1, true))
+    assert.has_text(table.concat(wanted, "; "), json.decode((text(p, "chrome",
+      options))).otherData.comments)
   end)
 end)
 

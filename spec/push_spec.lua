@@ -76,11 +76,10 @@ describe("cprof push", function()
       function(hex) return string.char(tonumber(hex, 16)) end), head)
     assert.equal(meta.started_at, tonumber(from))
     assert.is_true(tonumber(till) > meta.started_at)
-    assert.is_truthy(head:lower():find("x-scope-orgid: me", 1, true), head)
+    assert.has_text("x-scope-orgid: me", head:lower(), head)
     local boundary = head:match "boundary=(%S+)"
-    assert.is_truthy(requests[1].body:find('name="sample_type_config"', 1,
-      true))
-    assert.is_truthy(requests[1].body:find("\r\n\r\n\x1f\x8b", 1, true))
+    assert.has_text('name="sample_type_config"', requests[1].body)
+    assert.has_text("\r\n\r\n\x1f\x8b", requests[1].body)
     assert.equal("--" .. boundary .. "--\r\n",
       requests[1].body:sub(-#boundary - 6))
   end)
@@ -92,9 +91,9 @@ describe("cprof push", function()
       cprof push --format parca --url $url/api --name 'shop{env=pr"od"}' \
         x.cprof; cprof push --format parca --url $url/api \
         --name 'shop{env="prod",n=1}' x.cprof]])
-    assert.is_truthy(err:find "option '%-%-name' must be APP or APP{label", err)
+    assert.has_text("option '--name' must be APP or APP{label", err)
     assert.equal(1, #requests)
-    assert.is_truthy(requests[1].head:find "^POST /api/profiles/writeraw ")
+    assert.matches("^POST /api/profiles/writeraw ", requests[1].head)
     local json = require "dkjson".decode(requests[1].body)
     local series = json.series[1]
     assert.same({ { name = "__name__", value = "shop" },
@@ -120,8 +119,8 @@ describe("cprof push", function()
         assert.equal(requests[1].body, requests[i].body)
       end
       if expected[1] == 1 then
-        assert.is_truthy(err:find("^cprof push: x.cprof: the server " ..
-          "answered " .. answers:match "%d+" .. ": what\n$"), err)
+        assert.matches("^cprof push: x.cprof: the server answered " ..
+          answers:match "%d+" .. ": what\n$", err)
       end
     end
   end)
@@ -159,11 +158,10 @@ describe("cprof push", function()
         "--queue-size 2 --retries 0 "
       local out, err = served(dir, "500", push .. "1.cprof 2.cprof; " ..
         push .. "3.cprof; echo $?; ls kept | wc -l")
-      assert.is_truthy(out:find "^1\n%s*2\n$", out)
-      assert.is_truthy(err:find("1.cprof: the server answered 500: what; " ..
-        "it is kept in kept\n", 1, true), err)
-      assert.is_truthy(err:find("kept in kept; dropped the oldest 1 to make " ..
-        "room", 1, true), err)
+      assert.matches("^1\n%s*2\n$", out)
+      assert.has_text("1.cprof: the server answered 500: what; it is kept " ..
+        "in kept\n", err)
+      assert.has_text("kept in kept; dropped the oldest 1 to make room", err)
     end)
 
   it("leaves no part of a request where there is no room to keep it", function()
@@ -175,7 +173,7 @@ describe("cprof push", function()
        cprof push --url $url --name x --queue kept --retries 0 1.cprof
       ) 2>&1 | cat
       ls kept | wc -l]])
-    assert.is_truthy(out:find(":[^\n]*: File too large\n%s*0\n$"), out .. err)
+    assert.matches(":[^\n]*: File too large\n%s*0\n$", out, out .. err)
   end)
 
   it("sends what was kept as soon as the server is well", function()
@@ -253,8 +251,7 @@ describe("cprof push", function()
       "1.cprof; echo $?")
     assert.equal("0\n000000000001-0000000001-000001.push\n2\n", out, err)
     assert.equal(1, #requests)
-    assert.is_truthy(err:find("the queue must be a folder that you own", 1,
-      true), err)
+    assert.has_text("the queue must be a folder that you own", err)
   end)
 
   it("checks the certificate of an https server", function()
@@ -295,8 +292,8 @@ describe("cprof push", function()
         table.unpack(words, 2))
       assert.equal("", out)
       assert.equal(2, status, err)
-      assert.is_truthy(err:find("^cprof push: [^\n]*\n$"), err)
-      assert.is_truthy(err:find(words[1], 1, true), err)
+      assert.matches("^cprof push: [^\n]*\n$", err)
+      assert.has_text(words[1], err)
     end
   end)
 

@@ -69,10 +69,10 @@ describe("the README", function()
         local line = plain(session[at])
         -- rows of little time come and go, and so do columns of a diff
         if line:find "%S  +removed$" then
-          assert.is_truthy(out:find("\n" .. session[at]:match "^[%d,]+" ..
-            " +%-.* table%.insert .* removed\n"), out)
+          assert.matches("\n" .. session[at]:match "^[%d,]+" ..
+            " +%-.* table%.insert .* removed\n", out)
         elseif line:find "→" then
-          assert.is_truthy(out:find "hottest path.-words.-table%.insert", out)
+          assert.matches("hottest path.-words.-table%.insert", out)
         elseif line:find "table.insert" or line:find "words.lua" or
            line:find "^%l+ %d+$" or line:find "^self" or
            line:find "^total" then
@@ -89,14 +89,13 @@ describe("the README", function()
     local count = 0
     for name in readme:gmatch "[`%$] ?cprof (%l+)" do
       count = count + 1
-      assert.is_truthy(help:find("\n   " .. name .. " ", 1, true), name)
+      assert.has_text("\n   " .. name .. " ", help, name)
     end
     for line in readme:gmatch "[^\n]+" do
       local name = line:match "`cprof (%l+)"
       for option in (name and line or ""):gmatch "%-%-[%l-]+" do
         count = count + 1
-        assert.is_truthy((command.cprof(name, "--help")):find(option, 1, true),
-          option)
+        assert.has_text(option, command.cprof(name, "--help"))
       end
     end
     local makefile = read "Makefile"
@@ -115,7 +114,7 @@ describe("the README", function()
   it("has all commands", function()
     local help = command.cprof "--help":match "\nCommands:\n(.-)\n\n"
     for name in ("\n" .. help):gmatch "\n   (%l+) " do
-      assert.is_truthy(readme:find("`cprof " .. name, 1, true), name)
+      assert.has_text("`cprof " .. name, readme, name)
     end
   end)
 
@@ -124,7 +123,7 @@ describe("the README", function()
     for code in readme:gmatch "```c\n(.-)```" do
       for name in code:gmatch "[cC][pP][rR][oO][fF]_[%w_]+" do
         count = count + 1
-        assert.is_truthy(header:find("%f[%w_]" .. name .. "%f[^%w_]"), name)
+        assert.matches("%f[%w_]" .. name .. "%f[^%w_]", header, name)
       end
     end
     assert.is_true(count >= 6)

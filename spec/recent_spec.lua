@@ -60,15 +60,14 @@ describe("the last seconds of a recording", function()
     local path = dir:file "stall.cprof"
     local to, _, all = stalled(path, "a stall\27[0m")
     assert.equal(path, to)
-    local p = assert(profiler.load(path))
-    helper.check(p)
+    local p = helper.check(assert(profiler.load(path)))
     assert.same({ 300, 300e6, 300e6 }, { p.samples, p.meta.wall_ns,
       p.program_ns })
     assert.same({ 200, 200 }, of(p, stall))
     assert.same({ 100, 100 }, of(p, usual))
     assert.same({ "a stall\27[0m", "0.400s to 0.700s of 0.700s" },
       { p.meta.reason, p.meta.range })
-    assert.is_truthy(p:report():find("\nreason: a stall\\27[0m\n", 1, true))
+    assert.has_text("\nreason: a stall\\27[0m\n", p:report())
     assert.equal(all.meta.started_at, p.meta.started_at)
     -- recording goes on, and does not include the time of the dump
     assert.same({ 700, 700e6 }, { all.samples, all.program_ns })
@@ -78,8 +77,7 @@ describe("the last seconds of a recording", function()
     local dir <close> = command.folder()
     local p = assert(profiler.load(assert(stalled(dir:file "x.cprof"))))
     local function check(q)
-      local part = assert(q:range(0.05, 0.25))
-      helper.check(part)
+      local part = helper.check(assert(q:range(0.05, 0.25)))
       assert.same({ 200, 200e6 }, { part.samples, part.program_ns })
       assert.same({ 150, 150 }, of(part, stall))
       assert.same({ 50, 50 }, of(part, usual))
@@ -102,8 +100,7 @@ describe("the last seconds of a recording", function()
       spin(150)
       dump(path)
     end)
-    local p = assert(profiler.load(path))
-    helper.check(p)
+    local p = helper.check(assert(profiler.load(path)))
     local function figures(q)
       local waited = helper.named(q, "driven.wait")
       return { q.samples, q.program_ns, waited.total_samples,
@@ -130,7 +127,7 @@ describe("the last seconds of a recording", function()
       local out, err, status = command.cprof(table.unpack(line))
       assert.equal(0, status, table.concat(line, " ") .. out .. err)
       if words[1] == "report" then
-        assert.is_truthy(out:find("\nreason: a stall\n", 1, true), out)
+        assert.has_text("\nreason: a stall\n", out)
       end
     end
   end)
@@ -164,7 +161,7 @@ describe("the last seconds of a recording", function()
       "0.300s to 0.600s of 0.600s" } do
       local p = assert(profiler.load(files[i]))
       assert.same({ 300, range }, { p.samples, p.meta.range })
-      assert.is_truthy(files[i]:find("s%-%d+%-%d+%.cprof$"), files[i])
+      assert.matches("s%-%d+%-%d+%.cprof$", files[i])
     end
     assert.equal(3, #{ files[1], files[2] ~= files[1] and files[2],
       files[3] ~= files[2] and files[3] or nil })
@@ -175,8 +172,7 @@ describe("the last seconds of a recording", function()
     local path, S = dir:file "host.cprof", host.state()
     local status, why = S:file(path, "recent")
     assert.equal(2, status)
-    assert.is_truthy(why:find("nothing was recorded with option 'keep_last'",
-      1, true), why)
+    assert.has_text("nothing was recorded with option 'keep_last'", why)
     S:run [[require "cprof".start { mode = "sample", keep_last = 10 }]]
     S:run "local s = '' for i = 1, 1e4 do s = s .. 'x' end"
     assert.equal(0, S:file(path, "recent"))
@@ -364,7 +360,7 @@ describe("the last seconds of a recording", function()
     local dir <close> = command.folder()
     local to, why, all = stalled(dir:file "none/x.cprof")
     assert.is_nil(to)
-    assert.is_truthy(why:find("none/x.cprof: No such file", 1, true), why)
+    assert.has_text("none/x.cprof: No such file", why)
     assert.equal(700, all.samples)
   end)
 
@@ -450,7 +446,7 @@ describe("cprof run --keep-last", function()
     local out, err, status = run(dir, "--on-slow=z=1us", "-o",
       dir:file "s-%n.cprof")
     assert.same({ "", 1 }, { out, status })
-    assert.is_truthy(err:find("reason: the program ended\n", 1, true), err)
+    assert.has_text("reason: the program ended\n", err)
     local reasons = {}
     for i = 1, 3 do
       local p = assert(profiler.load(dir:file(("s-%d.cprof"):format(i))))
@@ -494,12 +490,11 @@ describe("cprof run --keep-last", function()
     local path = dir:file "x.cprof"
     local _, err = run(dir, "--quiet", "-o", path)
     -- the program's own call has no file
-    assert.is_truthy(err:find("dump_recent: name a file, or give start", 1,
-      true), err)
+    assert.has_text("dump_recent: name a file, or give start", err)
     assert.equal("the program ended", profiler.load(path).meta.reason)
     local _, other = run(dir, "--quiet", "-o", dir:file "none/x.cprof")
-    assert.is_truthy(other:find("cprof run: " .. dir:file "none/x.cprof" ..
-      ": No such file or directory", 1, true), other)
+    assert.has_text("cprof run: " .. dir:file "none/x.cprof" ..
+      ": No such file or directory", other)
   end)
 
   it("says what it needs", function()

@@ -133,7 +133,7 @@ describe("a build that only records", function()
     "processes", function()
     local text = must("strings %s/only.o", dir)
     for _, word in ipairs { 'require "cprof', "<html", "pprof", "/mem" } do
-      assert.is_nil(text:find(word, 1, true), word)
+      assert.has_no_text(word, text)
     end
   end)
 
@@ -157,8 +157,7 @@ describe("a build that only records", function()
     local output, ok = compile.shell("gcc -std=c99 -DCPROF_PARTS=some " ..
       "-I$SPEC_INCLUDE -c -o %s/other.o %s/cprof.c", dir, dir)
     assert.is_nil(ok)
-    assert.is_truthy(output:find("CPROF_PARTS must be all or recorder", 1,
-      true), output)
+    assert.has_text("CPROF_PARTS must be all or recorder", output)
   end)
 
   local ways = {
@@ -255,11 +254,10 @@ describe("a build that only records", function()
     assert.equal(465, helper.named(load "twice.cprof", "fib").calls)
     write(dir .. "/empty/text", "precious")
     local output = record("only", "none", "../script.lua", "save=text")
-    assert.is_truthy(output:find("text: exists and is not a profile\n", 1,
-      true), output)
+    assert.has_text("text: exists and is not a profile\n", output)
     assert.equal("precious", command.read(dir .. "/empty/text"))
     output = record("only", "none", "../script.lua", "save=gone/a.cprof")
-    assert.is_truthy(output:find("gone/a.cprof", 1, true), output)
+    assert.has_text("gone/a.cprof", output)
     assert.equal("", must("cd %s/empty && find . -name '*.tmp'", dir))
   end)
 
@@ -271,7 +269,7 @@ describe("a build that only records", function()
       local line = ("cprof: '%s' is not in this build, which only records " ..
         "(CPROF_PARTS=recorder); save the profile, and give the file to the " ..
         "command: cprof report FILE\n"):format(name)
-      assert.is_truthy(output:find(line, 1, true), output)
+      assert.has_text(line, output)
     end
   end)
 
@@ -288,8 +286,7 @@ describe("a build that only records", function()
       for _, build in ipairs { "only", "whole" } do
         local output = folder:run("host_" .. build, "all", "../script.lua",
           case[1])
-        assert.is_truthy(output:find("start: " .. case[2] .. "\n", 1, true),
-          output)
+        assert.has_text("start: " .. case[2] .. "\n", output)
       end
     end
     for _, case in ipairs {
@@ -298,7 +295,7 @@ describe("a build that only records", function()
       { "mode=line lines=/x/", "Lua patterns, between slashes" },
     } do
       local output = folder:run("host_only", "none", "../script.lua", case[1])
-      assert.is_truthy(output:find(case[2], 1, true), output)
+      assert.has_text(case[2], output)
     end
   end)
 
@@ -330,9 +327,9 @@ describe("a build that only records", function()
     assert.equal("start: unknown option modes", lines[4])
     assert.equal("nil", lines[5])
     assert.equal("true\t", lines[6])
-    assert.is_truthy(lines[7]:find "^nil\tmissing/module%.cprof: ", output)
+    assert.matches("^nil\tmissing/module%.cprof: ", lines[7], output)
     assert.equal("true\tfalse", lines[8])
-    assert.is_truthy(lines[9]:find "^false\tcprof: 'report' is not", output)
+    assert.matches("^false\tcprof: 'report' is not", lines[9], output)
     local p = load "module.cprof"
     assert.equal(3, helper.named(p, "part").calls)
     assert.equal(3, helper.named(p, "zone").calls)

@@ -152,7 +152,7 @@ describe("start and stop", function()
     -- nothing of cprof's is in what is recorded
     pcall(profiler.start, { clock = "cpu" })
     for _, f in ipairs(profiler.snapshot().functions) do
-      assert.is_nil(f.source:find("cprof/text/options.lua", 1, true))
+      assert.has_no_text("cprof/text/options.lua", f.source)
     end
   end)
 
@@ -178,8 +178,7 @@ describe("start and stop", function()
     local function middle() begin() one() end
     local function work() middle() two() profiler.stop() end
     work()
-    local p = profiler.snapshot()
-    helper.check(p)
+    local p = helper.check(profiler.snapshot())
     assert.equal(helper.dedent [[
       middle 0
         begin 0
@@ -200,9 +199,8 @@ describe("start and stop", function()
       profiler.stop()
     end
     work()
-    local p = profiler.snapshot()
-    helper.check(p)
-    assert.is_truthy(helper.tree(p, work):find("^table.sort 0"))
+    local p = helper.check(profiler.snapshot())
+    assert.matches("^table.sort 0", helper.tree(p, work))
     assert.equal(1, helper.find(p, one).calls)
   end)
 
@@ -215,8 +213,7 @@ describe("start and stop", function()
     end
     local function outer() inner() end
     outer()
-    local p = profiler.snapshot()
-    helper.check(p)
+    local p = helper.check(profiler.snapshot())
     assert.equal(helper.dedent [[
       inner 0
         one 1
@@ -240,8 +237,7 @@ describe("start and stop", function()
       profiler.stop()
     end
     work()
-    local p = profiler.snapshot()
-    helper.check(p)
+    local p = helper.check(profiler.snapshot())
     assert.equal(helper.dedent [[
       coroutine.resume 1
         body 0
@@ -381,7 +377,6 @@ describe("reset", function()
     three()
     profiler.stop()
     local p = profiler.snapshot()
-    helper.check(p)
     assert.is_nil(helper.find(p, one))
     assert.equal(1, helper.find(p, three).calls)
     assert.is_true(profiler.reset())

@@ -77,8 +77,7 @@ describe("the reference", function()
       -- up to the end of the table
       local text = reference:match("\n`profile%." .. what .. ".-\n|.-\n\n")
       for name in pairs(record) do
-        assert.is_truthy(text:find("`" .. name .. "`", 1, true),
-          what .. "." .. name)
+        assert.has_text("`" .. name .. "`", text, what .. "." .. name)
       end
     end
   end)

@@ -14,8 +14,7 @@ local prelude = [[
   local function other() pass(100) end
   local function tree(f)
     profiler.stop()
-    local p = profiler.snapshot()
-    helper.check(p)
+    local p = helper.check(profiler.snapshot())
     return helper.tree(p, f), p
   end
   local options = { exclude = { ".pass " } }
@@ -458,7 +457,7 @@ describe("zones in C", function()
     assert.equal("done", (S:host(code)))
     S:run "fail = true"
     local message, status = S:host(code)
-    assert.truthy(message:find "no")
+    assert.has_text("no", message)
     assert.equal(2, status)
     S:control "stop"
     local result = S:run [[

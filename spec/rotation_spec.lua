@@ -43,8 +43,7 @@ local function sampled(f)
   local list, samples, wall = files(dir), 0, 0
   assert.is_true(#list >= 6, #list)
   for _, file in ipairs(list) do
-    local p = assert(profiler.load(file))
-    helper.check(p)
+    local p = helper.check(assert(profiler.load(file)))
     assert.is_falsy(p.meta.live)
     assert.is_falsy(p.meta.ended)
     assert.equal("sample", p.meta.mode)
@@ -126,7 +125,7 @@ describe("a running number", function()
         assert.equal("call", assert(profiler.load(path)).meta.mode)
         assert.equal(i, #files(dir))
         local out = command.cprof "report"
-        assert.is_truthy(out:find(script, 1, true), out)
+        assert.has_text(script, out)
       end
     end)
 
@@ -157,8 +156,7 @@ describe("a continuous recording", function()
       assert.is_true(#list >= 4, #list)
       local seen, inner, wall = 0, 0, 0
       for _, file in ipairs(list) do
-        local p = assert(profiler.load(file))
-        helper.check(p)
+        local p = helper.check(assert(profiler.load(file)))
         assert.is_falsy(p.meta.live)
         assert.is_falsy(p.meta.ended)
         assert.is_false(p.meta.hook_lost)
@@ -200,8 +198,7 @@ describe("a continuous recording", function()
     local list = files(dir)
     assert.is_true(#list >= 5)
     for _, file in ipairs(list) do
-      local p = assert(profiler.load(file))
-      helper.check(p)
+      local p = helper.check(assert(profiler.load(file)))
       thrown = thrown + calls(p, "error")
       resumed = resumed + calls(p, "coroutine.yield")
     end
@@ -407,8 +404,8 @@ describe("a continuous recording", function()
     } do
       local ok, message = pcall(function() profiler.start(options) end)
       assert.is_false(ok)
-      assert.is_truthy(message:find(why, 1, true), message)
-      assert.is_truthy(message:find "rotation_spec", message)
+      assert.has_text(why, message)
+      assert.has_text("rotation_spec", message)
     end
   end)
 
@@ -421,8 +418,8 @@ describe("a continuous recording", function()
       repeat until not profiler.running()
       print "done"]], (command.shell("mkdir " .. command.quote(
       dir:file "sub"))) .. dir.path)
-    assert.is_truthy(out:find "cprof: recording ended: [^\n]*x%-%d+.cprof", out)
-    assert.is_truthy(out:find "\ndone\n$", out)
+    assert.matches("cprof: recording ended: [^\n]*x%-%d+.cprof", out)
+    assert.matches("\ndone\n$", out)
   end)
 end)
 
@@ -456,7 +453,7 @@ describe("a range of recordings", function()
       assert.equal(sum, count(to))
     end
     local out = command.cprof("report", dir.path)
-    assert.is_truthy(out:find("3 runs", 1, true), out)
+    assert.has_text("3 runs", out)
   end)
 
   it("is cut by when recordings began", function()
@@ -469,7 +466,7 @@ describe("a range of recordings", function()
         utc(at + 60) }, { "--since=2d", "--until", utc(at + 60) },
     } do
       local out = command.must("report", dir.path, table.unpack(words))
-      assert.is_truthy(out:find("3 runs", 1, true), out)
+      assert.has_text("3 runs", out)
     end
     for _, words in ipairs {
       { "--until=1h" }, { "--since", utc(at + 60) }, { "--until", utc(at) },
@@ -478,8 +475,8 @@ describe("a range of recordings", function()
         table.unpack(words))
       assert.equal("", out)
       assert.equal(2, status)
-      assert.is_truthy(err:find "^cprof report: none of 3 recordings began " ..
-        "between [^\n]*\n$", err)
+      assert.matches("^cprof report: none of 3 recordings began between " ..
+        "[^\n]*\n$", err)
     end
   end)
 
@@ -488,7 +485,7 @@ describe("a range of recordings", function()
     -- this file would be refused if it were read
     dir:file("x-20200101T000000Z.cprof", "no profile")
     local out = command.must("report", dir.path, "--since=1h")
-    assert.is_truthy(out:find("3 runs", 1, true), out)
+    assert.has_text("3 runs", out)
     assert.equal(2, select(3, command.cprof("report", dir.path)))
   end)
 
@@ -504,11 +501,10 @@ describe("a range of recordings", function()
     local out, err, status = command.cprof("diff", dir.path, "--since",
       os.date("!%Y-%m-%dT%H:%M:%SZ", at(file)))
     assert.equal(0, status, err)
-    assert.is_truthy(out:find "\n +3 +30 ", out)
+    assert.matches("\n +3 +30 ", out)
     out, err, status = command.cprof("diff", dir.path, dir:file "a-2.cprof")
     assert.equal(0, status, err)
-    assert.is_truthy(out:find("\nafter: +" .. dir:file "a%-2.cprof"),
-      out)
+    assert.matches("\nafter: +" .. dir:file "a%-2.cprof", out)
   end)
 
   it("says if there is no recording", function()
@@ -524,8 +520,8 @@ describe("a range of recordings", function()
       local out, err, status = command.cprof(table.unpack(words, 2))
       assert.equal("", out)
       assert.equal(2, status)
-      assert.is_truthy(err:find("^cprof %l+: [^\n]*\n$"), err)
-      assert.is_truthy(err:find(words[1]), err)
+      assert.matches("^cprof %l+: [^\n]*\n$", err)
+      assert.matches(words[1], err)
     end
   end)
 end)

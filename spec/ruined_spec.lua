@@ -68,10 +68,10 @@ local leaves = "local function leaf() return long .. long end\n" ..
 local work = long .. leaves
 
 local function expect(err, script, calls)
-  assert.is_truthy(err:find("cprof: " .. script, 1, true), err)
-  assert.is_truthy(err:find(calls .. "%s+leaf%s"), err)
-  assert.is_truthy(err:find("\nNext: cprof show", 1, true), err)
-  assert.is_nil(err:find("attempt", 1, true), err)
+  assert.has_text("cprof: " .. script, err)
+  assert.matches(calls .. "%s+leaf%s", err)
+  assert.has_text("\nNext: cprof show", err)
+  assert.has_no_text("attempt", err)
 end
 
 describe("a program that ruins", function()
@@ -93,7 +93,7 @@ describe("a program that ruins", function()
       _, err = command.cprof("run", "--lines", "-o", file, last)
       expect(err, last, "100")
       local out = command.cprof("report", file)
-      assert.is_truthy(out:find("100%s+leaf%s"), out)
+      assert.matches("100%s+leaf%s", out)
     end)
   end
 
@@ -107,7 +107,7 @@ describe("a program that ruins", function()
       local file = dir:file("out." .. format)
       local _, err = command.cprof("run", "--format=" .. format, "-o", file,
         script)
-      assert.is_truthy(err:find("Written to " .. file, 1, true), err)
+      assert.has_text("Written to " .. file, err)
       assert.is_true(#command.read(file) > 50)
     end
   end)
@@ -130,11 +130,11 @@ describe("a program that ruins", function()
       "local function outsider() end outsider()")
     for _, chosen in ipairs { "--include=leaf", "--exclude=outsider" } do
       local _, err = command.cprof("run", chosen, script)
-      assert.is_truthy(err:find "100%s+leaf%s", err)
-      assert.is_nil(err:find "1%s+outsider%s", err)
+      assert.matches("100%s+leaf%s", err)
+      assert.no_matches("1%s+outsider%s", err)
     end
     local _, err = command.cprof("run", "--lines=x.lua", script)
-    assert.is_truthy(err:find "100%s+leaf%s", err)
+    assert.matches("100%s+leaf%s", err)
     for _, name in ipairs { "trace.txt", "trace.json" } do
       local file = dir:file(name)
       command.cprof("run", "--trace=" .. file, script)
@@ -154,8 +154,8 @@ describe("a program that ruins", function()
     local script = dir:file("x.lua", work ..
       "local all = _G for k in next, all do all[k] = nil end print()")
     local _, err, status = command.cprof("run", script)
-    assert.is_truthy(err:find("(global 'print')", 1, true), err)
-    assert.is_truthy(err:find("100%s+leaf%s"), err)
+    assert.has_text("(global 'print')", err)
+    assert.matches("100%s+leaf%s", err)
     assert.equal(1, status)
   end)
 
@@ -163,7 +163,7 @@ describe("a program that ruins", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", work .. harm["every global"])
     local _, err = command.shell("CPROF=1 $SPEC_LUA -lcprof.auto " .. script)
-    assert.is_truthy(err:find("100%s+leaf%s"), err)
+    assert.matches("100%s+leaf%s", err)
   end)
 
   it("the way to its modules can export from another folder", function()
@@ -174,7 +174,7 @@ describe("a program that ruins", function()
       package.path, package.cpath, package.searchers = nil
       package.loaded["cprof.export.csv"] = nil
       print(p:export("csv", print))]])
-    assert.is_truthy(out:find("string.rep", 1, true), out)
+    assert.has_text("string.rep", out)
   end)
 end)
 
@@ -193,7 +193,7 @@ describe("a program that records itself and ruins", function()
   it("nothing can be recorded and asked in each way", function()
     local ways = 0
     for line in unharmed:gmatch "[^\n]+" do
-      assert.is_truthy(line:find ": good .*csv", line)
+      assert.matches(": good .*csv", line)
       ways = ways + 1
     end
     assert.is_true(ways > 20)
@@ -281,12 +281,12 @@ describe("a report that fails", function()
       "require('cprof.report').make = function() error 'no report' end")
     local file = dir:file "run.cprof"
     local _, err = command.cprof("run", "-o", file, script)
-    assert.is_truthy(err:find("no report\ncprof: the recording is in " ..
-      file .. "\n", 1, true), err)
-    assert.is_truthy(command.cprof("report", file):find "100%s+leaf")
+    assert.has_text("no report\ncprof: the recording is in " .. file .. "\n",
+      err)
+    assert.matches("100%s+leaf", (command.cprof("report", file)))
     _, err = command.cprof("run", script)
     local kept = err:match "cprof: the recording is in ([^\n]*)\n"
     assert.is_truthy(kept, err)
-    assert.is_truthy(command.cprof("report", kept):find "100%s+leaf")
+    assert.matches("100%s+leaf", (command.cprof("report", kept)))
   end)
 end)

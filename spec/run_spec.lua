@@ -83,7 +83,7 @@ describe("cprof run", function()
         ["--trace=" .. dir:file "trace"] = 280 } do
         local out, err = command.cprof("run", how, "-o",
           dir:file("out" .. how:gsub("%W", "")), script)
-        assert.is_truthy(err:find(": " .. script .. "\n", 1, true), err)
+        assert.has_text(": " .. script .. "\n", err)
         assert.is_true(tonumber(out:match "%d+") - tonumber(bare) < most,
           how .. out)
         local names = {}
@@ -131,7 +131,7 @@ describe("cprof run", function()
       assert.equal(status, got_status)
       if p.output then assert.equal(p.output, got) end
       if p.err then
-        assert.is_truthy(err:find(p.err, 1, true), err)
+        assert.has_text(p.err, err)
         -- what the interpreter says comes first, down to the traceback
         local first = err:match "^[^\n]*\n"
         assert.equal(first, got_err:match "^[^\n]*\n")
@@ -139,8 +139,7 @@ describe("cprof run", function()
       if name:find "compile" then
         assert.equal(err, got_err)
       else
-        assert.is_truthy(got_err:find("\ncprof: " .. script, 1, true),
-          got_err)
+        assert.has_text("\ncprof: " .. script, got_err)
       end
     end)
   end
@@ -175,10 +174,10 @@ describe("cprof run", function()
         "local function f() error 'boom' end\nf()\n")
       local _, err = command.cprof("run", "--quiet", script)
       -- a message begins with the interpreter's path, which may have "cprof"
-      assert.is_nil(err:find("^[^\n]-: .-cprof"), err)
+      assert.no_matches("^[^\n]-: .-cprof", err)
       assert.is_truthy(err:find("in upvalue 'f'", 1, true) or
         err:find("in local 'f'", 1, true), err)
-      assert.is_truthy(err:find("in main chunk", 1, true), err)
+      assert.has_text("in main chunk", err)
     end)
 
   it("runs code, modules and standard input", function()
@@ -202,7 +201,7 @@ describe("cprof run", function()
       for _, options in ipairs { "", " -W" } do
         local lua = "$SPEC_LUA" .. options
         local bare = command.shell(("%s %s x"):format(lua, script))
-        assert.is_truthy(bare:find "x%.lua x nil $", bare)
+        assert.matches("x%.lua x nil $", bare)
         local out, err = command.shell(
           ("%s lua/cprof/bin/cprof run --quiet %s x"):format(lua, script))
         assert.equal(bare, out, err)
@@ -226,8 +225,7 @@ describe("cprof run", function()
       local script = dir:file("x.lua", "local function f() end f() f()")
       local file = dir:file "x.cprof"
       local _, err = command.cprof("run", "-o", file, script)
-      local p = assert(profiler.load(file), err)
-      helper.check(p)
+      local p = helper.check(assert(profiler.load(file), err))
       local names = {}
       for _, node in ipairs(p.nodes) do
         local f = p.functions[node.func]
@@ -247,19 +245,19 @@ describe("cprof run", function()
     local out, err, status = standing("-o", file, script, "a b")
     assert.equal("", out)
     assert.equal(0, status)
-    assert.is_truthy(err:find("\ncprof: " .. script .. " a b\n", 1, true))
-    assert.is_truthy(err:find("busy", 1, true))
+    assert.has_text("\ncprof: " .. script .. " a b\n", err)
+    assert.has_text("busy", err)
     local next_command = err:match "\n\nNext: cprof ([^\n]*)\n$"
     local shown, why, ok = command.shell("$SPEC_LUA lua/cprof/bin/cprof " ..
       next_command)
     assert.equal(0, ok, why)
-    assert.is_truthy(shown:find("^busy %("), shown)
+    assert.matches("^busy %(", shown)
     err = select(2, standing(script, "a b"))
     assert.equal("cprof show busy", err:match "\n\nNext: ([^\n]*)\n$")
     file = dir:file "x.folded"
     err = select(2, standing("-o", file, "--format", "folded", script))
-    assert.is_truthy(err:find(("\n\nWritten to %s, as folded\n" ..
-      "Next: cprof show busy\n$"):format(file)), err)
+    assert.matches(("\n\nWritten to %s, as folded\n" ..
+      "Next: cprof show busy\n$"):format(file), err)
     err = select(2, standing("--quiet", script))
     assert.equal("", err)
   end)
@@ -272,10 +270,10 @@ describe("cprof run", function()
       local _, err = standing("--lines", script)
       local report, lines = err:match "^(.*)\n( *hits +self .*)$"
       assert.is_truthy(report, err)
-      assert.is_truthy(report:find(" hottest path\n", 1, true))
-      assert.is_truthy(lines:find "^[^\n]*\n[^\n]*x%.lua:2  for i = 1", err)
+      assert.has_text(" hottest path\n", report)
+      assert.matches("^[^\n]*\n[^\n]*x%.lua:2  for i = 1", lines, err)
       _, err = standing(script)
-      assert.is_nil(err:find(" hits ", 1, true))
+      assert.has_no_text(" hits ", err)
     end)
 
   it("has the options of start", function()
@@ -323,20 +321,20 @@ describe("cprof run", function()
     local script = dir:file("x.lua", "local function leaf() end leaf()")
     local _, err = command.must("run", "--include", "zzz", script)
     err = err:gsub("\n +", " ")  -- the note is wrapped
-    assert.is_truthy(err:find("leaf (", 1, true), err)
-    assert.is_nil(err:find("lua/cprof", 1, true), err)
-    assert.is_nil(err:find("cprof.", 1, true), err)
+    assert.has_text("leaf (", err)
+    assert.has_no_text("lua/cprof", err)
+    assert.has_no_text("cprof.", err)
     -- no next step is suggested where there is nothing to see
-    assert.is_nil(err:find("Next:", 1, true), err)
+    assert.has_no_text("Next:", err)
     local out = command.cprof "report"
-    assert.is_nil(out:find("Next:", 1, true), out)
+    assert.has_no_text("Next:", out)
   end)
 
   it("says where it looked for a module", function()
     local out, err, status = command.cprof("run", "-m", "nosuch.module")
     assert.same({ "", 2 }, { out, status })
-    assert.is_truthy(err:find("^cprof run: module 'nosuch.module' not " ..
-      "found: no file '[^' ]+', '[^\n]+'\n$"), err)
+    assert.matches("^cprof run: module 'nosuch.module' not found: no file " ..
+      "'[^' ]+', '[^\n]+'\n$", err)
   end)
 
   it("writes other formats", function()
@@ -344,8 +342,8 @@ describe("cprof run", function()
     local script = dir:file("x.lua", "local function f() end f()")
     local file = dir:file "x.csv"
     local _, err = command.must("run", "--format=csv", "-o", file, script)
-    assert.is_truthy(command.read(file):find '"f %(')
-    assert.is_truthy(err:find("Written to " .. file .. ", as csv\n", 1, true))
+    assert.has_text('"f (', command.read(file))
+    assert.has_text("Written to " .. file .. ", as csv\n", err)
   end)
 
   it("writes them where it was told to, wherever the program goes",
@@ -355,7 +353,7 @@ describe("cprof run", function()
         "require('lfs').chdir '/'")
       local _, err = command.shell(("cd %s && %s"):format(dir.path,
         command.here("run", "--format=csv", "-o", "x.csv", script)))
-      assert.is_truthy(command.read(dir:file "x.csv"):find '"f %(', err)
+      assert.has_text('"f (', command.read(dir:file "x.csv"), err)
     end)
 
   it("writes them again, over what they were", function()
@@ -366,7 +364,7 @@ describe("cprof run", function()
     for _ = 1, 2 do
       local _, err, status = standing("--format=folded", "-o", file, script)
       assert.equal(0, status, err)
-      assert.is_truthy(command.read(file):find "f %(", err)
+      assert.has_text("f (", command.read(file), err)
     end
   end)
 
@@ -384,13 +382,13 @@ describe("cprof run", function()
           assert.equal("1\n", out, err)
           assert.equal(text, command.read(path))
         else
-          assert.is_truthy(err:find("cannot open 1", 1, true), err)
+          assert.has_text("cannot open 1", err)
         end
       end
       local _, err, status = command.cprof("run", "-o", dir:file "missing")
       assert.equal(2, status)
-      assert.is_truthy(err:find("name a script, -e code or -m module; '" ..
-        dir:file "missing" .. "' was taken for the FILE of -o\n", 1, true), err)
+      assert.has_text("name a script, -e code or -m module; '" ..
+        dir:file "missing" .. "' was taken for the FILE of -o\n", err)
     end)
 
   it("records over no file but a profile", function()
@@ -420,7 +418,7 @@ describe("cprof run", function()
     -- in a process of its own, not in place of the shell
     command.shell("sh -c " .. command.quote(line .. "; true"))
     local found = command.shell("ls " .. dir.path .. "/x-*.cprof")
-    assert.is_truthy(found:find "x%-%d+%.cprof\n$", found)
+    assert.matches("x%-%d+%.cprof\n$", found)
     local p = assert(profiler.load((found:gsub("\n", ""))))
     local f = helper.named(p, "f")
     assert.equal(1, f.calls)
@@ -442,9 +440,9 @@ describe("cprof run", function()
     local out, err, status = standing(script)
     assert.equal("true\n", out)
     assert.equal(0, status)
-    assert.is_truthy(err:find("before", 1, true), err)
-    assert.is_nil(err:find("during", 1, true), err)
-    assert.is_truthy(err:find("began a recording of its own", 1, true), err)
+    assert.has_text("before", err)
+    assert.has_no_text("during", err)
+    assert.has_text("began a recording of its own", err)
   end)
 
   it("has zones, pauses and stops of the program", function()
@@ -463,15 +461,15 @@ describe("cprof run", function()
       pause = "note: the program paused the recording, and did not resume it\n",
     } do
       local _, err = standing(script, method)
-      assert.is_truthy(err:find("loading", 1, true), err)
-      assert.is_nil(err:find("%f[%w]after%f[%W]"), err)
-      assert.is_truthy(err:find(note, 1, true), err)
+      assert.has_text("loading", err)
+      assert.no_matches("%f[%w]after%f[%W]", err)
+      assert.has_text(note, err)
     end
     local file = dir:file "x.cprof"
     local _, err = standing("-o", file, script, "running")
     local out = command.cprof("report", "--mode=self", "--sort=name", file)
-    assert.is_truthy(out:find("%f[%w]after%f[%W]"), out)
-    assert.is_nil(err:find("note: the program", 1, true), err)
+    assert.matches("%f[%w]after%f[%W]", out)
+    assert.has_no_text("note: the program", err)
   end)
 
   it("is as wide as asked, and has the colours", function()
@@ -486,13 +484,13 @@ describe("cprof run", function()
       return err
     end
     local err = run("", script)
-    assert.is_truthy(err:find(named, 1, true), err)
+    assert.has_text(named, err)
     err = run("", "--color=always", script)
-    assert.is_truthy(err:find("\27[1m", 1, true), err)
+    assert.has_text("\27[1m", err)
     for _, how in ipairs { { "export SPEC_COLUMNS=60;", script },
       { "export SPEC_COLUMNS=200;", "--width", "60", script } } do
       err = run(table.unpack(how))
-      assert.is_truthy(err:find("long_  ", 1, true), err)
+      assert.has_text("long_  ", err)
       for text in err:gmatch "[^\n]+" do
         assert.is_true(utf8.len(text) <= 60 or text:find "^Next:" ~= nil,
           text)
@@ -505,8 +503,8 @@ describe("cprof run", function()
     local _, err = command.cprof("run", "--width=60", "--color=always", "-e",
       ("local function %s() os.execute 'kill -TERM $PPID' end %s() " ..
       "local f <const> = os.clock while f() < 60 do end"):format(named, named))
-    assert.is_truthy(err:find "\27%[1m", err)
-    assert.is_nil(err:find(named, 1, true), err)
+    assert.has_text("\27[1m", err)
+    assert.has_no_text(named, err)
   end)
 
   it("shows allocations before times where they were asked for", function()
@@ -526,22 +524,20 @@ describe("cprof run", function()
     end
     local first, err = first_of("--memory", script)
     assert.equal("drop", first, err)
-    assert.is_truthy(err:find("bytes allocated", 1, true), err)
+    assert.has_text("bytes allocated", err)
     -- the table of times is there, too, below
     local times = "\n *hits +alloc .+\n *self +self %%.-[mµn]s"
-    assert.is_truthy(err:find(times), err)
-    assert.is_truthy(err:find("contents (table slots, stacks, code) ", 1,
-      true), err)
-    assert.is_nil(err:find "other%f[^%w]", err)
+    assert.matches(times, err)
+    assert.has_text("contents (table slots, stacks, code) ", err)
+    assert.no_matches("other%f[^%w]", err)
     first, err = first_of("--memory=all", script)
     assert.equal("keep", first, err)
-    assert.is_truthy(err:find("bytes in use", 1, true), err)
+    assert.has_text("bytes in use", err)
     -- a small heap is known exactly
     first, err = first_of("--memory=live", script)
     assert.equal("keep", first, err)
-    assert.is_truthy(err:find("\nstill in use: [%d.]+ KB in 1%d%d blocks[;,]"),
-      err)
-    assert.is_truthy(err:find("cprof annotate --heat live", 1, true), err)
+    assert.matches("\nstill in use: [%d.]+ KB in 1%d%d blocks[;,]", err)
+    assert.has_text("cprof annotate --heat live", err)
   end)
 
   it("says if the recording cannot be kept", function()
@@ -550,11 +546,11 @@ describe("cprof run", function()
     local _, err, status = command.shell(nowhere .. command.standing_line("run",
       "-e", "pass(1e6)"))
     assert.equal(0, status)
-    assert.is_truthy(err:find("pass", 1, true), err)
-    assert.is_truthy(err:find("The recording is not kept: ", 1, true), err)
+    assert.has_text("pass", err)
+    assert.has_text("The recording is not kept: ", err)
     _, err = command.cprof_with(nowhere, "", "run", "-o", dir:file "x.cprof",
       "-e", "string.rep('x', 3)")
-    assert.is_nil(err:find("not kept", 1, true), err)
+    assert.has_no_text("not kept", err)
   end)
 
   it("says nothing in the child of a fork", function()
@@ -579,12 +575,12 @@ describe("cprof run", function()
     function()
       for _, case in ipairs { { "--sample", "200" }, { "--memory", "live" } } do
         local _, err = command.cprof("run", case[1], case[2], "x.lua")
-        assert.is_truthy(err:find("cannot open " .. case[2], 1, true), err)
-        assert.is_truthy(err:find(("; if it is the value of %s, write " ..
-          "%s=%s\n"):format(case[1], case[1], case[2]), 1, true), err)
+        assert.has_text("cannot open " .. case[2], err)
+        assert.has_text(("; if it is the value of %s, write " ..
+          "%s=%s\n"):format(case[1], case[1], case[2]), err)
       end
       local _, err = command.cprof("run", "--sample", "nosuch.lua")
-      assert.is_nil(err:find("if it is", 1, true), err)
+      assert.has_no_text("if it is", err)
     end)
 
   it("says that an option went to a script that reads no arguments",
@@ -606,7 +602,7 @@ describe("cprof run", function()
       local script = dir:file("x.lua", "print 'ran'")
       for _, words in ipairs { { "--mine", "lines" }, { "-e" }, {} } do
         local _, err = command.cprof("run", script, table.unpack(words))
-        assert.is_nil(err:find("went to", 1, true), err)
+        assert.has_no_text("went to", err)
       end
       local _, err = command.cprof("run", "--quiet", script, "--lines")
       assert.equal("", err)

@@ -53,7 +53,6 @@ local function timed(f)
   f()
   profiler.stop()
   local p = profiler.snapshot()
-  helper.check(p)
   return p
 end
 
@@ -85,7 +84,7 @@ describe("mode sample", function()
     end, { mode = "sample" })
     assert.equal(5, p.frames.recorded)
     assert.same({}, p.frames:at(0).rows)
-    assert.is_truthy(p:report { mode = "frames" }:find("\n5 frames\n", 1, true))
+    assert.has_text("\n5 frames\n", p:report { mode = "frames" })
   end)
 
   it("has the shares of functions in Lua", function()
@@ -171,7 +170,7 @@ describe("mode sample", function()
     end
     assert.same({ 200e6, 200e6, 50e6, 150e6 },
       { f.self_ns, all, first, second })
-    assert.truthy(p:annotate(nil, { width = 100 }):find "for _ = 1, 30")
+    assert.has_text("for _ = 1, 30", p:annotate(nil, { width = 100 }))
   end)
 
   it("has times for the parts of lines", function()
@@ -193,9 +192,9 @@ describe("mode sample", function()
     assert.equal(f.self_ns, sum)
     assert.is_true(braces > sum / 2)
     local text = p:annotate(nil, { expressions = true, width = 100 })
-    assert.truthy(text:find("\nbelow a line: the share of the time that " ..
-      "its parts took, in %\n", 1, true), text)
-    assert.falsy(p:annotate(nil, { width = 100 }):find "below a line")
+    assert.has_text("\nbelow a line: the share of the time that its parts " ..
+      "took, in %\n", text)
+    assert.has_no_text("below a line", p:annotate(nil, { width = 100 }))
   end)
 
   it("charges a function that ends with a tail call", function()
@@ -354,7 +353,6 @@ describe("mode sample", function()
     local cpu = (clock() - from) * 1e9
     profiler.stop()
     local p = profiler.snapshot()
-    helper.check(p)
     local meta = p.meta
     assert.equal(meta.wall_ns, p.program_ns + meta.preempted_ns +
       meta.overhead_ns + meta.paused_ns)
@@ -367,7 +365,7 @@ describe("mode sample", function()
     assert.equal(meta.waiting_ns, p.nodes[1].total_wait_ns)
     local computed = p:report { measure = "cpu" }
     assert.matches("spin_some", computed)
-    assert.is_nil(computed:find("spec_host.poll", 1, true))
+    assert.has_no_text("spec_host.poll", computed)
     local waited = p:report { measure = "wait" }
     assert.matches("spec_host.poll", waited, 1, true)
   end)
@@ -438,8 +436,7 @@ describe("mode sample", function()
     meanwhile()
     profiler.resume()
     after()
-    local p = profiler.snapshot()
-    helper.check(p)
+    local p = helper.check(profiler.snapshot())
     assert.is_nil(helper.find(p, meanwhile))
     has(0, 10, p, before)
     has(0, 10, p, after)
@@ -486,7 +483,7 @@ describe("mode sample", function()
     local function refused(options, why)
       local ok, message = pcall(profiler.start, options)
       assert.is_false(ok)
-      assert.truthy(message:find(why, 1, true), message)
+      assert.has_text(why, message)
       assert.is_false(profiler.running())
     end
     refused({ mode = "sample", rate = 0 },
@@ -751,13 +748,11 @@ describe("a program that is sampled", function()
       host.wait()
       ours()
       profiler.stop()
-      local p = profiler.snapshot()
-      helper.check(p)
+      local p = helper.check(profiler.snapshot())
       assert(not helper.find(p, theirs))
       local n = 0
       for file in io.popen("ls " .. path:gsub("%%p", "*")):lines() do
-        local q = assert(profiler.load(file))
-        helper.check(q)
+        local q = helper.check(assert(profiler.load(file)))
         n = n + 1
         assert((helper.find(q, theirs) ~= nil) ~= (helper.find(q, ours) ~= nil))
       end
@@ -962,8 +957,7 @@ describe("a profile of samples", function()
   end)
 
   it("is added up", function()
-    local sum = assert(merge.sum { p, p })
-    helper.check(sum)
+    local sum = helper.check(assert(merge.sum { p, p }))
     assert.equal(2 * p.samples, sum.samples)
     assert.equal("wall", sum.meta.timer)
     assert.equal(2 * p.meta.signals, sum.meta.signals)
@@ -987,21 +981,21 @@ describe("a profile of samples", function()
       assert(p:save(two))
       local out, err, status = command.cprof("diff", one, two)
       assert.equal(0, status, err)
-      assert.truthy(out:find "%d%s+samples,%s+mode%s+sample", out)
-      assert.truthy(out:find "no function differs", out)
+      assert.matches("%d%s+samples,%s+mode%s+sample", out)
+      assert.has_text("no function differs", out)
       local both = dir:file "both.cprof"
       out, err, status = command.cprof("merge", one, two, "-o", both)
       assert.equal(0, status, out .. err)
       assert.equal(2 * p.samples, assert(profiler.load(both)).samples)
       out = command.cprof("diff", one, both)
-      assert.truthy(out:find("samples +now", 1), out)
-      assert.falsy(out:find("calls", 1, true), out)
+      assert.matches("samples +now", out)
+      assert.has_no_text("calls", out)
       for _, more in ipairs { {}, { "--update" } } do
         local _, message, code = command.cprof("check", "--budget",
           dir:file "b.json", one, table.unpack(more))
         assert.equal(2, code)
-        assert.truthy(message:find("one.cprof has mode sample, which has " ..
-          "no figures for a budget", 1, true), message)
+        assert.has_text("one.cprof has mode sample, which has no figures " ..
+          "for a budget", message)
       end
     end)
 
@@ -1040,7 +1034,7 @@ end
       local text = exports.text(taken, "callgrind") .. "\n"
       for own in text:gmatch "\nfn=[^\n]*\n([%d ]+.-)\n\n" do
         if own:find "^1 %d+ %d+\n" and own:find "\n6 %d+ %d+" then
-          assert.is_truthy(own:find "^1 0 0\n", own)
+          assert.matches("^1 0 0\n", own)
           for _, _, n in own:gsub("c.*", ""):gmatch "(%d+) (%d+) (%d+)" do
             all = all + tonumber(n)
           end
@@ -1051,10 +1045,9 @@ end
 
   it("is exported with samples in place of calls", function()
     local function exported(format) return helper.exported(p, format) end
-    assert.truthy(exported "json":find('"samples":' .. p.samples, 1, true))
-    assert.truthy(exported "callgrind":find("events: Time_ns Samples\n", 1,
-      true))
-    assert.truthy(exported "csv":find("self_samples,total_samples", 1, true))
+    assert.has_text('"samples":' .. p.samples, exported "json")
+    assert.has_text("events: Time_ns Samples\n", exported "callgrind")
+    assert.has_text("self_samples,total_samples", exported "csv")
     for _, format in ipairs { "pprof", "chrome", "folded", "speedscope",
                               "cpuprofile", "firefox", "perfetto" } do
       assert.is_true(#exported(format) > 100)
@@ -1063,12 +1056,12 @@ end
 
   it("is reported with the interval of each share", function()
     local text = p:report { mode = "self", width = 120 }
-    assert.truthy(text:find("mode sample", 1, true))
-    assert.truthy(text:find("%d samples, "))
-    assert.truthy(text:find("%d+%.%d ±%d+%.%d  .-spin "), text)
-    assert.falsy(text:find("calls", 1, true))
+    assert.has_text("mode sample", text)
+    assert.matches("%d samples, ", text)
+    assert.matches("%d+%.%d ±%d+%.%d  .-spin ", text)
+    assert.has_no_text("calls", text)
     for _, mode in ipairs { "summary", "total", "callgraph", "tree", "file" } do
-      assert.truthy(p:report { mode = mode, width = 100 }:find "spin", mode)
+      assert.has_text("spin", p:report { mode = mode, width = 100 }, mode)
     end
   end)
 end)
@@ -1110,16 +1103,15 @@ describe("too few samples", function()
     for _, mode in ipairs { "summary", "self", "total", "tree", "callgraph" }
     do
       local text = p:report { mode = mode, width = 120 }
-      assert.is_truthy(text:find("\n2 samples: too few to tell where the " ..
-        "time went\n", 1, true), text)
-      assert.is_nil(text:find("%d%.%d ±"), text)
-      assert.is_truthy(text:find " %- ", text)
+      assert.has_text("\n2 samples: too few to tell where the time went\n",
+        text)
+      assert.no_matches("%d%.%d ±", text)
+      assert.has_text(" - ", text)
     end
     local text = p:report { sort = "alloc", width = 120 }
     -- that of few bytes may be one
-    assert.is_truthy(text:find("\n[12] samples?: too few to tell what " ..
-      "allocated\n"), text)
-    assert.is_nil(text:find("%d%.%d ±"), text)
+    assert.matches("\n[12] samples?: too few to tell what allocated\n", text)
+    assert.no_matches("%d%.%d ±", text)
   end)
 
   it("are told apart from those that found the program waiting", function()
@@ -1127,8 +1119,7 @@ describe("too few samples", function()
     local function says(waits, n, wanted)
       p.wait_samples, p.measure.samples = waits, n
       local text = p:report { width = 120 }
-      assert.is_truthy(text:find("\n" .. wanted .. " the time went", 1, true),
-        text)
+      assert.has_text("\n" .. wanted .. " the time went", text)
     end
     says(228, 2, "1 of 229 samples found the program computing: too few to " ..
       "tell where")
@@ -1141,8 +1132,7 @@ describe("too few samples", function()
   it("leave out what nothing is known of", function()
     local p = taken(0)
     local text = p:report { width = 120 }
-    assert.is_truthy(text:find("\nno samples: where the time went is not " ..
-      "known\n+$"), text)
+    assert.matches("\nno samples: where the time went is not known\n+$", text)
     p.meta.live, p.meta.pid = true, 4711
     text = p:report { width = 120 }
     assert.equal(require "cprof.core".outside ~= nil, text:find("\nno " ..
@@ -1150,8 +1140,7 @@ describe("too few samples", function()
       "what runs now\n", 1, true) ~= nil, text)
     p.meta.live = nil
     text = p:report { sort = "alloc", width = 120 }
-    assert.is_truthy(text:find "\nno samples: what allocated is not known\n",
-      text)
+    assert.has_text("\nno samples: what allocated is not known\n", text)
   end)
 
   it("leave no table empty", function()
@@ -1172,12 +1161,12 @@ describe("a rate far below what was asked", function()
           preempted_ns = 0,
           overhead_ns = overhead_ns } }
     end
-    assert.is_truthy(told(profile(10000000)):find(
-      "50 samples a second of 1,000 (each took 200µs); ", 1, true))
+    assert.has_text("50 samples a second of 1,000 (each took 200µs); ",
+      told(profile(10000000)))
     -- few samples do not tell how long each takes
     local short = profile(10000000)
     short.samples, short.time_samples, short.measure.samples = 5, 5, 5
-    assert.is_nil(told(short):find("each took", 1, true))
+    assert.has_no_text("each took", told(short))
     -- nothing is said of stacks unless they are deep
     local function stacked(n)
       local function down(k)
@@ -1189,10 +1178,9 @@ describe("a rate far below what was asked", function()
       p.meta.rate, p.meta.overhead_ns = 1000000, p.meta.wall_ns // 10
       return told(p)
     end
-    assert.is_truthy(stacked(300):find "with 3%d%d functions on the stack")
-    assert.is_nil(stacked(3):find("stack", 1, true))
+    assert.matches("with 3%d%d functions on the stack", stacked(300))
+    assert.has_no_text("stack", stacked(3))
     -- fewer samples than asked for: the program may have waited
-    assert.is_truthy(told(profile(100000)):find(
-      "50 samples a second of 1,000; ", 1, true))
+    assert.has_text("50 samples a second of 1,000; ", told(profile(100000)))
   end)
 end)

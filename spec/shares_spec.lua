@@ -147,8 +147,8 @@ for _, kind in ipairs(kinds) do
     local all, f = expected(p), helper.named(p, "idle")
 
     it("has functions that are known to be below a bound", function()
-      assert.is_truthy(all.idle[1]:find "^<")
-      assert.is_truthy(all.idle[2]:find "^<")
+      assert.matches("^<", all.idle[1])
+      assert.matches("^<", all.idle[2])
       assert.equal(helper.shown(f.self_ns, f.self_raw_ns, nil,
         f.self_most_ns), all.idle[1])
     end)
@@ -200,11 +200,11 @@ for _, kind in ipairs(kinds) do
         local of = all[name]
         local out, err = command.cprof("show", path, name, "--width=200")
         assert.equal("", err)
-        assert.is_truthy(out:find(("%s total (%s %%), %s self (%s %%)")
-          :format(of[3], of[4], of[1], of[2]), 1, true), out)
+        assert.has_text(("%s total (%s %%), %s self (%s %%)"):format(of[3],
+          of[4], of[1], of[2]), out)
       end
       local out = command.cprof("diff", path, path, "--width=200")
-      assert.is_truthy(out:find("no function differs", 1, true), out)
+      assert.has_text("no function differs", out)
     end)
 
     it("has it in cprof top", function()
@@ -267,11 +267,11 @@ for _, kind in ipairs(kinds) do
       for line in helper.exported(p, "csv"):gmatch "[^\r\n]+" do
         rows[#rows + 1] = line
       end
-      assert.is_truthy(rows[1]:find(",self_most_ns,total_most_ns,", 1, true))
+      assert.has_text(",self_most_ns,total_most_ns,", rows[1])
       for _, line in ipairs(rows) do
         if line:find('"idle"', 1, true) then
-          assert.is_truthy(line:find((",%d,%d,"):format(f.self_most_ns,
-            f.total_most_ns), 1, true), line)
+          assert.has_text((",%d,%d,"):format(f.self_most_ns, f.total_most_ns),
+            line)
         end
       end
     end)
@@ -292,8 +292,8 @@ for _, kind in ipairs(kinds) do
     it("has it beside its lines, whose shares add up", function()
       local o = { all = true, width = 200, color = "never" }
       local text = p:annotate(nil, o)
-      assert.is_truthy(text:find(("idle %%(.- +%s self, %s %%%%, "):format(
-        all.idle[1], all.idle[2]:gsub("%.", "%%."))), text)
+      assert.matches(("idle %%(.- +%s self, %s %%%%, "):format(all.idle[1],
+        all.idle[2]:gsub("%.", "%%.")), text)
       o = { sort = "self", limit = 1000, width = 200, color = "never" }
       local rows = tables(p:annotate(nil, o), "hits")
       assert.is_true(#rows > 5)

@@ -45,7 +45,7 @@ describe("cprof show", function()
     end
     assert.same({ first = 20, second = 20 }, calls)
     assert.is_true(math.abs(sum - whole(out)) < 0.2, out)
-    assert.is_nil(out:find "\ncalls\n")
+    assert.has_no_text("\ncalls\n", out)
     out = show(nil, "second")
     local callees = out:match "\ncalls\n[^\n]*\n(.-)\n\n"
     sum = 0
@@ -53,62 +53,57 @@ describe("cprof show", function()
       sum = sum + tonumber(percent)
     end
     assert.is_true(math.abs(sum - whole(out)) < 0.3, out)
-    assert.is_truthy(callees:find("spin", 1, true))
-    assert.is_truthy(callees:find("string.rep", 1, true))
-    assert.is_truthy(callees:find("(itself)", 1, true))
-    assert.is_truthy(out:find "20 calls\n")
+    assert.has_text("spin", callees)
+    assert.has_text("string.rep", callees)
+    assert.has_text("(itself)", callees)
+    assert.has_text("20 calls\n", out)
   end)
 
   it("has the lines of the function, and no others", function()
     local out = show({ mode = "line" }, "second")
     local f = debug.getinfo(second, "S")
     for i = 1, 3 do
-      assert.is_truthy(out:find(("\n *20 [^\n]* %d  "):format(
-        f.linedefined + i)), out)
+      assert.matches(("\n *20 [^\n]* %d  "):format(f.linedefined + i), out)
     end
     for i = f.linedefined, f.lastlinedefined do
-      assert.is_truthy(out:find((" %d  "):format(i)), out)
+      assert.matches((" %d  "):format(i), out)
     end
-    assert.is_nil(out:find((" %d  "):format(f.lastlinedefined + 1)), out)
-    assert.is_truthy((show(nil, "second")):find("cprof run --lines", 1,
-      true))
+    assert.no_matches((" %d  "):format(f.lastlinedefined + 1), out)
+    assert.has_text("cprof run --lines", show(nil, "second"))
   end)
 
   it("takes a title, a name, or the only one that has it in it", function()
     local whole = show(nil, "string.rep")
-    assert.is_truthy(whole:find "^string%.rep %(%[C%]%)\n")
-    assert.is_truthy((show(nil, "seco")):find "^second %(")
+    assert.matches("^string%.rep %(%[C%]%)\n", whole)
+    assert.matches("^second %(", (show(nil, "seco")))
     local line = debug.getinfo(first, "S").linedefined
-    assert.is_truthy((show(nil, ("first (%s:%d)"):format(here, line)))
-      :find "^first %(")
+    assert.matches("^first %(", (show(nil, ("first (%s:%d)"):format(here,
+      line))))
   end)
 
   it("tells callers and callees apart by line where that was recorded",
     function()
       local line = debug.getinfo(second, "S").linedefined
       local out = show({ callsites = true }, "spin")
-      assert.is_truthy(out:find "\ncalled by\n[^\n]* from line  defined\n")
-      assert.is_truthy(out:find(("\n[^\n]* 20  second +%d  "):format(
-        line + 1)), out)
+      assert.matches("\ncalled by\n[^\n]* from line  defined\n", out)
+      assert.matches(("\n[^\n]* 20  second +%d  "):format(line + 1), out)
       out = show({ callsites = true }, "second")
-      assert.is_truthy(out:find(("\n[^\n]* 20  string.rep +%d  "):format(
-        line + 2)), out)
-      assert.is_nil((show(nil, "spin")):find("from line", 1, true))
+      assert.matches(("\n[^\n]* 20  string.rep +%d  "):format(line + 2), out)
+      assert.has_no_text("from line", show(nil, "spin"))
     end)
 
   it("knows the root and the host", function()
     for _, name in ipairs { "(root)", "root" } do
       local out, err, status = show(nil, name)
       assert.equal(name == "(root)" and 0 or 2, status, err)
-      assert.is_truthy((out .. err):find("(root)", 1, true))
+      assert.has_text("(root)", out .. err)
     end
   end)
 
   it("lists titles where a name is that of several", function()
     local _, err, status = show(nil, "twin")
     assert.equal(2, status)
-    assert.is_truthy(err:find("several functions are named 'twin': twin (", 1,
-      true), err)
+    assert.has_text("several functions are named 'twin': twin (", err)
     local _, count = err:gsub("twin %(", "")
     assert.equal(2, count)
   end)

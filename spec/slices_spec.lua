@@ -22,8 +22,7 @@ local stalls = [[
 ]]
 
 local function part(p, from, to)
-  local q = assert(p:range(from, to))
-  helper.check(q)
+  local q = helper.check(assert(p:range(from, to)))
   return q
 end
 
@@ -104,8 +103,7 @@ describe("a range of an exact recording", function()
   it("says how exact it is", function()
     local p = steady.record(stalls, "")
     local s = part(p, 0.5, 1.5):report()
-    assert.is_truthy(s:find("\nrange: 0.50s to 1.50s of 2.20s, " ..
-      "resolution 20.0ms\n", 1, true), s)
+    assert.has_text("\nrange: 0.50s to 1.50s of 2.20s, resolution 20.0ms\n", s)
   end)
 
   it("has the hits and times of lines", function()
@@ -231,7 +229,7 @@ describe("a range of an exact recording", function()
       end
     ]], "")
     local s = part(p, 0, 10):report()
-    assert.is_truthy(s:find(", resolution 40.0ms\n", 1, true), s)
+    assert.has_text(", resolution 40.0ms\n", s)
     for i = 1, 5 do
       local from = i * 12.5 + (i - 1) / 2
       assert.same({ 0, 500.0 }, of(part(p, from, from + 0.5), "stall"))
@@ -300,18 +298,18 @@ describe("a range of an exact recording", function()
       local out = command.must(table.unpack(words))
       if name == "export" then out = command.read(dir:file "out") end
       if name == "annotate" then
-        assert.is_truthy(out:find "\n +0 +200ms +100%.0 +2\n", out)
+        assert.matches("\n +0 +200ms +100%.0 +2\n", out)
       else
         out = out:gsub("^.-\n\n", "")  -- the head
-        assert.is_truthy(out:find("stall", 1, true), name)
-        assert.is_nil(out:find("usual", 1, true), name)
+        assert.has_text("stall", out, name)
+        assert.has_no_text("usual", out, name)
       end
     end
     local out = command.cprof("diff", "--range=1s..1.2s", "--against=0..1s",
       path)
-    assert.is_truthy(out:find "\n +100%.0 +%- +%-100%.0 [^\n]+ usual ", out)
+    assert.matches("\n +100%.0 +%- +%-100%.0 [^\n]+ usual ", out)
     out = command.cprof("heatmap", path)
-    assert.is_truthy(out:find "\nA +1%.0s +1%.2s +100 %% +100 %%.- stall ", out)
+    assert.matches("\nA +1%.0s +1%.2s +100 %% +100 %%.- stall ", out)
     local _, err = command.cprof("tasks", "--from=1s", path)
     assert.equal("cprof tasks: the profile is of a range of time, in which " ..
       "tasks are known only from samples\n", err)
@@ -463,11 +461,11 @@ describe("time in which others had the processor", function()
     local on = page.new({ width = 100 }, p)
     heatmap.show(on, p, 0, 2200000000, 5)
     local text = on:text()
-    assert.is_truthy(text:find("\nother programs had the processor for " ..
-      "75 % of this time (1.65s)\n", 1, true), text)
-    assert.is_truthy(text:find("\n +0ms --------AAAA"), text)
-    assert.is_truthy(text:find(
-      "from +to +CPU +preempted.-\nA +1%.0s +1%.2s +25 %% +75 %% "), text)
+    assert.has_text("\nother programs had the processor for 75 % of this " ..
+      "time (1.65s)\n", text)
+    assert.matches("\n +0ms --------AAAA", text)
+    assert.matches("from +to +CPU +preempted.-\nA +1%.0s +1%.2s +25 %% +75 %% ",
+      text)
   end)
 end)
 
@@ -476,12 +474,11 @@ describe("a call that went on in a range", function()
     local p = steady.record(stalls, 'mode = "line"')
     local q = part(p, 1, 1.1)
     local text = q:report()
-    assert.is_truthy(text:find("\n *100ms +100%.0 +100ms +100%.0 +earlier +" ..
-      "stall "), text)
-    assert.is_truthy(text:find("\nearlier: the call began before the range, " ..
-      "and went on in it\n", 1, true), text)
-    assert.is_nil(p:report():find("earlier", 1, true))
-    assert.is_truthy(q:annotate():find("called earlier", 1, true))
+    assert.matches("\n *100ms +100%.0 +100ms +100%.0 +earlier +stall ", text)
+    assert.has_text("\nearlier: the call began before the range, and went " ..
+      "on in it\n", text)
+    assert.has_no_text("earlier", p:report())
+    assert.has_text("called earlier", q:annotate())
   end)
 end)
 

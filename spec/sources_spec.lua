@@ -113,7 +113,7 @@ describe("the text of a source", function()
     local out, err, status = command.shell(("(echo written > %s; echo $?) " ..
       "& timeout 600 $SPEC_LUA %s %s; wait"):format(path, script, path))
     assert.same({ "", 0 }, { err, status })
-    assert.is_truthy(out:find("good written\n", 1, true), out)
+    assert.has_text("good written\n", out)
     assert.is_truthy(out:find("^0\n") or out:find("\n0\n"), out)
   end)
 
@@ -133,7 +133,7 @@ describe("the text of a source", function()
     assert(os.execute(("ln -s %s %s"):format(path, link)))
     local p = helper.record(function() assert(loadfile(link))()() end,
       { mode = "line" })
-    assert.is_truthy(p:annotate("@" .. link):find("return 'text'", 1, true))
+    assert.has_text("return 'text'", p:annotate("@" .. link))
   end)
 end)
 
@@ -145,7 +145,7 @@ describe("a command", function()
       local out, err, status = command.cprof(name, path)
       assert.equal("", out)
       assert.equal(2, status, name)
-      assert.is_truthy(err:find(path .. ": not a regular file", 1, true), err)
+      assert.has_text(path .. ": not a regular file", err)
     end
   end)
 
@@ -157,7 +157,7 @@ describe("a command", function()
       :format(path, command.line("run", "--quiet", "--format", "csv", "-o",
         path, script)))
     assert.same({ "", 0 }, { err, status })
-    assert.is_truthy(out:find "^[^\n]*calls[^\n]*\n", out)
-    assert.is_truthy(out:find("x.lua", 1, true), out)
+    assert.matches("^[^\n]*calls[^\n]*\n", out)
+    assert.has_text("x.lua", out)
   end)
 end)

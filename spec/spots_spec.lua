@@ -194,8 +194,8 @@ describe("what samples find a function doing", function()
     assert.is_true(p:save(path))
     for _, out in ipairs { (command.cprof("report", path)),
         (command.cprof("show", path, "string.upper")) } do
-      assert.truthy(out:find("red\\27[31m", 1, true), out)
-      assert.is_nil(out:find "\27")
+      assert.has_text("red\\27[31m", out)
+      assert.has_no_text("\27", out)
     end
     assert.truthy(utf8.len((helper.exported(p, "json"))))
   end)
@@ -233,10 +233,9 @@ describe("what samples find a function doing", function()
     for _, options in ipairs { {}, { mode = "self" },
       { format = "markdown" } } do
       local text = p:report(options)
-      assert.is_truthy(text:find(
-        "%f[%w]of its self time: kernel %d[%d.]+ %%"), text)
+      assert.matches("%f[%w]of its self time: kernel %d[%d.]+ %%", text)
     end
-    assert.is_nil(p:report { measure = "wait" }:find "of its self time: ")
+    assert.has_no_text("of its self time: ", p:report { measure = "wait" })
   end)
 
   it("is in the page, by function", function()
@@ -263,10 +262,10 @@ describe("what samples find a function doing", function()
     local called, path = load(dir), dir.path .. "/a.cprof"
     sample(function() called.spin() end, { file = path })
     local shown = command.must("show", "--from=0.001", path, "spin")
-    assert.is_truthy(shown:find("\nself time without waiting in the whole " ..
-      "recording:%s+%S+%s+%(spin_here "), shown)
+    assert.matches("\nself time without waiting in the whole " ..
+      "recording:%s+%S+%s+%(spin_here ", shown)
     shown = command.must("report", "--from=0.001", path)
-    assert.is_nil(shown:find "of its self time")
+    assert.has_no_text("of its self time", shown)
   end)
 
   it("is in JSON", function()
@@ -341,11 +340,10 @@ describe("what samples find a function doing", function()
       os.execute "kill -9 $PPID"]]):format(dir.path, dir.path))
     command.shell("$SPEC_LUA " .. script)
     local shown = command.cprof("show", dir.path .. "/a.cprof", "spin")
-    assert.is_truthy(shown:find "self time[^\n]*: [^\n]* %(spin_here ", shown)
+    assert.matches("self time[^\n]*: [^\n]* %(spin_here ", shown)
     build(dir, "-DOTHER=1 -g")
     shown = command.cprof("show", dir.path .. "/a.cprof", "spin")
-    assert.is_truthy(shown:find "%(unknown, in planted.so, which has no symbol",
-      shown)
+    assert.matches("%(unknown, in planted.so, which has no symbol", shown)
   end)
 end)
 
@@ -385,7 +383,7 @@ describe("what samples from outside find a function doing", function()
     assert(p:save(path))
     assert.equal("spin_here", most(assert(profiler.load(path))))
     assert.equal("spin_here", most(assert(merge.sum { p, p })))
-    assert.is_truthy(p:report():find("of its self time: spin_here ", 1, true))
+    assert.has_text("of its self time: spin_here ", p:report())
   end)
 
   it("is a kind of Lua's own work, by the function's source", function()

@@ -51,7 +51,7 @@ describe("several states", function()
 
   it("are recorded independently in several threads", function()
     local alone = host.threads(code, 1)[1]
-    assert.is_truthy(alone:find "fib", alone)
+    assert.has_text("fib", alone)
     for _ = 1, 3 do
       for _, result in ipairs(host.threads(code, 4)) do
         assert.equal(alone, result)

@@ -76,24 +76,23 @@ local function half() leaf() for i = 1, 26 do other() end end
 local function all() half() end
 all()
 ]], "", "width = 80")
-      assert.is_truthy(s:find "  game%.lua → all → half\n", s)
-      assert.is_truthy(s:find "\n[^\n]*    leaf\n", s)
-      assert.is_truthy(s:find "\n[^\n]*    other\n", s)
+      assert.has_text("  game.lua → all → half\n", s)
+      assert.matches("\n[^\n]*    leaf\n", s)
+      assert.matches("\n[^\n]*    other\n", s)
       -- a function with self time is not joined with its caller in one line
       s = steady.report([[
 local function leaf() pass(900) end
 local function outer() pass(100) leaf() end
 outer()
 ]], "", "width = 80")
-      assert.is_truthy(s:find "  game%.lua → outer\n[^\n]*    leaf\n", s)
+      assert.matches("  game%.lua → outer\n[^\n]*    leaf\n", s)
     end)
 
   it("is shaded by the hottest, with the same text", function()
     local bare, s = steady.report(game, "", 'color = "never", width = 80'),
       steady.report(game, "", 'color = "always", width = 80')
     -- the hottest of all has the hottest shade
-    assert.is_truthy(s:find(format.paint(true)("heat8", ""):sub(1, 5), 1,
-      true))
+    assert.has_text(format.paint(true)("heat8", ""):sub(1, 5), s)
     assert.equal(bare, (s:gsub("\27%[[%d;]*m", ""):gsub(" +\n", "\n")))
   end)
 

@@ -712,20 +712,11 @@ describe("tasks in files", function()
   end)
 
   it("are harmless without memory", function()
-    nomemory.harmless [[
-      local profiler = require "cprof"
+    nomemory.recorded("tasks = true, compensate = false", [[
       local function f() coroutine.yield() end
-      arm()
-      pcall(profiler.start, { tasks = true, compensate = false })
-      local ok, why = pcall(function()
-        for i = 1, 60 do
-          load("return function(f) return coroutine.wrap(f) end")()(f)()
-        end
-      end)
-      disarm()
-      profiler.stop()
-      return ok and "fine" or why
-    ]]
+      for i = 1, 60 do
+        load("return function(f) return coroutine.wrap(f) end")()(f)()
+      end]])
   end)
 end)
 
@@ -755,16 +746,16 @@ describe("cprof tasks", function()
     local file = dir:file "tasks.cprof"
     assert(p:save(file))
     local out = command.cprof("tasks", "--width", "120", file)
-    assert.is_truthy(out:find("70.0ms  hog", 1, true), out)
-    assert.is_truthy(out:find "longest slices\n[^\n]*\n *70.0ms", out)
+    assert.has_text("70.0ms  hog", out)
+    assert.matches("longest slices\n[^\n]*\n *70.0ms", out)
     out = command.cprof("tasks", file, "polite")
-    assert.is_truthy(out:find("polite", 1, true))
-    assert.is_nil(out:find("hog", 1, true))
+    assert.has_text("polite", out)
+    assert.has_no_text("hog", out)
     out = command.cprof("report", file)
-    assert.is_truthy(out:find("\ntasks\n", 1, true))
+    assert.has_text("\ntasks\n", out)
     local _, why, status = command.cprof("tasks", file, "crunch")
     assert.equal(2, status)
-    assert.is_truthy(why:find "no coroutine ran crunch")
+    assert.has_text("no coroutine ran crunch", why)
   end)
 
   it("has what samples know of tasks", function()
@@ -798,11 +789,10 @@ describe("cprof tasks", function()
     assert(p:save(file))
     assert.same(p.tasks, assert(profiler.load(file)).tasks)
     local out = command.cprof("tasks", file)
-    assert.is_truthy(out:find "running %%.* 5  .*<8.00ms  outer\n.* 5  .*inner",
-      out)
-    assert.is_truthy(out:find("note: estimated from samples", 1, true))
+    assert.matches("running %%.* 5  .*<8.00ms  outer\n.* 5  .*inner", out)
+    assert.has_text("note: estimated from samples", out)
     out = command.cprof("show", file, "outer")
-    assert.is_truthy(out:find "\ntasks\n[^\n]*\n[^\n]* 5  .*outer\n", out)
+    assert.matches("\ntasks\n[^\n]*\n[^\n]* 5  .*outer\n", out)
     out = {}
     p:export("json", function(s) out[#out + 1] = s end)
     out = require "dkjson".decode(table.concat(out)).tasks
@@ -814,13 +804,13 @@ describe("cprof tasks", function()
     assert.is_nil(sum.tasks[1].most_ns)
     assert(sum:save(file))
     out = command.cprof("tasks", "--width=120", file)
-    assert.is_truthy(out:find "\n[^\n]* 10 .* %-  outer\n", out)
-    assert.is_nil(out:find("longest times", 1, true))
+    assert.matches("\n[^\n]* 10 .* %-  outer\n", out)
+    assert.has_no_text("longest times", out)
     p = driven.known(function() work(3) end)
     assert.is_nil(p.tasks)
     assert(p:save(file))
     out = command.cprof("tasks", "--width=200", file)
-    assert.is_truthy(out:find("^no sample found a running coroutine"), out)
+    assert.matches("^no sample found a running coroutine", out)
   end)
 
   it("begins paths at the function of a coroutine that C code resumes",
@@ -842,9 +832,8 @@ describe("cprof tasks", function()
       local file = dir:file "tasks.cprof"
       assert(p:save(file))
       local out = command.cprof("tasks", "--width=160", file)
-      assert.is_truthy(out:find(
-        "5.00ms      1  body  body → serve → serve → serve → read\n", 1, true),
-        out)
+      assert.has_text("5.00ms      1  body  body → serve → serve → serve → " ..
+        "read\n", out)
     end)
 
   it("has a function's row in cprof show", function()
@@ -859,10 +848,10 @@ describe("cprof tasks", function()
     local file = dir:file "tasks.cprof"
     assert(p:save(file))
     local out = command.cprof("show", "--width=120", file, "body")
-    assert.is_truthy(out:find "\ntasks\n[^\n]*\n *2.00ms +1.00ms +1 ", out)
-    assert.is_truthy(out:find("where they were suspended", 1, true))
-    assert.is_nil(command.cprof("show", file, "coroutine.resume")
-      :find "\ntasks\n")
+    assert.matches("\ntasks\n[^\n]*\n *2.00ms +1.00ms +1 ", out)
+    assert.has_text("where they were suspended", out)
+    assert.has_no_text("\ntasks\n", command.cprof("show", file,
+      "coroutine.resume"))
   end)
 
   it("needs a recording with tasks", function()
@@ -871,7 +860,7 @@ describe("cprof tasks", function()
     assert(driven.parts(function() end):save(file))
     local _, why, status = command.cprof("tasks", file)
     assert.equal(2, status)
-    assert.is_truthy(why:find("no tasks were recorded; record them with " ..
-      "cprof run --tasks", 1, true))
+    assert.has_text("no tasks were recorded; record them with cprof run " ..
+      "--tasks", why)
   end)
 end)

@@ -48,7 +48,7 @@ local function left(t)
   end, "the terminal's state")
   -- the whole status is there by now
   local screen = t:wait "\nstatus %d+"
-  assert.is_nil(screen:find("Functions  Tree", 1, true))
+  assert.has_no_text("Functions  Tree", screen)
   assert.equal(command.read(t.folder:file "before"),
     command.read(t.folder:file "after"))
   assert.equal("0", t:ask "alternate_on")
@@ -145,15 +145,15 @@ describe("cprof top on a terminal", function()
         t.folder:file "busy.lua", "once")
       top(t, "", "x.cprof")
       local screen = t:wait "\n%? Help +q Quit"
-      assert.is_truthy(screen:find("^cprof top: .-busy.lua once +ended, "))
-      assert.is_truthy(screen:find(" os.exit\n", 1, true))
+      assert.matches("^cprof top: .-busy.lua once +ended, ", screen)
+      assert.has_text(" os.exit\n", screen)
       t:keys "/"
       t:keys("-l", "print")
       t:keys "Enter"
       t:keys "Enter"
       t:wait "Enter Walk"
       screen = t:wait "%- print"
-      assert.is_truthy(screen:find("+ .-busy.lua\n.-%- print\n"))
+      assert.matches("+ .-busy.lua\n.-%- print\n", screen)
       t:keys "q"
       assert.equal(0, (left(t)))
     end)
@@ -166,7 +166,7 @@ describe("cprof top on a terminal", function()
       until_so(t, function(screen) return has_said(screen, 2) end)
       t.folder:file("stop", "")
       local screen = t:wait "ended, exit status 5"
-      assert.is_truthy(screen:find "^cprof top: busy.lua 3 5 ")
+      assert.matches("^cprof top: busy.lua 3 5 ", screen)
       t:keys "p"
       screen = t:wait "Output .-said %d+\nthe last word\n"
       local last, n = screen:match "said (%d+)\nsaid (%d+)\nthe last word\n"
@@ -175,7 +175,7 @@ describe("cprof top on a terminal", function()
       local status
       status, screen = left(t)
       assert.equal(5, status)
-      assert.is_truthy(screen:find "Next: cprof show ")
+      assert.has_text("Next: cprof show ", screen)
     end)
   end)
 
@@ -247,7 +247,7 @@ describe("cprof top on a terminal", function()
     within(80, 24, function(t)
       record(t)
       top(t, "", "x.cprof")
-      assert.is_nil(t:wait "\n%? Help":find("calls/s", 1, true))
+      assert.has_no_text("calls/s", t:wait "\n%? Help")
       t:resize(200, 60)
       t:wait "calls/s"
       until_so(t, function(screen)
@@ -284,7 +284,7 @@ describe("cprof top leaves the terminal as it was", function()
       t:keys "C-c"
       local status, screen = left(t)
       assert.equal(1, status)
-      assert.is_truthy(screen:find "Next: cprof show ")
+      assert.has_text("Next: cprof show ", screen)
     end)
   end)
 
@@ -318,7 +318,7 @@ describe("cprof top leaves the terminal as it was", function()
           "LUA_INIT=@" .. broken .. " LANG=", 1))))
       local status, screen = left(t)
       assert.equal(3, status)
-      assert.is_truthy(screen:find("oops", 1, true))
+      assert.has_text("oops", screen)
     end)
   end)
 end)
@@ -373,14 +373,14 @@ describe("cprof top and its program", function()
       t:keys "q"
       local status, screen = left(t)
       assert.equal(0, status)
-      assert.is_truthy(screen:find("read hello\n", 1, true), screen)
+      assert.has_text("read hello\n", screen)
       clear(t)
       top(t, "", "--interval", "0.2", "--", "reads.lua")
       t:wait "ended"
       t:keys "q"
       status, screen = left(t)
       assert.equal(0, status)
-      assert.is_truthy(screen:find("read nil\n", 1, true), screen)
+      assert.has_text("read nil\n", screen)
     end)
   end)
 
@@ -419,7 +419,7 @@ describe("cprof top's colours", function()
       top(t, "", "x.cprof")
       t:wait "\n%? Help"
       local colour <const> = "\27%[[%d;]*[34][0-8][;m]"
-      assert.is_truthy(t:screen "-e":find(colour))
+      assert.matches(colour, t:screen "-e")
       t:keys "q"
       left(t)
       clear(t)
@@ -427,7 +427,7 @@ describe("cprof top's colours", function()
         :format((command.here("top", "x.cprof"):gsub("LANG=",
           "NO_COLOR=1 LANG=", 1))))
       t:wait "\n%? Help"
-      assert.is_nil(t:screen "-e":find(colour))
+      assert.no_matches(colour, t:screen "-e")
       t:keys "q"
       left(t)
       finish(t)
@@ -453,9 +453,9 @@ describe("cprof top elsewhere", function()
       screens = screens + 1
     end
     assert.is_true(screens >= 3, out)
-    assert.is_truthy(out:find("ended, exit status 4", 1, true), out)
-    assert.is_truthy(command.read(dir:file "err"):find("said 1\n", 1, true))
-    assert.is_nil(out:find "\27")
+    assert.has_text("ended, exit status 4", out)
+    assert.has_text("said 1\n", command.read(dir:file "err"))
+    assert.has_no_text("\27", out)
   end)
 
   it("prints what a program recorded that ended during a look", function()
@@ -478,7 +478,7 @@ describe("cprof top elsewhere", function()
         history = require "cprof.top.history".new("start", 10) }
       loop.print({ model = m, follower = follow.new { program = program,
         share = 1 } }, {}, error)]], path)
-    assert.is_truthy(out:find "^cprof top: .-\n.- print\n", out)
+    assert.matches("^cprof top: .-\n.- print\n", out)
   end)
 
   it("prints as many as are asked for", function()
@@ -488,7 +488,7 @@ describe("cprof top elsewhere", function()
     local out, err, status = command.cprof("top", "--screens", "1", path)
     assert.equal("", err)
     assert.equal(0, status)
-    assert.is_truthy(out:find "^cprof top: .-\n.-Functions.-\n.- print\n")
+    assert.matches("^cprof top: .-\n.-Functions.-\n.- print\n", out)
     assert.equal(out, (command.cprof("top", "--once", path)))
     local _, screens = command.cprof("top", "--screens", "2", "--interval",
       "0.1", path):gsub("cprof top: ", "")
@@ -520,13 +520,13 @@ describe("cprof top elsewhere", function()
     local out, err, status = command.cprof("top", "--interval", "0.2",
       "--once", script, "7", "--", "x.lua")
     assert.equal(128 + 15, status, err)
-    assert.is_truthy(out:find("script.lua 7 -- x.lua", 1, true), out)
-    assert.is_truthy(err:find("got 7,--,x.lua\n", 1, true), err)
+    assert.has_text("script.lua 7 -- x.lua", out)
+    assert.has_text("got 7,--,x.lua\n", err)
   end)
 
   it("passes on what is wrong with the program", function()
     local _, err, status = command.cprof("top", "--", "nowhere.lua")
     assert.equal(1, status)
-    assert.is_truthy(err:find("nowhere.lua", 1, true))
+    assert.has_text("nowhere.lua", err)
   end)
 end)

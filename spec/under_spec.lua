@@ -233,9 +233,9 @@ describe("the option under", function()
     end
     local a = record(program)
     local b = record(program, { under = "resumer" })
-    assert.is_truthy(a:report():find("coroutines are below the functions " ..
-      "that made them", 1, true))
-    assert.is_nil(b:report():find("that made them", 1, true))
+    assert.has_text("coroutines are below the functions that made them",
+      a:report())
+    assert.has_no_text("that made them", b:report())
     local notes = compare.notes(a.meta, b.meta, "be compared")
     assert.equal("one was recorded with under creator, the other with " ..
       "resumer: their call-tree nodes and totals cannot be compared, their " ..
@@ -256,20 +256,17 @@ describe("the option under", function()
     local _, err, status = command.cprof("run", "--under=creator", "-o",
       dir:file "x.cprof", script)
     assert.equal(0, status, err)
-    local p = assert(profiler.load(dir:file "x.cprof"))
-    helper.check(p)
+    local p = helper.check(assert(profiler.load(dir:file "x.cprof")))
     assert.equal(1, paths(p, "body")["program > spawn > body"][1])
     assert.equal("creator", p.meta.options.under)
     assert.is_true(p.meta.tasks)
     _, err, status = command.cprof("run", "--under=creator", "--sample",
       script)
     assert.equal(2, status)
-    assert.is_truthy(err:find("--under=creator cannot be combined with " ..
-      "--sample", 1, true), err)
+    assert.has_text("--under=creator cannot be combined with --sample", err)
     _, err, status = command.cprof("run", "--under=creator", "--both", script)
     assert.equal(2, status)
-    assert.is_truthy(err:find("--both cannot be combined with " ..
-      "--under=creator", 1, true), err)
+    assert.has_text("--both cannot be combined with --under=creator", err)
   end)
 
   it("needs tasks, and a mode that has them", function()
@@ -278,11 +275,10 @@ describe("the option under", function()
       assert.is_false(ok)
       return message
     end
-    assert.is_truthy(why { under = "creator" }:find('under = "creator" ' ..
-      "needs tasks = true", 1, true))
-    assert.is_truthy(why { under = "creator", mode = "sample" }:find(
-      "option 'under'", 1, true))
-    assert.is_truthy(why { under = "maker" }:find(
-      "option 'under' must be", 1, true))
+    assert.has_text('under = "creator" ' .. "needs tasks = true",
+      why { under = "creator" })
+    assert.has_text("option 'under'", why { under = "creator",
+      mode = "sample" })
+    assert.has_text("option 'under' must be", why { under = "maker" })
   end)
 end)

@@ -16,7 +16,7 @@ if not core.outside then
   describe("cprof attach of a program that does not listen", function()
     it("says where it works", function()
       local _, err, status = command.cprof("attach", "1")
-      assert.is_truthy(err:find("on Linux only", 1, true), err)
+      assert.has_text("on Linux only", err)
       assert.equal(2, status)
     end)
   end)
@@ -218,9 +218,9 @@ describe("a program that is sampled from outside", function()
       words[#words + 1] = file
       local out, err, status = command.cprof(table.unpack(words))
       assert.same({ "", 2 }, { out, status })
-      assert.is_truthy(err:find("no time axis: samples that are read from " ..
-        "outside a program are added up at once, without their times; " ..
-        "cprof run --sample keeps them", 1, true), err)
+      assert.has_text("no time axis: samples that are read from outside a " ..
+        "program are added up at once, without their times; cprof run " ..
+        "--sample keeps them", err)
     end
     os.execute("kill -9 " .. program.pid)
   end)
@@ -281,11 +281,10 @@ describe("a program that is sampled from outside", function()
     assert.equal(read.self_ns, p.measure.whole)
     assert.is_true(read.self_wait_ns > 0)
     local text = p:report { measure = "cpu" }
-    assert.is_truthy(text:find(("\nnone of %d samples found the program " ..
-      "computing: where the time went is not known"):format(p.samples), 1,
-      true), text)
-    assert.is_truthy(text:find((" %% of %d looks gave"):format(p.samples +
-      figures.dropped), 1, true), text)
+    assert.has_text(("\nnone of %d samples found the program " ..
+      "computing: where the time went is not known"):format(p.samples), text)
+    assert.has_text(
+      (" %% of %d looks gave"):format(p.samples + figures.dropped), text)
     local cpu, left = record(program.pid, 50, { clock = "cpu" })
     assert.equal(0, cpu.samples)
     assert.is_true(left.left >= 50)
@@ -394,8 +393,7 @@ describe("a program that is sampled from outside", function()
     assert.equal(0, figures.stops)
     assert.equal(0, figures.runs)
     assert.equal(p.samples, figures.waits)
-    assert.is_truthy(p:report { width = 200 }:find(
-      "not sampled (excluded)", 1, true))
+    assert.has_text("not sampled (excluded)", p:report { width = 200 })
     assert.equal("done\n", (finish(program)))
   end)
 
@@ -475,10 +473,10 @@ describe("cprof attach of a program that does not listen", function()
       "cprof attach --seconds 0.2 --rate=300 -o a.cprof $pid >/dev/null " ..
       "2>&1; " ..
       "cprof tree a.cprof | grep -c 'sampled from outside: '")
-    assert.is_truthy(err:find("^process %d+ does not listen: it is sampled " ..
-      "from outside\n"), err)
-    assert.is_truthy(out:find("sampled from outside: ", 1, true), out .. err)
-    assert.is_truthy(out:find "\n1\n1\n$", out)
+    assert.matches("^process %d+ does not listen: it is sampled from outside\n",
+      err)
+    assert.has_text("sampled from outside: ", out, out .. err)
+    assert.matches("\n1\n1\n$", out)
     local p = assert(profiler.load(dir:file "a.cprof"))
     helper.check(p)
     assert.equal("sample", p.meta.mode)

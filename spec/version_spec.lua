@@ -51,9 +51,8 @@ describe("a build for another minor version of Lua", function()
       "$SPEC_LUA -e 'require \"cprof.core\"'"):format(folder.dir))
     folder:remove()
     assert.equal(1, status)
-    assert.is_truthy(err:find(("cprof was built for Lua 5.%d, and this is " ..
-      "Lua %s; build it for that\n"):format(other, interpreter.version), 1,
-      true), err)
+    assert.has_text(("cprof was built for Lua 5.%d, and this is " ..
+      "Lua %s; build it for that\n"):format(other, interpreter.version), err)
   end)
 end)
 
@@ -68,8 +67,8 @@ describe("a build for a Lua with numbers of 32 bits", function()
       "-Ismall cprof.c", folder.dir)
     folder:remove()
     assert.is_nil(ok)
-    assert.is_truthy(output:find("cprof needs a Lua with 64-bit numbers: " ..
-      "LUA_32BITS has no room for ns", 1, true), output)
+    assert.has_text("cprof needs a Lua with 64-bit numbers: LUA_32BITS has " ..
+      "no room for ns", output)
   end)
 end)
 

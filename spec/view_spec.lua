@@ -184,7 +184,7 @@ describe("a view's lines", function()
       assert.equal(3, #line.values)
       assert.equal(3, #line.shown)
       assert.is_true(line.heat >= 0 and line.heat <= 1)
-      assert.is_truthy(line.marks:find "^[-+ ]$")
+      assert.matches("^[-+ ]$", line.marks)
       assert.equal(i == 1, line.highlighted)
     end
     assert.same({ "self ms", "total ms", "calls/frame" },
@@ -281,7 +281,7 @@ describe("a view's cursor", function()
     local function says(message, f)
       local ok, got = pcall(f)
       assert.is_false(ok)
-      assert.is_truthy(got:find("spec/view_spec.lua:%d+: "), got)
+      assert.matches("spec/view_spec.lua:%d+: ", got)
       assert.equal(message, (got:gsub("^.-:%d+: ", "")))
     end
     says('view:move: the argument must be an integer, got "x"',
@@ -561,7 +561,7 @@ describe("a view of frames", function()
     for back = 0, 8 do
       assert.equal(back, view:at_frame(back))
       assert.equal((9 - back) % 5 + 3, calls_of_deep())
-      assert.is_truthy(view:titles().of:find("frame " .. 9 - back, 1, true))
+      assert.has_text("frame " .. 9 - back, view:titles().of)
     end
     view:frame(-2)
     assert.equal(6, view:at_frame())
@@ -573,7 +573,7 @@ describe("a view of frames", function()
     local sum = 0
     for i = 4, 9 do sum = sum + i % 5 + 3 end
     assert.near(sum / 6, calls_of_deep(), 0.001)
-    assert.is_truthy(view:titles().of:find "average of all")
+    assert.has_text("average of all", view:titles().of)
     for which = 1, 2 do
       view:average(which)
       local expected
@@ -581,7 +581,7 @@ describe("a view of frames", function()
         if row.func.name == "deep" then expected = row.calls end
       end
       assert.near(expected, calls_of_deep(), 0.001)
-      assert.is_truthy(view:titles().of:find(which == 1 and "0.8" or "2.5"))
+      assert.matches(which == 1 and "0.8" or "2.5", view:titles().of)
     end
   end)
 
@@ -713,10 +713,9 @@ describe("a view of frames", function()
     assert.same(view:series "job", profiler.view(p):series "job")
     local ok, message = pcall(function() view:series "nobody" end)
     assert.is_false(ok)
-    assert.is_truthy(message:find('^spec/view_spec.lua:%d+: view:series: ' ..
-      'the zone must be the name or title of a zone of the profile, as ' ..
-      'lines show ' ..
-      'it, got "nobody"$'), message)
+    assert.matches('^spec/view_spec.lua:%d+: view:series: the zone must be ' ..
+      'the name or title of a zone of the profile, as lines show it, got ' ..
+      '"nobody"$', message)
     assert.has_error(function() view:series(1) end)
   end)
 
@@ -870,10 +869,9 @@ describe("a live view", function()
     end
     profiler.stop()
     local p = profiler.snapshot()
-    helper.check(p)
     for _, f in ipairs(p.functions) do
-      assert.is_nil(f.source:find("cprof/view", 1, true), f.title)
-      assert.is_nil(f.source:find("cprof/frames", 1, true), f.title)
+      assert.has_no_text("cprof/view", f.source, f.title)
+      assert.has_no_text("cprof/frames", f.source, f.title)
     end
   end)
 
@@ -904,9 +902,8 @@ describe("a live view", function()
       print(select(2, pcall(function() view:lines() end)))
       print(select(2, pcall(function() profiler.view(12) end)))
     ]]
-    assert.is_truthy(out:find(
-      ":3: view:lines: nothing was recorded; call start first\n", 1, true))
-    assert.is_truthy(out:find(
-      ":4: view: a profile is needed, got a number\n", 1, true))
+    assert.has_text(":3: view:lines: nothing was recorded; call start first\n",
+      out)
+    assert.has_text(":4: view: a profile is needed, got a number\n", out)
   end)
 end)

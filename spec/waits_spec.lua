@@ -56,8 +56,7 @@ local function slept(p)
 end
 
 local function load(dir, name)
-  local p = assert(profiler.load(dir:file(name)))
-  helper.check(p)
+  local p = helper.check(assert(profiler.load(dir:file(name))))
   return p
 end
 
@@ -78,7 +77,7 @@ describe("a sampled program that waits in C", function()
     assert.is_truthy(at, json)
     for _, name in ipairs { "live.folded", "live.txt", "live.top" } do
       local text = command.read(dir:file(name))
-      assert.is_truthy(text:find(row, 1, true), text)
+      assert.has_text(row, text)
     end
     -- busy for 0.2 s, and a second of waiting
     local whole, waited = 0, 0
@@ -93,7 +92,7 @@ describe("a sampled program that waits in C", function()
     assert.is_true(math.abs(worked - p.program_ns) < p.program_ns // 10,
       worked .. " and " .. p.program_ns)
     local text = command.read(dir:file "live.txt")
-    assert.is_truthy(text:find "last sample was %S+ ago", text)
+    assert.matches("last sample was %S+ ago", text)
   end)
 
   it("has the wait in the function that waited, when it is over", function()
@@ -105,9 +104,9 @@ describe("a sampled program that waits in C", function()
     assert.is_true(slept(p) > long)
     for _, mode in ipairs { "self", "summary", "tree", "callgraph" } do
       local text = p:report { mode = mode, min_percent = 0, color = "never" }
-      assert.is_nil(text:find(row, 1, true), text)
+      assert.has_no_text(row, text)
     end
-    assert.is_nil(helper.exported(p, "csv"):find(row, 1, true))
+    assert.has_no_text(row, helper.exported(p, "csv"))
   end)
 
   it("has the same sums, and nodes in the same places, from one load to " ..
@@ -148,7 +147,7 @@ describe("a sampled program that waits in C", function()
           host.sleep(0.05)
           p = profiler.load(arg[1])
         until p and found(p)
-        return helper.check(p) and p
+        return helper.check(p)
       end
       repeat
         assert(os.time() < deadline, "it never begins to wait")
@@ -258,11 +257,11 @@ describe("a program that mostly waits", function()
     if not p.meta.waiting_ns or p.meta.preempted_unknown then return end
     local note = "\nnote: most of the time was waiting: --measure=cpu sorts " ..
       "by CPU time\n"
-    assert.is_truthy(err:find(note, 1, true), err)
-    assert.is_truthy(err:find("\nNext: cprof show [^\n]+ work\n"), err)
+    assert.has_text(note, err)
+    assert.matches("\nNext: cprof show [^\n]+ work\n", err)
     local out = command.cprof("report", "--measure=cpu", path)
-    assert.is_nil(out:find(note, 1, true))
-    assert.is_truthy(out:find "defined\n[^\n]+ work ", out)
+    assert.has_no_text(note, out)
+    assert.matches("defined\n[^\n]+ work ", out)
   end)
 
   it("is not one that mostly works", function()
@@ -271,6 +270,6 @@ describe("a program that mostly waits", function()
       for i = 1, 3e6 do x = x + i end
     end)
     if p.meta.preempted_unknown then return end
-    assert.is_nil(p:report():find("most of the time was waiting", 1, true))
+    assert.has_no_text("most of the time was waiting", p:report())
   end)
 end)

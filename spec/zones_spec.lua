@@ -81,7 +81,7 @@ describe("zones", function()
       leaf()
     end
     local tree = helper.shape(work)
-    assert.is_truthy(tree:find "block 1\n +error 1\nleaf 1$")
+    assert.matches("block 1\n +error 1\nleaf 1$", tree)
   end)
 
   it("can be put around a function", function()
@@ -236,8 +236,7 @@ describe("zones", function()
     end
     local ok, message = pcall(work)
     assert.is_false(ok)
-    assert.is_truthy(message:find(
-      "leave 'a': the innermost open zone is 'b(2)'", 1, true), message)
+    assert.has_text("leave 'a': the innermost open zone is 'b(2)'", message)
   end)
 
   it("must have names that are strings", function()
@@ -296,7 +295,7 @@ describe("zones", function()
       profiler.leave "new"
     end
     local tree = helper.shape(work)
-    assert.is_truthy(tree:find "new 1\n.*  leaf 1$")
+    assert.matches("new 1\n.*  leaf 1$", tree)
   end)
 
   it("open at the end are reported", function()
@@ -306,7 +305,6 @@ describe("zones", function()
     profiler.enter "open"
     profiler.stop()
     local p = profiler.snapshot()
-    helper.check(p)
     assert.equal(2, helper.named(p, "open").calls)
   end)
 
@@ -317,8 +315,8 @@ describe("zones", function()
       profiler.running()
     end)
     for _, fn in ipairs(p.functions) do
-      assert.is_nil(fn.source:find("lua/cprof", 1, true), fn.title)
-      assert.is_nil(fn.name:find("cprof.", 1, true), fn.name)
+      assert.has_no_text("lua/cprof", fn.source, fn.title)
+      assert.has_no_text("cprof.", fn.name)
       assert.is_true(fn.name ~= "enter" and fn.name ~= "leave", fn.name)
     end
   end)

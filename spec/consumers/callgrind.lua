@@ -11,7 +11,7 @@ local function annotate(path, options)
   local time, calls = file:read("a"):match "\nevents: (%S+) (%S+)"
   local output = consumers.run("callgrind_annotate --auto=no " ..
     "--threshold=100 --show=%s,%s %s '%s'", time, calls, options, path)
-  assert.is_nil(output:find "WARNING", output:match "[^\n]*WARNING[^\n]*")
+  assert.has_no_text("WARNING", output, output:match "[^\n]*WARNING[^\n]*")
   local rows, totals, count = {}, nil, 0
   for line in output:gmatch "[^\n]+" do
     local ns, n, what = line:match
@@ -132,8 +132,8 @@ describe("callgrind_annotate", function()
       -- figures of a function that have no line are on its first line
       if line[figure_of] > 0 and not first[n] then
         local figures = table.concat(shown[lines[n]] or {}, " ")
-        assert.is_truthy((" " .. figures .. " "):find(
-          " " .. line[figure_of] .. " ", 1, true), n .. ": " .. figures)
+        assert.has_text(" " .. line[figure_of] .. " ", " " .. figures .. " ",
+          n .. ": " .. figures)
         seen = seen + 1
       end
     end

@@ -67,8 +67,8 @@ describe("JSON", function()
     for source, lines in pairs(p.lines) do
       for n, l in ipairs(lines) do
         if l.active then
-          assert.is_truthy(output:find(json.encode { source, n, l.hits,
-            l.instructions, true }, 1, true), n)
+          assert.has_text(json.encode { source, n, l.hits, l.instructions,
+            true }, output, n)
         end
       end
     end
@@ -82,10 +82,9 @@ describe("JSON", function()
     for source, lines in pairs(p.lines) do
       for n, l in ipairs(lines) do
         if l.active or l.hits > 0 or l.calls > 0 then
-          assert.is_truthy(output:find(json.encode { source, n, l.hits,
-            l.self_ns, l.calls, l.total_ns, l.active, l.self_raw_ns,
-            l.self_most_ns, l.total_most_ns, l.self_wait_ns,
-            l.total_wait_ns }, 1, true), n)
+          assert.has_text(json.encode { source, n, l.hits, l.self_ns, l.calls,
+            l.total_ns, l.active, l.self_raw_ns, l.self_most_ns,
+            l.total_most_ns, l.self_wait_ns, l.total_wait_ns }, output, n)
           seen = seen + 1
         end
       end

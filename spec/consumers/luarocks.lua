@@ -24,7 +24,7 @@ local function works(tree)
     "LUA_PATH='%s;;' '%s/bin/cprof' run -e 'print(1)'"):format(libraries,
     tree))
   assert.is_true(ok, output)
-  assert.is_truthy(output:find "^1\n\ncprof: ", output)
+  assert.matches("^1\n\ncprof: ", output)
 end
 
 for which, name in pairs(rockspecs) do

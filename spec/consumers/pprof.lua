@@ -50,7 +50,7 @@ describe("go tool pprof, of mode count,", function()
       end
     end
     assert.is_true(seen > 200)
-    assert.is_truthy(output:find("Type: instructions", 1, true), output)
+    assert.has_text("Type: instructions", output)
   end)
 end)
 
@@ -72,7 +72,7 @@ describe("go tool pprof, of allocations,", function()
         end
       end
       assert.is_true(seen > (what:find "^alloc" and 50 or 2), seen)
-      assert.is_truthy(output:find("Type: " .. what, 1, true), output)
+      assert.has_text("Type: " .. what, output)
     end
   end)
 end)
@@ -98,7 +98,7 @@ describe("go tool pprof, of a program that waits,", function()
           assert.same({ row.self, row.total }, found[name], name)
         end
       end
-      assert.is_truthy(output:find("Type: " .. what, 1, true), output)
+      assert.has_text("Type: " .. what, output)
       assert.is_true(of.measure.whole > 0)
     end
   end)
@@ -141,7 +141,7 @@ describe("go tool pprof, of labels,", function()
     local calls = 0
     for _, f in ipairs(part.functions) do calls = calls + f.calls end
     assert.equal(15, calls)
-    assert.is_truthy(output:find("nodes accounting for 15,", 1, true), output)
+    assert.has_text("nodes accounting for 15,", output)
   end)
 end)
 
@@ -164,9 +164,9 @@ describe("go tool pprof", function()
       end
     end
     assert.is_true(seen > 200)
-    assert.is_truthy(output:find("Total samples = " ..
-      p.measure.whole .. "ns", 1, true), output:sub(1, 500))
-    assert.is_truthy(output:find("Type: time", 1, true))
+    assert.has_text("Total samples = " .. p.measure.whole .. "ns", output,
+      output:sub(1, 500))
+    assert.has_text("Type: time", output)
   end)
 
   it("-top has the calls of reports", function()
@@ -199,8 +199,7 @@ describe("go tool pprof", function()
     end
     assert.equal(states, samples)
     assert.equal(p.measure.whole, ns)
-    assert.is_truthy(output:find("calls/count time/nanoseconds[dflt]", 1,
-      true))
+    assert.has_text("calls/count time/nanoseconds[dflt]", output)
     local sum = 0
     for _, f in ipairs(p.functions) do sum = sum + f.calls end
     assert.equal(sum, calls)
@@ -274,7 +273,7 @@ describe("protoc", function()
       "--decode=perftools.profiles.Profile profile.proto < '%s'",
       plain(path))
     -- protoc would print unknown fields as numbers
-    assert.is_nil(output:match "%f[^\n\0] *%d+[: ]")
+    assert.no_matches("%f[^\n\0] *%d+[: ]", output)
     local _, functions = output:gsub("\nfunction {", "")
     local used = {}
     for _, node in ipairs(p.nodes) do
@@ -293,8 +292,7 @@ describe("protoc", function()
         :gsub("[\x80-\xFF]", function(c)
           return ("\\%03o"):format(c:byte())
         end)
-      assert.is_truthy(output:find('string_table: "' .. text .. '"', 1,
-        true), text)
+      assert.has_text('string_table: "' .. text .. '"', output, text)
     end
   end)
 end)

@@ -34,8 +34,8 @@ describe("go tool pprof", function()
       local path = dir:file("got.pb.gz", received(dir, kind))
       local out = consumers.run("go tool pprof -symbolize=none -top " ..
         "-unit=ns -sample_index=time '%s'", path)
-      assert.is_truthy(out:find("Total samples = " .. p.measure.whole .. "ns",
-        1, true), out:sub(1, 500))
+      assert.has_text("Total samples = " .. p.measure.whole .. "ns", out,
+        out:sub(1, 500))
     end
   end)
 end)

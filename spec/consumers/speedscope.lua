@@ -39,7 +39,7 @@ describe("speedscope", function()
       "/speedscope/dist/release/file-format-schema.json"
     local output = consumers.run("'%s/.bin/ajv' validate --strict=false " ..
       "-s '%s' -d '%s'", consumers.npm, schema, path)
-    assert.is_truthy(output:find "speedscope.json valid", output)
+    assert.matches("speedscope.json valid", output)
     -- with a wrong unit, the schema does not hold
     local broken = path:gsub("%.json$", "-broken.json")
     consumers.run("sed 's/\"nanoseconds\"/\"fortnights\"/' '%s' > '%s'",

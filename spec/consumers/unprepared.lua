@@ -129,8 +129,7 @@ local function sampled(pid, count)
     end
   end)
   assert(tostring(why):find "enough", why)
-  local p = watched:profile()
-  helper.check(p)
+  local p = helper.check(watched:profile())
   return p
 end
 
@@ -160,10 +159,9 @@ for name, how in pairs(hosts) do
       assert(pipe:setvbuf "no")
       local out = await(host, "which waits in read of file %d+ " ..
         "%(%S+/fifo%)")
-      assert.is_truthy(out:find "^process %d+ %([^\n]+%), not stopped\n", out)
-      assert.is_truthy(out:find(
-        "\n    file:read +%[C%] *" .. call(named and "in_c" or "<fn:2>",
-        place, 2 + before)), out)
+      assert.matches("^process %d+ %([^\n]+%), not stopped\n", out)
+      assert.matches("\n    file:read +%[C%] *" .. call(named and "in_c" or
+        "<fn:2>", place, 2 + before), out)
       assert.equal(named, out:find(":2 +io%.open%(") ~= nil, out)
       command.shell(("gcore -o %s/core %d"):format(q(dir.path), host.pid))
       local corpse, err = command.cprof("dump",
@@ -177,8 +175,8 @@ for name, how in pairs(hosts) do
       local host <close> = start(dir, code, "busy")
       local computes = call(named and "busy" or "<fn:5>", place, "%d+")
       local out = await(host, computes)
-      assert.is_truthy(out:find(call(named and "busy" or "<fn:5>", place,
-        "[" .. 5 + before .. 6 + before .. "]")), out)
+      assert.matches(call(named and "busy" or "<fn:5>", place, "[" ..
+        5 + before .. 6 + before .. "]"), out)
       local p = sampled(host.pid, 20)
       assert.equal(p.samples,
         helper.named(p, named and "busy" or "<fn:5>").self_samples)
@@ -191,9 +189,9 @@ for name, how in pairs(hosts) do
         :format(q(dir.path), host.pid, host.pid, host.pid))
       local corpse, err = command.cprof("dump", dir.path .. "/corpse")
       assert.equal("", err)
-      assert.is_truthy(calls(corpse, dir):find(
-        (named and "busy" or "<fn:5>") .. " +" .. place:gsub("%p", "%%%0") ..
-        ":[" .. 5 + before .. 6 + before .. "]%f[%D]"), corpse)
+      assert.matches((named and "busy" or "<fn:5>") .. " +" .. place:gsub("%p",
+        "%%%0") .. ":[" .. 5 + before .. 6 + before .. "]%f[%D]", calls(corpse,
+        dir), corpse)
     end)
   end)
 end

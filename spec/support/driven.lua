@@ -34,12 +34,6 @@ driven.pass = ticks.pass
 ---time from now, other programs have the processor for `ns`
 driven.rob = ticks.rob
 
--- A profile, whose sums agree.
-local function checked(p)
-  require "helper".check(p)
-  return p
-end
-
 ---Records a call of `f`, in which only `driven.pass` takes time.
 ---@param f function
 ---@param options? table
@@ -55,7 +49,7 @@ function driven.parts(f, options, unknown)
   local p = profiler.snapshot()
   ticks.parts(false)
   if not ok then error(why, 0) end
-  return checked(p)
+  return require "helper".check(p)
 end
 
 ---Records a call of `f`, where each reading of the clock takes `ns`.
@@ -144,7 +138,7 @@ function driven.stop()
   profiler.stop()
   local p = profiler.snapshot()
   assert(ticks.drive(false))
-  return checked(p)
+  return require "helper".check(p)
 end
 
 ---The profile of a call of `f`.

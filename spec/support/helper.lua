@@ -5,10 +5,22 @@ local profiler = require "cprof"
 
 local helper = {}
 
+-- Adds assert.has_text(text, s, message) and assert.has_no_text: is the text in
+-- the string? If they fail, they show both.
+local function add_has_text(assert)
+  assert:register("assertion", "text", function(state, given)
+    local text, s = given[1], given[2]
+    given[1], given[2], given.n = s, text, 2
+    state.failure_message = given[3]
+    return s:find(text, 1, true) ~= nil
+  end, "assertion.matches.positive", "assertion.matches.negative")
+end
+
 ---An environment without metamethods that are functions: that of busted
 ---has some, which would show up in every profile. `pending(why)` ends a
 ---spec.
 function helper.env(env)
+  add_has_text(env.assert)
   local out = setmetatable({}, { __index = _G })
   for _, name in ipairs { "describe", "it", "assert", "setup", "teardown",
     "before_each", "after_each", "finally" } do
@@ -24,9 +36,7 @@ function helper.record(f, options)
   local result = table.pack(pcall(f))
   profiler.stop()
   if not result[1] then error(result[2], 0) end
-  local p = profiler.snapshot()
-  helper.check(p)
-  return p, table.unpack(result, 2, result.n)
+  return helper.check(profiler.snapshot()), table.unpack(result, 2, result.n)
 end
 
 ---`helper.record` without garbage collection, to compare shares of time.
@@ -116,7 +126,7 @@ function helper.shape(f, options)
   return helper.tree(p, f), p
 end
 
----Sums that must agree in every profile.
+---A profile, whose sums must agree.
 function helper.check(p)
   local self_ns, root = 0, p.nodes[1]
   local own, total, wall = "self_ns", "total_ns"
@@ -151,7 +161,7 @@ function helper.check(p)
   assert(calls == 0, "calls of functions and of nodes")
   assert(self_ns == 0, "self times of functions and of nodes")
   assert(p.meta.unmatched == 0, "unmatched events")
-  return true
+  return p
 end
 
 ---A time as reports print it: an upper bound where the overhead that was taken

@@ -24,4 +24,18 @@ function nomemory.harmless(code, runs)
   end
 end
 
+---Records code so, from the start of the recording on.
+---@param options string  of start, as in a table
+---@param code string
+function nomemory.recorded(options, code)
+  nomemory.harmless(([[
+    local profiler = require "cprof"
+    arm()
+    pcall(profiler.start, { %s })
+    local ok, why = pcall(function() %s end)
+    disarm()
+    profiler.stop()
+    return ok and "fine" or why]]):format(options, code))
+end
+
 return nomemory

@@ -24,6 +24,25 @@ local frame = [==[
   %s
 ]==]
 
+---A program that passes time, with recursion.
+steady.game = [[
+local function fact(n)
+  pass(10)
+  if n > 0 then return n * fact(n - 1) end
+  return 1
+end
+local function draw()
+  pass(400)
+  fact(9)
+end
+local function sound() pass(200) end
+local function frame()
+  draw()
+  draw() sound()
+end
+for i = 1, 3 do frame() end
+]]
+
 ---Records a program, which passes time, in µs, by `pass`. Returns what `code`
 ---returns for its profile `p`.
 ---@param program string

@@ -2,6 +2,8 @@
 
 local command = require "command"
 local core = require "cprof.core"
+local helper = require "helper"
+local outside = require "cprof.remote.outside"
 local process = require "cprof.remote.process"
 local remote = require "cprof.remote"
 
@@ -90,6 +92,35 @@ function watched.await(pid, test, locals)
     if found and test(found) then return found end
     watched.alive(pid)
   end, "what a program runs")
+end
+
+---Options of samples that are read from outside.
+---@param given? table  other than the usual ones
+---@return cprof.OutsideOptions
+function watched.options(given)
+  local out = { rate = 1000, seconds = 300, clock = "wall", stop = true }
+  for key, value in pairs(given or {}) do out[key] = value end
+  return out
+end
+
+---A profile of so many samples that are read from outside, or of those until
+---`enough` is true of it; and the figures of these.
+---@param pid integer
+---@param count integer
+---@param given? table  options
+---@param enough? fun(p: cprof.Profile): boolean?
+function watched.record(pid, count, given, enough)
+  local program = assert(outside.open(pid, watched.options(given)))
+  local ok, why = pcall(program.record, program, function()
+    local figures = core.outside_figures(program.samples)
+    if figures.runs + figures.waits + figures.left >= count and
+       (not enough or enough(program:profile())) then
+      error "enough"
+    end
+  end)
+  assert(not ok and tostring(why):find "enough", why)
+  local p = helper.check(program:profile())
+  return p, core.outside_figures(program.samples)
 end
 
 function watched.waits_for_input(found)

@@ -36,8 +36,7 @@ local function check()
   if unmatched > 0 then error(unmatched .. " events unmatched") end
   if p.meta.ended then error("ended: " .. tostring(p.meta.ended)) end
   if options.file then
-    local loaded = profiler.load(options.file)
-    helper.check(loaded)
+    local loaded = helper.check(profiler.load(options.file))
     merge.sum { loaded, loaded }
   end
 end
