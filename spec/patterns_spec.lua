@@ -98,7 +98,7 @@ describe("a pattern that is not valid", function()
       assert.equal("", out)
       assert.equal(2, status)
       assert.matches("^cprof run: option '%-%-%l+' must be a string, or a " ..
-        "Lua pattern between slashes, got '/.*/': [^\n]+\n$", err)
+        "Lua pattern between slashes %([^\n]+%), got '/.*/'; [^\n]+\n$", err)
     end
   end)
 
