@@ -14,7 +14,6 @@ local in_c = require "cprof.annotate.in_c"
 local json = require "dkjson"
 local name = require "cprof.source.name"
 local native = require "cprof.remote.native"
-local outside = require "cprof.remote.outside"
 local process = require "cprof.remote.process"
 local profiler = require "cprof"
 local remote = require "cprof.remote"
@@ -380,19 +379,7 @@ end)
 
 -- A profile with C frames, of `count` samples.
 local function record(pid, count, enough)
-  local program = assert(outside.open(pid, { rate = 1000, seconds = 300,
-    clock = "wall", stop = true, native = true }))
-  local ok, why = pcall(program.record, program, function()
-    local figures = core.outside_figures(program.samples)
-    if figures.runs + figures.waits >= count and
-       (not enough or enough(program:profile())) then
-      error "enough"
-    end
-  end)
-  assert(not ok and tostring(why):find "enough", why)
-  local p = program:profile()
-  helper.check(p)
-  return p
+  return (watched.record(pid, count, { native = true }, enough))
 end
 
 -- the path to the node that has most samples, outermost first
@@ -686,7 +673,7 @@ int main (void) {
     local out, err = command.cprof("attach", "--native", "--seconds", "0.3",
       "-o", file, tostring(host.pid))
     assert.has_text(
-      ("process %d: it is sampled from outside") :format(host.pid), err)
+      ("process %d: it is sampled from outside"):format(host.pid), err)
     assert.has_text("sampled from outside: ", out)
     finish(host)
   end)

@@ -49,37 +49,13 @@ local function finish(program)
   return program:output(), how, status
 end
 
-local function options(given)
-  local out = { rate = 1000, seconds = 300, clock = "wall", stop = true }
-  for key, value in pairs(given or {}) do out[key] = value end
-  return out
-end
-
--- A profile of so many samples, or of those until `enough` is true of it; and
--- the figures of these.
-local function record(pid, count, given, enough)
-  local program = assert(outside.open(pid, options(given)))
-  local figures
-  local ok, why = pcall(program.record, program, function()
-    figures = core.outside_figures(program.samples)
-    if figures.runs + figures.waits + figures.left >= count and
-       (not enough or enough(program:profile())) then
-      error "enough"
-    end
-  end)
-  assert(not ok and tostring(why):find "enough", why)
-  local p = program:profile()
-  helper.check(p)
-  return p, core.outside_figures(program.samples)
-end
-
--- `record` of a program that is about to wait: it says that it is ready a
--- moment before.
+-- `watched.record` of a program that is about to wait: it says that it is ready
+-- a moment before.
 local function waits(pid, count)
   local p, figures
   watched.wait(function()
-    p, figures = record(pid, count)
-    return figures.stops == 0
+    p, figures = watched.record(pid, count)
+    return figures.stopped_ns == 0
   end, "a recording without stops")
   return p, figures
 end
@@ -124,12 +100,14 @@ describe("a program that is sampled from outside", function()
       co()]])
     -- the program says that it is ready a moment before it calls `hot`
     watched.wait(function()
-      return helper.named(record(program.pid, 1), "hot")
+      return helper.named(watched.record(program.pid, 1), "hot")
     end, "hot")
-    local p, figures = record(program.pid, 200)
+    local p, figures = watched.record(program.pid, 200)
     assert.is_true(p.samples >= 200)
     assert.equal(0, figures.left)
-    assert.is_true(figures.worst_ns * 1.1 >= figures.median_ns)
+    assert.is_true(p.meta.outside_stops > 0)
+    assert.is_true(p.meta.outside_median_ns > 0)
+    assert.is_true(p.meta.outside_worst_ns >= p.meta.outside_median_ns)
     local hot = helper.named(p, "hot")
     assert.equal(p.samples, hot.self_samples)
     local by = {}
@@ -156,7 +134,7 @@ describe("a program that is sampled from outside", function()
     local program <close> = start(dir, [[
       begun()
       while not stopped do end]])
-    local watched_one = assert(outside.open(program.pid, options()))
+    local watched_one = assert(outside.open(program.pid, watched.options()))
     watched_one:begin()
     watched.wait(function()
       watched_one:step(core.seconds())
@@ -174,7 +152,7 @@ describe("a program that is sampled from outside", function()
     assert.is_true(late >= 2)
     local after = core.outside_figures(samples)
     assert.equal(before.late + 1, after.late)
-    assert.equal(before.stops, after.stops)
+    assert.equal(before.stopped_ns, after.stopped_ns)
     assert.equal(before.runs, after.runs)
     -- This look was due long ago, but not late: it may come until `now + 1e6`.
     watched.wait(function()
@@ -211,7 +189,7 @@ describe("a program that is sampled from outside", function()
     local program <close> = start(dir, [[
       begun()
       while not stopped do end]])
-    local p = record(program.pid, 10)
+    local p = watched.record(program.pid, 10)
     local file = dir:file "a.cprof"
     assert(p:save(file))
     for _, words in ipairs { { "heatmap" }, { "report", "--from=0s" } } do
@@ -246,7 +224,7 @@ describe("a program that is sampled from outside", function()
         local _ = meta[n], pcall(protected), co()
       until n % 4096 == 0 and over()
       print "done"]])
-    local p = record(program.pid, 1000)
+    local p = watched.record(program.pid, 1000)
     local possible = {}
     for call in ([[program.lua > leaf; even > leaf; odd > leaf;
       program.lua > __index; __index > odd; program.lua > odd;
@@ -285,7 +263,7 @@ describe("a program that is sampled from outside", function()
       "computing: where the time went is not known"):format(p.samples), text)
     assert.has_text(
       (" %% of %d looks gave"):format(p.samples + figures.dropped), text)
-    local cpu, left = record(program.pid, 50, { clock = "cpu" })
+    local cpu, left = watched.record(program.pid, 50, { clock = "cpu" })
     assert.equal(0, cpu.samples)
     assert.is_true(left.left >= 50)
     -- where the system counts, it is known that the program used no processor
@@ -349,8 +327,9 @@ describe("a program that is sampled from outside", function()
       until over()
       pipe:close()
       print "done"]])
-    local _, figures = record(program.pid, helper.many(2000), { rate = 10000 })
-    assert.is_true(figures.stops > 0)
+    local _, figures = watched.record(program.pid, helper.many(2000),
+      { rate = 10000 })
+    assert.is_true(figures.stopped_ns > 0)
     assert.is_true(figures.waits > 0)
     assert.same({ "done\n", "exit", 0 }, { finish(program) })
   end)
@@ -368,8 +347,8 @@ describe("a program that is sampled from outside", function()
       local p = waits(program.pid, 50)
       for _ = 1, 20 do
         local more
-        p, more = record(program.pid, 50)
-        assert.equal(0, more.stops)
+        p, more = watched.record(program.pid, 50)
+        assert.equal(0, more.stopped_ns)
         assert.is_nil(assert(remote.read(program.pid)).stopped)
       end
       assert.equal(p.samples,
@@ -387,10 +366,9 @@ describe("a program that is sampled from outside", function()
       repeat work() os.execute "sleep 0.01" until over()
       print "done"]])
     -- the program runs now and then, however long its child takes
-    local p, figures = record(program.pid, 100, { stop = false }, function(p)
-      return p.meta.paused_ns > 0
-    end)
-    assert.equal(0, figures.stops)
+    local p, figures = watched.record(program.pid, 100, { stop = false },
+      function(q) return q.meta.paused_ns > 0 end)
+    assert.equal(0, figures.stopped_ns)
     assert.equal(0, figures.runs)
     assert.equal(p.samples, figures.waits)
     assert.has_text("not sampled (excluded)", p:report { width = 200 })
@@ -419,7 +397,7 @@ describe("a program that is sampled from outside", function()
     local times = math.tointeger(tonumber(os.getenv "SPEC_ATTACHES")) or
       helper.many(100)
     for _ = 1, times do
-      record(program.pid, 1, { rate = 10000 })
+      watched.record(program.pid, 1, { rate = 10000 })
     end
     assert.same({ "true\n", "exit", 0 }, { finish(program) })
   end)
@@ -429,7 +407,7 @@ describe("a program that is sampled from outside", function()
     compile.must("gcc -std=c99 -O1 -I$SPEC_INCLUDE -o %s/host " ..
       "spec/support/busy_states.c $SPEC_LINK -lm -lpthread -ldl", dir.path)
     local program <close> = start(dir, "", "./host")
-    local p = record(program.pid, 3, nil, function(p)
+    local p = watched.record(program.pid, 3, nil, function(p)
       local n = 0
       -- the third is in a coroutine that the host has resumed itself
       for _, f in ipairs(p.functions) do
@@ -477,8 +455,7 @@ describe("cprof attach of a program that does not listen", function()
       err)
     assert.has_text("sampled from outside: ", out, out .. err)
     assert.matches("\n1\n1\n$", out)
-    local p = assert(profiler.load(dir:file "a.cprof"))
-    helper.check(p)
+    local p = helper.check(assert(profiler.load(dir:file "a.cprof")))
     assert.equal("sample", p.meta.mode)
     assert.equal(300, p.meta.rate)
     assert.same(well, ended)

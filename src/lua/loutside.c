@@ -1,20 +1,14 @@
 /*
-** Samples of another process, for the Lua part: takes them, and makes the
-** nodes and functions of a profile of them.
+** Takes samples of another process. See loutside.h
 */
 
-#include "base/hurry.h"
-#include "lua/lfunction.h"
+#include "lua/loutside.h"
+
 #include "lua/lmemory.h"
 #include "lua/lnative.h"
-#include "lua/lnodes.h"
 #include "lua/lremote.h"
 #include "lua/lstate.h"
-#include "lua/ltable.h"
 #include "lua/parts.h"
-#include "profile/rebuild.h"
-#include "profile/snapshot.h"
-#include "remote/stack.h"
 #include "system/system.h"
 
 #if PLATFORM_WATCH
@@ -25,72 +19,18 @@
 
 #define OUTSIDE	"cprof.outside"
 
-/* functions of the profile before those that were met */
-enum { OUTSIDE_ROOT, OUTSIDE_OVERHEAD, OUTSIDE_CUT, OUTSIDE_HOST,
-       OUTSIDE_LOST, OUTSIDE_UNSEEN, OUTSIDE_ROWS };
-
-static const char *const outside_rows[] = {
-  "(root)", "(cprof)", "(callers not known)", "(host, or its coroutines)",
-  "(C callers not known)", "(not seen between looks)"
-};
-
-/* stops are counted by their length, with this many steps for each doubling */
-#define OUTSIDE_STEPS	8
-#define OUTSIDE_TIMES	(64 * OUTSIDE_STEPS)
-
 /* user values */
 enum { OUTSIDE_PROCESS = 1, OUTSIDE_ARENA, OUTSIDE_NATIVE, OUTSIDE_ASK,
        OUTSIDE_VALUES = OUTSIDE_ASK };
 
-/* C frames whose functions are kept */
-#define OUTSIDE_KEPT	4096
 
-/* what is known of a C frame */
-typedef struct OutsideFrame {
-  uint64_t key;		/* address of its function's beginning, or its own
-			   place */
-  JoinFrame as;
-  uint32_t func;	/* id of its function in Known */
-  int lost;		/* are its callers not known? */
-} OutsideFrame;
-
-typedef struct Outside {
-  RemoteProcess *process;
-  Known known;
-  RemoteStack stack;
-  Merge merge;
-  int cpu;		/* are waits left out? */
-  int asleep;		/* is nothing ever stopped? */
-  uint64_t runs, waits;	/* samples in which it ran; in which it waited */
-  uint64_t ran, waited;	/* ns that these stand for */
-  uint64_t left;	/* waits that were left out */
-  uint64_t leftns;	/* ns that these stand for */
-  uint64_t dropped;	/* looks without a sample */
-  uint64_t late;	/* looks that came too late */
-  uint64_t ready;	/* looks that found it without a processor */
-  Native *native;	/* NULL: C frames are left out */
-  int walked;		/* does 'native' have the stack of this sample? */
-  uint32_t joined;	/* items of this sample; 0: calls of Lua alone */
-  uint64_t at;		/* see task_at, of the last look; 0: not known */
-  uint32_t charged;	/* function that the last look found; 0: no sample */
-  OutsideFrame kept[OUTSIDE_KEPT];
-  JoinCall call[STACK_DEEP];
-  JoinFrame frame[NATIVE_DEEP];
-  uint32_t func[NATIVE_DEEP];
-  JoinItem item[STACK_DEEP + NATIVE_DEEP + 1];
-  Hurry hurry;
-  uint64_t stops, stopped, worst;	/* number of stops, and their ns */
-  uint32_t times[OUTSIDE_TIMES];
-} Outside;
-
-
-static Outside *outside_get (lua_State *L) {
+Outside *loutside_check (lua_State *L) {
   return cast(Outside *, luaL_checkudata(L, 1, OUTSIDE));
 }
 
 
 static int outside_gc (lua_State *L) {
-  known_free(&outside_get(L)->known);
+  known_free(&loutside_check(L)->known);
   return 0;
 }
 
@@ -172,7 +112,7 @@ static const OutsideFrame *outside_ask (lua_State *L, Outside *o,
 
 /* outside -> : code was loaded, or has gone: asks again what C frames are */
 static int outside_forget (lua_State *L) {
-  Outside *o = outside_get(L);
+  Outside *o = loutside_check(L);
   memset(o->kept, 0, sizeof o->kept);
   return 0;
 }
@@ -312,13 +252,11 @@ static const char *outside_sample (Outside *o, int waits, uint64_t weight) {
 
 
 static void outside_notetime (Outside *o, uint64_t ns) {
-  uint32_t power = 0, within;
-  while (power < 62 && ns >> (power + 1) != 0) power++;
-  within = power < 3 ? 0 : (uint32_t)(ns >> (power - 3)) & 7;
-  o->times[power * OUTSIDE_STEPS + within]++;
-  o->stops++;
+  SlowCall stop = ZEROS;
+  stop.took = ns;
+  durations_add(&o->stops, ns);
+  if (durations_isslow(&o->stops, ns)) durations_slow(&o->stops, &stop);
   o->stopped += ns;
-  if (ns > o->worst) o->worst = ns;
 }
 
 
@@ -464,9 +402,8 @@ static const char *outside_stop (lua_State *L, Outside *o, const Looked *x,
   error = outside_halt(o, x, &s, &misfit);
   if (error == 0) {
     outside_notetime(o, outside_held(&s));
-    if (!outside_ready(x, &s)) return outside_count(L, o, x, misfit, 0);
-    o->ready++;
-    return "ready";
+    return outside_ready(x, &s) ? "ready"
+                                : outside_count(L, o, x, misfit, 0);
   }
   if (error == ESRCH) return "ended";
   o->dropped++;
@@ -486,7 +423,7 @@ static const char *outside_stop (lua_State *L, Outside *o, const Looked *x,
 ** the function that ran, and where in the machine code, see task_at
 */
 static int outside_look (lua_State *L) {
-  Outside *o = outside_get(L);
+  Outside *o = loutside_check(L);
   const char *found = NULL;
   TaskUse use;
   Looked x;
@@ -532,7 +469,7 @@ static int outside_look (lua_State *L) {
 
 /* outside, boolean -> : does this thread come to its processor in time? */
 static int outside_hurry (lua_State *L) {
-  Outside *o = outside_get(L);
+  Outside *o = loutside_check(L);
   hurry_end(&o->hurry);
   if (lua_toboolean(L, 2)) hurry_begin(&o->hurry);
   return 0;
@@ -550,7 +487,7 @@ static int outside_hurry (lua_State *L) {
 ** stopped
 */
 static int outside_where (lua_State *L) {
-  Outside *o = outside_get(L);
+  Outside *o = loutside_check(L);
   long thread = (long)luaL_checkinteger(L, 2);
   uint64_t stack = 0, pc;
   TaskRegisters r;
@@ -573,7 +510,7 @@ static int outside_where (lua_State *L) {
 ** stack of what runs it; 0: none does, as far as can be known
 */
 static int outside_jump (lua_State *L) {
-  Outside *o = outside_get(L);
+  Outside *o = loutside_check(L);
   Looked x = ZEROS;
   outside_what(L, 2, &x);
   remote_forget(&o->process->memory);
@@ -586,181 +523,11 @@ static int outside_jump (lua_State *L) {
 /* outside, thread -> ns of processor time, ns of being ready; or nothing */
 static int outside_use (lua_State *L) {
   TaskUse u;
-  if (!task_use(outside_get(L)->process->id, (long)luaL_checkinteger(L, 2),
+  if (!task_use(loutside_check(L)->process->id, (long)luaL_checkinteger(L, 2),
                 &u))
     return 0;
   lua_pushinteger(L, (lua_Integer)u.cpu);
   lua_pushinteger(L, (lua_Integer)u.delay);
-  return 2;
-}
-
-/* }====================================================== */
-
-
-/* {======================================================
-** The profile
-** ======================================================= */
-
-/* The length of a stop that half of them did not exceed, within 10 %. */
-static uint64_t outside_median (const Outside *o) {
-  uint64_t sum = 0;
-  uint32_t i = 0;
-  while (i < OUTSIDE_TIMES && (sum += o->times[i]) * 2 < o->stops) i++;
-  return (uint64_t)((double)((uint64_t)1 << i / OUTSIDE_STEPS) *
-                    (1 + (i % OUTSIDE_STEPS + 0.5) / OUTSIDE_STEPS));
-}
-
-
-/* outside -> numbers of looks of each kind, and of stops, and their ns */
-static int outside_figures (lua_State *L) {
-  const Outside *o = outside_get(L);
-  lua_createtable(L, 0, 12);
-  ltable_setinteger(L, "runs", (lua_Integer)o->runs);
-  ltable_setinteger(L, "waits", (lua_Integer)o->waits);
-  ltable_setinteger(L, "left", (lua_Integer)o->left);
-  ltable_setinteger(L, "dropped", (lua_Integer)o->dropped);
-  ltable_setinteger(L, "ran_ns", (lua_Integer)o->ran);
-  ltable_setinteger(L, "waited_ns", (lua_Integer)(o->waited + o->leftns));
-  ltable_setinteger(L, "late", (lua_Integer)o->late);
-  ltable_setinteger(L, "ready", (lua_Integer)o->ready);
-  ltable_setinteger(L, "stops", (lua_Integer)o->stops);
-  ltable_setinteger(L, "stopped_ns", (lua_Integer)o->stopped);
-  ltable_setinteger(L, "worst_ns", (lua_Integer)o->worst);
-  ltable_setinteger(L, "median_ns",
-                    o->stops > 0 ? (lua_Integer)outside_median(o) : 0);
-  return 1;
-}
-
-
-/*
-** Gives nodes their times: samples of running, and of waiting, share these
-** times. Without samples, the root has all.
-*/
-static void outside_times (const Outside *o, ProfileNode *list, uint32_t n,
-                           int64_t whole, int64_t waited) {
-  double run = 0, wait = 0;
-  int64_t ran = 0, had = 0;
-  uint32_t i;
-  if (o->waits == 0) waited = 0;
-  else if (o->runs == 0 || waited > whole) waited = whole;
-  whole -= waited;
-  for (i = 0; i < n; i++) {
-    int64_t r, w;
-    run += (double)(list[i].self - list[i].wait);
-    wait += (double)list[i].wait;
-    r = snapshot_share(whole, run, (double)o->ran);
-    w = snapshot_share(waited, wait, (double)o->waited);
-    list[i].wait = w - had;
-    list[i].self = r - ran + list[i].wait;
-    ran = r;
-    had = w;
-  }
-}
-
-
-/* Sets the counters of a function's instructions, see line.h. */
-static void outside_pushcounters (lua_State *L, const KnownFunction *f,
-                                  double weight) {
-  size_t bytes = (f->size + 1) * sizeof(Instruction);
-  Instruction *list;
-  uint32_t i;
-  if (f->size == 0) return;
-  list = cast(Instruction *, lmemory_block(L, bytes));
-  for (i = 0; i < f->size; i++) {
-    list[i + 1].code = f->instruction[i];
-    list[i + 1].line = f->line[i];
-    list[i + 1].next[1] = f->samples[i];
-    list[i + 1].next[2] = (uint64_t)((double)f->weight[i] * weight);
-  }
-  lua_pushlstring(L, (const char *)list, bytes);
-  lua_setfield(L, -3, "counters");
-  lua_pop(L, 1);
-}
-
-
-/* Pushes a function, in the form of those of a recording. */
-static void outside_pushfunction (lua_State *L, const Outside *o,
-                                  uint32_t func, double weight) {
-  const KnownFunction *f = NULL;
-  FunctionKind kind = FUNCTION_INTERNAL;
-  if (func >= OUTSIDE_ROWS) {
-    f = known_at(&o->known, func - OUTSIDE_ROWS + 1);
-    kind = f->isc ? FUNCTION_C : f->first == 0 ? FUNCTION_MAIN
-                                               : FUNCTION_LUA;
-  }
-  else if (func == OUTSIDE_ROOT) kind = FUNCTION_ROOT;
-  lua_createtable(L, 0, 16);
-  ltable_setstring(L, "kind", lfunction_kinds()[kind]);
-  ltable_setstring(L, "called", f != NULL ? "" : outside_rows[func]);
-  ltable_setstring(L, "how", "");
-  ltable_setstring(L, "fingerprint", "");
-  ltable_setinteger(L, "layout", 0);
-  ltable_setinteger(L, "number", func);
-  ltable_setinteger(L, "marks", 0);
-  ltable_setinteger(L, "line", f == NULL || f->isc ? -1 : f->first);
-  ltable_setinteger(L, "last_line", f == NULL || f->isc ? -1 : f->last);
-  if (f == NULL || f->isc)
-    ltable_setstring(L, "source", f != NULL ? "=[C]" : "");
-  else {
-    lua_pushlstring(L, f->source, f->length);
-    lua_setfield(L, -2, "source");
-  }
-  if (f == NULL) return;
-  ltable_setinteger(L, "function", (lua_Integer)f->function);
-  ltable_setinteger(L, "address", (lua_Integer)f->code);
-  ltable_setflag(L, "wraps", f->wraps);
-  ltable_setflag(L, "native", f->native);
-  outside_pushcounters(L, f, weight);
-}
-
-
-/*
-** Pushes the functions that have nodes, and sets the functions of these to
-** their numbers.
-*/
-static void outside_pushfunctions (lua_State *L, const Outside *o,
-                                   ProfileNode *list, uint32_t n,
-                                   double weight) {
-  size_t most = OUTSIDE_ROWS + o->known.list.count;
-  uint32_t *number = cast(uint32_t *, lmemory_block(L, most *
-                                                    sizeof *number));
-  uint32_t count = 0, i;
-  lua_newtable(L);
-  for (i = 0; i < n; i++) {
-    uint32_t func = list[i].func;
-    if (number[func] == 0) {
-      number[func] = ++count;
-      outside_pushfunction(L, o, func, weight);
-      ltable_setinteger(L, "id", count);
-      ltable_setinteger(L, "key", count);
-      lua_rawseti(L, -2, count);
-    }
-    list[i].func = number[func] - 1;
-  }
-  lua_remove(L, -2);
-}
-
-
-/*
-** outside, ns of all samples, ns of these that were waiting, ns of overhead, ns
-** of running that no sample stands for -> nodes, functions
-*/
-static int outside_profile (lua_State *L) {
-  Outside *o = outside_get(L);
-  int64_t whole = luaL_checkinteger(L, 2);
-  int64_t waited = luaL_checkinteger(L, 3);
-  int64_t unseen = luaL_checkinteger(L, 5);
-  uint32_t row = unseen > 0 ? merge_enter(&o->merge, MERGE_ROOT,
-                                          OUTSIDE_UNSEEN, 0) : 0;
-  uint32_t n = merge_count(&o->merge);
-  ProfileNode *list = lnodes_new(L, n, NULL);
-  merge_copy(&o->merge, list, NULL);
-  outside_times(o, list, n, whole, waited);
-  list[NODE_OVERHEAD].self = luaL_checkinteger(L, 4);
-  if (unseen > 0) list[row - 1].self += unseen;
-  nodes_total(list, n);
-  outside_pushfunctions(L, o, list, n, o->runs > 0 ?
-    (double)(whole - (o->waits > 0 ? waited : 0)) / (double)o->ran : 0);
   return 2;
 }
 
@@ -775,8 +542,6 @@ static const luaL_Reg loutside_list[] = {
   {"outside_where", outside_where},
   {"outside_jump", outside_jump},
   {"outside_use", outside_use},
-  {"outside_figures", outside_figures},
-  {"outside_profile", outside_profile},
   {NULL, NULL}
 };
 

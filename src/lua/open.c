@@ -20,7 +20,7 @@ static void (*const open_parts[]) (lua_State *L) = {
   lfile_open, lsave_open, lhook_open, loan_open, entry_open, texts_open,
   system_open, folder_open
 #if PLATFORM_WATCH
-  , lremote_open, lnative_open, loutside_open
+  , lremote_open, lnative_open, loutside_open, loutsideprofile_open
 #endif
 #if PLATFORM_SIGNALS
   , signals_open, listen_open, private_open, console_open, child_open

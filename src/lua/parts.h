@@ -32,6 +32,7 @@ CPROF_I void lslow_open (lua_State *L);
 #if PLATFORM_WATCH
 CPROF_I void lnative_open (lua_State *L);
 CPROF_I void loutside_open (lua_State *L);
+CPROF_I void loutsideprofile_open (lua_State *L);
 CPROF_I void lremote_open (lua_State *L);
 #endif
 #endif

@@ -3,6 +3,7 @@
 
 local core = require "cprof.core"
 local definitions = require "cprof.source.definitions"
+local durations = require "cprof.count.durations"
 local instructions = require "cprof.count.instructions"
 local name = require "cprof.source.name"
 local native = require "cprof.remote.native"
@@ -488,6 +489,7 @@ end
 
 local function meta_of(self, figures, times)
   local release = self.found[1].release
+  local stops = durations.scaled(figures.stops, 1, false)
   return {
     mode = "sample", clock = self.options.clock == "cpu" and "cpu" or
       "monotonic",
@@ -505,9 +507,8 @@ local function meta_of(self, figures, times)
     fold_at = 0, hook_lost = false, allocator_lost = false,
     clock_backwards = 0, clock_backwards_ns = 0, clock_jumps = 0,
     clock_jumps_ns = 0, ended = self.ended,
-    outside_dropped = figures.dropped, outside_stops = figures.stops,
-    outside_median_ns = figures.median_ns,
-    outside_worst_ns = figures.worst_ns,
+    outside_dropped = figures.dropped, outside_stops = stops.calls,
+    outside_median_ns = stops.p50_ns, outside_worst_ns = stops.max_ns,
     outside_late = figures.late, outside_missed_ns = times.missed,
     outside_states = #self.found,
     outside_waits = self.options.clock == "cpu" and figures.left or nil,

@@ -37,12 +37,10 @@ local function content_of(m, of)
   return content, note
 end
 
-local function note_of(m, f)
-  if f.kind ~= "Lua" and f.kind ~= "main" then
-    return ("%s is not a Lua function, so it has no source"):format(f.name)
-  elseif not lines.recorded(m.now.profile) then
-    return "no lines were recorded: record with --lines to see figures here"
-  end
+-- why a function has no source; nil: it has one
+local function none(f)
+  return f.kind ~= "Lua" and f.kind ~= "main" and
+    ("%s is not a Lua function, so it has no source"):format(f.name) or nil
 end
 
 local function list(m)
@@ -51,10 +49,11 @@ local function list(m)
   local f = row and row.func
   m.note, m.shown = nil, f
   if not f then return {} end
-  m.note = note_of(m, f)
-  if f.kind ~= "Lua" and f.kind ~= "main" then return {} end
+  m.note = none(f)
+  if m.note then return {} end
   local content, note = content_of(m, f.source)
-  m.note = m.note or note
+  m.note = not lines.recorded(m.now.profile) and
+    "no lines were recorded: record with --lines to see figures here" or note
   local now = lines.recorded(m.now.profile) and
     m.now.profile.lines_of()[f.source] or {}
   local out, greatest = {}, 0
@@ -124,5 +123,5 @@ return {
   name = "source", title = "Source", list = list, head = head, draw = draw,
   text = function(item) return item.content end,
   key = function(item) return tostring(item.number) end,
-  zone = nil,
+  zone = nil, none = none,
 }

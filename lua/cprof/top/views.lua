@@ -20,6 +20,7 @@ local views = {}
 ---@field zone? fun(item: any): cprof.ViewZone?
 ---@field into? string    what Enter does, for the hints
 ---@field sorts? boolean  whether its lines can be sorted
+---@field none? fun(f: cprof.Function): string?  why it does not show a function
 
 -- Rows that are not shown: the root, profiler overhead and, in a period that
 -- does not begin at the start, the host if it did not run there.
