@@ -491,7 +491,7 @@ frame      at    time  more than usual, self time
 9 frames
 median 1.00ms, p90 1.00ms, p99 1.00ms, max 1.00ms
 
-frame      at    time  more than usual, self time
+frame      at    time
     2     0ns  1.00ms
     3  1.00ms  1.00ms
     4  2.00ms  1.00ms

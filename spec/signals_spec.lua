@@ -20,7 +20,8 @@ local busy = [[
   while true do work() end]]
 
 local function recordings(dir)
-  local pipe = io.popen("cd " .. command.quote(dir.path) .. " && ls cprof-*")
+  local pipe = io.popen("cd " .. command.quote(dir.path) ..
+    " && ls cprof-* | grep -v ^costs")
   local list = {}
   for name in pipe:lines() do list[#list + 1] = name end
   pipe:close()

@@ -24,6 +24,18 @@ add("flat calls", function()
   for _ = 1, 30000 do one() two() three() end
 end)
 
+-- so many that some share a place in a cache of the recorder
+local many = {}
+for i = 1, 64 do
+  many[i] = load(("return function(x) return x + %d end"):format(i))()
+end
+
+add("64 functions by turns", function()
+  for _ = 1, 1400 do
+    for i = 1, #many do many[i](i) end
+  end
+end)
+
 local Account = {}
 Account.__index = Account
 function Account:deposit(v) self.balance = self.balance + v end

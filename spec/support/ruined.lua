@@ -197,7 +197,8 @@ local of_profiles = {
 local of_frames = {
   at = { { 0 } }, averages = { { "all" } }, nodes = { { 0 } },
   average_nodes = { { "all" } }, series = { { {} } }, zeros = { {} },
-  percentiles = { {} }, slowest = { { 1 } }, times = { {} },
+  percentiles = { {} }, slowest = { { 1 } }, summary = { {} },
+  times = { {} },
 }
 local of_views = {
   lines = { {}, { 5 } }, titles = { {} },

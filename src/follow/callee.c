@@ -8,6 +8,25 @@
 #include "identity/label.h"
 
 
+/*
+** Makes room in slot 'first' for the callee of 'key': others move to the slots
+** beside it. At most one entry of an address remains where Lua's structures are
+** read, since only the last one can be right.
+*/
+static void callee_room (const Hot *h, const Callee *first,
+                         const Callee *key) {
+  unsigned i;
+  for (i = 0; i < CALLEE_WAYS - 1; i++) {
+    const Callee *c = callee_way(h, first, i);
+    if (c->address == 0 ||
+        ((c->address & ~(uintptr_t)CALLEE_DOUBT) == key->address &&
+         (h->direct || c->lines == key->lines)))
+      break;
+  }
+  for (; i > 0; i--) *callee_way(h, first, i) = *callee_way(h, first, i - 1);
+}
+
+
 const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
                            const Callee *key) {
   Recorder *r = h->recorder;
@@ -29,6 +48,7 @@ const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
   recorder_refresh(r);
   if (fs->list.count != count) recorder_overhead(r);
   if (by != KEY_LINES && !h->direct) c = &h->recorder->cache->unsure;
+  else callee_room(h, c, key);
   *c = *key;
   c->key = by;
   if (by == KEY_CLOSURE) c->address |= CALLEE_DOUBT;
@@ -51,39 +71,47 @@ const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
 
 
 /*
-** Does '*c' stand for the prototype of 'key', where only closures identify
-** it? That is certain only as long as no prototype may have been freed.
+** The entry for the prototype of 'key', where only closures identify it; NULL:
+** there is none. It is right only as long as no prototype may have been freed.
 */
-static int callee_doubtful (Hot *h, lua_State *L, const Callee *c,
-                            const Callee *key) {
+static const Callee *callee_doubtful (Hot *h, lua_State *L,
+                                      const Callee *first,
+                                      const Callee *key) {
+  const Callee *c;
   uint64_t now;
-  if (c->address != (key->address | CALLEE_DOUBT) || c->lines != key->lines ||
-      c->source != key->source || c->code != key->code)
-    return 0;
+  unsigned i = 0;
+  do {
+    if (i == CALLEE_WAYS) return NULL;
+    c = callee_way(h, first, i++);
+  } while (c->address != (key->address | CALLEE_DOUBT) ||
+           c->lines != key->lines || c->source != key->source ||
+           c->code != key->code);
   now = collection_now(L);
-  if (now != 0 && now == h->recorder->collection) return 1;
+  if (now != 0 && now == h->recorder->collection) return c;
   recorder_forgetkeys(h->recorder, 1u << KEY_CLOSURE);
   h->recorder->collection = now;
-  return 0;
+  return NULL;
 }
 
 
-const Callee *callee_uncached (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
+const Callee *callee_uncached (Hot *h, lua_State *L, lua_Debug *ar,
                                const void *body, int isc) {
-  Callee key = ZEROS;
+  Callee key = ZEROS, *first = callee_slot(h, (uintptr_t)body);
   key.address = (uintptr_t)body;
   if (isc) {
     lua_getinfo(L, "Sf", ar);
     key.lines = CALLEE_C;
   }
   else {
+    const Callee *c;
     key.lines = internals_lines(body);
     key.source = internals_source(body);
     key.code = internals_code(body);
-    if (callee_doubtful(h, L, c, &key)) return c;
+    c = callee_doubtful(h, L, first, &key);
+    if (c != NULL) return c;
     lua_getinfo(L, "S", ar);
   }
-  return callee_intern(h, L, ar, c, &key);
+  return callee_intern(h, L, ar, first, &key);
 }
 
 

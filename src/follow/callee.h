@@ -11,7 +11,7 @@
 
 /*
 ** Finds or adds the function of 'key', which is not in the cache, and puts
-** it into '*c'. NULL: out of memory, and recording has ended.
+** it into '*c', its first slot. NULL: out of memory, and recording has ended.
 */
 COLD CPROF_I const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar,
                                         Callee *c, const Callee *key);
@@ -33,17 +33,25 @@ CPROF_I void callee_called (Recorder *r, lua_State *L, lua_State *at,
 
 
 /*
-** The callee with this prototype or C function, 'body', where '*c' is not
-** known to stand for it. A new function is left on L's stack; Lua drops it
-** when the hook returns.
+** The callee with this prototype or C function, 'body', where the cache is not
+** known to have it. A new function is left on L's stack; Lua drops it when the
+** hook returns.
 */
 COLD CPROF_I const Callee *callee_uncached (Hot *h, lua_State *L,
-                                            lua_Debug *ar, Callee *c,
-                                            const void *body, int isc);
+                                            lua_Debug *ar, const void *body,
+                                            int isc);
 
 
 static INLINE Callee *callee_slot (const Hot *h, uint64_t x) {
   return &h->callee[(uint32_t)x * 0x9E3779B1u >> (32 - CALLEE_BITS)];
+}
+
+/*
+** The slots of a callee whose first one is 'c': 'i' is below CALLEE_WAYS.
+** Functions that call each other by turns often share their first slot.
+*/
+static INLINE Callee *callee_way (const Hot *h, const Callee *c, unsigned i) {
+  return &h->callee[(size_t)(c - h->callee) ^ i];
 }
 
 
@@ -64,18 +72,25 @@ static INLINE int callee_isc (const Callee *c, const void *body) {
 }
 
 
+/* The callee 'body', if the cache certainly has it; or NULL. */
+static INLINE const Callee *callee_cached (const Hot *h, const void *body,
+                                           int isc) {
+  const Callee *c = callee_slot(h, (uintptr_t)body);
+  unsigned i;
+  if (likely(isc ? callee_isc(c, body) : callee_islua(c, body))) return c;
+  for (i = 1; i < CALLEE_WAYS; i++) {
+    c = callee_way(h, callee_slot(h, (uintptr_t)body), i);
+    if (isc ? callee_isc(c, body) : callee_islua(c, body)) return c;
+  }
+  return NULL;
+}
+
+
 /* The callee of 'ci', if the cache certainly has it; or NULL. */
 static INLINE const Callee *callee_known (const Hot *h, CallAddress ci) {
-  const void *body;
-  const Callee *c;
-  if (likely(internals_islua(ci))) {
-    body = internals_prototype(ci);
-    c = callee_slot(h, (uintptr_t)body);
-    return likely(callee_islua(c, body)) ? c : NULL;
-  }
-  body = internals_cfunction(ci);
-  c = callee_slot(h, (uintptr_t)body);
-  return likely(callee_isc(c, body)) ? c : NULL;
+  if (likely(internals_islua(ci)))
+    return callee_cached(h, internals_prototype(ci), 0);
+  return callee_cached(h, internals_cfunction(ci), 1);
 }
 
 
@@ -84,9 +99,8 @@ static INLINE const Callee *callee_direct (Hot *h, lua_State *L,
                                            lua_Debug *ar) {
   int isc;
   const void *body = internals_function(ar->i_ci, &isc);
-  Callee *c = callee_slot(h, (uintptr_t)body);
-  if (likely(isc ? callee_isc(c, body) : callee_islua(c, body))) return c;
-  return callee_uncached(h, L, ar, c, body, isc);
+  const Callee *c = callee_cached(h, body, isc);
+  return likely(c != NULL) ? c : callee_uncached(h, L, ar, body, isc);
 }
 
 
@@ -97,8 +111,9 @@ static INLINE const Callee *callee_direct (Hot *h, lua_State *L,
 */
 static INLINE const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
                                           Node *caller) {
-  Callee key = ZEROS, *c;
+  Callee key = ZEROS, *first;
   lua_CFunction f;
+  unsigned i;
   if (caller->callees_c > 1) {
     lua_getinfo(L, "f", ar);
     f = lua_tocfunction(L, -1);
@@ -124,9 +139,12 @@ static INLINE const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
     key.address = (uintptr_t)f;
     key.lines = CALLEE_C;
   }
-  c = callee_slot(h, key.address + key.lines * 0x9E3779B97F4A7C15u);
-  if (likely(c->address == key.address && c->lines == key.lines)) return c;
-  return callee_intern(h, L, ar, c, &key);
+  first = callee_slot(h, key.address + key.lines * 0x9E3779B97F4A7C15u);
+  for (i = 0; i < CALLEE_WAYS; i++) {
+    const Callee *c = callee_way(h, first, i);
+    if (likely(c->address == key.address && c->lines == key.lines)) return c;
+  }
+  return callee_intern(h, L, ar, first, &key);
 }
 
 

@@ -41,8 +41,9 @@ typedef struct Child {
 #define CALLEE_C	UINT64_MAX
 #define CALLEE_DOUBT	1u	/* address bit, 0 in every prototype's: only its
 				   closures identify it, see collection.h */
-#define CALLEE_BITS	9
+#define CALLEE_BITS	10
 #define CALLEE_SLOTS	(1 << CALLEE_BITS)
+#define CALLEE_WAYS	4	/* slots in which one callee may be */
 #define CHILD_BITS	9
 
 /* An entry is cleared as soon as its addresses may stand for something else. */
