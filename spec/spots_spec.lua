@@ -374,7 +374,7 @@ describe("what samples from outside find a function doing", function()
     return from:profile()
   end
 
-  it("is the function of C that runs, also after the program's end",
+  it("is the C function that runs, also after the program's end",
   function()
     local dir <close> = command.folder()
     build(dir)

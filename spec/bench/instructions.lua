@@ -9,10 +9,10 @@
 --   instructions.lua check RUN OUT HELD MACHINE
 --     RUN is what that printed, OUT the name of callgrind's output. Prints the
 --     instructions for each event beside those that the file HELD has, with the
---     share of events that left the fast path, and ends with an error if any
---     instructions are more. MACHINE says what the figures depend
---     on: the processor, the compiler and Lua. Figures of another machine are
---     not compared.
+--     share of events that left the fast path, and ends with an error if a
+--     workload takes more than a tenth more. MACHINE says what the figures
+--     depend on: the processor, the compiler and Lua. Figures of another
+--     machine are not compared.
 --   instructions.lua keep RUN OUT HELD MACHINE
 --     Writes HELD anew.
 

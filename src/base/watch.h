@@ -19,7 +19,7 @@ typedef struct Watch Watch;
 */
 typedef uint64_t (*WatchLook) (void *ud, const Watch *w);
 
-/* Does the system say for this thread what 'watch_preempts' has to know? */
+/* Does the system tell of this thread what 'watch_preempts' has to know? */
 CPROF_I int watch_ispossible (void);
 
 /* Watches this thread, from 'ns' from now on. NULL: that is not possible. */
@@ -38,8 +38,8 @@ CPROF_I void watch_end (Watch *w);
 CPROF_I uint64_t watch_cpu (const Watch *w);
 
 /*
-** For looks: has the watching thread, to look, taken the processor from the
-** thread, which ran until then?
+** For looks: did the thread run until this look, and has the watching thread
+** taken the processor from it?
 */
 CPROF_I int watch_preempts (const Watch *w);
 

@@ -29,16 +29,16 @@
 #define FUTEX_WAKE_PRIVATE	129
 #endif
 
-#define WATCH_SWITCH	20000u	/* most ns between two readings of the time of
-				   one switch */
+#define WATCH_SWITCH	20000u	/* most ns by which two threads differ in when
+				   they switched */
 
 #define WATCH_WOKEN	1
 #define WATCH_ENDS	2
 
 /*
-** The file that tells when a thread last ran. Of another device or inode, it is
-** not the thread's: the program may have closed the descriptor, and opened
-** another file, which has it now.
+** The file that tells when a thread last ran. If the descriptor's file has
+** another device or inode, it is not the thread's: the program has closed that
+** one, and opened another file, which got its descriptor.
 */
 typedef struct WatchRan {
   int file;		/* -1: none */
@@ -135,7 +135,7 @@ int watch_ispossible (void) {
 
 /*
 ** If this thread took the processor from the other one, both have the time of
-** that switch: at it, the other one ran last, and this one began to run. The
+** that switch: the other one last ran then, and this one began to run. The
 ** system's tick may since have made this one's time a little later.
 */
 int watch_preempts (const Watch *w) {
@@ -182,8 +182,8 @@ static void *watch_run (void *ud) {
 
 /*
 ** Begins the thread, which gets none of the program's signals. Waits until it
-** has opened its file: later, the program may expect a certain descriptor when
-** it opens one.
+** has opened its file: if it did so later, it could get a descriptor that the
+** program expects for a file of its own.
 */
 static int watch_thread (Watch *w) {
   pthread_attr_t attributes;

@@ -25,7 +25,7 @@
 #define WALL_MOST	10	/* most wall time, in units of processor time */
 #define ROUNDS_MOST	256
 #define TURNS		100	/* turns of a loop in a run */
-#define TIMED		500	/* turns of one in which events are timed */
+#define TIMED		500	/* turns of a loop in which events are timed */
 #define STEPS		40	/* that the C function 'work' takes */
 #define PACE		4	/* pieces of work, before and after a run */
 #define FAR		100	/* lines that RUN_FAR has before its loop */
@@ -35,7 +35,7 @@
 /* work that takes up to 1/12 longer counts as equally fast */
 #define SLOWER_PART	12
 
-/* what a check finds may differ from kept costs by a tenth */
+/* what a check finds may differ from kept costs by this part of them */
 #define CHECK_PART	10
 
 #define TEN(s)	s s s s s s s s s s
@@ -127,8 +127,8 @@ typedef struct Calibration {
 			   it */
   double turn;		/* of a check, see calibrate_turn */
   double rate;		/* ps in a tick */
-  uint64_t ns;		/* processor time to spend; 0: on a check, which
-			   measures calls of a Lua function alone */
+  uint64_t ns;		/* processor time to spend; 0: this is a check, which
+			   measures only calls of a Lua function */
   int round;		/* -1: the first one, which is not measured */
   int done;
 } Calibration;
@@ -516,7 +516,7 @@ static double calibrate_turn (const Calibration *c) {
 }
 
 
-/* The same by known costs. */
+/* What recording adds to a turn of RUN_CALLS by these costs, in ps. */
 static double costs_turn (const Costs *k) {
   const Probe *calls = &calibrate_probes[PROBE_CALLS];
   const Probe *f = &calibrate_probes[PROBE_F];

@@ -54,8 +54,8 @@ CPROF_I void attach_setown (Recorder *r, lua_State *L, lua_Hook f, int mask,
 #endif
 
 /*
-** Sets 'f' as the hook of L, for events of 'mask' or, without line and count
-** events among these, the next instruction.
+** Sets 'f' as the hook of L, for events of 'mask'. If these include neither
+** lines nor counts, it is also called at the next instruction.
 */
 CPROF_I void attach_oneshot (lua_State *L, lua_Hook f, int mask);
 

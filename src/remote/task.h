@@ -29,9 +29,9 @@ typedef struct TaskRegisters {
 CPROF_I int task_registers (long thread, TaskRegisters *r);
 
 /*
-** The address of the machine instruction at which a thread was stopped that has
-** these registers; TIMER_SYSTEM: in a system call. The thread's memory need not
-** be as it was then.
+** The address of the machine instruction at which a thread with these registers
+** was stopped; TIMER_SYSTEM: in a system call. The thread's memory may have
+** changed since.
 */
 CPROF_I uint64_t task_at (RemoteMemory *m, const TaskRegisters *r);
 

@@ -136,7 +136,7 @@ static int64_t system_size (const char *path) {
 }
 
 
-/* bytes of files that are read without asking for their size */
+/* files of fewer bytes are read without asking for their size */
 #define SHORT_FILE	16384
 
 /*

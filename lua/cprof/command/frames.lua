@@ -12,11 +12,12 @@ local frames = {
   description = "Print how long the frames of a game or server took, and " ..
     "which were the slowest. For the 16 slowest frames of each name, the " ..
     "functions that took longer than usual are shown. With --from and " ..
-    "--to, all figures are those of the frames in this range; a line says " ..
-    "so if they cannot be. Times are without overhead and preempted time " ..
-    "(other programs had the processor), and \"at\" is the time recorded " ..
-    "until the frame began, without pauses and preempted time; in mode " ..
-    "sample, both have them. The program must call " ..
+    "--to, all figures are those of the frames in this range. If some of " ..
+    "their times are not kept, the figures are those of the whole " ..
+    "recording, and a line says so. Times are without overhead and " ..
+    "preempted time (other programs had the processor), and \"at\" is the " ..
+    "time recorded until the frame began, without pauses and preempted " ..
+    "time; in mode sample, both have them. The program must call " ..
     "cprof.frame at the end of each frame (see cprof help frames).",
   usage = "cprof frames [options] [FILE] [NAME]",
   example = "cprof frames run.cprof render",

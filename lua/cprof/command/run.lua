@@ -104,10 +104,10 @@ run.options = {
     many = true },
   { "--exclude PATTERN", "Skip functions with PATTERN in their title or " ..
     "path.", type = "pattern", many = true },
-  { "--clock", "wall: elapsed time; cpu: CPU time, which takes about 400 " ..
-    "ns more for each event: without --sample, a program that does little " ..
-    "but call runs about 100 times slower. With wall, too, reports tell CPU " ..
-    "time from waiting (--measure=cpu).", of = specs },
+  { "--clock", "wall: elapsed time; reports tell CPU time from waiting, " ..
+    "too (--measure=cpu). cpu: CPU time; without --sample, each event then " ..
+    "takes about 400 ns more, so a program that does little but call runs " ..
+    "about 100 times slower.", of = specs },
   { "--timer", "With --sample, what triggers samples. wall: a timer, whose " ..
     "signals can end system calls early. thread: a thread of cprof; auto: " ..
     "task-clock events of the system, where it allows them, else thread. " ..

@@ -444,8 +444,8 @@ function Frames:percentiles(func, field)
   return percentiles(values)
 end
 
----How many frames there were, and how long they took. nil: only of some of the
----frames that pass is it known how long they took.
+---How many frames there were, and how long they took. nil: the times of some
+---frames that may pass are not kept.
 ---@param passes? fun(frame: cprof.FrameTime): boolean  nil: all do
 ---@return cprof.FramesSummary?
 function Frames:summary(passes)

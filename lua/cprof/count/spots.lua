@@ -60,8 +60,8 @@ function spots.find(text, address, files)
     text:match "[^/ ]*$"), unknown = true }
 end
 
----The files whose symbols are known. Whoever keeps the list saves to read them
----again.
+---The files whose symbols are known. While somebody keeps this list, they are
+---not read again.
 ---@return cprof.ElfFile[]
 function spots.files()
   local out = {}

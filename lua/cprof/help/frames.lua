@@ -22,7 +22,7 @@ The first frame without a name begins with the recording. The first frame with a
 - the times of the last 8,192 frames of all names together (two minutes at 60 a second), which takes 262 KB
 - for each name, the 16 slowest frames with all their call-tree nodes, which takes 4 KB and the nodes
 
-Percentiles are exact while the times of all frames are kept. Later, they come from a histogram whose steps are at most 10 % wide. With `--from` and `--to`, `cprof frames` has the figures of the frames in that range. If some of their times are not kept, figures are those of the whole recording, and a line says so. `cprof merge` adds up frames by name, without the times of the last frames, which belong to different runs.
+Percentiles are exact while the times of all frames are kept. Later, they come from a histogram whose steps are at most 10 % wide. With `--from` and `--to`, `cprof frames` has the figures of the frames in that range. If some of their times are not kept, the figures are those of the whole recording, and a line says so. `cprof merge` adds up frames by name, without the times of the last frames, which belong to different runs.
 
 **Times of frames.**
 

@@ -11,7 +11,7 @@ return {
 | `exclude` | none | not these functions: their time is charged to their callers |
 | `c_functions` | `true` | `false`: the time of C functions is charged to their callers |
 | `callsites` | `false` | `true`: calls from different lines are different call-tree nodes |
-| `clock` | `"wall"` | `"cpu"`: the CPU time of the thread. Reading that clock is a system call of about 400 ns: in modes other than `"sample"`, a program that does little but call runs about 100 times slower, one that works in C functions 3 times. With `"wall"`, too, CPU time is told from waiting |
+| `clock` | `"wall"` | `"cpu"`: the CPU time of the thread. Except in mode `"sample"`, each event then takes about 400 ns more, for a system call: a program that does little but call runs about 100 times slower, one that works in C functions about 3 times. `"wall"` tells CPU time from waiting, too |
 | `timer` | `"wall"` | mode `"sample"` with the wall clock: what triggers samples ([Sampling](#sampling)). `"wall"`: a timer, whose signals may end waits early. `"thread"`: a thread of cprof's own, which lets waits go on; where that is not possible, as `"wall"`. `"auto"`: events of the system's task clock, which let waits go on, too; where the system does not allow them, as `"thread"` |
 | `recursion` | `"auto"` | `"full"`: each level of a recursion has its own node; `"fold"`: a function that is already on the path gets no second node there; `"auto"`: full up to 100,000 nodes, then folded |
 | `max_nodes` | `1000000` | the most call-tree nodes, and the most functions. Beyond it, functions keep their exact calls and self times, but not their callers, and the report says so |

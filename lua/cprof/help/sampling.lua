@@ -157,9 +157,9 @@ self time: 632ms (strings 28.1 %, allocator 25.7 %, collector 23.9 %, tables 10.
 - Names come from the symbol tables of the program and its libraries, or from separate debug files. cprof reads them when a report needs them, and only from the build that ran. Without symbols, as in a stripped `lua5.4`, the line says in which file the time was spent.
 - The kernel's time is known for system calls. What the kernel does otherwise, as for page faults, counts for the instruction that needed it.
 - If a tick's library was unloaded before its sample, the tick does not count.
-- These figures are known of the whole recording only. For a range of time, `cprof show` and the page show those of the whole recording, and say so; other reports have none. Under `--label`, they are not known.
-- `cprof serve` shows them while the program runs, but not after a reset, as it is not known what time was spent in since then.
-- Samples that `cprof attach` takes from outside have these figures, too, but not with `--no-stop`. With `--native`, C frames tell more.
+- These figures are known only for the whole recording. For a range of time, `cprof show` and the page show those of the whole recording, and say so; other reports do not show them. Under `--label`, they are not known.
+- `cprof serve` shows them while the program runs, but not after a reset, since they include the time before it.
+- Samples that `cprof attach` takes from outside have these figures, too, but not with `--no-stop`. With `--native`, C frames take their place, and tell more.
 - A recording keeps only the first 131,072 different instructions.
 - `profile:within(title)` returns these figures.
 
@@ -174,9 +174,9 @@ self time: 632ms (strings 28.1 %, allocator 25.7 %, collector 23.9 %, tables 10.
 `thread` (`timer = "thread"`) is a thread of cprof's own. It looks at the program at random times, and interrupts the program if it finds it running. This works on Linux, x86-64 and ARM64, where Lua's own structures are read. Elsewhere, and where the system allows no such thread or has no file `/proc/thread-self/sched`, the timer is `wall`.
 
 - If such a signal comes when a wait has just begun, the wait begins again, so it may take up to 4 ms longer (x86-64).
-- The system's own work at the beginning and at the end of a wait, about 10 µs, is not seen. It counts as work of the functions that compute.
+- At the beginning and at the end of a wait, the system works for about 10 µs, which looks do not see. This time counts for the functions that looks see computing.
 - A signal takes some µs to reach the program, in a virtual machine about 20 µs. Of work of less than 0.05 ms before a wait, that much counts as work of the function that waits.
-- The thread asks the system for short turns (Linux 6.12) and, if it may, as root may, for precedence over other programs (`nice -20`). So its looks begin in time on a busy machine, too, even if the program has a single processor. On older systems, a look on a busy machine may begin only when the program leaves the processor. Then there are fewer samples, and work of less than 0.3 ms between waits may have too small a share, or none.
+- The thread asks the system for short turns (from Linux 6.12 on). Where that is allowed, as for root, it also asks for precedence over other programs (`nice -20`). So its looks begin in time even on a busy machine where the program has a single processor. On older systems, a look on a busy machine may begin only when the program leaves the processor. Then there are fewer samples, and work of less than 0.3 ms between waits may have too small a share, or none.
 
 `task-clock` (`timer = "auto"`) means events of the system (`perf_event_open`). They signal the program after a given amount of CPU time, while it is in its own code. So they end no system call, and a busy machine does not change the shares. If these events are not available, the timer is `thread`.
 

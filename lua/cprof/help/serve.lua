@@ -38,7 +38,7 @@ To see how edits change the heat of lines, start with `--lines`, edit, press *Ru
 
 **Firefox's profiler.** With `--firefox`, serve prints a second address. It opens the profile in Firefox's profiler, as `cprof export --format=firefox` writes it, with the figures of that moment. Of all sites, only profiler.firefox.com can read the profile. The token in this address gives access to nothing else.
 
-**Labels.** With `--label`, the page has only what was recorded under the label (`cprof help labels`), without frames, memory over time, tasks and, in exact modes, lines. Without it, the view Labels shows what each label costs.
+**Labels.** With `--label`, the page has only what was recorded under the label (`cprof help labels`), but no frames, no memory over time, no tasks and, in exact modes, no lines. Without `--label`, the view Labels shows what each label costs.
 
 **Frames.** If the program has frames, the view Frames shows the last 1,024 of each name, and the functions of the 16 slowest. It is for the whole recording only: not after a reset, since a mark, or in a part of the past.
 

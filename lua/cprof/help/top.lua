@@ -24,7 +24,7 @@ The bars above the keys show the past, from when top began until now. The higher
 | `s` `S`, `>` `<` | sort by the next or previous column |
 | `w`, `]` `[` | next period: since the start, the last seconds, since the mark; more or fewer seconds |
 | `{` `}` | the past: the seconds before or after those that are shown; `]` `[` more or fewer of them; Esc: now |
-| `m` | next measure: wall time, CPU time, waiting time; with `--memory`, bytes allocated and allocations; with `--memory=live`, memory in use, and in use at the peak |
+| `m` | next measure: wall time, CPU time, waiting time; with `--memory`, also bytes allocated and number of allocations; with `--memory=live`, also memory in use, now and at the peak |
 | `r` | mark: figures from now on |
 | `/`, `n` `N` | search for a text, ignoring case, or a Lua `/pattern/`; next, previous match |
 | `&` | show only functions that contain a text, or match a Lua `/pattern/`; an empty text shows all |
@@ -41,7 +41,7 @@ The bars above the keys show the past, from when top began until now. The higher
 - The state is `running`, `ended`, or `killed` (ended without stopping the recording). A program that top started, and that has stopped its recording, is `running, no longer recording` until it ends. If a new recording replaces the file, top shows it.
 - If standard output is not a terminal, and with `--screens`, screens are printed one after another. `--once` prints one, for scripts.
 - The past begins when top does. What is older than the last seconds is kept in steps that get longer with age. All of it takes at most 64 MB, or more if the call tree has over 150,000 nodes.
-- Memory in use is that at the end of the period, whenever it was allocated. All other figures are those of the period.
+- Memory in use is that at the end of the period, whenever it was allocated; the peak is that since the start. All other figures are those of the period.
 - With `--label`, all figures are those of what was recorded under the label (`cprof help labels`).
 - If the program has frames, the second line shows their p99 and maximum since the start.
 - On a narrow screen, columns of figures are left out before names, but not the one by which functions are sorted.

@@ -1,5 +1,5 @@
 // What a function's own time was spent in, as a bar and a list. That is known
-// of the whole recording only.
+// only for the whole recording.
 
 import { h } from "./dom.js";
 import { percent, time } from "./format.js";

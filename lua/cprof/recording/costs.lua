@@ -1,7 +1,8 @@
 -- Keeps what recording costs in the user's folder, so that it need not be
--- measured anew for each program. That folder is of one machine, and mostly of
--- one boot. A recording of the same kind takes the kept costs, if they are of
--- the same builds of cprof and Lua, and a short check agrees.
+-- measured anew for each program. That folder belongs to one machine, and is
+-- usually empty after a boot. A recording of the same kind takes the costs that
+-- are kept, if they are of the same builds of cprof and Lua, and if a short
+-- check agrees.
 
 local core = require "cprof.core"
 local folders = require "cprof.system.folders"
@@ -11,7 +12,8 @@ internal.add()
 
 local costs = {}
 
----Makes the costs known that a recording needs.
+---Makes the costs of a recording known: takes those that are kept, or measures
+---and keeps them.
 ---@param given table  the options, as the core wants them
 function costs.settle(given)
   local kind, builds = core.costs_key(given)

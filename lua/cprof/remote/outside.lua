@@ -215,8 +215,9 @@ end
 local no_sample <const> = { late = true, ready = true, ["it runs"] = true,
   ["it does not stop"] = true }
 
--- Charges the time of a sample to the function of C that ran for a function.
--- With C frames, the sample is in the frame of the former already.
+-- Charges the time of a sample to the C function in which the thread was while
+-- function `number` ran. With C frames, the sample has a frame of its own for
+-- that C function.
 local function spend(self, number, at, ns)
   if self.stacks or not number then return end
   local found, of = self.symbols:spent(at), self.spent[number] or {}
@@ -446,8 +447,8 @@ local function describe_functions(self, raw)
   end
 end
 
--- Sets what functions have spent their running time in, which took `ran` ns in
--- all. Samples of it stand for `sampled` ns.
+-- Sets what functions spent their running time in. All of it took `ran` ns. Its
+-- samples stand for `sampled` ns, so their times are scaled.
 local function set_spent(self, raw, ran, sampled)
   for _, f in ipairs(raw) do
     local list = {}

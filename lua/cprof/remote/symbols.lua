@@ -71,7 +71,7 @@ function Symbols:find(address)
   return path, f.name, address - (at - f.address)
 end
 
----Describes the function of C at an address, without the time spent in it.
+---Describes the C function at an address, without the time spent in it.
 ---@param address integer  1: the thread was in a system call
 ---@return cprof.Spent
 function Symbols:spent(address)

@@ -131,7 +131,7 @@ local function gaps(profile, page)
       "dropped", format.time(meta.axis_begins_ns), meta.mode == "sample" and
       "samples" or "calls")
   end
-  -- where the range begins with the recording, there is nothing to tell
+  -- where the range begins with the recording, both count from its beginning
   if meta.range and not meta.range:find "^0%.?0*s " and
      profiles.axis(profile) then
     page:note "--from, --to and heatmaps count from the beginning of this range"

@@ -114,7 +114,8 @@ local function load_module(name)
 end
 
 -- The path and the text of a module that is written in Lua; nil: there is none.
--- Nearly all modules have a file of their name, which is opened once.
+-- Nearly all modules are in a file of their name. It is tried first, because a
+-- search would open it twice.
 local function text_of(name)
   local path = root and find(name, "^cprof[.%w_]*$") and
     root .. gsub(name, "%.", "/") .. ".lua"

@@ -216,9 +216,9 @@ local function add_others(self, p)
   return tasks.add(self.kept, p, self.index, version) or changed
 end
 
--- Stores what functions' own time was spent in, of those that have new samples.
--- After a reset, it is not known what it was spent in since then. Has any
--- changed?
+-- Stores what the own time of functions with new samples was spent in. After a
+-- reset, nothing is stored, since this is known only from the beginning of the
+-- recording. Has anything changed?
 local function add_spent(self, p, rows, fresh)
   local of, entries = {}, {}
   for _, row in ipairs(self.base and {} or rows) do

@@ -14,9 +14,9 @@ local function filled(path, number)
 end
 
 ---The name with %t replaced by the time, in UTC, and %n by a number that no
----other file has: other processes may use the same name. An empty file of this
----name is created for whoever writes it. %p, the process, is not replaced: the
----child of a fork has its own.
+---other file has. An empty file of this name is created, so that no other
+---process takes the number. %p, the process, is not replaced: the child of a
+---fork has its own.
 ---@param path string
 ---@param here? string  the folder that it is relative to; nil: the current one
 ---@return string

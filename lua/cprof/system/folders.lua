@@ -42,7 +42,7 @@ function folders.missing()
   if folders.own() then return nil end
   return format("recordings without a name are not kept, as %s is not a " ..
     "folder that only you can use (chmod 700 makes it one); record with " ..
-    "-o FILE, or name a FILE", places()[1] or "LOCALAPPDATA")
+    "-o FILE, or name the FILE to read", places()[1] or "LOCALAPPDATA")
 end
 
 ---All existing folders that `own` may have returned in some process of this

@@ -61,7 +61,7 @@ local function state(m)
       ", no event for ") ..
       seconds(meta.since_last_event_ns / 1e9)
   end
-  -- under labels, this is only for how long the program ran there
+  -- with labels, this is only the time that the program ran under them
   local wall = meta and not meta.labels and meta.wall_ns
   if wall then
     text = text .. ", " .. seconds(wall / 1e9)

@@ -193,8 +193,8 @@ local function before_of(self)
   return self.past:before(self:now().at - self.window)
 end
 
--- ns from the start to a load; nil: not known. Under labels, it is only known
--- for how long the program ran there.
+-- ns from the start to a load; nil: not known. With labels, wall_ns is only the
+-- time that the program ran under them.
 local function wall_of(point)
   local meta = point.profile.meta
   return not meta.labels and meta.wall_ns or nil

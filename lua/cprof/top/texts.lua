@@ -15,7 +15,7 @@ local explained = {
   "calls/s    calls per second of the period",
   "samples    samples of the function itself, in mode sample",
   "±          margin of error of a share, at 95 %, from samples",
-  "times      wall time; m: its part that is CPU time or waiting time",
+  "times      wall time; m: CPU time, waiting time or memory instead",
   "in use     memory in use at the end of the period, whenever allocated",
   "lately     share of self time from one refresh to the next, newest right;",
   "           a full bar is 5, 10, 20, 50 or 100 %, to fit the greatest share",
