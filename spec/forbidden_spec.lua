@@ -131,12 +131,13 @@ describe("a host that forbids calls of the system", function()
   end)
 
   it("is sampled by a thread where there are no task-clock events, and by " ..
-    "a timer where there is no thread, too", function()
+    "a timer where there is no thread, too, or where it was not asked for " ..
+    "and gets no short turns", function()
     if not allowed then return end
     local path = dir:file("timers.lua", [[
       local profiler = require "cprof"
-      for _, timer in ipairs { "auto", "thread", "wall" } do
-        profiler.start { mode = "sample", timer = timer }
+      for _, timer in ipairs { false, "auto", "thread", "wall" } do
+        profiler.start { mode = "sample", timer = timer or nil }
         repeat local p = profiler.snapshot() until p.samples > 0
         profiler.stop()
         local p = profiler.snapshot()
@@ -150,9 +151,11 @@ describe("a host that forbids calls of the system", function()
     end
     local threads = require "cprof.core".internals() == "direct" and
       command.shell "uname -s" == "Linux\n"
-    assert.equal(threads and "thread thread wall nil\n" or
-      "wall wall wall nil\n", by "perf_event_open sched_setattr")
-    assert.equal("wall wall wall nil\n", by "clone clone3")
+    for _, call in ipairs { "sched_setattr", "sched_getattr" } do
+      assert.equal(threads and "wall thread thread wall nil\n" or
+        "wall wall wall wall nil\n", by("perf_event_open " .. call))
+    end
+    assert.equal("wall wall wall wall nil\n", by "clone clone3")
     os.remove(path)
   end)
 

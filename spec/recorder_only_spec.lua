@@ -213,10 +213,14 @@ describe("a build that only records", function()
       "save=sampled.cprof", "file=sampling.cprof")
     record("only", "base", "../long.lua", "mode=sample", "memory=1",
       "interval=1", "save=memory.cprof")
-    for _, path in ipairs { "sampled.cprof", "sampling.cprof",
-      "memory.cprof" } do
+    record("only", "none", "../long.lua", "mode=sample", "timer=wall",
+      "save=wall.cprof")
+    local timer = helper.record(function() end, { mode = "sample" }).meta.timer
+    for _, path in ipairs { "sampled.cprof", "sampling.cprof", "memory.cprof",
+      "wall.cprof" } do
       local p = load(path)
       assert.is_true(p.samples > 0)
+      assert.equal(path == "wall.cprof" and "wall" or timer, p.meta.timer)
       assert.is_truthy(helper.named(p, "spin"))
       assert.is_nil(p.meta.ended)
     end

@@ -125,21 +125,63 @@ describe("a sampled program with a single processor", function()
   end)
 end)
 
+describe("a program that does not say what triggers its samples", function()
+  -- what does; `how` starts the program
+  local function timer(how)
+    local dir <close> = command.folder()
+    local out, err = command.shell(("%s $SPEC_LUA %s"):format(how,
+      dir:file("x.lua", [[
+        local profiler = require "cprof"
+        profiler.start { mode = "sample" }
+        repeat until profiler.snapshot().samples > 0
+        profiler.stop()
+        print(profiler.snapshot().meta.timer)]])))
+    return out .. err
+  end
+
+  it("has them by a thread where the system gives that one short turns, " ..
+    "else by a timer", function()
+    -- where the user has chosen another policy, cprof asks for no turns
+    assert.equal("wall\n", timer(watched and "chrt --batch 0" or ""))
+    local turn = watched and host.turn(host.process())
+    local file <close> = turn and io.open "/proc/thread-self/sched" or nil
+    assert.equal(file and "thread\n" or "wall\n", timer "")
+  end)
+end)
+
 describe("the thread that takes samples", function()
+  -- what `of` returns for each thread, given its number and folder; of the one
+  -- that takes samples: at `cprof`
+  local function each(of)
+    local out = {}
+    local path = ("/proc/%d/task"):format(host.process())
+    for thread in command.shell("ls " .. path):gmatch "%d+" do
+      local folder = path .. "/" .. thread
+      local name = command.read(folder .. "/comm")
+      out[name == "cprof\n" and "cprof" or thread] =
+        of(math.tointeger(thread), folder)
+    end
+    return out
+  end
+
+  it("has no precedence over the program's, which would hold these up",
+    function()
+    if not watched then return end
+    local function precedence(_, folder)
+      return command.read(folder .. "/stat"):match(
+        "%) " .. ("%S+ "):rep(16) .. "(%S+)")
+    end
+    profiler.start { mode = "sample", timer = "thread" }
+    local during = each(precedence)
+    profiler.stop()
+    local own = assert(during.cprof)
+    for _, other in pairs(during) do assert.equal(other, own) end
+  end)
+
   it("alone is scheduled so that it gets a processor in time", function()
     if not watched then return end
-    -- ns for which each thread may run while others wait; of the one that takes
-    -- samples: at `cprof`
-    local function turns()
-      local out = {}
-      local path = ("/proc/%d/task"):format(host.process())
-      for thread in command.shell("ls " .. path):gmatch "%d+" do
-        local name = command.read(("%s/%s/comm"):format(path, thread))
-        out[name == "cprof\n" and "cprof" or thread] =
-          host.turn(math.tointeger(thread))
-      end
-      return out
-    end
+    -- ns for which each thread may run while others wait
+    local function turns() return each(host.turn) end
     local before = turns()
     profiler.start { mode = "sample", timer = "thread" }
     local during = turns()

@@ -32,7 +32,8 @@ static const struct { const char *name; int number; } calls[] = {
   {"prlimit64", SYS_prlimit64}, {"pipe2", SYS_pipe2}, {"munmap", SYS_munmap},
   {"pwrite64", SYS_pwrite64}, {"getcwd", SYS_getcwd}, {"gettid", SYS_gettid},
   {"perf_event_open", SYS_perf_event_open},
-  {"sched_setattr", SYS_sched_setattr}, {"clone", SYS_clone},
+  {"sched_setattr", SYS_sched_setattr},
+  {"sched_getattr", SYS_sched_getattr}, {"clone", SYS_clone},
 #if defined(SYS_clone3)
   {"clone3", SYS_clone3},
 #endif

@@ -13,6 +13,8 @@
 #if PLATFORM_WATCH
 
 
+#define HURRY_TURN	100000	/* ns, the shortest turn that Linux gives */
+
 /* how the system schedules a thread, see sched_setattr(2) */
 typedef struct HurryTurns {
   uint32_t size, policy;
@@ -29,10 +31,20 @@ typedef struct Hurry {
 } Hurry;
 
 /*
-** Asks the system for short turns of the calling thread, which come sooner, and
-** for the first place among others where that is allowed.
+** Asks the system for short turns of the calling thread, which come sooner; if
+** 'first', also for the first place among others where that is allowed. A thread
+** must not have that in the program's process: where processes are scheduled in
+** groups, as in containers, its processor would get most of the group's weight,
+** and hold up the program's own threads on the others.
 */
-CPROF_I void hurry_begin (Hurry *before);
+CPROF_I void hurry_begin (Hurry *before, int first);
+
+/*
+** For how many ns may the calling thread run while others wait for its
+** processor? 0: the system does not say, and gives no short turns, as Linux
+** before 6.12; or the user chose another policy than the usual one.
+*/
+CPROF_I uint64_t hurry_turn (void);
 
 /* Schedules the thread as before. */
 CPROF_I void hurry_end (Hurry *before);

@@ -22,8 +22,12 @@ typedef uint64_t (*WatchLook) (void *ud, const Watch *w);
 /* Does the system tell of this thread what 'watch_preempts' has to know? */
 CPROF_I int watch_ispossible (void);
 
-/* Watches this thread, from 'ns' from now on. NULL: that is not possible. */
-CPROF_I Watch *watch_begin (WatchLook look, void *ud, uint64_t ns);
+/*
+** Watches this thread, from 'ns' from now on; if 'prompt', only where the
+** system gives the watching thread short turns, so that looks come in time on a
+** busy machine, too. NULL: that is not possible.
+*/
+CPROF_I Watch *watch_begin (WatchLook look, void *ud, uint64_t ns, int prompt);
 
 /* The next look comes at once. */
 CPROF_I void watch_wake (Watch *w);

@@ -55,7 +55,8 @@ struct Watch {
   int file;
   WatchRan ran;		/* of that thread */
   WatchRan own;		/* of the watching thread */
-  int opened;		/* was 'own' opened? */
+  uint64_t turn;	/* of the watching thread, see 'hurry_turn' */
+  int opened;		/* were 'own' opened, and 'turn' set? */
   pthread_t thread;	/* the watching thread */
   PlatformSelf owner;	/* the process that has the thread */
   int woken;		/* WATCH_WOKEN or WATCH_ENDS, where that is asked for */
@@ -171,7 +172,8 @@ static void *watch_run (void *ud) {
   uint64_t ns = w->first;
   Hurry before;
   pthread_setname_np(pthread_self(), "cprof");
-  hurry_begin(&before);
+  hurry_begin(&before, 0);
+  w->turn = hurry_turn();
   watch_openran(&w->own);
   __atomic_store_n(&w->opened, 1, __ATOMIC_SEQ_CST);
   syscall(SYS_futex, &w->opened, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
@@ -227,8 +229,11 @@ static void watch_close (const Watch *w) {
 }
 
 
-Watch *watch_begin (WatchLook look, void *ud, uint64_t ns) {
-  Watch *w = cast(Watch *, calloc(1, sizeof *w));
+/* Where no thread has short turns, none is begun to find that out. */
+Watch *watch_begin (WatchLook look, void *ud, uint64_t ns, int prompt) {
+  Watch *w;
+  if (prompt && hurry_turn() == 0) return NULL;
+  w = cast(Watch *, calloc(1, sizeof *w));
   if (w == NULL) return NULL;
   w->look = look;
   w->ud = ud;
@@ -237,7 +242,11 @@ Watch *watch_begin (WatchLook look, void *ud, uint64_t ns) {
   w->own.file = -1;
   if (pthread_getcpuclockid(pthread_self(), &w->clock) == 0 &&
       watch_open(w)) {
-    if (watch_thread(w)) return w;
+    if (watch_thread(w)) {
+      if (!prompt || (w->turn > 0 && w->turn <= HURRY_TURN)) return w;
+      watch_end(w);
+      return NULL;
+    }
     watch_close(w);
   }
   free(w);

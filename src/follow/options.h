@@ -32,6 +32,8 @@ typedef struct Options {
 			   take more ns than this; 0: none */
   int cpu;		/* processor time instead of wall time */
   int watched;		/* mode sample: another thread asks for ticks */
+  int prompt;		/* if 'watched': only where that thread gets a processor
+			   in time on a busy machine, too */
   int counted;		/* if 'watched': does the timer count the time in
 			   which the thread runs, where it can? */
   int callsites;	/* calls from different lines are different nodes */

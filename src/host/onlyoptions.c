@@ -40,7 +40,8 @@ typedef struct OnlyOption {
   unsigned modes;	/* those that it can be given in; 0: all */
   const char *shape;	/* the default, if figures depend on it; or NULL */
   lua_Integer least, most;	/* of an integer */
-  const char *words[ONLY_WORDS + 1];	/* the first one is the default */
+  const char *words[ONLY_WORDS + 1];	/* the first one is the default; 'timer'
+				   has none */
 } OnlyOption;
 
 #define ONLY_NONE(name)	{name, ONLY_ABSENT, 0, NULL, 0, 0, {NULL}}
@@ -353,7 +354,8 @@ static int only_lines (lua_State *L) {
 /* Sets the options that the cost of an event depends on. */
 static void only_setway (lua_State *L, int mode) {
   static const uint32_t foldat[] = {100000, 0xffffffffu, 0};
-  int timer = only_choice(L, "timer");
+  int timer = only_choice(L, "timer"), chosen = only_push(L, "timer");
+  lua_pop(L, 1);
   ltable_setflag(L, "lines", mode == MODE_LINE);
   ltable_setflag(L, "count", mode == MODE_COUNT);
   ltable_setflag(L, "sample", mode == MODE_SAMPLE);
@@ -363,7 +365,8 @@ static void only_setway (lua_State *L, int mode) {
   }
   else lua_pop(L, 1);
   ltable_setflag(L, "cpu", only_choice(L, "clock") == 1);
-  ltable_setflag(L, "watched", timer != 0);
+  ltable_setflag(L, "watched", !chosen || timer != 0);
+  ltable_setflag(L, "prompt", !chosen);
   ltable_setflag(L, "counted", timer == 2);
   ltable_setflag(L, "callsites", only_flag(L, "callsites", 0));
   ltable_setflag(L, "distribution", only_flag(L, "distribution", 0));

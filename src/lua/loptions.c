@@ -204,6 +204,7 @@ void loptions_mode (lua_State *L, Options *o) {
           : ltable_flag(L, 1, "trace") ? MODE_TRACE : MODE_CALL;
   o->cpu = ltable_flag(L, 1, "cpu");
   o->watched = ltable_flag(L, 1, "watched");
+  o->prompt = ltable_flag(L, 1, "prompt");
   o->counted = ltable_flag(L, 1, "counted");
   o->callsites = ltable_flag(L, 1, "callsites");
   o->distribution = ltable_flag(L, 1, "distribution");

@@ -471,7 +471,7 @@ static int outside_look (lua_State *L) {
 static int outside_hurry (lua_State *L) {
   Outside *o = loutside_check(L);
   hurry_end(&o->hurry);
-  if (lua_toboolean(L, 2)) hurry_begin(&o->hurry);
+  if (lua_toboolean(L, 2)) hurry_begin(&o->hurry, 1);
   return 0;
 }
 

@@ -233,7 +233,7 @@ static void sample_watch (Sampler *s) {
   p->watched = p->counts = 0;
   if (!o->cpu && o->watched && s->unwinder.at != NULL) {
     p->counts = o->counted && timer_counts(p->timer, 1);
-    watcher_begin(&s->watcher, p, &s->running, &s->zones);
+    watcher_begin(&s->watcher, p, &s->running, &s->zones, o->prompt);
     if (p->counts && !p->watched) p->counts = timer_counts(p->timer, 0);
   }
   if (s->paused) watcher_rest(s->watcher);

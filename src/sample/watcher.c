@@ -144,7 +144,7 @@ static int watcher_ispossible (const Pace *p, const Running *running) {
 
 
 void watcher_begin (Watcher **to, Pace *p, const Running *running,
-                    const OpenZones *zones) {
+                    const OpenZones *zones, int prompt) {
   Watcher *w = NULL;
   if (watcher_ispossible(p, running)) w = cast(Watcher *, calloc(1, sizeof *w));
   *to = w;
@@ -154,7 +154,7 @@ void watcher_begin (Watcher **to, Pace *p, const Running *running,
   w->zones = zones;
   blocked_init(&w->stacks);
   p->watched = 1;
-  w->watch = watch_begin(watcher_look, w, pace_rest(p, 0, &w->mean));
+  w->watch = watch_begin(watcher_look, w, pace_rest(p, 0, &w->mean), prompt);
   if (w->watch != NULL) return;
   p->watched = 0;
   *to = NULL;

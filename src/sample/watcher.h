@@ -31,11 +31,12 @@ typedef struct WatcherTick {
 
 /*
 ** Begins to watch this thread, whose timer was begun, and sets '*to' to the
-** watcher; NULL: this thread cannot be watched. The first tick may come before
-** this returns, and finds the watcher in '*to'.
+** watcher; NULL: this thread cannot be watched or, if 'prompt', looks would
+** come late on a busy machine. The first tick may come before this returns, and
+** finds the watcher in '*to'.
 */
 CPROF_I void watcher_begin (Watcher **to, Pace *p, const Running *running,
-                            const OpenZones *zones);
+                            const OpenZones *zones, int prompt);
 
 /* Lets the watcher look at nothing until 'watcher_resume'. */
 CPROF_I void watcher_rest (Watcher *w);
@@ -73,8 +74,8 @@ CPROF_I void watcher_forget (Watcher *w);
 
 #else
 
-#define watcher_begin(to,p,running,zones) \
-	((void)(to), (void)(p), (void)(running), (void)(zones))
+#define watcher_begin(to,p,running,zones,prompt) \
+	((void)(to), (void)(p), (void)(running), (void)(zones), (void)(prompt))
 #define watcher_rest(w)	((void)(w))
 #define watcher_resume(w)	((void)(w))
 #define watcher_end(w)	((void)(w))

@@ -111,7 +111,8 @@ run.options = {
   { "--timer", "With --sample, what triggers samples. wall: a timer, whose " ..
     "signals can end system calls early. thread: a thread of cprof; auto: " ..
     "task-clock events of the system, where it allows them, else thread. " ..
-    "These two let the program's system calls go on.",
+    "These two let the program's system calls go on. (default: thread where " ..
+    "the system gives it short turns, as Linux does from 6.12 on, else wall)",
     of = specs },
   { "--recursion", "full: each level is a call-tree node; fold: all levels " ..
     "are one node; auto: fold beyond 100,000 nodes.", of = specs },

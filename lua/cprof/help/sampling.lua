@@ -165,7 +165,9 @@ self time: 632ms (strings 28.1 %, allocator 25.7 %, collector 23.9 %, tables 10.
 
 **What triggers samples.** The header of reports, and `meta.timer`, name what triggers samples: `wall`, `thread`, `task-clock` or `cpu`. The header also says how many signals the program got, and how many of its system calls ended early, with EINTR.
 
-`wall` is the default: a timer of the wall clock. Its signals interrupt system calls.
+The default is `thread` where the system gives cprof's thread short turns, as Linux does from 6.12 on. Elsewhere it is `wall`.
+
+`wall` (`timer = "wall"`) is a timer of the wall clock. Its signals interrupt system calls.
 
 - The system restarts some of these calls: reading, writing, waiting for children.
 - A sleep, `poll` or `select` ends early, unless a library in C calls it again, as LuaSocket does.
@@ -176,7 +178,8 @@ self time: 632ms (strings 28.1 %, allocator 25.7 %, collector 23.9 %, tables 10.
 - If such a signal comes when a wait has just begun, the wait begins again, so it may take up to 4 ms longer (x86-64).
 - At the beginning and at the end of a wait, the system works for about 10 µs, which looks do not see. This time counts for the functions that looks see computing.
 - A signal takes some µs to reach the program, in a virtual machine about 20 µs. Of work of less than 0.05 ms before a wait, that much counts as work of the function that waits.
-- The thread asks the system for short turns (from Linux 6.12 on). Where that is allowed, as for root, it also asks for precedence over other programs (`nice -20`). So its looks begin in time even on a busy machine where the program has a single processor. On older systems, a look on a busy machine may begin only when the program leaves the processor. Then there are fewer samples, and work of less than 0.3 ms between waits may have too small a share, or none.
+- The thread asks the system for short turns. With them, its looks begin in time even on a busy machine where the program has a single processor. Without them, a look on a busy machine may begin only when the program leaves the processor. Then there are fewer samples, and work of less than 0.3 ms between waits may have too small a share, or none.
+- A program whose threads do not have the usual scheduling policy (`chrt`, for example) gets no short turns, so it has `wall` by default.
 
 `task-clock` (`timer = "auto"`) means events of the system (`perf_event_open`). They signal the program after a given amount of CPU time, while it is in its own code. So they end no system call, and a busy machine does not change the shares. If these events are not available, the timer is `thread`.
 
@@ -191,7 +194,7 @@ Of 10,000 polls of 3 ms, each after 1 ms of work, this many ended early:
 
 | | `task-clock` | `thread` | `wall` |
 |---|---|---|---|
-| beside ten other programs on two cores | 3 | 8 | 6949 |
+| beside ten other programs on two cores | 3 | 5 | 7354 |
 
 **Waits** are for the thread of cprof's own, with `thread` and with `task-clock`. While the program waits, this thread reads the stack from outside. It interrupts the wait only if the call path is new, or if it last did so 16 seconds ago; the next time is after 32 seconds, and so on, up to 9 minutes. So an idle program gets hardly any signals.
 

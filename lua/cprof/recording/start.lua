@@ -52,7 +52,8 @@ start.keeps_costs = false
 ---    program. wall: a timer of the wall clock, also while it waits; thread: a
 ---    thread of cprof's own, which lets system calls go on; auto: events of the
 ---    system's task clock while it runs, and such a thread while it waits;
----    where the system does not allow one of these, the one before it
+---    where the system does not allow one of these, the one before it; nil:
+---    thread where the system gives that thread short turns, else wall
 ---@field recursion? "auto"|"full"|"fold"  fold: a function that is on the call
 ---    path already gets that node again; auto: from 100,000 nodes on
 ---@field max_nodes? integer    most call-tree nodes
@@ -99,8 +100,7 @@ start.options = {
   c_functions = { type = "boolean", default = true, shapes = true },
   callsites = { type = "boolean", default = false, shapes = true },
   clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
-  timer = { type = "string", values = { "wall", "thread", "auto" },
-            default = "wall" },
+  timer = { type = "string", values = { "wall", "thread", "auto" } },
   recursion = { type = "string", values = { "auto", "full", "fold" },
                 default = "auto", shapes = true },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
@@ -189,6 +189,7 @@ function start.cost_options(o, filter)
     lines_of = with_methods(filter:line_filter()),
     cpu = o.clock == "cpu",
     watched = o.timer ~= "wall",
+    prompt = o.timer == nil,
     counted = o.timer == "auto",
     callsites = o.callsites,
     distribution = o.distribution,

@@ -120,7 +120,7 @@ local function gaps(profile, page)
   if (meta.interrupted or 0) > 0 then
     page:note("the sampling signal interrupted %s (EINTR)%s",
       plural(meta.interrupted, "system call"), meta.timer == "wall" and
-        '; timer = "auto" (--timer=auto) avoids nearly all of that' or "")
+        '; timer = "thread" (--timer=thread) avoids nearly all of that' or "")
   end
   if meta.axis_lost then
     page:note("ranges of time are not known: there were too many call-tree " ..
