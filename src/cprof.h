@@ -135,10 +135,9 @@ typedef struct cprof_Options {
   const char *clock;		/* "wall" (default) or "cpu" */
   const char *timer;		/* mode "sample": "wall": signals may end
 				   system calls early; "thread" lets them go
-				   on, and begins a thread; "auto": and opens a
-				   task-clock event where that is allowed;
-				   default: "thread" where the system gives
-				   that thread short turns, else "wall" */
+				   on; "auto" uses task-clock events; default:
+				   "thread" where this system gives it short
+				   turns, else "wall" */
   const char *recursion;	/* "full", "fold" */
   const char *trace;		/* mode "trace": path of the file to write */
   const char *file;		/* path of a profile to record into; "%p" in
