@@ -32,10 +32,10 @@ typedef struct Hurry {
 
 /*
 ** Asks the system for short turns of the calling thread, which come sooner; if
-** 'first', also for the first place among others where that is allowed. A thread
-** must not have that in the program's process: where processes are scheduled in
-** groups, as in containers, its processor would get most of the group's weight,
-** and hold up the program's own threads on the others.
+** 'first', also for the first place among others where that is allowed. No
+** thread of the program's process may have that: where processes are scheduled
+** in groups, as in containers, its processor would get most of the group's
+** weight, and hold up the program's own threads on the others.
 */
 CPROF_I void hurry_begin (Hurry *before, int first);
 
