@@ -32,10 +32,10 @@ typedef struct Hurry {
 
 /*
 ** Asks the system for short turns of the calling thread, which come sooner; if
-** 'first', also for the first place among others where that is allowed. No
-** thread of the program's process may have that: where processes are scheduled
-** in groups, as in containers, its processor would get most of the group's
-** weight, and hold up the program's own threads on the others.
+** 'first', also for the first place among others where that is allowed. A
+** thread in the program's process does without: on a busy machine, it held up
+** the program's own threads. The likely reason is that Linux schedules
+** processes in groups, where its processor gets most of the group's weight.
 */
 CPROF_I void hurry_begin (Hurry *before, int first);
 
