@@ -117,13 +117,14 @@ for name in ([[
   remote/ system/
 ]]):gmatch "%g+" do reports[#reports + 1] = name end
 
--- Those that run when recording begins and ends, or for a file. A build that is
--- to be small compiles them for size.
+-- Those that run when recording begins and ends, for a file, or once a sample. A
+-- build that is to be small compiles them for size.
 local rare = {}
 for name in ([[
   base/clock base/hurry base/modules base/platform base/probe base/sigbus
-  base/taskclock base/timer base/watch cost/compensate file/ host/api host/only
-  identity/dump identity/label identity/library internals/ lua/ profile/
+  base/taskclock base/timer base/watch cost/compensate file/ follow/hookswap
+  host/api host/only identity/dump identity/label identity/library internals/
+  lua/ profile/
   record/begin record/calltrace record/control record/current record/interval
   record/life
 ]]):gmatch "%g+" do rare[#rare + 1] = name end
