@@ -112,10 +112,11 @@ static uint64_t watch_ran (const WatchRan *r) {
   char text[256];
   unsigned long long ms, ns;
   const char *at;
-  ssize_t size = pread(r->file, text, sizeof text - 1, 0);
-  if (size <= 0 || fstat(r->file, &s) != 0 || s.st_dev != r->device ||
-      s.st_ino != r->inode)
+  ssize_t size;
+  if (fstat(r->file, &s) != 0 || s.st_dev != r->device || s.st_ino != r->inode)
     return 0;
+  size = pread(r->file, text, sizeof text - 1, 0);
+  if (size <= 0) return 0;
   text[size] = '\0';
   at = strstr(text, "\nse.exec_start ");
   if (at == NULL || sscanf(at, " %*s : %llu.%6llu", &ms, &ns) != 2) return 0;
@@ -183,7 +184,9 @@ static void *watch_run (void *ud) {
 /*
 ** Begins the thread, which gets none of the program's signals. Waits until it
 ** has opened its file: if it did so later, it could get a descriptor that the
-** program expects for a file of its own.
+** program expects for a file of its own. Until then, no signal is handled: a
+** handler that forks would make a child that waits for a thread which it does
+** not have.
 */
 static int watch_thread (Watch *w) {
   pthread_attr_t attributes;
@@ -194,10 +197,10 @@ static int watch_thread (Watch *w) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   ok = pthread_create(&w->thread, &attributes, watch_run, w) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_attr_destroy(&attributes);
   while (ok && !__atomic_load_n(&w->opened, __ATOMIC_SEQ_CST))
     syscall(SYS_futex, &w->opened, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
   return ok;
 }
 
