@@ -308,7 +308,8 @@ describe("a build that only records", function()
       local profiler = require "cprof"
       profiler.stop()
       print(pcall(profiler.start, { mode = "line", lines = { "module" } }))
-      print(profiler.running(), pcall(profiler.start))
+      print(profiler.running(), pcall(profiler.start, { file = "on-%n" }))
+      assert(not io.open "on-1", "a file was created")
       print(select(2, pcall(profiler.start, 1)))
       print(select(2, pcall(profiler.start, { modes = 1 })))
       local function part() profiler.enter "zone" profiler.leave "zone" end

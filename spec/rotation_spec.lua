@@ -113,6 +113,30 @@ describe("a running number", function()
     for _, file in ipairs(list) do assert(profiler.load(file)) end
   end)
 
+  it("is free again where a recording could not begin or be written",
+    function()
+      local dir <close> = command.folder()
+      local name, script = dir:file "x-%n.cprof", dir:file("x.lua", "print(1)")
+      local function fails(why, before, line)
+        local out = command.shell(("(%s %s) 2>&1 | cat"):format(before, line))
+        assert.is_truthy(out:find(why, 1, true), out)
+        assert.equal(0, #files(dir), line)
+      end
+      for _, code in ipairs {
+        "cprof.start { file = %q }",
+        "cprof.start { keep_last = 1 } print(cprof.dump_recent(%q))",
+      } do
+        fails("File too large", "trap '' XFSZ; ulimit -f 0; $SPEC_LUA -e",
+          command.quote("local cprof = require 'cprof' " .. code:format(name)))
+      end
+      for _, option in ipairs { "--quiet", "--keep-last=1" } do
+        fails("File too large", "trap '' XFSZ; ulimit -f 0;",
+          command.line("run", option, "-o", name, script))
+      end
+      fails('mode "count"', "export CPROF_INTERNALS=0;",
+        command.line("run", "--count", "-o", name, script))
+    end)
+
   it("is in the name that cprof run tells, and by which it is found",
     function()
       local dir <close> = command.folder()

@@ -276,4 +276,21 @@ describe("an idle server", function()
       print "good"]]
     assert.equal("good\n", output)
   end)
+
+  it("keeps files that it has opened since, which have the same numbers",
+    function()
+    if not watched then return end
+    local output = helper.run [[
+      local host = require "spec_host"
+      local profiler = require "cprof"
+      profiler.start { mode = "sample", timer = "thread" }
+      host.closefiles()
+      local files = {}
+      for i = 1, 16 do files[i] = assert(io.open "/proc/stat") end
+      host.poll(20)
+      profiler.stop()
+      for _, file in ipairs(files) do assert(file:read "l") end
+      print "good"]]
+    assert.equal("good\n", output)
+  end)
 end)

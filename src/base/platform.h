@@ -144,6 +144,8 @@ CPROF_I int platform_delayopen (void);
 ** thread's.
 */
 CPROF_I int platform_delay (int file, uint64_t *ns, uint64_t *blocks);
+
+/* Does nothing if the program has closed the file, and opened another one. */
 CPROF_I void platform_delayclose (int file);
 
 /*
@@ -164,16 +166,6 @@ CPROF_I int platform_threadran (int64_t process, int64_t thread,
                                 uint64_t *ran, uint64_t *delay,
                                 uint64_t *blocks);
 #define PLATFORM_RANLAG	10000000u
-
-#if defined(__linux__)
-/*
-** Closes a file of /proc, of this thread or another one, which may have ended,
-** or of the process that has forked this one. 'end' is how its path ends, from
-** the last slash on. Does nothing if the descriptor is another file's by now:
-** the program may have closed it.
-*/
-CPROF_I void platform_procclose (int file, const char *end);
-#endif
 
 /* the bounds of a thread's C stack; NULL: not known */
 typedef struct PlatformStack {

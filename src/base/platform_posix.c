@@ -207,23 +207,17 @@ int platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
 }
 
 
+void platform_delayclose (int file) {
 #if defined(__linux__)
-void platform_procclose (int file, const char *end) {
+  static const char end[] = "/schedstat";
+  const size_t size = sizeof end - 1;
   char name[64], to[128];
-  size_t size = strlen(end);
   ssize_t length;
   sprintf(name, "/proc/self/fd/%d", file);
   length = readlink(name, to, sizeof to);
   if (length > (ssize_t)size &&
       memcmp(to + (size_t)length - size, end, size) == 0)
     close(file);
-}
-#endif
-
-
-void platform_delayclose (int file) {
-#if defined(__linux__)
-  platform_procclose(file, "/schedstat");
 #else
   (void)file;
 #endif

@@ -32,29 +32,30 @@
 #define WATCH_SWITCH	20000u	/* most ns by which two threads differ in when
 				   they switched */
 
+#define WATCH_RAN	"/proc/thread-self/sched"
+
 #define WATCH_WOKEN	1
 #define WATCH_ENDS	2
 
 /*
-** The file that tells when a thread last ran. If the descriptor's file has
-** another device or inode, it is not the thread's: the program has closed that
-** one, and opened another file, which got its descriptor.
+** A file of /proc. If the descriptor's file has another device or inode, it is
+** not that one any more: the program has closed it, and opened another file,
+** which got its descriptor.
 */
-typedef struct WatchRan {
-  int file;		/* -1: none */
+typedef struct WatchFile {
+  int fd;		/* -1: none */
   dev_t device;
   ino_t inode;
-} WatchRan;
+} WatchFile;
 
 struct Watch {
   WatchLook look;
   void *ud;
   uint64_t first;	/* ns until the first look */
   clockid_t clock;	/* processor time of the thread that is watched */
-  char begins[32];	/* first bytes of its state file: its number */
-  int file;
-  WatchRan ran;		/* of that thread */
-  WatchRan own;		/* of the watching thread */
+  WatchFile state;	/* has that thread's state */
+  WatchFile ran;	/* tells when that thread last ran */
+  WatchFile own;	/* tells when the watching thread last ran */
   uint64_t turn;	/* of the watching thread, see 'hurry_turn' */
   int opened;		/* were 'own' opened, and 'turn' set? */
   pthread_t thread;	/* the watching thread */
@@ -70,19 +71,45 @@ uint64_t watch_cpu (const Watch *w) {
 }
 
 
+/* Opens a file of this thread. */
+static void watch_openfile (WatchFile *f, const char *path) {
+  struct stat s;
+  f->fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (f->fd < 0 || fstat(f->fd, &s) != 0) return;
+  f->device = s.st_dev;
+  f->inode = s.st_ino;
+}
+
+
+/* Is the descriptor still that of this file? */
+static int watch_has (const WatchFile *f) {
+  struct stat s;
+  return fstat(f->fd, &s) == 0 && s.st_dev == f->device &&
+         s.st_ino == f->inode;
+}
+
+
+/* Reads the beginning of a file, as a string. 0: there is nothing to read. */
+static int watch_read (const WatchFile *f, char *to, size_t size) {
+  ssize_t n = watch_has(f) ? pread(f->fd, to, size - 1, 0) : 0;
+  to[n > 0 ? n : 0] = '\0';
+  return n > 0;
+}
+
+
+static void watch_closefile (const WatchFile *f) {
+  if (watch_has(f)) close(f->fd);
+}
+
+
 /*
-** The letter for the thread's state. The file has it after the number of the
-** thread and its name in parentheses. 0: it is not that file, since the
-** program may have closed the descriptor, and opened another one with its
-** number.
+** The letter for the thread's state, which comes after the thread's number and
+** its name in parentheses. 0: not known.
 */
 static char watch_state (const Watch *w) {
   char text[128];
   const char *at;
-  ssize_t size = pread(w->file, text, sizeof text - 1, 0);
-  if (size <= 0) return 0;
-  text[size] = '\0';
-  if (strncmp(text, w->begins, strlen(w->begins)) != 0) return 0;
+  if (!watch_read(&w->state, text, sizeof text)) return 0;
   at = strrchr(text, ')');
   return at != NULL && at[1] == ' ' ? at[2] : (char)0;
 }
@@ -94,30 +121,15 @@ int watch_waits (const Watch *w) {
 }
 
 
-/* Opens this thread's file. */
-static void watch_openran (WatchRan *r) {
-  struct stat s;
-  r->file = open("/proc/thread-self/sched", O_RDONLY | O_CLOEXEC);
-  if (r->file < 0 || fstat(r->file, &s) != 0) return;
-  r->device = s.st_dev;
-  r->inode = s.st_ino;
-}
-
-
 /*
 ** When the thread of the file last ran, in ns by its processor's clock. 0: that
 ** is not known.
 */
-static uint64_t watch_ran (const WatchRan *r) {
-  struct stat s;
+static uint64_t watch_ran (const WatchFile *f) {
   char text[256];
   unsigned long long ms, ns;
   const char *at;
-  ssize_t size = pread(r->file, text, sizeof text - 1, 0);
-  if (size <= 0 || fstat(r->file, &s) != 0 || s.st_dev != r->device ||
-      s.st_ino != r->inode)
-    return 0;
-  text[size] = '\0';
+  if (!watch_read(f, text, sizeof text)) return 0;
   at = strstr(text, "\nse.exec_start ");
   if (at == NULL || sscanf(at, " %*s : %llu.%6llu", &ms, &ns) != 2) return 0;
   return (uint64_t)ms * 1000000u + ns;
@@ -125,11 +137,11 @@ static uint64_t watch_ran (const WatchRan *r) {
 
 
 int watch_ispossible (void) {
-  WatchRan r = ZEROS;
+  WatchFile f = ZEROS;
   int known;
-  watch_openran(&r);
-  known = watch_ran(&r) != 0;
-  platform_procclose(r.file, "/sched");
+  watch_openfile(&f, WATCH_RAN);
+  known = watch_ran(&f) != 0;
+  watch_closefile(&f);
   return known;
 }
 
@@ -174,7 +186,7 @@ static void *watch_run (void *ud) {
   pthread_setname_np(pthread_self(), "cprof");
   hurry_begin(&before, 0);
   w->turn = hurry_turn();
-  watch_openran(&w->own);
+  watch_openfile(&w->own, WATCH_RAN);
   __atomic_store_n(&w->opened, 1, __ATOMIC_SEQ_CST);
   syscall(SYS_futex, &w->opened, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
   while (ns > 0 && watch_sleep(w, ns)) ns = w->look(w->ud, w);
@@ -185,7 +197,9 @@ static void *watch_run (void *ud) {
 /*
 ** Begins the thread, which gets none of the program's signals. Waits until it
 ** has opened its file: if it did so later, it could get a descriptor that the
-** program expects for a file of its own.
+** program expects for a file of its own. Until then, no signal is handled: a
+** handler that forks would make a child that waits for a thread which it does
+** not have.
 */
 static int watch_thread (Watch *w) {
   pthread_attr_t attributes;
@@ -196,36 +210,27 @@ static int watch_thread (Watch *w) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   ok = pthread_create(&w->thread, &attributes, watch_run, w) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_attr_destroy(&attributes);
   while (ok && !__atomic_load_n(&w->opened, __ATOMIC_SEQ_CST))
     syscall(SYS_futex, &w->opened, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
   return ok;
 }
 
 
 static int watch_open (Watch *w) {
-  ssize_t size;
-  char *space;
-  w->file = open("/proc/thread-self/stat", O_RDONLY | O_CLOEXEC);
-  if (w->file < 0) return 0;
-  size = pread(w->file, w->begins, sizeof w->begins - 1, 0);
-  space = size > 0 ? strchr(w->begins, ' ') : NULL;
-  if (space == NULL) {
-    close(w->file);
-    return 0;
-  }
-  space[1] = '\0';
-  watch_openran(&w->ran);
+  watch_openfile(&w->state, "/proc/thread-self/stat");
+  if (w->state.fd < 0) return 0;
+  watch_openfile(&w->ran, WATCH_RAN);
   return 1;
 }
 
 
 /* A child of a fork closes what it has of its parent's, too. */
 static void watch_close (const Watch *w) {
-  platform_procclose(w->file, "/stat");
-  platform_procclose(w->ran.file, "/sched");
-  platform_procclose(w->own.file, "/sched");
+  watch_closefile(&w->state);
+  watch_closefile(&w->ran);
+  watch_closefile(&w->own);
 }
 
 
@@ -239,7 +244,7 @@ Watch *watch_begin (WatchLook look, void *ud, uint64_t ns, int prompt) {
   w->ud = ud;
   w->first = ns;
   w->owner = platform_self();
-  w->own.file = -1;
+  w->own.fd = -1;
   if (pthread_getcpuclockid(pthread_self(), &w->clock) == 0 &&
       watch_open(w)) {
     if (watch_thread(w)) {

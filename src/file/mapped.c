@@ -332,6 +332,8 @@ MappedFile *mapped_create (const char *path, uint32_t nodes,
   else if (mapped_accept(f->fd, !platform_lock(f->fd), path, why)) {
     if (mapped_map(f, nodes, tell, ud)) return f;
     mapped_refuse(why, path, strerror(f->error));
+    /* without contents, nobody can use it, and its number would be taken */
+    if (platform_size(f->fd) == 0) remove(path);
   }
   mapped_free(f);
   return NULL;

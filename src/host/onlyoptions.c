@@ -12,6 +12,7 @@
 #include "base/release.h"
 #include "heap/collector.h"
 #include "lua/lpaths.h"
+#include "lua/lstate.h"
 #include "lua/ltable.h"
 #include "record/control.h"
 
@@ -532,6 +533,8 @@ static void only_setfile (lua_State *L) {
     lua_pop(L, 1);
     return;
   }
+  if (control_active(lstate_recorder(L), L))  /* before a file is created */
+    luaL_error(L, "start: already running");
   only_pushfile(L, lua_tostring(L, -1));
   path = lua_tostring(L, -1);
   if (!only_isabsolute(path) && platform_cwd(folder, sizeof folder))

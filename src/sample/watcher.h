@@ -81,7 +81,8 @@ CPROF_I void watcher_forget (Watcher *w);
 #define watcher_end(w)	((void)(w))
 #define watcher_free(w)	((void)(w))
 #define watcher_asks(w)	((void)(w), 0)
-#define watcher_tick(w,t)	((void)(w), (t)->ns = (t)->stack = 0, (t)->seen = 0, 1)
+#define watcher_tick(w,t) \
+	((void)(w), (t)->ns = (t)->stack = 0, (t)->seen = 0, 1)
 #define watcher_learn(w,stack,node) \
 	((void)(w), (void)(stack), (void)(node))
 #define watcher_take(w,to)	((void)(w), (void)(to), 0)

@@ -98,6 +98,7 @@ local function last_seconds(profile, parsed, plan, full)
       plan.recorded = to
       if not plan.unnamed then plan.output = to end
     else
+      filename.drop(plan.recorded, full(to))
       plan.record, plan.output, why = nil, nil, message
     end
   end
@@ -210,6 +211,7 @@ function ending.plan(parsed, script, fail)
   local output = parsed.output
   if output == "" then output = default_name(script, parsed.format) end
   local plan = { output = output }
+  local claimed  -- the file that was created to have its name
   if parsed.children then
     local folder = parsed.children
     if folder == "" then folder = default_name(script, "children") end
@@ -218,10 +220,10 @@ function ending.plan(parsed, script, fail)
     plan.recorded = ("%s/%d.cprof"):format(plan.folder, core.process())
   elseif output and not parsed.format then
     -- files with the last seconds are named when they are written
-    if not parsed.keep_last then output = filename.expand(output, here) end
-    plan.record = output
-    plan.output = output:gsub("%%p", tostring(core.process()))
+    plan.record = parsed.keep_last and output or filename.expand(output, here)
+    plan.output = plan.record:gsub("%%p", tostring(core.process()))
     plan.recorded = plan.output
+    claimed = not parsed.keep_last and plan.output or nil
     recordings.begin(full(plan.output))
   else
     plan.unnamed = true
@@ -233,6 +235,7 @@ function ending.plan(parsed, script, fail)
     core.onkill(nil)
     local path = plan.live or plan.recorded
     if path then recordings.cancel(full(path)) end
+    if claimed then filename.drop(output, full(claimed)) end
   end
   plan.deliver = deliver(parsed, plan, full)
   keep_modules(parsed.format)

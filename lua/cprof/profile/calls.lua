@@ -25,8 +25,10 @@ function calls.of(p, most)
   local of = origin and origin.of or p
   local axis = profile.axis(of)
   if not axis or axes.sliced(axis) then return nil end
-  local _, events = core.axis_column(axis, "passed")
-  if of.samples and events > (most or 0) then return nil end
+  if of.samples and
+     select(2, core.axis_column(axis, "passed")) > (most or 0) then
+    return nil
+  end
   return { of = of, from = origin and origin.from or 0,
     to = origin and origin.to or math.huge }
 end

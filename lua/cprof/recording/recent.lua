@@ -266,11 +266,12 @@ end
 function recent.write(kept, p, path, reason)
   local q, why = recent.cut(kept, p, reason)
   if not q then return nil, why end
-  local to = filename.expand(path or kept.file --[[@as string]])
-  to = to:gsub("%%p", tostring(core.process()))
+  local pattern = path or kept.file --[[@as string]]
+  local to = filename.expand(pattern):gsub("%%p", tostring(core.process()))
   local ok, message = profile.save(q, to)
-  if not ok then return nil, message end
-  return to
+  if ok then return to end
+  filename.drop(pattern, to)
+  return nil, message
 end
 
 return recent

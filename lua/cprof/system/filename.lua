@@ -30,6 +30,14 @@ function filename.expand(path, here)
   return out
 end
 
+---Removes the empty file of a name that `expand` has filled in, as nothing
+---could be written into it.
+---@param pattern string  what `expand` has got
+---@param path string
+function filename.drop(pattern, path)
+  if string.find(pattern, "%%n") then os.remove(path) end
+end
+
 -- patterns of what absolute paths begin with
 local roots = package.config:sub(1, 1) == "\\" and
   { "^[/\\]", "^%a:[/\\]" } or { "^/" }

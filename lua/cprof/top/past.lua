@@ -14,8 +14,8 @@ Past.__index = Past
 -- how many loads are kept: at most, and at least
 local most_points <const>, least_points <const> = 200, 6
 
--- bytes that all loads may take; of these, a node takes 64, and a figure of a
--- line 16
+-- bytes that all loads may take; of these, a node takes 80, what it allocated
+-- 40, and a figure of a line 16
 local most_bytes <const> = 64 << 20
 
 ---@return cprof.TopPast
@@ -23,7 +23,8 @@ function past.new() return setmetatable({ points = {} }, Past) end
 
 -- how many loads such as this one are kept
 local function room(profile)
-  local bytes = #profile.nodes * 64 + #profile.counted * 16
+  local bytes = #profile.nodes * (profile.meta.memory and 120 or 80) +
+    #profile.counted * 16
   return math.max(least_points, math.min(most_points,
     most_bytes // math.max(bytes, 1)))
 end
