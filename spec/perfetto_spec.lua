@@ -177,6 +177,63 @@ describe("an export as Perfetto's packets", function()
       { "f", 7, 15 } }, found)
   end)
 
+  -- a watching thread knows waits without a signal, and tells them when the
+  -- next sample of work comes
+  it("has waits that samples tell later as slices of the function that waits",
+    function()
+      local function handle() for _ = 1, 2 do local _ = {} end end
+      local function sleep() for _ = 1, 2 do local _ = {} end end
+      local p = driven.known(function()
+        handle()
+        sleep()
+      end)
+      -- 20 ms of sleep, 0.5 ms of work, and so on: 4 of these between samples
+      -- of work, of which each stands for 2 ms
+      local list = {}
+      for i = 1, 10 do
+        local at = 82 * i + 1
+        list[#list + 1] = { at, 5, nil, true }
+        list[#list + 1] = { at, i % 2 == 0 and 70 or 80, "sleep", true }
+        list[#list + 1] = { at, 2, "handle" }
+      end
+      local d = driven.told(p, list, function() return read(p) end)
+      local sums, ends, tracks = { handle = 0, sleep = 0 }, {}, {}
+      for _, s in ipairs(d.slices) do
+        local name = s.name:match "^%a+"
+        if sums[name] then sums[name] = sums[name] + (s.to - s.from) / 1e6 end
+        if name == "handle" then ends[#ends + 1] = s.to / 1e6 end
+        if s.track > 1 then
+          local last = tracks[#tracks]
+          assert.is_true(not last or last.to <= s.from)
+          tracks[#tracks + 1] = s
+        end
+      end
+      assert.same({ handle = 20, sleep = 751 }, sums)
+      for i, at in ipairs(ends) do assert.equal(82 * i + 1, at) end
+      assert.equal(20, #tracks)
+      assert.same({ "Lua, by samples", "not recorded", "waits" },
+        table.move(d.tracks, 1, #d.tracks, 1, {}))
+    end)
+
+  it("has no slice where samples do not tell what ran", function()
+    local function f() for _ = 1, 2 do local _ = {} end end
+    local function g() f() f() end
+    local p = driven.known(g)
+    local list = { { 1, 1, "f" }, { 2.5, 1, "f" }, { 30, 1, "f" },
+      -- these came late, close together
+      { 30.25, 1, "f" }, { 30.5, 1, "f" }, { 40, 2, nil, false },
+      { 45, 1, "f" } }
+    local found = {}
+    for _, s in ipairs(driven.told(p, list, function()
+      return read(p)
+    end).slices) do
+      if s.name:find "^g " then
+        found[#found + 1] = { s.from / 1e6, s.to / 1e6 }
+      end
+    end
+    assert.same({ { 0, 2.5 }, { 28, 32 }, { 43, 45 } }, found)
+  end)
+
   it("adds up the calls of nodes where their times are not known", function()
     local p = steady.record(game, "")
     local d = read(p)

@@ -7,6 +7,9 @@ local open = assert(package.loadlib(path, "luaopen_cprof_core"))
 assert(not package.loaded["cprof.core"], "cprof was loaded before")
 package.loaded["cprof.core"] = open "cprof.core"
 
+local axes = require "cprof.profile.axis"
+local core = require "cprof.core"
+local profile = require "cprof.profile"
 local profiler = require "cprof"
 local ticks = assert(package.loadlib(path, "luaopen_spec_ticks"))()
 
@@ -165,6 +168,34 @@ function driven.known(f, options)
   profiler.reset()
   f()
   return driven.stop()
+end
+
+---Calls `f` while time axes have other samples.
+---@param p cprof.Profile
+---@param list table[]  each: when it was taken, and what it stands for, in ms;
+---    the name of the function, nil: not recorded; whether it waits
+---@param f fun(): any
+---@return any result  of `f`
+function driven.told(p, list, f)
+  local places, of = core.axis_places(profile.axis(p)), {}
+  for i = 1, #places, 2 do
+    local _, func = core.node(p.nodes, places[i])
+    of[func and p.functions[func].name or ""] = i // 2 + 1
+  end
+  local each = axes.each
+  axes.each = function()
+    local at = 0
+    return function()
+      at = at + 1
+      local s = list[at]
+      if not s then return nil, 0, 0, false, 0 end
+      return s[1] * 1e6, s[2] * 1e6, s[3] and assert(of[s[3]]) or 0,
+        s[4] or false, 1
+    end
+  end
+  local ok, result = pcall(f)
+  axes.each = each
+  return assert(ok and result, result)
 end
 
 return driven

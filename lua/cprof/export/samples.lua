@@ -146,8 +146,9 @@ end
 local least_slot <const> = 256
 
 -- Adds up samples that come one after the other, or within `slot` ns, and have
--- one stack. nil: there are more than `most`.
-local function gather(each, out, at, most)
+-- one stack. `gaps`: nothing is known of the time between samples. nil: there
+-- are more than `most`.
+local function gather(each, out, at, most, gaps)
   local slot, cell, last = out.slot, nil, nil
   local group, groups = {}, {}
   local function flush()
@@ -161,8 +162,10 @@ local function gather(each, out, at, most)
   for from, to, stack, waits, ns in each do
     local key = (stack or -1) * 2 + (waits and 1 or 0)
     local now = slot > 0 and to // slot or key
-    if now ~= cell then
+    local gap = gaps and slot == 0 and last and from - last >= 1
+    if now ~= cell or gap then
       flush()
+      if gap then add(out, at, false, 0, 0) end
       if #out.start > most then return nil end
       cell, at = now, math.max(at, from)
     end
@@ -179,21 +182,32 @@ local function gather(each, out, at, most)
   return #out.start <= most and close(out, at) or nil
 end
 
--- Returns a function for the samples of a range: from, to, stack, whether it
--- waits, ns without overhead; whether nothing was recorded, as others had the
--- processor (true) or recording paused (false).
-local function each_of(axis, stack_of, from, to, factor)
+-- `axes.spans` of an exact recording, whose events are one after the other.
+local function exact(axis)
   local next_one = axes.each(axis)
   return function()
     local ends, ns, place, waits = next_one()
-    while ends and (ends <= from or ends - ns >= to) do
-      ends, ns, place, waits = next_one()
+    return ends and ends - ns, ends, ns, place, waits
+  end
+end
+
+-- Returns a function for the samples of a range: from, to, stack, whether it
+-- waits, ns without overhead; whether nothing was recorded, as others had the
+-- processor (true) or recording paused (false).
+local function each_of(of, axis, stack_of, from, to, factor)
+  local next_one = of.samples and axes.spans(axis) or exact(axis)
+  return function()
+    local a, b, ns, place, waits = next_one()
+    while a and (b <= from or a >= to) do
+      a, b, ns, place, waits = next_one()
     end
-    if not ends then return nil end
-    local a, b = math.max(ends - ns, from), math.min(ends, to)
+    if not a then return nil end
+    local whole = b - a
+    a, b = math.max(a, from), math.min(b, to)
     if place == 0 then return a, b, false, true, 0, waits end
     local stack = stack_of[place]
-    return a, b, stack, waits, stack and (b - a) * factor or 0
+    if whole > 0 then ns = ns * (b - a) / whole end
+    return a, b, stack, waits, stack and ns * factor or 0
   end
 end
 
@@ -202,7 +216,7 @@ end
 local function factor_of(p, of, from, each)
   local sum = 0
   if from == 0 then
-    for a, b, stack in each do sum = sum + (stack and b - a or 0) end
+    for _, _, _, _, ns in each do sum = sum + ns end
   end
   return sum > 0 and p.measure.whole / sum or 1 - axes.overhead(of.nodes)
 end
@@ -219,8 +233,10 @@ local function stretches(out, each)
     return current
   end
   for a, b, stack, waits, _, others in each do
-    lost = others ~= nil and go_on(out.lost, lost, a, b, others) or nil
-    wait = stack and waits and go_on(out.waits, wait, a, b, stack) or nil
+    if a < b then
+      lost = others ~= nil and go_on(out.lost, lost, a, b, others) or nil
+      wait = stack and waits and go_on(out.waits, wait, a, b, stack) or nil
+    end
   end
 end
 
@@ -231,7 +247,7 @@ function samples.stretches(known)
   local axis = profile.axis(known.of)
   local places, node_of, out = core.axis_places(axis), {}, new(0)
   for i = 1, #places, 2 do node_of[i // 2 + 1] = places[i] end
-  stretches(out, each_of(axis, node_of, known.from, known.to, 1))
+  stretches(out, each_of(known.of, axis, node_of, known.from, known.to, 1))
   return out
 end
 
@@ -247,10 +263,12 @@ function samples.by_time(p, paths, stacks)
   local from = origin and origin.from or core.axis_begins(axis)
   local to = origin and origin.to or math.huge
   local factor = factor_of(p, paths.of, origin and 0 or from,
-    each_of(axis, stack_of, from, to, 1))
-  local function each() return each_of(axis, stack_of, from, to, factor) end
+    each_of(paths.of, axis, stack_of, from, to, 1))
+  local function each()
+    return each_of(paths.of, axis, stack_of, from, to, factor)
+  end
   local _, mean = core.axis_scale(axis)
-  local out = gather(each(), new(0), from, samples.most)
+  local out = gather(each(), new(0), from, samples.most, paths.of.samples)
   local slot = math.max(mean * 2, least_slot)
   while not out do
     -- even the longest slot may have more stacks than `samples.most`

@@ -1,10 +1,11 @@
 -- What the formats for trace viewers show. If calls are known one by one, each
 -- is a slice, from the call to its return, and events whose time is known are
--- on tracks of their own. Of samples with times, a slice is as
--- long as samples, one after the other, found the same call. If no times are
--- known, the call tree becomes nested slices. Each is as long as all calls of
--- its node together, so its place does not say when the calls happened. Nodes
--- without time are left out: readers could not tell which slice they are in.
+-- on tracks of their own. Of samples with times, a slice is the
+-- time that samples of one call, one after the other, stand for. If no times
+-- are known, the call tree becomes nested slices. Each is as long as all calls
+-- of its node together, so its place does not say when the calls happened.
+-- Nodes without time are left out: readers could not tell which slice they are
+-- in.
 
 local calls = require "cprof.profile.calls"
 local core = require "cprof.core"

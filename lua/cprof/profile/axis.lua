@@ -94,4 +94,72 @@ function axes.each(axis)
   end
 end
 
+-- by how many of them samples may end late, where they came close together
+local most_late <const> = 10
+
+-- by which factors waits, and other samples, may become longer
+local longest_wait <const>, longest <const> = 1.25, 2
+
+-- Divides `room` ns among samples that were taken at its end: `n` of work,
+-- waits, and what was not recorded, each with the sum of its ns. Returns
+-- factors for the ns of the three.
+local function divided(room, work, n, waits, lost)
+  local gone = math.min(lost, math.max(room, 0))
+  local without = lost > 0 and gone / lost or 1
+  room = room - gone
+  if waits > 0 then
+    local f = math.max((room - work) / waits, 0)
+    return 1, math.min(f, longest_wait), without
+  elseif work <= 0 then
+    return 1, 1, without
+  end
+  local late = most_late * work / n
+  local ns = math.min(math.max(room, work), room + late, longest * work)
+  return ns / work, 1, without
+end
+
+---Returns a function for the samples of a time axis of mode "sample", each with
+---the time in which it is shown: from, to, and what `axes.each` has, without
+---the end. These times do not overlap. A sample tells how much time it stands
+---for, but not exactly when that was, and waits may be told long after they
+---ended. So what several samples that were taken at one time stand for is put
+---before that time, one after the other. If this is more or less than the time
+---since the samples before, waits become shorter or longer, as their length is
+---known least exactly; without waits, samples begin later or become longer. A
+---wait becomes longer by a quarter at most, other samples by what they stand
+---for. So there may be gaps.
+---@param axis userdata
+---@return fun(): number?, number, number, integer, boolean, integer
+function axes.spans(axis)
+  local next_one = axes.each(axis)
+  local list, i, size, at = {}, 0, 0, core.axis_begins(axis)
+  local ends, ns, place, waits, count = next_one()
+  local work, waited, lost
+  local function gather()
+    local to, works, waiting, gone, n = ends, 0, 0, 0, 0
+    i, size = 0, 0
+    repeat
+      ns = math.max(ns, 0)
+      if place == 0 then gone = gone + ns
+      elseif waits then waiting = waiting + ns
+      else works, n = works + ns, n + 1 end
+      size = size + 1
+      list[size] = { ns, place, waits, count }
+      ends, ns, place, waits, count = next_one()
+    until ends ~= to
+    work, waited, lost = divided(to - at, works, n, waiting, gone)
+    at = math.max(at, to - work * works - waited * waiting - lost * gone)
+  end
+  return function()
+    if i == size then
+      if not ends then return nil, 0, 0, 0, false, 0 end
+      gather()
+    end
+    i = i + 1
+    local s, from = list[i], at
+    at = from + s[1] * (s[2] == 0 and lost or s[3] and waited or work)
+    return from, at, s[1], s[2], s[3], s[4]
+  end
+end
+
 return axes

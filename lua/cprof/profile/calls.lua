@@ -18,7 +18,8 @@ local calls = {}
 ---Where the calls of a profile are; nil: they are not known.
 ---@param p cprof.Profile
 ---@param most? integer  samples stand for calls if there are at most so many:
----    a call then lasts as long as samples, one after the other, found it
+---    a call then lasts as long as samples, one after the other, found it, and
+---    these stand for
 ---@return cprof.CallsOf?
 function calls.of(p, most)
   local origin = range.origin(p)
@@ -70,6 +71,25 @@ local function new_path(nodes, enter, leave)
   return self
 end
 
+-- The calls that samples found. In gaps between samples, and where nothing was
+-- recorded, no function runs.
+local function of_samples(known, enter, leave)
+  local axis, nodes = profile.axis(known.of), known.of.nodes
+  local own = core.overhead(nodes)
+  local places, path = core.axis_places(axis), new_path(nodes, enter, leave)
+  local last = known.from
+  for from, to, _, place in axes.spans(axis) do
+    from, to = math.max(from, known.from), math.min(to, known.to)
+    if from < to then
+      if place == 0 or from - last >= 1 then path.finish(last) end
+      local node = place > 0 and places[place * 2 - 1]
+      if node and node ~= own then path.go(node, false, from) end
+      last = to
+    end
+  end
+  path.finish(last)
+end
+
 ---Tells of all calls: `enter` and `leave` get a function of the recording, and
 ---the time in ns since it began. What runs at the beginning is entered there,
 ---and what runs at the end is left there.
@@ -77,17 +97,17 @@ end
 ---@param enter fun(func: integer, at: number)
 ---@param leave fun(func: integer, at: number)
 function calls.each(known, enter, leave)
+  if known.of.samples then return of_samples(known, enter, leave) end
   local axis, nodes = profile.axis(known.of), known.of.nodes
   local own = core.overhead(nodes)
   local places, path = core.axis_places(axis), new_path(nodes, enter, leave)
   local last, first = core.axis_begins(axis), true
-  local exact = not known.of.samples
   for ends, ns, place, _, count in axes.each(axis) do
     local from = first and math.max(ends - ns, last) or last
     if ends > known.from and from < known.to then
       local node = place > 0 and places[place * 2 - 1]
       if node and node ~= own then
-        path.go(node, exact and count > 0, math.max(from, known.from))
+        path.go(node, count > 0, math.max(from, known.from))
       end
       first = false
     end
