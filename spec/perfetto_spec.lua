@@ -234,6 +234,39 @@ describe("an export as Perfetto's packets", function()
     assert.same({ { 0, 2.5 }, { 28, 32 }, { 43, 45 } }, found)
   end)
 
+  it("has samples that came late, close together, within the recording",
+    function()
+      local function f() for _ = 1, 2 do local _ = {} end end
+      local function g() for _ = 1, 2 do local _ = {} end end
+      local p = driven.known(function()
+        f()
+        g()
+      end)
+      local list = { lasts = 5 }
+      for i = 1, 40 do
+        list[i] = { 1 + i / 100, i > 30 and 0.1 or 1,
+          i % 2 == 1 and "f" or "g" }
+      end
+      local function each(seen)
+        local last = 0
+        for _, s in ipairs(driven.told(p, list, function()
+          return read(p)
+        end).slices) do
+          if s.name:find "^[fg] " then
+            assert.is_true(s.from >= last and s.to > s.from)
+            last, seen = s.to, seen + 1
+          end
+        end
+        return last, seen
+      end
+      assert.same({ 5000000, 5 }, { each(0) })
+      list.lasts = 1000
+      local last, seen = each(0)
+      assert.equal(40, seen)
+      -- five samples late, and little more
+      assert.is_true(last < 10000000, last)
+    end)
+
   it("adds up the calls of nodes where their times are not known", function()
     local p = steady.record(game, "")
     local d = read(p)

@@ -173,7 +173,8 @@ end
 ---Calls `f` while time axes have other samples.
 ---@param p cprof.Profile
 ---@param list table[]  each: when it was taken, and what it stands for, in ms;
----    the name of the function, nil: not recorded; whether it waits
+---    the name of the function, nil: not recorded; whether it waits. The
+---    recording ends when the last one was taken, or after `list.lasts` ms
 ---@param f fun(): any
 ---@return any result  of `f`
 function driven.told(p, list, f)
@@ -182,7 +183,8 @@ function driven.told(p, list, f)
     local _, func = core.node(p.nodes, places[i])
     of[func and p.functions[func].name or ""] = i // 2 + 1
   end
-  local each = axes.each
+  local each, wall = axes.each, p.meta.wall_ns
+  p.meta.wall_ns = (list.lasts or list[#list][1]) * 1000000 // 1 | 0
   axes.each = function()
     local at = 0
     return function()
@@ -194,7 +196,7 @@ function driven.told(p, list, f)
     end
   end
   local ok, result = pcall(f)
-  axes.each = each
+  axes.each, p.meta.wall_ns = each, wall
   return assert(ok and result, result)
 end
 

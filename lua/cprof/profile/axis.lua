@@ -95,10 +95,13 @@ function axes.each(axis)
 end
 
 -- by how many of them samples may end late, where they came close together
-local most_late <const> = 10
+local most_late <const> = 5
 
 -- by which factors waits, and other samples, may become longer
 local longest_wait <const>, longest <const> = 1.25, 2
+
+-- Samples that came close together, all late, keep this part of their length.
+local shortest <const> = 0.1
 
 -- Divides `room` ns among samples that were taken at its end: `n` of work,
 -- waits, and what was not recorded, each with the sum of its ns. Returns
@@ -115,7 +118,7 @@ local function divided(room, work, n, waits, lost)
   end
   local late = most_late * work / n
   local ns = math.min(math.max(room, work), room + late, longest * work)
-  return ns / work, 1, without
+  return math.max(ns / work, shortest), 1, without
 end
 
 ---Returns a function for the samples of a time axis of mode "sample", each with

@@ -30,8 +30,10 @@ function calls.of(p, most)
      select(2, core.axis_column(axis, "passed")) > (most or 0) then
     return nil
   end
+  -- samples that came close together may end late
+  local ends = of.samples and of.meta.wall_ns or math.huge
   return { of = of, from = origin and origin.from or 0,
-    to = origin and origin.to or math.huge }
+    to = math.min(origin and origin.to or ends, ends) }
 end
 
 -- The nodes that run, from the root's callees on; `at` has the place of each.
