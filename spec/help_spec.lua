@@ -42,6 +42,11 @@ describe("cprof help", function()
     assert.has_no_text("|-", out)
   end)
 
+  it("shows the headings of tables whose terms have none", function()
+    local out = command.cprof("help", "sampling")
+    assert.matches("\n      task%-clock: %d+; thread: %d+; wall: %d+\n", out)
+  end)
+
   it("prints the help of a command", function()
     for _, name in ipairs { "show", "help", "run" } do
       assert.equal((command.cprof(name, "--help")),

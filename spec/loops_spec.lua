@@ -478,8 +478,13 @@ frame]], 1, true), out)
     local out = of(from + 1000, to - 1000)
     assert.matches(("\n +%d +%%S+ +32%%.0ms "):format(slowest.number), out)
     assert.no_matches("\n +%d+ +%S+ +32%.0ms ", (of(0, from - 1000)))
-    assert.has_text("\nframes of render: no frame ran in this range of time\n",
-      of(1000e9, 1001e9))
+    assert.has_text("\nframes of render: no frame ran from 0s to 0.0001s\n",
+      of(0, 100e3))
+    local whole, why, status = command.cprof("frames", "--from", "1000s", file)
+    assert.equal("", whole)
+    assert.equal(2, status)
+    assert.has_text("cprof frames: 1000s is not within the recording, which " ..
+      "took ", why)
   end)
 
   it("sums up those of a range of time, too", function()
@@ -488,12 +493,12 @@ frame]], 1, true), out)
     -- 30 ms in the 12th frame, which begins at 22 ms; 20 ms in the 25th
     local out = command.cprof("frames", "--from", "60ms", "--to", "99ms", file)
     assert.is_truthy(out:find([[
-in this range of time:
+from 0.06s to 0.099s:
 frames of  frames     p50     p90     p99     max  over budget
 render         11  2.00ms  2.00ms  22.0ms  22.0ms            1
 (no name)      10  2.00ms  2.00ms  22.0ms  22.0ms            1
 
-frames of render, in this range of time:
+frames of render, from 0.06s to 0.099s:
 11 frames, 1 over the budget of 10.0ms
 median 2.00ms, p90 2.00ms, p99 22.0ms, max 22.0ms
 
@@ -526,7 +531,7 @@ frame]], 1, true), out)
         "some frames of this\nrange are not kept:\n9,000 frames\n", 1, true) or
         out:find("are not kept:\n9,000 frames\n", 1, true), out)
       out = of("8s", "8500ms")
-      assert.matches("in this range of time:\n50%d frames\n", out)
+      assert.matches("from 8s to 8%.5s:\n50%d frames\n", out)
     end)
 
   it("has no columns without figures", function()

@@ -12,6 +12,7 @@ local profiler = require "cprof"
 local releases = require "releases"
 local measure = require "cprof.count.measure"
 local sampled = require "cprof.count.sampled"
+local summary = require "cprof.command.summary"
 
 local direct = core.internals() == "direct"
 local machine <const> = command.shell "uname -m"
@@ -1133,7 +1134,11 @@ describe("too few samples", function()
     local p = taken(0)
     local text = p:report { width = 120 }
     assert.matches("\nno samples: where the time went is not known\n+$", text)
-    p.meta.live, p.meta.pid = true, 4711
+    p.meta.memory = false
+    local on_screen = summary.text(p, { width = 120 })
+    assert.matches("\nno samples: where the time went is not known\n+$",
+      on_screen)
+    p.meta.memory, p.meta.live, p.meta.pid = true, true, 4711
     text = p:report { width = 120 }
     assert.equal(require "cprof.core".outside ~= nil, text:find("\nno " ..
       "samples: where the time went is not known; cprof dump 4711 shows " ..

@@ -3,6 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local helper = require "helper"
 local format = require "cprof.text.format"
 local steady = require "steady"
+local within = require "cprof.count.within"
 
 local game = [[
 local function fact(n)
@@ -66,6 +67,26 @@ describe("a summary", function()
     local _, count = s:gsub("\n[^\n]* f%d+ +f%d+:1", "")
     assert.is_true(count >= 45, s)
   end)
+
+  it("says what the hottest functions' time is made of, as far as it has room",
+    function()
+      local p = steady.record([[
+        for i = 1, 10 do
+          load(("local function f%d() pass(%d) end f%d()"):format(i, 100 + i,
+            i), "=f" .. i, "t", { pass = pass })()
+        end]], "")
+      local itself = within.itself
+      local _ <close> = setmetatable({}, { __close = function()
+        within.itself = itself
+      end })
+      function within.itself() return { { what = "allocator", ns = 1 } } end
+      for height, wanted in pairs { [15] = 0, [25] = 1, [28] = 2, [60] = 5 } do
+        local s = p:report { height = height, width = 80 }
+        local _, count = s:gsub("of its self time: allocator 100.0 %%", "")
+        assert.equal(wanted, count, s)
+        assert.matches("f10:1\n" .. (wanted > 0 and " +of its" or ""), s)
+      end
+    end)
 
   it("joins callers only with the callee that has nearly all of their time",
     function()

@@ -959,14 +959,29 @@ describe("cprof top of samples", function()
   end
 
   -- a model of samples, as `watched`, whose `look` gives their number
-  local function watched_samples(body)
+  local function watched_samples(body, memory)
     return watched(function(m, look)
       return body(m, function(seconds)
         look(seconds)
         return m.history:now().profile.samples
       end)
-    end, { mode = "sample", rate = 10000 })
+    end, { mode = "sample", rate = 10000, memory = memory })
   end
+
+  it("has no column of samples beside other measures than time", function()
+    local function title(m) return draw(m, 200).lines[4]:text() end
+    watched_samples(function(m, look)
+      sample(60, look)
+      assert.has_text("samples", title(m))
+      m.history:set_measure "alloc"
+      m:refresh()
+      assert.has_text(" alloc ", title(m))
+      assert.has_no_text("samples", title(m))
+      m.history:set_measure "wall"
+      m:refresh()
+      assert.has_text("samples", title(m))
+    end, true)
+  end)
 
   it("has the samples and the interval of shares, and no calls", function()
     local m = watched_samples(function(_, look) sample(60, look) end)

@@ -389,7 +389,8 @@ describe("cprof top and its program", function()
       top(t, "", "--interval", "0.2", "--", "busy.lua")
       t:wait "running, "
       t:keys "q"
-      t:wait "The program still runs: k ends it"
+      t:wait("The program still runs: k ends it, l leaves it running, " ..
+        "other keys: back")
       t:keys "x"
       t:wait "running, "
       t:keys "q"
@@ -493,6 +494,15 @@ describe("cprof top elsewhere", function()
     local _, screens = command.cprof("top", "--screens", "2", "--interval",
       "0.1", path):gsub("cprof top: ", "")
     assert.equal(2, screens)
+  end)
+
+  it("says which option of the command records a measure", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    command.cprof("run", "--quiet", "-o", path, "-e", "print(1)")
+    local _, err = command.cprof("top", "--once", "--measure=live", path)
+    assert.equal("cprof top: showing wall time: this is a recording without " ..
+      "allocations; record with cprof run --memory=live\n", err)
   end)
 
   it("says in one line what is wrong", function()

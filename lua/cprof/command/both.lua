@@ -19,12 +19,11 @@ local own = { ["--both"] = 0, ["--quiet"] = 0, ["--ascii"] = 0, ["-o"] = 1,
   ["--output"] = 1 }
 
 -- options for the first run only
-local counting = { ["--lines"] = true, ["--count"] = true,
-  ["--callsites"] = true, ["--distribution"] = true,
-  ["--tasks"] = true }
+local counting = { ["--lines"] = 0, ["--count"] = 0, ["--callsites"] = 0,
+  ["--distribution"] = 0, ["--tasks"] = 0 }
 
 -- options for the second run only
-local sampling = { ["--sample"] = true }
+local sampling = { ["--sample"] = 0, ["--timer"] = 1 }
 
 -- the words of the options of one run: without `own` options, and without those
 -- in `skip`
@@ -33,10 +32,10 @@ local function pick(options, skip)
   while i <= #options do
     local name = options[i]:match "^(%-%-?[%a-]+)" or options[i]
     local attached = options[i]:find "^%-o."
-    local values = own[name]
+    local values = own[name] or skip[name]
     if values and not attached then
       i = i + (options[i]:find "=" and 0 or values)
-    elseif not (attached or skip[name]) then
+    elseif not attached then
       out[#out + 1] = options[i]
     end
     i = i + 1

@@ -52,9 +52,9 @@ function frames.call(parsed, fail)
     fail "no frames were recorded: the program does not call cprof.frame"
   end
   if wanted then list = of_name(list, wanted, fail) end
-  local lists = period.lists(parsed, fail)
+  local lists = period.lists(profile, parsed, fail)
   local view = { profile = profile, options = parsed,
-    page = page.new(parsed, profile),
+    page = page.new(parsed, profile), period = period.told(parsed),
     lists = lists and function(frame)
       local from = frame.start_ns
       if not from then

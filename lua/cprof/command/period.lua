@@ -65,14 +65,30 @@ end
 
 ---A function that tells whether an event is in the chosen range, by the times
 ---at which it began and ended, in ns; nil: no range was chosen.
+---@param profile cprof.Profile
 ---@param parsed table
 ---@param fail fun(message: string)
 ---@return nil|fun(from: number, to: number): boolean
-function period.lists(parsed, fail)
+function period.lists(profile, parsed, fail)
   if not period.given(parsed) then return nil end
   local from, to = parsed.from or -1, parsed.to or math.huge
   if from >= to then fail(range.backwards(from, to)) end
+  if from >= profile.meta.wall_ns then
+    fail(range.beyond(from, profile.meta.wall_ns))
+  end
   return function(begin, ended) return ended > from and begin < to end
+end
+
+---The chosen range in words: from 1s to 2s; nil: no range was chosen.
+---@param parsed table
+---@return string?
+function period.told(parsed)
+  local from, to = parsed.from, parsed.to
+  if from and to then
+    return ("from %s to %s"):format(range.time(from), range.time(to))
+  end
+  return from and ("from %s on"):format(range.time(from)) or
+    to and "until " .. range.time(to) or nil
 end
 
 ---Were these options given?

@@ -281,6 +281,11 @@ local function start_options(parsed, fail)
       "memory" or #parsed.lines > 0 and "lines" or parsed.trace and "trace" or
       #parsed.coverage > 0 and "coverage" or "count"))
   end
+  if parsed.timer and modes[1] ~= "sample" then
+    fail "--timer needs --sample"
+  elseif parsed.timer and parsed.clock == "cpu" then
+    fail "--timer cannot be combined with --clock=cpu, which has its own timer"
+  end
   local timed = modes[1] == nil or modes[1] == "line"
   return {
     mode = modes[1],

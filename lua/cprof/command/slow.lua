@@ -40,8 +40,8 @@ local function rows_of(profile, wanted, fail)
 end
 
 -- the calls of the range that options ask for
-local function of_period(calls, parsed, fail)
-  local lists, out = period.lists(parsed, fail), {}
+local function of_period(profile, calls, parsed, fail)
+  local lists, out = period.lists(profile, parsed, fail), {}
   if not lists then return calls end
   for _, c in ipairs(calls) do
     if not c.node then
@@ -63,8 +63,8 @@ function slow.call(parsed, fail)
     fail("no durations of calls were recorded; record them with cprof run " ..
       "--distribution")
   end
-  local calls = of_period(slowest.calls(rows_of(profile, wanted, fail)),
-    parsed, fail)
+  local calls = of_period(profile, slowest.calls(rows_of(profile, wanted,
+    fail)), parsed, fail)
   if not wanted then
     calls = slowest.causes(profile, calls, parsed.limit)
   end

@@ -103,9 +103,10 @@ function summary.ending(profile, facts)
 end
 
 -- lists of the hottest lines by each heat, and the number of rows that they
--- take; nothing if no lines were recorded
+-- take; nothing if no lines were recorded, or no samples that tell of them
 local function lines(profile, looks, count)
-  if not recorded.recorded(profile) or not next(profile.sources) then
+  if not recorded.recorded(profile) or not next(profile.sources) or
+     not profile.meta.memory and not header.known(profile) then
     return nil, 0
   end
   local lists = {}

@@ -3,6 +3,7 @@
 local columns = require "cprof.top.columns"
 local follow = require "cprof.follow"
 local history = require "cprof.top.history"
+local input = require "cprof.command.input"
 local labelled = require "cprof.command.labelled"
 local listeners = require "cprof.command.listeners"
 local loop = require "cprof.top.loop"
@@ -68,7 +69,7 @@ function top.call(parsed, fail)
     parsed.window or 10)
   seen:set_measure(parsed.measure)
   local m = model.new {
-    history = seen, labels = labelled.told(parsed),
+    history = seen, labels = labelled.told(parsed), worded = input.worded,
     interval = parsed.interval, sort = parsed.sort,
     title = parsed.program and table.concat(parsed.program, " ") or
       outside and outside.command or path,

@@ -32,8 +32,12 @@ local function cells_of(line)
   return cells
 end
 
--- writes a row of a table: the first cell as a term, the others below it
+-- writes a row of a table: the first cell as a term, the others below it, with
+-- their headings if the terms have none
 local function row(cells, head, width, out)
+  for i = 2, head[1] == "" and #cells or 0 do
+    cells[i] = head[i] .. ": " .. cells[i]
+  end
   local name, text = cells[1], table.concat(cells, "; ", 2)
   if head[2] == "default" then
     name, text = ("%s  (%s)"):format(name, cells[2]), cells[3]

@@ -53,9 +53,9 @@ A  1.5s  1.7s  99 %        98 %           2 %  compact   store.lua:40
 
 `cprof heatmap run.cprof FUNCTION` draws the time of one function. The page of `cprof html` has the heatmap, too, and shows a range that is chosen there in all its views ([The page](#the-page)).
 
-`report`, `tree`, `callgraph`, `flame`, `show`, `annotate`, `labels`, `heatmap`, `export` and `html` take `--from` and `--to`; `diff` compares two ranges of one recording. Times are since the recording began, by its clock, with pauses.
+`report`, `tree`, `callgraph`, `flame`, `show`, `annotate`, `labels`, `heatmap`, `export` and `html` take `--from` and `--to`; `diff` compares two ranges of one recording. `frames` and `slow` list the frames and the slowest calls of a range. Times are since the recording began, by its clock, with pauses.
 
-- Allocations, how long single calls took, and frames are not known for a range. Tasks are known only in mode `"sample"`.
+- In a range, the reports of the other commands have no allocations, frames, or durations of single calls. Tasks are known only in mode `"sample"`.
 - In mode `"sample"`, a sample stands for the time before it. If a long call of a C function is partly within a range, that part counts. Waiting within a range is estimated from the samples. Overhead is assumed to have the share that it has in the whole recording.
 - A sample takes 3 to 4 bytes. At most 16 MB are kept, more than an hour at 1000 a second. Beyond that, the oldest samples are dropped, and the report says from when on ranges are known.
 - In modes `"call"` and `"line"`, time is divided into slices of 20 ms. What happened in a slice is spread evenly over it, so a range is exact if it begins and ends where slices do. A longer time without a call or return, such as a stall in a C function, is a slice of its own. The figures of adjoining ranges add up to those of the range that has both. A call counts where it begins. A function whose calls all began before the range, and went on in it, has `earlier` in the column `calls`. In these modes, a stretch that stands out begins and ends with the slices in which the function ran.

@@ -118,6 +118,15 @@ function range.backwards(from, to)
     range.time(from), range.time(to))
 end
 
+---The message about a range that begins after the recording's end, in ns.
+---@param from number
+---@param last number  when the recording ended
+---@return string
+function range.beyond(from, last)
+  return ("%s is not within the recording, which took %s"):format(
+    range.time(from), format.time(last))
+end
+
 ---A range as two times in ns; nil and a message: there is no such range.
 ---@param p cprof.Profile
 ---@param from? integer  ns; nil: from the beginning
@@ -134,8 +143,7 @@ function range.limits(p, from, to)
   end
   from, to = from or first, math.min(to or last, last)
   if from >= last then
-    return nil, ("%s is not within the recording, which took %s"):format(
-      range.time(from), format.time(last))
+    return nil, range.beyond(from, last)
   elseif from >= to then
     return nil, range.backwards(from, to)
   end

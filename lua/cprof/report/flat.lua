@@ -92,14 +92,14 @@ local function made_of(p, row)
 end
 
 -- The rows; those with the most time have a line below them about what that is
--- made of. Also returns the number of these lines.
-local function with_parts(view, rows)
+-- made of, at most `most` of them. Also returns the number of these lines.
+local function with_parts(view, rows, most)
   if view.page.measure.name ~= "time" then return rows, 0 end
   local sorted, below, out, count = table.move(rows, 1, #rows, 1, {}), {}, {}, 0
   select.sort(sorted, "self")
   for i = 1, math.min(#sorted, functions_shown) do
     local row = sorted[i]
-    if at_work(row) * 100 >= view.whole * share_shown then
+    if count < most and at_work(row) * 100 >= view.whole * share_shown then
       below[row] = made_of(view.profile, row)
       count = count + (below[row] and 1 or 0)
     end
@@ -118,13 +118,14 @@ function flat.show(view, by, limit, lines)
   local rows = graph.functions(view.profile)
   select.sort(rows, view.options.sort or by)
   local shown, rest = select.rows(view, rows, by, limit or lines)
-  local entries, below = with_parts(view, shown)
-  if not lines or limit or #shown + below <= lines then
-    shown = entries
-  elseif lines > 2 * below then
+  local entries, below = with_parts(view, shown, functions_shown)
+  if lines and not limit and #shown + below > lines then
+    -- less than half of the lines are about parts
+    below = math.min(below, math.max(lines - 1, 0) // 2)
     shown, rest = select.rows(view, rows, by, lines - below)
-    shown = with_parts(view, shown)
+    entries = with_parts(view, shown, below)
   end
+  shown = entries
   columns.heat(shown, by)
   local list = columns_of(view, by)
   view.page:table(list, columns.rows(view.page, list, shown))

@@ -112,19 +112,19 @@ local function named(frames)
   return frames.name and format.plain(frames.name) or "(no name)"
 end
 
--- The summaries of all frames or, with `lists`, of those in a range of time,
--- and words that say which frames these are. Where the times of frames in the
--- range are not kept any more, the summaries are those of all frames.
-local function summaries(list, lists)
+-- The summaries of all frames or of those in the view's range of time, and
+-- words that say which frames these are. Where the times of frames in the range
+-- are not kept any more, the summaries are those of all frames.
+local function summaries(list, view)
   local out = {}
   for i, frames in ipairs(list) do
-    out[i] = frames:summary(lists)
+    out[i] = frames:summary(view.lists)
     if not out[i] then
-      return (summaries(list)), "in the whole recording, as the times of " ..
-        "some frames of this range are not kept"
+      return (summaries(list, {})), "in the whole recording, as the times " ..
+        "of some frames of this range are not kept"
     end
   end
-  return out, lists and "in this range of time"
+  return out, view.period
 end
 
 ---A row for each name that frames have.
@@ -132,7 +132,7 @@ end
 ---@param list cprof.Frames[]
 local function loops(view, list)
   local cells, page = {}, view.page
-  local all, which = summaries(list, view.lists)
+  local all, which = summaries(list, view)
   for i, frames in ipairs(list) do
     local p, any = all[i].times, all[i].recorded > 0
     local function cell(ns) return any and format.time(ns) or "-" end
@@ -204,6 +204,7 @@ end
 ---@field profile cprof.Profile
 ---@field options { filter?: any, limit?: integer }
 ---@field lists? fun(frame: cprof.Frame): boolean  nil: all
+---@field period? string  the range of time that has these, in words
 
 ---@param view cprof.FramesView
 ---@param frames cprof.Frames
@@ -235,11 +236,11 @@ local function one(view, frames, limit, head)
   end
   local known = frames:summary(view.lists)
   if view.lists and #cells == 0 then
-    page:line(("%sno frame%s ran in this range of time"):format(head and
-      head .. ": " or "", known and "" or " that was kept"))
+    page:line(("%sno frame%s ran %s"):format(head and head .. ": " or "",
+      known and "" or " that was kept", view.period))
     return
   end
-  local all, which = summaries({ frames }, view.lists)
+  local all, which = summaries({ frames }, view)
   if head or which then
     page:line(table.concat({ head or which, head and which }, ", ") .. ":")
   end
@@ -253,9 +254,13 @@ local function one(view, frames, limit, head)
 end
 
 -- Time in which other programs had the processor is in no frame, but for mode
--- sample.
-local function excluded(page, p)
-  if p.meta.mode == "sample" or (p.meta.preempted_ns or 0) == 0 then return end
+-- sample. How long it was within a range is not told.
+local function excluded(view)
+  local page, p = view.page, view.profile
+  if view.lists or p.meta.mode == "sample" or
+     (p.meta.preempted_ns or 0) == 0 then
+    return
+  end
   page:gap()
   page:note("other programs had the processor for %s, which is not in the " ..
     "times of frames: a loop that waits for a display or timer seems faster " ..
@@ -285,7 +290,7 @@ end
 ---@param list cprof.Frames[]
 function shown.show(view, list)
   show(view, list)
-  excluded(view.page, view.profile)
+  excluded(view)
 end
 
 ---The frames of a profile by name, without names that have none yet.

@@ -240,7 +240,7 @@ function actions.measure(self)
   repeat option = cycle(list, option, 1)
   until not measure.unknown(self.now.profile, option)
   if option == self.history.measure.option then
-    self.message = "this is a recording " .. why
+    self.message = "this is a recording " .. self.worded(why)
     return
   end
   self.history:set_measure(option)

@@ -144,12 +144,22 @@ local function least_needed(list, m)
   return at
 end
 
+-- The title of a column where there are samples in place of calls; false: it
+-- is not shown. Samples are counted by wall time only: with other measures,
+-- there are the amounts of these in their place.
+local function sampled_title(column, m)
+  if column.sampled and m.now and m.now.measure.name ~= "time" then
+    return false
+  end
+  return column.sampled == nil and column.title or column.sampled
+end
+
 -- the columns that fit beside names, and are not hidden
 local function shown_columns(m)
   local out, taken = {}, 1
   for _, column in ipairs(columns.list) do
     if m.width >= (column.from or 0) and not m.hidden[column.title] and
-       not (m.sampled and column.sampled == false) then
+       not (m.sampled and not sampled_title(column, m)) then
       out[#out + 1] = column
       taken = taken + width_of(column, m) + gap
     end
@@ -187,7 +197,7 @@ function columns.head(line, m, sorted)
   line.style = "head"
   for _, column in ipairs(shown_columns(m)) do
     local width, title = width_of(column, m), column.title
-    if m.sampled then title = column.sampled or title end
+    if m.sampled then title = sampled_title(column, m) or title end
     local named = columns.titled(title, m)
     if format.width(named) <= width then title = named end
     if sorted and column.sort == sorted then title = mark .. title end

@@ -36,7 +36,7 @@ end
 
 local function leave_question()
   return { text = "The program still runs: k ends it, l leaves it running, " ..
-      "other keys: back to the screen.",
+      "other keys: back",
     answers = { k = "end", l = "leave", q = "end", ["ctrl-c"] = "end" } }
 end
 

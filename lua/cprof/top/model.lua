@@ -39,6 +39,8 @@ local model = {}
 ---@field height integer
 ---@field anchor? { from: number, to: number }  the time in the past
 ---    where the mouse's button went down
+---@field worded fun(why: string): string  says it with the options of the
+---    command
 ---@field load? fun()             loads the profile as it is now
 ---@field places table<string, { at: integer, top: integer }>  of each view:
 ---    the cursor's line, and the line at the top
@@ -56,12 +58,13 @@ Model.__index = Model
 ---@field text? string   the state in words
 
 ---@param o { history: cprof.TopHistory, interval: number, sort?: string,
----  output?: fun(): string[], title?: string, labels?: string }
+---  output?: fun(): string[], title?: string, labels?: string,
+---  worded?: fun(why: string): string }
 ---@return cprof.TopModel
 function model.new(o)
   return setmetatable({ history = o.history, interval = o.interval,
     sort = o.sort or "self", output = o.output, title = o.title,
-    labels = o.labels,
+    labels = o.labels, worded = o.worded or tostring,
     view = views.functions, places = {}, trail = {}, paused = false,
     hidden = {}, status = { state = "waiting" }, width = 80, height = 24 },
     Model)
@@ -119,7 +122,8 @@ function Model:refresh()
   local p = self.history:now() and self.history:now().profile
   local unknown = p and self.history.measure.unknown(p.meta)
   if unknown then
-    self.message = "showing wall time: this is a recording " .. unknown
+    self.message = "showing wall time: this is a recording " ..
+      self.worded(unknown)
     self.history:set_measure "wall"
   end
   self.now, self.items = self.history:figures(), nil
