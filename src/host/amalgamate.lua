@@ -117,8 +117,8 @@ for name in ([[
   remote/ system/
 ]]):gmatch "%g+" do reports[#reports + 1] = name end
 
--- Those that run when recording begins and ends, for a file, or once a sample. A
--- build that is to be small compiles them for size.
+-- Those that run when recording begins and ends, for a file, or once a sample.
+-- A build that is to be small compiles them for size.
 local rare = {}
 for name in ([[
   base/clock base/hurry base/modules base/platform base/probe base/sigbus
