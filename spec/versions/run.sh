@@ -33,6 +33,8 @@ for release; do
     continue
   fi
   mkdir -p "$tree"
+  # files that have moved since the last run would be built, too
+  find "$tree" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
   tar cf - --exclude=./build --exclude=./.git . | tar xf - -C "$tree"
   arguments="-C $tree LUA_DIR=$to/lua-$release LUA_VERSION=${release%.*}"
   if sh "$here/build.sh" "$tarball" "$to/lua-$release" > "$tree.log" 2>&1 &&
