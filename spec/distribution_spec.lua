@@ -795,15 +795,18 @@ describe("the slowest calls", function()
       assert.same({ i == 1, i == 2 }, { of(call.ended_ns - 2000,
         call.ended_ns - 1000) })
     end
-    local out = command.cprof("slow", "--from", "100s", file)
+    local out = command.cprof("slow", "--to", "1us", file)
     assert.equal("no call in this time took more than twice the median of " ..
       "its function\n", out)
+    local _, outside = command.cprof("slow", "--from", "100s", file)
+    assert.matches("^cprof slow: 100s is not within the recording, which " ..
+      "took %S+\n$", outside)
     assert(command.cprof("merge", file, file, "-o", dir:file "sum.cprof"))
     local _, backwards = command.cprof("slow", "--from", "2s", "--to", "1s",
       file)
     assert.equal("cprof slow: the range must end after it begins, got 2s to " ..
       "1s\n", backwards)
-    local _, why, status = command.cprof("slow", "--from", "1s",
+    local _, why, status = command.cprof("slow", "--from", "1us",
       dir:file "sum.cprof")
     assert.same({ 2, "cprof slow: it is not known when calls ended: the " ..
       "profile is a sum of several\n" }, { status, why })
