@@ -80,8 +80,8 @@ local function of_samples(known, enter, leave)
   local own = core.overhead(nodes)
   local places, path = core.axis_places(axis), new_path(nodes, enter, leave)
   local last = known.from
-  for from, to, _, place in axes.spans(axis) do
-    from, to = math.max(from, known.from), math.min(to, known.to)
+  for begins, ends, _, place in axes.spans(axis) do
+    local from, to = math.max(begins, known.from), math.min(ends, known.to)
     if from < to then
       if place == 0 or from - last >= 1 then path.finish(last) end
       local node = place > 0 and places[place * 2 - 1]
