@@ -1070,7 +1070,9 @@ describe("the sources", () => {
     assert.match(await text(".legend"), /^hits, up to [\d,]+$/);
     await page.evaluate(() => scrollTo(0, 0));
     await click(".files a:nth-of-type(4)");
-    assert.ok(await seen("#line-" + (await text(".hotlines a .n"))));
+    // the list of lines and the place of the source follow in later frames
+    while (!(await seen("#line-" + (await text(".hotlines a .n")))))
+      await page.evaluate(() => new Promise(requestAnimationFrame));
   });
 
   it("scroll sideways where lines are long; figures stay", async () => {
