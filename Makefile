@@ -122,7 +122,7 @@ $(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform_posix.o
 WRAPPED		= timer_begin timer_at timer_system timer_counts timer_ishere \
 		  timer_next timer_end timer_lost watcher_begin \
 		  platform_monotonic platform_cpu platform_delay \
-		  platform_delayopen platform_delayclose \
+		  platform_delayopen \
 		  platform_threadran clock_start
 
 $(B)/spec_host.so: spec/support/host.c spec/support/zones.c \

@@ -164,19 +164,7 @@ describe("an export for Firefox's profiler", function()
 
   it("has waits that samples tell later before the work after them",
     function()
-      local function handle() for _ = 1, 2 do local _ = {} end end
-      local function sleep() for _ = 1, 2 do local _ = {} end end
-      local p = driven.known(function()
-        handle()
-        sleep()
-      end)
-      local list = {}
-      for i = 1, 4 do
-        local at = 82 * i
-        list[#list + 1] = { at, 5, nil, true }
-        list[#list + 1] = { at, i % 2 == 0 and 70 or 80, "sleep", true }
-        list[#list + 1] = { at, 2, "handle" }
-      end
+      local p, list = driven.sleeper(4)
       list[#list + 1] = { 400, 2, "handle" }
       local d = driven.told(p, list, function() return exported(p) end)
       local t, found = d.threads[1], {}

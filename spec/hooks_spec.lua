@@ -241,19 +241,19 @@ describe("other hooks", function()
         for _ = 1, 20 do leaf() end
       end
     end
-    local function pause(_, co)
-      for _ = 1, 300 do
-        coroutine.resume(co)
-        profiler.pause()
-        profiler.resume()
+    local function between(act)
+      return function(_, co)
+        for _ = 1, 300 do
+          coroutine.resume(co)
+          act()
+        end
       end
     end
-    local function snapshot(_, co)
-      for _ = 1, 300 do
-        coroutine.resume(co)
-        profiler.snapshot()
-      end
-    end
+    local pause = between(function()
+      profiler.pause()
+      profiler.resume()
+    end)
+    local snapshot = between(profiler.snapshot)
     for _, mode in ipairs { "call", "line", "count", "sample", "slow" } do
       for name, work in pairs { ask = ask, set = set, pause = pause,
         snapshot = snapshot } do

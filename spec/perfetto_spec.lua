@@ -177,25 +177,9 @@ describe("an export as Perfetto's packets", function()
       { "f", 7, 15 } }, found)
   end)
 
-  -- a watching thread knows waits without a signal, and tells them when the
-  -- next sample of work comes
   it("has waits that samples tell later as slices of the function that waits",
     function()
-      local function handle() for _ = 1, 2 do local _ = {} end end
-      local function sleep() for _ = 1, 2 do local _ = {} end end
-      local p = driven.known(function()
-        handle()
-        sleep()
-      end)
-      -- 20 ms of sleep, 0.5 ms of work, and so on: 4 of these between samples
-      -- of work, of which each stands for 2 ms
-      local list = {}
-      for i = 1, 10 do
-        local at = 82 * i + 1
-        list[#list + 1] = { at, 5, nil, true }
-        list[#list + 1] = { at, i % 2 == 0 and 70 or 80, "sleep", true }
-        list[#list + 1] = { at, 2, "handle" }
-      end
+      local p, list = driven.sleeper(10, 1)
       local d = driven.told(p, list, function() return read(p) end)
       local sums, ends, tracks = { handle = 0, sleep = 0 }, {}, {}
       for _, s in ipairs(d.slices) do

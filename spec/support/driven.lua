@@ -170,6 +170,31 @@ function driven.known(f, options)
   return driven.stop()
 end
 
+---The profile of a program that sleeps and works, and samples of it, for
+---`driven.told`: a watching thread tells of waits when the next sample of work
+---comes. There are `n` of those, which stand for 2 ms, each after four sleeps of
+---20 ms and work of 0.5 ms.
+---@param n integer
+---@param late? number  ms after that time, when these samples come
+---@return cprof.Profile p
+---@return table[] list
+function driven.sleeper(n, late)
+  local function handle() for _ = 1, 2 do local _ = {} end end
+  local function sleep() for _ = 1, 2 do local _ = {} end end
+  local p = driven.known(function()
+    handle()
+    sleep()
+  end)
+  local list = {}
+  for i = 1, n do
+    local at = 82 * i + (late or 0)
+    list[#list + 1] = { at, 5, nil, true }
+    list[#list + 1] = { at, i % 2 == 0 and 70 or 80, "sleep", true }
+    list[#list + 1] = { at, 2, "handle" }
+  end
+  return p, list
+end
+
 ---Calls `f` while time axes have other samples.
 ---@param p cprof.Profile
 ---@param list table[]  each: when it was taken, and what it stands for, in ms;

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <lauxlib.h>
 #include <lua.h>
@@ -173,18 +174,23 @@ void __wrap_clock_start (Clock *c, int cpu, int nanoseconds) {
 }
 
 
-int __real_platform_delayopen (void);
-int __wrap_platform_delayopen (void);
-int __wrap_platform_delayopen (void) {
-  if (!parts.on) return __real_platform_delayopen();
-  return parts.known ? 0 : -1;
+/* The descriptor is never read, and is not that of a file which is open. */
+void __real_platform_delayopen (PlatformFile *f);
+void __wrap_platform_delayopen (PlatformFile *f);
+void __wrap_platform_delayopen (PlatformFile *f) {
+  memset(f, 0, sizeof *f);
+  f->fd = parts.known ? 0 : -1;
+  if (!parts.on) __real_platform_delayopen(f);
 }
 
 
-int __real_platform_delay (int file, uint64_t *ns, uint64_t *blocks);
-int __wrap_platform_delay (int file, uint64_t *ns, uint64_t *blocks);
-int __wrap_platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
-  if (!parts.on) return __real_platform_delay(file, ns, blocks);
+int __real_platform_delay (const PlatformFile *f, uint64_t *ns,
+                           uint64_t *blocks);
+int __wrap_platform_delay (const PlatformFile *f, uint64_t *ns,
+                           uint64_t *blocks);
+int __wrap_platform_delay (const PlatformFile *f, uint64_t *ns,
+                           uint64_t *blocks) {
+  if (!parts.on) return __real_platform_delay(f, ns, blocks);
   *ns = parts.delay;
   *blocks = parts.blocks;
   return 1;
@@ -203,13 +209,6 @@ int __wrap_platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
   *delay = parts.delay;
   *blocks = parts.blocks;
   return parts.known;
-}
-
-
-void __real_platform_delayclose (int file);
-void __wrap_platform_delayclose (int file);
-void __wrap_platform_delayclose (int file) {
-  if (!parts.on) __real_platform_delayclose(file);
 }
 
 

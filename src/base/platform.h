@@ -131,11 +131,32 @@ CPROF_I uint64_t platform_cpu (void);
 #define PLATFORM_CPUFINE	1
 #endif
 
+/* an open file; the program may close it and reuse its descriptor */
+typedef struct PlatformFile {
+  int fd;		/* -1: it is not open */
+  uint64_t device, number;
+} PlatformFile;
+
+#if PLATFORM_SIGNALS
+/* Notes which file 'fd' refers to. */
+CPROF_I void platform_file (PlatformFile *f, int fd);
+
+/*
+** Does the descriptor still refer to that file, by device and file number?
+** May be called in a signal handler.
+*/
+CPROF_I int platform_isopen (const PlatformFile *f);
+#endif
+
+/* Closes the file, unless the program has closed it. */
+CPROF_I void platform_closefile (const PlatformFile *f);
+
 /*
 ** Opens a file in which the system counts for how long this thread was ready
-** to run while others had the processor. -1: the system does not count that.
+** to run while others had the processor. It is not open if the system does not
+** count that.
 */
-CPROF_I int platform_delayopen (void);
+CPROF_I void platform_delayopen (PlatformFile *f);
 
 /*
 ** Reads for how long, in ns, the thread was ready while others had the
@@ -143,10 +164,8 @@ CPROF_I int platform_delayopen (void);
 ** thread has left its processor to wait for something. 0: the file is not this
 ** thread's.
 */
-CPROF_I int platform_delay (int file, uint64_t *ns, uint64_t *blocks);
-
-/* Does nothing if the program has closed the file, and opened another one. */
-CPROF_I void platform_delayclose (int file);
+CPROF_I int platform_delay (const PlatformFile *f, uint64_t *ns,
+                            uint64_t *blocks);
 
 /*
 ** A number of this thread, to be given to 'platform_threadran', in any process.
@@ -265,23 +284,6 @@ CPROF_I int platform_openprofile (const char *path, int create);
 CPROF_I int platform_claim (const char *path);
 
 CPROF_I void platform_close (int fd);
-
-/* an open file; the program may close it and reuse its descriptor */
-typedef struct PlatformFile {
-  int fd;		/* -1: it is not open */
-  uint64_t device, number;
-} PlatformFile;
-
-#if PLATFORM_SIGNALS
-/* Notes which file 'fd' refers to. */
-CPROF_I void platform_file (PlatformFile *f, int fd);
-
-/*
-** Does the descriptor still refer to that file, by device and file number?
-** May be called in a signal handler.
-*/
-CPROF_I int platform_isopen (const PlatformFile *f);
-#endif
 
 /* The size of a file; -1, with errno: not a regular file, or an error. */
 CPROF_I int64_t platform_size (int fd);

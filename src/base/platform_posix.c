@@ -108,14 +108,15 @@ static int delay_parse (const char *text, uint64_t *ran, uint64_t *ready) {
 #endif
 
 
-int platform_delayopen (void) {
+void platform_delayopen (PlatformFile *f) {
 #if defined(__linux__)
   uint64_t ns, blocks;
-  int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-  if (file >= 0 && platform_delay(file, &ns, &blocks)) return file;
-  if (file >= 0) close(file);
+  int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  platform_file(f, fd);
+  if (platform_delay(f, &ns, &blocks)) return;
+  if (fd >= 0) close(fd);
 #endif
-  return -1;
+  f->fd = -1;
 }
 
 
@@ -126,12 +127,12 @@ int platform_delayopen (void) {
 ** is read here is not this thread's. The first number tells: it has to agree
 ** with the thread's clock, but for the time slice that still runs.
 */
-int platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
+int platform_delay (const PlatformFile *f, uint64_t *ns, uint64_t *blocks) {
 #if defined(__linux__)
   char text[64];
   struct rusage used;
   uint64_t ran, ready;
-  ssize_t size = pread(file, text, sizeof text - 1, 0);
+  ssize_t size = pread(f->fd, text, sizeof text - 1, 0);
   uint64_t now = platform_cpu();
   if (size <= 0) return 0;
   text[size] = '\0';
@@ -142,7 +143,7 @@ int platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
   *blocks = (uint64_t)used.ru_nvcsw;
   return 1;
 #else
-  (void)file; (void)ns; (void)blocks;
+  (void)f; (void)ns; (void)blocks;
   return 0;
 #endif
 }
@@ -203,23 +204,6 @@ int platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
 #else
   (void)process; (void)thread; (void)ran; (void)delay; (void)blocks;
   return 0;
-#endif
-}
-
-
-void platform_delayclose (int file) {
-#if defined(__linux__)
-  static const char end[] = "/schedstat";
-  const size_t size = sizeof end - 1;
-  char name[64], to[128];
-  ssize_t length;
-  sprintf(name, "/proc/self/fd/%d", file);
-  length = readlink(name, to, sizeof to);
-  if (length > (ssize_t)size &&
-      memcmp(to + (size_t)length - size, end, size) == 0)
-    close(file);
-#else
-  (void)file;
 #endif
 }
 
@@ -397,6 +381,11 @@ int platform_isopen (const PlatformFile *f) {
   struct stat s;
   return f->fd >= 0 && fstat(f->fd, &s) == 0 &&
          (uint64_t)s.st_dev == f->device && (uint64_t)s.st_ino == f->number;
+}
+
+
+void platform_closefile (const PlatformFile *f) {
+  if (platform_isopen(f)) close(f->fd);
 }
 
 

@@ -42,13 +42,13 @@ static uint64_t platform_filetime (FILETIME t) {
 }
 
 
-int platform_delayopen (void) {
-  return -1;
+void platform_delayopen (PlatformFile *f) {
+  f->fd = -1;
 }
 
 
-int platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
-  (void)file; (void)ns; (void)blocks;
+int platform_delay (const PlatformFile *f, uint64_t *ns, uint64_t *blocks) {
+  (void)f; (void)ns; (void)blocks;
   return 0;
 }
 
@@ -65,8 +65,9 @@ int platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
 }
 
 
-void platform_delayclose (int file) {
-  (void)file;
+/* Files of 'platform_delayopen' are never open. */
+void platform_closefile (const PlatformFile *f) {
+  (void)f;
 }
 
 

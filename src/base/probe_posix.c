@@ -25,8 +25,8 @@ int probe_open (MemoryProbe *p) {
 
 
 void probe_close (const MemoryProbe *p) {
-  if (platform_isopen(&p->read)) close(p->read.fd);
-  if (platform_isopen(&p->write)) close(p->write.fd);
+  platform_closefile(&p->read);
+  platform_closefile(&p->write);
 }
 
 

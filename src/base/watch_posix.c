@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,25 +36,14 @@
 #define WATCH_WOKEN	1
 #define WATCH_ENDS	2
 
-/*
-** A file of /proc. If the descriptor's file has another device or inode, it is
-** not that one any more: the program has closed it, and opened another file,
-** which got its descriptor.
-*/
-typedef struct WatchFile {
-  int fd;		/* -1: none */
-  dev_t device;
-  ino_t inode;
-} WatchFile;
-
 struct Watch {
   WatchLook look;
   void *ud;
   uint64_t first;	/* ns until the first look */
   clockid_t clock;	/* processor time of the thread that is watched */
-  WatchFile state;	/* has that thread's state */
-  WatchFile ran;	/* tells when that thread last ran */
-  WatchFile own;	/* tells when the watching thread last ran */
+  PlatformFile state;	/* has that thread's state */
+  PlatformFile ran;	/* tells when that thread last ran */
+  PlatformFile own;	/* tells when the watching thread last ran */
   uint64_t turn;	/* of the watching thread, see 'hurry_turn' */
   int opened;		/* were 'own' opened, and 'turn' set? */
   pthread_t thread;	/* the watching thread */
@@ -72,33 +60,16 @@ uint64_t watch_cpu (const Watch *w) {
 
 
 /* Opens a file of this thread. */
-static void watch_openfile (WatchFile *f, const char *path) {
-  struct stat s;
-  f->fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (f->fd < 0 || fstat(f->fd, &s) != 0) return;
-  f->device = s.st_dev;
-  f->inode = s.st_ino;
-}
-
-
-/* Is the descriptor still that of this file? */
-static int watch_has (const WatchFile *f) {
-  struct stat s;
-  return fstat(f->fd, &s) == 0 && s.st_dev == f->device &&
-         s.st_ino == f->inode;
+static void watch_openfile (PlatformFile *f, const char *path) {
+  platform_file(f, open(path, O_RDONLY | O_CLOEXEC));
 }
 
 
 /* Reads the beginning of a file, as a string. 0: there is nothing to read. */
-static int watch_read (const WatchFile *f, char *to, size_t size) {
-  ssize_t n = watch_has(f) ? pread(f->fd, to, size - 1, 0) : 0;
+static int watch_read (const PlatformFile *f, char *to, size_t size) {
+  ssize_t n = platform_isopen(f) ? pread(f->fd, to, size - 1, 0) : 0;
   to[n > 0 ? n : 0] = '\0';
   return n > 0;
-}
-
-
-static void watch_closefile (const WatchFile *f) {
-  if (watch_has(f)) close(f->fd);
 }
 
 
@@ -125,7 +96,7 @@ int watch_waits (const Watch *w) {
 ** When the thread of the file last ran, in ns by its processor's clock. 0: that
 ** is not known.
 */
-static uint64_t watch_ran (const WatchFile *f) {
+static uint64_t watch_ran (const PlatformFile *f) {
   char text[256];
   unsigned long long ms, ns;
   const char *at;
@@ -137,11 +108,11 @@ static uint64_t watch_ran (const WatchFile *f) {
 
 
 int watch_ispossible (void) {
-  WatchFile f = ZEROS;
+  PlatformFile f;
   int known;
   watch_openfile(&f, WATCH_RAN);
   known = watch_ran(&f) != 0;
-  watch_closefile(&f);
+  platform_closefile(&f);
   return known;
 }
 
@@ -228,9 +199,9 @@ static int watch_open (Watch *w) {
 
 /* A child of a fork closes what it has of its parent's, too. */
 static void watch_close (const Watch *w) {
-  watch_closefile(&w->state);
-  watch_closefile(&w->ran);
-  watch_closefile(&w->own);
+  platform_closefile(&w->state);
+  platform_closefile(&w->ran);
+  platform_closefile(&w->own);
 }
 
 

@@ -20,7 +20,7 @@ static int gap_look (Gap *g, GapLook *look, int delay) {
   look->wall = platform_monotonic();
   look->cpu = platform_cpu();
   if (delay && g->known)
-    g->known = platform_delay(g->file, &look->delay, &look->blocks);
+    g->known = platform_delay(&g->file, &look->delay, &look->blocks);
   return platform_monotonic() - look->wall < GAP_INTERRUPTED;
 }
 
@@ -28,7 +28,7 @@ static int gap_look (Gap *g, GapLook *look, int delay) {
 void gap_skip (Gap *g) {
   int tries = GAP_TRIES;
   if (!g->on) return;
-  g->known = g->file >= 0;
+  g->known = g->file.fd >= 0;
   while (!gap_look(g, &g->last, 1) && --tries > 0) ;
 }
 
@@ -48,7 +48,7 @@ uint64_t gap_begin (Gap *g, Clock *c) {
            (c->kind == CLOCK_TICKS || c->kind == CLOCK_MONO);
   if (!on) gap_end(g);
   if (!on) return GAP_NEVER;
-  if (!g->on) g->file = platform_delayopen();
+  if (!g->on) platform_delayopen(&g->file);
   g->thread = platform_threadid();
   g->on = 1;
   g->noise = GAP_NOISE;
@@ -62,15 +62,15 @@ uint64_t gap_begin (Gap *g, Clock *c) {
 
 void gap_follow (Gap *g) {
   if (!g->on) return;
-  if (g->file >= 0) platform_delayclose(g->file);
-  g->file = platform_delayopen();
+  platform_closefile(&g->file);
+  platform_delayopen(&g->file);
   g->thread = platform_threadid();
   gap_skip(g);
 }
 
 
 void gap_end (Gap *g) {
-  if (g->on && g->file >= 0) platform_delayclose(g->file);
+  if (g->on) platform_closefile(&g->file);
   g->on = 0;
 }
 

@@ -29,7 +29,7 @@ typedef struct GapLook {
 typedef struct Gap {
   int on;		/* are there clocks to look at? */
   int known;		/* does the system tell when others ran? */
-  int file;		/* the file that tells, see platform_delay; -1: none */
+  PlatformFile file;	/* the file that tells, see platform_delay */
   int64_t thread;	/* whose clocks they are, see platform_threadid */
   GapLook last;		/* the last look */
   GapLook now;		/* the look that gap_read has taken since 'last' */

@@ -183,7 +183,7 @@ static int private_keep (lua_State *L) {
 
 static int held_gc (lua_State *L) {
   PlatformFile *f = cast(PlatformFile *, luaL_checkudata(L, 1, HELD));
-  if (platform_isopen(f)) close(f->fd);
+  platform_closefile(f);
   f->fd = -1;
   return 0;
 }

@@ -125,17 +125,6 @@ static int system_fail (lua_State *L, const char *path, int error) {
 }
 
 
-/* The size of a regular file, which may grow; -1, with errno. */
-static int64_t system_size (const char *path) {
-  int fd = platform_openfile(path);
-  int64_t size;
-  if (fd < 0) return -1;
-  size = platform_size(fd);
-  platform_close(fd);
-  return size;
-}
-
-
 /* files of fewer bytes are read without asking for their size */
 #define SHORT_FILE	16384
 
@@ -148,21 +137,21 @@ static int64_t system_size (const char *path) {
 static int system_readfile (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
   char few[SHORT_FILE];
-  size_t room = 0, got;
+  size_t room = sizeof few, got;
   char *to;
-  int opened = platform_openfile(path);
-  if (opened < 0) return system_fail(L, path, errno);
-  got = platform_read(opened, few, sizeof few);
-  platform_close(opened);
+  int fd = platform_openfile(path);
+  int64_t size;
+  if (fd < 0) return system_fail(L, path, errno);
+  got = platform_read(fd, few, sizeof few);
+  size = got == sizeof few ? platform_size(fd) : 0;
+  platform_close(fd);
   if (got < sizeof few) {
     lua_pushlstring(L, few, got);
     return 1;
   }
   do {  /* closes the file before anything that may raise an error */
-    int64_t size = system_size(path);
-    int fd;
     lua_settop(L, 1);
-    room = room * 2 + 4096;
+    room *= 2;
     if (size >= (int64_t)room) room = (size_t)size + 1;
     to = cast(char *, lua_newuserdatauv(L, room, 0));
     fd = platform_openfile(path);

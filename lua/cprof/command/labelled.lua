@@ -46,11 +46,8 @@ end
 ---@param parsed table
 ---@return string?
 function option.told(parsed)
-  local words = {}
-  for i, given in ipairs(parsed.label or {}) do
-    words[i] = given[1] .. "=" .. given[2]
-  end
-  return #words > 0 and table.concat(words, ", ") or nil
+  local wanted = parsed.label or {}
+  return #wanted > 0 and labelled.text(wanted) or nil
 end
 
 ---The option as words for another command.

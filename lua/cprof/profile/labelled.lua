@@ -67,6 +67,15 @@ local function counters_of(p, wanted)
   return out
 end
 
+---Labels as a text.
+---@param wanted cprof.WantedLabel[]
+---@return string
+function labelled.text(wanted)
+  local words = {}
+  for i, pair in ipairs(wanted) do words[i] = pair[1] .. "=" .. pair[2] end
+  return table.concat(words, ", ")
+end
+
 ---For each node, whether it is under all of these labels, and the labels as a
 ---text. nil and a message: there is no such label.
 ---@param p cprof.Profile
@@ -74,13 +83,11 @@ end
 ---@return boolean[]?
 ---@return string
 function labelled.nodes(p, wanted)
-  local words = {}
-  for i, pair in ipairs(wanted) do
+  for _, pair in ipairs(wanted) do
     local why = labels.missing(p, pair[1], pair[2])
     if why then return nil, why end
-    words[i] = pair[1] .. "=" .. pair[2]
   end
-  return kept(p, wanted), table.concat(words, ", ")
+  return kept(p, wanted), labelled.text(wanted)
 end
 
 ---The profile of what was recorded under all of these labels. nil and a
