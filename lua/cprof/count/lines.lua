@@ -389,7 +389,7 @@ function lines.less(now, old, timed)
     for k = 1, before and FIGURES or 0 do
       out[at + 1 + k] = math.max(now[at + 1 + k] - old[before + 1 + k], 0)
     end
-    -- what is in use is that of now, whenever it was allocated
+    -- bytes in use are those at the end of the range, not a difference
     out[at + place.live_bytes] = now[at + place.live_bytes]
     if before and timed and out[at + hits] == 0 and out[at + raw] <= 1 then
       out[at + raw], out[at + place.self] = 0, 0

@@ -30,7 +30,8 @@ function common({ parent }, a, b) {
   return a;
 }
 
-// Is it a wait that has the same time as the next sample?
+// Does this sample stand for a wait that only the next sample has found? Both
+// then end at one time.
 function isLate({ n, place, end }, i) {
   if (!(place[i] & 1)) return false;
   let next = i + 1;

@@ -124,11 +124,11 @@ end
 ---Returns a function for the samples of a time axis of mode "sample", each with
 ---the time in which it is shown: from, to, and what `axes.each` has, without
 ---the end. These times do not overlap. A sample tells how much time it stands
----for, but not exactly when that was, and waits may be told long after they
----ended. So what several samples that were taken at one time stand for is put
----before that time, one after the other. If this is more or less than the time
----since the samples before, waits become shorter or longer, as their length is
----known least exactly; without waits, samples begin later or become longer. A
+---for, but not exactly when that was; the sample of a wait may come long after
+---the wait has ended. So what several samples that were taken at one time stand
+---for is put before that time, one after the other. If this is more or less
+---than the time since the samples before, waits become shorter or longer, as
+---their length is known least exactly; without waits, samples begin later or become longer. A
 ---wait becomes longer by a quarter at most, other samples by what they stand
 ---for. So there may be gaps.
 ---@param axis userdata

@@ -1,8 +1,7 @@
 -- Keeps what recording costs in the user's folder, so that it need not be
 -- measured anew for each program. That folder belongs to one machine, and is
--- usually empty after a boot. A recording of the same kind takes the costs that
--- are kept, if they are of the same builds of cprof and Lua, and if a short
--- check agrees.
+-- usually empty after a boot. Kept costs are used for recordings of one kind,
+-- with the builds of cprof and Lua that measured them, if a short check agrees.
 
 local core = require "cprof.core"
 local folders = require "cprof.system.folders"

@@ -65,7 +65,7 @@ function recent.take(o, level)
 end
 
 -- Does a title belong to this name? In the title of a zone, arguments may
--- follow the name; in that of a function, its place.
+-- follow the name. In the title of a function, its place follows.
 local function is_called(title, named)
   return title:sub(1, #named) == named and
     (#title == #named or title:find("^ ?%(", #named + 1) ~= nil)

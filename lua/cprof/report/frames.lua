@@ -253,8 +253,9 @@ local function one(view, frames, limit, head)
   end
 end
 
--- Time in which other programs had the processor is in no frame, but for mode
--- sample. How long it was within a range is not told.
+-- Time in which other programs had the processor is in no frame, except in mode
+-- sample. Frames of a range have no such note, as that time is known only for
+-- the whole recording.
 local function excluded(view)
   local page, p = view.page, view.profile
   if view.lists or p.meta.mode == "sample" or

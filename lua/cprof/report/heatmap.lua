@@ -203,8 +203,8 @@ end
 -- time, not counting when other programs had the processor.
 local computes <const> = 0.5
 
----A note on stretches that the garbage collector may have caused. nil: none of
----them computed much in a function, or the collector's time is told apart.
+---A note on stretches that the garbage collector may have caused. nil: no
+---stretch has much CPU time in a function, or the collector's time was recorded.
 ---@param p cprof.Profile
 ---@param list { func?: cprof.Function, share: number, lost: number }[]
 ---@return string?

@@ -184,8 +184,8 @@ function actions.period(self)
   show_figures(self)
 end
 
--- Shows the figures of a time in the past. If top has not seen all of it, that
--- time is moved to where top has.
+-- Shows the figures of a time in the past. The time moves to what top has seen
+-- if top has not seen all of it.
 local function show_past(self, from, to)
   local seen = self.history
   local now, lasted = seen:now(), seen:lasted()
