@@ -172,8 +172,8 @@ end
 
 ---The profile of a program that sleeps and works, and samples of it, for
 ---`driven.told`: a watching thread tells of waits when the next sample of work
----comes. There are `n` of those, which stand for 2 ms, each after four sleeps of
----20 ms and work of 0.5 ms.
+---comes. There are `n` samples of work, which stand for 2 ms each. Between two
+---of them, the program sleeps four times for 20 ms, and then works for 0.5 ms.
 ---@param n integer
 ---@param late? number  ms after that time, when these samples come
 ---@return cprof.Profile p

@@ -128,9 +128,9 @@ end
 ---the wait has ended. So what several samples that were taken at one time stand
 ---for is put before that time, one after the other. If this is more or less
 ---than the time since the samples before, waits become shorter or longer, as
----their length is known least exactly; without waits, samples begin later or become longer. A
----wait becomes longer by a quarter at most, other samples by what they stand
----for. So there may be gaps.
+---their length is known least exactly; without waits, samples begin later or
+---become longer. A wait becomes longer by a quarter at most, other samples by
+---what they stand for. So there may be gaps.
 ---@param axis userdata
 ---@return fun(): number?, number, number, integer, boolean, integer
 function axes.spans(axis)
