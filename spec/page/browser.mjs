@@ -26,6 +26,15 @@ function listener(browser) {
   return () => said.trim();
 }
 
+// What hangs fails, and is named.
+function hurry() {
+  const hangs = () => {
+    process.stderr.write(`${process.argv[1]} does not come to an end\n`);
+    process.exit(1);
+  };
+  setTimeout(hangs, 20 * minutes).unref();
+}
+
 // Starts it, or ends with a message that says what to do. Nothing goes on when
 // it ends before it is closed.
 export async function start() {
@@ -34,6 +43,7 @@ export async function start() {
     pathToFileURL(`${path}/puppeteer-core.js`).href
   );
   let browser;
+  hurry();
   try {
     browser = await puppeteer.launch({
       executablePath: program,
