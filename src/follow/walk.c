@@ -70,8 +70,10 @@ int walk_depth (Walk *w) {
 }
 
 
-int walk_add (Walk *w, CallAddress ci) {
-  for (; !internals_isbase(ci); ci = internals_caller(ci))
+int walk_add (Walk *w, CallAddress ci, uint64_t mark) {
+  for (; !internals_isbase(ci); ci = internals_caller(ci)) {
     if (!walk_push(w, ci)) return 0;
+    if (internals_ismarked(ci, mark)) break;
+  }
   return 1;
 }

@@ -39,8 +39,8 @@ typedef struct Proof {
   size_t size;		/* number of its instructions */
   InternalsState at;	/* offsets found in lua_State */
   uint64_t inlua;	/* all marks that a Lua function had */
-  unsigned marked;	/* calls that had our mark when they ended */
-  int unmarked;		/* did a call begin with the mark, or lose it? */
+  unsigned marked;	/* calls that had our marks when they ended */
+  int unmarked;		/* did a call begin with a mark, or lose one? */
   unsigned bases, stacks;	/* number of comparisons */
   int unfound;		/* was an offset in lua_State not found? */
   unsigned jumps;	/* jump addresses that were where they must be */
@@ -212,12 +212,13 @@ static uint64_t proof_lastmark (void) {
 
 /* Marks each call when it begins, and looks whether it still is at its end. */
 static void proof_mark (Proof *x, const lua_Debug *ar) {
-  int marked = internals_ismarked(ar->i_ci, &x->at);
+  uint64_t both = x->at.zoned | x->at.seen;
+  uint64_t marks = internals_marks(ar->i_ci) & both;
   if (ar->event == LUA_HOOKCALL) {
-    if (marked) x->unmarked = 1;
-    internals_mark(ar->i_ci, &x->at);
+    if (marks != 0) x->unmarked = 1;
+    internals_mark(ar->i_ci, both);
   }
-  else if (!marked) x->unmarked = 1;
+  else if (marks != both) x->unmarked = 1;
   else if (ar->event == LUA_HOOKRET) x->marked++;
 }
 
@@ -516,14 +517,16 @@ static void internals_prove (void) {
   Proof x;
   memset(&x, 0, sizeof x);
   x.at.c = UINT64_MAX;
-  x.at.mark = proof_lastmark();
+  x.at.zoned = proof_lastmark();
+  x.at.seen = x.at.zoned >> 1;
   if (!internals_wanted() || !probe_open(&x.probe)) return;
   internals_proved = proof_states(&x);
   internals_found = internals_proved && !x.unfound &&
                     x.bases >= PROOF_LEAST && x.stacks >= PROOF_LEAST;
   internals_at = x.at;
   internals_at.c &= ~x.inlua;
-  if (x.unmarked || x.marked < PROOF_LEAST) internals_at.mark = 0;
+  if (x.unmarked || x.marked < PROOF_LEAST)
+    internals_at.zoned = internals_at.seen = 0;
   probe_close(&x.probe);
 }
 

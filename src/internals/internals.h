@@ -83,9 +83,10 @@ typedef struct InternalsState {
 			   to, NULL outside of protected calls; 0: unknown */
   uint64_t c;		/* no offset: bits of INTERNALS_MARKS that are set for
 			   all C functions and no Lua function; 0: none */
-  uint64_t mark;	/* no offset: a bit of INTERNALS_MARKS that Lua does not
-			   use, clears when a call begins, and keeps until the
-			   call ends; 0: none */
+  /* no offsets: two bits of INTERNALS_MARKS that Lua does not use, clears when
+     a call begins, and keeps until the call ends; 0: none */
+  uint64_t zoned;	/* marks calls that have opened a zone */
+  uint64_t seen;	/* marks calls that a sample has found */
 } InternalsState;
 
 /* NULL: the offsets were not found, or nothing here can be used. */
@@ -174,17 +175,16 @@ static inline int internals_maybec (CallAddress ci,
 }
 
 /* Was 'internals_mark' called for the call that 'ci' stands for now? */
-static inline int internals_ismarked (CallAddress ci,
-                                      const InternalsState *at) {
-  return (internals_marks(ci) & at->mark) != 0;
+static inline int internals_ismarked (CallAddress ci, uint64_t mark) {
+  return (internals_marks(ci) & mark) != 0;
 }
 
 /*
 ** Marks the active call of 'ci'. The next call that has this CallInfo begins
 ** without a mark. A function that this one calls by a tail call keeps it.
 */
-static inline void internals_mark (CallAddress ci, const InternalsState *at) {
-  uint64_t marks = internals_marks(ci) | at->mark;
+static inline void internals_mark (CallAddress ci, uint64_t mark) {
+  uint64_t marks = internals_marks(ci) | mark;
   memcpy((char *)(uintptr_t)ci + INTERNALS_MARKS, &marks, sizeof marks);
 }
 

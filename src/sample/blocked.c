@@ -78,7 +78,7 @@ static void blocked_zones (BlockedRead *x, const void *at,
                            const unsigned char *ci) {
   uint64_t marks;
   memcpy(&marks, ci + INTERNALS_MARKS, sizeof marks);
-  if (marks & x->running->at->mark)
+  if (marks & x->running->at->zoned)
     blocked_mix(x, openzone_sum(x->zones, at));
 }
 

@@ -11,7 +11,13 @@
 
 int openzone_possible (const Recorder *r) {
   return r->zones != NULL && r->recording.direct &&
-         internals_states()->mark != 0;
+         internals_states()->zoned != 0;
+}
+
+
+/* Has the call of 'ci' opened a zone? */
+static int openzone_ismarked (CallAddress ci) {
+  return internals_ismarked(ci, internals_states()->zoned);
 }
 
 
@@ -51,7 +57,7 @@ static void openzone_remove (Recorder *r, Stack *s, Frame *f) {
 
 /* Closes the zones of calls that had this CallInfo before. */
 static void openzone_closeold (Recorder *r, Stack *s, CallAddress ci) {
-  int marked = internals_ismarked(ci, internals_states());
+  int marked = openzone_ismarked(ci);
   Frame *f;
   for (f = s->top; f > s->base; f--)
     if (f->ci == ci && !(marked && openzone_is(f, ci)))
@@ -74,7 +80,7 @@ int openzone_open (Recorder *r, lua_State *L, CallAddress ci, uint32_t func,
   f->is.flags = FRAME_ZONE | *serial << FRAME_SERIAL;
   f->as.function = openzone_function(ci);
   openzone_count(r, f, 1);
-  internals_mark(ci, internals_states());
+  internals_mark(ci, internals_states()->zoned);
   return 1;
 }
 
@@ -88,7 +94,7 @@ static const Stack *openzone_stack (const Recorder *r, const lua_State *L) {
 const Frame *openzone_next (const Recorder *r, const lua_State *L,
                             CallAddress ci, const Frame *f) {
   const Stack *s;
-  if (!internals_ismarked(ci, internals_states())) return NULL;
+  if (!openzone_ismarked(ci)) return NULL;
   s = openzone_stack(r, L);
   if (s == NULL) return NULL;
   for (f = f == NULL ? s->base + 1 : f + 1; f <= s->top; f++)
@@ -100,7 +106,7 @@ const Frame *openzone_next (const Recorder *r, const lua_State *L,
 Frame *openzone_last (const Recorder *r, const lua_State *L, CallAddress ci) {
   const Stack *s = openzone_stack(r, L);
   Frame *f;
-  if (s == NULL || !internals_ismarked(ci, internals_states())) return NULL;
+  if (s == NULL || !openzone_ismarked(ci)) return NULL;
   for (f = s->top; f > s->base; f--)
     if (openzone_is(f, ci)) return f;
   return NULL;
@@ -119,8 +125,10 @@ Frame *openzone_serial (const Recorder *r, const lua_State *L,
 
 void openzone_close (Recorder *r, const lua_State *L, Frame *f) {
   Stack *s = stacks_find(&r->stacks, L);
+  CallAddress ci = internals_running(L);
   Frame *at;
   if (f == NULL) return;
+  if (f->ci != ci && f->ci != internals_caller(ci)) r->zones->remote++;
   for (at = s->top; at > f; at--)
     if (at->ci == f->ci) openzone_remove(r, s, at);
   openzone_remove(r, s, f);

@@ -23,6 +23,8 @@
 */
 typedef struct OpenZones {
   volatile uint64_t sum[OPENZONE_SUMS];
+  uint32_t remote;	/* zones closed by a call other than the one that opened
+			   them */
 } OpenZones;
 
 #if PLATFORM_WATCH

@@ -11,33 +11,24 @@
 #define UNWIND_DEEP	2000	/* most levels that Lua is asked for */
 
 
-/* Lists the coroutines from the main thread to L. */
-static void unwind_chain (Unwinder *s, lua_State *L) {
-  lua_State *at = s->recorder->main;
-  s->threads = 0;
-  while (at != NULL && at != L && s->threads < UNWIND_CHAIN - 1) {
-    s->thread[s->threads++] = at;
-    at = running_awaited(s->running, at);
-  }
-  s->thread[s->threads++] = L;
+/* Adds a coroutine to the list. */
+static void unwind_thread (Unwinder *s, lua_State *L, uint32_t before) {
+  UnwindThread *t = &s->thread[s->threads];
+  t->kept = s->threads++ < before && t->L == L;
+  t->L = L;
 }
 
 
-/*
-** Makes a walk of all functions that run: that of 'ci' in L and its callers,
-** then those of the coroutines that wait for L. 0: out of memory.
-*/
-static int unwind_functions (Unwinder *s, lua_State *L, CallAddress ci) {
-  uint32_t k;
-  unwind_chain(s, L);
-  walk_again(&s->walk, L);
-  for (k = s->threads; k-- > 0; ) {
-    s->end[k + 1] = s->walk.count;
-    if (!walk_add(&s->walk, ci)) return 0;
-    if (k > 0) ci = internals_running(s->thread[k - 1]);
+/* Lists the coroutines from the main thread to L. */
+static void unwind_chain (Unwinder *s, lua_State *L) {
+  lua_State *at = s->recorder->main;
+  uint32_t before = s->threads;
+  s->threads = 0;
+  while (at != NULL && at != L && s->threads < UNWIND_CHAIN - 1) {
+    unwind_thread(s, at, before);
+    at = running_awaited(s->running, at);
   }
-  s->end[0] = s->walk.count;
-  return 1;
+  unwind_thread(s, L, before);
 }
 
 
@@ -137,6 +128,7 @@ static Node *unwind_node (Unwinder *s, lua_State *L, lua_State *at,
 typedef struct UnwindAt {
   lua_State *L;		/* the coroutine that runs */
   uint32_t depth;	/* levels of the stack so far */
+  uint32_t levels;	/* levels of the last sample's stack */
   int same;		/* are all of them as in the last sample? Then an equal
 			   level has its node */
   const Frame *zone;	/* the last zone of this coroutine; NULL: none yet */
@@ -157,13 +149,15 @@ static int unwind_enter (Unwinder *s, UnwindAt *to, lua_State *at,
   if (!memory_grow(m, &array, &s->room, to->depth, sizeof *s->level)) return 0;
   s->level = cast(UnwindLevel *, array);
   l = &s->level[to->depth];
-  if (!to->same || to->depth >= s->levels || l->func != func ||
+  if (!to->same || to->depth >= to->levels || l->func != func ||
       l->line != line) {
     to->same = 0;
     l->node = unwind_node(s, to->L, at, ci, x->node, func, line);
     l->func = func;
     l->line = line;
   }
+  l->ci = ci;
+  if (ci != NULL) internals_mark(ci, s->at->seen);
   to->depth++;
   x->node = l->node;
   return x->node != NULL;
@@ -186,16 +180,16 @@ static int unwind_zones (Unwinder *s, UnwindAt *to, lua_State *at,
 
 
 /*
-** Moves '*x' to the node of what 'ci' runs in 'at'. An excluded function has no
-** node, but its zones do. 0: out of memory.
+** Moves '*x' to the node of what 'ci' runs in 'at', called from 'line'. An
+** excluded function has no node, but its zones do. 0: out of memory.
 */
 static int unwind_call (Unwinder *s, UnwindAt *to, lua_State *at,
-                        CallAddress ci, Unwound *x) {
+                        CallAddress ci, Unwound *x, uint32_t line) {
   const Callee *c = unwind_callee(s, to->L, at, ci);
   if (c == NULL) return 0;
   if (!(c->is.flags & FRAME_EXCLUDED)) {
     uint32_t func = c->is.func;
-    if (!unwind_enter(s, to, at, ci, x, func, unwind_line(x))) return 0;
+    if (!unwind_enter(s, to, at, ci, x, func, line)) return 0;
     unwind_instruction(s, x, func, ci);
     x->func = func;
   }
@@ -214,21 +208,72 @@ static uint32_t unwind_nofunction (const Unwinder *s, const lua_State *L) {
 
 
 /*
-** Sets '*x' to what the walk of 'unwind_functions' leads to. 0: out of memory.
+** The level of the marked call 'ci' of the coroutine 't', if all levels below
+** it are as in the last sample; 0: they may not be.
 */
-static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
+static uint32_t unwind_kept (const Unwinder *s, const UnwindAt *to,
+                             const UnwindThread *t, CallAddress ci) {
+  uint32_t k;
+  if (!to->same || !t->kept || t->from != to->depth) return 0;
+  for (k = to->levels; k-- > t->from; )
+    if (s->level[k].ci == ci) return k;
+  return 0;
+}
+
+
+/*
+** Moves '*x' to what the coroutine 't' runs, whose innermost function is that
+** of 'ci'. 0: out of memory.
+*/
+static int unwind_in (Unwinder *s, UnwindAt *to, UnwindThread *t,
+                      CallAddress ci, Unwound *x) {
+  const Walk *w = &s->walk;
+  uint64_t seen = s->at->seen;
+  uint32_t kept = 0, i;
+  to->zone = NULL;
+  walk_again(&s->walk, t->L);
+  if (!walk_add(&s->walk, ci, seen)) return 0;
+  i = w->count;
+  if (i > 0 && internals_ismarked(w->ci[i - 1], seen)) {
+    kept = unwind_kept(s, to, t, w->ci[i - 1]);
+    if (kept == 0 &&
+        !walk_add(&s->walk, internals_caller(w->ci[i - 1]), 0)) return 0;
+  }
+  t->from = to->depth;
+  if (kept > 0) {
+    to->depth = kept;
+    x->node = s->level[kept - 1].node;
+    if (!unwind_call(s, to, t->L, w->ci[--i], x, s->level[kept].line))
+      return 0;
+  }
+  else {
+    i = w->count;
+    if (!unwind_zones(s, to, t->L, internals_base(t->L, s->at), x)) return 0;
+  }
+  while (i-- > 0)
+    if (!unwind_call(s, to, t->L, w->ci[i], x, unwind_line(x))) return 0;
+  return 1;
+}
+
+
+/* Sets '*x' to what runs in L, in the call of 'ci'. 0: out of memory. */
+static int unwind_find (Unwinder *s, lua_State *L, CallAddress ci,
+                        Unwound *x) {
+  const OpenZones *zones = s->recorder->zones;
   UnwindAt to = ZEROS;
-  uint32_t k, i;
+  uint32_t k;
+  unwind_chain(s, L);
   to.L = L;
-  to.same = 1;
+  to.levels = s->levels;
+  to.same = zones == NULL || s->remote == zones->remote;
+  s->levels = 0;
   for (k = 0; k < s->threads; k++) {
-    lua_State *at = s->thread[k];
-    to.zone = NULL;
-    if (!unwind_zones(s, &to, at, internals_base(at, s->at), x)) return 0;
-    for (i = s->end[k]; i-- > s->end[k + 1]; )
-      if (!unwind_call(s, &to, at, s->walk.ci[i], x)) return 0;
+    UnwindThread *t = &s->thread[k];
+    if (!unwind_in(s, &to, t, t->L == L ? ci : internals_running(t->L), x))
+      return 0;
   }
   s->levels = to.depth;
+  if (zones != NULL) s->remote = zones->remote;
   if (s->walk.count > 0) internals_function(s->walk.ci[0], &x->c);
   else if (to.depth == 0 || L != s->recorder->main) {
     x->func = unwind_nofunction(s, L);
@@ -316,7 +361,7 @@ static int unwind_replaced (Unwinder *s, lua_State *L, lua_Debug *ar,
   lua_getinfo(L, "f", ar);  /* keeps the callee from being collected */
   closure = internals_exchange(ar->i_ci, closure);
   s->replaced = ar->i_ci;
-  ok = unwind_functions(s, L, ar->i_ci) && unwind_find(s, L, x);
+  ok = unwind_find(s, L, ar->i_ci, x);
   s->replaced = NULL;
   internals_exchange(ar->i_ci, closure);
   lua_pop(L, 1);
@@ -346,7 +391,7 @@ int unwind_look (Unwinder *s, lua_State *L, lua_Debug *ar, Unwound *x) {
     closure = running_replaced(s->running, &s->top, L, ci);
     if (closure != NULL) return unwind_replaced(s, L, ar, closure, x);
   }
-  return unwind_functions(s, L, ci) && unwind_find(s, L, x);
+  return unwind_find(s, L, ci, x);
 }
 
 

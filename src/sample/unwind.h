@@ -1,7 +1,8 @@
 /*
 ** The walk of the stack finds the call-tree node of a sample, and the
-** instruction. Levels that are as in the last sample keep their nodes, without
-** a search.
+** instruction. It marks the calls that it finds. A call that still has its mark
+** at the next sample has not ended, so the calls below it have not gone on: the
+** walk ends there, and costs no more where the stack is deep.
 */
 
 #ifndef unwind_h
@@ -17,24 +18,30 @@
 
 /* a level of the stack, as the last sample has found it */
 typedef struct UnwindLevel {
+  CallAddress ci;	/* NULL: a zone */
   Node *node;
   uint32_t func;
   uint32_t line;	/* the line of its call; 0: unknown */
 } UnwindLevel;
 
+/* a coroutine from the main thread to the one that runs */
+typedef struct UnwindThread {
+  lua_State *L;
+  uint32_t from;	/* its first level */
+  int kept;		/* was it at this place in the last sample, too? */
+} UnwindThread;
+
 typedef struct Unwinder {
   Recorder *recorder;
   const Running *running;
   const InternalsState *at;	/* NULL: only the main thread is known */
-  lua_State *thread[UNWIND_CHAIN];	/* coroutines from the main thread to
-					   L */
-  uint32_t end[UNWIND_CHAIN + 1];	/* levels of the walk that thread[k]
-					   runs: from end[k + 1] on, up to
-					   the one before end[k] */
+  UnwindThread thread[UNWIND_CHAIN];	/* the last one runs */
   uint32_t threads;
-  Walk walk;		/* all functions that run, from the top of L down */
+  Walk walk;		/* functions of a coroutine, from the top down to the
+			   first one that is marked */
   UnwindLevel *level;	/* stack of the last sample, from the bottom up */
   uint32_t levels, room;
+  uint32_t remote;	/* OpenZones.remote at the last sample */
   Callee other;		/* holds a callee that is in no cache */
   RunningTop top;	/* what ran when the sample was asked for */
   CallAddress replaced;	/* where 'unwind_replaced' has put a closure back;
