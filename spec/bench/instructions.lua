@@ -71,12 +71,21 @@ local slow <const> = {
   hook_otherline = true, hook_otherinstruction = true,
 }
 
+-- What comes with time, and not with events, is not counted: how often it comes
+-- depends on how busy the machine is. These are looks at the thread's clock and
+-- slices of the time axis. The names of their functions begin like this.
+local timely <const> = {
+  gap = true, axis = true, slice = true, slices = true, slicing = true,
+  platform = true, clock = true, index = true, chunks = true, hot = true,
+}
+
 -- The instructions within cprof's own library, in one part of the output, and
--- how many events have left the fast path. A line after "calls=" has the
--- instructions of the callee, which are counted there.
+-- how many events have left the fast path, but for those that came late. A line
+-- after "calls=" has the instructions of the callee, which are counted there.
 local function own(path)
-  local objects, names, object, sum, callee = {}, {}, nil, 0, false
-  local caller, called, left = nil, nil, 0
+  local objects, names, object, callee = {}, {}, nil, false
+  local caller, called = nil, nil
+  local fast, aside, left, late = 0, 0, 0, 0
   for line in io.lines(path) do
     local kind, id, name = line:match "^(c?%l+)=(%(%d+%)) ?(.*)$"
     local list = (kind == "ob" or kind == "cob") and objects
@@ -88,17 +97,19 @@ local function own(path)
       elseif kind == "cfn" then called = names[id] end
     elseif line:find "^calls=" then
       callee = true
-      if slow[called] and not slow[caller] then
-        left = left + math.tointeger(line:match "%d+")
-      end
+      local n = math.tointeger(line:match "%d+")
+      if slow[called] and not slow[caller] then left = left + n end
+      if called == "hot_gap" then late = late + n end
     elseif line:find "^[%d+*-]" then
-      if not callee and object and object:find "/core%.so$" then
-        sum = sum + math.tointeger(line:match "%d+$")
-      end
+      local n = math.tointeger(line:match "%d+$")
+      if callee or not (object and object:find "/core%.so$") then n = 0 end
+      if slow[caller] then aside = aside + n
+      elseif not timely[caller:match "^%l*"] then fast = fast + n end
       callee = false
     end
   end
-  return sum, left
+  local kept = left > late and (left - late) / left or 0
+  return fast + aside * kept, left * kept
 end
 
 local function rows_of(said, out)
