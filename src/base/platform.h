@@ -124,6 +124,11 @@ static inline uint64_t platform_ticksafter (void) {
 /* nanoseconds of processor time that this thread has used */
 CPROF_I uint64_t platform_cpu (void);
 
+#if PLATFORM_SIGNALS
+/* The ns of a clock of POSIX, a clockid_t. 0: the system does not tell. */
+CPROF_I uint64_t platform_clock (int clock);
+#endif
+
 /* Can platform_cpu tell microseconds apart? */
 #if defined(_WIN32)
 #define PLATFORM_CPUFINE	0
@@ -167,6 +172,27 @@ CPROF_I void platform_delayopen (PlatformFile *f);
 CPROF_I int platform_delay (const PlatformFile *f, uint64_t *ns,
                             uint64_t *blocks);
 
+#if defined(__linux__)
+/* what a thread has used */
+typedef struct PlatformUse {
+  uint64_t cpu;		/* ns on a processor */
+  uint64_t delay;	/* ns in which it was ready, but others ran */
+  uint64_t turns;	/* how often it was given a processor */
+} PlatformUse;
+
+/*
+** Reads what any thread has used, by the system's number of it; with process 0,
+** this thread. 0: not known, as the thread has ended, or the system does not
+** tell.
+*/
+CPROF_I int platform_threaduse (int64_t process, int64_t thread,
+                                PlatformUse *u);
+
+/* Reads a small file of a thread in the same way, as text. */
+CPROF_I int platform_threadtext (int64_t process, int64_t thread,
+                                 const char *what, char *text, size_t room);
+#endif
+
 /*
 ** A number of this thread, to be given to 'platform_threadran', in any process.
 ** 0: there is none.
@@ -196,10 +222,21 @@ CPROF_I PlatformStack platform_stack (void);
 
 /*
 ** Has 'child' called in the child of each fork, in the thread that forked,
-** before any of the program's code runs there. All calls must pass the same
-** function.
+** before any of the program's code runs there. There may be PLATFORM_CHILDREN
+** such functions; calling this again with one of them changes nothing.
 */
+#define PLATFORM_CHILDREN	2
 CPROF_I void platform_atfork (void (*child) (void));
+
+#if PLATFORM_SIGNALS
+/*
+** Locks and unlocks what all Lua states of the process share. A fork waits for
+** the lock, so no child finds it taken by a thread that the child does not
+** have.
+*/
+CPROF_I void platform_acquire (void);
+CPROF_I void platform_release (void);
+#endif
 
 /*
 ** The number of forks between the process that called platform_atfork first

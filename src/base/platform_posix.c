@@ -45,24 +45,28 @@
 #define PLATFORM_DLADDR	0
 #endif
 
-/* ns by which the first number of schedstat may lag behind the clock */
+/* the folder of this thread, and the file in it that has a PlatformUse */
+#define THREAD_OWN	"/proc/thread-self/"
+#define SCHEDSTAT	"schedstat"
+
+/* ns by which PlatformUse.cpu may lag behind the clock */
 #define DELAY_SLICE	1000000000u
 
 
-static uint64_t nanoseconds (clockid_t clock) {
+uint64_t platform_clock (int clock) {
   struct timespec t;
-  if (clock_gettime(clock, &t) != 0) return 0;
+  if (clock_gettime((clockid_t)clock, &t) != 0) return 0;
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 
 uint64_t platform_monotonic (void) {
-  return nanoseconds(CLOCK_MONOTONIC);
+  return platform_clock(CLOCK_MONOTONIC);
 }
 
 
 uint64_t platform_cpu (void) {
-  return nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+  return platform_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 
@@ -95,15 +99,38 @@ PlatformStack platform_stack (void) {
 ** ======================================================= */
 
 #if defined(__linux__)
-/*
-** Reads the first two numbers of schedstat: for how many ns a thread ran, and
-** was ready to run. 0: the text has none.
-*/
-static int delay_parse (const char *text, uint64_t *ran, uint64_t *ready) {
+/* Reads the three numbers of schedstat. Systems that do not count have 0. */
+static int thread_parse (const char *text, PlatformUse *u) {
   char *at;
-  *ran = strtoull(text, &at, 10);
-  *ready = strtoull(at, &at, 10);
-  return *at == ' ';
+  u->cpu = strtoull(text, &at, 10);
+  u->delay = strtoull(at, &at, 10);
+  u->turns = strtoull(at, NULL, 10);
+  return u->turns > 0;
+}
+
+
+int platform_threadtext (int64_t process, int64_t thread, const char *what,
+                         char *text, size_t room) {
+  char path[96];
+  ssize_t size;
+  int file;
+  if (process == 0) snprintf(path, sizeof path, THREAD_OWN "%s", what);
+  else
+    snprintf(path, sizeof path, "/proc/%lld/task/%lld/%s", (long long)process,
+             (long long)thread, what);
+  file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  size = read(file, text, room - 1);
+  close(file);
+  text[size > 0 ? size : 0] = '\0';
+  return size > 0;
+}
+
+
+int platform_threaduse (int64_t process, int64_t thread, PlatformUse *u) {
+  char text[96];
+  return platform_threadtext(process, thread, SCHEDSTAT, text, sizeof text) &&
+         thread_parse(text, u);
 }
 #endif
 
@@ -111,7 +138,7 @@ static int delay_parse (const char *text, uint64_t *ran, uint64_t *ready) {
 void platform_delayopen (PlatformFile *f) {
 #if defined(__linux__)
   uint64_t ns, blocks;
-  int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  int fd = open(THREAD_OWN SCHEDSTAT, O_RDONLY | O_CLOEXEC);
   platform_file(f, fd);
   if (platform_delay(f, &ns, &blocks)) return;
   if (fd >= 0) close(fd);
@@ -121,25 +148,24 @@ void platform_delayopen (PlatformFile *f) {
 
 
 /*
-** The file has three numbers: for how long the thread ran, for how long it
-** was ready to run, and how often it began to run. If the program has closed
-** the descriptor and opened another file with its number, or has forked, what
-** is read here is not this thread's. The first number tells: it has to agree
-** with the thread's clock, but for the time slice that still runs.
+** If the program has closed the descriptor and opened another file with its
+** number, or has forked, what is read here is not this thread's. The time for
+** which the thread ran tells: it has to agree with the thread's clock, but for
+** the time slice that still runs.
 */
 int platform_delay (const PlatformFile *f, uint64_t *ns, uint64_t *blocks) {
 #if defined(__linux__)
   char text[64];
   struct rusage used;
-  uint64_t ran, ready;
+  PlatformUse use;
   ssize_t size = pread(f->fd, text, sizeof text - 1, 0);
   uint64_t now = platform_cpu();
   if (size <= 0) return 0;
   text[size] = '\0';
-  if (!delay_parse(text, &ran, &ready) || ran > now ||
-      now - ran > DELAY_SLICE || getrusage(RUSAGE_THREAD, &used) != 0)
+  if (!thread_parse(text, &use) || use.cpu > now ||
+      now - use.cpu > DELAY_SLICE || getrusage(RUSAGE_THREAD, &used) != 0)
     return 0;
-  *ns = ready;
+  *ns = use.delay;
   *blocks = (uint64_t)used.ru_nvcsw;
   return 1;
 #else
@@ -168,37 +194,21 @@ int64_t platform_threadid (void) {
 }
 
 
-#if defined(__linux__)
-/* Reads a file of a thread as a string. 0: it cannot be read. */
-static int thread_read (int64_t process, int64_t thread, const char *what,
-                        char *text, size_t most) {
-  char name[96];
-  ssize_t size;
-  int file;
-  sprintf(name, "/proc/%lld/task/%lld/%s", (long long)process,
-          (long long)(thread & UINT32_MAX), what);
-  file = open(name, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  size = read(file, text, most - 1);
-  close(file);
-  text[size > 0 ? size : 0] = '\0';
-  return size > 0;
-}
-#endif
-
-
 int platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
                         uint64_t *delay, uint64_t *blocks) {
 #if defined(__linux__)
   static const char line[] = "\nvoluntary_ctxt_switches:";
   char text[4096];
   const char *at;
+  int64_t number = thread & UINT32_MAX;
+  PlatformUse use;
   if ((uint64_t)thread >> 32 != (thread_namespace() & UINT32_MAX) ||
-      !thread_read(process, thread, "schedstat", text, sizeof text) ||
-      !delay_parse(text, ran, delay) ||
-      !thread_read(process, thread, "status", text, sizeof text) ||
+      !platform_threaduse(process, number, &use) ||
+      !platform_threadtext(process, number, "status", text, sizeof text) ||
       (at = strstr(text, line)) == NULL)
     return 0;
+  *ran = use.cpu;
+  *delay = use.delay;
   *blocks = strtoull(at + sizeof line - 1, NULL, 10);
   return 1;
 #else
@@ -215,29 +225,48 @@ int platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
 ** ======================================================= */
 
 /* A fork concerns the whole process, so all Lua states share these. */
-static void (*platform_child) (void);
+static void (*platform_children[PLATFORM_CHILDREN]) (void);
 static unsigned platform_forks;
+static pthread_mutex_t platform_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t platform_watched = PTHREAD_ONCE_INIT;
 
 
+static void platform_prepare (void) {
+  pthread_mutex_lock(&platform_mutex);
+}
+
+
+void platform_release (void) {
+  pthread_mutex_unlock(&platform_mutex);
+}
+
+
 static void platform_forked (void) {
+  int i;
+  platform_release();
   platform_forks++;
-  platform_child();
+  for (i = 0; i < PLATFORM_CHILDREN; i++)
+    if (platform_children[i] != NULL) platform_children[i]();
 }
 
 
 static void platform_watchforks (void) {
-  pthread_atfork(NULL, NULL, platform_forked);
+  pthread_atfork(platform_prepare, platform_release, platform_forked);
+}
+
+
+void platform_acquire (void) {
+  pthread_once(&platform_watched, platform_watchforks);
+  platform_prepare();
 }
 
 
 void platform_atfork (void (*child) (void)) {
-#if defined(__GNUC__)
-  __atomic_store_n(&platform_child, child, __ATOMIC_RELEASE);
-#else
-  platform_child = child;
-#endif
-  pthread_once(&platform_watched, platform_watchforks);
+  int i = 0;
+  platform_acquire();
+  while (platform_children[i] != NULL && platform_children[i] != child) i++;
+  platform_children[i] = child;
+  platform_release();
 }
 
 

@@ -11,9 +11,10 @@
 ** of 'timers', which is never freed. On Linux, the value that the signal
 ** carries tells whether it is still for the timer in that entry: a late
 ** signal does nothing. The signal of a task clock carries its descriptor. The
-** handler calls nothing but 'tick', clock_gettime, getrusage, timer_settime,
-** sigpending and, to send a signal on, pthread_kill. It keeps errno. Another
-** thread that ends the timer waits until the handler has left the entry.
+** handler calls nothing but 'tick', clock_gettime, getpid, getrusage,
+** timer_settime, sigpending and, to send a signal on, pthread_kill. It keeps
+** errno. Another thread that ends the timer waits until the handler has left
+** the entry.
 */
 
 #define _GNU_SOURCE		/* SIGEV_THREAD_ID, syscall */
@@ -54,7 +55,7 @@ typedef struct Timer {
   void *ud;
   int cpu;
   uintptr_t thread;	/* the number of the thread that it interrupts */
-  unsigned generation;	/* platform_generation of its process */
+  PlatformSelf owner;	/* the process that has made it */
   int signal;
   uintptr_t ended;	/* stack pointer of the system call that the last
 			   signal has ended; 0: it has ended none */
@@ -115,7 +116,7 @@ int timer_ishere (int timer) {
 
 
 static int timer_isours (const Timer *t) {
-  return t->generation == platform_generation();
+  return platform_isself(&t->owner);
 }
 
 
@@ -746,7 +747,7 @@ static Timer *timer_new (const char **why) {
 static int timer_fill (Timer *t, const char **why) {
   if (timer_thread == 0) timer_thread = ++timer_threads;
   t->thread = timer_thread;
-  t->generation = platform_generation();
+  t->owner = platform_self();
   t->signal = timer_install();
   if (t->signal == 0) {
     *why = "the program handles or blocks each signal that a timer could use";

@@ -260,8 +260,9 @@ static void mapped_writeheader (MappedFile *f) {
   h->sizes[2] = (uint32_t)sizeof(Node);
   h->sizes[3] = (uint32_t)sizeof(Line);
   h->instruction = (uint32_t)sizeof(Instruction);
-  h->pid = f->pid;
-  h->id = f->id = platform_monotonic() << 20 ^ (uint64_t)f->pid;
+  h->pid = f->owner.process;
+  h->id = f->id = platform_monotonic() << 20 ^
+                   (uint64_t)f->owner.process;
   h->base = (uint64_t)(uintptr_t)h;
   h->units = f->units = FORMAT_BLOCKS / FORMAT_UNIT;
   mapped_setpages(f, &f->nodes, BLOCK_NODES, &h->nodes);
@@ -326,7 +327,7 @@ MappedFile *mapped_create (const char *path, uint32_t nodes,
     return NULL;
   }
   f->range = SIGBUS_NONE;
-  f->pid = platform_process();
+  f->owner = platform_self();
   f->fd = platform_openprofile(path, 1);
   if (f->fd < 0) mapped_refuse(why, path, strerror(errno));
   else if (mapped_accept(f->fd, !platform_lock(f->fd), path, why)) {
@@ -347,7 +348,7 @@ MappedFile *mapped_create (const char *path, uint32_t nodes,
 ** ======================================================= */
 
 int mapped_mine (const MappedFile *f) {
-  return f->pid == platform_process();
+  return platform_isself(&f->owner);
 }
 
 
