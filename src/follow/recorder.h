@@ -208,7 +208,7 @@ CPROF_I void recorder_refresh (Recorder *r);
 CPROF_I const Function *recorder_function (Recorder *r, lua_State *running,
                                            lua_State *at, lua_Debug *ar);
 
-/* Sets 'hot->how'. To be called when what it depends on has changed. */
+/* Sets 'hot->variant'. To be called when what it depends on has changed. */
 CPROF_I void recorder_choose (Recorder *r);
 
 /* the serial of the next zone */
