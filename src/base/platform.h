@@ -1,8 +1,8 @@
 /*
 ** What differs from one platform to the next: clocks, processes, and compiler
-** extensions; for files, see files.h. platform_posix.c and platform_windows.c implement it,
-** each for one family of systems, and are empty on the others. Windows means
-** mingw-w64 here: other compilers lack its headers.
+** extensions; for files, see files.h. platform_posix.c and platform_windows.c
+** implement it, each for one family of systems, and are empty on the others.
+** Windows means mingw-w64 here: other compilers lack its headers.
 */
 
 #ifndef platform_h
@@ -125,7 +125,7 @@ static inline uint64_t platform_ticksafter (void) {
 CPROF_I uint64_t platform_cpu (void);
 
 #if PLATFORM_SIGNALS
-/* The ns of a clock of POSIX, a clockid_t. 0: the system does not tell. */
+/* Reads a POSIX clock, a clockid_t, in ns. 0: the system does not tell. */
 CPROF_I uint64_t platform_clock (int clock);
 #endif
 

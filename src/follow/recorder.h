@@ -61,7 +61,9 @@ typedef struct Recorder {
   Options options;
   State state;
   int started;		/* is there a recording? */
-  unsigned generation;	/* the process's generation, see platform.h */
+  unsigned generation;	/* the process's generation, see platform.h. Alone:
+			   'platform_isself' calls the system, which is slow
+			   for zones */
   Store *store;		/* NULL: memory */
   Cache *cache;
   uint64_t collection;	/* the collection during which 'cache' is valid */

@@ -124,7 +124,8 @@ static int metatables_intact (lua_State *L) {
   for (type = 1; whole && type <= TYPES; type++) {
     lua_rawgeti(L, 2, type);
     if (lua_getmetatable(L, 5))
-      whole = !metatables_hastext(L, 6) && (type > 1 || metatables_hasall(L, 6, 1));
+      whole = !metatables_hastext(L, 6) &&
+              (type > 1 || metatables_hasall(L, 6, 1));
     else whole = type > 1;
     lua_settop(L, 4);
   }

@@ -382,7 +382,8 @@ static int listen_asks (const Listener *l, const siginfo_t *info) {
 */
 static void listen_forward (const Listener *l) {
 #if PLATFORM_TIMERS
-  if (syscall(SYS_tgkill, l->owner.process, l->id, l->number) != 0) listen_tally();
+  if (syscall(SYS_tgkill, l->owner.process, l->id, l->number) != 0)
+    listen_tally();
 #else
   if (pthread_kill(l->thread, l->number) != 0) listen_tally();
 #endif
