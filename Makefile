@@ -541,6 +541,7 @@ fuzz: deps-fuzz
 	@mkdir -p $(FUZZ)/remote
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $(FUZZ)/read spec/fuzz/remote.c \
 	  $(wildcard src/remote/*.c) $(B)/base/platform_posix.o \
+	  $(B)/base/files_posix.o \
 	  $(B)/base/index.o $(B)/base/chunks.o $(B)/base/memory.o \
 	  $(LUA_LINK) $(LIBS)
 	$(FUZZ)/read -runs=$$(($(FUZZ_RUNS) / 10 + 1)) -max_len=520 \

@@ -12,8 +12,7 @@ end
 local function check(before, now)
   local dir <close> = command.folder()
   for name, text in pairs { before = before, now = now } do
-    local file <close> = assert(io.open(dir:file(name), "w"))
-    file:write(text)
+    dir:file(name, text)
   end
   local pipe = assert(io.popen(("%s spec/bench/check.lua %s %s 2>&1"):format(
     command.quote(lua), command.quote(dir:file "before"),

@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
 local core = require "cprof.core"
 local helper = require "helper"
 local luafiles = require "luafiles"
@@ -317,14 +318,10 @@ describe("a text that is not what ran", function()
   it("has lines alone, with a note", function()
     local coverage = require "cprof.coverage"
     local path = os.tmpname()
-    local function write(s)
-      local file = assert(io.open(path, "w"))
-      file:write(s)
-      file:close()
-    end
-    write "local a = ...\nif a then print(a) end\n"
+    command.write(path, "local a = ...\nif a then print(a) end\n")
     local chunk = assert(loadfile(path))
-    write "-- another\nlocal a = ...\nif not a then return end\nprint(a)\n"
+    command.write(path, "-- another\nlocal a = ...\n" ..
+      "if not a then return end\nprint(a)\n")
     local p = helper.record(chunk, { mode = "count" })
     os.remove(path)
     assert.is_nil(p.expressions["@" .. path])

@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
 local profiler = require "cprof"
 local helper = require "helper"
 
@@ -163,14 +164,9 @@ describe("the identity of functions", function()
 
   it("follows a file that is loaded again with other code", function()
     local path = os.tmpname()
-    local function write(s)
-      local file = io.open(path, "w")
-      file:write(s)
-      file:close()
-    end
-    write "local function f() return 1 end return f"
+    command.write(path, "local function f() return 1 end return f")
     local old = dofile(path)
-    write "local function f() return 2 end return f"
+    command.write(path, "local function f() return 2 end return f")
     local function work()
       old()
       local new = dofile(path)
@@ -280,14 +276,10 @@ describe("the identity of functions", function()
 
   it("is in doubt where a file changed since it was loaded", function()
     local path = os.tmpname()
-    local function write(s)
-      local file = io.open(path, "w")
-      file:write(s)
-      file:close()
-    end
-    write "return function() return 1 end, function() return {} end"
+    command.write(path, "return function() return 1 end, " ..
+      "function() return {} end")
     local f, g = dofile(path)
-    write "return function() return 'other' end"
+    command.write(path, "return function() return 'other' end")
     local function work() f() g() f() end
     local p = helper.record(work)
     os.remove(path)

@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
 local profiler = require "cprof"
 local helper = require "helper"
 local host = require "spec_host"
@@ -321,9 +322,7 @@ describe("line mode", function()
       end
       return M]]
     local path = os.tmpname()
-    local file = io.open(path, "w")
-    file:write(code)
-    file:close()
+    command.write(path, code)
     local p = helper.record(function() dofile(path).used() end,
       { mode = "line" })
     os.remove(path)

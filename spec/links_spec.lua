@@ -8,9 +8,7 @@ local function recorded(dir)
   local folder = dir.path .. "/a b#é"
   assert(os.execute(("mkdir '%s'"):format(folder)))
   local path = folder .. "/script.lua"
-  local file = assert(io.open(path, "w"))
-  file:write(mostly)
-  file:close()
+  command.write(path, mostly)
   local profile = dir.path .. "/x.cprof"
   command.must("run", "--quiet", "--lines", "-o", profile, path)
   return profile, folder:gsub(" ", "%%20"):gsub("#", "%%23"):gsub("é",

@@ -143,7 +143,7 @@ describe("the folders of src", function()
           ("%s asks for %s"):format(path, system))
       end
     end
-    assert.equal(12, families)
+    assert.equal(15, families)
   end)
 
   it("have the files that the guide names", function()

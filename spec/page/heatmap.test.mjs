@@ -60,7 +60,7 @@ async function hasLines(name) {
   for (const line of report(name)) {
     const place = line.match(/^\S.* \((.*):\d+\)/);
     if (place) here = place[1].endsWith("page/stall.lua");
-    if (/^ .* line$/.test(line)) heading = line;
+    if (/^ *(hits|self) .* line$/.test(line)) heading = line;
     // figures, and the number of a line below the end of its title
     const match =
       here && line.slice(0, heading?.length).match(/^ *(\S.*) {2,}(\d+)$/);

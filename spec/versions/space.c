@@ -34,6 +34,7 @@ static BOOL unmap_and_take (const void *at) {
 
 #define VirtualFree	free_and_take
 #define UnmapViewOfFile	unmap_and_take
+#include "base/files_windows.c"
 #include "base/platform_windows.c"
 
 static int failed;
@@ -51,36 +52,36 @@ static int is (const char *at, DWORD state) {
 
 /* What is taken so far behind the beginning of a second part stays theirs. */
 static void raced (int fd, size_t behind, int mapped, size_t left) {
-  char *p = (char *)platform_space(SPACE);
+  char *p = (char *)files_space(SPACE);
   size_t room = SPACE;
-  check(platform_map(p, PART, &room, fd, 0) && room == SPACE, "first part");
+  check(files_map(p, PART, &room, fd, 0) && room == SPACE, "first part");
   room = SPACE - PART;
   taken_behind = behind;
   taking = 1;
-  check(platform_map(p + PART, PART, &room, fd, PART) == mapped, "second");
+  check(files_map(p + PART, PART, &room, fd, PART) == mapped, "second");
   taking = 0;
   check(theirs != NULL && room == left, "what is left");
-  platform_freespace(p, PART + room);
+  files_freespace(p, PART + room);
   check(is(p, MEM_FREE) && is(theirs, MEM_COMMIT) && *theirs == 42,
         "only ours is free");
 }
 
 int main (int argc, char *argv[]) {
-  int fd = platform_openprofile(argv[1], 1);
-  char *p = (char *)platform_space(SPACE);
+  int fd = files_openprofile(argv[1], 1);
+  char *p = (char *)files_space(SPACE);
   size_t room = SPACE;
-  check(argc > 1 && fd >= 0 && platform_extend(fd, 0, 2 * PART) == 0, "file");
+  check(argc > 1 && fd >= 0 && files_extend(fd, 0, 2 * PART) == 0, "file");
   raced(fd, 0, 0, 0);
   raced(fd, 2 * PART, 1, PART);
-  check(platform_map(p, PART, &room, fd, 0), "a part");
+  check(files_map(p, PART, &room, fd, 0), "a part");
   p[9] = 7;
   if (argc > 2) taking = 1;
   taken_behind = 0;
-  check(platform_unmap(p, PART, fd) && p[9] == 7, "the bytes are in memory");
-  check(platform_resize(fd, PART) == 0 && is(p + PART, MEM_RESERVE), "cut");
-  platform_close(fd);
-  check(platform_rename("no such", argv[1]) == ENOENT, "nothing to rename");
-  check(platform_rename(argv[1], "a|b") == EINVAL, "a bad name");
+  check(files_unmap(p, PART, fd) && p[9] == 7, "the bytes are in memory");
+  check(files_resize(fd, PART) == 0 && is(p + PART, MEM_RESERVE), "cut");
+  files_close(fd);
+  check(files_rename("no such", argv[1]) == ENOENT, "nothing to rename");
+  check(files_rename(argv[1], "a|b") == EINVAL, "a bad name");
   check(platform_exported("VirtualAlloc") && !platform_exported("nobody's"),
         "exports");
   if (!failed) puts("addresses are right");

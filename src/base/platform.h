@@ -1,8 +1,8 @@
 /*
-** What differs from one platform to the next: clocks, processes, files, and
-** compiler extensions. platform_posix.c and platform_windows.c implement it,
-** each for one family of systems, and are empty on the others. Windows means
-** mingw-w64 here: other compilers lack its headers.
+** What differs from one platform to the next: clocks, processes, and compiler
+** extensions; for files, see files.h. platform_posix.c and platform_windows.c
+** implement it, each for one family of systems, and are empty on the others.
+** Windows means mingw-w64 here: other compilers lack its headers.
 */
 
 #ifndef platform_h
@@ -124,6 +124,11 @@ static inline uint64_t platform_ticksafter (void) {
 /* nanoseconds of processor time that this thread has used */
 CPROF_I uint64_t platform_cpu (void);
 
+#if PLATFORM_SIGNALS
+/* Reads a POSIX clock, a clockid_t, in ns. 0: the system does not tell. */
+CPROF_I uint64_t platform_clock (int clock);
+#endif
+
 /* Can platform_cpu tell microseconds apart? */
 #if defined(_WIN32)
 #define PLATFORM_CPUFINE	0
@@ -167,6 +172,27 @@ CPROF_I void platform_delayopen (PlatformFile *f);
 CPROF_I int platform_delay (const PlatformFile *f, uint64_t *ns,
                             uint64_t *blocks);
 
+#if defined(__linux__)
+/* what a thread has used */
+typedef struct PlatformUse {
+  uint64_t cpu;		/* ns on a processor */
+  uint64_t delay;	/* ns in which it was ready, but others ran */
+  uint64_t turns;	/* how often it was given a processor */
+} PlatformUse;
+
+/*
+** Reads what any thread has used, by the system's number of it; with process 0,
+** this thread. 0: not known, as the thread has ended, or the system does not
+** tell.
+*/
+CPROF_I int platform_threaduse (int64_t process, int64_t thread,
+                                PlatformUse *u);
+
+/* Reads a small file of a thread in the same way, as text. */
+CPROF_I int platform_threadtext (int64_t process, int64_t thread,
+                                 const char *what, char *text, size_t room);
+#endif
+
 /*
 ** A number of this thread, to be given to 'platform_threadran', in any process.
 ** 0: there is none.
@@ -196,10 +222,21 @@ CPROF_I PlatformStack platform_stack (void);
 
 /*
 ** Has 'child' called in the child of each fork, in the thread that forked,
-** before any of the program's code runs there. All calls must pass the same
-** function.
+** before any of the program's code runs there. There may be PLATFORM_CHILDREN
+** such functions; calling this again with one of them changes nothing.
 */
+#define PLATFORM_CHILDREN	2
 CPROF_I void platform_atfork (void (*child) (void));
+
+#if PLATFORM_SIGNALS
+/*
+** Locks and unlocks what all Lua states of the process share. A fork waits for
+** the lock, so no child finds it taken by a thread that the child does not
+** have.
+*/
+CPROF_I void platform_acquire (void);
+CPROF_I void platform_release (void);
+#endif
 
 /*
 ** The number of forks between the process that called platform_atfork first
@@ -266,41 +303,6 @@ CPROF_I const void *platform_exported (const char *name);
 CPROF_I int platform_place (uintptr_t code, char to[PLATFORM_PLACE]);
 
 /*
-** Opens a file for reading, if it is a regular file: this never waits for a
-** pipe or a device. -1, with errno: it cannot be opened.
-*/
-CPROF_I int platform_openfile (const char *path);
-
-/*
-** Opens the file of a profile: to read it or, if 'create', to write it, too.
-** A missing file is then created. -1, with errno: it cannot be opened.
-*/
-CPROF_I int platform_openprofile (const char *path, int create);
-
-/*
-** Creates an empty file, unless there is one of this name: of several processes
-** that try, one succeeds. Returns 0, or errno.
-*/
-CPROF_I int platform_claim (const char *path);
-
-CPROF_I void platform_close (int fd);
-
-/* The size of a file; -1, with errno: not a regular file, or an error. */
-CPROF_I int64_t platform_size (int fd);
-
-/* Sets the size of a file. Returns 0, or an errno. */
-CPROF_I int platform_resize (int fd, uint64_t size);
-
-/* Renames a file; replaces the file 'to'. Returns 0, or an errno. */
-CPROF_I int platform_rename (const char *from, const char *to);
-
-/* Makes a folder that only this user can use, unless the path exists. */
-CPROF_I int platform_makefolder (const char *path);
-
-/* Does something exist at the path that is not a regular file? */
-CPROF_I int platform_special (const char *path);
-
-/*
 ** The path of the current directory, and that of the running program, in up
 ** to 'room' bytes. 0: it is not known.
 */
@@ -309,53 +311,6 @@ CPROF_I int platform_executable (char *to, size_t room);
 
 /* Is an open file a terminal? Gives its size; 0, 0: the size is unknown. */
 CPROF_I int platform_terminal (int fd, int *columns, int *rows);
-
-
-/*
-** Reserves 'size' bytes of address space, without memory, to map a file
-** into. NULL: there is not enough of it.
-*/
-CPROF_I void *platform_space (size_t size);
-CPROF_I void platform_freespace (void *at, size_t size);
-
-/* Reads up to 'size' bytes from a file's beginning; returns how many. */
-CPROF_I size_t platform_read (int fd, char *to, size_t size);
-
-/*
-** Maps 'size' bytes of an open file, shared, at 'at', where '*room' bytes of
-** reserved address space begin. '*room' becomes less if another thread has
-** taken some of them. 0, with errno: the file cannot be mapped.
-*/
-CPROF_I int platform_map (void *at, size_t size, size_t *room, int fd,
-                          uint64_t offset);
-
-/*
-** Replaces the file that is mapped at 'at' by memory with the same bytes.
-** 0: out of memory, and the file stays mapped.
-*/
-CPROF_I int platform_unmap (void *at, size_t size, int fd);
-
-/*
-** The largest file that this process may write, in bytes; 0: no limit.
-** Writing beyond it raises a signal that ends the program.
-*/
-CPROF_I uint64_t platform_filelimit (void);
-
-/*
-** Makes a file longer, and reserves the room on the disk, so that no later
-** store can fail for lack of it. Returns 0, or an errno: EFBIG, and no
-** signal, beyond platform_filelimit.
-*/
-CPROF_I int platform_extend (int fd, uint64_t from, uint64_t to);
-
-/* Locks a file until it is closed; 0: another process has locked it. */
-CPROF_I int platform_lock (int fd);
-
-/* Unlocks a file, also for child processes that have it open. */
-CPROF_I void platform_unlock (int fd);
-
-/* Has another process locked the file? */
-CPROF_I int platform_locked (int fd);
 
 /*
 ** Stores 'value' with release order: other threads and processes, even after

@@ -2,9 +2,8 @@
 ** See platform.h: Linux, macOS, the BSDs and others of their kind.
 */
 
-#define _DEFAULT_SOURCE		/* MAP_ANON, flock, winsize */
+#define _DEFAULT_SOURCE		/* winsize */
 #define _GNU_SOURCE		/* dladdr */
-#define _FILE_OFFSET_BITS 64
 
 #include "base/platform.h"
 
@@ -16,9 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -45,24 +42,28 @@
 #define PLATFORM_DLADDR	0
 #endif
 
-/* ns by which the first number of schedstat may lag behind the clock */
+/* the folder of this thread, and the file in it that has a PlatformUse */
+#define THREAD_OWN	"/proc/thread-self/"
+#define SCHEDSTAT	"schedstat"
+
+/* ns by which PlatformUse.cpu may lag behind the clock */
 #define DELAY_SLICE	1000000000u
 
 
-static uint64_t nanoseconds (clockid_t clock) {
+uint64_t platform_clock (int clock) {
   struct timespec t;
-  if (clock_gettime(clock, &t) != 0) return 0;
+  if (clock_gettime((clockid_t)clock, &t) != 0) return 0;
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 
 uint64_t platform_monotonic (void) {
-  return nanoseconds(CLOCK_MONOTONIC);
+  return platform_clock(CLOCK_MONOTONIC);
 }
 
 
 uint64_t platform_cpu (void) {
-  return nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+  return platform_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 
@@ -95,15 +96,38 @@ PlatformStack platform_stack (void) {
 ** ======================================================= */
 
 #if defined(__linux__)
-/*
-** Reads the first two numbers of schedstat: for how many ns a thread ran, and
-** was ready to run. 0: the text has none.
-*/
-static int delay_parse (const char *text, uint64_t *ran, uint64_t *ready) {
+/* Reads the three numbers of schedstat. Systems that do not count have 0. */
+static int thread_parse (const char *text, PlatformUse *u) {
   char *at;
-  *ran = strtoull(text, &at, 10);
-  *ready = strtoull(at, &at, 10);
-  return *at == ' ';
+  u->cpu = strtoull(text, &at, 10);
+  u->delay = strtoull(at, &at, 10);
+  u->turns = strtoull(at, NULL, 10);
+  return u->turns > 0;
+}
+
+
+int platform_threadtext (int64_t process, int64_t thread, const char *what,
+                         char *text, size_t room) {
+  char path[96];
+  ssize_t size;
+  int file;
+  if (process == 0) snprintf(path, sizeof path, THREAD_OWN "%s", what);
+  else
+    snprintf(path, sizeof path, "/proc/%lld/task/%lld/%s", (long long)process,
+             (long long)thread, what);
+  file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  size = read(file, text, room - 1);
+  close(file);
+  text[size > 0 ? size : 0] = '\0';
+  return size > 0;
+}
+
+
+int platform_threaduse (int64_t process, int64_t thread, PlatformUse *u) {
+  char text[96];
+  return platform_threadtext(process, thread, SCHEDSTAT, text, sizeof text) &&
+         thread_parse(text, u);
 }
 #endif
 
@@ -111,7 +135,7 @@ static int delay_parse (const char *text, uint64_t *ran, uint64_t *ready) {
 void platform_delayopen (PlatformFile *f) {
 #if defined(__linux__)
   uint64_t ns, blocks;
-  int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  int fd = open(THREAD_OWN SCHEDSTAT, O_RDONLY | O_CLOEXEC);
   platform_file(f, fd);
   if (platform_delay(f, &ns, &blocks)) return;
   if (fd >= 0) close(fd);
@@ -121,25 +145,24 @@ void platform_delayopen (PlatformFile *f) {
 
 
 /*
-** The file has three numbers: for how long the thread ran, for how long it
-** was ready to run, and how often it began to run. If the program has closed
-** the descriptor and opened another file with its number, or has forked, what
-** is read here is not this thread's. The first number tells: it has to agree
-** with the thread's clock, but for the time slice that still runs.
+** If the program has closed the descriptor and opened another file with its
+** number, or has forked, what is read here is not this thread's. The time for
+** which the thread ran tells: it has to agree with the thread's clock, but for
+** the time slice that still runs.
 */
 int platform_delay (const PlatformFile *f, uint64_t *ns, uint64_t *blocks) {
 #if defined(__linux__)
   char text[64];
   struct rusage used;
-  uint64_t ran, ready;
+  PlatformUse use;
   ssize_t size = pread(f->fd, text, sizeof text - 1, 0);
   uint64_t now = platform_cpu();
   if (size <= 0) return 0;
   text[size] = '\0';
-  if (!delay_parse(text, &ran, &ready) || ran > now ||
-      now - ran > DELAY_SLICE || getrusage(RUSAGE_THREAD, &used) != 0)
+  if (!thread_parse(text, &use) || use.cpu > now ||
+      now - use.cpu > DELAY_SLICE || getrusage(RUSAGE_THREAD, &used) != 0)
     return 0;
-  *ns = ready;
+  *ns = use.delay;
   *blocks = (uint64_t)used.ru_nvcsw;
   return 1;
 #else
@@ -168,37 +191,21 @@ int64_t platform_threadid (void) {
 }
 
 
-#if defined(__linux__)
-/* Reads a file of a thread as a string. 0: it cannot be read. */
-static int thread_read (int64_t process, int64_t thread, const char *what,
-                        char *text, size_t most) {
-  char name[96];
-  ssize_t size;
-  int file;
-  sprintf(name, "/proc/%lld/task/%lld/%s", (long long)process,
-          (long long)(thread & UINT32_MAX), what);
-  file = open(name, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  size = read(file, text, most - 1);
-  close(file);
-  text[size > 0 ? size : 0] = '\0';
-  return size > 0;
-}
-#endif
-
-
 int platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
                         uint64_t *delay, uint64_t *blocks) {
 #if defined(__linux__)
   static const char line[] = "\nvoluntary_ctxt_switches:";
   char text[4096];
   const char *at;
+  int64_t number = thread & UINT32_MAX;
+  PlatformUse use;
   if ((uint64_t)thread >> 32 != (thread_namespace() & UINT32_MAX) ||
-      !thread_read(process, thread, "schedstat", text, sizeof text) ||
-      !delay_parse(text, ran, delay) ||
-      !thread_read(process, thread, "status", text, sizeof text) ||
+      !platform_threaduse(process, number, &use) ||
+      !platform_threadtext(process, number, "status", text, sizeof text) ||
       (at = strstr(text, line)) == NULL)
     return 0;
+  *ran = use.cpu;
+  *delay = use.delay;
   *blocks = strtoull(at + sizeof line - 1, NULL, 10);
   return 1;
 #else
@@ -215,29 +222,48 @@ int platform_threadran (int64_t process, int64_t thread, uint64_t *ran,
 ** ======================================================= */
 
 /* A fork concerns the whole process, so all Lua states share these. */
-static void (*platform_child) (void);
+static void (*platform_children[PLATFORM_CHILDREN]) (void);
 static unsigned platform_forks;
+static pthread_mutex_t platform_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t platform_watched = PTHREAD_ONCE_INIT;
 
 
+static void platform_prepare (void) {
+  pthread_mutex_lock(&platform_mutex);
+}
+
+
+void platform_release (void) {
+  pthread_mutex_unlock(&platform_mutex);
+}
+
+
 static void platform_forked (void) {
+  int i;
+  platform_release();
   platform_forks++;
-  platform_child();
+  for (i = 0; i < PLATFORM_CHILDREN; i++)
+    if (platform_children[i] != NULL) platform_children[i]();
 }
 
 
 static void platform_watchforks (void) {
-  pthread_atfork(NULL, NULL, platform_forked);
+  pthread_atfork(platform_prepare, platform_release, platform_forked);
+}
+
+
+void platform_acquire (void) {
+  pthread_once(&platform_watched, platform_watchforks);
+  platform_prepare();
 }
 
 
 void platform_atfork (void (*child) (void)) {
-#if defined(__GNUC__)
-  __atomic_store_n(&platform_child, child, __ATOMIC_RELEASE);
-#else
-  platform_child = child;
-#endif
-  pthread_once(&platform_watched, platform_watchforks);
+  int i = 0;
+  platform_acquire();
+  while (platform_children[i] != NULL && platform_children[i] != child) i++;
+  platform_children[i] = child;
+  platform_release();
 }
 
 
@@ -330,44 +356,6 @@ int platform_place (uintptr_t code, char to[PLATFORM_PLACE]) {
 }
 
 
-/*
-** Opening a pipe or a device can have effects, so the path is checked before.
-** The open file is checked again, as it may have been replaced in between.
-*/
-int platform_openfile (const char *path) {
-  struct stat s;
-  int fd;
-  if (stat(path, &s) != 0) return -1;
-  if (S_ISREG(s.st_mode)) {
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 || (fstat(fd, &s) == 0 && S_ISREG(s.st_mode))) return fd;
-    close(fd);
-  }
-  errno = EINVAL;
-  return -1;
-}
-
-
-int platform_openprofile (const char *path, int create) {
-  int flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  flags |= create ? O_RDWR | O_CREAT : O_RDONLY;
-  return open(path, flags, 0666);
-}
-
-
-int platform_claim (const char *path) {
-  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) return errno;
-  close(fd);
-  return 0;
-}
-
-
-void platform_close (int fd) {
-  close(fd);
-}
-
-
 void platform_file (PlatformFile *f, int fd) {
   struct stat s;
   memset(&s, 0, sizeof s);
@@ -386,36 +374,6 @@ int platform_isopen (const PlatformFile *f) {
 
 void platform_closefile (const PlatformFile *f) {
   if (platform_isopen(f)) close(f->fd);
-}
-
-
-int64_t platform_size (int fd) {
-  struct stat s;
-  if (fstat(fd, &s) != 0) return -1;
-  if (S_ISREG(s.st_mode)) return (int64_t)s.st_size;
-  errno = EINVAL;
-  return -1;
-}
-
-
-int platform_resize (int fd, uint64_t size) {
-  return ftruncate(fd, (off_t)size) == 0 ? 0 : errno;
-}
-
-
-int platform_rename (const char *from, const char *to) {
-  return rename(from, to) == 0 ? 0 : errno;
-}
-
-
-int platform_makefolder (const char *path) {
-  return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
-
-int platform_special (const char *path) {
-  struct stat s;
-  return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
 }
 
 
@@ -492,167 +450,5 @@ int platform_terminal (int fd, int *columns, int *rows) {
   *rows = w.ws_row;
   return 1;
 }
-
-
-/* {======================================================
-** Mapped files
-** ======================================================= */
-
-#if !defined(MAP_NORESERVE)
-#define MAP_NORESERVE	0
-#endif
-
-void *platform_space (size_t size) {
-  void *p = mmap(NULL, size, PROT_NONE,
-                 MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
-  return p == MAP_FAILED ? NULL : p;
-}
-
-
-void platform_freespace (void *at, size_t size) {
-  (void)munmap(at, size);
-}
-
-
-int platform_map (void *at, size_t size, size_t *room, int fd,
-                  uint64_t offset) {
-  if (size > *room) {
-    errno = ENOMEM;
-    return 0;
-  }
-  return mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-              (off_t)offset) != MAP_FAILED;
-}
-
-
-size_t platform_read (int fd, char *to, size_t size) {
-  size_t done = 0;
-  while (done < size) {
-    ssize_t n = pread(fd, to + done, size - done, (off_t)done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    done += (size_t)n;
-  }
-  return done;
-}
-
-
-int platform_unmap (void *at, size_t size, int fd) {
-#if defined(__OpenBSD__)  /* pread may not see what a mapping has stored */
-  (void)msync(at, size, MS_SYNC);
-#endif
-  if (mmap(at, size, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0) == MAP_FAILED)
-    return 0;
-  platform_read(fd, cast(char *, at), size);  /* if cut short, zeros follow */
-  return 1;
-}
-
-
-/* Writes zeros: this reserves room where there is no call that does. */
-static int platform_fill (int fd, uint64_t from, uint64_t to) {
-  const char zeros[4096] = ZEROS;
-  while (from < to) {
-    size_t n = to - from < sizeof zeros ? (size_t)(to - from)
-                                        : sizeof zeros;
-    ssize_t done = pwrite(fd, zeros, n, (off_t)from);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return done < 0 ? errno : ENOSPC;
-    from += (uint64_t)done;
-  }
-  return 0;
-}
-
-
-uint64_t platform_filelimit (void) {
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
-      limit.rlim_cur == RLIM_INFINITY)
-    return 0;
-  return limit.rlim_cur > 0 ? (uint64_t)limit.rlim_cur : 1;
-}
-
-
-int platform_extend (int fd, uint64_t from, uint64_t to) {
-  uint64_t limit = platform_filelimit();
-  int status = EINVAL;
-  if (limit > 0 && to > limit) return EFBIG;
-#if !defined(__APPLE__) && !defined(__OpenBSD__)  /* they lack the call */
-  do {
-    status = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
-  } while (status == EINTR);
-#endif
-  /* the file system does not support it, or a sandbox forbids it */
-  if (status == EINVAL || status == EOPNOTSUPP || status == ENOSYS ||
-      status == EPERM)
-    status = platform_fill(fd, from, to);
-  return status;
-}
-
-
-/* Locks of an open file. In strict modes, the C library hides their names. */
-#if defined(__linux__) && !defined(F_OFD_SETLK)
-#define F_OFD_GETLK	36
-#define F_OFD_SETLK	37
-#endif
-
-#if defined(F_OFD_SETLK)
-
-static int lock_call (int fd, int command, short type, struct flock *l) {
-  memset(l, 0, sizeof *l);
-  l->l_type = type;
-  l->l_whence = SEEK_SET;
-  return fcntl(fd, command, l) == 0;
-}
-
-
-int platform_lock (int fd) {
-  struct flock l;
-  return lock_call(fd, F_OFD_SETLK, F_WRLCK, &l) ||
-         (errno != EAGAIN && errno != EACCES);
-}
-
-
-void platform_unlock (int fd) {
-  struct flock l;
-  (void)lock_call(fd, F_OFD_SETLK, F_UNLCK, &l);
-}
-
-
-int platform_locked (int fd) {
-  struct flock l;
-  return lock_call(fd, F_OFD_GETLK, F_WRLCK, &l) && l.l_type != F_UNLCK;
-}
-
-#else
-
-/* 'platform_locked' locks the file for a moment, so locking is retried. */
-#define LOCK_TRIES	100
-
-int platform_lock (int fd) {
-  const struct timespec moment = {0, 1000000};
-  int i;
-  for (i = 0; i < LOCK_TRIES; i++) {
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return 1;
-    nanosleep(&moment, NULL);
-  }
-  return 0;
-}
-
-
-void platform_unlock (int fd) {
-  flock(fd, LOCK_UN);
-}
-
-
-int platform_locked (int fd) {
-  if (flock(fd, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
-  flock(fd, LOCK_UN);
-  return 0;
-}
-
-#endif
-
-/* }====================================================== */
 
 #endif

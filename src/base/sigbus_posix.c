@@ -32,30 +32,6 @@ static SigbusRange sigbus_ranges[SIGBUS_MAX];
 static int sigbus_count;
 static int sigbus_installed;
 static struct sigaction sigbus_before;	/* the handler before ours */
-static pthread_mutex_t sigbus_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t sigbus_once = PTHREAD_ONCE_INIT;
-
-
-/* {======================================================
-** The lock. A fork waits for it, so no child finds it taken by a thread that
-** the child does not have.
-** ======================================================= */
-
-static void sigbus_acquire (void) {
-  pthread_mutex_lock(&sigbus_lock);
-}
-
-
-static void sigbus_release (void) {
-  pthread_mutex_unlock(&sigbus_lock);
-}
-
-
-static void sigbus_watchforks (void) {
-  pthread_atfork(sigbus_acquire, sigbus_release, sigbus_release);
-}
-
-/* }====================================================== */
 
 
 static SigbusRange *sigbus_find (const char *address) {
@@ -145,8 +121,7 @@ static void sigbus_uninstall (void) {
 
 int sigbus_add (void *base, size_t size, void (*tell) (void *ud), void *ud) {
   int i = 0;
-  pthread_once(&sigbus_once, sigbus_watchforks);
-  sigbus_acquire();
+  platform_acquire();
   while (i < SIGBUS_MAX && sigbus_ranges[i].base != NULL) i++;
   if (i < SIGBUS_MAX) {
     sigbus_ranges[i].size = size;
@@ -156,17 +131,17 @@ int sigbus_add (void *base, size_t size, void (*tell) (void *ud), void *ud) {
     sigbus_ranges[i].base = cast(char *, base);
     if (sigbus_count++ == 0 && !sigbus_installed) sigbus_install();
   }
-  sigbus_release();
+  platform_release();
   return i < SIGBUS_MAX ? i : SIGBUS_NONE;
 }
 
 
 void sigbus_remove (int range) {
   if (range == SIGBUS_NONE) return;
-  sigbus_acquire();
+  platform_acquire();
   sigbus_ranges[range].base = NULL;
   if (--sigbus_count == 0 && sigbus_installed) sigbus_uninstall();
-  sigbus_release();
+  platform_release();
 }
 
 

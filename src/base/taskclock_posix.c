@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 
@@ -41,8 +40,8 @@ typedef struct TaskClockEvent {
 ** clocks of this thread: all of its time, and that in its own code, as counted
 ** by the system's tick
 */
-#define TASKCLOCK_ALL	((clockid_t)-4)
-#define TASKCLOCK_OWN	((clockid_t)-3)
+#define TASKCLOCK_ALL	(-4)
+#define TASKCLOCK_OWN	(-3)
 
 
 /*
@@ -114,16 +113,9 @@ void taskclock_close (TaskClock *c) {
 }
 
 
-static uint64_t taskclock_read (clockid_t clock) {
-  struct timespec t;
-  if (clock_gettime(clock, &t) != 0) return 0;
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-
 uint64_t taskclock_system (void) {
-  uint64_t own = taskclock_read(TASKCLOCK_OWN);
-  return taskclock_read(TASKCLOCK_ALL) - own;
+  uint64_t own = platform_clock(TASKCLOCK_OWN);
+  return platform_clock(TASKCLOCK_ALL) - own;
 }
 
 #endif

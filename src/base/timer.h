@@ -10,6 +10,7 @@
 
 
 #define TIMER_MOST	64	/* most timers at the same time */
+#define TIMER_SIGNALS	65	/* Linux's last signal is 64 */
 
 /* what a tick has interrupted; without PLATFORM_INTERRUPTED, TIMER_RUNS */
 typedef enum TimerWithin {

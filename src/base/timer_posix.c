@@ -11,14 +11,16 @@
 ** of 'timers', which is never freed. On Linux, the value that the signal
 ** carries tells whether it is still for the timer in that entry: a late
 ** signal does nothing. The signal of a task clock carries its descriptor. The
-** handler calls nothing but 'tick', clock_gettime, getrusage, timer_settime,
-** sigpending and, to send a signal on, pthread_kill. It keeps errno. Another
-** thread that ends the timer waits until the handler has left the entry.
+** handler calls nothing but 'tick', clock_gettime, getpid, getrusage,
+** timer_settime, sigpending and, to send a signal on, pthread_kill. It keeps
+** errno. Another thread that ends the timer waits until the handler has left
+** the entry.
 */
 
 #define _GNU_SOURCE		/* SIGEV_THREAD_ID, syscall */
 #define _DARWIN_C_SOURCE
 
+#include "base/interrupted.h"
 #include "base/taskclock.h"
 #include "base/timer.h"
 
@@ -54,7 +56,7 @@ typedef struct Timer {
   void *ud;
   int cpu;
   uintptr_t thread;	/* the number of the thread that it interrupts */
-  unsigned generation;	/* platform_generation of its process */
+  PlatformSelf owner;	/* the process that has made it */
   int signal;
   uintptr_t ended;	/* stack pointer of the system call that the last
 			   signal has ended; 0: it has ended none */
@@ -98,8 +100,6 @@ typedef struct TimerSignal {
   struct sigaction before;
 } TimerSignal;
 
-#define TIMER_SIGNALS	65	/* Linux's last one is 64 */
-
 static TimerSignal timer_signals[TIMER_SIGNALS];
 static int timer_stays;		/* does this code stay in memory? */
 
@@ -115,7 +115,7 @@ int timer_ishere (int timer) {
 
 
 static int timer_isours (const Timer *t) {
-  return t->generation == platform_generation();
+  return platform_isself(&t->owner);
 }
 
 
@@ -142,188 +142,6 @@ static void timer_close (Timer *t) {
 }
 
 
-/*
-** Tells what a signal has interrupted, by the instruction at which the thread
-** goes on, and by the register with the result of a system call. If that
-** instruction calls the system, the call begins again. If the instruction
-** before it does, and the result is EINTR, the call fails.
-*/
-#if PLATFORM_INTERRUPTED
-
-#define TIMER_PAGE	4096u
-
-/* Are the 'size' bytes before 'code' in the same page, thus readable? */
-static int timer_samepage (const void *code, size_t size) {
-  return (uintptr_t)code % TIMER_PAGE >= size;
-}
-
-#endif
-
-#if PLATFORM_INTERRUPTED && defined(__x86_64__)
-
-static uintptr_t timer_stack (const void *context) {
-  const ucontext_t *at = cast(const ucontext_t *, context);
-  return (uintptr_t)at->uc_mcontext.gregs[REG_RSP];
-}
-
-
-static uintptr_t timer_code (const void *context) {
-  const ucontext_t *at = cast(const ucontext_t *, context);
-  return (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
-}
-
-
-/* Does the instruction before this one call the system? */
-static int timer_aftercall (uintptr_t at) {
-  const unsigned char *code = (const unsigned char *)at;
-  return timer_samepage(code, 2) && code[-2] == 0x0F && code[-1] == 0x05;
-}
-
-
-static TimerWithin timer_within (const void *context) {
-  const ucontext_t *at = cast(const ucontext_t *, context);
-  const unsigned char *code =
-    (const unsigned char *)(uintptr_t)at->uc_mcontext.gregs[REG_RIP];
-  if (at->uc_mcontext.gregs[REG_RAX] == -EINTR)
-    return timer_aftercall(timer_code(context)) ? TIMER_ENDS : TIMER_RUNS;
-  return code[0] == 0x0F && code[1] == 0x05 ? TIMER_WAITS : TIMER_RUNS;
-}
-
-#elif PLATFORM_INTERRUPTED
-
-#define TIMER_SVC	0xD4000001u
-
-static uintptr_t timer_stack (const void *context) {
-  const ucontext_t *at = cast(const ucontext_t *, context);
-  return (uintptr_t)at->uc_mcontext.sp;
-}
-
-
-static uintptr_t timer_code (const void *context) {
-  const ucontext_t *at = cast(const ucontext_t *, context);
-  return (uintptr_t)at->uc_mcontext.pc;
-}
-
-
-static int timer_aftercall (uintptr_t at) {
-  const uint32_t *code = (const uint32_t *)at;
-  return timer_samepage(code, sizeof *code) && code[-1] == TIMER_SVC;
-}
-
-
-static TimerWithin timer_within (const void *context) {
-  const ucontext_t *at = cast(const ucontext_t *, context);
-  const uint32_t *code = (const uint32_t *)(uintptr_t)at->uc_mcontext.pc;
-  if ((int64_t)at->uc_mcontext.regs[0] == -EINTR &&
-      timer_aftercall(timer_code(context)))
-    return TIMER_ENDS;
-  return code[0] == TIMER_SVC ? TIMER_WAITS : TIMER_RUNS;
-}
-
-#else
-
-static uintptr_t timer_stack (const void *context) {
-  (void)context;
-  return 0;
-}
-
-
-static TimerWithin timer_within (const void *context) {
-  (void)context;
-  return TIMER_RUNS;
-}
-
-
-static uintptr_t timer_code (const void *context) {
-  (void)context;
-  return TIMER_UNKNOWN;
-}
-
-
-static int timer_aftercall (uintptr_t at) {
-  (void)at;
-  return 0;
-}
-
-#endif
-
-
-/*
-** A system call that has just begun to wait, and has ended with EINTR, may
-** begin again: nothing has happened in it. Its number is in the instruction
-** before the one that calls the system, where the C library has it so. Only
-** calls that wait are known here: others may have done something. One that
-** lets signals in while it waits may have ended for the program's own.
-*/
-#if PLATFORM_TIMERS && defined(__x86_64__) && defined(__LP64__)
-
-#define TIMER_JUSTNOW	50000u	/* ns of processor time. After more, the call
-				   may have failed for a signal of the program,
-				   whose handler had blocked ours meanwhile */
-#define TIMER_CALL	7	/* bytes: 'mov $number, %eax' and 'syscall' */
-
-static int timer_waits (long number, const greg_t *registers) {
-  const uintptr_t *mask;
-  switch (number) {
-    case SYS_poll: case SYS_select: case SYS_epoll_wait: case SYS_nanosleep:
-    case SYS_clock_nanosleep: case SYS_recvfrom: case SYS_recvmsg:
-    case SYS_futex: case SYS_semtimedop:
-      return 1;
-    case SYS_ppoll: return registers[REG_R10] == 0;
-    case SYS_epoll_pwait: return registers[REG_R8] == 0;
-    case SYS_pselect6:  /* its mask is behind a pointer */
-      mask = (const uintptr_t *)(uintptr_t)registers[REG_R9];
-      return mask == NULL || mask[0] == 0;
-    default:
-      return 0;
-  }
-}
-
-
-/* Are there other signals, for which the call has to fail? */
-static int timer_others (const Timer *t, const ucontext_t *context) {
-  sigset_t pending;
-  int sig;
-  if (sigpending(&pending) != 0) return 1;
-  for (sig = 1; sig < TIMER_SIGNALS; sig++)
-    if (sig != t->signal && sigismember(&pending, sig) == 1 &&
-        sigismember(&context->uc_sigmask, sig) == 0)
-      return 1;
-  return 0;
-}
-
-
-static TimerWithin timer_again (const Timer *t, TimerWithin within,
-                                void *context) {
-  greg_t *registers = cast(ucontext_t *, context)->uc_mcontext.gregs;
-  greg_t *pc = &registers[REG_RIP];
-  const unsigned char *code = (const unsigned char *)(uintptr_t)*pc;
-  uint64_t ran = t->ran;
-  int32_t number;
-  if (within != TIMER_ENDS || ran == 0 ||
-      platform_cpu() - ran > TIMER_JUSTNOW ||
-      !timer_samepage(code, TIMER_CALL + 1) || code[-TIMER_CALL] != 0xB8 ||
-      code[-TIMER_CALL - 1] == 0x41)  /* that is another register */
-    return within;
-  memcpy(&number, code - TIMER_CALL + 1, sizeof number);
-  if (!timer_waits(number, registers) ||
-      timer_others(t, cast(const ucontext_t *, context)))
-    return within;
-  *pc -= TIMER_CALL;
-  return TIMER_WAITS;
-}
-
-#else
-
-static TimerWithin timer_again (const Timer *t, TimerWithin within,
-                                void *context) {
-  (void)t; (void)context;
-  return within;
-}
-
-#endif
-
-
 /* How many times this thread has blocked; 0: never, or not known. */
 static long timer_blocked (void) {
 #if PLATFORM_INTERRUPTED
@@ -343,14 +161,36 @@ static long timer_blocked (void) {
 #define TIMER_NEXT	10000u	/* ns of processor time until the second handler
 				   begins */
 
-static TimerWithin timer_once (Timer *t, TimerWithin within,
-                               const void *context) {
-  uintptr_t stack = within == TIMER_ENDS ? timer_stack(context) : 0;
+static TimerWithin timer_once (Timer *t, const Interrupted *x) {
+  uintptr_t stack = x->within == TIMER_ENDS ? x->stack : 0;
   int again = stack != 0 && stack == t->ended && t->blocked != 0 &&
               timer_blocked() == t->blocked &&
               platform_cpu() - t->left < TIMER_NEXT;
   t->ended = stack;
-  return again ? TIMER_WAITS : within;
+  return again ? TIMER_WAITS : x->within;
+}
+
+
+/*
+** A system call that has just begun to wait, and has ended with EINTR, may
+** begin again: nothing has happened in it. After more processor time, it may
+** have failed for a signal of the program, whose handler had blocked ours
+** meanwhile.
+*/
+#define TIMER_JUSTNOW	50000u	/* ns of processor time */
+
+static TimerWithin timer_again (const Timer *t, TimerWithin within,
+                                void *context) {
+#if PLATFORM_TIMERS
+  uint64_t ran = t->ran;
+  if (within == TIMER_ENDS && ran != 0 &&
+      platform_cpu() - ran <= TIMER_JUSTNOW &&
+      interrupted_again(context, t->signal))
+    return TIMER_WAITS;
+#else
+  (void)t; (void)context;
+#endif
+  return within;
 }
 
 
@@ -364,10 +204,9 @@ static void timer_come (Timer *t, void *context) {
   TimerWithin within = TIMER_RUNS;
   t->at = TIMER_UNKNOWN;
   if (context != NULL) {
-    uintptr_t at = timer_code(context);
-    within = timer_within(context);
-    t->at = within != TIMER_RUNS || timer_aftercall(at) ? TIMER_SYSTEM : at;
-    within = timer_again(t, timer_once(t, within, context), context);
+    Interrupted x = interrupted_find(context);
+    t->at = x.at;
+    within = timer_again(t, timer_once(t, &x), context);
   }
   t->tick(t->ud, within);
   if (t->ended == 0) return;
@@ -746,7 +585,7 @@ static Timer *timer_new (const char **why) {
 static int timer_fill (Timer *t, const char **why) {
   if (timer_thread == 0) timer_thread = ++timer_threads;
   t->thread = timer_thread;
-  t->generation = platform_generation();
+  t->owner = platform_self();
   t->signal = timer_install();
   if (t->signal == 0) {
     *why = "the program handles or blocks each signal that a timer could use";

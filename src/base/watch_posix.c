@@ -53,9 +53,7 @@ struct Watch {
 
 
 uint64_t watch_cpu (const Watch *w) {
-  struct timespec t;
-  if (clock_gettime(w->clock, &t) != 0) return 0;
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+  return platform_clock(w->clock);
 }
 
 

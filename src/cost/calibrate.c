@@ -119,7 +119,7 @@ typedef struct Calibration {
   Recorder *r;		/* recorder of the scratch state */
   Node *node[PROBES];
   Series *pace;		/* times of work before and after each run */
-  Series *bare;		/* times of each run, unrecorded */
+  Series *unrecorded;	/* times of each run without recording */
   Series *self;		/* self times of each probe, recorded */
   Series *within;	/* means of each kind of timed event */
   Timing nodes;		/* events that made nodes */
@@ -260,7 +260,7 @@ static uint64_t calibrate_pace (Calibration *c) {
 static void calibrate_bare (Calibration *c, lua_State *L, int run) {
   uint64_t before = hot_now(c->r->hot);
   calibrate_call(L, run, TURNS);
-  series_add(c, &c->bare[run], (int64_t)(hot_now(c->r->hot) - before));
+  series_add(c, &c->unrecorded[run], (int64_t)(hot_now(c->r->hot) - before));
 }
 
 
@@ -408,11 +408,11 @@ static void calibrate_calls (Calibration *c) {
   Costs *k = &c->costs;
   k->callee[COST_LUA] = cost_of(calibrate_self(c, PROBE_F));
   k->caller[COST_LUA] = cost_of(calibrate_self(c, PROBE_CALLS) -
-                             calibrate_each(c, &c->bare[RUN_CALLS]));
+                             calibrate_each(c, &c->unrecorded[RUN_CALLS]));
   k->callee[COST_C] = cost_of(calibrate_self(c, PROBE_C));
   k->caller[COST_C] = cost_of(calibrate_self(c, PROBE_WORKS) +
                               calibrate_self(c, PROBE_WORK) -
-                              calibrate_each(c, &c->bare[RUN_WORK]) -
+                              calibrate_each(c, &c->unrecorded[RUN_WORK]) -
                               (double)k->callee[COST_C]);
   k->tail = cost_of(calibrate_self(c, PROBE_TF) -
                            calibrate_self(c, PROBE_F));
@@ -425,12 +425,12 @@ static void calibrate_calls (Calibration *c) {
 */
 static void calibrate_switches (Calibration *c) {
   Costs *k = &c->costs;
-  double call = calibrate_each(c, &c->bare[RUN_C]);
+  double call = calibrate_each(c, &c->unrecorded[RUN_C]);
   double known = call + (double)k->caller[COST_C];
   double within = calibrate_self(c, PROBE_WRAP) +
                   calibrate_self(c, PROBE_YIELD) -
                   2 * (double)k->callee[COST_C] -
-                  (calibrate_each(c, &c->bare[RUN_SWITCHES]) - 2 * call);
+                  (calibrate_each(c, &c->unrecorded[RUN_SWITCHES]) - 2 * call);
   k->resumer = cost_of(calibrate_self(c, PROBE_SWITCHES) - known);
   k->yielder = cost_of(calibrate_self(c, PROBE_BODY) - known);
   k->resume = cost_of(within);
@@ -447,7 +447,7 @@ static void calibrate_coroutines (Calibration *c) {
                calibrate_self(c, PROBE_MAKE) +
                calibrate_self(c, PROBE_BEGIN) +
                calibrate_self(c, PROBE_BEGUN) -
-               calibrate_each(c, &c->bare[RUN_COROUTINES]);
+               calibrate_each(c, &c->unrecorded[RUN_COROUTINES]);
   k->coroutine = cost_of(all - 2 * (double)k->caller[COST_C] -
                                 2 * (double)k->callee[COST_C] -
                                 (double)k->caller[COST_LUA] -
@@ -459,7 +459,7 @@ static void calibrate_coroutines (Calibration *c) {
 /* How much longer each turn of a run takes when it is recorded, in ps. */
 static double calibrate_extra (const Calibration *c, int probe) {
   return calibrate_each(c, &c->self[probe]) -
-         calibrate_each(c, &c->bare[calibrate_probes[probe].run]);
+         calibrate_each(c, &c->unrecorded[calibrate_probes[probe].run]);
 }
 
 
@@ -473,7 +473,7 @@ static void calibrate_lines (Calibration *c) {
   double steps = calibrate_extra(c, PROBE_FAR) - calibrate_extra(c, PROBE_NEAR);
   c->costs.instruction = cost_of(each);
   /* far less than any instruction took, so that a line that ran keeps time */
-  c->costs.least = cost_of(calibrate_each(c, &c->bare[RUN_INSTRUCTIONS]) /
+  c->costs.least = cost_of(calibrate_each(c, &c->unrecorded[RUN_INSTRUCTIONS]) /
                            many->instructions / 16);
   c->costs.line = cost_of(line - each);
   c->costs.step = cost_of(steps / (FAR * far->lines));
@@ -499,7 +499,7 @@ static void calibrate_choose (Calibration *c, int rounds) {
     series_keep(&c->within[i], &work, most, rounds);
   for (i = 0; i < (int)RUNS; i++) {
     fast[i] = series_fast(&c->pace[i], rounds);
-    series_keep(&c->bare[i], &c->pace[i], fast[i], rounds);
+    series_keep(&c->unrecorded[i], &c->pace[i], fast[i], rounds);
   }
   for (i = 0; i < PROBES; i++) {
     int run = calibrate_probes[i].run;
@@ -512,7 +512,7 @@ static void calibrate_choose (Calibration *c, int rounds) {
 static double calibrate_turn (const Calibration *c) {
   return calibrate_each(c, &c->self[PROBE_CALLS]) +
          calibrate_each(c, &c->self[PROBE_F]) -
-         calibrate_each(c, &c->bare[RUN_CALLS]);
+         calibrate_each(c, &c->unrecorded[RUN_CALLS]);
 }
 
 
@@ -604,8 +604,8 @@ static int calibrate_all (lua_State *L) {
   size_t size = SERIES * sizeof *c->pace;
   if (!calibrate_open(c, L)) return 0;
   c->pace = cast(Series *, lua_newuserdatauv(L, size, 0));
-  c->bare = c->pace + RUNS;
-  c->self = c->bare + RUNS;
+  c->unrecorded = c->pace + RUNS;
+  c->self = c->unrecorded + RUNS;
   c->within = c->self + PROBES;
   memset(c->pace, 0, size);
   for (c->round = -1; c->round < ROUNDS_LEAST ||
@@ -683,15 +683,15 @@ unsigned calibrations_key (const Options *o) {
 
 
 /* The calibrations for these options. New ones replace the oldest. */
-static Calibrated *calibrations_way (Calibrations *c, const Options *o) {
-  unsigned way = calibrations_key(o);
+static Calibrated *calibrations_find (Calibrations *c, const Options *o) {
+  unsigned key = calibrations_key(o);
   Calibrated *x, *oldest = c->list;
-  for (x = c->list; x < c->list + CALIBRATIONS_WAYS; x++) {
-    if (x->taken > 0 && x->way == way) return x;
+  for (x = c->list; x < c->list + CALIBRATIONS_MOST; x++) {
+    if (x->taken > 0 && x->key == key) return x;
     if (x->last < oldest->last) oldest = x;
   }
   memset(oldest, 0, sizeof *oldest);
-  oldest->way = way;
+  oldest->key = key;
   return oldest;
 }
 
@@ -781,43 +781,43 @@ static Costs calibrated_costs (const Calibrated *c) {
 
 int calibrations_get (Calibrations *c, const Memory *m, const Options *o,
                       Costs *costs) {
-  Calibrated *way = calibrations_way(c, o);
-  if (way->taken == 0 && !calibrated_add(way, m, o, FIRST_NS)) return 0;
-  *costs = calibrated_costs(way);
+  Calibrated *known = calibrations_find(c, o);
+  if (known->taken == 0 && !calibrated_add(known, m, o, FIRST_NS)) return 0;
+  *costs = calibrated_costs(known);
   return 1;
 }
 
 
 int calibrations_settle (Calibrations *c, const Memory *m, const Options *o,
                          const Costs *kept, Costs *costs) {
-  Calibrated *way = calibrations_way(c, o);
-  if (way->taken > 0) return 0;
+  Calibrated *known = calibrations_find(c, o);
+  if (known->taken > 0) return 0;
   if (kept != NULL && calibrate_agrees(m, o, kept)) {
-    way->costs[0] = way->costs[1] = *kept;
-    way->taken = 2;  /* measured then, and found to be right now */
-    way->last = platform_monotonic();
+    known->costs[0] = known->costs[1] = *kept;
+    known->taken = 2;  /* measured then, and found to be right now */
+    known->last = platform_monotonic();
     return 0;
   }
-  if (!calibrated_add(way, m, o, FIRST_NS)) return 0;
-  *costs = way->costs[0];
+  if (!calibrated_add(known, m, o, FIRST_NS)) return 0;
+  *costs = known->costs[0];
   return 1;
 }
 
 
 int calibrations_measure (Calibrations *c, const Memory *m, const Options *o,
                           Costs *costs) {
-  Calibrated *way = calibrations_way(c, o);
-  if (!calibrated_add(way, m, o, FIRST_NS)) return 0;
-  *costs = way->costs[(way->taken - 1) % CALIBRATIONS_KEPT];
+  Calibrated *known = calibrations_find(c, o);
+  if (!calibrated_add(known, m, o, FIRST_NS)) return 0;
+  *costs = known->costs[(known->taken - 1) % CALIBRATIONS_KEPT];
   return 1;
 }
 
 
 void calibrations_refresh (Calibrations *c, const Memory *m,
                            const Options *o, Costs *costs) {
-  Calibrated *way = calibrations_way(c, o);
-  if (way->taken > 1 && platform_monotonic() - way->last < APART_NS) return;
-  if (calibrated_add(way, m, o, NEXT_NS)) *costs = calibrated_costs(way);
+  Calibrated *known = calibrations_find(c, o);
+  if (known->taken > 1 && platform_monotonic() - known->last < APART_NS) return;
+  if (calibrated_add(known, m, o, NEXT_NS)) *costs = calibrated_costs(known);
 }
 
 /* }====================================================== */

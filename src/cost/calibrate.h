@@ -13,18 +13,18 @@
 
 
 #define CALIBRATIONS_KEPT	5
-#define CALIBRATIONS_WAYS	8
+#define CALIBRATIONS_MOST	8
 
 /* the calibrations of one way of recording */
 typedef struct Calibrated {
-  unsigned way;		/* the options that matter */
+  unsigned key;		/* see 'calibrations_key' */
   unsigned taken;	/* number of calibrations so far */
   uint64_t last;	/* ns, when the last one was taken */
   Costs costs[CALIBRATIONS_KEPT];	/* a ring: the last calibrations */
 } Calibrated;
 
 typedef struct Calibrations {
-  Calibrated list[CALIBRATIONS_WAYS];	/* for the ways of recording that
+  Calibrated list[CALIBRATIONS_MOST];	/* for the ways of recording that
 					   were used last */
 } Calibrations;
 

@@ -4,6 +4,8 @@
 
 #include "file/copy.h"
 
+#include "base/files.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -187,7 +189,7 @@ int copy_write (Recording *x, const Overhead *o, const char *path,
   }
   mapped_free(f);
   if (failure == NULL) {
-    int error = platform_rename(aside, path);
+    int error = files_rename(aside, path);
     if (error != 0) failure = strerror(error);
   }
   if (failure == NULL) return 1;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "base/sigbus.h"
 #include "base/text.h"
 #include "file/format.h"
@@ -52,7 +53,7 @@ int mapped_ours (const MappedFile *f) {
 static int mapped_iscut (const MappedFile *f) {
   int64_t size;
   if (sigbus_lost(f->range)) return 1;
-  size = platform_size(f->fd);
+  size = files_size(f->fd);
   return size >= 0 && (uint64_t)size < f->mapped;
 }
 
@@ -67,8 +68,8 @@ static int mapped_grow (MappedFile *f, size_t least) {
   if (f->fd < 0) f->error = EBADF;
   else if (mapped_iscut(f)) f->error = MAPPED_CUT;
   else if (to > f->space) f->error = ENOMEM;
-  else f->error = platform_extend(f->fd, f->mapped, to);
-  if (f->error == 0 && !platform_map(f->base + f->mapped, to - f->mapped,
+  else f->error = files_extend(f->fd, f->mapped, to);
+  if (f->error == 0 && !files_map(f->base + f->mapped, to - f->mapped,
                                      &room, f->fd, f->mapped))
     f->error = errno;
   f->space = f->mapped + room;
@@ -169,7 +170,7 @@ static void mapped_setpages (MappedFile *f, Pages *p, BlockKind kind,
 static int mapped_replaced (const MappedFile *f) {
   FormatHeader h = ZEROS;
   const char *p = (const char *)&h;
-  size_t size = platform_read(f->fd, (char *)&h, sizeof h), i = 0;
+  size_t size = files_read(f->fd, (char *)&h, sizeof h), i = 0;
   while (i < size && p[i] == 0) i++;
   if (i == size) return 0;
   if (size == sizeof h) return !mapped_isheader(&h, f);
@@ -214,7 +215,7 @@ static int mapped_refuse (char *why, const char *path, const char *what) {
 static int mapped_taken (int fd, const char *path, char *why) {
   FormatHeader h;
   char who[80] = "another program writes to it";
-  if (platform_read(fd, (char *)&h, sizeof h) == sizeof h &&
+  if (files_read(fd, (char *)&h, sizeof h) == sizeof h &&
       memcmp(h.magic, FORMAT_MAGIC, sizeof h.magic) == 0)
     snprintf(who, sizeof who, "process %lld writes to it", (long long)h.pid);
   return mapped_refuse(why, path, who);
@@ -224,12 +225,12 @@ static int mapped_taken (int fd, const char *path, char *why) {
 /* May a profile replace the file? Only an empty one, or a profile. */
 static int mapped_accept (int fd, int locked, const char *path, char *why) {
   char magic[8];
-  if (platform_size(fd) < 0)
+  if (files_size(fd) < 0)
     return mapped_refuse(why, path, errno == EINVAL ? "not a regular file"
                                                     : strerror(errno));
   if (locked) return mapped_taken(fd, path, why);
-  if (platform_size(fd) > 0 &&
-      (platform_read(fd, magic, sizeof magic) != sizeof magic ||
+  if (files_size(fd) > 0 &&
+      (files_read(fd, magic, sizeof magic) != sizeof magic ||
        memcmp(magic, FORMAT_MAGIC, sizeof magic) != 0))
     return mapped_refuse(why, path, "exists and is not a profile");
   return 1;
@@ -237,11 +238,11 @@ static int mapped_accept (int fd, int locked, const char *path, char *why) {
 
 
 int mapped_replaceable (const char *path, char *why) {
-  int fd = platform_openprofile(path, 0), ok;
+  int fd = files_openprofile(path, 0), ok;
   if (fd < 0)
     return errno == ENOENT || mapped_refuse(why, path, strerror(errno));
-  ok = mapped_accept(fd, platform_locked(fd), path, why);
-  platform_close(fd);
+  ok = mapped_accept(fd, files_locked(fd), path, why);
+  files_close(fd);
   return ok;
 }
 
@@ -260,8 +261,9 @@ static void mapped_writeheader (MappedFile *f) {
   h->sizes[2] = (uint32_t)sizeof(Node);
   h->sizes[3] = (uint32_t)sizeof(Line);
   h->instruction = (uint32_t)sizeof(Instruction);
-  h->pid = f->pid;
-  h->id = f->id = platform_monotonic() << 20 ^ (uint64_t)f->pid;
+  h->pid = f->owner.process;
+  h->id = f->id = platform_monotonic() << 20 ^
+                   (uint64_t)f->owner.process;
   h->base = (uint64_t)(uintptr_t)h;
   h->units = f->units = FORMAT_BLOCKS / FORMAT_UNIT;
   mapped_setpages(f, &f->nodes, BLOCK_NODES, &h->nodes);
@@ -296,7 +298,7 @@ static int mapped_reserve (MappedFile *f, uint32_t nodes) {
   wanted = (wanted + GROW_UNIT - 1) & ~(uint64_t)(GROW_UNIT - 1);
   for (; wanted >= SPACE_LEAST; wanted /= 2) {
     f->space = (size_t)wanted & ~(GROW_UNIT - 1);
-    f->base = cast(char *, platform_space(f->space));
+    f->base = cast(char *, files_space(f->space));
     if (f->base != NULL) return 1;
   }
   f->error = ENOMEM;
@@ -310,10 +312,10 @@ static int mapped_map (MappedFile *f, uint32_t nodes, void (*tell) (void *ud),
   if (!mapped_reserve(f, nodes)) return 0;
   f->range = sigbus_add(f->base, f->space, tell, ud);
   if (f->range == SIGBUS_NONE) f->error = EMFILE;
-  else f->error = platform_resize(f->fd, 0);
+  else f->error = files_resize(f->fd, 0);
   if (f->error != 0) return 0;
   if (mapped_grow(f, FORMAT_BLOCKS)) mapped_writeheader(f);
-  else (void)platform_resize(f->fd, 0);  /* zeros are not a profile */
+  else (void)files_resize(f->fd, 0);  /* zeros are not a profile */
   return f->error == 0;
 }
 
@@ -326,14 +328,14 @@ MappedFile *mapped_create (const char *path, uint32_t nodes,
     return NULL;
   }
   f->range = SIGBUS_NONE;
-  f->pid = platform_process();
-  f->fd = platform_openprofile(path, 1);
+  f->owner = platform_self();
+  f->fd = files_openprofile(path, 1);
   if (f->fd < 0) mapped_refuse(why, path, strerror(errno));
-  else if (mapped_accept(f->fd, !platform_lock(f->fd), path, why)) {
+  else if (mapped_accept(f->fd, !files_lock(f->fd), path, why)) {
     if (mapped_map(f, nodes, tell, ud)) return f;
     mapped_refuse(why, path, strerror(f->error));
     /* without contents, nobody can use it, and its number would be taken */
-    if (platform_size(f->fd) == 0) remove(path);
+    if (files_size(f->fd) == 0) remove(path);
   }
   mapped_free(f);
   return NULL;
@@ -347,7 +349,7 @@ MappedFile *mapped_create (const char *path, uint32_t nodes,
 ** ======================================================= */
 
 int mapped_mine (const MappedFile *f) {
-  return f->pid == platform_process();
+  return platform_isself(&f->owner);
 }
 
 
@@ -357,8 +359,8 @@ int mapped_mine (const MappedFile *f) {
 */
 static void mapped_shut (MappedFile *f) {
   if (f->fd < 0) return;
-  if (mapped_mine(f)) platform_unlock(f->fd);
-  platform_close(f->fd);
+  if (mapped_mine(f)) files_unlock(f->fd);
+  files_close(f->fd);
   f->fd = -1;
 }
 
@@ -380,9 +382,9 @@ int mapped_close (MappedFile *f, int ended) {
   if (f->fd < 0) return 1;
   size = (uint64_t)f->units * FORMAT_UNIT;
   if (mine && ended) mapped_complete(h, (size_t)size);
-  if (!platform_unmap(f->base, f->mapped, f->fd)) return 0;
+  if (!files_unmap(f->base, f->mapped, f->fd)) return 0;
   if (mine && ended)
-    (void)platform_resize(f->fd, size);  /* a longer file is valid, too */
+    (void)files_resize(f->fd, size);  /* a longer file is valid, too */
   mapped_shut(f);
   f->error = f->error ? f->error : sigbus_lost(f->range) ? MAPPED_CUT : 0;
   sigbus_remove(f->range);
@@ -394,7 +396,7 @@ int mapped_close (MappedFile *f, int ended) {
 void mapped_free (MappedFile *f) {
   if (f == NULL) return;
   sigbus_remove(f->range);
-  if (f->base != NULL) platform_freespace(f->base, f->space);
+  if (f->base != NULL) files_freespace(f->base, f->space);
   mapped_shut(f);
   free(f);
 }

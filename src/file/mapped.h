@@ -24,7 +24,7 @@ typedef struct MappedFile {
   int range;		/* see sigbus.h */
   int error;		/* why it could not grow: an errno, or MAPPED_CUT; 0:
 			   it could */
-  long pid;		/* the process that writes it */
+  PlatformSelf owner;	/* the process that writes it */
   uint64_t id;		/* as in the header */
   Pages nodes, lines, instructions, allocated, kinds, durations, waits,
         spots, axis, places, ring, tasks, pauses, loops, framemarks, worst,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "file/format.h"
 
 
@@ -203,18 +204,18 @@ static char *open_bytes (Loaded *l, const Memory *m, int fd, size_t *size) {
   int64_t there;
   uint64_t whole;
   char *bytes = NULL;
-  if (platform_read(fd, (char *)&h, sizeof h) < sizeof h)
+  if (files_read(fd, (char *)&h, sizeof h) < sizeof h)
     return open_none(l, "not a profile");
   if (!header_check(&h, l->why, sizeof l->why)) return NULL;
   whole = header_size(&h);
   if (whole < FORMAT_BLOCKS) return open_none(l, "damaged: size");
-  there = platform_size(fd);
+  there = files_size(fd);
   if (there < 0) return open_none(l, strerror(errno));
   *size = (size_t)there;
   if (whole <= *size) {
     bytes = cast(char *, memory_resize(m, NULL, 0, (size_t)whole));
     if (bytes == NULL) return open_none(l, "out of memory");
-    *size = platform_read(fd, bytes, (size_t)whole);
+    *size = files_read(fd, bytes, (size_t)whole);
     if (*size == whole) return cast(char *, memcpy(bytes, &h, sizeof h));
   }
   snprintf(l->why, sizeof l->why, "damaged: cut short, %llu of %llu bytes",
@@ -228,7 +229,7 @@ static char *open_bytes (Loaded *l, const Memory *m, int fd, size_t *size) {
 static uint32_t open_generation (int fd) {
   FormatHeader h;
   char why[1];
-  if (platform_read(fd, (char *)&h, sizeof h) < sizeof h) return 0;
+  if (files_read(fd, (char *)&h, sizeof h) < sizeof h) return 0;
   h.nodes = 1;  /* a reset leaves none for a moment: not an error */
   return header_check(&h, why, sizeof why) ? h.generation : 0;
 }
@@ -240,7 +241,7 @@ static int open_load (Loaded *l, const Memory *m, int fd) {
   int i;
   for (i = 0; i < OPEN_TRIES; i++) {
     size_t size = 0;
-    int live = platform_locked(fd);  /* asked twice: this may change now */
+    int live = files_locked(fd);  /* asked twice: this may change now */
     uint32_t generation = open_generation(fd);
     char *bytes;
     if (generation % 2 != 0) {
@@ -251,7 +252,7 @@ static int open_load (Loaded *l, const Memory *m, int fd) {
     bytes = open_bytes(l, m, fd, &size);
     if (open_generation(fd) == generation) {
       if (bytes == NULL) return 0;
-      l->live = platform_locked(fd) || live;
+      l->live = files_locked(fd) || live;
       return reader_load(l, m, bytes, size);
     }
     memory_free(m, bytes, size);
@@ -261,12 +262,12 @@ static int open_load (Loaded *l, const Memory *m, int fd) {
 
 
 int reader_open (Loaded *l, const Memory *m, const char *path) {
-  int fd = platform_openfile(path), ok;
+  int fd = files_open(path), ok;
   if (fd < 0)
     return open_fail(l, errno == EINVAL ? "not a regular file"
                                         : strerror(errno));
   ok = open_load(l, m, fd);
-  platform_close(fd);
+  files_close(fd);
   return ok;
 }
 

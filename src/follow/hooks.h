@@ -11,13 +11,13 @@
 #include "follow/stack.h"
 
 
-#define HOOKS_WAYS	(CPROF_WHOLE ? 15 : 12)
+#define HOOKS_VARIANTS	(CPROF_WHOLE ? 15 : 12)
 
 typedef struct Hooks {
   struct {
-    int how;		/* see HOW_FOLD */
+    int variant;	/* bits, see WITH_FOLD */
     lua_Hook hook;
-  } way[HOOKS_WAYS];	/* event functions; the last one works for any 'how' */
+  } list[HOOKS_VARIANTS];	/* event functions; the last one can do all */
   lua_Hook chained;	/* event function where the program has a hook, too */
   lua_Hook counting;	/* event function in mode "count" */
   lua_Hook pending;	/* one-shot: the collector wants to make a step */

@@ -53,16 +53,19 @@ typedef struct Cache {
   Callee unsure;	/* holds a callee that must not be cached */
 } Cache;
 
-/* ways of recording; an event function is compiled for one set of bits */
-#define HOW_FOLD	1	/* recursion folds */
-#define HOW_LINES	2
-#define HOW_FRAMES	4	/* the host ends frames */
-#define HOW_CALLSITES	8
-#define HOW_DIRECT	16	/* Lua's structures are read */
-#define HOW_COUNT	64	/* instructions are counted */
-#define HOW_DISTRIBUTION	128	/* durations of calls are counted */
-#define HOW_RING	256	/* the last events are kept, see count/ring.h */
-#define HOW_SLOW	32	/* no fast event function can be used */
+/*
+** What is recorded, as bits. There is a variant of the event function for each
+** set of them that is used often.
+*/
+#define WITH_FOLD	1	/* recursion folds */
+#define WITH_LINES	2
+#define WITH_FRAMES	4	/* the host ends frames */
+#define WITH_CALLSITES	8
+#define WITH_DIRECT	16	/* Lua's structures are read */
+#define WITH_COUNT	64	/* instructions are counted */
+#define WITH_DISTRIBUTION	128	/* durations of calls are counted */
+#define WITH_RING	256	/* the last events are kept, see count/ring.h */
+#define WITH_SLOW	32	/* no fast event function can be used */
 
 /* in mode count: the function whose instructions are counted at present */
 typedef struct Counting {
@@ -78,7 +81,7 @@ typedef struct Counting {
 
 typedef struct Hot {
   lua_State *L;		/* the coroutine that runs; NULL: none is recorded */
-  int how;		/* see HOW_FOLD */
+  int variant;		/* bits, see WITH_FOLD */
   ClockKind clock;
   uint64_t last;	/* ticks at the last event */
   uint64_t since;	/* ticks at the last event that was not a line event,

@@ -91,18 +91,18 @@ void recorder_removepart (Recorder *r, Part *p) {
 
 void recorder_choose (Recorder *r) {
   Hot *h = r->hot;
-  int how = (h->fold ? HOW_FOLD : 0) | (h->lines ? HOW_LINES : 0) |
-            (h->frames ? HOW_FRAMES : 0) |
-            (h->callsites ? HOW_CALLSITES : 0) |
-            (h->counting.on ? HOW_COUNT : 0) |
-            (h->distribution ? HOW_DISTRIBUTION : 0) |
-            (hot_ring(h) ? HOW_RING : 0);
-  int fast = how == HOW_FOLD || how == HOW_FRAMES ||
-             how == (HOW_FRAMES | HOW_RING) ||
-             (how & ~(HOW_LINES | HOW_DISTRIBUTION | HOW_RING)) == 0;
-  if (h->direct) how |= HOW_DIRECT;
-  h->how = fast && h->clock == CLOCK_TICKS && !h->somelines && !h->trace
-         ? how : how | HOW_SLOW;
+  int variant = (h->fold ? WITH_FOLD : 0) | (h->lines ? WITH_LINES : 0) |
+                (h->frames ? WITH_FRAMES : 0) |
+                (h->callsites ? WITH_CALLSITES : 0) |
+                (h->counting.on ? WITH_COUNT : 0) |
+                (h->distribution ? WITH_DISTRIBUTION : 0) |
+                (hot_ring(h) ? WITH_RING : 0);
+  int fast = variant == WITH_FOLD || variant == WITH_FRAMES ||
+             variant == (WITH_FRAMES | WITH_RING) ||
+             (variant & ~(WITH_LINES | WITH_DISTRIBUTION | WITH_RING)) == 0;
+  if (h->direct) variant |= WITH_DIRECT;
+  h->variant = fast && h->clock == CLOCK_TICKS && !h->somelines && !h->trace
+             ? variant : variant | WITH_SLOW;
 }
 
 

@@ -61,7 +61,9 @@ typedef struct Recorder {
   Options options;
   State state;
   int started;		/* is there a recording? */
-  unsigned generation;	/* the process's generation, see platform.h */
+  unsigned generation;	/* the process's generation, see platform.h. Alone:
+			   'platform_isself' calls the system, which is slow
+			   for zones */
   Store *store;		/* NULL: memory */
   Cache *cache;
   uint64_t collection;	/* the collection during which 'cache' is valid */
@@ -208,7 +210,7 @@ CPROF_I void recorder_refresh (Recorder *r);
 CPROF_I const Function *recorder_function (Recorder *r, lua_State *running,
                                            lua_State *at, lua_Debug *ar);
 
-/* Sets 'hot->how'. To be called when what it depends on has changed. */
+/* Sets 'hot->variant'. To be called when what it depends on has changed. */
 CPROF_I void recorder_choose (Recorder *r);
 
 /* the serial of the next zone */

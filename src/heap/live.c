@@ -15,7 +15,7 @@
 ** Gaps
 ** ======================================================= */
 
-void gaps_begin (Gaps *g, uint64_t interval) {
+static void gaps_begin (Gaps *g, uint64_t interval) {
   g->interval = interval;
   g->seed = platform_ticks();
   gaps_choose(g);
@@ -40,7 +40,8 @@ static uint32_t gaps_round (Gaps *g, double n) {
 }
 
 
-BlockWeight gaps_weight (Gaps *g, size_t bytes) {
+/* The weight of a sample of 'bytes' bytes. */
+static COLD BlockWeight gaps_weight (Gaps *g, size_t bytes) {
   BlockWeight w;
   double p = g->interval <= 1 ? 1
            : 1 - exp(-(double)bytes / (double)g->interval);
@@ -321,8 +322,9 @@ static COLD void live_assign (uint32_t at, Live *l, Recorder *r,
 }
 
 
-void live_settle (Live *l, Recorder *r, const Node *node,
-                  int64_t *bytes_of) {
+/* Charges all waiting blocks to 'node', and to the line of 'bytes_of'. */
+static COLD void live_settle (Live *l, Recorder *r, const Node *node,
+                              int64_t *bytes_of) {
   uint32_t i;
   if (l->waiting == 0 || l->address == NULL) return;
   if (l->waiting <= LIVE_WAITERS)

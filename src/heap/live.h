@@ -45,16 +45,11 @@ typedef struct BlockWeight {
   uint64_t bytes;
 } BlockWeight;
 
-CPROF_I void gaps_begin (Gaps *g, uint64_t interval);
-
 /* Chooses the gap to the next sample. */
 COLD CPROF_I void gaps_choose (Gaps *g);
 
 /* From now on, samples are 'interval' bytes apart on average. */
 COLD CPROF_I void gaps_change (Gaps *g, uint64_t interval);
-
-/* The weight of a sample of 'bytes' bytes. */
-COLD CPROF_I BlockWeight gaps_weight (Gaps *g, size_t bytes);
 
 /*
 ** Is the next block, of 'bytes' bytes, a sample? Call this once for each block.
@@ -149,10 +144,6 @@ COLD CPROF_I void live_finish (Live *l, Recorder *r, uint64_t heap,
 */
 CPROF_I int live_change (Live *l, Recorder *r, const void *p, size_t old,
                          const void *block, size_t to, int sampled);
-
-/* Charges all waiting blocks to 'node', and to the line of 'bytes_of'. */
-COLD CPROF_I void live_settle (Live *l, Recorder *r, const Node *node,
-                               int64_t *bytes_of);
 
 static inline uint32_t live_home (const Live *l, uintptr_t address) {
   return (uint32_t)((uint64_t)address * 0x9E3779B97F4A7C15u >>

@@ -109,8 +109,8 @@ local reports = {}
 for name in ([[
   base/arena file/reader file/restor host/embed
   lua/laxis lua/lcall lua/lhistory lua/lloops lua/lmemory lua/lmeta lua/lnative
-  lua/lnodes lua/loan lua/loutside lua/lprofile lua/lrebuild lua/lremote
-  lua/lsave lua/ltasks lua/lvariables
+  lua/lnodes lua/loutside lua/lprofile lua/lrebuild lua/lremote
+  lua/lsave lua/ltasks lua/lvariables lua/metatables
   profile/callgraph profile/fold profile/history profile/join
   profile/profile profile/prune profile/range profile/ranging profile/rebuild
   profile/replay profile/rest profile/snapshot profile/streaks

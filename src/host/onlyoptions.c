@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/files.h"
 #include "base/release.h"
 #include "heap/collector.h"
 #include "lua/lpaths.h"
@@ -495,7 +496,7 @@ static void only_number (lua_State *L) {
     luaL_gsub(L, lua_tostring(L, at), "%n", by);
     by = lua_pushfstring(L, "%d", (int)platform_process());
     path = luaL_gsub(L, lua_tostring(L, at + 2), "%p", by);
-    taken = platform_claim(path) == EEXIST;
+    taken = files_claim(path) == EEXIST;
   } while (taken);
   lua_settop(L, at + 2);
   lua_replace(L, at);

@@ -8,6 +8,7 @@
 
 #include <lauxlib.h>
 
+#include "base/files.h"
 #include "base/index.h"
 
 
@@ -97,7 +98,7 @@ void source_free (Source *s, const Memory *m) {
 ** that cannot be read counts as no text. 0: out of memory.
 */
 static int text_readfile (Source *s, const Memory *m, const char *path) {
-  int fd = platform_openfile(path);
+  int fd = files_open(path);
   size_t room = 8192, size;
   char *p = NULL;
   if (fd < 0) return 1;
@@ -105,9 +106,9 @@ static int text_readfile (Source *s, const Memory *m, const char *path) {
     memory_free(m, p, room);
     room *= 4;
     p = memory_new(m, char, room);
-    size = p ? platform_read(fd, p, room) : 0;
+    size = p ? files_read(fd, p, room) : 0;
   } while (size == room);
-  platform_close(fd);
+  files_close(fd);
   if (p == NULL) return 0;
   s->content = cast(char *, memory_resize(m, p, room, size + 1));
   if (s->content == NULL) memory_free(m, p, room);

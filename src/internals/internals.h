@@ -46,6 +46,8 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_C	0x16	/* a C function without upvalues */
 #define INTERNALS_CLOSURE	0x66	/* a C function with upvalues */
 #define INTERNALS_THREAD	0x48
+#define INTERNALS_TABLE	0x45
+#define INTERNALS_SHORT	0x44	/* a short string */
 
 /* the tag as it is in the object header, without the collectable bit */
 #define INTERNALS_OBJECT(tag)	((tag) & 0x3F)

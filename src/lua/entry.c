@@ -128,7 +128,7 @@ static Entry *entry_push (lua_State *L) {
 }
 
 
-/* loan or nil -> entry, for a to-be-closed variable */
+/* list of metatables or nil -> entry, for a to-be-closed variable */
 static int entry_new (lua_State *L) {
   Entry *e;
   lua_settop(L, 1);
@@ -137,7 +137,7 @@ static int entry_new (lua_State *L) {
   lua_setiuservalue(L, 2, 1);
   entry_begin(e, L);
   if (lua_isnil(L, 1)) return 1;
-  lua_pushcfunction(L, loan_borrow);
+  lua_pushcfunction(L, metatables_set);
   lua_pushvalue(L, 1);
   lua_call(L, 1, 0);
   return 1;
@@ -157,7 +157,7 @@ static int entry_close (lua_State *L) {
   lua_settop(L, 1);
   if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return 0;
   lua_replace(L, 1);
-  return loan_giveback(L);
+  return metatables_restore(L);
 }
 
 /* }====================================================== */

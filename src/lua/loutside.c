@@ -323,11 +323,11 @@ static int outside_late (Outside *o, Looked *x) {
 ** consistent. Returns NULL if it has, or that is not known.
 */
 static const char *outside_asleep (lua_State *L, Outside *o,
-                                   const Looked *x, const TaskUse *before) {
+                                   const Looked *x, const PlatformUse *before) {
   const char *misfit = outside_read(o, x, NULL);
-  TaskUse after;
+  PlatformUse after;
   outside_walk(o, NULL, x->stack, x->pc);
-  if (!task_use(o->process->id, x->thread, &after) ||
+  if (!platform_threaduse(o->process->id, x->thread, &after) ||
       after.turns != before->turns || after.cpu != before->cpu)
     return NULL;
   return outside_count(L, o, x, misfit, 1);
@@ -336,8 +336,8 @@ static const char *outside_asleep (lua_State *L, Outside *o,
 
 /* a stop of a thread, and the readings that tell how long it took */
 typedef struct Stopping {
-  const TaskUse *before;	/* of the thread; NULL: the system does not tell */
-  TaskUse after;	/* of the thread, once it has stopped */
+  const PlatformUse *before;	/* of the thread; NULL: not known */
+  PlatformUse after;	/* of the thread, once it has stopped */
   uint64_t asked, known, over;	/* moments, in ns */
   uint64_t delay;	/* ns in which cprof had no processor meanwhile */
 } Stopping;
@@ -371,9 +371,9 @@ static uint64_t outside_held (const Stopping *s) {
 /* Stops the thread and reads it. Returns what 'process_stop' does. */
 static int outside_halt (Outside *o, const Looked *x, Stopping *s,
                          const char **misfit) {
-  TaskUse own, now;
+  PlatformUse own, now;
   TaskRegisters r;
-  int told = task_own(&own), has = 0, error;
+  int told = platform_threaduse(0, 0, &own), has = 0, error;
   s->asked = platform_monotonic();
   error = process_stop(o->process, x->thread);
   s->known = platform_monotonic();
@@ -381,9 +381,11 @@ static int outside_halt (Outside *o, const Looked *x, Stopping *s,
     has = task_registers(x->thread, &r);
     *misfit = outside_read(o, x, has ? &r : NULL);
     if (has) outside_walk(o, &r, 0, 0);
-    if (s->before != NULL && !task_use(o->process->id, x->thread, &s->after))
+    if (s->before != NULL &&
+        !platform_threaduse(o->process->id, x->thread, &s->after))
       s->before = NULL;
-    if (told && task_own(&now)) s->delay = now.delay - own.delay;
+    if (told && platform_threaduse(0, 0, &now))
+      s->delay = now.delay - own.delay;
   }
   process_go(o->process);
   s->over = platform_monotonic();
@@ -394,7 +396,7 @@ static int outside_halt (Outside *o, const Looked *x, Stopping *s,
 
 /* Stops the thread, reads what runs, and lets the thread go on. */
 static const char *outside_stop (lua_State *L, Outside *o, const Looked *x,
-                                 const TaskUse *before) {
+                                 const PlatformUse *before) {
   const char *misfit = NULL;
   Stopping s = ZEROS;
   int error;
@@ -425,7 +427,7 @@ static const char *outside_stop (lua_State *L, Outside *o, const Looked *x,
 static int outside_look (lua_State *L) {
   Outside *o = loutside_check(L);
   const char *found = NULL;
-  TaskUse use;
+  PlatformUse use;
   Looked x;
   int waits, told;
   uint64_t before = o->stopped;
@@ -440,7 +442,7 @@ static int outside_look (lua_State *L) {
   x.due = (uint64_t)(luaL_optnumber(L, 8, 0) * 1e9);
   x.latest = (uint64_t)(luaL_optnumber(L, 9, 0) * 1e9);
   remote_forget(&o->process->memory);
-  told = task_use(o->process->id, x.thread, &use);
+  told = platform_threaduse(o->process->id, x.thread, &use);
   waits = task_waits(o->process->id, x.thread, &x.stack, &x.pc);
   o->walked = 0;
   if (waits < 0) found = "ended";
@@ -522,9 +524,9 @@ static int outside_jump (lua_State *L) {
 
 /* outside, thread -> ns of processor time, ns of being ready; or nothing */
 static int outside_use (lua_State *L) {
-  TaskUse u;
-  if (!task_use(loutside_check(L)->process->id, (long)luaL_checkinteger(L, 2),
-                &u))
+  PlatformUse u;
+  const Outside *o = loutside_check(L);
+  if (!platform_threaduse(o->process->id, luaL_checkinteger(L, 2), &u))
     return 0;
   lua_pushinteger(L, (lua_Integer)u.cpu);
   lua_pushinteger(L, (lua_Integer)u.delay);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "file/journal.h"
 #include "identity/label.h"
 #include "lua/laxis.h"
@@ -485,7 +486,7 @@ static int lsave_save (lua_State *L) {
   lua_pushlightuserdata(L, s);
   failure = save_failure(L, lua_pcall(L, SAVE_LOOPS + 1, 1, 0), s);
   if (failure == NULL) {
-    int error = platform_rename(aside, path);
+    int error = files_rename(aside, path);
     if (error != 0) failure = strerror(error);
   }
   mapped_free(f);  /* now, not as garbage: it occupies much address space */

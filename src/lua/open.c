@@ -17,7 +17,7 @@ static void (*const open_parts[]) (lua_State *L) = {
   lcore_open, lzone_open, lmemory_open, laxis_open, lprofile_open,
   lnodes_open, lhistory_open, lcallgraph_open, lrebuild_open, lslow_open,
   lcallees_open,
-  lfile_open, lsave_open, lhook_open, loan_open, entry_open, texts_open,
+  lfile_open, lsave_open, lhook_open, metatables_open, entry_open, texts_open,
   system_open, folder_open
 #if PLATFORM_WATCH
   , lremote_open, lnative_open, loutside_open, loutsideprofile_open

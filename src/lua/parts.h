@@ -24,7 +24,7 @@ CPROF_I void lcallgraph_open (lua_State *L);
 CPROF_I void lhistory_open (lua_State *L);
 CPROF_I void lmemory_open (lua_State *L);
 CPROF_I void lnodes_open (lua_State *L);
-CPROF_I void loan_open (lua_State *L);
+CPROF_I void metatables_open (lua_State *L);
 CPROF_I void lprofile_open (lua_State *L);
 CPROF_I void lrebuild_open (lua_State *L);
 CPROF_I void lsave_open (lua_State *L);
@@ -59,11 +59,11 @@ CPROF_I void lhook_putback (lua_State *L);
 /*
 ** The metatables of strings and other types, which all values of a type share.
 ** A program may have changed them, so cprof's Lua part replaces them by its own
-** while it runs: a loan. loan -> loan: sets cprof's metatables; and the
-** program's again.
+** while it runs. list of metatables -> list, see metatables.c: sets cprof's
+** metatables; and the program's again.
 */
-CPROF_I int loan_borrow (lua_State *L);
-CPROF_I int loan_giveback (lua_State *L);
+CPROF_I int metatables_set (lua_State *L);
+CPROF_I int metatables_restore (lua_State *L);
 #endif
 
 #endif

@@ -14,7 +14,8 @@
 ** Callbacks
 ** ======================================================= */
 
-lua_State *callback_begin (Recorder *r, Callback c) {
+/* To be called before a callback. Returns 'running' for 'callback_end'. */
+static lua_State *callback_begin (Recorder *r, Callback c) {
   lua_State *running = r->hot->L;
   r->callback = c;
   r->hot->L = NULL;

@@ -17,17 +17,15 @@
 ** it cannot control the recorder, except that a trace can stop it.
 ** ======================================================= */
 
-/* To be called before a callback. Returns 'running' for 'callback_end'. */
-CPROF_I lua_State *callback_begin (Recorder *r, Callback c);
+/*
+** To be called before a filter. Returns 'running' for 'callback_end'. Also
+** defers collections until the event is complete: finalizers must not be
+** restricted like the filter.
+*/
+CPROF_I lua_State *callback_filter (Recorder *r, lua_State *L);
 
 /* To be called after a callback. 0: it has stopped the recording. */
 CPROF_I int callback_end (Recorder *r, lua_State *running);
-
-/*
-** 'callback_begin' for a filter. Also defers collections until the event is
-** complete: finalizers must not be restricted like the filter.
-*/
-CPROF_I lua_State *callback_filter (Recorder *r, lua_State *L);
 
 /* }====================================================== */
 

@@ -29,11 +29,11 @@ CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int announced,
 /*
 ** A shortcut for the two usual switches, at a return event in L: L was about
 ** to be resumed, or has resumed the current coroutine. Returns the stack of L
-** if it is up to date; NULL: 'coroutine_switch' must look. 'how' is the way of
-** recording.
+** if it is up to date; NULL: 'coroutine_switch' must look. 'variant': see
+** WITH_FOLD.
 */
 static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
-                                      const lua_Debug *ar, int how) {
+                                      const lua_Debug *ar, int variant) {
   const Recorder *r = h->recorder;
   const Stack *s;
   Stack *to;
@@ -44,7 +44,7 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
   to = s->resumer;
   if (to != NULL && to->L == L) {
     if (h->top == s->base) return NULL;  /* it has ended */
-    if (how & HOW_DISTRIBUTION && !threads_suspended(r, to->L, s))
+    if (variant & WITH_DISTRIBUTION && !threads_suspended(r, to->L, s))
       return NULL;
   }
   else {
@@ -57,28 +57,25 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
                                                                      : NULL;
 }
 
-/*
-** Makes 'to' the current stack, and drops the function that returns. 'how' is
-** the way of recording.
-*/
-static INLINE void coroutine_go (Hot *h, Stack *to, int how) {
+/* Makes 'to' the current stack, and drops the function that returns. */
+static INLINE void coroutine_go (Hot *h, Stack *to, int variant) {
   Recorder *r = h->recorder;
   Stack *s = r->current;
   s->top = h->top;
   if (s->resumer == to) {
     s->resumer = NULL;
-    if (how & HOW_DISTRIBUTION) calltime_suspend(h, s);
+    if (variant & WITH_DISTRIBUTION) calltime_suspend(h, s);
   }
   else {
     to->resumer = s;
-    if (how & HOW_DISTRIBUTION) calltime_resume(h, to);
-    if (how & HOW_LINES) to->base->line = h->top->line;
+    if (variant & WITH_DISTRIBUTION) calltime_resume(h, to);
+    if (variant & WITH_LINES) to->base->line = h->top->line;
   }
   r->current = to;
   h->L = to->L;
   h->limit = to->limit;
   h->top = to->top;
-  if (how & HOW_DISTRIBUTION) {
+  if (variant & WITH_DISTRIBUTION) {
     h->suspended = to->suspended;
     h->away = to->away;
     calltime_return(h);

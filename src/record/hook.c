@@ -42,7 +42,7 @@ static Frame *hook_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
 ** collection. The slow path does that itself.
 */
 static void hook_settle (const Hot *h, lua_State *L) {
-  if (!(h->how & HOW_SLOW)) nogc_settle(h, L);
+  if (!(h->variant & WITH_SLOW)) nogc_settle(h, L);
 }
 
 
@@ -145,9 +145,10 @@ static NOINLINE uint32_t hook_askline (lua_State *L, const Frame *f) {
 
 
 /* The line of a call from 'f', where call sites have nodes of their own. */
-static INLINE uint32_t hook_callline (lua_State *L, const Frame *f, int how) {
-  uint32_t line = how & HOW_LINES ? line_number(f->line) : 0;
-  if (line == 0 && how & HOW_CALLSITES && f->ci != NULL)
+static INLINE uint32_t hook_callline (lua_State *L, const Frame *f,
+                                      int variant) {
+  uint32_t line = variant & WITH_LINES ? line_number(f->line) : 0;
+  if (line == 0 && variant & WITH_CALLSITES && f->ci != NULL)
     line = hook_askline(L, f);
   return line;
 }
@@ -161,8 +162,8 @@ static NOINLINE CallAddress hook_askcaller (lua_State *L) {
 
 /* The caller of the function of 'ar'; NULL: Lua knows of none. */
 static INLINE CallAddress hook_caller (lua_State *L, const lua_Debug *ar,
-                                       const Frame *f, int how) {
-  if (how & HOW_DIRECT) {
+                                       const Frame *f, int variant) {
+  if (variant & WITH_DIRECT) {
     CallAddress ci = internals_caller(ar->i_ci);
     if (likely(ci == f->ci)) return ci;
   }
@@ -172,9 +173,9 @@ static INLINE CallAddress hook_caller (lua_State *L, const lua_Debug *ar,
 
 /* A function is called, or takes its caller's place (a tail call). */
 static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
-                              int how) {
+                              int variant) {
   Frame *f = h->top;
-  CallAddress ci = hook_caller(L, ar, f, how);
+  CallAddress ci = hook_caller(L, ar, f, variant);
   const LineAt *entry = NULL;
   const Callee *c;
   Node *n;
@@ -187,17 +188,18 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
     if (replaces) tail = FRAME_TAIL;
   }
   n = f->node;
-  c = how & HOW_DIRECT ? callee_direct(h, L, ar) : callee_which(h, L, ar, n);
+  c = variant & WITH_DIRECT ? callee_direct(h, L, ar)
+                            : callee_which(h, L, ar, n);
   if (unlikely(c == NULL)) return;
   is = c->is;
   if (likely(!(is.flags & FRAME_EXCLUDED))) {
-    uint32_t line = hook_callline(L, f, how);
+    uint32_t line = hook_callline(L, f, variant);
     n = callee_node(h, L, ar, n, is.func, line);
     if (unlikely(n == NULL)) return;
     n->calls++;
     *h->running = n;
-    if (how & HOW_FOLD) node_activate(n);
-    if (how & HOW_FRAMES && unlikely(!frames_touch(h->frames, n))) {
+    if (variant & WITH_FOLD) node_activate(n);
+    if (variant & WITH_FRAMES && unlikely(!frames_touch(h->frames, n))) {
       recorder_nomemory(h->recorder);
       return;
     }
@@ -217,9 +219,9 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   f->node = n;
   is.flags |= tail;
   f->is = is;
-  if (how & HOW_LINES) f->line = entry != NULL ? *entry : f[-1].line;
-  if (how & HOW_COUNT) f->as.at = 0;
-  if (how & HOW_DISTRIBUTION) calltime_enter(h, h->limit, f);
+  if (variant & WITH_LINES) f->line = entry != NULL ? *entry : f[-1].line;
+  if (variant & WITH_COUNT) f->as.at = 0;
+  if (variant & WITH_DISTRIBUTION) calltime_enter(h, h->limit, f);
   h->top = f;
   if (unlikely(is.flags & ~FRAME_EXCLUDED)) hook_doflags(h, L, ar);
 }
@@ -231,7 +233,7 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
 ** call of a C function whose frame may have flags, which the caller of
 ** 'hook_repeat' gives to 'hook_doflags'.
 */
-static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how,
+static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int variant,
                                int flagged) {
   Frame *f = h->top;
   CallAddress ci = ar->i_ci;
@@ -248,13 +250,13 @@ static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how,
   else if (!internals_islua(ci) && unlikely(c->is.flags != 0)) return 0;
   f[1].is = c->is;
   key = node_key(c->is.func, flagged ? 0 : c->is.flags);
-  if (how & HOW_LINES) {
+  if (variant & WITH_LINES) {
     if (!flagged && unlikely(c->is.flags != 0)) return 0;
     key = node_key(c->is.func, line_number(f->line));
     f[1].line = c->entry;
   }
-  if (how & HOW_COUNT) f[1].as.at = 0;
-  if (how & HOW_DISTRIBUTION) calltime_enter(h, h->limit, f + 1);
+  if (variant & WITH_COUNT) f[1].as.at = 0;
+  if (variant & WITH_DISTRIBUTION) calltime_enter(h, h->limit, f + 1);
   n = callee_quick(h, f->node, key);
   if (unlikely(n == NULL)) return 0;
   f[1].node = n;
@@ -275,7 +277,7 @@ static INLINE int hook_isunder (const Frame *f, CallAddress ci) {
 ** 'hook_repeat' for a tail call: the function on top is replaced, and both it
 ** and the new one are plain.
 */
-static INLINE int hook_replace (Hot *h, const lua_Debug *ar, int how) {
+static INLINE int hook_replace (Hot *h, const lua_Debug *ar, int variant) {
   Frame *f = h->top;
   CallAddress ci = ar->i_ci;
   uint32_t line = 0;
@@ -286,15 +288,15 @@ static INLINE int hook_replace (Hot *h, const lua_Debug *ar, int how) {
     return 0;
   c = callee_known(h, ci);
   if (c == NULL || c->is.flags != 0) return 0;
-  if (how & HOW_LINES) line = line_number(f[-1].line);
+  if (variant & WITH_LINES) line = line_number(f[-1].line);
   n = callee_quick(h, f[-1].node, node_key(c->is.func, line));
   if (n == NULL || n->as.full.tails == UINT32_MAX) return 0;
-  if (how & HOW_DISTRIBUTION) {
+  if (variant & WITH_DISTRIBUTION) {
     calltime_return(h);
     calltime_enter(h, h->limit, f);
   }
-  if (how & HOW_LINES) f->line = c->entry;
-  if (how & HOW_COUNT) f->as.at = 0;
+  if (variant & WITH_LINES) f->line = c->entry;
+  if (variant & WITH_COUNT) f->as.at = 0;
   f->node = n;
   f->is.func = c->is.func;
   f->is.flags = FRAME_TAIL;
@@ -307,7 +309,7 @@ static INLINE int hook_replace (Hot *h, const lua_Debug *ar, int how) {
 
 /* Any call, in any way of recording. */
 static NOINLINE void hook_anycall (Hot *h, lua_State *L, lua_Debug *ar) {
-  hook_call(h, L, ar, h->how);
+  hook_call(h, L, ar, h->variant);
 }
 
 
@@ -315,7 +317,7 @@ static NOINLINE void hook_anycall (Hot *h, lua_State *L, lua_Debug *ar) {
 static NOINLINE void hook_othercall (lua_State *L, lua_Debug *ar) {
   Hot *h = hot_current;
   if (ar->event == LUA_HOOKCALL && !internals_islua(ar->i_ci) &&
-      hook_repeat(h, ar, h->how, 1))
+      hook_repeat(h, ar, h->variant, 1))
     hook_doflags(h, L, ar);
   else
     hook_anycall(h, L, ar);
@@ -324,12 +326,12 @@ static NOINLINE void hook_othercall (lua_State *L, lua_Debug *ar) {
 
 
 /* The function on top returns. */
-static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
+static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int variant) {
   Frame *f = h->top;
   if (likely(f->ci == ar->i_ci &&
              !(f->is.flags & (FRAME_ZONE | FRAME_TASKS)))) {
-    if (how & HOW_DISTRIBUTION) calltime_return(h);
-    if (how & HOW_FOLD) stack_deactivate(f - 1, f);
+    if (variant & WITH_DISTRIBUTION) calltime_return(h);
+    if (variant & WITH_FOLD) stack_deactivate(f - 1, f);
     h->top = f - 1;
     *h->running = f[-1].node;
   }
@@ -460,7 +462,7 @@ static void hook_anyevent (Hot *h, lua_State *L, lua_Debug *ar) {
     hook_line(h, L, ar);
     return;
   }
-  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, h->how);
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, h->variant);
   else hook_anycall(h, L, ar);
   if (h->trace && h->L != NULL) {
     if (ar->event == LUA_HOOKRET) calltrace_leave(h->recorder, L, h->top);
@@ -678,55 +680,56 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
 ** block, and nothing is charged.
 */
 static INLINE int hook_charge (Hot *h, const lua_Debug *ar, uint64_t *now,
-                               int line, int how) {
+                               int line, int variant) {
   const Frame *f = h->top;
   uint64_t t = *now = platform_ticks(), passed = t - h->last;
   if (unlikely(passed > h->gap)) return 0;
-  if (how & HOW_RING && unlikely(!ring_fits(h->ring, passed))) return 0;
+  if (variant & WITH_RING && unlikely(!ring_fits(h->ring, passed))) return 0;
   h->last = t;
-  if (how & HOW_LINES) f->line.at->self += passed;
+  if (variant & WITH_LINES) f->line.at->self += passed;
   if (line) return 1;
-  if (how & HOW_LINES) {
+  if (variant & WITH_LINES) {
     passed = t - h->since;
     h->since = t;
   }
   f->node->self += passed;
-  if (how & HOW_RING)
+  if (variant & WITH_RING)
     ring_put(h->ring, f->node->id, (unsigned)ar->event, passed);
   return 1;
 }
 
 
-/* Does this way of recording have fast paths of calls and switches? */
-#define IS_FAST(way) \
-	(((way) & ~(HOW_LINES | HOW_DISTRIBUTION | HOW_RING)) == HOW_DIRECT)
+/* Does this variant have fast paths of calls and switches? */
+#define IS_FAST(with) \
+	(((with) & ~(WITH_LINES | WITH_DISTRIBUTION | WITH_RING)) \
+	 == WITH_DIRECT)
 
 /*
-** Makes an event function for a way of recording. About half of all events are
+** Makes a variant of the event function. About half of all events are
 ** returns. So that plain calls and returns save no registers, everything else
 ** is in functions of their own, which are called last.
 */
-#define EVENT_FUNCTION(name, way) \
+#define EVENT_FUNCTION(name, with) \
 static NOINLINE void name##_other (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
-  hook_call(h, L, ar, way); \
+  hook_call(h, L, ar, with); \
   nogc_settle(h, L); \
 } \
 static NOINLINE void name##_rare (lua_State *L, lua_Debug *ar) { \
-  if (ar->event != LUA_HOOKTAILCALL || !hook_replace(hot_current, ar, way)) \
+  if (ar->event != LUA_HOOKTAILCALL || !hook_replace(hot_current, ar, with)) \
     hook_othercall(L, ar); \
 } \
 static INLINE void name##_flow (Hot *h, lua_State *L, lua_Debug *ar) { \
-  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
-  else if (!IS_FAST(way)) name##_other(L, ar); \
-  else if (!hook_repeat(h, ar, way, 0)) name##_rare(L, ar); \
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, with); \
+  else if (!IS_FAST(with)) name##_other(L, ar); \
+  else if (!hook_repeat(h, ar, with, 0)) name##_rare(L, ar); \
 } \
 static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
   name##_flow(h, L, ar); \
 } \
 static INLINE void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
-  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
-  else if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) \
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, with); \
+  else if ((with) & WITH_LINES && ar->event == LUA_HOOKLINE) \
     hook_line(h, L, ar); \
   else name##_call(h, L, ar); \
 } \
@@ -736,12 +739,12 @@ static NOINLINE void name##_timed (lua_State *L, lua_Debug *ar, \
 } \
 static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
-  Stack *to = IS_FAST(way) && h->how == (way) \
-            ? coroutine_known(h, L, ar, way) : NULL; \
+  Stack *to = IS_FAST(with) && h->variant == (with) \
+            ? coroutine_known(h, L, ar, with) : NULL; \
   uint64_t now; \
-  if (to == NULL || !hook_charge(h, ar, &now, 0, way)) hook_slow(L, ar); \
+  if (to == NULL || !hook_charge(h, ar, &now, 0, with)) hook_slow(L, ar); \
   else { \
-    coroutine_go(h, to, way); \
+    coroutine_go(h, to, with); \
     if (unlikely(--h->countdown == 0)) hook_schedule(h, L); \
   } \
 } \
@@ -749,41 +752,43 @@ static void name (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
   uint64_t now; \
   if (unlikely(h->L != L)) name##_switched(L, ar); \
-  else if (unlikely(h->how != (way))) hook_slow(L, ar); \
-  else if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) { \
-    if (unlikely(!hook_charge(h, ar, &now, 1, way))) hook_slow(L, ar); \
+  else if (unlikely(h->variant != (with))) hook_slow(L, ar); \
+  else if ((with) & WITH_LINES && ar->event == LUA_HOOKLINE) { \
+    if (unlikely(!hook_charge(h, ar, &now, 1, with))) hook_slow(L, ar); \
     else if (unlikely(--h->countdown == 0)) name##_timed(L, ar, now); \
     else hook_line(h, L, ar); \
   } \
-  else if ((way) & HOW_LINES && unlikely(ar->event == LUA_HOOKCOUNT)) \
+  else if ((with) & WITH_LINES && unlikely(ar->event == LUA_HOOKCOUNT)) \
     hook_count(L, ar); \
-  else if (unlikely(!hook_charge(h, ar, &now, 0, way))) hook_slow(L, ar); \
+  else if (unlikely(!hook_charge(h, ar, &now, 0, with))) hook_slow(L, ar); \
   else if (unlikely(--h->countdown == 0)) name##_timed(L, ar, now); \
   else name##_flow(h, L, ar); \
 }
 
 EVENT_FUNCTION(hook_calls, 0)
-EVENT_FUNCTION(hook_folded, HOW_FOLD)
-EVENT_FUNCTION(hook_lines, HOW_LINES)
-EVENT_FUNCTION(hook_frames, HOW_FRAMES)
-EVENT_FUNCTION(hook_callsdirect, HOW_DIRECT)
-EVENT_FUNCTION(hook_foldeddirect, HOW_DIRECT | HOW_FOLD)
-EVENT_FUNCTION(hook_linesdirect, HOW_DIRECT | HOW_LINES)
-EVENT_FUNCTION(hook_framesdirect, HOW_DIRECT | HOW_FRAMES)
-EVENT_FUNCTION(hook_times, HOW_DISTRIBUTION)
-EVENT_FUNCTION(hook_linetimes, HOW_LINES | HOW_DISTRIBUTION)
-EVENT_FUNCTION(hook_timesdirect, HOW_DIRECT | HOW_DISTRIBUTION)
-EVENT_FUNCTION(hook_linetimesdirect, HOW_DIRECT | HOW_LINES | HOW_DISTRIBUTION)
+EVENT_FUNCTION(hook_folded, WITH_FOLD)
+EVENT_FUNCTION(hook_lines, WITH_LINES)
+EVENT_FUNCTION(hook_frames, WITH_FRAMES)
+EVENT_FUNCTION(hook_callsdirect, WITH_DIRECT)
+EVENT_FUNCTION(hook_foldeddirect, WITH_DIRECT | WITH_FOLD)
+EVENT_FUNCTION(hook_linesdirect, WITH_DIRECT | WITH_LINES)
+EVENT_FUNCTION(hook_framesdirect, WITH_DIRECT | WITH_FRAMES)
+EVENT_FUNCTION(hook_times, WITH_DISTRIBUTION)
+EVENT_FUNCTION(hook_linetimes, WITH_LINES | WITH_DISTRIBUTION)
+EVENT_FUNCTION(hook_timesdirect, WITH_DIRECT | WITH_DISTRIBUTION)
+EVENT_FUNCTION(hook_linetimesdirect,
+               WITH_DIRECT | WITH_LINES | WITH_DISTRIBUTION)
 
 #if CPROF_WHOLE
-EVENT_FUNCTION(hook_keptdirect, HOW_DIRECT | HOW_RING)
-EVENT_FUNCTION(hook_keptframesdirect, HOW_DIRECT | HOW_FRAMES | HOW_RING)
-EVENT_FUNCTION(hook_kepttimesdirect, HOW_DIRECT | HOW_DISTRIBUTION | HOW_RING)
+EVENT_FUNCTION(hook_keptdirect, WITH_DIRECT | WITH_RING)
+EVENT_FUNCTION(hook_keptframesdirect, WITH_DIRECT | WITH_FRAMES | WITH_RING)
+EVENT_FUNCTION(hook_kepttimesdirect,
+               WITH_DIRECT | WITH_DISTRIBUTION | WITH_RING)
 #endif
 
 
 /* mode count, where no option asks for more */
-#define HOW_COUNTING	(HOW_DIRECT | HOW_COUNT | HOW_SLOW)
+#define WITH_COUNTING	(WITH_DIRECT | WITH_COUNT | WITH_SLOW)
 
 /* Completes a call or return in mode count. */
 static INLINE void hook_counted (Hot *h, lua_State *L) {
@@ -795,12 +800,12 @@ static INLINE void hook_counted (Hot *h, lua_State *L) {
 /* In mode count: an event of another coroutine than the last one. */
 static NOINLINE void hook_countswitched (lua_State *L, lua_Debug *ar) {
   Hot *h = hot_current;
-  Stack *to = h->how == HOW_COUNTING
-            ? coroutine_known(h, L, ar, HOW_COUNTING) : NULL;
+  Stack *to = h->variant == WITH_COUNTING
+            ? coroutine_known(h, L, ar, WITH_COUNTING) : NULL;
   if (to == NULL) hook_slow(L, ar);
   else {
     hot_charge(h, h->counting.ticks);
-    coroutine_go(h, to, HOW_COUNTING);
+    coroutine_go(h, to, WITH_COUNTING);
     h->counting.ci = NULL;
     if (unlikely(--h->countdown == 0)) hook_schedule(h, L);
     hook_counted(h, L);
@@ -813,10 +818,10 @@ static NOINLINE void hook_countcall (lua_State *L, lua_Debug *ar) {
   h->counting.ci = NULL;
   hot_charge(h, h->counting.ticks);
   if (unlikely(--h->countdown == 0)) hook_schedule(h, L);
-  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, HOW_DIRECT | HOW_COUNT);
-  else if (!hook_repeat(h, ar, HOW_DIRECT | HOW_COUNT, 0) &&
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, WITH_DIRECT | WITH_COUNT);
+  else if (!hook_repeat(h, ar, WITH_DIRECT | WITH_COUNT, 0) &&
            (ar->event != LUA_HOOKTAILCALL ||
-            !hook_replace(h, ar, HOW_DIRECT | HOW_COUNT)))
+            !hook_replace(h, ar, WITH_DIRECT | WITH_COUNT)))
     hook_othercall(L, ar);
   hook_counted(h, L);
 }
@@ -831,7 +836,7 @@ static void hook_counting (lua_State *L, lua_Debug *ar) {
   Hot *h = hot_current;
   if (unlikely(h->L != L)) hook_countswitched(L, ar);
   else if (unlikely(ar->event != LUA_HOOKCOUNT)) {
-    if (h->how == HOW_COUNTING) hook_countcall(L, ar);
+    if (h->variant == WITH_COUNTING) hook_countcall(L, ar);
     else hook_slow(L, ar);
   }
   else if (likely(h->counting.ci == ar->i_ci)) instructions_add(h, ar->i_ci);
@@ -917,21 +922,21 @@ static void hook_pending (lua_State *L, lua_Debug *ar) {
 const Hooks *hook_functions (void) {
   static const Hooks functions = {
     {
-      {HOW_DIRECT, hook_callsdirect},
-      {HOW_DIRECT | HOW_LINES, hook_linesdirect},
-      {HOW_DIRECT | HOW_FOLD, hook_foldeddirect},
-      {HOW_DIRECT | HOW_FRAMES, hook_framesdirect},
-      {HOW_DIRECT | HOW_DISTRIBUTION, hook_timesdirect},
-      {HOW_DIRECT | HOW_LINES | HOW_DISTRIBUTION, hook_linetimesdirect},
+      {WITH_DIRECT, hook_callsdirect},
+      {WITH_DIRECT | WITH_LINES, hook_linesdirect},
+      {WITH_DIRECT | WITH_FOLD, hook_foldeddirect},
+      {WITH_DIRECT | WITH_FRAMES, hook_framesdirect},
+      {WITH_DIRECT | WITH_DISTRIBUTION, hook_timesdirect},
+      {WITH_DIRECT | WITH_LINES | WITH_DISTRIBUTION, hook_linetimesdirect},
 #if CPROF_WHOLE
-      {HOW_DIRECT | HOW_RING, hook_keptdirect},
-      {HOW_DIRECT | HOW_FRAMES | HOW_RING, hook_keptframesdirect},
-      {HOW_DIRECT | HOW_DISTRIBUTION | HOW_RING, hook_kepttimesdirect},
+      {WITH_DIRECT | WITH_RING, hook_keptdirect},
+      {WITH_DIRECT | WITH_FRAMES | WITH_RING, hook_keptframesdirect},
+      {WITH_DIRECT | WITH_DISTRIBUTION | WITH_RING, hook_kepttimesdirect},
 #endif
-      {HOW_DISTRIBUTION, hook_times},
-      {HOW_LINES | HOW_DISTRIBUTION, hook_linetimes},
-      {HOW_LINES, hook_lines}, {HOW_FOLD, hook_folded},
-      {HOW_FRAMES, hook_frames}, {0, hook_calls}
+      {WITH_DISTRIBUTION, hook_times},
+      {WITH_LINES | WITH_DISTRIBUTION, hook_linetimes},
+      {WITH_LINES, hook_lines}, {WITH_FOLD, hook_folded},
+      {WITH_FRAMES, hook_frames}, {0, hook_calls}
     },
     hook_chained, hook_counting, hook_pending, interval_event,
     samplehook_alone, {SAMPLEHOOKS(SAMPLEHOOK_LIST)}

@@ -11,8 +11,8 @@
 #include <string.h>
 
 
-#define REMOTE_SHORT	0x04	/* tags of strings */
-#define REMOTE_LONG	0x14
+#define REMOTE_SHORT	INTERNALS_OBJECT(INTERNALS_SHORT)
+#define REMOTE_LONG	0x14	/* the tag of a long string, in its header */
 #define REMOTE_STRING_SHORT	11	/* length of a short string, a byte */
 #define REMOTE_STRING_LONG	16	/* length of a long one */
 #define REMOTE_STRING_TEXT	24

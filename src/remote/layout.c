@@ -17,7 +17,6 @@
 
 #define REMOTE_TOP	16	/* offset in a state of the pointer behind
 				   its last value */
-#define REMOTE_TABLE	0x45	/* the tag of a table */
 #define REMOTE_STATE	72	/* bytes of a state that the search looks at */
 #define REMOTE_GLOBAL	1600	/* largest offset in a global_State of the
 				   pointer to the main thread */
@@ -59,8 +58,8 @@ static int remote_registered (RemoteMemory *m, const RemoteLayout *l,
                               uint64_t at, uint64_t global) {
   uint64_t value = global + REMOTE_GLOBAL_REGISTRY;
   uint64_t table = remote_word(m, value), array;
-  if (remote_tag(m, value) != REMOTE_TABLE ||
-      remote_tag(m, table) != INTERNALS_OBJECT(REMOTE_TABLE))
+  if (remote_tag(m, value) != INTERNALS_TABLE ||
+      remote_tag(m, table) != INTERNALS_OBJECT(INTERNALS_TABLE))
     return 0;
   array = remote_word(m, table + REMOTE_TABLE_ARRAY);
   if (l->newer)  /* values lie before the array's address, backwards */

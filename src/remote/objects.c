@@ -12,7 +12,6 @@
 #include <string.h>
 
 
-#define REMOTE_TABLETAG	0x45
 #define REMOTE_TABLE_SIZE	11	/* log2 of the hash part's size */
 #define REMOTE_TABLE_SLOTS	12	/* of the array, or a hint at them */
 #define REMOTE_TABLE_NODES	24
@@ -22,7 +21,6 @@
 #define REMOTE_NODE	24	/* bytes of a field: value, tags, key */
 #define REMOTE_NODE_TAG	9	/* tag of the key */
 #define REMOTE_NODE_KEY	16
-#define REMOTE_STRINGTAG	0x44	/* short string, collectable */
 #define REMOTE_OBJECTS	((uint64_t)1 << 28)	/* most objects of a list */
 
 
@@ -56,7 +54,7 @@ static uint32_t remote_nodes (RemoteMemory *m, uint64_t table,
                               uint64_t *node) {
   unsigned log = remote_byte(m, table + REMOTE_TABLE_SIZE);
   *node = remote_word(m, table + REMOTE_TABLE_NODES);
-  if (remote_tag(m, table) != INTERNALS_OBJECT(REMOTE_TABLETAG)) return 0;
+  if (remote_tag(m, table) != INTERNALS_OBJECT(INTERNALS_TABLE)) return 0;
   return log < 31 ? (uint32_t)1 << log : UINT32_MAX;
 }
 
@@ -64,7 +62,7 @@ static uint32_t remote_nodes (RemoteMemory *m, uint64_t table,
 /* Reads the key of a node into 'f'. 0: it is not a short string. */
 static int remote_key (RemoteMemory *m, const RemoteLayout *l, uint64_t node,
                        RemoteField *f) {
-  return remote_byte(m, node + REMOTE_NODE_TAG) == REMOTE_STRINGTAG &&
+  return remote_byte(m, node + REMOTE_NODE_TAG) == INTERNALS_SHORT &&
          remote_string(m, l, remote_word(m, node + REMOTE_NODE_KEY), f->key,
                        sizeof f->key, &f->length);
 }
@@ -153,7 +151,7 @@ uint64_t remote_metatable (RemoteMemory *m, const RemoteLayout *l,
 
 
 int remote_istable (unsigned tag) {
-  return tag == REMOTE_TABLETAG;
+  return tag == INTERNALS_TABLE;
 }
 
 

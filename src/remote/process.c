@@ -6,6 +6,8 @@
 
 #include "remote/process.h"
 
+#include "base/files.h"
+
 #if PLATFORM_WATCH
 
 #include <errno.h>
@@ -56,9 +58,9 @@ int process_open (RemoteProcess *p, long id) {
 static int process_segmentfile (RemoteProcess *p, const RemoteSegment *s) {
   if (s->path == NULL) return p->file;
   if (p->path == NULL || strcmp(p->path, s->path) != 0) {
-    if (p->path != NULL && p->other >= 0) platform_close(p->other);
+    if (p->path != NULL && p->other >= 0) files_close(p->other);
     p->path = s->path;
-    p->other = platform_openfile(s->path);
+    p->other = files_open(s->path);
   }
   return p->other;
 }
@@ -110,7 +112,7 @@ int process_openfile (RemoteProcess *p, const char *path,
   p->segments = n;
   p->path = NULL;
   remote_open(&p->memory, process_readfile, p);
-  p->file = platform_openfile(path);
+  p->file = files_open(path);
   return p->file >= 0 ? 0 : errno;
 }
 
@@ -207,9 +209,9 @@ void process_goall (RemoteProcess *p) {
 
 void process_close (RemoteProcess *p) {
   process_goall(p);
-  if (p->file >= 0) platform_close(p->file);
+  if (p->file >= 0) files_close(p->file);
   p->file = -1;
-  if (p->path != NULL && p->other >= 0) platform_close(p->other);
+  if (p->path != NULL && p->other >= 0) files_close(p->other);
   p->path = NULL;
 }
 

@@ -2,20 +2,18 @@
 ** See task.h
 */
 
-#define _DEFAULT_SOURCE		/* ptrace, O_CLOEXEC */
+#define _DEFAULT_SOURCE		/* ptrace */
 
 #include "remote/task.h"
 
 #if PLATFORM_WATCH
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/types.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 
 #if !defined(PTRACE_GETREGSET)
@@ -79,52 +77,12 @@ int task_saved (TaskRegisters *r, const char *saved, size_t size) {
 }
 
 
-/* Reads a small file as text. 0: it cannot be read. */
-static int task_text (const char *path, char *text, size_t room) {
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t n = file < 0 ? -1 : read(file, text, room - 1);
-  if (file >= 0) close(file);
-  if (n <= 0) return 0;
-  text[n] = '\0';
-  return 1;
-}
-
-
-/* Reads a small file of the thread as text. */
-static int task_read (long process, long thread, const char *name,
-                      char *text, size_t room) {
-  char path[96];
-  snprintf(path, sizeof path, "/proc/%ld/task/%ld/%s", process, thread,
-           name);
-  return task_text(path, text, room);
-}
-
-
-static int task_usetext (const char *text, TaskUse *u) {
-  return sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &u->cpu,
-                &u->delay, &u->turns) == 3 && u->turns > 0;
-}
-
-
-int task_use (long process, long thread, TaskUse *u) {
-  char text[96];
-  return task_read(process, thread, "schedstat", text, sizeof text) &&
-         task_usetext(text, u);
-}
-
-
-int task_own (TaskUse *u) {
-  char text[96];
-  return task_text("/proc/thread-self/schedstat", text, sizeof text) &&
-         task_usetext(text, u);
-}
-
-
 /* Has the thread ended, but for its entry in the list of processes? */
 static int task_ended (long process, long thread) {
   char text[512];
   const char *at;
-  if (!task_read(process, thread, "stat", text, sizeof text)) return 1;
+  if (!platform_threadtext(process, thread, "stat", text, sizeof text))
+    return 1;
   at = strrchr(text, ')');
   return at != NULL && at[1] == ' ' && (at[2] == 'Z' || at[2] == 'X');
 }
@@ -134,7 +92,7 @@ int task_waits (long process, long thread, uint64_t *stack,
                 uint64_t *pc) {
   char text[256];
   const char *at;
-  if (!task_read(process, thread, "syscall", text, sizeof text))
+  if (!platform_threadtext(process, thread, "syscall", text, sizeof text))
     return task_ended(process, thread) ? -1 : 0;
   if (strncmp(text, "running", 7) == 0) return 0;
   /* the number of the call, its arguments, stack and instruction pointer; or

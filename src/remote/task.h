@@ -38,19 +38,6 @@ CPROF_I uint64_t task_at (RemoteMemory *m, const TaskRegisters *r);
 /* Sets them to what a core file has. 0: these are not this machine's. */
 CPROF_I int task_saved (TaskRegisters *r, const char *saved, size_t size);
 
-/* what a thread has used */
-typedef struct TaskUse {
-  uint64_t cpu;		/* ns on a processor */
-  uint64_t delay;	/* ns in which it was ready, but others ran */
-  uint64_t turns;	/* how often it was given a processor */
-} TaskUse;
-
-/* 0: not known, as the thread has ended, or the system does not tell. */
-CPROF_I int task_use (long process, long thread, TaskUse *u);
-
-/* Reads what the calling thread has used. */
-CPROF_I int task_own (TaskUse *u);
-
 /*
 ** Is the thread off its processor, to wait in the system? If so, '*stack' is
 ** its stack pointer, and '*pc' the place in its code. -1: it has ended.

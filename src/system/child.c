@@ -26,8 +26,9 @@ extern char **environ;
 static volatile pid_t child_process;
 
 
-void child_tell (int number) {
+void child_end (int number) {
   if (child_process > 0) kill(child_process, number);
+  signals_die(number);
 }
 
 
@@ -115,15 +116,8 @@ static int child_signal (lua_State *L) {
   static const int numbers[] = {SIGINT, SIGTERM, SIGKILL};
   pid_t process = (pid_t)luaL_checkinteger(L, 1);
   int number = numbers[luaL_checkoption(L, 2, NULL, names)];
-  if (process == child_process) child_tell(number);
+  if (process == child_process) kill(process, number);
   return 0;
-}
-
-
-static void child_end (int number) {
-  child_tell(number);
-  signal(number, SIG_DFL);
-  raise(number);
 }
 
 
@@ -132,11 +126,11 @@ static void child_end (int number) {
 ** the program that was started last, unless this process ignores the signal
 */
 static int child_share (lua_State *L) {
-  static const int numbers[] = {SIGTERM, SIGHUP};
-  size_t i;
+  int i;
   (void)L;
-  for (i = 0; i < sizeof numbers / sizeof *numbers; i++)
-    if (!signals_ignored(numbers[i])) signal(numbers[i], child_end);
+  for (i = SIGNALS_SHARED; i < SIGNALS_SENT; i++)
+    if (!signals_ignored(signals_fatal[i]))
+      signal(signals_fatal[i], child_end);
   return 0;
 }
 

@@ -10,10 +10,10 @@
 
 #if PLATFORM_SIGNALS
 /*
-** Sends a signal to the program that was started last, if it still runs. May
-** be called in a signal handler.
+** Handles a signal that ends this process: the program that was started last
+** gets it, too, if it still runs.
 */
-CPROF_I void child_tell (int number);
+CPROF_I void child_end (int number);
 #endif
 
 #endif

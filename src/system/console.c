@@ -7,6 +7,7 @@
 #define _DEFAULT_SOURCE		/* sigaction, SIGWINCH */
 
 #include "system/child.h"
+#include "system/signals.h"
 #include "system/system.h"
 
 #if PLATFORM_SIGNALS
@@ -30,14 +31,8 @@ static struct {
   volatile sig_atomic_t on;
 } console;
 
-/* signals that end the process, and can be caught */
-static const int console_fatal[] = {
-  SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGSEGV, SIGFPE, SIGILL
-};
-
-#define CONSOLE_FATAL	(sizeof console_fatal / sizeof *console_fatal)
-
-static struct sigaction console_old[CONSOLE_FATAL + 1];
+/* what SIGWINCH, and then the signals from SIGNALS_SHARED on, did before */
+static struct sigaction console_old[SIGNALS_FATAL];
 
 
 /* Restores the terminal. All that it calls is async-signal-safe by POSIX. */
@@ -51,15 +46,10 @@ static void console_restore (void) {
 }
 
 
-/*
-** Handles a signal that ends the process. It is blocked until this returns, so
-** the one raised here kills the process then.
-*/
+/* Handles a signal that ends the process. */
 static void console_end (int number) {
   console_restore();
-  child_tell(number);
-  signal(number, SIG_DFL);
-  raise(number);
+  child_end(number);
 }
 
 
@@ -71,14 +61,14 @@ static void console_resized (int number) {
 
 static void console_handle (void) {
   struct sigaction action;
-  size_t i;
+  int i;
   memset(&action, 0, sizeof action);
   sigemptyset(&action.sa_mask);
   action.sa_handler = console_end;
-  for (i = 0; i < CONSOLE_FATAL; i++)
-    sigaction(console_fatal[i], &action, &console_old[i]);
+  for (i = SIGNALS_SHARED; i < SIGNALS_FATAL; i++)
+    sigaction(signals_fatal[i], &action, &console_old[i]);
   action.sa_handler = console_resized;
-  sigaction(SIGWINCH, &action, &console_old[CONSOLE_FATAL]);
+  sigaction(SIGWINCH, &action, &console_old[0]);
 }
 
 
@@ -128,13 +118,13 @@ static int console_begin (lua_State *L) {
 
 /* -> : restores the terminal */
 static int console_finish (lua_State *L) {
-  size_t i;
+  int i;
   (void)L;
   if (!console.on) return 0;
   console_restore();
-  for (i = 0; i < CONSOLE_FATAL; i++)
-    sigaction(console_fatal[i], &console_old[i], NULL);
-  sigaction(SIGWINCH, &console_old[CONSOLE_FATAL], NULL);
+  for (i = SIGNALS_SHARED; i < SIGNALS_FATAL; i++)
+    sigaction(signals_fatal[i], &console_old[i], NULL);
+  sigaction(SIGWINCH, &console_old[0], NULL);
   return 0;
 }
 

@@ -55,7 +55,7 @@ typedef struct Listener {
 #if PLATFORM_TIMERS
   long id;	/* that thread's number, safe to use after its end */
 #endif
-  long process;
+  PlatformSelf owner;	/* the process that it is in */
   int number;
   const void *box;	/* the userdata whose collection ends listening */
   Running running;
@@ -64,45 +64,20 @@ typedef struct Listener {
   int oldest;	/* index; replaced next, as some may wait for ever */
 #if PLATFORM_TIMERS
   timer_t timer;	/* the alarm's */
-  long timed;	/* the process that made 'timer', for a fork has no timers;
-		   0: none */
+  PlatformSelf timed;	/* the process that made 'timer', for a fork has no
+			   timers; with process 0: there is none */
 #endif
 } Listener;
 
 /* Signals are sent to the process, so the handler needs all states. */
 static Listener listeners[LISTEN_STATES];
 static int listen_within[LISTEN_STATES];	/* handlers now using each */
-static pthread_mutex_t listen_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t listen_once = PTHREAD_ONCE_INIT;
-
-
-/* {======================================================
-** The lock. A fork takes it, so that the child never finds it held by a
-** thread that it does not have.
-** ======================================================= */
-
-static void listen_acquire (void) {
-  pthread_mutex_lock(&listen_lock);
-}
-
-
-static void listen_release (void) {
-  pthread_mutex_unlock(&listen_lock);
-}
 
 
 /* In the child of a fork: other threads, and their handlers, are gone. */
 static void listen_forked (void) {
   memset(listen_within, 0, sizeof listen_within);
-  listen_release();
 }
-
-
-static void listen_watchforks (void) {
-  pthread_atfork(listen_acquire, listen_release, listen_forked);
-}
-
-/* }====================================================== */
 
 
 /* The listener of the state with this main thread; NULL: there is none. */
@@ -135,10 +110,9 @@ static int listen_count (int number) {
 
 /* The number of listeners of this process, without those of its parents. */
 static int listen_countours (void) {
-  long process = platform_process();
   int i, n = 0;
   for (i = 0; i < LISTEN_STATES; i++)
-    n += listeners[i].main != NULL && listeners[i].process == process;
+    n += listeners[i].main != NULL && platform_isself(&listeners[i].owner);
   return n;
 }
 
@@ -298,13 +272,13 @@ static void listen_tally (void) {
 void listen_countin (int fd, size_t offset) {
   void *at;
   if (offset >= LISTEN_COUNTED) return;
-  listen_acquire();
+  platform_acquire();
   at = mmap(listen_counted, LISTEN_COUNTED, PROT_READ | PROT_WRITE,
             MAP_SHARED | (listen_counted != NULL ? MAP_FIXED : 0), fd, 0);
   listen_digit = offset;
   listen_counted = at != MAP_FAILED ? cast(char *, at) : NULL;
   listen_tally();
-  listen_release();
+  platform_release();
 }
 
 /* }====================================================== */
@@ -376,7 +350,7 @@ static Recorder *listen_recorder (const lua_State *main) {
 /* Is this another thread than the one that runs the state? */
 static int listen_elsewhere (const Listener *l) {
   pthread_t thread = __atomic_load_n(&l->thread, __ATOMIC_SEQ_CST);
-  return l->process == platform_process() &&
+  return platform_isself(&l->owner) &&
          !pthread_equal(pthread_self(), thread);
 }
 
@@ -408,7 +382,8 @@ static int listen_asks (const Listener *l, const siginfo_t *info) {
 */
 static void listen_forward (const Listener *l) {
 #if PLATFORM_TIMERS
-  if (syscall(SYS_tgkill, l->process, l->id, l->number) != 0) listen_tally();
+  if (syscall(SYS_tgkill, l->owner.process, l->id, l->number) != 0)
+    listen_tally();
 #else
   if (pthread_kill(l->thread, l->number) != 0) listen_tally();
 #endif
@@ -505,8 +480,8 @@ void listen_enter (lua_State *L) {
 #if PLATFORM_TIMERS
 
 static void alarm_clear (Listener *l) {
-  if (l->timed == platform_process()) timer_delete(l->timer);
-  l->timed = 0;
+  if (platform_isself(&l->timed)) timer_delete(l->timer);
+  l->timed.process = 0;
 }
 
 
@@ -522,7 +497,7 @@ static int alarm_set (Listener *l, double seconds) {
   at.it_value.tv_nsec = 1 + (long)((seconds - (double)(time_t)seconds) * 1e9);
   if (at.it_value.tv_nsec > 999999999) at.it_value.tv_nsec = 999999999;
   if (timer_create(CLOCK_MONOTONIC, &event, &l->timer) != 0) return 0;
-  l->timed = platform_process();
+  l->timed = platform_self();
   return timer_settime(l->timer, 0, &at, NULL) == 0;
 }
 
@@ -565,12 +540,12 @@ static void listen_end (Listener *l) {
   Running running;
   if (l->main == NULL) return;
   alarm_clear(l);
-  listen_acquire();
+  platform_acquire();
   running = l->running;  /* another thread may use the entry next */
   l->main = NULL;
   listen_await(l);
   if (listen_count(l->number) == 0) listen_leave(l->number);
-  listen_release();
+  platform_release();
   running_end(&running);
 }
 
@@ -609,7 +584,7 @@ static int listen_fail (lua_State *L, const char *why) {
 static Listener *listen_begin (const Listener *with, lua_State *main,
                                int *states) {
   Listener *l;
-  listen_acquire();
+  platform_acquire();
   l = listen_main(NULL);
   if (l != NULL) {
     *l = *with;
@@ -617,7 +592,7 @@ static Listener *listen_begin (const Listener *with, lua_State *main,
     l->main = main;
   }
   *states = listen_countours();
-  listen_release();
+  platform_release();
   return l;
 }
 
@@ -634,14 +609,14 @@ static int listen_listen (lua_State *L) {
   Library library;
   lua_State *main;
   int states;
-  pthread_once(&listen_once, listen_watchforks);
+  platform_atfork(listen_forked);
   memset(&with, 0, sizeof with);
   with.number = (int)luaL_checkinteger(L, 1);
   with.thread = pthread_self();
 #if PLATFORM_TIMERS
   with.id = syscall(SYS_gettid);
 #endif
-  with.process = platform_process();
+  with.owner = platform_self();
   luaL_checktype(L, 2, LUA_TFUNCTION);
   if (listen_of(L) != NULL)
     return listen_fail(L, "this Lua state is already listening");

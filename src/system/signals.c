@@ -29,7 +29,7 @@
 typedef struct SignalCommand {
   char *const *words;	/* the first one is the path of the program */
   const char *folder;	/* where it runs */
-  long process;		/* this process, but not a forked child of it */
+  PlatformSelf owner;	/* this process, but not a forked child of it */
 } SignalCommand;
 
 /* Signals are sent to the process, so all states share these. */
@@ -38,8 +38,6 @@ static volatile sig_atomic_t signals_interrupted;
 
 /* the hook that the one of Ctrl-C has replaced */
 static SavedHook signals_own;
-
-static const int signals_fatal[] = {SIGTERM, SIGHUP, SIGPIPE};
 
 
 /* {======================================================
@@ -84,22 +82,23 @@ static void signals_divide (void) {
 }
 
 
-/*
-** Lets the signal kill the process. It is unblocked first, so that it, and not
-** another one that is blocked here, is the one that kills.
-*/
-static void signals_end (int number) {
-  const SignalCommand *c = signals_command;
+void signals_die (int number) {
   sigset_t one;
-  if (c != NULL && c->process == platform_process()) {
-    signals_divide();
-    signals_run(c);
-  }
   signal(number, SIG_DFL);
   raise(number);
   sigemptyset(&one);
   sigaddset(&one, number);
   pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+}
+
+
+static void signals_end (int number) {
+  const SignalCommand *c = signals_command;
+  if (c != NULL && platform_isself(&c->owner)) {
+    signals_divide();
+    signals_run(c);
+  }
+  signals_die(number);
 }
 
 /* }====================================================== */
@@ -220,12 +219,12 @@ int signals_ignored (int number) {
 */
 static void signals_set (int number, void (*handler) (int)) {
   struct sigaction action;
-  size_t i;
+  int i;
   memset(&action, 0, sizeof action);
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
   sigaddset(&action.sa_mask, SIGINT);
-  for (i = 0; i < sizeof signals_fatal / sizeof *signals_fatal; i++)
+  for (i = 0; i < SIGNALS_SENT; i++)
     sigaddset(&action.sa_mask, signals_fatal[i]);
   sigaction(number, &action, NULL);
 }
@@ -254,7 +253,7 @@ char **signals_words (lua_State *L, int list) {
 static int signals_onkill (lua_State *L) {
   static const char key = 0;
   SignalCommand *c = NULL;
-  size_t i;
+  int i;
   lua_settop(L, 2);
   if (!lua_isnil(L, 1)) {
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -264,10 +263,10 @@ static int signals_onkill (lua_State *L) {
     lua_setiuservalue(L, 3, 1);
     c->words = signals_words(L, 1);
     lua_setiuservalue(L, 3, 2);
-    c->process = platform_process();
+    c->owner = platform_self();
   }
   signals_command = c;
-  for (i = 0; i < sizeof signals_fatal / sizeof *signals_fatal; i++)
+  for (i = 0; i < SIGNALS_SENT; i++)
     if (!signals_ignored(signals_fatal[i]))  /* by nohup, say */
       signals_set(signals_fatal[i], c ? signals_handle : SIG_DFL);
   lua_settop(L, 3);

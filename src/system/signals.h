@@ -9,11 +9,32 @@
 #define signals_h
 
 #include <lauxlib.h>
+#include <signal.h>
 
 #include "base/platform.h"
 
 
 #if PLATFORM_SIGNALS
+/*
+** Signals that end a process, and can be caught. Some are sent by the system
+** or by other processes, and of these, some are for child processes, too.
+*/
+static const int signals_fatal[] = {
+  SIGPIPE, SIGTERM, SIGHUP,
+  SIGINT, SIGQUIT, SIGABRT, SIGSEGV, SIGFPE, SIGILL
+};
+
+#define SIGNALS_SHARED	1	/* from here on, for child processes, too */
+#define SIGNALS_SENT	3	/* before here: sent */
+#define SIGNALS_FATAL	((int)(sizeof signals_fatal / sizeof *signals_fatal))
+
+/*
+** Lets a signal kill the process. It is unblocked, so that it, and not another
+** one that is blocked here, is the one that kills. May be called in a signal
+** handler.
+*/
+CPROF_I void signals_die (int number);
+
 /* Was this process told to ignore a signal, by nohup, say? */
 CPROF_I int signals_ignored (int number);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "file/format.h"
 #include "heap/nogc.h"
 
@@ -29,16 +30,16 @@ static int system_columns (lua_State *L) {
 
 /* path -> boolean: is it something that a file must not replace? */
 static int system_special (lua_State *L) {
-  lua_pushboolean(L, platform_special(luaL_checkstring(L, 1)));
+  lua_pushboolean(L, files_special(luaL_checkstring(L, 1)));
   return 1;
 }
 
 
 /* path -> boolean: is a process recording into this file? */
 static int system_islive (lua_State *L) {
-  int fd = platform_openfile(luaL_checkstring(L, 1));
-  lua_pushboolean(L, fd >= 0 && platform_locked(fd));
-  if (fd >= 0) platform_close(fd);
+  int fd = files_open(luaL_checkstring(L, 1));
+  lua_pushboolean(L, fd >= 0 && files_locked(fd));
+  if (fd >= 0) files_close(fd);
   return 1;
 }
 
@@ -56,7 +57,7 @@ static uint64_t system_sum (const FormatHeader *h) {
 
 /* path -> boolean: does the folder exist now? Makes it if need be. */
 static int system_makefolder (lua_State *L) {
-  lua_pushboolean(L, platform_makefolder(luaL_checkstring(L, 1)));
+  lua_pushboolean(L, files_makefolder(luaL_checkstring(L, 1)));
   return 1;
 }
 
@@ -67,11 +68,11 @@ static int system_makefolder (lua_State *L) {
 */
 static int system_recorded (lua_State *L) {
   FormatHeader h;
-  int fd = platform_openfile(luaL_checkstring(L, 1)), ok;
+  int fd = files_open(luaL_checkstring(L, 1)), ok;
   if (fd < 0) return 0;
-  ok = platform_read(fd, (char *)&h, sizeof h) == sizeof h &&
+  ok = files_read(fd, (char *)&h, sizeof h) == sizeof h &&
        memcmp(h.magic, FORMAT_MAGIC, sizeof h.magic) == 0;
-  platform_close(fd);
+  files_close(fd);
   if (!ok) return 0;
   lua_pushfstring(L, "%I-%I-%I", (LUAI_UACINT)h.pid,
                   (LUAI_UACINT)h.started_at,
@@ -112,7 +113,7 @@ static int system_number (lua_State *L) {
 ** an empty one was created or, if that failed, a writer will say why
 */
 static int system_claim (lua_State *L) {
-  lua_pushboolean(L, platform_claim(luaL_checkstring(L, 1)) != EEXIST);
+  lua_pushboolean(L, files_claim(luaL_checkstring(L, 1)) != EEXIST);
   return 1;
 }
 
@@ -139,12 +140,12 @@ static int system_readfile (lua_State *L) {
   char few[SHORT_FILE];
   size_t room = sizeof few, got;
   char *to;
-  int fd = platform_openfile(path);
+  int fd = files_open(path);
   int64_t size;
   if (fd < 0) return system_fail(L, path, errno);
-  got = platform_read(fd, few, sizeof few);
-  size = got == sizeof few ? platform_size(fd) : 0;
-  platform_close(fd);
+  got = files_read(fd, few, sizeof few);
+  size = got == sizeof few ? files_size(fd) : 0;
+  files_close(fd);
   if (got < sizeof few) {
     lua_pushlstring(L, few, got);
     return 1;
@@ -154,10 +155,10 @@ static int system_readfile (lua_State *L) {
     room *= 2;
     if (size >= (int64_t)room) room = (size_t)size + 1;
     to = cast(char *, lua_newuserdatauv(L, room, 0));
-    fd = platform_openfile(path);
+    fd = files_open(path);
     if (fd < 0) return system_fail(L, path, errno);
-    got = platform_read(fd, to, room);
-    platform_close(fd);
+    got = files_read(fd, to, room);
+    files_close(fd);
   } while (got == room);
   lua_pushlstring(L, to, got);
   return 1;
@@ -244,7 +245,7 @@ static int system_executable (lua_State *L) {
 
 /* os.rename, but on all systems, it replaces an existing file */
 static int system_rename (lua_State *L) {
-  int error = platform_rename(luaL_checkstring(L, 1),
+  int error = files_rename(luaL_checkstring(L, 1),
                               luaL_checkstring(L, 2));
   if (error) {
     lua_pushnil(L);
@@ -258,7 +259,7 @@ static int system_rename (lua_State *L) {
 
 /* -> most bytes that a file may have; nil: no limit */
 static int system_filelimit (lua_State *L) {
-  uint64_t limit = platform_filelimit();
+  uint64_t limit = files_limit();
   if (limit == 0) return 0;
   lua_pushinteger(L, limit < INT64_MAX ? (lua_Integer)limit
                                        : LUA_MAXINTEGER);

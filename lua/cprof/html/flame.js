@@ -9,7 +9,7 @@ import { legend } from "./legend.js";
 import { Overmap } from "./overmap.js";
 import { copied, png, save, svg } from "./picture.js";
 import { matcher, searched } from "./search.js";
-import { counting, named, Table } from "./table.js";
+import { asTable, counting, named, Table } from "./table.js";
 import * as trees from "./tree.js";
 import { Zoom } from "./zoom.js";
 
@@ -78,13 +78,7 @@ export function flame(app, root) {
     ),
     told,
   );
-  const table = h("div", {});
-  const listing = h(
-    "details",
-    { class: "astable", ontoggle: () => draw_table() },
-    h("summary", {}, "As a table"),
-    table,
-  );
+  const { element: listing, box: table } = asTable(() => draw_table());
   const said = h("span", { class: "aside", role: "status" });
   const search = searched(app.state.search, (text) =>
     app.set({ search: text || undefined }, true),

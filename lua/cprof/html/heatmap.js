@@ -11,7 +11,7 @@ import { functions, shape } from "./overview.js";
 import { named as nameOf, parsed, told, written } from "./ranged.js";
 import { matcher, searched } from "./search.js";
 import { causes, length, links, notable } from "./stretches.js";
-import { named, placed, Table } from "./table.js";
+import { asTable, named, placed, Table } from "./table.js";
 import { under } from "./tree.js";
 
 const scales = { 1: "Second", 60: "Minute", 3600: "Hour", 86400: "Day" };
@@ -123,8 +123,7 @@ function stretches(app) {
 
 // The columns as a table, for people who cannot see the colours.
 function listed(grid) {
-  const box = h("div", {});
-  const draw = () => {
+  return asTable((box) => {
     const rows = Array.from({ length: grid.columns }, (_, i) =>
       grid.rangeOf(i * grid.rows, (i + 1) * grid.rows - 1),
     );
@@ -139,14 +138,7 @@ function listed(grid) {
     );
     table.show(rows);
     fill(box, table.element);
-  };
-  const element = h(
-    "details",
-    { class: "astable", ontoggle: draw },
-    h("summary", {}, "As a table"),
-    box,
-  );
-  return { element, draw: () => element.open && draw() };
+  });
 }
 
 export function heatmap(app, root) {

@@ -13,6 +13,21 @@ export function ordered(columns) {
   return first ? [first, ...columns.filter((c) => c !== first)] : columns;
 }
 
+/**
+ * A table for people who cannot see the picture above it. Made when opened.
+ * @param {(box: HTMLElement) => void} make  fills the box
+ */
+export function asTable(make) {
+  const box = h("div", {});
+  const element = h(
+    "details",
+    { class: "astable", ontoggle: () => make(box) },
+    h("summary", {}, "As a table"),
+    box,
+  );
+  return { element, box, draw: () => element.open && make(box) };
+}
+
 export function classOf(column) {
   return [column.left && "left", column.class].filter(Boolean).join(" ");
 }

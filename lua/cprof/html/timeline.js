@@ -8,7 +8,7 @@ import { bytes, count, percent, instant, plural, time } from "./format.js";
 import { measures } from "./measures.js";
 import { named as rangeName, parsed, written } from "./ranged.js";
 import { sure } from "./samples.js";
-import { named, placed, Table } from "./table.js";
+import { asTable, named, placed, Table } from "./table.js";
 
 const height = 260;
 const left = 70;
@@ -390,8 +390,7 @@ function most(app, measure) {
 
 // the points as a table, for people who cannot see the chart
 function listed(chart) {
-  const box = h("div", {});
-  const draw = () => {
+  return asTable((box) => {
     const { seen } = chart.app.all.header.heap;
     const table = new Table(
       [
@@ -405,14 +404,7 @@ function listed(chart) {
     );
     table.show(peaks(chart.sizes, 60));
     fill(box, table.element);
-  };
-  const element = h(
-    "details",
-    { class: "astable", ontoggle: draw },
-    h("summary", {}, "As a table"),
-    box,
-  );
-  return { element, draw: () => element.open && draw() };
+  });
 }
 
 // What a live page says where the recording goes on: the heap over time is not

@@ -33,10 +33,10 @@ local function sampled(meta) return meta.mode == "sample" end
 
 local function one_is_sampled(a, b) return sampled(a) or sampled(b) end
 
----@class cprof.Way           a way of recording in which profiles may differ
+---@class cprof.Setting       of recordings, in which profiles may differ
 ---@field name string
 ---@field get fun(meta: cprof.Meta): string
----@field what string         figures that do not agree if the ways differ
+---@field what string         figures that do not agree if the settings differ
 ---@field rest string?        says which figures agree, or why these do not
 ---@field form string?        the message, in place of `recorded_with`; it does
 ---    not have the name
@@ -44,8 +44,8 @@ local function one_is_sampled(a, b) return sampled(a) or sampled(b) end
 ---@field when? fun(a: cprof.Meta, b: cprof.Meta): boolean  whether a
 ---    difference matters for these two; nil: it always does
 
----@type cprof.Way[]
-local ways = {
+---@type cprof.Setting[]
+local settings = {
   { name = "mode", get = field "mode", what = "times", rest = calls,
     when = function(a, b) return not one_is_sampled(a, b) end },
   { name = "mode", get = field "mode", what = "calls",
@@ -82,30 +82,32 @@ local ways = {
     what = "call-tree nodes", rest = "their functions can" },
 }
 
--- Do two profiles differ in this way, and does it matter?
-local function differ(way, a, b)
-  if way.when and not way.when(a, b) then return false end
-  if way.name == "clock" then return compare.clock(a) ~= compare.clock(b) end
-  -- each mode treats overhead in a way of its own, which needs no note
-  if way.name == "overhead" and a.mode ~= b.mode then return false end
-  return way.get(a) ~= way.get(b)
+-- Do two profiles differ in this setting, and does it matter?
+local function differ(setting, a, b)
+  if setting.when and not setting.when(a, b) then return false end
+  if setting.name == "clock" then
+    return compare.clock(a) ~= compare.clock(b)
+  end
+  -- each mode treats overhead in its own way, which needs no note
+  if setting.name == "overhead" and a.mode ~= b.mode then return false end
+  return setting.get(a) ~= setting.get(b)
 end
 
 ---Notes on what does not agree in two profiles, a line each.
 ---@param a cprof.Meta
 ---@param b cprof.Meta
 ---@param cannot string       what these figures cannot: "be compared"
----@param skip? fun(way: cprof.Way): boolean  ways that get no note
+---@param skip? fun(setting: cprof.Setting): boolean  those that get no note
 ---@return string[]
 function compare.notes(a, b, cannot, skip)
   local out = {}
-  for _, way in ipairs(ways) do
-    if not (skip and skip(way)) and differ(way, a, b) then
-      local x, y = way.get(a), way.get(b)
-      local how = way.form and way.form:format(x, y) or
-        recorded_with:format(way.name, x, y)
-      out[#out + 1] = ("%s: their %s cannot %s%s"):format(how, way.what,
-        cannot, way.rest and ", " .. way.rest or "")
+  for _, setting in ipairs(settings) do
+    if not (skip and skip(setting)) and differ(setting, a, b) then
+      local x, y = setting.get(a), setting.get(b)
+      local message = setting.form and setting.form:format(x, y) or
+        recorded_with:format(setting.name, x, y)
+      out[#out + 1] = ("%s: their %s cannot %s%s"):format(message,
+        setting.what, cannot, setting.rest and ", " .. setting.rest or "")
     end
   end
   return out

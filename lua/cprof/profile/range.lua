@@ -93,6 +93,12 @@ local function resolution(p)
   return slice > 0 and (", resolution %s"):format(format.time(slice)) or ""
 end
 
+---Does a range begin with the recording? Files keep only what meta_of has
+---written.
+---@param meta cprof.Meta  of a range
+---@return boolean
+function range.is_first(meta) return not not meta.range:find "^0%.?0*s " end
+
 local function meta_of(p, from, to)
   local out = {}
   for key, value in pairs(p.meta) do out[key] = value end

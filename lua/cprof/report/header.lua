@@ -132,8 +132,8 @@ local function gaps(profile, page)
       "samples" or "calls")
   end
   -- where the range begins with the recording, both count from its beginning
-  if meta.range and not meta.range:find "^0%.?0*s " and
-     profiles.axis(profile) then
+  if meta.range and profiles.axis(profile) and
+     not require "cprof.profile.range".is_first(meta) then
     page:note "--from, --to and heatmaps count from the beginning of this range"
   end
   if meta.unmatched > 0 then

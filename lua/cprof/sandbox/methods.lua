@@ -26,7 +26,7 @@ local file_methods = files and copy(rawget(files, "__index"))
 local values <const> = { "", 0, true, next, coroutine.create(next) }
 local NIL <const> = #values + 1
 
--- the index in a loan that tells if it is in use, see loan.c
+-- the index in a list of metatables that tells if they are set: metatables.c
 local ON <const> = NIL + 1
 
 -- The library's methods, and those that the program has added. Finalizers of
@@ -42,20 +42,20 @@ local function harmless(theirs)
   return ours
 end
 
--- A loan: the metatables for cprof's code, see loan.c.
-local function new_loan()
-  local loan = { nil, nil, nil, nil, nil, nil, false, values, false, false }
+-- The metatables for cprof's code, as a list: see metatables.c.
+local function new_list()
+  local list = { nil, nil, nil, nil, nil, nil, false, values, false, false }
   for i = 1, NIL do
     local theirs = metatable_of(values[i])
-    if theirs or i == 1 then loan[i] = harmless(theirs) end
+    if theirs or i == 1 then list[i] = harmless(theirs) end
   end
   local theirs = metatable_of ""
-  loan[1].__index = over(strings, theirs and rawget(theirs, "__index"))
+  list[1].__index = over(strings, theirs and rawget(theirs, "__index"))
   if files then
-    loan[ON + 2] = files
-    loan[ON + 3] = over(file_methods, rawget(files, "__index"))
+    list[ON + 2] = files
+    list[ON + 3] = over(file_methods, rawget(files, "__index"))
   end
-  return loan
+  return list
 end
 
 -- the last entry, open or closed; it may have been collected with its coroutine
@@ -69,7 +69,7 @@ local last <const> = setmetatable({}, { __mode = "v" })
 function methods.borrow()
   if core.entry_isopen(last[1]) then return nil end
   local plain = core.intact(strings, values, files, file_methods)
-  local entry = core.entry(not plain and new_loan() or nil)
+  local entry = core.entry(not plain and new_list() or nil)
   last[1] = entry
   return entry
 end

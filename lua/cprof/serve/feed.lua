@@ -34,9 +34,9 @@ local feed = {}
 ---@field private lined cprof.Measure[]     those of them that lines have
 ---@field private measured table<string, userdata>  by name of such a measure:
 ---    the nodes of `shown` in it
----@field private kept cprof.Served         what else pages are told
----@field private told table<integer, integer>  { node -> self time }: nodes
----    that pages were told at later loads
+---@field private kept cprof.Served         what else is sent to pages
+---@field private sent table<integer, integer>  { node -> self time }: nodes
+---    that were sent to pages at later loads
 ---@field private loads integer       since the epoch began
 ---@field private nodes_at integer[]  by node: the version that changed it last
 ---@field private recent integer[]    the nodes that the last version changed
@@ -63,7 +63,7 @@ local function begin(self)
   epochs = epochs + 1
   self.epoch = ("%x.%d"):format(core.seconds() * 1e6 // 1 | 0, epochs)
   self.version, self.messages = 1, {}
-  self.shown, self.nodes_at, self.recent, self.told = nil, {}, {}, {}
+  self.shown, self.nodes_at, self.recent, self.sent = nil, {}, {}, {}
   self.rows, self.number, self.index = {}, {}, {}
   self.measures, self.lined, self.measured, self.counts = {}, {}, {}, {}
   self.kept, self.sources = kept.new(), sources.new {}
@@ -113,9 +113,9 @@ local function index_of(self, p, rows)
   return out, of
 end
 
--- The rows of which a profile of samples has new ones, by number. A line that
--- calls C functions has new estimates then, but no samples of its own.
-local function fresh_of(self, p, rows)
+-- Which rows have new samples, by number. A line that calls C functions has new
+-- estimates then, but no samples of its own.
+local function newly_sampled(self, p, rows)
   local out = {}
   for _, row in ipairs(p.samples and rows or {}) do
     local number = self.number[row.func.id]
@@ -140,16 +140,16 @@ local function add_rows(self, rows, exact)
 end
 
 -- Adds to `list` the nodes whose figures are again those of the last exact
--- load, after pages were told other figures for them in between.
-local function add_told(self, p, list)
+-- load, after other figures of them were sent to pages in between.
+local function add_reverted(self, p, list)
   local n = #list
-  for _, id in ipairs(list) do self.told[id] = nil end
-  for id, told in pairs(self.told) do
+  for _, id in ipairs(list) do self.sent[id] = nil end
+  for id, sent in pairs(self.sent) do
     local _, _, _, _, own = core.node(p.nodes, id)
-    if own ~= told then list[#list + 1] = id end
+    if own ~= sent then list[#list + 1] = id end
   end
   if #list > n then table.sort(list) end
-  self.told = {}
+  self.sent = {}
 end
 
 -- Adds to `list` the nodes that have changed in measures other than times:
@@ -175,17 +175,17 @@ local function add_nodes(self, p, exact)
   local list = {}
   for id, _, _, _, own in core.changes(p.nodes, before, exact) do
     list[#list + 1] = id
-    if not exact then self.told[id] = own end
+    if not exact then self.sent[id] = own end
   end
-  if exact then add_told(self, p, list) end
+  if exact then add_reverted(self, p, list) end
   add_measured(self, p, list)
   for _, id in ipairs(list) do self.nodes_at[id] = self.version + 1 end
   return list
 end
 
--- The measures that pages are told besides the profile's own. CPU time follows
--- from time and waiting. After a reset, it is not known what was allocated
--- since then.
+-- The measures that are sent to pages besides the profile's own. CPU time
+-- follows from time and waiting. After a reset, it is not known what was
+-- allocated since then.
 local function measures_of(self, p)
   local out = {}
   for _, row in ipairs(memory.possible(p)) do
@@ -219,16 +219,16 @@ end
 -- Stores what the own time of functions with new samples was spent in. After a
 -- reset, nothing is stored, since this is known only from the beginning of the
 -- recording. Has anything changed?
-local function add_spent(self, p, rows, fresh)
+local function add_spent(self, p, rows, sampled)
   local of, entries = {}, {}
   for _, row in ipairs(self.base and {} or rows) do
-    if fresh[self.number[row.func.id]] then of[#of + 1] = row end
+    if sampled[self.number[row.func.id]] then of[#of + 1] = row end
   end
-  local told = spent.of(of, p, data.plain) or { f = {} }
-  for i, f in ipairs(told.f) do
+  local found = spent.of(of, p, data.plain) or { f = {} }
+  for i, f in ipairs(found.f) do
     local number = self.number[of[f + 1].func.id]
-    entries[i] = { number, { f = number, what = told.what[i],
-      ns = told.ns[i] } }
+    entries[i] = { number, { f = number, what = found.what[i],
+      ns = found.ns[i] } }
   end
   self.symbols = spots.files()
   return self.kept:add("spent", entries, self.version + 1)
@@ -260,9 +260,10 @@ local function add(self, p, final)
   local index, by_title = index_of(self, p, rows)
   if not index then return false end
   self.index = index
-  local fresh = fresh_of(self, p, rows)
-  local changed = self.sources:add(p, by_title, self.version + 1, exact, fresh)
-  changed = add_spent(self, p, rows, fresh) or changed
+  local sampled = newly_sampled(self, p, rows)
+  local changed = self.sources:add(p, by_title, self.version + 1, exact,
+    sampled)
+  changed = add_spent(self, p, rows, sampled) or changed
   changed = add_rows(self, rows, exact) or changed
   local nodes = add_nodes(self, p, exact)
   changed = add_others(self, p) or changed
@@ -387,7 +388,7 @@ local function names_of(list)
 end
 
 -- Which measures nodes and lines have, and from how many samples figures are.
-local function measures_told(self)
+local function measures_sent(self)
   local p = self.shown
   local estimated = p.time_samples or p.meta.live_interval
   return { names = names_of(self.measures), lines = names_of(self.lined),
@@ -399,7 +400,7 @@ local function content(self, version)
   local list, figures = self.sources:since(version)
   local values, lists = self.kept:since(version)
   return {
-    measures = measures_told(self), words = values.words,
+    measures = measures_sent(self), words = values.words,
     memory = values.memory, collector = values.collector, heap = values.heap,
     tasks = p.tasks and not self.base and { exact = p.meta.tasks or nil,
       list = lists.tasks, pauses = lists.pauses,

@@ -29,7 +29,7 @@ local session = {}
 ---@field private again? number  when a page asked to run the program again;
 ---    nil: no page waits for that
 ---@field private beat number    when the next sign of life is due
----@field private told boolean?  whether the user was told that the program, or
+---@field private notified boolean?  was the user told that the program, or
 ---    sampling it, ended
 local Session = {}
 Session.__index = Session
@@ -219,7 +219,7 @@ local function run_again(self, now)
   self.again = nil
   local started, why = program.start(self.words, "shared")
   if not started then return self.say(why) end
-  self.told = false
+  self.notified = false
   follower:restart(started)
 end
 
@@ -227,8 +227,8 @@ end
 local function watch_program(self, now)
   local running = self.follower.program:running()
   if self.again then return run_again(self, now) end
-  if running or self.told then return end
-  self.told = true
+  if running or self.notified then return end
+  self.notified = true
   self.follower.due = 0
   self.say(("the program has ended, exit status %d; the page stays until " ..
     "Ctrl-C"):format(self.follower.program.status))
@@ -237,8 +237,8 @@ end
 -- Tells the user once that the program is not sampled any more.
 local function watch_sampling(self)
   local ended = self.follower.outside.ended
-  if not ended or self.told then return end
-  self.told = true
+  if not ended or self.notified then return end
+  self.notified = true
   self.say(("sampling has ended: %s; the page stays until Ctrl-C"):format(
     ended))
 end

@@ -93,7 +93,7 @@ local function add_parts(of, p, key, version)
 end
 
 -- Stores what has changed in a source. Has anything changed?
-local function add(self, p, key, list, rows, version, exact, fresh)
+local function add(self, p, key, list, rows, version, exact, sampled)
   if not self.number[key] then
     self.number[key] = #self.list
     self.list[#self.list + 1] = { seen = {}, lines = {}, parts = {},
@@ -109,7 +109,7 @@ local function add(self, p, key, list, rows, version, exact, fresh)
   for _, row in ipairs(rows[key] or {}) do
     of.lines[row.number] = of.lines[row.number] or {}
     changed = add_lines(self, of.lines[row.number], row.key, rows, version,
-      exact or fresh[row.number]) or changed
+      exact or sampled[row.number]) or changed
   end
   if changed then add_parts(of, p, key, version) end
   return changed
@@ -120,17 +120,17 @@ end
 ---@param number table<string, integer>  title of a row -> its number
 ---@param version integer  the one that gets the changes
 ---@param exact boolean    whether a change of estimates alone counts
----@param fresh table<integer, boolean>  by number of a row: does such a change
----    count in its lines?
+---@param sampled table<integer, boolean>  by number of a row: has it new
+---    samples, so that such a change counts in its lines?
 ---@return boolean
-function Sources:add(p, number, version, exact, fresh)
+function Sources:add(p, number, version, exact, sampled)
   if not lines.recorded(p) then return false end
   local all, changed = p.lines_of(), false
   local rows = data.rows_of(p, number)
   rows.lines, rows.c = p.lines_by_row(), in_c.times(p, lines.row)
   rows.others = memory.lines(p, self.measures)
   for _, key in ipairs(lists.keys(all)) do
-    changed = add(self, p, key, all[key], rows, version, exact, fresh) or
+    changed = add(self, p, key, all[key], rows, version, exact, sampled) or
       changed
   end
   text.forget()

@@ -1,7 +1,7 @@
 /*
 ** See parts.h
 **
-** A loan is a list, made by methods.lua:
+** What replaces the program's metatables is a list, made by methods.lua:
 **   1 to TYPES	the metatable to set for a type; false: none; nil: that type
 **		keeps its own. While exchanged, the program's
 **   ON		is it exchanged?
@@ -15,7 +15,6 @@
 #include "lua/parts.h"
 
 
-
 #define TYPES	6
 #define ON	7
 #define VALUES	8
@@ -23,8 +22,8 @@
 #define METHODS	10
 
 
-/* Exchanges the metatable of a type. The loan is at 1, VALUES at 2. */
-static void loan_type (lua_State *L, int type) {
+/* Exchanges the metatable of a type. The list is at 1, VALUES at 2. */
+static void metatables_type (lua_State *L, int type) {
   lua_rawgeti(L, 1, type);
   if (!lua_isnil(L, 3)) {
     lua_rawgeti(L, 2, type);
@@ -38,7 +37,7 @@ static void loan_type (lua_State *L, int type) {
 }
 
 
-static void loan_files (lua_State *L) {
+static void metatables_files (lua_State *L) {
   lua_rawgeti(L, 1, FILES);
   if (lua_istable(L, 3)) {
     lua_rawgeti(L, 1, METHODS);
@@ -53,8 +52,8 @@ static void loan_files (lua_State *L) {
 }
 
 
-/* loan -> loan: exchanges all metatables, unless ON is 'on' already */
-static int loan_exchange (lua_State *L, int on) {
+/* list -> list: exchanges all metatables, unless ON is 'on' already */
+static int metatables_exchange (lua_State *L, int on) {
   int i;
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
@@ -63,9 +62,9 @@ static int loan_exchange (lua_State *L, int on) {
   lua_settop(L, 1);
   if (i == on) return 1;
   if (lua_rawgeti(L, 1, VALUES) != LUA_TTABLE)
-    return luaL_argerror(L, 1, "not a loan");
-  for (i = 1; i <= TYPES; i++) loan_type(L, i);
-  loan_files(L);
+    return luaL_argerror(L, 1, "not a list of metatables");
+  for (i = 1; i <= TYPES; i++) metatables_type(L, i);
+  metatables_files(L);
   lua_pushboolean(L, on);
   lua_rawseti(L, 1, ON);
   lua_settop(L, 1);
@@ -73,18 +72,18 @@ static int loan_exchange (lua_State *L, int on) {
 }
 
 
-int loan_borrow (lua_State *L) {
-  return loan_exchange(L, 1);
+int metatables_set (lua_State *L) {
+  return metatables_exchange(L, 1);
 }
 
 
-int loan_giveback (lua_State *L) {
-  return loan_exchange(L, 0);
+int metatables_restore (lua_State *L) {
+  return metatables_exchange(L, 0);
 }
 
 
 /* Does the __index of this metatable have all methods of the given table? */
-static int loan_hasall (lua_State *L, int metatable, int methods) {
+static int metatables_hasall (lua_State *L, int metatable, int methods) {
   int top = lua_gettop(L), all = 1;
   lua_pushliteral(L, "__index");
   lua_rawget(L, metatable);
@@ -101,7 +100,7 @@ static int loan_hasall (lua_State *L, int metatable, int methods) {
 
 
 /* Does this metatable have a field that tostring() looks at? */
-static int loan_hastext (lua_State *L, int metatable) {
+static int metatables_hastext (lua_State *L, int metatable) {
   int found;
   lua_pushliteral(L, "__tostring");
   found = lua_rawget(L, metatable) != LUA_TNIL;
@@ -117,7 +116,7 @@ static int loan_hastext (lua_State *L, int metatable) {
 ** there nothing to exchange? It is in C because each call of the API asks it,
 ** and in Lua, its instructions would count for a hook of the program's.
 */
-static int loan_intact (lua_State *L) {
+static int metatables_intact (lua_State *L) {
   int type, whole = 1;
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_checktype(L, 2, LUA_TTABLE);
@@ -125,22 +124,23 @@ static int loan_intact (lua_State *L) {
   for (type = 1; whole && type <= TYPES; type++) {
     lua_rawgeti(L, 2, type);
     if (lua_getmetatable(L, 5))
-      whole = !loan_hastext(L, 6) && (type > 1 || loan_hasall(L, 6, 1));
+      whole = !metatables_hastext(L, 6) &&
+              (type > 1 || metatables_hasall(L, 6, 1));
     else whole = type > 1;
     lua_settop(L, 4);
   }
   if (whole && lua_istable(L, 3) && lua_istable(L, 4))
-    whole = loan_hasall(L, 3, 4);
+    whole = metatables_hasall(L, 3, 4);
   lua_pushboolean(L, whole);
   return 1;
 }
 
 
-static const luaL_Reg loan_list[] = {
-  {"intact", loan_intact},
+static const luaL_Reg metatables_list[] = {
+  {"intact", metatables_intact},
   {NULL, NULL}
 };
 
-void loan_open (lua_State *L) {
-  luaL_setfuncs(L, loan_list, 0);
+void metatables_open (lua_State *L) {
+  luaL_setfuncs(L, metatables_list, 0);
 }
