@@ -42,5 +42,13 @@ export function spent(app, f) {
         ),
       ),
     ),
+    parts.some(({ what }) => /, which has no symbol for it$/.test(what)) &&
+      h(
+        "p",
+        { class: "aside" },
+        "Symbols are the names of C functions. With debug symbols of that " +
+          "file (on Debian, a package whose name ends in -dbgsym), a new " +
+          "page names what ran there.",
+      ),
   );
 }
