@@ -249,7 +249,9 @@ local function start_options(parsed, fail)
   if #counted > 0 then modes[#modes + 1] = "count" end
   if parsed.trace then modes[#modes + 1] = "trace" end
   if parsed.sample then modes[#modes + 1] = "sample" end
-  if #modes > 1 then
+  if #modes == 2 and modes[1] == "line" and modes[2] == "sample" then
+    fail "--sample records lines, too: leave out --lines"
+  elseif #modes > 1 then
     fail("only one of --lines, --count or --coverage, --sample, and --trace " ..
       "can be given")
   end
