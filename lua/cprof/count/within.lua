@@ -138,7 +138,7 @@ function within.itself(p, title)
   return out
 end
 
--- a share from which on the time in a file without symbols deserves a note
+-- the share from which on time in a file without symbols deserves a note
 local notable <const> = 0.1
 
 ---What to do about a file without symbols in which much of the time was spent,
@@ -151,9 +151,8 @@ function within.advice(parts)
   for _, part in ipairs(parts) do
     local file = part.what:match "^unknown, in (.+), which has no symbol"
     if file and part.ns >= notable * sum then
-      return ("%s has no symbols, which are the names of C functions, so it " ..
-        "is unknown what ran there; install its debug symbols (on Debian, a " ..
-        "package whose name ends in -dbgsym), and this command names it")
+      return ("%s has no names for its C functions; its debug symbols have " ..
+        "them (a package that ends in -dbgsym or -debuginfo)")
         :format(file)
     end
   end

@@ -46,9 +46,9 @@ export function spent(app, f) {
       h(
         "p",
         { class: "aside" },
-        "Symbols are the names of C functions. With debug symbols of that " +
-          "file (on Debian, a package whose name ends in -dbgsym), a new " +
-          "page names what ran there.",
+        "A file without symbols has no names for its C functions. A new page " +
+          "has the names once its debug symbols are installed (a package " +
+          "that ends in -dbgsym or -debuginfo).",
       ),
   );
 }

@@ -293,8 +293,9 @@ local few <const> = 5
 
 local function show(view, list)
   local page = view.page
-  if #list == 1 and not list[1].name then
-    one(view, list[1], view.options.limit or 30)
+  if #list == 1 then
+    one(view, list[1], view.options.limit or 30,
+      list[1].name and "frames of " .. named(list[1]))
     return
   end
   loops(view, list)
