@@ -276,7 +276,7 @@ describe("commands without a file", function()
     cprof("run", script)
     local here = command.shell(("ls -d %s/cprof-*"):format(dir.path)):sub(1, -2)
     local function made(name)
-      local file <close> = assert(io.open(here .. "/" .. name, "wb"))
+      assert(io.open(here .. "/" .. name, "wb")):close()
       return name
     end
     local stays = { made "costs.7", made "other.cprof", made "1.listen",

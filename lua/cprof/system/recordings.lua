@@ -158,8 +158,8 @@ local function is_unnamed(path)
     match(part(path, length(start) + 1), "^%d+%.cprof$") ~= nil
 end
 
--- Removes what killed processes have left in the folder: of these files, `names`,
--- recordings that the log does not have, and files that were not complete yet.
+-- Removes what killed processes have left in the folder, of these files:
+-- recordings that the log does not have, and files that are not complete.
 local function sweep(names, list)
   local known = {}
   for _, entry in ipairs(list) do known[entry.path] = true end
