@@ -190,6 +190,8 @@ describe("the cprof command", function()
       { "only one of --lines, --count or --coverage, --sample, and --trace",
         "run",
         "--lines", "--trace", "-e", "" },
+      { "--sample records lines, too: leave out --lines", "run", "--sample",
+        "--lines", "-e", "" },
       { "cprof run: --timer needs --sample\n", "run", "--timer=thread",
         "-e", "" },
       { "--timer cannot be combined with --clock=cpu", "run", "--sample",

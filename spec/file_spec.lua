@@ -763,6 +763,7 @@ describe("what is not a profile", function()
     refused(("\0"):rep(8192), "not a profile")
     refused(with(s, 8, s:sub(9, 12):reverse()),
       "written on a machine with another byte order")
+    refused(with(s, 8, "\1\2\3\5"), "damaged: byte order in the header")
     refused(with(s, 12, ("I4"):pack(3)),
       "its format is version 3; this cprof reads version 21: record it again")
     refused(with(s, 16, ("I4"):pack(7)), "damaged: sizes in the header")

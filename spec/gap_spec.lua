@@ -128,6 +128,33 @@ describe("a gap between events", function()
     end
   end)
 
+  it("is in a row of its own where no sample has found the thread waiting",
+    function()
+      local host = require "spec_host"
+      local path, state, row = os.tmpname(), host.state(), nil
+      local p = driven.parts(function()
+        for _ = 1, 20 do
+          pass(20 * ms)
+          driven.wait(1)
+        end
+        row = state:run(([[
+          local path = package.searchpath("spec_host", package.cpath)
+          local pass = package.loadlib(path, "luaopen_spec_ticks")().pass
+          pass(%d, %d)
+          local helper = require "helper"
+          local p = assert(require "cprof".load(%q))
+          local own = helper.named(p, "(waiting, or in a C function)")
+          return ("%%d %%d %%d %%d"):format(
+            p.meta.since_last_event_waiting_ns, p.meta.waiting_ns,
+            own.self_ns, own.self_wait_ns)]]):format(20 * ms, 90 * ms, path))
+      end, { mode = "sample", file = path })
+      state:close()
+      os.remove(path)
+      assert.is_true(p.samples >= 20)
+      assert.equal(("%d %d %d %d"):format(90 * ms, 90 * ms, 90 * ms, 90 * ms),
+        row)
+    end)
+
   it("is not waiting if the thread only stands in line for a processor, " ..
     "which the system counts later", function()
     local host = require "spec_host"

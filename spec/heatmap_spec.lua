@@ -321,7 +321,7 @@ describe("cprof heatmap", function()
     local path = stalled(dir)
     local out, err, status = command.cprof("heatmap", path)
     assert.equal(0, status, err)
-    assert.has_text("\neach column is 500ms, each cell 20ms; CPU time: . " ..
+    assert.has_text("\neach column is 500ms, each cell 20ms\nCPU time: . " ..
       "none, : little, @ all of the cell; ", out)
     local rows = {}
     for line in out:gmatch "[^\n]+" do

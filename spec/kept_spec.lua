@@ -818,6 +818,33 @@ describe("the option live_file", function()
     assert.is_true(early > 10000 and early < 200000, early)
   end)
 
+  it("records on if the file cannot grow, as many functions as before",
+    function()
+      local dir <close> = command.folder()
+      local live, script = dir:file "live.cprof", dir:file("x.lua", [[
+        local profiler = require "cprof"
+        local function calls(from, to)
+          for i = from, to do
+            load(("local function f%d() end f%d()"):format(i, i))()
+          end
+        end
+        profiler.start { keep_last = 1000, live_file = arg[1] }
+        calls(1, 500)
+        for _ = 1, 200000 do calls(1, 0) end
+        calls(501, 1000)
+        profiler.stop()
+        print(profiler.snapshot().meta.ended)]])
+      local out, err = command.shell(("ulimit -f 3600; $SPEC_LUA %s %s")
+        :format(script, live))
+      assert.same({ "nil\n", "" }, { out, err })
+      local p = assert(profiler.load(live))
+      assert.is_nil(p.meta.ended)
+      for _, i in ipairs { 1, 500, 501, 1000 } do
+        assert.equal(1, helper.named(p, "f" .. i).calls)
+      end
+      assert.is_true(p.meta.axis_begins_ns > 0)
+    end)
+
   it("records into the file, and dump_recent into others", function()
     local dir <close> = command.folder()
     local live, other = dir:file "live.cprof", dir:file "d-%n.cprof"

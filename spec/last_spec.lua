@@ -1,6 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
+local helper = require "helper"
 local mostly = require "mostly"
 
 local once = [[
@@ -266,6 +267,67 @@ describe("commands without a file", function()
     assert.is_true(#text < 2000, #text)
     local out = cprof "report"
     assert.has_text(script, out)
+  end)
+
+  it("remove what killed processes have left beside them", function()
+    local dir <close> = command.folder()
+    local cprof = within(dir)
+    local script = dir:file("a.lua", once)
+    cprof("run", script)
+    local here = command.shell(("ls -d %s/cprof-*"):format(dir.path)):sub(1, -2)
+    local function made(name)
+      assert(io.open(here .. "/" .. name, "wb")):close()
+      return name
+    end
+    local stays = { made "costs.7", made "other.cprof", made "1.listen",
+      made(("recordings.%d"):format(require "cprof.core".process())) }
+    local dead = command.shell "sh -c 'echo $$'":match "%d+"
+    for _, name in ipairs { "12345678.cprof", "12345678.cprof.new",
+      ("1.cprof.%d-0x12.tmp"):format(dead), "other.cprof." .. dead .. ".tmp",
+      "recordings." .. dead, "costs.7." .. dead } do
+      made(name)
+    end
+    cprof("run", script)
+    local out = {}
+    for name in command.shell("ls " .. here):gmatch "%S+" do
+      local own = name == "recordings" or name == "costs.0"
+      if not own then out[#out + 1] = name:gsub("^%d+%.cprof$", "(kept)") end
+    end
+    stays[#stays + 1], stays[#stays + 2] = "(kept)", "(kept)"
+    table.sort(out)
+    table.sort(stays)
+    assert.same(stays, out)
+  end)
+
+  it("are all in the list, also while it is replaced", function()
+    local dir <close> = command.folder()
+    local cprof = within(dir)
+    local script = dir:file("a.lua", once)
+    cprof("run", script)
+    local list = (command.shell("ls " .. dir.path .. "/*/recordings")):sub(1,
+      -2)
+    -- another process adds a record after the list was read, before it is
+    -- replaced
+    local out = helper.run_in("export TMPDIR=" .. dir.path .. ";", ([[
+      local core = require "cprof.core"
+      local rename, path = core.rename, %q
+      local function add(text)
+        local file <close> = io.open(path, "ab")
+        file:write(text)
+      end
+      core.rename = function(...)
+        add "+\0000\0/there\0/there/late.cprof\0\n"
+        return rename(...)
+      end
+      for i = 1, 800 do
+        add(("=\0%%d\0/nowhere\0/nowhere/%%d.cprof\0\n"):format(i, i))
+      end
+      local recordings = require "cprof.system.recordings"
+      local named = recordings.begin(%q)
+      recordings.finish(named)
+      print(#io.open(path):read "a" < 2000)]]):format(list, script))
+    assert.equal("true\n", out)
+    assert.has_text("/there/late.cprof", command.read(list))
   end)
 
   it("find that of a process where another one has ended since", function()

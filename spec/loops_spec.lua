@@ -216,6 +216,33 @@ describe("frames in a file", function()
   end)
 end)
 
+describe("the report of frames", function()
+  it("names whole functions, or cuts the name, but no time", function()
+    local out = run [[
+      local function a_name_that_is_much_too_long_for_the_column(ms)
+        usual(ms)
+      end
+      profiler.start { c_functions = false, exclude = { "usual" } }
+      for i = 1, 20 do
+        rare(i == 7 and 40 or 1)
+        a_name_that_is_much_too_long_for_the_column(i == 7 and 30 or
+          i == 9 and 50 or 1)
+        profiler.frame()
+      end
+      profiler.stop()
+      local p, out = profiler.snapshot(), {}
+      for _, width in ipairs { 60, 100 } do
+        out[#out + 1] = p:report { mode = "frames", width = width }
+      end
+      return table.concat(out)
+    ]]
+    assert.matches("  rare %+[%d.]+ms, …\n", out)
+    assert.matches("  a_name[%w_]*…[%w_]+ %+[%d.]+ms\n", out)
+    assert.matches("rare %+[%d.]+ms, " ..
+      "a_name_that_is_much_too_long_for_the_column %+[%d.]+ms\n", out)
+  end)
+end)
+
 describe("frames", function()
   it("are all counted, in bounded room", function()
     local out = run [[
@@ -478,7 +505,7 @@ frame]], 1, true), out)
     local out = of(from + 1000, to - 1000)
     assert.matches(("\n +%d +%%S+ +32%%.0ms "):format(slowest.number), out)
     assert.no_matches("\n +%d+ +%S+ +32%.0ms ", (of(0, from - 1000)))
-    assert.has_text("\nframes of render: no frame ran from 0s to 0.0001s\n",
+    assert.equal("frames of render: no frame ran from 0s to 0.0001s\n",
       of(0, 100e3))
     local whole, why, status = command.cprof("frames", "--from", "1000s", file)
     assert.equal("", whole)

@@ -1,6 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local profiler = require "cprof"
+local trace = require "cprof.export.trace"
 local export = require "cprof.export"
 local kinds = require "kinds"
 local recorded = require "cprof.count.lines".recorded
@@ -92,6 +93,10 @@ local function exporting(p, row, o)
   elseif o.measure and not row.measures then
     return ("export: option 'measure' does not apply to format %s"):format(
       row.name)
+  elseif (row.name == "chrome" or row.name == "perfetto") and
+         trace.calls(p, o.fold) and (o.min_percent or 0) > 0 then
+    return "export: option 'min_percent' does not apply to the calls of " ..
+      "this recording"
   end
   local why = unmeasured(p, "measure", o.measure)
   if why then return why end

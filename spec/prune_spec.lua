@@ -231,6 +231,22 @@ describe("options of exports", function()
     return why
   end
 
+  it("of another tree are refused where calls are shown one by one", function()
+    local q = driven.record(1000, work, { keep_last = 10 })
+    for _, format in ipairs { "chrome", "perfetto" } do
+      for name, value in pairs { min_percent = 5, fold = true, root = "f" } do
+        local ok, why = pcall(q.export, q, format, print, { [name] = value })
+        assert.is_false(ok)
+        assert.equal(("export: option '%s' does not apply to the calls of " ..
+          "this recording, which format %s shows one by one; a range of " ..
+          "time makes the file smaller"):format(name, format), why)
+      end
+      local whole = text(q, format)
+      assert.equal(whole, (text(q, format, { min_percent = 0, fold = false })))
+    end
+    assert.matches("below 5 %%", (text(q, "folded", { min_percent = 5 })))
+  end)
+
   it("must be some that there are", function()
     assert.equal("export: unknown option \"percent\"; valid options: fold, " ..
       "measure, min_percent, root", message("csv", { percent = 1 }))

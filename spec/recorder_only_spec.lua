@@ -282,6 +282,9 @@ describe("a build that only records", function()
       { "mode=fast", 'option \'mode\' must be one of "call", "line", ' ..
         '"trace", "count", "sample", got "fast"' },
       { "rate=100", 'option \'rate\' needs mode = "sample"' },
+      { "timer=wall", 'option \'timer\' needs mode = "sample"' },
+      { "mode=sample clock=cpu timer=wall", "option 'timer' cannot be " ..
+        'combined with clock = "cpu", which has its own timer' },
       { "mode=sample rate=20000", "option 'rate' must be an integer from 1 " ..
         "to 10000, got 20000 (a number)" },
       { "interval=10", 'option \'memory_interval\' needs memory = "live", ' ..

@@ -337,6 +337,23 @@ describe("cprof run", function()
       "'[^' ]+', '[^\n]+'\n$", err)
   end)
 
+  it("fills in the name of a file in another format, too", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", "local function f() end f()")
+    for _, options in ipairs { { "--format=csv" }, { "--both" } } do
+      local list = {}
+      for i = 1, 2 do
+        options[2], options[3] = "-o", dir:file "made-%n"
+        options[4] = script
+        local _, err = command.must("run", table.unpack(options))
+        list[i] = err:match "/made%-(%d)%f[%s,]"
+        os.remove(i == 2 and dir:file "made-1" or "")
+      end
+      assert.same({ "1", "2" }, list)
+      os.remove(dir:file "made-2")
+    end
+  end)
+
   it("writes other formats", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", "local function f() end f()")

@@ -492,6 +492,10 @@ describe("mode sample", function()
     refused({ mode = "sample", rate = 10001 }, "from 1 to 10000")
     refused({ mode = "sample", rate = 1.5 }, "from 1 to 10000")
     refused({ rate = 100 }, "option 'rate' needs mode = \"sample\"")
+    refused({ timer = "thread" }, "option 'timer' needs mode = \"sample\"")
+    refused({ mode = "sample", clock = "cpu", timer = "thread" }, "option " ..
+      "'timer' cannot be combined with clock = \"cpu\", which has its own " ..
+      "timer")
     local p = sample(function() spin(10) end)
     assert.is_false(pcall(p.export, p, "lcov", function() end))
     assert.is_false(pcall(profiler.view, p))

@@ -480,6 +480,15 @@ describe("a call that went on in a range", function()
     assert.has_no_text("earlier", p:report())
     assert.has_text("called earlier", q:annotate())
   end)
+
+  it("is what to look at next", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    assert(steady.record(stalls, 'mode = "call"'):save(path))
+    local out = command.must("report", "--from=1s", "--to=1100ms", path)
+    assert.has_text(("\nNext: cprof show --from 1s --to 1.1s %s stall\n")
+      :format(path), out)
+  end)
 end)
 
 describe("a damaged time axis of an exact recording", function()

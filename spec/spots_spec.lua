@@ -344,6 +344,8 @@ describe("what samples find a function doing", function()
     build(dir, "-DOTHER=1 -g")
     shown = command.cprof("show", dir.path .. "/a.cprof", "spin")
     assert.matches("%(unknown, in planted.so, which has no symbol", shown)
+    assert.has_text("note: planted.so has no names for its C functions; its " ..
+      "debug symbols have them", (shown:gsub("%s+", " ")))
   end)
 end)
 

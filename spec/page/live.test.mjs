@@ -365,6 +365,10 @@ describe("the live page", { timeout: 10 * patience }, () => {
     await changed(page, calls);
     await looks(page, 8);
     await press(page, "Pause");
+    assert.match(
+      await page.$eval(".past", (e) => e.textContent),
+      /The last [\d.]+ m?s, of what this page has seen since it was opened\./,
+    );
     const all = await calls(page);
     await drag(page, 0.3, 0.7);
     const range = await rangeOf(page);

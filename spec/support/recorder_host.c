@@ -33,6 +33,7 @@ static void set_option (cprof_Options *o, char *name, const char *value) {
     o->memory = strcmp(value, "live") == 0 ? CPROF_LIVE : CPROF_ON;
   else if (strcmp(name, "rate") == 0) o->rate = atoi(value);
   else if (strcmp(name, "timer") == 0) o->timer = value;
+  else if (strcmp(name, "clock") == 0) o->clock = value;
   else if (strcmp(name, "interval") == 0) o->memory_interval = atoi(value);
   else if (strcmp(name, "gc") == 0) o->gc = CPROF_ON;
   else if (strcmp(name, "distribution") == 0) o->distribution = CPROF_ON;

@@ -136,19 +136,34 @@ int mapped_intact (MappedFile *f) {
 
 
 /*
-** The function 'get' of Pages. A block of counters notes their number. A ring
-** makes do with the blocks that it has, so it does not matter that the file
-** cannot grow for another one.
+** Makes room for a block of a ring, if all other blocks can then still take
+** more than they have by now. A ring makes do with fewer blocks, but recording
+** ends when others find no room. 0: the ring gets no block.
+*/
+static int mapped_spare (MappedFile *f, size_t size) {
+  size_t used = (size_t)f->units * FORMAT_UNIT;
+  size_t to = used + size + (used - f->rings) + GROW_LEAST;
+  int error = f->error;
+  if (to > f->mapped && !mapped_grow(f, to - f->mapped)) {
+    if (f->error != MAPPED_CUT) f->error = error;
+    return 0;
+  }
+  f->rings += size;
+  return 1;
+}
+
+
+/*
+** The function 'get' of Pages. A block of counters notes their number. The
+** first block of a ring is like any other.
 */
 static void *mapped_get (const Pages *p, uint32_t owner, size_t size) {
   MappedFile *f = cast(MappedFile *, p->ud);
-  FileBlock *b = mapped_block(f, p->kind, owner, size);
   int memory = mapped_header(f)->memory != 0;
-  if (b == NULL) {
-    if (p->kind == BLOCK_RING && owner > 0 && f->error != MAPPED_CUT)
-      f->error = 0;
-    return NULL;
-  }
+  FileBlock *b;
+  if (p->kind == BLOCK_RING && owner > 0 && !mapped_spare(f, size)) return NULL;
+  b = mapped_block(f, p->kind, owner, size);
+  if (b == NULL) return NULL;
   if (p->kind == BLOCK_LINES)
     platform_publish(&b->used, (uint32_t)(size / lines_size(1, memory)));
   if (p->kind == BLOCK_INSTRUCTIONS)

@@ -20,6 +20,7 @@ typedef struct MappedFile {
   size_t mapped;	/* bytes that are mapped, and reserved on the disk */
   uint32_t units;	/* where the blocks end, as in the header */
   uint64_t blocks;	/* hash of the blocks' headers */
+  size_t rings;		/* bytes of a ring's blocks, without the first one */
   int fd;		/* -1: closed */
   int range;		/* see sigbus.h */
   int error;		/* why it could not grow: an errno, or MAPPED_CUT; 0:

@@ -46,8 +46,10 @@ static int header_sizesok (const FormatHeader *h) {
 static int header_check (const FormatHeader *h, char *why, size_t room) {
   if (memcmp(h->magic, FORMAT_MAGIC, sizeof h->magic) != 0)
     snprintf(why, room, "not a profile");
-  else if (h->order != FORMAT_ORDER)
+  else if (h->order == FORMAT_OTHERORDER)
     snprintf(why, room, "written on a machine with another byte order");
+  else if (h->order != FORMAT_ORDER)
+    snprintf(why, room, "damaged: byte order in the header");
   else if (h->version != FORMAT_VERSION)
     snprintf(why, room, "its format is version %u; this cprof reads "
              "version %u: record it again", (unsigned)h->version,

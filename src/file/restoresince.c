@@ -40,19 +40,25 @@ static uint64_t since_lastevent (const Restoring *c) {
 #define SINCE_GAPS	10
 
 /*
-** Does the time since the last sample belong to NODE_WAITING? If several
-** samples have failed to come, a C function runs. No sample may have found it
-** yet, so the nodes that have samples get nothing of that time.
+** How much of the time since the last sample, of which the thread waited
+** 'waited', belongs to NODE_WAITING. If several samples have failed to come, a
+** C function runs, and all of it does: no sample may have found it yet. If no
+** sample has found the thread waiting, the wait does, as nothing tells which
+** node had it.
 */
-static int since_iswaiting (const Restoring *c, uint64_t since) {
+static uint64_t since_ofwaiting (const Restoring *c, uint64_t since,
+                                 uint64_t waited) {
   const Tree *t = &c->r->tree;
   uint64_t samples = 0, sampled = c->r->own_figures.sampled;
+  Wait first;
   uint32_t i;
   if (t->nodes.count <= NODE_WAITING ||
       !functions_waiting(&c->r->functions, tree_node(t, NODE_WAITING)->func))
     return 0;
   for (i = 0; i < t->nodes.count; i++) samples += tree_node(t, i)->calls;
-  return samples > 0 && since / SINCE_GAPS > sampled / samples;
+  if (samples == 0) return 0;
+  if (since / SINCE_GAPS > sampled / samples) return since;
+  return waits_at(&c->r->waits, 1, &first) ? 0 : waited;
 }
 
 
@@ -90,10 +96,8 @@ static int since_chargeto (const Restoring *c, Node *running, uint64_t since,
     return waited == 0 || waits_add(&c->r->waits, &w) ||
            reader_nomemory(c->l);
   }
-  if (since_iswaiting(c, since)) {
-    c->r->waiting = since;
-    c->r->waiting_waited = waited;
-  }
+  c->r->waiting = since_ofwaiting(c, since, waited);
+  if (c->r->waiting > 0) c->r->waiting_waited = waited;
   else c->r->own_figures.waited += waited;
   c->r->own_figures.sampled += since;
   return 1;

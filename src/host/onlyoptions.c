@@ -57,7 +57,8 @@ static const OnlyOption only_options[] = {
   {"c_functions", ONLY_FLAG, 0, "true", 0, 0, {NULL}},
   {"callsites", ONLY_FLAG, 0, "false", 0, 0, {NULL}},
   {"clock", ONLY_WORD, 0, NULL, 0, 0, {"wall", "cpu", NULL}},
-  {"timer", ONLY_WORD, 0, NULL, 0, 0, {"wall", "thread", "auto", NULL}},
+  {"timer", ONLY_WORD, ONLY_MODE(MODE_SAMPLE), NULL, 0, 0,
+   {"wall", "thread", "auto", NULL}},
   {"recursion", ONLY_WORD, 0, "auto", 0, 0, {"auto", "full", "fold", NULL}},
   {"max_nodes", ONLY_INTEGER, 0, NULL, 16, 0x7fffffff, {NULL}},
   {"file", ONLY_PATH, 0, NULL, 0, 0, {NULL}},
@@ -312,6 +313,9 @@ static void only_checkneeds (lua_State *L, int mode) {
   if (mode == MODE_COUNT && only_choice(L, "clock") != 0)
     luaL_error(L, "start: mode \"count\" has no clock; leave out option "
                   "'clock'");
+  if (only_choice(L, "clock") != 0 && only_flag(L, "timer", 0))
+    luaL_error(L, "start: option 'timer' cannot be combined with "
+                  "clock = \"cpu\", which has its own timer");
   if (only_flag(L, "gc", 0) && !collector_usable(L))
     luaL_error(L, "start: option 'gc' cannot be given here: cprof cannot "
                   "control the collector");

@@ -110,7 +110,6 @@ function both.run(parsed, words, options, at, fail)
   if not to then
     fail "there is no folder for the recording: name a file with -o FILE"
   end
-  to = to:gsub("%%p", tostring(core.process()))
   local first, second = temporary "first", temporary "second"
   local timing = parsed.sample and {} or { "--sample" }
   local status = record(pick(options, sampling), {}, first, program)
@@ -128,8 +127,15 @@ function both.run(parsed, words, options, at, fail)
     command.say_notes(counts, times, why)
     all = sum
   end
+  local given = to
+  if not unnamed then
+    to = filename.expand(to):gsub("%%p", tostring(core.process()))
+  end
   local ok, message = all:save(to)
-  if not ok then fail(message) end
+  if not ok then
+    filename.drop(given, to)
+    fail(message)
+  end
   recordings.finish(filename.absolute(to, core.cwd() or "."))
   if not parsed.quiet then
     summary.say(all, { kept = to, last = unnamed, width = parsed.width,

@@ -121,7 +121,10 @@ local function deliver(parsed, plan, full)
     if parsed.format then
       add_trace(profile, parsed, full)
       local ok, why = profile:export(parsed.format, full(plan.output))
-      if why then terminal.say(("cprof run: %s\n"):format(why)) end
+      if why then
+        terminal.say(("cprof run: %s\n"):format(why))
+        filename.drop(parsed.output, full(plan.output))
+      end
       kept = ok and kept or nil
     end
     if plan.record then recordings.finish(full(plan.recorded)) end
@@ -226,6 +229,11 @@ function ending.plan(parsed, script, fail)
     claimed = not parsed.keep_last and plan.output or nil
     recordings.begin(full(plan.output))
   else
+    if output then
+      plan.output = filename.expand(output, here):gsub("%%p",
+        tostring(core.process()))
+      claimed = plan.output
+    end
     plan.unnamed = true
     plan.record = recordings.begin()
     plan.recorded = plan.record

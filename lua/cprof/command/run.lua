@@ -118,10 +118,11 @@ run.options = {
     "are one node; auto: fold beyond 100,000 nodes.", of = specs },
   { "--max-nodes N", "Keep at most N call-tree nodes; beyond them, " ..
     "functions are recorded without their callers.", of = specs },
-  { "-o [FILE]", "Record into FILE while the program runs; %p in its name " ..
-    "stands for the process ID. If FILE is left out, or is a Lua program, " ..
-    "the file is named after the program and the time. (default: a " ..
-    "temporary file, which commands without FILE read)", target = "output" },
+  { "-o [FILE]", "Record into FILE while the program runs; in its name, %p " ..
+    "stands for the process ID, %t for the time, %n for a number that is " ..
+    "free. If FILE is left out, or is a Lua program, the file is named " ..
+    "after the program and the time. (default: a temporary file, which " ..
+    "commands without FILE read)", target = "output" },
   { "--format FORMAT", "Write FILE at the end, in this format of cprof " ..
     "export. (default: a profile, written while the program runs)",
     type = "string", values = formats() },
@@ -248,7 +249,9 @@ local function start_options(parsed, fail)
   if #counted > 0 then modes[#modes + 1] = "count" end
   if parsed.trace then modes[#modes + 1] = "trace" end
   if parsed.sample then modes[#modes + 1] = "sample" end
-  if #modes > 1 then
+  if #modes == 2 and modes[1] == "line" and modes[2] == "sample" then
+    fail "--sample records lines, too: leave out --lines"
+  elseif #modes > 1 then
     fail("only one of --lines, --count or --coverage, --sample, and --trace " ..
       "can be given")
   end

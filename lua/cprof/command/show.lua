@@ -91,7 +91,7 @@ local function head(view)
   local origin = range.origin(view.profile)
   local parts, frames = within.of(origin and origin.of or view.profile,
     row.title)
-  local sum = 0
+  local advice, sum = within.advice(parts), 0
   for _, part in ipairs(parts) do sum = sum + part.ns end
   local left = sum
   for i, part in ipairs(parts) do
@@ -110,6 +110,7 @@ local function head(view)
       (origin or row.self_wait > 0) and "self time without waiting" or
       "self time", origin and " in the whole recording" or "", on:time(sum),
       table.concat(parts, ", ")))
+    if advice then on:note("%s", advice) end
   end
   local allocated = allocations.sentence(view.profile, row.title)
   if allocated then on:line(allocated) end

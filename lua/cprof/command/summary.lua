@@ -1,5 +1,6 @@
 -- The summary on standard error when a recorded program has ended.
 
+local explained = require "cprof.count.rows"
 local flat = require "cprof.report.flat"
 local graph = require "cprof.count.graph"
 local header = require "cprof.report.header"
@@ -29,6 +30,14 @@ local function heats(profile)
     { "alloc" }
 end
 
+-- Did a function run that the user can look at? In a range of time, it may have
+-- been called before.
+local function ran(profile, row)
+  return row.func.kind ~= "root" and (row.count > 0 or
+    profile.meta.range ~= nil and row.self > 0 and
+    not explained.explain(row.func.name))
+end
+
 -- what to look at first: the function with the most self time, or the most CPU
 -- time if most of the time was waiting; by its name, or by its title if others
 -- have the same name
@@ -43,7 +52,7 @@ local function hottest(profile)
   for _, row in ipairs(list) do
     local f = row.func
     named[f.name] = (named[f.name] or 0) + 1
-    if not first and f.kind ~= "root" and row.count > 0 then first = f end
+    if not first and ran(profile, row) then first = f end
   end
   if not first then return nil end
   return named[first.name] == 1 and first.name or first.title

@@ -403,7 +403,9 @@ end
 function Measure:share(n, most)
   if self.samples and self.samples < sampled.few then return "-" end
   if most and most > n and n < self.whole then
-    return "<" .. format.percent(math.min(most, self.whole), self.whole)
+    -- no share is less than 0.0
+    return "<" .. format.percent(math.max(math.min(most, self.whole),
+      self.whole / 1000), self.whole)
   end
   local off, text = self:off(n), format.percent(n, self.whole)
   return off and ("%s ±%.1f"):format(text, 100 * off) or text

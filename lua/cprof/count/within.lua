@@ -138,6 +138,26 @@ function within.itself(p, title)
   return out
 end
 
+-- the share from which on time in a file without symbols deserves a note
+local notable <const> = 0.1
+
+---What to do about a file without symbols in which much of the time was spent,
+---for a note; nil: there is none.
+---@param parts cprof.Within[]
+---@return string?
+function within.advice(parts)
+  local sum = 0
+  for _, part in ipairs(parts) do sum = sum + part.ns end
+  for _, part in ipairs(parts) do
+    local file = part.what:match "^unknown, in (.+), which has no symbol"
+    if file and part.ns >= notable * sum then
+      return ("%s has no names for its C functions; its debug symbols have " ..
+        "them (a package that ends in -dbgsym or -debuginfo)")
+        :format(file)
+    end
+  end
+end
+
 ---What the time of a function is made of, longest first; {}: the profile does
 ---not tell. With C frames, that is its own time and that of C functions that it
 ---calls without the calls of Lua; else its own time, without waiting.

@@ -6,7 +6,7 @@ local encode = require "cprof.export.encode"
 local trace = require "cprof.export.trace"
 local text = require "cprof.encoding.quote"
 
-local chrome = {}
+local chrome = { calls = trace.calls }
 
 ---@param f cprof.Function
 ---@return cprof.FormatSize

@@ -24,7 +24,8 @@ local limit <const>, depth <const> = export.limit, export.depth
 ---    that it is compared with, if any. With `tree`, it also has size(f, lines)
 ---    for a function with time on `lines` lines; and it may have
 ---    prepared(profile, whole), which returns a function that writes, and adds
----    to `profile.notes`.
+---    to `profile.notes`; and calls(whole, reshaped), which tells whether calls
+---    are shown one by one: then there are no nodes to add up.
 ---@field description string
 ---@field lines? boolean       whether it shows hits of lines, without times
 ---@field times? boolean       whether its figures must be times

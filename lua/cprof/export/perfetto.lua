@@ -4,7 +4,7 @@ local encode = require "cprof.export.encode"
 local packets = require "cprof.encoding.packets"
 local trace = require "cprof.export.trace"
 
-local perfetto = {}
+local perfetto = { calls = trace.calls }
 
 ---@param f cprof.Function
 ---@return cprof.FormatSize

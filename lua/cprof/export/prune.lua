@@ -237,6 +237,16 @@ end
 ---@field text string
 ---@field decided? string  the option that prevents it; nil: an option caused it
 
+-- Why an option cannot be applied to calls that are shown one by one; nil: none
+-- of them asks for another tree.
+local function refusal(o, row)
+  local name = (o.min_percent or 0) > 0 and "min_percent" or
+    o.fold and "fold" or o.root and "root"
+  return name and ("option '%s' does not apply to the calls of this " ..
+    "recording, which format %s shows one by one; a range of time makes the " ..
+    "file smaller"):format(name, row.name)
+end
+
 ---The profile as it is to be written, with `notes` on what the export changes;
 ---`origin`: function -> the recording's, if it has it; `reshaped`: whether its
 ---tree has other paths than the recording. nil and a message: an option is
@@ -252,8 +262,14 @@ function prune.profile(p, row, module, o)
     return nil, ("option 'measure' must not be \"%s\" for a profile %s")
       :format(o.measure, unknown)
   end
+  local single = module.calls and
+    module.calls(p, o.root ~= nil or o.fold == true)
+  local why = single and refusal(o, row)
+  if why then return nil, why end
   p = measures.profile(p, measures.row(o.measure))
-  local tree = { nodes = p.nodes, fold = o.fold, given = o.min_percent }
+  local tree = { nodes = p.nodes, fold = o.fold,
+    given = o.min_percent or single and 0 or nil }
+  if single and not p.samples then tree.fold = false end
   local roots
   if o.root then
     roots, tree.root = root_of(p, o.root)

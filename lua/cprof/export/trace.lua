@@ -152,12 +152,20 @@ end
 -- the most samples that become slices; more of them would make large files
 local most_samples <const> = 100000
 
+---The calls that are slices one by one; nil: all calls of a node are one slice.
+---@param whole cprof.Profile  before nodes were added up
+---@param reshaped? boolean    has its tree other paths now?
+---@return cprof.CallsOf?
+function trace.calls(whole, reshaped)
+  return calls.of(whole, not reshaped and most_samples or nil)
+end
+
 ---Tells a writer of all slices, in the order of time, and of all events.
 ---@param p cprof.Profile
 ---@param whole cprof.Profile  before nodes were added up
 ---@param to cprof.SliceWriter
 function trace.each(p, whole, to)
-  local known = calls.of(whole, not p.reshaped and most_samples or nil)
+  local known = trace.calls(whole, p.reshaped)
   if known then
     to.track(1, known.of.samples and "Lua, by samples" or "Lua")
     events(known, to)

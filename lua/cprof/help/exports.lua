@@ -36,6 +36,8 @@ This call writes the profile in a format that other programs read, as `cprof exp
 | `measure` | `"wall"` | formats `folded`, `speedscope` and `firefox`: `"cpu"`, `"wait"`, `"alloc"`, `"allocs"`, `"live"`: CPU time, waiting time, bytes allocated, allocations, or bytes in use instead of wall time; `pprof`, `callgrind`, `json` and `csv` have them beside wall time, if they were recorded |
 | `root` | none | only this function and what it calls |
 
+`chrome` and `perfetto` refuse `min_percent`, `fold` and `root` for a recording whose calls they show one by one. A range of time makes such a trace smaller.
+
 In mode `"count"`, formats have instructions instead of times: callgrind's event is `Ir`, by line; pprof's sample type is `instructions`; `json` has expressions and branches, too. `chrome`, `perfetto` and `cpuprofile` need times, so they are refused.
 
 A note on standard error, or a second return value, says what was added up or folded. Times are in ns, without profiler overhead, which is in a comment or a field of its own. In names, bytes that a format cannot hold are written as in a Lua string: a backslash and three digits. The JSON formats need the library dkjson (Debian's lua-dkjson, or the rock).

@@ -37,6 +37,8 @@ Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-
 
 In that folder, `cprof run` also keeps what recording costs (`costs.0` and so on, some 300 bytes each), so that it need not measure that each time. A short check finds out whether the costs have changed; if so, they are measured anew. These files can be removed at any time.
 
+The file `recordings` in that folder lists the last recordings: their paths, and in which folder and on which terminal they were made. Without it, commands need a FILE. What killed programs leave in the folder is removed when a later recording ends.
+
 A signal that ends the program (`SIGTERM`, `SIGHUP`, `SIGPIPE` as with `| head -1`, a second Ctrl-C) loses nothing: the file and the printed report cover everything up to the signal, and the exit status is that of the signal.
 ]],
 }

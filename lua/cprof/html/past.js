@@ -99,7 +99,9 @@ export class Past {
   draw() {
     const width = this.canvas.clientWidth;
     // its place is there from the beginning, so that nothing moves later
-    if (this.looks.length === 0) this.about.textContent = "No past yet.";
+    if (this.looks.length === 0)
+      this.about.textContent =
+        "No past yet: it begins when this page is opened.";
     if (width === 0 || this.looks.length === 0) return;
     const { canvas } = this;
     const ratio = devicePixelRatio || 1;
@@ -193,7 +195,8 @@ export class Past {
         { class: "told" },
         cursor >= 0
           ? this.said(cursor)
-          : `The last ${time(to - from)}. A bar is the time between two refreshes` +
+          : `The last ${time(to - from)}, of what this page has seen since it ` +
+              "was opened. A bar is the time between two refreshes" +
               (first > 2 * last
                 ? `; older ones are joined, up to ${time(Math.max(...looks.map(length)))}`
                 : "") +

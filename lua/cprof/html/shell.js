@@ -713,7 +713,10 @@ export class Shell {
   ) {
     const { model } = this;
     if (most > n && n < whole)
-      return "<" + percent(Math.min(most, whole), whole);
+      // no share is less than 0.0
+      return (
+        "<" + percent(Math.max(Math.min(most, whole), whole / 1000), whole)
+      );
     const text = percent(n, whole);
     const taken = measure ? model.taken[measure] : model.samples?.sure;
     if (!taken) return text;

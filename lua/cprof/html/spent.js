@@ -42,5 +42,13 @@ export function spent(app, f) {
         ),
       ),
     ),
+    parts.some(({ what }) => /, which has no symbol for it$/.test(what)) &&
+      h(
+        "p",
+        { class: "aside" },
+        "A file without symbols has no names for its C functions. A new page " +
+          "has the names once its debug symbols are installed (a package " +
+          "that ends in -dbgsym or -debuginfo).",
+      ),
   );
 }

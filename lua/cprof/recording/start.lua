@@ -100,7 +100,8 @@ start.options = {
   c_functions = { type = "boolean", default = true, shapes = true },
   callsites = { type = "boolean", default = false, shapes = true },
   clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
-  timer = { type = "string", values = { "wall", "thread", "auto" } },
+  timer = { type = "string", values = { "wall", "thread", "auto" },
+            modes = { "sample" } },
   recursion = { type = "string", values = { "auto", "full", "fold" },
                 default = "auto", shapes = true },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
@@ -227,6 +228,10 @@ local function check_modes(o)
   end
   if o.history == "full" and (o.mode == "count" or o.mode == "sample") then
     refuse('history = "full"', { "call", "line", "trace" })
+  end
+  if o.timer and o.clock == "cpu" then
+    error("start: option 'timer' cannot be combined with clock = \"cpu\", " ..
+      "which has its own timer", 6)
   end
 end
 

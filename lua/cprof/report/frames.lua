@@ -8,6 +8,25 @@ local select = require "cprof.report.select"
 
 local shown = {}
 
+-- Cuts a list of functions with times where one of these ends. Only if even the
+-- first one is too long, its name is cut.
+local function cut(s, width)
+  if format.width(s) <= width then return s end
+  local out
+  for part in (s .. ", "):gmatch "(.- %+%S+), " do
+    local longer = out and out .. ", " .. part or part
+    if format.width(longer) + 3 > width then break end
+    out = longer
+  end
+  if out then return out .. ", …" end
+  local name, more = s:match "^(.-)( %+%S+), "
+  if not name then name, more = s:match "^(.*)( %+%S+)$" end
+  if not name then return format.cut(s, width) end
+  local by = name:find(format.arrow, 1, true) and format.cutchain or
+    format.cutname
+  return by(name, width - format.width(more)) .. more
+end
+
 local columns = {
   { title = "frame" }, { title = "at", optional = true, rank = 3 },
   { title = "time" },
@@ -15,7 +34,7 @@ local columns = {
   { title = "steps", optional = true, rank = 4 },
   { title = "alloc", optional = true, rank = 2 },
   { title = "more than usual, self time", left = true, least = 30,
-    optional = true },
+    optional = true, cut = cut },
 }
 
 -- the most functions shown for a frame
@@ -274,8 +293,9 @@ local few <const> = 5
 
 local function show(view, list)
   local page = view.page
-  if #list == 1 and not list[1].name then
-    one(view, list[1], view.options.limit or 30)
+  if #list == 1 then
+    one(view, list[1], view.options.limit or 30,
+      list[1].name and "frames of " .. named(list[1]))
     return
   end
   loops(view, list)

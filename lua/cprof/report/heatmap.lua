@@ -239,10 +239,10 @@ function heatmap.show(page, p, from, to, limit, row_of, label)
   local stretches, left = cells.stretches(p, grid, looked,
     of ~= nil or label ~= nil)
   local causes, more = causes_of(stretches, math.min(limit, 26))
-  page:line(("each column is %s, each cell %s; %s%s: %s none, %s little, %s " ..
-    "all of the cell; blank: not recorded, or other programs had the " ..
-    "processor throughout"):format(
-    short(grid.ns * grid.rows), short(grid.ns),
+  page:line(("each column is %s, each cell %s"):format(
+    short(grid.ns * grid.rows), short(grid.ns)))
+  page:line(("%s%s: %s none, %s little, %s all of the cell; blank: not " ..
+    "recorded, or other programs had the processor throughout"):format(
     row_of and "the time of " .. format.plain(row_of.func.name) or "CPU time",
     label and " under " .. format.plain(label.told) or "",
     ramp:sub(1, 1), ramp:sub(2, 2), ramp:sub(-1)))

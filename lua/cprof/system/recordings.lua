@@ -14,7 +14,8 @@ local recordings = {}
 
 local open, rename, remove = io.open, core.rename, os.remove
 local match, gmatch, format = string.match, string.gmatch, string.format
-local length, part = string.len, string.sub
+local length, part, find = string.len, string.sub, string.find
+local tointeger = math.tointeger
 local insert, take_out = table.insert, table.remove
 
 -- most recordings to know: of each folder on each terminal, and in all
@@ -79,18 +80,19 @@ local function apply(list, kind, entry)
   end
 end
 
--- The recordings that the log has, the oldest first, and its size in bytes.
-local function read()
+-- The recordings that the log has, the oldest first, its text, and the open
+-- file, if `stays`.
+local function read(stays)
   local list = {}
   local file = open(path_of "recordings" or "", "rb")
   local text = file and file:read "a"
-  if file then file:close() end
+  if file and not stays then file:close() end
   for kind, terminal, place, path in gmatch(text or "",
     "([-+=x])\0(%d+)\0([^\0]*)\0([^\0]*)\0\n") do
     apply(list, kind, { path = path, folder = place, terminal = terminal,
       begun = false })
   end
-  return list, text and length(text) or 0
+  return list, text or "", file
 end
 
 -- A record of the log.
@@ -99,25 +101,42 @@ local function record_of(kind, entry)
     entry.path)
 end
 
--- Appends a record to the log, in one write, as other processes write there,
--- too. nil: that failed.
-local function note(kind, entry)
+-- Appends a text to the log, in one write, as other processes write there, too.
+-- nil: that failed.
+local function append(text)
   local file = open(path_of "recordings", "ab")
   if not file then return nil end
-  file:setvbuf "full"
-  file:write(record_of(kind, entry))
+  file:setvbuf "no"
+  file:write(text)
   return file:close()
 end
 
--- Replaces the log by one that has these recordings alone.
-local function rewrite(list)
+-- Adds a record to the log. If another process has just replaced the log, the
+-- record may have gone to the old one, so it is looked for.
+local function note(kind, entry)
+  local text = record_of(kind, entry)
+  if not append(text) then return nil end
+  local _, log = read()
+  return find(log, text, 1, true) and true or append(text)
+end
+
+-- Replaces the log by one that has these recordings alone, and what others have
+-- added to the old one, an open file, since it was read.
+local function rewrite(list, old)
   local new = path_of("recordings." .. core.process())
   local file = open(new, "wb")
   if not file then return end
   for _, entry in ipairs(list) do
     file:write(record_of(entry.begun and begun or ended, entry))
   end
-  if file:close() then rename(new, path_of "recordings") end
+  if not core.signals then old:close() end  -- Windows replaces no open file
+  if not file:close() or not rename(new, path_of "recordings") or
+     not core.signals then
+    return
+  end
+  old:seek "cur"  -- else what was its end remains its end
+  local more = old:read "a"
+  if more ~= "" then append(more) end
 end
 
 -- An entry for `path`, with the folder and terminal of this process.
@@ -139,11 +158,32 @@ local function is_unnamed(path)
     match(part(path, length(start) + 1), "^%d+%.cprof$") ~= nil
 end
 
+-- Removes what killed processes have left in the folder, of these files:
+-- recordings that the log does not have, and files that are not complete.
+local function sweep(names, list)
+  local known = {}
+  for _, entry in ipairs(list) do known[entry.path] = true end
+  for _, name in ipairs(names) do
+    local path, unnamed = path_of(name), match(name, "^%d+%.cprof")
+    local process = match(name, "%.(%d+)[^.]*%.tmp$") or
+      match(name, "^recordings%.(%d+)$") or
+      match(name, "^costs%.%d+%.(%d+)$")
+    local of = unnamed and path_of(unnamed)
+    if of and not known[of] and not core.islive(of) or
+       process and core.signals and not core.owner(tointeger(process)) then
+      remove(path)
+    end
+  end
+end
+
 -- Forgets all recordings but the last ones and those that are recorded now.
 -- One that is about to end looks like one whose process was killed.
 local function forget()
-  local list, bytes = read()
-  local kept, known = {}, {}
+  -- read before the log, which has each recording before there is a file
+  local names = core.filenames(path_of "") or {}
+  local list, log, file = read(true)
+  local kept, known, grown = {}, {}, length(log) > long
+  sweep(names, list)
   for i = #list, 1, -1 do
     local entry = list[i]
     local place = entry.terminal .. " " .. entry.folder
@@ -152,11 +192,12 @@ local function forget()
        entry.begun and core.islive(entry.path) then
       insert(kept, 1, entry)
     else
-      note(entry.begun and canceled or forgotten, entry)
+      if not grown then note(entry.begun and canceled or forgotten, entry) end
       if is_unnamed(entry.path) then remove(entry.path) end
     end
   end
-  if bytes > long then rewrite(kept) end
+  if grown then rewrite(kept, file) end
+  if file and io.type(file) == "file" then file:close() end
 end
 
 -- A path for a recording without a name. An earlier process may have had this

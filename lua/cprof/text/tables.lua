@@ -172,8 +172,13 @@ function tables.lines(columns, rows, width, paint)
   if width - indent < narrow then indent = 2 end
   for _, row in ipairs(rows) do
     lines[#lines + 1] = line(row)
-    lines[#lines + 1] = row.below and paint("dim", (" "):rep(indent) ..
-      format.cut(row.below, width - indent))
+    if row.below then
+      -- a long line begins further left, rather than being cut
+      local room = width - format.width(row.below)
+      local at = math.max(math.min(indent, room), 2)
+      lines[#lines + 1] = paint("dim", (" "):rep(at) ..
+        format.cutend(row.below, width - at))
+    end
   end
   return lines
 end
