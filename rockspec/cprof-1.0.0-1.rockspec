@@ -429,6 +429,7 @@ build = {
     ["cprof.source.name"] = "lua/cprof/source/name.lua",
     ["cprof.source.paths"] = "lua/cprof/source/paths.lua",
     ["cprof.source.text"] = "lua/cprof/source/text.lua",
+    ["cprof.system.compiled"] = "lua/cprof/system/compiled.lua",
     ["cprof.system.filename"] = "lua/cprof/system/filename.lua",
     ["cprof.system.files"] = "lua/cprof/system/files.lua",
     ["cprof.system.folders"] = "lua/cprof/system/folders.lua",

@@ -355,6 +355,8 @@ static Function *function_identify (Functions *fs, lua_State *L,
          source_main(source, fs->memory, &fs->read);
     fs->reloaded = 1;
   }
+  else if (source->internal)  /* charged to its caller, whichever it is */
+    *key = KEY_LINES;
   else {
     *key = source_key(source, fs->memory, ar, &p, &own);
     if (lines) ok = bytecode_mark(&source->code, fs->memory, &fs->read);

@@ -231,25 +231,31 @@ static int core_builds (const Memory *memory, char own[BUILD_ID],
 }
 
 
+/* -> a line of text for the builds of cprof and Lua; nil: not known */
+static int core_buildsline (lua_State *L) {
+  const Recorder *r = recorder_get(L);
+  char own[BUILD_ID], lua[BUILD_ID];
+  if (r == NULL || !core_builds(&r->recording.memory, own, lua)) return 0;
+  lua_pushfstring(L, "%s %s %s\n", own, lua,
+                  internals_name(internals_usable()));
+  return 1;
+}
+
+
 /*
-** options -> what the costs of a recording depend on: a number for the options,
-** and a text for the builds of cprof and Lua. Nothing: no costs are needed, or
-** the builds are not known.
+** options -> a number for all of them that the costs of a recording depend on;
+** nil: no costs are needed
 */
 static int core_costskey (lua_State *L) {
   const Recorder *r = recorder_get(L);
   Options o = ZEROS;
-  char own[BUILD_ID], lua[BUILD_ID];
   luaL_checktype(L, 1, LUA_TTABLE);
   loptions_mode(L, &o);
   if (r == NULL || !ltable_flag(L, 1, "compensate") ||
-      core_unknown(r, &o) != NULL ||
-      !core_builds(&r->recording.memory, own, lua))
+      core_unknown(r, &o) != NULL)
     return 0;
   lua_pushinteger(L, (lua_Integer)calibrations_key(&o));
-  lua_pushfstring(L, "%s %s %s\n", own, lua,
-                  internals_name(internals_usable()));
-  return 2;
+  return 1;
 }
 
 
@@ -390,6 +396,7 @@ void lcore_open (lua_State *L) {
 #if CPROF_WHOLE
     {"calibrate", core_calibrate},
     {"costs", core_costs},
+    {"builds", core_buildsline},
     {"costs_key", core_costskey},
     {"settle_costs", core_settlecosts},
 #endif

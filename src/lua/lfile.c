@@ -378,6 +378,20 @@ static int lfile_load (lua_State *L) {
 /* }====================================================== */
 
 
+/* text, position or nil -> checksum of the text from there on */
+static int lfile_checksum (lua_State *L) {
+  size_t size;
+  const char *text = luaL_checklstring(L, 1, &size);
+  lua_Integer from = luaL_optinteger(L, 2, 1);
+  luaL_argcheck(L, from >= 1 && from <= (lua_Integer)size + 1, 2,
+                "no position");
+  text += from - 1;
+  lua_pushinteger(L, (lua_Integer)checksum_bytes(text,
+                                                 size - (size_t)from + 1));
+  return 1;
+}
+
+
 /* path, why -> boolean: was the end noted in the unfinished file? */
 static int lfile_until (lua_State *L) {
   lua_pushboolean(L, until_now(luaL_checkstring(L, 1),
@@ -394,6 +408,7 @@ static const luaL_Reg lfile_list[] = {
   {"names", lfile_names},
 #if CPROF_WHOLE
   {"load", lfile_load},
+  {"checksum", lfile_checksum},
   {"until_now", lfile_until},
 #endif
   {NULL, NULL}

@@ -63,18 +63,29 @@ static const char *texts_of (const Kept *t) {
 }
 
 
-void texts_set (lua_State *L, const char *name, const char *text,
-                size_t size) {
-  Kept **at = texts_find(texts_first(L), name), *old = *at;
+/*
+** Replaces what a link points to by a text of this name and size. Returns where
+** to write it.
+*/
+static char *texts_new (lua_State *L, Kept **at, const char *name,
+                        size_t size) {
+  Kept *old = *at;
   size_t name_size = strlen(name) + 1;
   Kept *t = cast(Kept *, malloc(sizeof *t + name_size + size));
   if (t == NULL) luaL_error(L, "not enough memory");
   t->next = old != NULL ? old->next : NULL;
   t->size = size;
   memcpy(t->name, name, name_size);
-  memcpy(t->name + name_size, text, size);
   *at = t;
   free(old);
+  return t->name + name_size;
+}
+
+
+void texts_set (lua_State *L, const char *name, const char *text,
+                size_t size) {
+  Kept **at = texts_find(texts_first(L), name);
+  memcpy(texts_new(L, at, name, size), text, size);
 }
 
 
@@ -86,13 +97,27 @@ const char *texts_get (lua_State *L, const char *name, size_t *size) {
 }
 
 
-/* name, text: keeps it, unless there is one of that name */
+/*
+** name, head, text, from or nil, to or nil: keeps the head and the text, or a
+** part of it, as one text, unless there is one of that name
+*/
 static int texts_keep (lua_State *L) {
-  size_t size;
+  size_t head_size, size;
   const char *name = luaL_checkstring(L, 1);
-  const char *text = luaL_checklstring(L, 2, &size);
-  if (*texts_find(texts_first(L), name) == NULL)
-    texts_set(L, name, text, size);
+  const char *head = luaL_checklstring(L, 2, &head_size);
+  const char *text = luaL_checklstring(L, 3, &size);
+  lua_Integer from = luaL_optinteger(L, 4, 1);
+  lua_Integer to = luaL_optinteger(L, 5, (lua_Integer)size);
+  Kept **at;
+  char *kept;
+  luaL_argcheck(L, from >= 1 && from <= to + 1, 4, "no position");
+  luaL_argcheck(L, to <= (lua_Integer)size, 5, "no position");
+  at = texts_find(texts_first(L), name);
+  if (*at != NULL) return 0;
+  size = (size_t)(to - from + 1);
+  kept = texts_new(L, at, name, head_size + size);
+  memcpy(kept, head, head_size);
+  memcpy(kept + head_size, text + from - 1, size);
   return 0;
 }
 

@@ -1,7 +1,7 @@
 /*
 ** Texts by name, in C memory, where they cost Lua's collector nothing: sources
-** of modules that are loaded only at the end, when their files may be out of
-** reach; and the paths of functions.
+** or compiled code of modules that are loaded only at the end, when their files
+** may be out of reach; and the paths of functions.
 */
 
 #ifndef texts_h

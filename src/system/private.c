@@ -16,13 +16,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 
 #define HELD	"cprof.held"
 
 /* most bytes that are read of a file */
-#define PRIVATE_MOST	65536
+#define PRIVATE_MOST	0x400000
 
 
 /* {======================================================
@@ -59,19 +60,55 @@ static int private_isown (lua_State *L) {
 ** Files
 ** ======================================================= */
 
-/* path -> its text, if it is a file that only this user can write; or nil */
+/* Opens a file that only this user can use, and tells its size; or -1. */
+static int private_openfile (const char *path, size_t *size) {
+  struct stat s;
+  int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return -1;
+  if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && private_owned(&s)) {
+    *size = s.st_size < PRIVATE_MOST ? (size_t)s.st_size : PRIVATE_MOST;
+    return fd;
+  }
+  close(fd);
+  return -1;
+}
+
+
+/*
+** path -> its text, if it is a file that only this user can use; or nil. The
+** file is closed while memory is asked for, which may raise an error.
+*/
 static int private_read (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
-  char *text = cast(char *, lua_newuserdatauv(L, PRIVATE_MOST, 0));
-  struct stat s;
-  ssize_t n = -1;
-  int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  size_t size, now;
+  char *text;
+  int fd = private_openfile(path, &size);
   if (fd < 0) return 0;
-  if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && private_owned(&s))
-    n = read(fd, text, PRIVATE_MOST);
   close(fd);
-  if (n < 0) return 0;
-  lua_pushlstring(L, text, (size_t)n);
+  text = cast(char *, lua_newuserdatauv(L, size, 0));
+  fd = private_openfile(path, &now);
+  if (fd < 0) return 0;
+  size = files_read(fd, text, size);
+  close(fd);
+  lua_pushlstring(L, text, size);
+  return 1;
+}
+
+
+/*
+** path -> a text that is another one as soon as the file has changed; nil: it is
+** no regular file, or it has changed in the last seconds, and may do so again
+** within the same second. Whatever changes a file also sets 'st_ctime', which
+** programs cannot choose.
+*/
+static int private_stamp (lua_State *L) {
+  struct stat s;
+  if (stat(luaL_checkstring(L, 1), &s) != 0 || !S_ISREG(s.st_mode) ||
+      s.st_ctime > time(NULL) - 3)
+    return 0;
+  lua_pushfstring(L, "%I %I %I %I %I", (LUAI_UACINT)s.st_dev,
+                  (LUAI_UACINT)s.st_ino, (LUAI_UACINT)s.st_size,
+                  (LUAI_UACINT)s.st_mtime, (LUAI_UACINT)s.st_ctime);
   return 1;
 }
 
@@ -288,6 +325,7 @@ static const luaL_Reg private_list[] = {
   {"isown", private_isown},
   {"private_read", private_read},
   {"private_write", private_write},
+  {"stamp", private_stamp},
   {"hold", private_hold},
   {"keep_held", private_keep},
   {"holder", private_holder},

@@ -25,6 +25,7 @@ if is_ours() then return end
 
 local function record()
   local _ENV = require "cprof.sandbox.environment" () ---@type _G
+  require "cprof.system.compiled".open()
   local children = require "cprof.recording.children"
   local core = require "cprof.core"
   local internal = require "cprof.sandbox.internal"

@@ -3,9 +3,12 @@
 
 local _ENV = require "cprof.sandbox.environment" () ---@type _G
 
-local declare = require "cprof.command.declare"
-local files = require "cprof.system.files"
-local terminal = require "cprof.system.terminal"
+local later = require "cprof.sandbox.later"
+
+local compiled = later "cprof.system.compiled"
+local declare = later "cprof.command.declare"
+local files = later "cprof.system.files"
+local terminal = later "cprof.system.terminal"
 
 ---@class cprof.Command
 ---@field name string
@@ -198,6 +201,7 @@ end
 
 ---@param words string[]  in the form of the interpreter's `arg`
 return function(words)
+  if words[1] == "run" then compiled.open() end
   local before = loaded()
   local root = make_parser(known(words[1]) and { words[1] } or list, true)
   if words[1] == "run" then

@@ -3,6 +3,7 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
+local compiled = require "cprof.system.compiled"
 local environment = require "cprof.sandbox.environment" ()
 local internal = require "cprof.sandbox.internal"
 local methods = require "cprof.sandbox.methods"
@@ -93,6 +94,7 @@ function session.begin(options, deliver, kept)
   setmetatable(last, { __gc = ending })
   debug.getregistry()[last] = last
   environment.keep("cprof", "cprof.command.summary")
+  compiled.save()
   starting.keeps_costs = true
   local exit = os.exit
   rawset(program_os, "exit", core.exiting(ending, exit))

@@ -35,7 +35,7 @@ Commands without a FILE read the last recording that `cprof run` made in this fo
 
 Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. It is removed after two later recordings of that folder and terminal have ended, or 16 later recordings of any folder. If there is no such folder, or others can write to it, cprof does not keep the recording, and the report says so.
 
-In that folder, `cprof run` also keeps what recording costs (`costs.0` and so on, some 300 bytes each), so that it need not measure that each time. A short check finds out whether the costs have changed; if so, they are measured anew. These files can be removed at any time.
+In that folder, `cprof run` also keeps what recording costs (`costs.0` and so on, some 300 bytes each), so that it need not measure that each time. A short check finds out whether the costs have changed; if so, they are measured anew. And it keeps its own modules as compiled code (`modules`, about 0.7 MB, at most 4 MB), so that it starts faster. This code is used only while the module's file is unchanged, by the cprof and the Lua that compiled it, and only if nobody else can write to the file `modules`. These files can be removed at any time.
 
 The file `recordings` in that folder lists the last recordings: their paths, and in which folder and on which terminal they were made. Without it, commands need a FILE. What killed programs leave in the folder is removed when a later recording ends.
 

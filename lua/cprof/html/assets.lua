@@ -14,7 +14,7 @@ function assets.keep()
   for _, name in ipairs(core.filenames(folder) or {}) do
     local file = folder .. name
     local text = not name:find "%.lua$" and core.readfile(file)
-    if text then core.keep_text(file, text) end
+    if text then core.keep_text(file, "", text) end
   end
 end
 

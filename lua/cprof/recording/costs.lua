@@ -15,8 +15,9 @@ local costs = {}
 ---and keeps them.
 ---@param given table  the options, as the core wants them
 function costs.settle(given)
-  local kind, builds = core.costs_key(given)
-  local folder = kind and folders.own()
+  local kind = core.costs_key(given)
+  local builds = kind and core.builds()
+  local folder = builds and folders.own()
   if not folder then return end
   local path = ("%s/costs.%d"):format(folder, kind)
   local text = core.private_read(path) or ""

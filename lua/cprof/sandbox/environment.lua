@@ -50,6 +50,12 @@ end
 -- the program's globals: a module of cprof that means these says _G
 environment._G = _G
 
+---What a module's file has: a text, or code that was compiled from it, see
+---cprof.system.compiled, with the modules that it needs. Code is kept under a
+---name, if one is given; it is true then. nil: there is no such file.
+---@type fun(path: string, name: string?): (string|true)?, string?
+environment.read = core.readfile
+
 -- the working directory when the program loaded cprof
 environment.folder = core.cwd()
 
@@ -62,7 +68,8 @@ if root and not root:find(anywhere) then
   root = (environment.folder or ".") .. "/" .. root
 end
 
-local gsub, find, match = string.gsub, string.find, string.match
+local find, match, gmatch, gsub, sub =
+  string.find, string.match, string.gmatch, string.gsub, string.sub
 
 -- The path of a module that is written in Lua; nil: there is none.
 local function path_of(name)
@@ -83,15 +90,40 @@ local function path_of(name)
   end
 end
 
+-- The path of a module that is written in Lua, and what `read` tells of its
+-- file, which may keep its code under a name; nil: there is none. Nearly all
+-- modules are in a file of their name. It is tried first, because a search
+-- would open it twice.
+local function text_of(name, kept)
+  local read = environment.read
+  local path = root and find(name, "^cprof[.%w_]*$") and
+    root .. gsub(name, "%.", "/") .. ".lua"
+  local text, needs
+  if path then text, needs = read(path, kept) end
+  if text then return path, text, needs end
+  path = path_of(name)
+  if path then text, needs = read(path, kept) end
+  return path, text, needs
+end
+
 -- A module's chunk, from a kept text or a file, and its path; nil: there is no
 -- such file.
 local function chunk_of(name)
   local kept = core.kept_text(name)
-  local path, text = match(kept or "", "^(.-)\0(.*)$")
-  path = path or path_of(name)
+  local path, text
+  if kept then
+    local zero = find(kept, "\0", 1, true)
+    path, text = sub(kept, 1, zero - 1), sub(kept, zero + 1)
+  elseif environment.read ~= core.readfile then
+    local needs
+    path, text, needs = text_of(name)
+    if not needs then text = nil end  -- loadfile also skips a #! line
+  else
+    path = path_of(name)
+  end
   if not path then return nil end
   local chunk, why
-  if text then chunk, why = load(text, "@" .. path, "t", environment)
+  if text then chunk, why = load(text, "@" .. path, nil, environment)
   else chunk, why = loadfile(path, nil, environment)
   end
   if not chunk then error(why, 0) end
@@ -113,33 +145,32 @@ local function load_module(name)
   return require(name)
 end
 
--- The path and the text of a module that is written in Lua; nil: there is none.
--- Nearly all modules are in a file of their name. It is tried first, because a
--- search would open it twice.
-local function text_of(name)
-  local path = root and find(name, "^cprof[.%w_]*$") and
-    root .. gsub(name, "%.", "/") .. ".lua"
-  local text = path and core.readfile(path)
-  if text then return path, text end
-  path = path_of(name)
-  return path, path and core.readfile(path)
-end
-
--- Keeps the text of a module, and of those that it needs. Their names follow
--- one of two words in the text: a search for plain words is fast.
-local function keep(name, seen)
-  if seen[name] or preload[name] or core.has_text(name) then return end
-  seen[name] = true
-  local path, text = text_of(name)
-  if not text then return end
-  core.keep_text(name, path .. "\0" .. text)
+---The names of modules that a module needs, with a space after each. They
+---follow one of two words in its text: a search for plain words is fast.
+---@param text string
+---@return string
+function environment.needs(text)
+  local needs = ""
   for _, word in next, { "require", "later" } do
     local from, to = find(text, word, 1, true)
     while from do
       local other = match(text, '^"?[ (,]+"([%w_.]+)"', to + 1)
-      if other then keep(other, seen) end
+      if other then needs = needs .. other .. " " end
       from, to = find(text, word, to + 1, true)
     end
+  end
+  return needs
+end
+
+-- Keeps the text of a module, and of those that it needs.
+local function keep(name, seen)
+  if seen[name] or preload[name] or core.has_text(name) then return end
+  seen[name] = true
+  local path, text, needs = text_of(name, name)
+  if not text then return end
+  if text ~= true then core.keep_text(name, path .. "\0", text) end
+  for other in gmatch(needs or environment.needs(text), "%S+") do
+    keep(other, seen)
   end
 end
 

@@ -119,15 +119,17 @@ local function collect_methods(found)
 end
 
 ---The functions that can be found, each with its best path.
+---@param without? string  a pattern: modules whose names match are left out
 ---@return table<function, string>
-function paths.all()
+function paths.all(without)
   local found = {}
   for module, value in next, package.loaded do
     if module == "_G" then collect(found, "", value, 2)
-    elseif type(module) == "string" and type(value) == "table" then
-      collect(found, module .. ".", value, 2)
-    elseif type(module) == "string" then
-      collect(found, "", { [module] = value }, 1)
+    elseif type(module) == "string" and
+           not (without and module:find(without)) then
+      if type(value) == "table" then collect(found, module .. ".", value, 2)
+      else collect(found, "", { [module] = value }, 1)
+      end
     end
   end
   collect_standard(found)
@@ -140,11 +142,12 @@ end
 local function c_string(s) return (s:gsub("\0.*", "")) end
 
 ---The functions that can be found in tables at present, with their paths, as
----the core writes them into a file.
+---the core writes them into a file. Those of cprof's own modules are not
+---recorded, but as many as all others.
 ---@return string
 function paths.packed()
   local out = {}
-  for f, path in pairs(paths.all()) do
+  for f, path in pairs(paths.all "^cprof%.") do
     local info, address = debug.getinfo(f, "S"), core.address(f)
     out[#out + 1] = ("=i8i4i4zz"):pack(address or 0, info.linedefined,
       info.lastlinedefined, address and "" or c_string(info.source),

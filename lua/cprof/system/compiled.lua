@@ -1,0 +1,85 @@
+-- Keeps cprof's modules in the user's folder as compiled code: to compile them
+-- takes nearly half of the time that `cprof run` adds to a short program. Code
+-- is used only while the module's file is as it was, and by the builds of cprof
+-- and Lua that have compiled it. It is read only from a file that nobody else
+-- can write, because Lua does not check code.
+
+local core = require "cprof.core"
+local environment = require "cprof.sandbox.environment" ()
+local folders = require "cprof.system.folders"
+
+local compiled = {}
+
+local dump, pack, sub, unpack = string.dump, string.pack, string.sub,
+  string.unpack
+
+-- The file begins with the builds that can use it, and with a checksum of all
+-- that follows: a system that crashes may leave a file in part. Then come the
+-- modules: path, stamp of the file, names of the modules that it needs, code.
+local form <const>, before_code <const> = "s4s4s4s4", "s4s4s4I4"
+
+local file, builds  -- path of the file, and how it begins
+local modules       -- by path: each has its code in a `text`, `from` .. `to`
+local changed       -- are there others than in the file?
+
+-- See environment.read.
+local function read(path, name)
+  local stamp = core.stamp(path)
+  local module = stamp and modules[path]
+  if not module or module.stamp ~= stamp then
+    local source = core.readfile(path)
+    local chunk = stamp and source and load(source, "@" .. path, "t")
+    if not chunk then return source end
+    local code = dump(chunk)
+    module = { stamp = stamp, needs = environment.needs(source), text = code,
+      from = 1, to = #code }
+    modules[path], changed = module, true
+  end
+  if not name then
+    return sub(module.text, module.from, module.to), module.needs
+  end
+  core.keep_text(name, path .. "\0", module.text, module.from, module.to)
+  return true, module.needs
+end
+
+-- Finds the modules in the text of the file, unless that cannot be used.
+local function find(text)
+  local at = #builds + 1
+  if sub(text, 1, #builds) ~= builds or #text < #builds + 8 then return end
+  local sum, path, stamp, needs, length
+  sum, at = unpack("j", text, at)
+  if core.checksum(text, at) ~= sum then return end
+  while at <= #text do
+    path, stamp, needs, length, at = unpack(before_code, text, at)
+    modules[path] = { stamp = stamp, needs = needs, text = text, from = at,
+      to = at + length - 1 }
+    at = at + length
+  end
+end
+
+---From now on, modules are loaded from code that an earlier process has kept.
+function compiled.open()
+  builds = core.builds()
+  local folder = builds and folders.own()
+  if not folder then return end
+  file, modules, changed = folder .. "/modules", {}, false
+  find(core.private_read(file) or "")
+  environment.read = read
+end
+
+---Keeps the code of all modules that were loaded, or kept, since `open`. From
+---now on, modules are loaded from texts again.
+function compiled.save()
+  if changed then
+    local list = {}
+    for path, module in pairs(modules) do
+      list[#list + 1] = pack(form, path, module.stamp, module.needs,
+        sub(module.text, module.from, module.to))
+    end
+    local all = table.concat(list)
+    core.private_write(file, builds .. pack("j", core.checksum(all)) .. all)
+  end
+  environment.read, modules, changed = core.readfile, nil, false
+end
+
+return compiled
