@@ -178,7 +178,6 @@ local ways <const> = {
 -- what start says where this machine cannot do it
 local missing <const> = {
   "needs to read Lua's own structures, which is not possible here",
-  "samples need signals, which Windows does not have",
 }
 
 local function begin(name, options)

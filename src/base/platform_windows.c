@@ -77,8 +77,14 @@ uint64_t platform_cpu (void) {
 }
 
 
+/* A fiber has a stack of its own, which is the thread's while it runs. */
 PlatformStack platform_stack (void) {
   PlatformStack stack = {NULL, NULL};
+  ULONG_PTR from, to, here = (ULONG_PTR)&stack;
+  GetCurrentThreadStackLimits(&from, &to);
+  if (here < from || here >= to) return stack;
+  stack.from = (const char *)from;
+  stack.to = (const char *)to;
   return stack;
 }
 

@@ -1,6 +1,7 @@
 /*
 ** Timers. At each tick of a timer, a signal interrupts the thread that it
-** belongs to. Ticks do not repeat: 'timer_next' asks for each of them.
+** belongs to; where there are no signals, another thread suspends it meanwhile.
+** Ticks do not repeat: 'timer_next' asks for each of them.
 */
 
 #ifndef timer_h
@@ -29,7 +30,10 @@ typedef enum TimerWithin {
 
 CPROF_I uintptr_t timer_at (int timer);
 
-/* Called in a signal handler, in the thread that the timer belongs to. */
+/*
+** Called in a signal handler, in the thread that the timer belongs to; where
+** there are no signals, in another thread, while that thread is suspended.
+*/
 typedef void (*TimerTick) (void *ud, TimerWithin within);
 
 /*

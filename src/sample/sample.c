@@ -40,7 +40,7 @@ typedef struct Sampler {
   volatile sig_atomic_t held;	/* is no hook set until 'sample_unblock'? */
   volatile sig_atomic_t elsewhere;	/* has a tick found that another thread
 					   runs the state? */
-  volatile uint32_t signals;	/* ticks that came */
+  volatile uint32_t signals;	/* ticks that came as signals */
   volatile uint32_t ended;	/* system calls that ticks ended, with EINTR */
   uint32_t signals_counted;	/* the part of 'signals' that was counted */
   uint32_t ended_counted;	/* the part of 'ended' that was counted */
@@ -77,6 +77,10 @@ static Sampler *sample_of (const Recorder *r) {
 ** and allocates and locks nothing. It reads the Sampler and its Watcher,
 ** which are freed only after the timer has ended, and coroutines that run,
 ** which are not collected.
+**
+** Where there are no signals, the tick comes in another thread, while this one
+** is suspended. So the processor time that the handler reads is that thread's.
+** Nothing comes of it: no gaps are known there.
 ** ======================================================= */
 
 /*
@@ -175,7 +179,7 @@ static void sample_tick (void *ud, TimerWithin within) {
   Sampler *s = cast(Sampler *, ud);
   uint64_t ns = platform_monotonic(), from = sample_clock(s);
   if (s->paused) return;
-  s->signals++;
+  s->signals += PLATFORM_SIGNALS;
   if (running_elsewhere(&s->running)) s->elsewhere = 1;
   if (within == TIMER_ENDS) s->ended++;
   if (s->elsewhere) return;  /* recording ends: no other tick is requested */

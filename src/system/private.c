@@ -5,6 +5,7 @@
 #define _DEFAULT_SOURCE		/* fcntl */
 #define _FILE_OFFSET_BITS 64
 
+#include "base/files.h"
 #include "system/listen.h"
 #include "system/system.h"
 

@@ -83,7 +83,8 @@ end
 ---@param fail fun(message: string)
 function both.run(parsed, words, options, at, fail)
   if not core.signals then
-    fail "--both takes samples, which need signals: Windows has none"
+    fail("--both is not possible on Windows: record twice, once with " ..
+      "--sample, and use cprof join")
   elseif not core.executable() then
     fail "--both: the path of the Lua interpreter is unknown on this system"
   end

@@ -173,6 +173,12 @@ The default is `thread` where the system gives cprof's thread short turns, as Li
 - A sleep, `poll` or `select` ends early, unless a library in C calls it again, as LuaSocket does.
 - The first tick interrupts a wait, and later ticks at most about twenty times a second.
 
+On Windows, which has no signals, the timer is always `wall`. There, a thread of cprof's own suspends the program's thread for each sample, and resumes it.
+
+- No system call ends early. CPU time and waiting are not told apart.
+- The rate reaches 1000 only from Windows 10 (1803) on; older releases give some 64 samples a second.
+- `clock = "cpu"` is refused: Windows has no timer of CPU time.
+
 `thread` (`timer = "thread"`) is a thread of cprof's own. It looks at the program at random times, and interrupts the program if it finds it running. This works on Linux, x86-64 and ARM64, where Lua's own structures are read. Elsewhere, and where the system allows no such thread or has no file `/proc/thread-self/sched`, the timer is `wall`.
 
 - If such a signal comes when a wait has just begun, the wait begins again, so it may take up to 4 ms longer (x86-64).
