@@ -505,22 +505,33 @@ static void hook_schedule (Hot *h, lua_State *L) {
 }
 
 
+/* Not inlined, so that the rehearsal is of the code that is timed. */
+static NOINLINE uint64_t hook_dowork (uint64_t seed) {
+  return timing_work(seed);
+}
+
+
 /*
-** Times a reading of the clock, and a fixed piece of work, after a rehearsal of
-** that. A reading that took longer than the work was interrupted. Returns the
+** Times a fixed piece of work, after a rehearsal of that, and two readings of
+** the clock: one as events are timed, and one that waits for earlier
+** instructions, as is done around the work. A reading that took longer than the
+** work was interrupted. Sets '*reading' to the time of the former. Returns the
 ** current time.
 */
 static uint64_t hook_work (Hot *h, uint64_t *reading) {
   Timing *t = &h->recorder->recording.figures->timing[EVENT_WORK];
-  uint64_t before, begun, ended;
-  uint64_t rehearsed = timing_work(h->seed);
+  uint64_t before, begun, ended, waiting;
+  uint64_t rehearsed = hook_dowork(h->seed);
+  before = platform_ticksafter();
+  *reading = platform_ticks() - before;
   before = platform_ticksafter();
   begun = platform_ticksafter();
-  h->worked = timing_work(rehearsed);
+  h->worked = hook_dowork(rehearsed);
   ended = platform_ticksafter();
-  *reading = begun - before;
+  waiting = begun - before;
+  if (waiting > ended - begun) waiting = UINT64_MAX;
   if (*reading > ended - begun) *reading = UINT64_MAX;
-  timing_add(t, EVENT_WORK, ended - begun, *reading);
+  timing_add(t, EVENT_WORK, ended - begun, waiting);
   return ended;
 }
 
@@ -535,9 +546,11 @@ static void hook_rehearse (Hot *h) {
 
 /*
 ** An event at 'now' that is timed, or a rehearsal: the clock is read at its
-** end, too. The extra time that this takes, compared with other events, is
-** overhead. The code of the event is there only once, as the rehearsal is of
-** this code.
+** end, too. No reading waits for earlier instructions, as the reading at the
+** beginning of each event does not: a processor that has to empty its pipeline
+** first takes longer for the event. The extra time that all this takes,
+** compared with other events, is overhead. The code of the event is there only
+** once, as the rehearsal is of this code.
 */
 static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
                                     uint64_t now,
@@ -551,10 +564,10 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   int rehearsal = h->rehearsals > 0;
   if (rehearsal) hook_rehearse(h);
   else hook_schedule(h, L);
-  begun = platform_ticksafter();
+  begun = platform_ticks();
   take(h, L, ar);
   if (rehearsal || !h->timed) return;
-  ended = platform_ticksafter();
+  ended = platform_ticks();
   /* the event charged time itself: to make a function, or in a finalizer */
   if (h->L == NULL || h->last > now) return;
   kind = hook_kind(h, event, nodes);
@@ -704,7 +717,9 @@ static INLINE int hook_charge (Hot *h, const lua_Debug *ar, uint64_t *now,
 /*
 ** Makes an event function for a way of recording. About half of all events are
 ** returns. So that plain calls and returns save no registers, everything else
-** is in functions of their own, which are called last.
+** is in functions of their own, which are called last. The code of a call is
+** there only once, for all calls and timed ones, see timing.h. Its function
+** gets 'L' and 'ar' first, so that no registers have to be moved.
 */
 #define EVENT_FUNCTION(name, way) \
 static NOINLINE void name##_other (lua_State *L, lua_Debug *ar) { \
@@ -716,19 +731,18 @@ static NOINLINE void name##_rare (lua_State *L, lua_Debug *ar) { \
   if (ar->event != LUA_HOOKTAILCALL || !hook_replace(hot_current, ar, way)) \
     hook_othercall(L, ar); \
 } \
-static INLINE void name##_flow (Hot *h, lua_State *L, lua_Debug *ar) { \
-  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
-  else if (!IS_FAST(way)) name##_other(L, ar); \
+static NOINLINE void name##_call (lua_State *L, lua_Debug *ar, Hot *h) { \
+  if (!IS_FAST(way)) name##_other(L, ar); \
   else if (!hook_repeat(h, ar, way, 0)) name##_rare(L, ar); \
 } \
-static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
-  name##_flow(h, L, ar); \
+static INLINE void name##_flow (Hot *h, lua_State *L, lua_Debug *ar) { \
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
+  else name##_call(L, ar, h); \
 } \
 static INLINE void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
-  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
-  else if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) \
+  if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) \
     hook_line(h, L, ar); \
-  else name##_call(h, L, ar); \
+  else name##_flow(h, L, ar); \
 } \
 static NOINLINE void name##_timed (lua_State *L, lua_Debug *ar, \
                                    uint64_t now) { \
