@@ -198,6 +198,17 @@ describe("what recording costs", function()
       assert.equal("980 29\n1000 383\n999 -10\n", out, err)
     end)
 
+  it("is as much more or less as timed events took more or less", function()
+    local path = os.tmpname()
+    local out, err = command.shell(([[
+      export LD_PRELOAD=
+      gcc -std=c99 -O1 -ffunction-sections -Wl,--gc-sections -Isrc \
+        -I$SPEC_INCLUDE -o '%s' spec/support/costs_host.c && '%s']])
+      :format(path, path))
+    os.remove(path)
+    assert.equal("50000\n60000\n40000\n20000\n", out, err)
+  end)
+
   it("is measured again at the end", function()
     local names = profiler.calibrate()
     for _, ns in ipairs { 1e6, 0 } do

@@ -11,9 +11,16 @@
 #define EVENTS_LEAST	8
 
 
-/* The mean time of events of a kind, in ps; 0: it is not known. */
+static int costs_known (const Timing *t, int kind) {
+  return t[kind].events >= EVENTS_LEAST;
+}
+
+
+/*
+** The mean time of events of a kind, in ps. It may be below 0: what reading the
+** clock takes is left out, and varies.
+*/
 static double costs_mean (const Timing *t, int kind, double rate) {
-  if (t[kind].events < EVENTS_LEAST) return 0;
   return (double)t[kind].ticks * rate * COST_UNIT / (double)t[kind].events;
 }
 
@@ -24,8 +31,9 @@ static double costs_mean (const Timing *t, int kind, double rate) {
 */
 static double costs_slower (const Timing *t, const Costs *measured,
                             double rate) {
-  double mean = costs_mean(t, EVENT_WORK, rate);
-  double then = (double)measured->within[EVENT_WORK];
+  double then = (double)measured->within[EVENT_WORK], mean;
+  if (!costs_known(t, EVENT_WORK)) return 1;
+  mean = costs_mean(t, EVENT_WORK, rate);
   return mean > 0 && then > 0 ? mean / then : 1;
 }
 
@@ -33,8 +41,8 @@ static double costs_slower (const Timing *t, const Costs *measured,
 /* How many ps longer events of a kind took than their cost says. */
 static double costs_more (const Timing *t, const Costs *c, int kind,
                           double rate) {
-  double mean = costs_mean(t, kind, rate);
-  return mean > 0 ? mean - (double)c->within[kind] : 0;
+  if (!costs_known(t, kind)) return 0;
+  return costs_mean(t, kind, rate) - (double)c->within[kind];
 }
 
 

@@ -390,7 +390,7 @@ static NOINLINE void hook_otherline (lua_State *L, lua_Debug *ar) {
 }
 
 
-static INLINE void hook_line (Hot *h, lua_State *L, lua_Debug *ar) {
+static INLINE void hook_line (lua_State *L, lua_Debug *ar, Hot *h) {
   Frame *f = h->top;
   Line *line = lines_go(f->line.of, ar->currentline);
   if (likely(f->ci == ar->i_ci && line != NULL &&
@@ -457,9 +457,9 @@ static NOINLINE void hook_instruction (lua_State *L, lua_Debug *ar) {
 ** Any event, in any way of recording
 ** ======================================================= */
 
-static void hook_anyevent (Hot *h, lua_State *L, lua_Debug *ar) {
+static void hook_anyevent (lua_State *L, lua_Debug *ar, Hot *h) {
   if (ar->event == LUA_HOOKLINE) {
-    hook_line(h, L, ar);
+    hook_line(L, ar, h);
     return;
   }
   if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, h->variant);
@@ -507,22 +507,33 @@ static void hook_schedule (Hot *h, lua_State *L) {
 }
 
 
+/* Not inlined, so that the rehearsal is of the code that is timed. */
+static NOINLINE uint64_t hook_dowork (uint64_t seed) {
+  return timing_work(seed);
+}
+
+
 /*
-** Times a reading of the clock, and a fixed piece of work, after a rehearsal of
-** that. A reading that took longer than the work was interrupted. Returns the
+** Times a fixed piece of work, after a rehearsal of that, and two readings of
+** the clock: one as events are timed, and one that waits for earlier
+** instructions, as is done around the work. A reading that took longer than the
+** work was interrupted. Sets '*reading' to the time of the former. Returns the
 ** current time.
 */
 static uint64_t hook_work (Hot *h, uint64_t *reading) {
   Timing *t = &h->recorder->recording.figures->timing[EVENT_WORK];
-  uint64_t before, begun, ended;
-  uint64_t rehearsed = timing_work(h->seed);
+  uint64_t before, begun, ended, waiting;
+  uint64_t rehearsed = hook_dowork(h->seed);
+  before = platform_ticksafter();
+  *reading = platform_ticks() - before;
   before = platform_ticksafter();
   begun = platform_ticksafter();
-  h->worked = timing_work(rehearsed);
+  h->worked = hook_dowork(rehearsed);
   ended = platform_ticksafter();
-  *reading = begun - before;
+  waiting = begun - before;
+  if (waiting > ended - begun) waiting = UINT64_MAX;
   if (*reading > ended - begun) *reading = UINT64_MAX;
-  timing_add(t, EVENT_WORK, ended - begun, *reading);
+  timing_add(t, EVENT_WORK, ended - begun, waiting);
   return ended;
 }
 
@@ -535,28 +546,26 @@ static void hook_rehearse (Hot *h) {
 }
 
 
-/*
-** An event at 'now' that is timed, or a rehearsal: the clock is read at its
-** end, too. The extra time that this takes, compared with other events, is
-** overhead. The code of the event is there only once, as the rehearsal is of
-** this code.
-*/
-static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
-                                    uint64_t now,
-                                    void (*take) (Hot *h, lua_State *L,
-                                                  lua_Debug *ar)) {
-  Recording *x = &h->recorder->recording;
-  uint32_t nodes = h->tree->nodes.count;
-  uint64_t begun, ended, worked, reading, extra;
-  int event = ar->event;
-  EventKind kind;
+/* Prepares a timed event, or a rehearsal. Is the event to be timed? */
+static NOINLINE int hook_prepare (Hot *h, lua_State *L) {
   int rehearsal = h->rehearsals > 0;
   if (rehearsal) hook_rehearse(h);
   else hook_schedule(h, L);
-  begun = platform_ticksafter();
-  take(h, L, ar);
-  if (rehearsal || !h->timed) return;
-  ended = platform_ticksafter();
+  return !rehearsal && h->timed;
+}
+
+
+/*
+** Notes the time of an event at 'now'. 'nodes' is the number of nodes before
+** it. The extra time that all this takes, compared with other events, is
+** overhead.
+*/
+static NOINLINE void hook_timing (Hot *h, int event, uint32_t nodes,
+                                  uint64_t now, uint64_t begun,
+                                  uint64_t ended) {
+  Recording *x = &h->recorder->recording;
+  uint64_t worked, reading, extra;
+  EventKind kind;
   /* the event charged time itself: to make a function, or in a finalizer */
   if (h->L == NULL || h->last > now) return;
   kind = hook_kind(h, event, nodes);
@@ -569,6 +578,25 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   h->last += extra;
   h->since += extra;
   if (hot_ring(h) != NULL) hot_keep(h, x->tree.overhead, RING_OTHER, extra);
+}
+
+
+/*
+** An event at 'now' that is timed, or a rehearsal: the clock is read at its
+** end, too. No reading waits for earlier instructions, as the reading at the
+** beginning of each event does not: a processor that has to empty its pipeline
+** first takes longer for the event. The code of the event is there only once,
+** as the rehearsal is of this code.
+*/
+static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
+                                    uint64_t now,
+                                    void (*take) (lua_State *L, lua_Debug *ar,
+                                                  Hot *h)) {
+  uint32_t nodes = h->tree->nodes.count;
+  int event = ar->event, timed = hook_prepare(h, L);
+  uint64_t begun = platform_ticks();
+  take(L, ar, h);
+  if (timed) hook_timing(h, event, nodes, now, begun, platform_ticks());
 }
 
 /* }====================================================== */
@@ -651,10 +679,10 @@ static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   else hot_charge(h, now);
   hot_ended(h, (unsigned)ar->event);
   now = h->last;
-  if (likely(--h->countdown != 0)) hook_anyevent(h, L, ar);
+  if (likely(--h->countdown != 0)) hook_anyevent(L, ar, h);
   else if (switched) {  /* its cost is not typical: it is not timed */
     hook_schedule(h, L);
-    hook_anyevent(h, L, ar);
+    hook_anyevent(L, ar, h);
   }
   else
     hook_timedevent(h, L, ar, now, hook_anyevent);
@@ -707,7 +735,11 @@ static INLINE int hook_charge (Hot *h, const lua_Debug *ar, uint64_t *now,
 /*
 ** Makes a variant of the event function. About half of all events are
 ** returns. So that plain calls and returns save no registers, everything else
-** is in functions of their own, which are called last.
+** is in functions of their own, which are called last. The code of a call is
+** there only once, for all calls and timed ones, see timing.h. Its function
+** gets 'L' and 'ar' first, so that no registers have to be moved. What kind of
+** event a timed one is, is found out before it is timed: the processor would
+** predict that badly, which other events do not suffer from.
 */
 #define EVENT_FUNCTION(name, with) \
 static NOINLINE void name##_other (lua_State *L, lua_Debug *ar) { \
@@ -719,23 +751,20 @@ static NOINLINE void name##_rare (lua_State *L, lua_Debug *ar) { \
   if (ar->event != LUA_HOOKTAILCALL || !hook_replace(hot_current, ar, with)) \
     hook_othercall(L, ar); \
 } \
-static INLINE void name##_flow (Hot *h, lua_State *L, lua_Debug *ar) { \
-  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, with); \
-  else if (!IS_FAST(with)) name##_other(L, ar); \
+static NOINLINE void name##_call (lua_State *L, lua_Debug *ar, Hot *h) { \
+  if (!IS_FAST(with)) name##_other(L, ar); \
   else if (!hook_repeat(h, ar, with, 0)) name##_rare(L, ar); \
 } \
-static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
-  name##_flow(h, L, ar); \
-} \
-static INLINE void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
-  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, with); \
-  else if ((with) & WITH_LINES && ar->event == LUA_HOOKLINE) \
-    hook_line(h, L, ar); \
-  else name##_call(h, L, ar); \
+static INLINE void name##_pop (lua_State *L, lua_Debug *ar, Hot *h) { \
+  hook_pop(h, L, ar, with); \
 } \
 static NOINLINE void name##_timed (lua_State *L, lua_Debug *ar, \
                                    uint64_t now) { \
-  hook_timedevent(hot_current, L, ar, now, name##_take); \
+  Hot *h = hot_current; \
+  if (ar->event == LUA_HOOKRET) hook_timedevent(h, L, ar, now, name##_pop); \
+  else if ((with) & WITH_LINES && ar->event == LUA_HOOKLINE) \
+    hook_timedevent(h, L, ar, now, hook_line); \
+  else hook_timedevent(h, L, ar, now, name##_call); \
 } \
 static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
@@ -756,13 +785,14 @@ static void name (lua_State *L, lua_Debug *ar) { \
   else if ((with) & WITH_LINES && ar->event == LUA_HOOKLINE) { \
     if (unlikely(!hook_charge(h, ar, &now, 1, with))) hook_slow(L, ar); \
     else if (unlikely(--h->countdown == 0)) name##_timed(L, ar, now); \
-    else hook_line(h, L, ar); \
+    else hook_line(L, ar, h); \
   } \
   else if ((with) & WITH_LINES && unlikely(ar->event == LUA_HOOKCOUNT)) \
     hook_count(L, ar); \
   else if (unlikely(!hook_charge(h, ar, &now, 0, with))) hook_slow(L, ar); \
   else if (unlikely(--h->countdown == 0)) name##_timed(L, ar, now); \
-  else name##_flow(h, L, ar); \
+  else if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, with); \
+  else name##_call(L, ar, h); \
 }
 
 EVENT_FUNCTION(hook_calls, 0)
