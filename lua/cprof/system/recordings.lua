@@ -167,6 +167,7 @@ local function sweep(names, list)
     local path, unnamed = path_of(name), match(name, "^%d+%.cprof")
     local process = match(name, "%.(%d+)[^.]*%.tmp$") or
       match(name, "^recordings%.(%d+)$") or
+      match(name, "^modules%.(%d+)$") or
       match(name, "^costs%.%d+%.(%d+)$")
     local of = unnamed and path_of(unnamed)
     if of and not known[of] and not core.islive(of) or
