@@ -135,18 +135,17 @@ void recorder_forget (Recorder *r) {
 }
 
 
-void recorder_forgetkeys (Recorder *r, unsigned keys) {
+void recorder_forgetcode (Recorder *r) {
   Callee *c;
   for (c = r->cache->callee; c < r->cache->callee + CALLEE_SLOTS; c++)
-    if (keys & 1u << c->key) memset(c, 0, sizeof *c);
+    if (c->key != KEY_LINES) memset(c, 0, sizeof *c);
 }
 
 
 void recorder_refresh (Recorder *r) {
   Functions *fs = &r->recording.functions;
   if (fs->stale) recorder_forget(r);
-  else if (fs->reloaded)
-    recorder_forgetkeys(r, 1u << KEY_CODE | 1u << KEY_CLOSURE);
+  else if (fs->reloaded) recorder_forgetcode(r);
   fs->stale = fs->reloaded = 0;
 }
 

@@ -64,7 +64,7 @@ typedef struct Recorder {
   unsigned generation;	/* the process's generation, see platform.h */
   Store *store;		/* NULL: memory */
   Cache *cache;
-  uint64_t collection;	/* the collection during which 'cache' is valid */
+  uint64_t collection;	/* the collection during which its closures are valid */
   Callback callback;
   Part *parts;
   char why[128];	/* why it ended, if the text is not a constant */
@@ -198,8 +198,8 @@ CPROF_I int recorder_touch (Recorder *r, Stack *s);
 /* Clears the inline caches. */
 CPROF_I void recorder_forget (Recorder *r);
 
-/* Clears cached callees that these kinds of keys identify (SourceKey bits). */
-CPROF_I void recorder_forgetkeys (Recorder *r, unsigned keys);
+/* Clears cached callees that more than their lines identify. */
+CPROF_I void recorder_forgetcode (Recorder *r);
 
 /* Clears cached callees that new functions have shown to be out of date. */
 CPROF_I void recorder_refresh (Recorder *r);
