@@ -63,6 +63,8 @@ typedef struct Recorder {
   int started;		/* is there a recording? */
   unsigned generation;	/* the process's generation, see platform.h */
   Store *store;		/* NULL: memory */
+  const void **notes;	/* what notes prototypes in this state, of all copies
+			   of cprof; NULL: not asked yet */
   Cache *cache;
   uint64_t collection;	/* the collection during which its closures are valid */
   Callback callback;
@@ -147,6 +149,13 @@ static inline void recorder_unmute (Recorder *r) {
 
 /* Sets the state of a recorder; nothing else does. */
 CPROF_I void recorder_setstate (Recorder *r, State state);
+
+/*
+** May this recording note prototypes, until it is stopped? If another copy of
+** cprof records the same state, the notes are its own: 0. Raises an error when
+** L's state is out of memory.
+*/
+CPROF_I int recorder_notes (Recorder *r, lua_State *L);
 
 /* Ends the recording without the user; keeps what was recorded. */
 CPROF_I void recorder_end (Recorder *r, const char *why);
