@@ -138,7 +138,7 @@ describe("profiles of both ways to ask Lua are the same", function()
     varargs = { "pass 40", "count 60" },
     garbage = { "f 3000", "a 300", "b 3000" },
     dumped = { "first 200", "second 400" },
-    script = { "first 500", "second 1000", "a 300", "b 300" },
+    script = { "first 500", "second 1000", "left 300", "right 300" },
     places = { "a 3000", "b 6000" },
     reloaded = { "a 142", "b 142", "c 71" },
     one_line = { "a 20", "a 200", "c 40" },

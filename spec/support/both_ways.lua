@@ -129,11 +129,12 @@ end
 
 -- As a host loads a script: nobody has seen its main function, and its text is
 -- in no file. Functions of its name and lines come and go in its memory.
-local a, b = load([[local a, b = function() return 1 end, function() return 2 end
+local left, right = load([[
+  local a, b = function() return 1 end, function() return 2 end
   return a, b]], "=script")()
 
 function programs.script()
-  local f, g = string.dump(a), string.dump(b)
+  local f, g = string.dump(left), string.dump(right)
   for i = 1, 300 do
     if i % 3 == 0 then
       local first = load(f)
@@ -142,7 +143,7 @@ function programs.script()
       local second = load(g)
       for _ = 1, 5 do second() end
     end
-    a() b()
+    left() right()
     if i % 2 == 0 then collectgarbage() end
   end
 end
