@@ -47,6 +47,8 @@ local program = [[
     work()
     assert(second.stop())
     assert(calls(first) == 20 and calls(second) == 20)
+    -- each would take the other's notes in Lua's objects for its own
+    assert(second.snapshot().meta.internals == "public")
     assert(debug.gethook() == nil)
   end
   print "good"]]

@@ -79,7 +79,7 @@ describe("the room that reads Lua's structures", function()
       end
       count = count + 1
     end
-    assert.equal(17, count)
+    assert.equal(18, count)
   end)
 
   it("is used neither, nor crashes, where a tag is wrong", function()
@@ -138,6 +138,7 @@ describe("profiles of both ways to ask Lua are the same", function()
     varargs = { "pass 40", "count 60" },
     garbage = { "f 3000", "a 300", "b 3000" },
     dumped = { "first 200", "second 400" },
+    script = { "first 500", "second 1000", "left 300", "right 300" },
     places = { "a 3000", "b 6000" },
     reloaded = { "a 142", "b 142", "c 71" },
     one_line = { "a 20", "a 200", "c 40" },

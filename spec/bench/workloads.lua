@@ -36,6 +36,19 @@ add("64 functions by turns", function()
   end
 end)
 
+-- as a host loads its scripts: their text is in no file, and their main
+-- function has run before recording begins
+local loaded = load([[
+  local function one() end
+  local function two() end
+  local function three() end
+  return function()
+    for _ = 1, 30000 do one() two() three() end
+  end
+]], "=script of a host")()
+
+add("text in no file", loaded)
+
 local Account = {}
 Account.__index = Account
 function Account:deposit(v) self.balance = self.balance + v end

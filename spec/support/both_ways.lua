@@ -127,6 +127,27 @@ function programs.dumped()
   end
 end
 
+-- As a host loads a script: nobody has seen its main function, and its text is
+-- in no file. Functions of its name and lines come and go in its memory.
+local left, right = load([[
+  local a, b = function() return 1 end, function() return 2 end
+  return a, b]], "=script")()
+
+function programs.script()
+  local f, g = string.dump(left), string.dump(right)
+  for i = 1, 300 do
+    if i % 3 == 0 then
+      local first = load(f)
+      for _ = 1, 5 do first() end
+    else
+      local second = load(g)
+      for _ = 1, 5 do second() end
+    end
+    left() right()
+    if i % 2 == 0 then collectgarbage() end
+  end
+end
+
 -- one text, loaded again and again, whose functions change places
 function programs.places()
   local text = "local a, b = function() return 1 end, function() return 2 end"
@@ -178,7 +199,7 @@ end
 
 -- Functions of chunks that nobody has seen are told apart by their
 -- addresses: which is which differs from run to run, but not their sums.
-local unseen = { dumped = "=?", paused = "=paused" }
+local unseen = { dumped = "=?", paused = "=paused", script = "=script" }
 
 local function functions(p)
   local calls, lines = {}, {}

@@ -4,31 +4,43 @@
 
 #include "follow/callee.h"
 
+#include <string.h>
+
 #include "identity/collection.h"
 #include "identity/label.h"
 
 
 /*
 ** Makes room in slot 'first' for the callee of 'key': others move to the slots
-** beside it. At most one entry of an address remains where Lua's structures are
-** read, since only the last one can be right.
+** beside it. Where Lua's structures are read, no other entry of its address
+** remains, since only the last one can be right.
 */
 static void callee_room (const Hot *h, const Callee *first,
                          const Callee *key) {
+  Callee *c;
   unsigned i;
+  for (i = 0; h->direct && i < CALLEE_WAYS; i++) {
+    c = callee_way(h, first, i);
+    if (c->address == key->address) memset(c, 0, sizeof *c);
+  }
   for (i = 0; i < CALLEE_WAYS - 1; i++) {
-    const Callee *c = callee_way(h, first, i);
+    c = callee_way(h, first, i);
     if (c->address == 0 ||
-        ((c->address & ~(uintptr_t)CALLEE_DOUBT) == key->address &&
-         (h->direct || c->lines == key->lines)))
+        (c->address == key->address && c->lines == key->lines))
       break;
   }
   for (; i > 0; i--) *callee_way(h, first, i) = *callee_way(h, first, i - 1);
 }
 
 
-const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
-                           const Callee *key) {
+/*
+** Finds or adds the function of 'key', which is not in the cache, and puts it
+** into '*c', its first slot; but if its lines do not identify a Lua function,
+** by 'closure', unless that is NULL. NULL: out of memory.
+*/
+static const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar,
+                                    Callee *c, const Callee *key,
+                                    const Callee *closure) {
   Recorder *r = h->recorder;
   Functions *fs = &r->recording.functions;
   uint32_t count = fs->list.count;
@@ -47,11 +59,13 @@ const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
   }
   recorder_refresh(r);
   if (fs->list.count != count) recorder_overhead(r);
-  if (by != KEY_LINES && !h->direct) c = &h->recorder->cache->unsure;
-  else callee_room(h, c, key);
+  if (by != KEY_LINES && closure != NULL) {
+    key = closure;
+    c = callee_slot(h, key->address);
+  }
+  callee_room(h, c, key);
   *c = *key;
   c->key = by;
-  if (by == KEY_CLOSURE) c->address |= CALLEE_DOUBT;
   c->is.func = f->id;
   c->is.flags = f->marks & FUNCTION_EXCLUDED ? FRAME_EXCLUDED : 0;
   if (f->marks & (FUNCTION_RESUME | FUNCTION_WRAP))
@@ -71,47 +85,49 @@ const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
 
 
 /*
-** The entry for the prototype of 'key', where only closures identify it; NULL:
-** there is none. It is right only as long as no prototype may have been freed.
+** The entry of a closure. NULL: there is none, or a collection since may have
+** freed closures, and others may have their addresses.
 */
-static const Callee *callee_doubtful (Hot *h, lua_State *L,
-                                      const Callee *first,
-                                      const Callee *key) {
-  const Callee *c;
-  uint64_t now;
-  unsigned i = 0;
-  do {
-    if (i == CALLEE_WAYS) return NULL;
-    c = callee_way(h, first, i++);
-  } while (c->address != (key->address | CALLEE_DOUBT) ||
-           c->lines != key->lines || c->source != key->source ||
-           c->code != key->code);
-  now = collection_now(L);
-  if (now != 0 && now == h->recorder->collection) return c;
-  recorder_forgetkeys(h->recorder, 1u << KEY_CLOSURE);
-  h->recorder->collection = now;
+static const Callee *callee_closure (const Hot *h, lua_State *L,
+                                     const Callee *closure) {
+  Recorder *r = h->recorder;
+  uint64_t now = collection_now(L);
+  unsigned i;
+  if (now != r->collection) {
+    recorder_forgetcode(r);
+    r->collection = now;
+  }
+  for (i = 0; now != 0 && i < CALLEE_WAYS; i++) {
+    const Callee *c = callee_way(h, callee_slot(h, closure->address), i);
+    if (c->address == closure->address && c->lines == CALLEE_CLOSURE) return c;
+  }
   return NULL;
+}
+
+
+const Callee *callee_asked (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
+                            const Callee *key) {
+  Callee closure = ZEROS;
+  const Callee *found;
+  if (key->lines == CALLEE_C) return callee_intern(h, L, ar, c, key, NULL);
+  lua_getinfo(L, "f", ar);
+  closure.address = (uintptr_t)lua_topointer(L, -1);
+  closure.lines = CALLEE_CLOSURE;
+  found = callee_closure(h, L, &closure);
+  return found != NULL ? found : callee_intern(h, L, ar, c, key, &closure);
 }
 
 
 const Callee *callee_uncached (Hot *h, lua_State *L, lua_Debug *ar,
                                const void *body, int isc) {
-  Callee key = ZEROS, *first = callee_slot(h, (uintptr_t)body);
+  Callee key = ZEROS;
+  const Callee *c;
   key.address = (uintptr_t)body;
-  if (isc) {
-    lua_getinfo(L, "Sf", ar);
-    key.lines = CALLEE_C;
-  }
-  else {
-    const Callee *c;
-    key.lines = internals_lines(body);
-    key.source = internals_source(body);
-    key.code = internals_code(body);
-    c = callee_doubtful(h, L, first, &key);
-    if (c != NULL) return c;
-    lua_getinfo(L, "S", ar);
-  }
-  return callee_intern(h, L, ar, first, &key);
+  if (isc) key.lines = CALLEE_C;
+  lua_getinfo(L, isc ? "Sf" : "S", ar);
+  c = callee_intern(h, L, ar, callee_slot(h, (uintptr_t)body), &key, NULL);
+  if (c != NULL && !isc) internals_note(body);
+  return c;
 }
 
 

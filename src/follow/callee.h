@@ -10,11 +10,13 @@
 
 
 /*
-** Finds or adds the function of 'key', which is not in the cache, and puts
-** it into '*c', its first slot. NULL: out of memory, and recording has ended.
+** The callee of 'key', which is not in the cache; 'c' is its first slot. Where
+** lines do not identify a Lua function, its closure is looked for in the cache.
+** May leave a function on L's stack. NULL: out of memory, and recording has
+** ended.
 */
-COLD CPROF_I const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar,
-                                        Callee *c, const Callee *key);
+COLD CPROF_I const Callee *callee_asked (Hot *h, lua_State *L, lua_Debug *ar,
+                                         Callee *c, const Callee *key);
 
 /*
 ** Finds or adds the node of a call that is in no cache; the callee runs in
@@ -57,13 +59,10 @@ static INLINE Callee *callee_way (const Hot *h, const Callee *c, unsigned i) {
 
 /*
 ** Does '*c' stand for the prototype 'body'? An address may come back for
-** another prototype, so its lines, source and code must match as well.
+** another prototype, but that was not noted.
 */
 static INLINE int callee_islua (const Callee *c, const void *body) {
-  return c->address == (uintptr_t)body &&
-         c->lines == internals_lines(body) &&
-         c->source == internals_source(body) &&
-         c->code == internals_code(body);
+  return c->address == (uintptr_t)body && internals_isnoted(body);
 }
 
 
@@ -144,7 +143,7 @@ static INLINE const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
     const Callee *c = callee_way(h, first, i);
     if (likely(c->address == key.address && c->lines == key.lines)) return c;
   }
-  return callee_intern(h, L, ar, first, &key);
+  return callee_asked(h, L, ar, first, &key);
 }
 
 

@@ -83,9 +83,7 @@ void calltime_slow (const Hot *h, const Stack *s, const Frame *f,
 
 
 void calltime_ended (const Hot *h, const Stack *s, Frame *from, Frame *top) {
-  uint64_t now;
-  if (!h->distribution) return;
-  now = s->left != 0 ? s->left : calltime_now(h);
+  uint64_t now = s->left != 0 ? s->left : calltime_now(h);
   for (now -= s->suspended; top > from; top--) {
     uint64_t begun = top->as.begun;
     if (top->node == NULL) continue;  /* since a reset: 'moving' has the

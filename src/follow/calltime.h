@@ -99,7 +99,10 @@ static INLINE void calltime_return (const Hot *h) {
     calltime_add(h, s, f, calltime_begin(h));
 }
 
-/* Adds the calls of the frames above 'from', which are about to be removed. */
+/*
+** Where durations of calls are counted: adds the calls of the frames above
+** 'from', which are about to be removed.
+*/
 COLD CPROF_I void calltime_ended (const Hot *h, const Stack *s, Frame *from,
                                   Frame *top);
 

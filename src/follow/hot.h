@@ -18,14 +18,14 @@ struct Recorder;
 /* an entry of the inline cache: a callee as an event shows it */
 typedef struct Callee {
   uintptr_t address;	/* the C function, or the source of a Lua function;
-			   its prototype where Lua's structures are read */
-  uint64_t lines;	/* first and last of its definition; CALLEE_C: of a
-			   C function */
-  const void *source;	/* source that the prototype must still have */
-  const void *code;	/* code that the prototype must still have */
+			   its prototype where Lua's structures are read; else
+			   its closure, if lines do not identify it */
+  uint64_t lines;	/* first and last of its definition, beside the source;
+			   CALLEE_C: of a C function; or CALLEE_CLOSURE */
   FrameIs is;		/* function and flags that its frames get */
   LineAt entry;		/* its first line, where lines are counted */
   uint64_t key;		/* what identifies a Lua function, see SourceKey */
+  uint64_t unused[2];	/* pads it to a cache line */
 } Callee;
 
 /* a cached node that has no slot in its parent */
@@ -39,8 +39,7 @@ typedef struct Child {
 #define CALLTIME_SHIFT	8
 
 #define CALLEE_C	UINT64_MAX
-#define CALLEE_DOUBT	1u	/* address bit, 0 in every prototype's: only its
-				   closures identify it, see collection.h */
+#define CALLEE_CLOSURE	(UINT64_MAX - 1)
 #define CALLEE_BITS	10
 #define CALLEE_SLOTS	(1 << CALLEE_BITS)
 #define CALLEE_WAYS	4	/* slots in which one callee may be */
@@ -50,7 +49,6 @@ typedef struct Child {
 typedef struct Cache {
   Callee callee[CALLEE_SLOTS];
   Child child[1 << CHILD_BITS];
-  Callee unsure;	/* holds a callee that must not be cached */
 } Cache;
 
 /*

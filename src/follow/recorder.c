@@ -135,18 +135,17 @@ void recorder_forget (Recorder *r) {
 }
 
 
-void recorder_forgetkeys (Recorder *r, unsigned keys) {
+void recorder_forgetcode (Recorder *r) {
   Callee *c;
   for (c = r->cache->callee; c < r->cache->callee + CALLEE_SLOTS; c++)
-    if (keys & 1u << c->key) memset(c, 0, sizeof *c);
+    if (c->key != KEY_LINES) memset(c, 0, sizeof *c);
 }
 
 
 void recorder_refresh (Recorder *r) {
   Functions *fs = &r->recording.functions;
   if (fs->stale) recorder_forget(r);
-  else if (fs->reloaded)
-    recorder_forgetkeys(r, 1u << KEY_CODE | 1u << KEY_CLOSURE);
+  else if (fs->reloaded) recorder_forgetcode(r);
   fs->stale = fs->reloaded = 0;
 }
 
@@ -179,7 +178,26 @@ uint32_t recorder_serial (Recorder *r) {
 void recorder_setstate (Recorder *r, State state) {
   int ran = r->state == STATE_RUNNING;
   r->state = state;
+  if (state == STATE_STOPPED && r->notes != NULL && *r->notes == r)
+    *r->notes = NULL;
   platform_add(&cprof_recording_, (state == STATE_RUNNING) - ran);
+}
+
+
+int recorder_notes (Recorder *r, lua_State *L) {
+  /* a name, not an address, which each copy would have of its own */
+  static const char key[] = "cprof.notes";
+  if (lua_getfield(L, LUA_REGISTRYINDEX, key) != LUA_TUSERDATA) {
+    lua_pop(L, 1);
+    r->notes = cast(const void **, lua_newuserdatauv(L, sizeof *r->notes, 0));
+    *r->notes = NULL;
+    lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, key);
+  }
+  r->notes = cast(const void **, lua_touserdata(L, -1));
+  lua_pop(L, 1);
+  if (*r->notes == NULL) *r->notes = r;
+  return *r->notes == r;
 }
 
 

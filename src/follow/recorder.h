@@ -65,8 +65,10 @@ typedef struct Recorder {
 			   'platform_isself' calls the system, which is slow
 			   for zones */
   Store *store;		/* NULL: memory */
+  const void **notes;	/* what notes prototypes in this state, of all copies
+			   of cprof; NULL: not asked yet */
   Cache *cache;
-  uint64_t collection;	/* the collection during which 'cache' is valid */
+  uint64_t collection;	/* the collection during which its closures are valid */
   Callback callback;
   Part *parts;
   char why[128];	/* why it ended, if the text is not a constant */
@@ -150,6 +152,13 @@ static inline void recorder_unmute (Recorder *r) {
 /* Sets the state of a recorder; nothing else does. */
 CPROF_I void recorder_setstate (Recorder *r, State state);
 
+/*
+** May this recording note prototypes, until it is stopped? If another copy of
+** cprof records the same state, the notes are its own: 0. Raises an error when
+** L's state is out of memory.
+*/
+CPROF_I int recorder_notes (Recorder *r, lua_State *L);
+
 /* Ends the recording without the user; keeps what was recorded. */
 CPROF_I void recorder_end (Recorder *r, const char *why);
 
@@ -200,8 +209,8 @@ CPROF_I int recorder_touch (Recorder *r, Stack *s);
 /* Clears the inline caches. */
 CPROF_I void recorder_forget (Recorder *r);
 
-/* Clears cached callees that these kinds of keys identify (SourceKey bits). */
-CPROF_I void recorder_forgetkeys (Recorder *r, unsigned keys);
+/* Clears cached callees that more than their lines identify. */
+CPROF_I void recorder_forgetcode (Recorder *r);
 
 /* Clears cached callees that new functions have shown to be out of date. */
 CPROF_I void recorder_refresh (Recorder *r);

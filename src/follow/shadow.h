@@ -35,7 +35,7 @@ CPROF_I int shadow_rebase (Recorder *r, Stack *s, const Frame *under);
 */
 static INLINE void shadow_drop (const Hot *h, const Stack *s, Frame *from,
                                 Frame *top) {
-  calltime_ended(h, s, from, top);
+  if (h->distribution) calltime_ended(h, s, from, top);
   if (s->counted) stack_deactivate(from, top);
 }
 

@@ -44,6 +44,8 @@ typedef struct Proof {
   unsigned bases, stacks;	/* number of comparisons */
   int unfound;		/* was an offset in lua_State not found? */
   unsigned jumps;	/* jump addresses that were where they must be */
+  lua_Alloc alloc;	/* the allocator of 'proof_fill', and its argument */
+  void *ud;
 } Proof;
 
 /* fewest comparisons of each kind */
@@ -412,6 +414,9 @@ static const char proof_straight[] =
   "local e = d[1]\nd.x = e\nlocal f = e .. a\nlocal g = -b\n"
   "local h = #d\nlocal i = h\n";
 
+static const char proof_steps[] =
+  "for i = 1, 4 do collectgarbage 'step' end\n";
+
 
 typedef struct Stripped {
   char bytes[4096];
@@ -447,6 +452,64 @@ static int proof_return (lua_State *L) {
 }
 
 
+/* An allocator whose new blocks are full of bits, as used memory may be. */
+static void *proof_fill (void *ud, void *p, size_t from, size_t to) {
+  const Proof *x = cast(const Proof *, ud);
+  void *block = x->alloc(x->ud, p, from, to);
+  if (p == NULL && block != NULL) memset(block, UCHAR_MAX, to);
+  return block;
+}
+
+
+/* the two bits that a cycle of the collector exchanges in what it keeps */
+#define MARKS_WHITE	0x18u
+
+/* What a cycle of the collector changes in the marks of a prototype in use. */
+static unsigned proof_cycle (lua_State *L, const void *proto) {
+  const unsigned char *marks = (const unsigned char *)proto +
+                               INTERNALS_OBJECT_MARKS;
+  unsigned before;
+  lua_gc(L, LUA_GCCOLLECT);
+  before = *marks;
+  lua_gc(L, LUA_GCCOLLECT);
+  return before ^ *marks;
+}
+
+
+/* Pushes a function in such a block. NULL: its prototype is noted already. */
+static const void *proof_pushnew (Proof *x, lua_State *L) {
+  const void *proto;
+  int ok;
+  x->alloc = lua_getallocf(L, &x->ud);
+  lua_setallocf(L, proof_fill, x);
+  ok = proof_pushstraight(L);
+  lua_setallocf(L, x->alloc, x->ud);
+  if (!ok) lua_error(L);
+  proto = internals_load(lua_topointer(L, -1), INTERNALS_CLOSURE_BODY);
+  return internals_isnoted(proto) ? NULL : proto;
+}
+
+
+/*
+** Does a prototype that was noted stay so, in both modes of the collector?
+** Before one is written, a cycle must change its marks as it does in Lua.
+*/
+static int proof_noted (Proof *x, lua_State *L) {
+  const int noted = INTERNALS_NOTED != 0;
+  const void *young, *old = proof_pushnew(x, L);
+  if (old == NULL || proof_cycle(L, old) != MARKS_WHITE) return 0;
+  lua_gc(L, LUA_GCGEN, 0, 0);
+  young = proof_pushnew(x, L);
+  if (young == NULL) return 0;
+  internals_note(old);
+  internals_note(young);
+  if (luaL_dostring(L, proof_steps) != LUA_OK) return lua_error(L);
+  lua_gc(L, LUA_GCINC, 0, 0, 0);
+  lua_gc(L, LUA_GCCOLLECT);
+  return internals_isnoted(old) == noted && internals_isnoted(young) == noted;
+}
+
+
 /* Proof -> */
 static COLD int proof_run (lua_State *L) {
   Proof *x = cast(Proof *, lua_touserdata(L, 1));
@@ -471,6 +534,7 @@ static COLD int proof_run (lua_State *L) {
   if (!proof_pushstraight(L)) return lua_error(L);
   proof_count(x, L);
   if (!x->unfound) proof_jump(x, L);
+  if (!x->failed) x->failed = !proof_noted(x, L);
   return 0;
 }
 

@@ -1,7 +1,7 @@
 /*
 ** Reads Lua's own structures: which function a CallInfo runs, who called
-** it, and at which instruction it is. Can also mark a call. Nothing else in
-** cprof reads or writes them.
+** it, and at which instruction it is. Can also mark a call, or note a
+** prototype. Nothing else in cprof reads or writes them.
 **
 ** The offsets are those of 64-bit builds of Lua 5.4.0 to 5.5.0. Lua does
 ** not promise them, so 'internals_usable' tests them first: with functions
@@ -25,6 +25,7 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_CI_PREVIOUS	16
 #define INTERNALS_CI_PC	32	/* the instruction after the one that runs */
 #define INTERNALS_STATE_TAG	8	/* the tag in any object header */
+#define INTERNALS_OBJECT_MARKS	9	/* what the collector notes in it */
 #define INTERNALS_STATE_GLOBAL	24	/* global_State: shared by coroutines */
 #define INTERNALS_GLOBAL_ALLOC	0	/* the allocator */
 #define INTERNALS_GLOBAL_UD	8	/* the allocator's argument */
@@ -57,6 +58,13 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_TAILCALL	69
 #define INTERNALS_FORCALL	76	/* opcode of a generic 'for' */
 #define INTERNALS_OPCODE	0x7F	/* mask of the opcode */
+
+/* A bit of INTERNALS_OBJECT_MARKS. Only Lua's own tests use it. */
+#if defined(ltests_h)
+#define INTERNALS_NOTED	0
+#else
+#define INTERNALS_NOTED	0x80
+#endif
 
 /*
 ** Offset of eight bytes in a CallInfo, in which some bit tells a C function.
@@ -277,6 +285,21 @@ static inline uint32_t internals_size (const void *proto) {
   uint32_t size;
   memcpy(&size, (const char *)proto + INTERNALS_PROTO_SIZE, sizeof size);
   return size;
+}
+
+/*
+** Was this prototype noted? Lua makes each one without the bit, and keeps the
+** bit until it frees the prototype, so that another one with the same address
+** was not noted. Where Lua's own tests need the bit, none ever is.
+*/
+static inline int internals_isnoted (const void *proto) {
+  return (((const unsigned char *)proto)[INTERNALS_OBJECT_MARKS] &
+          INTERNALS_NOTED) != 0;
+}
+
+static inline void internals_note (const void *proto) {
+  unsigned char *object = (unsigned char *)(uintptr_t)proto;
+  object[INTERNALS_OBJECT_MARKS] |= INTERNALS_NOTED;
 }
 
 /* The first and last line of the definition, as one number. */

@@ -214,6 +214,7 @@ int begin_recording (Recorder *r, lua_State *L, const Options *o) {
   x->mode = o->mode;
   x->direct = o->mode == MODE_SAMPLE ? internals_states() != NULL
                                      : internals_usable();
+  x->direct = x->direct && recorder_notes(r, L);
   if (x->direct) r->shared = internals_state(L);
   begin_counters(r, o);
   frames_init(&r->frames, &x->tree, &x->loops, o->history, o->full, o->slow);

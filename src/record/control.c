@@ -62,7 +62,7 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
   lua_State *at = r->main;
   Stack *below = NULL, *s;
   /* main functions may have run unseen: sources may have been loaded again */
-  recorder_forgetkeys(r, 1u << KEY_CODE | 1u << KEY_CLOSURE);
+  recorder_forgetcode(r);
   for (;;) {
     s = threads_stack(r, L, at);
     if (s == NULL) return 0;

@@ -28,7 +28,8 @@ static void coroutine_trace (Recorder *r, lua_State *running, Stack *s) {
 
 /* Counts the calls in 's' if an error, without event, has ended them. */
 static void coroutine_end (Recorder *r, lua_State *running, Stack *s) {
-  if (s->top > s->base && !threads_suspended(r, running, s))
+  if (r->hot->distribution && s->top > s->base &&
+      !threads_suspended(r, running, s))
     calltime_ended(r->hot, s, s->base, s->top);
 }
 
