@@ -8,9 +8,9 @@ local program = [[
   local profiler = require "cprof"
   local seed, folder = tonumber(arg[1]), arg[2]
   math.randomseed(seed)
-  for _, name in ipairs { "calibrate", "onkill", "interruptible", "makefolder",
-    "ending", "listen", "alarm", "hold", "private_write", "signal",
-    "sleep", "spawn", "console_open", "console_suspend" } do
+  for _, name in ipairs { "calibrate", "claim", "onkill", "interruptible",
+    "makefolder", "ending", "listen", "alarm", "hold", "private_write",
+    "signal", "sleep", "spawn", "console_open", "console_suspend" } do
     core[name] = nil
   end
   core.hooks, core.version = nil, nil

@@ -47,6 +47,7 @@ start 0
 stop 1
 time 1
 allocated 1
+reset without its clock 1
 start 0
 start again 1
 running 1

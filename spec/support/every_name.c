@@ -146,6 +146,7 @@ static void opening (lua_State *L) {
   say("time", time != 0);
   say("allocated", allocated);
   cprof_setclock(L, NULL, NULL);
+  say("reset without its clock", cprof_reset(L));
 }
 
 
@@ -159,7 +160,6 @@ static void start (lua_State *L, const char *path) {
   o.include = list;
   o.exclude = none;
   o.clock = "wall";
-  o.timer = "thread";
   o.recursion = "fold";
   o.file = path;
   o.c_functions = CPROF_OFF;
@@ -175,6 +175,7 @@ static void start (lua_State *L, const char *path) {
   o.slow_frames.keep = 3;
   check(L, "start", cprof_start(L, &o));
   o.trace = "trace";
+  o.timer = "thread";
   o.mode = "call";
   say("start again", cprof_start(L, &o) != LUA_OK);
   lua_settop(L, 0);
