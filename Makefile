@@ -549,7 +549,8 @@ fuzz: deps-fuzz
 	  $(FUZZ)/remote
 	$(FUZZ_CC) -std=gnu99 -O2 -g -fsanitize=address,undefined \
 	  -fno-sanitize-recover -Isrc -o $(FUZZ)/unwind spec/fuzz/unwind.c \
-	  $(patsubst %,src/remote/%.c,memory cfi native task)
+	  $(patsubst %,src/remote/%.c,memory cfi native task) \
+	  src/base/platform_posix.c
 	$(FUZZ)/unwind $(FUZZ_RUNS) 1
 	@mkdir -p $(FUZZ)/texts
 	@$(PATHS) $(LUA) spec/fuzz/texts.lua $(FUZZ)/texts \

@@ -685,7 +685,8 @@ describe("the reader of C stacks", function()
     compile.must("gcc -std=gnu99 -O1 -g -fsanitize=address,undefined " ..
       "-fno-sanitize-recover -Isrc -I$SPEC_INCLUDE -o %s/unwind " ..
       "spec/fuzz/unwind.c src/remote/memory.c src/remote/cfi.c " ..
-      "src/remote/native.c src/remote/task.c", dir.path)
+      "src/remote/native.c src/remote/task.c src/base/platform_posix.c",
+      dir.path)
     local out = compile.shell("timeout 600 %s/unwind %d 7 2>/dev/null",
       dir.path, 3000)
     assert.equal("done\n", out)

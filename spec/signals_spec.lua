@@ -153,9 +153,9 @@ describe("a recording without a name", function()
     local line = ("export SPEC_TMPDIR=%s; %s"):format(
       command.quote(dir.path), command.here("run", script))
     command.shell(line)
-    assert.matches("^%d+.cprof recordings$", recordings(dir))
+    assert.matches("^%d+.cprof modules recordings$", recordings(dir))
     command.shell(line)
-    assert.matches("^%d+.cprof %d+.cprof recordings$", recordings(dir))
+    assert.matches("^%d+.cprof %d+.cprof modules recordings$", recordings(dir))
   end)
 end)
 
