@@ -198,7 +198,7 @@ describe("what recording costs", function()
       assert.equal("980 29\n1000 383\n999 -10\n", out, err)
     end)
 
-  it("is as much more or less as timed events took more or less", function()
+  it("changes by as much as the time of timed events does", function()
     local path = os.tmpname()
     local out, err = command.shell(([[
       export LD_PRELOAD=

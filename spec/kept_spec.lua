@@ -818,7 +818,7 @@ describe("the option live_file", function()
     assert.is_true(early > 10000 and early < 200000, early)
   end)
 
-  it("records on if the file cannot grow, as many functions as before",
+  it("goes on if the file cannot grow, and records as many functions again",
     function()
       local dir <close> = command.folder()
       local live, script = dir:file "live.cprof", dir:file("x.lua", [[

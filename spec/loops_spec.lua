@@ -217,7 +217,7 @@ describe("frames in a file", function()
 end)
 
 describe("the report of frames", function()
-  it("names whole functions, or cuts the name, but no time", function()
+  it("cuts names of functions if it must, but no times", function()
     local out = run [[
       local function a_name_that_is_much_too_long_for_the_column(ms)
         usual(ms)

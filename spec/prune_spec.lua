@@ -231,7 +231,7 @@ describe("options of exports", function()
     return why
   end
 
-  it("of another tree are refused where calls are shown one by one", function()
+  it("of another tree are refused if calls are shown one by one", function()
     local q = driven.record(1000, work, { keep_last = 10 })
     for _, format in ipairs { "chrome", "perfetto" } do
       for name, value in pairs { min_percent = 5, fold = true, root = "f" } do

@@ -10,9 +10,9 @@ local releases = require "releases"
 
 local direct = core.internals() == "direct"
 
--- The program: functions that call each other by lot, with errors, tail calls,
--- recursion, variables to be closed, and coroutines that yield, in a coroutine
--- of its own. From every n-th place on its way it calls look(threads): the
+-- The program: functions that call each other at random, with errors, tail
+-- calls, recursion, to-be-closed variables, and coroutines that yield, in a
+-- coroutine of its own. At every n-th place, it calls look(threads): the
 -- coroutines that wait for each other, of which the last one runs.
 local function program(seed, n, look)
   local act
@@ -153,8 +153,8 @@ local function functions(thread, from)
   return out
 end
 
--- How many samples of functions that are defined in this line have this stack,
--- from the function in line `main` on. All have the same callers of `main`.
+-- The number of samples by stack, of functions that are defined in line `line`.
+-- Stacks begin with the function in line `main`, which has one call path.
 local function stacks(p, line, main)
   local out, below = {}, nil
   for _, node in ipairs(p.nodes) do
@@ -195,7 +195,7 @@ describe("the stack of a sample", function()
 
   local function look(threads)
     if not wanted then
-      local _ = {}  -- here comes a sample
+      local _ = {}  -- a sample comes here
       return
     end
     local key = functions(nil, 1)

@@ -36,8 +36,8 @@ add("64 functions by turns", function()
   end
 end)
 
--- as a host loads its scripts: their text is in no file, and their main
--- function has run before recording begins
+-- A script as hosts load it: its text is in no file, and its main function has
+-- run before recording begins.
 local loaded = load([[
   local function one() end
   local function two() end

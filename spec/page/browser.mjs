@@ -26,7 +26,7 @@ function listener(browser) {
   return () => said.trim();
 }
 
-// What hangs fails, and is named.
+// A spec that hangs fails, and is named.
 function hurry() {
   const hangs = () => {
     process.stderr.write(`${process.argv[1]} does not come to an end\n`);

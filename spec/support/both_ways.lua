@@ -127,8 +127,8 @@ function programs.dumped()
   end
 end
 
--- As a host loads a script: nobody has seen its main function, and its text is
--- in no file. Functions of its name and lines come and go in its memory.
+-- A script as hosts load it: nobody has seen its main function, and its text is
+-- in no file. Functions with its name and lines come and go in memory.
 local left, right = load([[
   local a, b = function() return 1 end, function() return 2 end
   return a, b]], "=script")()

@@ -1,8 +1,8 @@
 /*
 ** What timed events say of costs. Prints the cost in ps of a return, charged to
 ** the caller of a Lua function: with no timed events; with some that took 10
-** ticks longer than those of the calibration; and, where a reading of the clock
-** is what varies, 10 and 30 ticks shorter. A tick is 1 ns.
+** ticks longer than those of the calibration; with some that took 10 ticks
+** less, and 30 ticks less, as readings of the clock vary. A tick is 1 ns.
 */
 
 #include <stdio.h>

@@ -109,7 +109,7 @@ addresses () {
   expect "^cprof: another thread has taken the recording's addresses"
 }
 
-# Ticks of a timer, also while the process ends: then, it must end
+# Ticks of a timer, also while the process ends, which they must not prevent
 ticks () {
   $compiler -std=c99 -Wall -Wextra -Werror -I"$tree/src" \
     -o "$to/$name/ticks.exe" "$here/ticks.c" \

@@ -60,7 +60,7 @@ CPROF_I size_t files_read (int fd, char *to, size_t size);
 ** taken some of them. 0, with errno: the file cannot be mapped.
 */
 CPROF_I int files_map (void *at, size_t size, size_t *room, int fd,
-                          uint64_t offset);
+                       uint64_t offset);
 
 /*
 ** Replaces the file that is mapped at 'at' by memory with the same bytes.

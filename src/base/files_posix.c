@@ -111,7 +111,7 @@ void files_freespace (void *at, size_t size) {
 
 
 int files_map (void *at, size_t size, size_t *room, int fd,
-                  uint64_t offset) {
+               uint64_t offset) {
   if (size > *room) {
     errno = ENOMEM;
     return 0;
@@ -146,7 +146,7 @@ int files_unmap (void *at, size_t size, int fd) {
 
 
 /* Writes zeros: this reserves room where there is no call that does. */
-static int platform_fill (int fd, uint64_t from, uint64_t to) {
+static int files_fill (int fd, uint64_t from, uint64_t to) {
   const char zeros[4096] = ZEROS;
   while (from < to) {
     size_t n = to - from < sizeof zeros ? (size_t)(to - from)
@@ -181,7 +181,7 @@ int files_extend (int fd, uint64_t from, uint64_t to) {
   /* the file system does not support it, or a sandbox forbids it */
   if (status == EINVAL || status == EOPNOTSUPP || status == ENOSYS ||
       status == EPERM)
-    status = platform_fill(fd, from, to);
+    status = files_fill(fd, from, to);
   return status;
 }
 

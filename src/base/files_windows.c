@@ -28,7 +28,7 @@
 ** Files
 ** ======================================================= */
 
-static HANDLE platform_handle (int fd) {
+static HANDLE files_handle (int fd) {
   return (HANDLE)_get_osfhandle(fd);
 }
 
@@ -37,7 +37,7 @@ static HANDLE platform_handle (int fd) {
 #define WINDOWS_SYSTEM_LIMITATION	665
 #define WINDOWS_QUOTA_EXCEEDED		1295
 
-static int platform_errno (void) {
+static int files_errno (void) {
   static const struct {
     DWORD system;
     int library;
@@ -103,8 +103,8 @@ void files_close (int fd) {
 
 int64_t files_size (int fd) {
   LARGE_INTEGER size;
-  if (GetFileType(platform_handle(fd)) == FILE_TYPE_DISK &&
-      GetFileSizeEx(platform_handle(fd), &size))
+  if (GetFileType(files_handle(fd)) == FILE_TYPE_DISK &&
+      GetFileSizeEx(files_handle(fd), &size))
     return size.QuadPart;
   errno = EINVAL;
   return -1;
@@ -114,14 +114,14 @@ int64_t files_size (int fd) {
 int files_resize (int fd, uint64_t size) {
   LARGE_INTEGER to;
   to.QuadPart = (LONGLONG)size;
-  return SetFilePointerEx(platform_handle(fd), to, NULL, FILE_BEGIN) &&
-         SetEndOfFile(platform_handle(fd)) ? 0 : platform_errno();
+  return SetFilePointerEx(files_handle(fd), to, NULL, FILE_BEGIN) &&
+         SetEndOfFile(files_handle(fd)) ? 0 : files_errno();
 }
 
 
 int files_rename (const char *from, const char *to) {
   return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING) ? 0
-                                                          : platform_errno();
+                                                          : files_errno();
 }
 
 
@@ -153,7 +153,7 @@ size_t files_read (int fd, char *to, size_t size) {
     memset(&at, 0, sizeof at);
     at.Offset = (DWORD)done;
     at.OffsetHigh = (DWORD)((uint64_t)done >> 32);
-    if (!ReadFile(platform_handle(fd), to + done, most, &n, &at) || n == 0)
+    if (!ReadFile(files_handle(fd), to + done, most, &n, &at) || n == 0)
       break;
     done += n;
   }
@@ -204,31 +204,31 @@ void files_freespace (void *at, size_t size) {
 
 
 /* Something to map: a file, or memory if 'file' is INVALID_HANDLE_VALUE. */
-static HANDLE platform_section (HANDLE file, uint64_t size) {
+static HANDLE files_section (HANDLE file, uint64_t size) {
   return CreateFileMappingA(file, NULL, PAGE_READWRITE, (DWORD)(size >> 32),
                             (DWORD)size, NULL);
 }
 
 
-static void *platform_view (HANDLE section, void *at, size_t size,
-                            uint64_t offset) {
+static void *files_view (HANDLE section, void *at, size_t size,
+                         uint64_t offset) {
   return MapViewOfFileEx(section, FILE_MAP_WRITE, (DWORD)(offset >> 32),
                          (DWORD)offset, size, at);
 }
 
 
 int files_map (void *at, size_t size, size_t *room, int fd,
-                  uint64_t offset) {
+               uint64_t offset) {
   HANDLE section;
   size_t rest;
   int mapped;
   errno = ENOMEM;
   if (size > *room) return 0;
   rest = *room - size;
-  section = platform_section(platform_handle(fd), offset + size);
+  section = files_section(files_handle(fd), offset + size);
   if (section == NULL) return 0;
   VirtualFree(at, 0, MEM_RELEASE);
-  mapped = platform_view(section, at, size, offset) != NULL;
+  mapped = files_view(section, at, size, offset) != NULL;
   CloseHandle(section);
   *room = mapped ? size : 0;
   if (mapped && rest > 0 && VirtualAlloc((char *)at + size, rest,
@@ -244,13 +244,13 @@ int files_map (void *at, size_t size, size_t *room, int fd,
 ** ends: the recorder would write into that thread's memory.
 */
 int files_unmap (void *at, size_t size, int fd) {
-  HANDLE section = platform_section(INVALID_HANDLE_VALUE, size);
-  void *copy = section ? platform_view(section, NULL, size, 0) : NULL;
+  HANDLE section = files_section(INVALID_HANDLE_VALUE, size);
+  void *copy = section ? files_view(section, NULL, size, 0) : NULL;
   (void)fd;
   if (copy != NULL) {
     memcpy(copy, at, size);
     files_freespace(at, size);
-    if (platform_view(section, at, size, 0) == NULL) {
+    if (files_view(section, at, size, 0) == NULL) {
       fputs("cprof: another thread has taken the recording's addresses\n",
             stderr);
       abort();
@@ -282,7 +282,7 @@ static OVERLAPPED lock_byte (void) {
 
 static int lock_try (int fd, DWORD how) {
   OVERLAPPED at = lock_byte();
-  return LockFileEx(platform_handle(fd), how | LOCKFILE_FAIL_IMMEDIATELY, 0,
+  return LockFileEx(files_handle(fd), how | LOCKFILE_FAIL_IMMEDIATELY, 0,
                     1, 0, &at) ||
          (GetLastError() != ERROR_LOCK_VIOLATION &&
           GetLastError() != ERROR_IO_PENDING);
@@ -301,7 +301,7 @@ int files_lock (int fd) {
 
 void files_unlock (int fd) {
   OVERLAPPED at = lock_byte();
-  UnlockFileEx(platform_handle(fd), 0, 1, 0, &at);
+  UnlockFileEx(files_handle(fd), 0, 1, 0, &at);
 }
 
 

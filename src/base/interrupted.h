@@ -22,9 +22,9 @@ CPROF_I Interrupted interrupted_find (const void *context);
 
 #if PLATFORM_TIMERS
 /*
-** Makes a system call begin again that 'sig' has ended with EINTR just when it
-** began to wait. 0: it does not, as the call may have done something, or may
-** have ended for another signal.
+** Makes a system call begin again. 'sig' has ended it with EINTR when it had
+** just begun to wait. 0: it does not begin again, as it may have done
+** something, or may have ended for another signal.
 */
 CPROF_I int interrupted_again (void *context, int sig);
 #endif

@@ -18,10 +18,10 @@
 
 
 /*
-** The instruction at which the thread goes on, and the register with the result
-** of a system call, tell. If that instruction calls the system, the call begins
-** again. If the instruction before it does, and the result is EINTR, the call
-** fails.
+** What was interrupted is known by the instruction at which the thread goes on,
+** and by the register with the result of a system call. If that instruction
+** calls the system, the call begins again. If the instruction before it does,
+** and the result is EINTR, the call fails.
 */
 #if PLATFORM_INTERRUPTED
 
@@ -99,11 +99,11 @@ Interrupted interrupted_find (const void *context) {
 /*
 ** The number of a system call is in the instruction before the one that calls
 ** the system, where the C library has it so. Only calls that wait are known
-** here: others may have done something. One that lets signals in while it waits
-** may have ended for the program's own.
+** here: others may have done something. A call that lets signals in while it
+** waits may have ended for one of the program's.
 */
 #if !PLATFORM_TIMERS
-/* never called */
+/* nothing calls it */
 #elif defined(__x86_64__) && defined(__LP64__)
 
 #define CODE_NUMBERED	7	/* bytes: 'mov $number, %eax' and 'syscall' */

@@ -181,14 +181,17 @@ typedef struct PlatformUse {
 } PlatformUse;
 
 /*
-** Reads what any thread has used, by the system's number of it; with process 0,
-** this thread. 0: not known, as the thread has ended, or the system does not
-** tell.
+** Reads what a thread has used. 'thread' is the system's number of it; with
+** process 0, it is this thread. 0: not known, as the thread has ended, or the
+** system does not tell.
 */
 CPROF_I int platform_threaduse (int64_t process, int64_t thread,
                                 PlatformUse *u);
 
-/* Reads a small file of a thread in the same way, as text. */
+/*
+** Reads the small file 'what' of a thread, as text. The thread is given as for
+** 'platform_threaduse'. 0: the file cannot be read.
+*/
 CPROF_I int platform_threadtext (int64_t process, int64_t thread,
                                  const char *what, char *text, size_t room);
 #endif
@@ -222,8 +225,8 @@ CPROF_I PlatformStack platform_stack (void);
 
 /*
 ** Has 'child' called in the child of each fork, in the thread that forked,
-** before any of the program's code runs there. There may be PLATFORM_CHILDREN
-** such functions; calling this again with one of them changes nothing.
+** before any of the program's code runs there. At most PLATFORM_CHILDREN
+** functions can be given; giving one of them again changes nothing.
 */
 #define PLATFORM_CHILDREN	2
 CPROF_I void platform_atfork (void (*child) (void));

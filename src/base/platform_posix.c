@@ -42,7 +42,7 @@
 #define PLATFORM_DLADDR	0
 #endif
 
-/* the folder of this thread, and the file in it that has a PlatformUse */
+/* the folder of this thread, and the file in it with what it has used */
 #define THREAD_OWN	"/proc/thread-self/"
 #define SCHEDSTAT	"schedstat"
 
@@ -96,7 +96,7 @@ PlatformStack platform_stack (void) {
 ** ======================================================= */
 
 #if defined(__linux__)
-/* Reads the three numbers of schedstat. Systems that do not count have 0. */
+/* Reads the three numbers of schedstat. A system that does not count has 0. */
 static int thread_parse (const char *text, PlatformUse *u) {
   char *at;
   u->cpu = strtoull(text, &at, 10);
@@ -146,9 +146,9 @@ void platform_delayopen (PlatformFile *f) {
 
 /*
 ** If the program has closed the descriptor and opened another file with its
-** number, or has forked, what is read here is not this thread's. The time for
-** which the thread ran tells: it has to agree with the thread's clock, but for
-** the time slice that still runs.
+** number, or has forked, what is read here is not this thread's. So the time
+** for which the thread ran is checked: it has to agree with the thread's clock,
+** but for the time slice that still runs.
 */
 int platform_delay (const PlatformFile *f, uint64_t *ns, uint64_t *blocks) {
 #if defined(__linux__)

@@ -77,7 +77,7 @@ uint64_t platform_cpu (void) {
 }
 
 
-/* A fiber has a stack of its own, which is the thread's while it runs. */
+/* While a fiber runs, the system tells the limits of the fiber's stack. */
 PlatformStack platform_stack (void) {
   PlatformStack stack = {NULL, NULL};
   ULONG_PTR from, to, here = (ULONG_PTR)&stack;

@@ -1,7 +1,7 @@
 /*
-** Timers. At each tick of a timer, a signal interrupts the thread that it
-** belongs to; where there are no signals, another thread suspends it meanwhile.
-** Ticks do not repeat: 'timer_next' asks for each of them.
+** Timers. At each tick, a signal interrupts the thread that the timer belongs
+** to. Where there are no signals, another thread suspends that thread for the
+** tick. Ticks do not repeat: 'timer_next' asks for each of them.
 */
 
 #ifndef timer_h
@@ -31,8 +31,8 @@ typedef enum TimerWithin {
 CPROF_I uintptr_t timer_at (int timer);
 
 /*
-** Called in a signal handler, in the thread that the timer belongs to; where
-** there are no signals, in another thread, while that thread is suspended.
+** Called in a signal handler, in the thread that the timer belongs to. Where
+** there are no signals, called in another thread, while that one is suspended.
 */
 typedef void (*TimerTick) (void *ud, TimerWithin within);
 

@@ -1,13 +1,14 @@
 /*
-** See timer.h. Windows has no signals, so each timer has a thread: it suspends
-** the timer's thread, calls 'tick', and resumes that thread.
+** See timer.h. Windows has no signals, so each timer has a ticker, a thread of
+** cprof's own. It suspends the thread that the timer belongs to, calls 'tick',
+** and resumes that thread.
 **
-** Such a tick finds the interrupted thread as a signal handler does, at any
+** Such a tick finds the suspended thread as a signal handler does, at any
 ** instruction, and sees all that it has stored. That thread may hold any lock,
 ** such as the heap's. So meanwhile nothing is allocated or locked: there are
-** only system calls, and 'tick', which is fit for signal handlers. What it must
-** not count on is to run in the timer's thread. The locks below are taken
-** before that thread is suspended, so it does not hold them.
+** only system calls, and 'tick', which is fit for signal handlers, but must not
+** count on running in the suspended thread. The locks below are taken before
+** that thread is suspended, so it does not hold them.
 */
 
 #include "base/timer.h"
@@ -45,15 +46,15 @@ static Timer *timers[TIMER_MOST];	/* NULL: the entry is free */
 static SRWLOCK timer_lock = SRWLOCK_INIT;
 
 /*
-** Lock and unlock what a process that ends locks before it ends its other
-** threads. Else a timer's thread could be ended when it has just suspended the
-** thread that ends the process, which would then stay.
+** Take and release a lock of the system's, which a process takes before it ends
+** its other threads. Otherwise, it could end a ticker that has just suspended
+** the thread that ends the process, and the process would never end.
 */
 static TimerLocker timer_hold, timer_letgo;
 
 
 /* {======================================================
-** In the timer's own thread
+** In the ticker
 ** ======================================================= */
 
 static void timer_set (const Timer *t, uint64_t ns) {
@@ -63,7 +64,10 @@ static void timer_set (const Timer *t, uint64_t ns) {
 }
 
 
-/* A suspended thread has stopped only when its registers can be read. */
+/*
+** 'SuspendThread' may return before the thread has stopped. Reading the
+** registers waits for that.
+*/
 static void timer_interrupt (const Timer *t) {
   CONTEXT registers;
   int suspended;
@@ -115,7 +119,7 @@ static TimerLocker timer_locker (const char *name) {
 }
 
 
-/* A fine alarm is one of Windows 10; others ring some 64 times a second. */
+/* Fine alarms need Windows 10 (1803); others ring some 64 times a second. */
 static HANDLE timer_alarm (void) {
   HANDLE h = CreateWaitableTimerExW(NULL, NULL, TIMER_FINE, TIMER_ALL_ACCESS);
   return h != NULL ? h
@@ -136,9 +140,9 @@ static int timer_open (Timer *t) {
 
 
 /*
-** Starts the timer's thread. It goes before all others: where these have all
-** processors, it would else look only when the thread that it interrupts has
-** just lost its own.
+** Starts the ticker, with a priority above all other threads. Otherwise, where
+** these keep all processors busy, it would run only when the thread that it
+** interrupts has just lost its processor.
 */
 static int timer_start (Timer *t) {
   HANDLE h;
@@ -170,7 +174,7 @@ static Timer *timer_make (TimerTick tick, void *ud, const char **why) {
 }
 
 
-/* Ends the timer in an entry, which is free then. Its thread frees the rest. */
+/* Ends the timer in an entry, which is free then. Its ticker frees the rest. */
 static void timer_empty (int timer) {
   Timer *t = timers[timer];
   timers[timer] = NULL;
@@ -228,7 +232,7 @@ void timer_forked (void) {
 }
 
 
-/* The files that are loaded are not known, so an address tells nothing. */
+/* On Windows, modules are not known, so an address tells nothing. */
 uintptr_t timer_at (int timer) {
   (void)timer;
   return TIMER_UNKNOWN;

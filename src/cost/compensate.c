@@ -17,8 +17,8 @@ static int costs_known (const Timing *t, int kind) {
 
 
 /*
-** The mean time of events of a kind, in ps. It may be below 0: what reading the
-** clock takes is left out, and varies.
+** The mean time of events of a kind, in ps. It may be below 0: the time that
+** reading the clock takes is subtracted, and varies.
 */
 static double costs_mean (const Timing *t, int kind, double rate) {
   return (double)t[kind].ticks * rate * COST_UNIT / (double)t[kind].events;

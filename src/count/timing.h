@@ -25,10 +25,11 @@ typedef struct Timing {
 } Timing;
 
 /*
-** A timed event runs the code of all other events, not a copy of it: in a copy,
-** which would run seldom, the processor has not learned the branches. With a
-** copy, and readings that wait for earlier instructions, calls in programs of
-** many functions seemed to take 2 to 6 ns longer than they did.
+** A timed event runs the code of all other events, and reads the clock without
+** waiting for earlier instructions. A copy of the code would run seldom, so the
+** processor would predict its branches badly. With a copy, and with readings
+** that wait, calls in programs of many functions would seem to take 2 to 6 ns
+** longer than they do.
 **
 ** The code that times events runs seldom, so it leaves the caches, above all
 ** when other programs have had the processor. Timed events would wait for it,

@@ -70,7 +70,7 @@ static int mapped_grow (MappedFile *f, size_t least) {
   else if (to > f->space) f->error = ENOMEM;
   else f->error = files_extend(f->fd, f->mapped, to);
   if (f->error == 0 && !files_map(f->base + f->mapped, to - f->mapped,
-                                     &room, f->fd, f->mapped))
+                                 &room, f->fd, f->mapped))
     f->error = errno;
   f->space = f->mapped + room;
   if (f->error != 0) return 0;
@@ -136,9 +136,9 @@ int mapped_intact (MappedFile *f) {
 
 
 /*
-** Makes room for a block of a ring, if all other blocks can then still take
-** more than they have by now. A ring makes do with fewer blocks, but recording
-** ends when others find no room. 0: the ring gets no block.
+** Makes room for a block of a ring, if all other blocks can then still take as
+** much again as they take now. A ring makes do with fewer blocks, but without
+** room for other blocks, recording ends. 0: the ring gets no block.
 */
 static int mapped_spare (MappedFile *f, size_t size) {
   size_t used = (size_t)f->units * FORMAT_UNIT;

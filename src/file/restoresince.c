@@ -40,11 +40,11 @@ static uint64_t since_lastevent (const Restoring *c) {
 #define SINCE_GAPS	10
 
 /*
-** How much of the time since the last sample, of which the thread waited
-** 'waited', belongs to NODE_WAITING. If several samples have failed to come, a
-** C function runs, and all of it does: no sample may have found it yet. If no
-** sample has found the thread waiting, the wait does, as nothing tells which
-** node had it.
+** How much of the time since the last sample belongs to NODE_WAITING. In that
+** time, the thread waited for 'waited'. If several samples have failed to come,
+** a C function runs that no sample may have found yet, so all of the time
+** belongs there. If no sample at all has found the thread waiting, the wait
+** belongs there, as nothing tells which other node it belongs to.
 */
 static uint64_t since_ofwaiting (const Restoring *c, uint64_t since,
                                  uint64_t waited) {

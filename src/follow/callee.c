@@ -35,8 +35,9 @@ static void callee_room (const Hot *h, const Callee *first,
 
 /*
 ** Finds or adds the function of 'key', which is not in the cache, and puts it
-** into '*c', its first slot; but if its lines do not identify a Lua function,
-** by 'closure', unless that is NULL. NULL: out of memory.
+** into '*c', the first slot of the key. If lines do not identify the function,
+** and 'closure' is not NULL, that is the key instead. NULL: out of memory, and
+** recording has ended.
 */
 static const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar,
                                     Callee *c, const Callee *key,
@@ -85,8 +86,8 @@ static const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar,
 
 
 /*
-** The entry of a closure. NULL: there is none, or a collection since may have
-** freed closures, and others may have their addresses.
+** The entry of a closure. NULL: there is none, or a collection may have freed
+** cached closures, so that others may have their addresses.
 */
 static const Callee *callee_closure (const Hot *h, lua_State *L,
                                      const Callee *closure) {

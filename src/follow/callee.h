@@ -58,8 +58,8 @@ static INLINE Callee *callee_way (const Hot *h, const Callee *c, unsigned i) {
 
 
 /*
-** Does '*c' stand for the prototype 'body'? An address may come back for
-** another prototype, but that was not noted.
+** Does '*c' stand for the prototype 'body'? Another prototype may have got the
+** address of a cached one, but is not noted then.
 */
 static INLINE int callee_islua (const Callee *c, const void *body) {
   return c->address == (uintptr_t)body && internals_isnoted(body);

@@ -100,8 +100,8 @@ static INLINE void calltime_return (const Hot *h) {
 }
 
 /*
-** Where durations of calls are counted: adds the calls of the frames above
-** 'from', which are about to be removed.
+** Adds the calls of the frames above 'from', which are about to be removed. To
+** be called only where durations of calls are counted.
 */
 COLD CPROF_I void calltime_ended (const Hot *h, const Stack *s, Frame *from,
                                   Frame *top);

@@ -17,7 +17,7 @@ typedef struct Hooks {
   struct {
     int variant;	/* bits, see WITH_FOLD */
     lua_Hook hook;
-  } list[HOOKS_VARIANTS];	/* event functions; the last one can do all */
+  } list[HOOKS_VARIANTS];	/* the last one works for any variant */
   lua_Hook chained;	/* event function where the program has a hook, too */
   lua_Hook counting;	/* event function in mode "count" */
   lua_Hook pending;	/* one-shot: the collector wants to make a step */

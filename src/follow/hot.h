@@ -20,8 +20,8 @@ typedef struct Callee {
   uintptr_t address;	/* the C function, or the source of a Lua function;
 			   its prototype where Lua's structures are read; else
 			   its closure, if lines do not identify it */
-  uint64_t lines;	/* first and last of its definition, beside the source;
-			   CALLEE_C: of a C function; or CALLEE_CLOSURE */
+  uint64_t lines;	/* first and last of its definition, if 'address' is a
+			   source; CALLEE_C: a C function; CALLEE_CLOSURE */
   FrameIs is;		/* function and flags that its frames get */
   LineAt entry;		/* its first line, where lines are counted */
   uint64_t key;		/* what identifies a Lua function, see SourceKey */
@@ -52,8 +52,8 @@ typedef struct Cache {
 } Cache;
 
 /*
-** What is recorded, as bits. There is a variant of the event function for each
-** set of them that is used often.
+** What is recorded, as bits. Each set of them that is used often has a variant
+** of the event function.
 */
 #define WITH_FOLD	1	/* recursion folds */
 #define WITH_LINES	2

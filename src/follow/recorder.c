@@ -185,7 +185,7 @@ void recorder_setstate (Recorder *r, State state) {
 
 
 int recorder_notes (Recorder *r, lua_State *L) {
-  /* a name, not an address, which each copy would have of its own */
+  /* a name, as each copy of cprof would have an address of its own */
   static const char key[] = "cprof.notes";
   if (lua_getfield(L, LUA_REGISTRYINDEX, key) != LUA_TUSERDATA) {
     lua_pop(L, 1);

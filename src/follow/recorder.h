@@ -61,14 +61,15 @@ typedef struct Recorder {
   Options options;
   State state;
   int started;		/* is there a recording? */
-  unsigned generation;	/* the process's generation, see platform.h. Alone:
-			   'platform_isself' calls the system, which is slow
-			   for zones */
+  unsigned generation;	/* the process's generation, see platform.h. No
+			   PlatformSelf, as 'platform_isself' calls the system,
+			   which is too slow for zones */
   Store *store;		/* NULL: memory */
-  const void **notes;	/* what notes prototypes in this state, of all copies
-			   of cprof; NULL: not asked yet */
+  const void **notes;	/* the recorder that notes prototypes in this state, of
+			   those of all copies of cprof; NULL: not asked yet */
   Cache *cache;
-  uint64_t collection;	/* the collection during which its closures are valid */
+  uint64_t collection;	/* the collection during which cached closures are
+			   valid */
   Callback callback;
   Part *parts;
   char why[128];	/* why it ended, if the text is not a constant */
@@ -153,9 +154,9 @@ static inline void recorder_unmute (Recorder *r) {
 CPROF_I void recorder_setstate (Recorder *r, State state);
 
 /*
-** May this recording note prototypes, until it is stopped? If another copy of
-** cprof records the same state, the notes are its own: 0. Raises an error when
-** L's state is out of memory.
+** May this recording note prototypes, until it is stopped? Not if another copy
+** of cprof notes them, as it records this state, too. Raises an error when L's
+** state is out of memory.
 */
 CPROF_I int recorder_notes (Recorder *r, lua_State *L);
 
@@ -209,7 +210,7 @@ CPROF_I int recorder_touch (Recorder *r, Stack *s);
 /* Clears the inline caches. */
 CPROF_I void recorder_forget (Recorder *r);
 
-/* Clears cached callees that more than their lines identify. */
+/* Clears cached callees that their lines alone do not identify. */
 CPROF_I void recorder_forgetcode (Recorder *r);
 
 /* Clears cached callees that new functions have shown to be out of date. */

@@ -51,8 +51,8 @@ static inline int walk_iscut (const Walk *w) {
 
 /*
 ** Adds the function of 'ci', which may be one of any coroutine, and its
-** callers, up to the first one with this mark; reads Lua's structures. 0: out
-** of memory.
+** callers, up to the first one with this mark; with mark 0, all callers. Reads
+** Lua's structures. 0: out of memory.
 */
 CPROF_I int walk_add (Walk *w, CallAddress ci, uint64_t mark);
 

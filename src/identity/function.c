@@ -355,7 +355,7 @@ static Function *function_identify (Functions *fs, lua_State *L,
          source_main(source, fs->memory, &fs->read);
     fs->reloaded = 1;
   }
-  else if (source->internal)  /* charged to its caller, whichever it is */
+  else if (source->internal)  /* the caller is charged, whichever this is */
     *key = KEY_LINES;
   else {
     *key = source_key(source, fs->memory, ar, &p, &own);

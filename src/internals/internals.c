@@ -44,7 +44,7 @@ typedef struct Proof {
   unsigned bases, stacks;	/* number of comparisons */
   int unfound;		/* was an offset in lua_State not found? */
   unsigned jumps;	/* jump addresses that were where they must be */
-  lua_Alloc alloc;	/* the allocator of 'proof_fill', and its argument */
+  lua_Alloc alloc;	/* what 'proof_fill' calls, and its argument */
   void *ud;
 } Proof;
 
@@ -452,7 +452,7 @@ static int proof_return (lua_State *L) {
 }
 
 
-/* An allocator whose new blocks are full of bits, as used memory may be. */
+/* An allocator that sets all bits of new blocks: freed memory may have any. */
 static void *proof_fill (void *ud, void *p, size_t from, size_t to) {
   const Proof *x = cast(const Proof *, ud);
   void *block = x->alloc(x->ud, p, from, to);
@@ -476,7 +476,10 @@ static unsigned proof_cycle (lua_State *L, const void *proto) {
 }
 
 
-/* Pushes a function in such a block. NULL: its prototype is noted already. */
+/*
+** Pushes a function in blocks of 'proof_fill', and returns its prototype. NULL:
+** that is noted already.
+*/
 static const void *proof_pushnew (Proof *x, lua_State *L) {
   const void *proto;
   int ok;
@@ -491,8 +494,8 @@ static const void *proof_pushnew (Proof *x, lua_State *L) {
 
 
 /*
-** Does a prototype that was noted stay so, in both modes of the collector?
-** Before one is written, a cycle must change its marks as it does in Lua.
+** Does a noted prototype stay noted, in both modes of the collector? Before its
+** marks are written, a cycle of the collector must change them as in Lua.
 */
 static int proof_noted (Proof *x, lua_State *L) {
   const int noted = INTERNALS_NOTED != 0;

@@ -59,7 +59,7 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_FORCALL	76	/* opcode of a generic 'for' */
 #define INTERNALS_OPCODE	0x7F	/* mask of the opcode */
 
-/* A bit of INTERNALS_OBJECT_MARKS. Only Lua's own tests use it. */
+/* The bit of INTERNALS_OBJECT_MARKS for notes. Only Lua's own tests use it. */
 #if defined(ltests_h)
 #define INTERNALS_NOTED	0
 #else
@@ -288,9 +288,9 @@ static inline uint32_t internals_size (const void *proto) {
 }
 
 /*
-** Was this prototype noted? Lua makes each one without the bit, and keeps the
-** bit until it frees the prototype, so that another one with the same address
-** was not noted. Where Lua's own tests need the bit, none ever is.
+** Was this prototype noted? Lua makes each prototype without the bit, and keeps
+** the bit until it frees the prototype. So another one that gets its address is
+** not noted. Where Lua's own tests need the bit, no prototype is ever noted.
 */
 static inline int internals_isnoted (const void *proto) {
   return (((const unsigned char *)proto)[INTERNALS_OBJECT_MARKS] &

@@ -243,8 +243,8 @@ static int core_buildsline (lua_State *L) {
 
 
 /*
-** options -> a number for all of them that the costs of a recording depend on;
-** nil: no costs are needed
+** options -> a number for those that the costs of a recording depend on; nil:
+** no costs are needed
 */
 static int core_costskey (lua_State *L) {
   const Recorder *r = recorder_get(L);

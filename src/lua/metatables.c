@@ -1,7 +1,7 @@
 /*
 ** See parts.h
 **
-** What replaces the program's metatables is a list, made by methods.lua:
+** The metatables that replace the program's are in a list, made by methods.lua:
 **   1 to TYPES	the metatable to set for a type; false: none; nil: that type
 **		keeps its own. While exchanged, the program's
 **   ON		is it exchanged?

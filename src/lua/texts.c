@@ -64,8 +64,8 @@ static const char *texts_of (const Kept *t) {
 
 
 /*
-** Replaces what a link points to by a text of this name and size. Returns where
-** to write it.
+** Replaces the text that '*at' points to, if any, by one of this name and size.
+** Returns where to write it.
 */
 static char *texts_new (lua_State *L, Kept **at, const char *name,
                         size_t size) {
@@ -98,8 +98,8 @@ const char *texts_get (lua_State *L, const char *name, size_t *size) {
 
 
 /*
-** name, head, text, from or nil, to or nil: keeps the head and the text, or a
-** part of it, as one text, unless there is one of that name
+** name, head, text, from or nil, to or nil: keeps the head, and the text or its
+** part from 'from' to 'to', as one text, unless there is one of that name
 */
 static int texts_keep (lua_State *L) {
   size_t head_size, size;

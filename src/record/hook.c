@@ -307,7 +307,7 @@ static INLINE int hook_replace (Hot *h, const lua_Debug *ar, int variant) {
 }
 
 
-/* Any call, in any way of recording. */
+/* Any call, in any variant. */
 static NOINLINE void hook_anycall (Hot *h, lua_State *L, lua_Debug *ar) {
   hook_call(h, L, ar, h->variant);
 }
@@ -517,8 +517,8 @@ static NOINLINE uint64_t hook_dowork (uint64_t seed) {
 ** Times a fixed piece of work, after a rehearsal of that, and two readings of
 ** the clock: one as events are timed, and one that waits for earlier
 ** instructions, as is done around the work. A reading that took longer than the
-** work was interrupted. Sets '*reading' to the time of the former. Returns the
-** current time.
+** work was interrupted. Sets '*reading' to the time of the first one. Returns
+** the current time.
 */
 static uint64_t hook_work (Hot *h, uint64_t *reading) {
   Timing *t = &h->recorder->recording.figures->timing[EVENT_WORK];
@@ -582,11 +582,11 @@ static NOINLINE void hook_timing (Hot *h, int event, uint32_t nodes,
 
 
 /*
-** An event at 'now' that is timed, or a rehearsal: the clock is read at its
-** end, too. No reading waits for earlier instructions, as the reading at the
-** beginning of each event does not: a processor that has to empty its pipeline
-** first takes longer for the event. The code of the event is there only once,
-** as the rehearsal is of this code.
+** Takes an event at 'now' that is timed, or is a rehearsal: the clock is read
+** at its end, too. Like the reading at the beginning of each event, these two
+** readings do not wait for earlier instructions: an event takes longer if the
+** processor has to empty its pipeline first. There is only one copy of the
+** event's code, so that the rehearsal is of the code that is timed.
 */
 static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
                                     uint64_t now,
@@ -735,11 +735,11 @@ static INLINE int hook_charge (Hot *h, const lua_Debug *ar, uint64_t *now,
 /*
 ** Makes a variant of the event function. About half of all events are
 ** returns. So that plain calls and returns save no registers, everything else
-** is in functions of their own, which are called last. The code of a call is
-** there only once, for all calls and timed ones, see timing.h. Its function
-** gets 'L' and 'ar' first, so that no registers have to be moved. What kind of
-** event a timed one is, is found out before it is timed: the processor would
-** predict that badly, which other events do not suffer from.
+** is in functions of its own, which are called last. There is only one copy of
+** the code of a call, for timed calls, too: see timing.h. Its function gets 'L'
+** and 'ar' first, so that no registers have to be moved. The kind of a timed
+** event is found out before it is timed: the processor would predict that
+** branch badly, as it would not for other events.
 */
 #define EVENT_FUNCTION(name, with) \
 static NOINLINE void name##_other (lua_State *L, lua_Debug *ar) { \

@@ -23,8 +23,8 @@
 */
 typedef struct OpenZones {
   volatile uint64_t sum[OPENZONE_SUMS];
-  uint32_t remote;	/* zones closed by a call other than the one that opened
-			   them */
+  uint32_t by_others;	/* zones that another call has closed than the one that
+			   opened them, which may still have its marks */
 } OpenZones;
 
 #if PLATFORM_WATCH

@@ -79,8 +79,8 @@ static Sampler *sample_of (const Recorder *r) {
 ** which are not collected.
 **
 ** Where there are no signals, the tick comes in another thread, while this one
-** is suspended. So the processor time that the handler reads is that thread's.
-** Nothing comes of it: no gaps are known there.
+** is suspended. So the processor time that the handler reads is that other
+** thread's. This does no harm, as no gaps are known there.
 ** ======================================================= */
 
 /*

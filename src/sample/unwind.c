@@ -11,7 +11,7 @@
 #define UNWIND_DEEP	2000	/* most levels that Lua is asked for */
 
 
-/* Adds a coroutine to the list. */
+/* Adds a coroutine to the list, which had 'before' in the last sample. */
 static void unwind_thread (Unwinder *s, lua_State *L, uint32_t before) {
   UnwindThread *t = &s->thread[s->threads];
   t->kept = s->threads++ < before && t->L == L;
@@ -265,7 +265,7 @@ static int unwind_find (Unwinder *s, lua_State *L, CallAddress ci,
   unwind_chain(s, L);
   to.L = L;
   to.levels = s->levels;
-  to.same = zones == NULL || s->remote == zones->remote;
+  to.same = zones == NULL || s->by_others == zones->by_others;
   s->levels = 0;
   for (k = 0; k < s->threads; k++) {
     UnwindThread *t = &s->thread[k];
@@ -273,7 +273,7 @@ static int unwind_find (Unwinder *s, lua_State *L, CallAddress ci,
       return 0;
   }
   s->levels = to.depth;
-  if (zones != NULL) s->remote = zones->remote;
+  if (zones != NULL) s->by_others = zones->by_others;
   if (s->walk.count > 0) internals_function(s->walk.ci[0], &x->c);
   else if (to.depth == 0 || L != s->recorder->main) {
     x->func = unwind_nofunction(s, L);

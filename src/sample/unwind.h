@@ -1,8 +1,8 @@
 /*
 ** The walk of the stack finds the call-tree node of a sample, and the
 ** instruction. It marks the calls that it finds. A call that still has its mark
-** at the next sample has not ended, so the calls below it have not gone on: the
-** walk ends there, and costs no more where the stack is deep.
+** at the next sample has not ended, so the calls below it have not gone on. The
+** walk ends there, so that a deep stack costs no more.
 */
 
 #ifndef unwind_h
@@ -24,7 +24,7 @@ typedef struct UnwindLevel {
   uint32_t line;	/* the line of its call; 0: unknown */
 } UnwindLevel;
 
-/* a coroutine from the main thread to the one that runs */
+/* one of the coroutines from the main thread to the one that runs */
 typedef struct UnwindThread {
   lua_State *L;
   uint32_t from;	/* its first level */
@@ -41,7 +41,7 @@ typedef struct Unwinder {
 			   first one that is marked */
   UnwindLevel *level;	/* stack of the last sample, from the bottom up */
   uint32_t levels, room;
-  uint32_t remote;	/* OpenZones.remote at the last sample */
+  uint32_t by_others;	/* see OpenZones; at the last sample */
   Callee other;		/* holds a callee that is in no cache */
   RunningTop top;	/* what ran when the sample was asked for */
   CallAddress replaced;	/* where 'unwind_replaced' has put a closure back;

@@ -10,8 +10,8 @@
 
 #if PLATFORM_SIGNALS
 /*
-** Handles a signal that ends this process: the program that was started last
-** gets it, too, if it still runs.
+** Handles a signal that ends this process: sends it to the program that was
+** started last, too, if that still runs.
 */
 CPROF_I void child_end (int number);
 #endif

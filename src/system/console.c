@@ -31,7 +31,7 @@ static struct {
   volatile sig_atomic_t on;
 } console;
 
-/* what SIGWINCH, and then the signals from SIGNALS_SHARED on, did before */
+/* what signals did before: [0] SIGWINCH, [i] signals_fatal[i] */
 static struct sigaction console_old[SIGNALS_FATAL];
 
 

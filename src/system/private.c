@@ -97,10 +97,10 @@ static int private_read (lua_State *L) {
 
 
 /*
-** path -> a text that is another one as soon as the file has changed; nil: it is
-** no regular file, or it has changed in the last seconds, and may do so again
-** within the same second. Whatever changes a file also sets 'st_ctime', which
-** programs cannot choose.
+** path -> a stamp, a text that changes whenever the file does; nil: it is no
+** regular file, or it has changed in the last seconds, and may change again
+** within the same second. Each change of a file sets 'st_ctime' to the time of
+** the change, and programs cannot set it to another one.
 */
 static int private_stamp (lua_State *L) {
   struct stat s;

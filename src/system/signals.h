@@ -16,22 +16,22 @@
 
 #if PLATFORM_SIGNALS
 /*
-** Signals that end a process, and can be caught. Some are sent by the system
-** or by other processes, and of these, some are for child processes, too.
+** Signals that end a process, and can be caught. Before the first SIGNALS_SENT
+** of them end the command, it writes what it has recorded. From SIGNALS_SHARED
+** on, child processes get them, too.
 */
 static const int signals_fatal[] = {
   SIGPIPE, SIGTERM, SIGHUP,
   SIGINT, SIGQUIT, SIGABRT, SIGSEGV, SIGFPE, SIGILL
 };
 
-#define SIGNALS_SHARED	1	/* from here on, for child processes, too */
-#define SIGNALS_SENT	3	/* before here: sent */
+#define SIGNALS_SHARED	1
+#define SIGNALS_SENT	3
 #define SIGNALS_FATAL	((int)(sizeof signals_fatal / sizeof *signals_fatal))
 
 /*
-** Lets a signal kill the process. It is unblocked, so that it, and not another
-** one that is blocked here, is the one that kills. May be called in a signal
-** handler.
+** Lets a signal kill the process. Only this one is unblocked, so that no other
+** blocked signal kills it instead. May be called in a signal handler.
 */
 CPROF_I void signals_die (int number);
 

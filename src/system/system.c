@@ -246,7 +246,7 @@ static int system_executable (lua_State *L) {
 /* os.rename, but on all systems, it replaces an existing file */
 static int system_rename (lua_State *L) {
   int error = files_rename(luaL_checkstring(L, 1),
-                              luaL_checkstring(L, 2));
+                           luaL_checkstring(L, 2));
   if (error) {
     lua_pushnil(L);
     lua_pushstring(L, strerror(error));

@@ -119,10 +119,10 @@ run.options = {
   { "--max-nodes N", "Keep at most N call-tree nodes; beyond them, " ..
     "functions are recorded without their callers.", of = specs },
   { "-o [FILE]", "Record into FILE while the program runs; in its name, %p " ..
-    "stands for the process ID, %t for the time, %n for a number that is " ..
-    "free. If FILE is left out, or is a Lua program, the file is named " ..
-    "after the program and the time. (default: a temporary file, which " ..
-    "commands without FILE read)", target = "output" },
+    "stands for the process ID, %t for the time, %n for a running number. " ..
+    "If FILE is left out, or is a Lua program, the file is named after the " ..
+    "program and the time. (default: a temporary file, which commands " ..
+    "without FILE read)", target = "output" },
   { "--format FORMAT", "Write FILE at the end, in this format of cprof " ..
     "export. (default: a profile, written while the program runs)",
     type = "string", values = formats() },

@@ -30,8 +30,8 @@ local function heats(profile)
     { "alloc" }
 end
 
--- Did a function run that the user can look at? In a range of time, it may have
--- been called before.
+-- Is this a function that ran, and that the user can look at? One that runs in
+-- a range of time may have been called before the range.
 local function ran(profile, row)
   return row.func.kind ~= "root" and (row.count > 0 or
     profile.meta.range ~= nil and row.self > 0 and

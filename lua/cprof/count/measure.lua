@@ -403,7 +403,7 @@ end
 function Measure:share(n, most)
   if self.samples and self.samples < sampled.few then return "-" end
   if most and most > n and n < self.whole then
-    -- no share is less than 0.0
+    -- not "<0.0": no share is less than 0
     return "<" .. format.percent(math.max(math.min(most, self.whole),
       self.whole / 1000), self.whole)
   end

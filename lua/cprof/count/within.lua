@@ -142,7 +142,7 @@ end
 local notable <const> = 0.1
 
 ---What to do about a file without symbols in which much of the time was spent,
----for a note; nil: there is none.
+---for a note; nil: there is no such file.
 ---@param parts cprof.Within[]
 ---@return string?
 function within.advice(parts)
@@ -152,7 +152,7 @@ function within.advice(parts)
     local file = part.what:match "^unknown, in (.+), which has no symbol"
     if file and part.ns >= notable * sum then
       return ("%s has no names for its C functions; its debug symbols have " ..
-        "them (a package that ends in -dbgsym or -debuginfo)")
+        "them (a package whose name ends in -dbgsym or -debuginfo)")
         :format(file)
     end
   end

@@ -237,8 +237,8 @@ end
 ---@field text string
 ---@field decided? string  the option that prevents it; nil: an option caused it
 
--- Why an option cannot be applied to calls that are shown one by one; nil: none
--- of them asks for another tree.
+-- Why an option cannot be applied to calls that are shown one by one; nil: no
+-- option asks for another tree.
 local function refusal(o, row)
   local name = (o.min_percent or 0) > 0 and "min_percent" or
     o.fold and "fold" or o.root and "root"

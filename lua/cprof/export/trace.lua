@@ -152,9 +152,9 @@ end
 -- the most samples that become slices; more of them would make large files
 local most_samples <const> = 100000
 
----The calls that are slices one by one; nil: all calls of a node are one slice.
+---The calls, where each is a slice; nil: all calls of a node are one slice.
 ---@param whole cprof.Profile  before nodes were added up
----@param reshaped? boolean    has its tree other paths now?
+---@param reshaped? boolean    does its tree have other paths now?
 ---@return cprof.CallsOf?
 function trace.calls(whole, reshaped)
   return calls.of(whole, not reshaped and most_samples or nil)

@@ -32,7 +32,7 @@ A line ran when it was hit. A function ran when it was called. A test can go two
 **Mode `"count"`** (`cprof run --count`, `start { mode = "count" }`) counts every instruction, has no clock, and costs about as much as mode `"line"`. Reports sort by instructions.
 
 - It counts the instructions that Lua's own count hook sees. The hook does not see the first instruction of a variadic function (`VARARGPREP`), nor instructions that Lua executes together with the one before: the jump after a test, and the call and the loop instruction of a generic `for`.
-- A count hook of the program's own, such as a sandbox's limit on instructions (`debug.sethook(hook, "", n)`), comes up to 4 % earlier or later in this mode. In other modes, it comes when it always does.
+- A count hook of the program's own, such as a sandbox's limit on instructions (`debug.sethook(hook, "", n)`), comes up to 4 % earlier or later in this mode. In other modes, it comes exactly when it does without cprof.
 - `cprof annotate --expressions` shades the parts of each line, and prints their counts underneath where these differ. Parts that never ran are marked `^^^ never`.
 - Instructions of C functions, and of functions that `include` and `exclude` leave out, are not counted.
 - Zones have instructions, too; calls of `frame` do nothing.

@@ -154,7 +154,7 @@ self time: 632ms (strings 28.1 %, allocator 25.7 %, collector 23.9 %, tables 10.
 ```
 
 - Time counts for the C function at the instruction itself, not for its callers: what the collector spends on freeing memory counts for the allocator.
-- Names come from the symbol tables of the program and its libraries, or from separate debug files. cprof reads them when a report needs them, and only from the build that ran. Without symbols, as in a stripped `lua5.4`, the line says only in which file the time was spent. Its debug symbols have the names: install a package that ends in `-dbgsym` or `-debuginfo`, such as Debian's `lua5.4-dbgsym`.
+- Names come from the symbol tables of the program and its libraries, or from separate debug files. cprof reads them when a report needs them, and only from the build that ran. Without symbols, as in a stripped `lua5.4`, the line says only in which file the time was spent. The names are in the debug symbols of that file: install a package whose name ends in `-dbgsym` or `-debuginfo`, such as Debian's `lua5.4-dbgsym`.
 - The kernel's time is known for system calls. What the kernel does otherwise, as for page faults, counts for the instruction that needed it.
 - If a tick's library was unloaded before its sample, the tick does not count.
 - These figures are known only for the whole recording. For a range of time, `cprof show` and the page show those of the whole recording, and say so; other reports do not show them. Under `--label`, they are not known.
@@ -173,7 +173,7 @@ The default is `thread` where the system gives cprof's thread short turns, as Li
 - A sleep, `poll` or `select` ends early, unless a library in C calls it again, as LuaSocket does.
 - The first tick interrupts a wait, and later ticks at most about twenty times a second.
 
-On Windows, which has no signals, the timer is always `wall`. There, a thread of cprof's own suspends the program's thread for each sample, and resumes it.
+On Windows, which has no signals, the timer is always `wall`. For each sample, a thread of cprof's own suspends the program's thread, and then resumes it.
 
 - No system call ends early. CPU time and waiting are not told apart.
 - The rate reaches 1000 only from Windows 10 (1803) on; older releases give some 64 samples a second.

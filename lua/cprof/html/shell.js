@@ -713,7 +713,7 @@ export class Shell {
   ) {
     const { model } = this;
     if (most > n && n < whole)
-      // no share is less than 0.0
+      // not "<0.0": no share is less than 0
       return (
         "<" + percent(Math.max(Math.min(most, whole), whole / 1000), whole)
       );

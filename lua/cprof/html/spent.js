@@ -46,9 +46,9 @@ export function spent(app, f) {
       h(
         "p",
         { class: "aside" },
-        "A file without symbols has no names for its C functions. A new page " +
-          "has the names once its debug symbols are installed (a package " +
-          "that ends in -dbgsym or -debuginfo).",
+        "A file without symbols has no names for its C functions. To see " +
+          "them, install its debug symbols (a package whose name ends in " +
+          "-dbgsym or -debuginfo), and make a new page.",
       ),
   );
 }

@@ -14,7 +14,7 @@ export function ordered(columns) {
 }
 
 /**
- * A table for people who cannot see the picture above it. Made when opened.
+ * A table for people who cannot see the picture above it; made when opened.
  * @param {(box: HTMLElement) => void} make  fills the box
  */
 export function asTable(make) {

@@ -33,7 +33,7 @@ local function sampled(meta) return meta.mode == "sample" end
 
 local function one_is_sampled(a, b) return sampled(a) or sampled(b) end
 
----@class cprof.Setting       of recordings, in which profiles may differ
+---@class cprof.Setting       of a recording; profiles may differ in it
 ---@field name string
 ---@field get fun(meta: cprof.Meta): string
 ---@field what string         figures that do not agree if the settings differ

@@ -93,8 +93,8 @@ local function resolution(p)
   return slice > 0 and (", resolution %s"):format(format.time(slice)) or ""
 end
 
----Does a range begin with the recording? Files keep only what meta_of has
----written.
+---Does a range begin with the recording? Files keep only the text that meta_of
+---makes.
 ---@param meta cprof.Meta  of a range
 ---@return boolean
 function range.is_first(meta) return not not meta.range:find "^0%.?0*s " end

@@ -16,7 +16,7 @@ local diff = {}
 ---@field before string       what is compared, in words
 ---@field after string
 ---@field page cprof.Page
----@field whole number        the larger one of both profiles
+---@field whole number        that of the profile where it is larger
 ---@field measures { before: cprof.Measure, after: cprof.Measure }
 ---@field counted? "calls"|"samples"  the counts that both profiles have
 ---@field ranges boolean      are two ranges of time compared?

@@ -8,8 +8,8 @@ local select = require "cprof.report.select"
 
 local shown = {}
 
--- Cuts a list of functions with times where one of these ends. Only if even the
--- first one is too long, its name is cut.
+-- Cuts a list of functions with times after a time. If even the first function
+-- is too long, cuts its name.
 local function cut(s, width)
   if format.width(s) <= width then return s end
   local out

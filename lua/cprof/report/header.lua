@@ -402,7 +402,7 @@ local function outside(profile, page)
   local module = unnamed(profile)
   if module then
     page:note("%s has no names for its C functions; its debug symbols have " ..
-      "them (a package that ends in -dbgsym or -debuginfo)", module)
+      "them (a package whose name ends in -dbgsym or -debuginfo)", module)
   end
   if (meta.outside_waits or 0) > 0 then
     page:note("left out: %s that found the program waiting; --clock=wall " ..

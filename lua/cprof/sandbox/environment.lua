@@ -50,9 +50,10 @@ end
 -- the program's globals: a module of cprof that means these says _G
 environment._G = _G
 
----What a module's file has: a text, or code that was compiled from it, see
----cprof.system.compiled, with the modules that it needs. Code is kept under a
----name, if one is given; it is true then. nil: there is no such file.
+---Reads a module's file. Returns its text; or code that was compiled from it,
+---see cprof.system.compiled, and the names of the modules that it needs. With a
+---name, code is kept under it, and true is returned in its place. nil: there is
+---no such file.
 ---@type fun(path: string, name: string?): (string|true)?, string?
 environment.read = core.readfile
 
@@ -90,8 +91,8 @@ local function path_of(name)
   end
 end
 
--- The path of a module that is written in Lua, and what `read` tells of its
--- file, which may keep its code under a name; nil: there is none. Nearly all
+-- The path of a module that is written in Lua, and what environment.read
+-- returns for its file, with the name `kept`; nil: there is none. Nearly all
 -- modules are in a file of their name. It is tried first, because a search
 -- would open it twice.
 local function text_of(name, kept)
@@ -106,8 +107,8 @@ local function text_of(name, kept)
   return path, text, needs
 end
 
--- A module's chunk, from a kept text or a file, and its path; nil: there is no
--- such file.
+-- A module's chunk, from a kept text, kept code, or a file, and its path; nil:
+-- there is no such file.
 local function chunk_of(name)
   local kept = core.kept_text(name)
   local path, text
@@ -117,7 +118,8 @@ local function chunk_of(name)
   elseif environment.read ~= core.readfile then
     local needs
     path, text, needs = text_of(name)
-    if not needs then text = nil end  -- loadfile also skips a #! line
+    -- it is no code; loadfile also skips a #! line
+    if not needs then text = nil end
   else
     path = path_of(name)
   end
@@ -162,7 +164,7 @@ function environment.needs(text)
   return needs
 end
 
--- Keeps the text of a module, and of those that it needs.
+-- Keeps the text or code of a module, and of those that it needs.
 local function keep(name, seen)
   if seen[name] or preload[name] or core.has_text(name) then return end
   seen[name] = true

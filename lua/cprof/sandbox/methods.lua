@@ -26,7 +26,7 @@ local file_methods = files and copy(rawget(files, "__index"))
 local values <const> = { "", 0, true, next, coroutine.create(next) }
 local NIL <const> = #values + 1
 
--- the index in a list of metatables that tells if they are set: metatables.c
+-- the index in such a list that tells if its metatables are set: metatables.c
 local ON <const> = NIL + 1
 
 -- The library's methods, and those that the program has added. Finalizers of

@@ -120,8 +120,8 @@ end
 ---@param number table<string, integer>  title of a row -> its number
 ---@param version integer  the one that gets the changes
 ---@param exact boolean    whether a change of estimates alone counts
----@param sampled table<integer, boolean>  by number of a row: has it new
----    samples, so that such a change counts in its lines?
+---@param sampled table<integer, boolean>  by number of a row: does it have new
+---    samples? Then such a change counts in its lines
 ---@return boolean
 function Sources:add(p, number, version, exact, sampled)
   if not lines.recorded(p) then return false end

@@ -142,8 +142,8 @@ end
 local function c_string(s) return (s:gsub("\0.*", "")) end
 
 ---The functions that can be found in tables at present, with their paths, as
----the core writes them into a file. Those of cprof's own modules are not
----recorded, but as many as all others.
+---the core writes them into a file. Functions of cprof's own modules are left
+---out: they are not recorded, and are as many as all others.
 ---@return string
 function paths.packed()
   local out = {}

@@ -1,8 +1,8 @@
--- Keeps cprof's modules in the user's folder as compiled code: to compile them
+-- Keeps cprof's modules in the user's folder as compiled code: compiling them
 -- takes nearly half of the time that `cprof run` adds to a short program. Code
--- is used only while the module's file is as it was, and by the builds of cprof
--- and Lua that have compiled it. It is read only from a file that nobody else
--- can write, because Lua does not check code.
+-- is used only while the module's file is unchanged, and only by the builds of
+-- cprof and Lua that compiled it. It is read only from a file that nobody else
+-- can use, because Lua does not check code.
 
 local core = require "cprof.core"
 local environment = require "cprof.sandbox.environment" ()
@@ -14,13 +14,13 @@ local dump, pack, sub, unpack = string.dump, string.pack, string.sub,
   string.unpack
 
 -- The file begins with the builds that can use it, and with a checksum of all
--- that follows: a system that crashes may leave a file in part. Then come the
--- modules: path, stamp of the file, names of the modules that it needs, code.
+-- that follows: a crash of the system may leave only a part of it. Then come
+-- the modules: path, stamp of the file, names of the modules it needs, code.
 local form <const>, before_code <const> = "s4s4s4s4", "s4s4s4I4"
 
 local file, builds  -- path of the file, and how it begins
 local modules       -- by path: each has its code in a `text`, `from` .. `to`
-local changed       -- are there others than in the file?
+local changed       -- are there modules that the file does not have?
 
 -- See environment.read.
 local function read(path, name)

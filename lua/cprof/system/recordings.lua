@@ -80,8 +80,8 @@ local function apply(list, kind, entry)
   end
 end
 
--- The recordings that the log has, the oldest first, its text, and the open
--- file, if `stays`.
+-- The recordings that the log has, the oldest first; its text; and, if `stays`,
+-- its open file.
 local function read(stays)
   local list = {}
   local file = open(path_of "recordings" or "", "rb")
@@ -120,8 +120,8 @@ local function note(kind, entry)
   return find(log, text, 1, true) and true or append(text)
 end
 
--- Replaces the log by one that has these recordings alone, and what others have
--- added to the old one, an open file, since it was read.
+-- Replaces the log by one that has only these recordings, and what other
+-- processes have added to the old one since it was read. `old`: its open file.
 local function rewrite(list, old)
   local new = path_of("recordings." .. core.process())
   local file = open(new, "wb")
@@ -134,7 +134,7 @@ local function rewrite(list, old)
      not core.signals then
     return
   end
-  old:seek "cur"  -- else what was its end remains its end
+  old:seek "cur"  -- its end may have moved
   local more = old:read "a"
   if more ~= "" then append(more) end
 end
@@ -158,7 +158,7 @@ local function is_unnamed(path)
     match(part(path, length(start) + 1), "^%d+%.cprof$") ~= nil
 end
 
--- Removes what killed processes have left in the folder, of these files:
+-- Removes those of these files that killed processes have left in the folder:
 -- recordings that the log does not have, and files that are not complete.
 local function sweep(names, list)
   local known = {}
@@ -180,7 +180,7 @@ end
 -- Forgets all recordings but the last ones and those that are recorded now.
 -- One that is about to end looks like one whose process was killed.
 local function forget()
-  -- read before the log, which has each recording before there is a file
+  -- read before the log: a recording is in the log before it has a file
   local names = core.filenames(path_of "") or {}
   local list, log, file = read(true)
   local kept, known, grown = {}, {}, length(log) > long
