@@ -182,6 +182,32 @@ describe("recursion", function()
     end
   end)
 
+  it("is folded into one of the nearest 64 nodes from there on", function()
+    local leaves, around = {}, nil
+    for i = 1, 320 do
+      leaves[i] = load(("\n"):rep(i) .. "return function() end")()
+    end
+    local function many()
+      for i = 1, 320 do
+        load(("\n"):rep(i) .. "for _, f in ipairs(...) do f() end")(leaves)
+      end
+    end
+    local function first(again) if again then around(false) end end
+    for between, nodes in pairs { [63] = 1, [64] = 2 } do
+      around = first
+      for i = 1, between do
+        around = load(("\n"):rep(i) .. "local f = ... " ..
+          "return function(x) f(x) return x end")(around)
+      end
+      local p = helper.record(function() many() first(true) end)
+      local id, found = helper.find(p, first).id, 0
+      for _, node in ipairs(p.nodes) do
+        if node.func == id then found = found + 1 end
+      end
+      assert.equal(nodes, found)
+    end
+  end)
+
   it("keeps all its nodes where there are fewer", function()
     local p = helper.record(function() a(n) end)
     assert.is_false(p.meta.folded)

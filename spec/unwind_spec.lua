@@ -257,6 +257,30 @@ describe("the stack of a sample", function()
     assert.equal(3, helper.named(p, "open").total_samples)
   end)
 
+  it("has the caller's line where an excluded function replaces a call",
+    function()
+      if not direct then return end
+      local function excluded()
+        for _ = 1, 6 do local _ = {} end
+        return 1
+      end
+      local function replaced()
+        local t = {}
+        return #t + excluded()
+      end
+      local function tail()
+        local t = {}
+        if #t == 0 then return excluded() end
+      end
+      local function body() return replaced() + tail() end
+      local p = driven.sample(function()
+        coroutine.resume(coroutine.create(body))
+      end, { exclude = { "excluded" }, c_functions = false })
+      local f = helper.find(p, body)
+      assert.equal(14, f.total_samples)
+      assert.equal(6e6, p.lines[f.source][f.line].self_ns)
+    end)
+
   it("tells from where a coroutine was resumed", function()
     if not direct then return end
     assert.same(both(wanderer))

@@ -262,11 +262,12 @@ int tree_reset (Tree *t) {
 }
 
 
-/* The nearest node of 'func' from 'n' up to the root. */
-static Node *tree_onpath (const Tree *t, const Node *n, uint32_t func) {
+/* The nearest node of 'func' from 'n' up, of 'most' nodes; NULL: none. */
+static Node *tree_onpath (const Tree *t, const Node *n, uint32_t func,
+                          uint32_t most) {
   uint32_t id = tree_id(t, n);
   while (id != 0 && tree_place(t, id)->func != func)
-    id = tree_place(t, id)->parent;
+    id = --most > 0 ? tree_place(t, id)->parent : 0;
   return id != 0 ? tree_node(t, id) : NULL;
 }
 
@@ -289,9 +290,13 @@ static Node *tree_callee (Tree *t, const Node *parent, uint32_t func,
 }
 
 
-/* The node that a function on the path re-enters; NULL: it is not there. */
-static Node *tree_fold (const Tree *t, const Node *parent, uint32_t func) {
-  Node *n = tree_onpath(t, parent, func);
+/*
+** The node that a function among the nearest 'most' on the path re-enters;
+** NULL: it is not there.
+*/
+static Node *tree_fold (const Tree *t, const Node *parent, uint32_t func,
+                        uint32_t most) {
+  Node *n = tree_onpath(t, parent, func, most);
   if (n != NULL && !t->fold) n->as.full.entered = 1;
   return n;
 }
@@ -312,10 +317,10 @@ Node *tree_enter (Tree *t, Node *parent, uint32_t func, uint32_t line) {
   Node *n = tree_callee(t, parent, func, line);
   if (t->damaged) return NULL;
   if (n == NULL && t->nodes.count >= t->foldat)
-    n = tree_fold(t, parent, func);
+    n = tree_fold(t, parent, func, t->fold ? UINT32_MAX : NODE_FOLDS);
   if (n != NULL) return n;
   if (t->nodes.count < t->limit) return tree_add(t, parent, func, line);
-  n = tree_fold(t, parent, func);
+  n = tree_fold(t, parent, func, UINT32_MAX);
   return n ? n : tree_truncate(t, func);
 }
 

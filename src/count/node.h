@@ -18,6 +18,13 @@
 */
 #define NODE_CALLEES	3
 
+/*
+** Where recursion folds from some number of nodes on: how many nodes of a path
+** are searched for the function, from the caller up. A search of the whole path
+** for each new node would take quadratic time in deep recursions.
+*/
+#define NODE_FOLDS	64
+
 #if !defined(NODES_SHIFT)
 #define NODES_SHIFT	10	/* a chunk of nodes: 64 KB */
 #endif

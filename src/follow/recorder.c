@@ -195,7 +195,8 @@ int recorder_notes (Recorder *r, lua_State *L) {
     lua_setfield(L, LUA_REGISTRYINDEX, key);
   }
   r->notes = cast(const void **, lua_touserdata(L, -1));
-  lua_pop(L, 1);
+  /* the program may remove the entry of the name */
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &r->notes);
   if (*r->notes == NULL) *r->notes = r;
   return *r->notes == r;
 }

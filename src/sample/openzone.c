@@ -128,7 +128,9 @@ void openzone_close (Recorder *r, const lua_State *L, Frame *f) {
   CallAddress ci = internals_running(L);
   Frame *at;
   if (f == NULL) return;
-  if (f->ci != ci && f->ci != internals_caller(ci)) r->zones->by_others++;
+  if (f->ci != ci && (f->ci != internals_caller(ci) ||
+                      internals_ismarked(ci, internals_states()->seen)))
+    r->zones->by_others++;
   for (at = s->top; at > f; at--)
     if (at->ci == f->ci) openzone_remove(r, s, at);
   openzone_remove(r, s, f);

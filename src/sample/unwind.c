@@ -211,10 +211,13 @@ static uint32_t unwind_nofunction (const Unwinder *s, const lua_State *L) {
 ** The level of the marked call 'ci' of the coroutine 't', if all levels below
 ** it are as in the last sample; 0: they may not be.
 */
-static uint32_t unwind_kept (const Unwinder *s, const UnwindAt *to,
+static uint32_t unwind_kept (Unwinder *s, const UnwindAt *to,
                              const UnwindThread *t, CallAddress ci) {
+  const Callee *c;
   uint32_t k;
   if (!to->same || !t->kept || t->from != to->depth) return 0;
+  c = unwind_callee(s, to->L, t->L, ci);  /* a tail call may have replaced it */
+  if (c == NULL || c->is.flags & FRAME_EXCLUDED) return 0;
   for (k = to->levels; k-- > t->from; )
     if (s->level[k].ci == ci) return k;
   return 0;

@@ -10,8 +10,8 @@ local folders = require "cprof.system.folders"
 
 local compiled = {}
 
-local dump, pack, sub, unpack = string.dump, string.pack, string.sub,
-  string.unpack
+local dump, match, pack, sub, unpack = string.dump, string.match, string.pack,
+  string.sub, string.unpack
 
 -- The file begins with the builds that can use it, and with a checksum of all
 -- that follows: a crash of the system may leave only a part of it. Then come
@@ -59,7 +59,8 @@ end
 
 ---From now on, modules are loaded from code that an earlier process has kept.
 function compiled.open()
-  builds = core.builds()
+  -- how Lua is read makes no difference here
+  builds = match(core.builds() or "", "^%S+ %S+ ")
   local folder = builds and folders.own()
   if not folder then return end
   file, modules, changed = folder .. "/modules", {}, false

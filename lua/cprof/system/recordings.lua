@@ -107,8 +107,8 @@ local function append(text)
   local file = open(path_of "recordings", "ab")
   if not file then return nil end
   file:setvbuf "no"
-  file:write(text)
-  return file:close()
+  local written = file:write(text)
+  return file:close() and written and true or nil
 end
 
 -- Adds a record to the log. If another process has just replaced the log, the
