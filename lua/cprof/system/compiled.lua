@@ -60,9 +60,10 @@ end
 ---From now on, modules are loaded from code that an earlier process has kept.
 function compiled.open()
   -- how Lua is read makes no difference here
-  builds = match(core.builds() or "", "^%S+ %S+ ")
-  local folder = builds and folders.own()
+  local both = match(core.builds() or "", "^%S+ %S+")
+  local folder = both and folders.own()
   if not folder then return end
+  builds = both .. "\n"
   file, modules, changed = folder .. "/modules", {}, false
   find(core.private_read(file) or "")
   environment.read = read
