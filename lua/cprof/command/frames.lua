@@ -15,9 +15,9 @@ local frames = {
     "--to, all figures are those of the frames in this range. If some of " ..
     "their times are not kept, the figures are those of the whole " ..
     "recording, and a line says so. Times are without overhead and " ..
-    "preempted time (other programs had the processor), and \"at\" is the " ..
-    "time recorded until the frame began, without pauses and preempted " ..
-    "time; in mode sample, both have them. The program must call " ..
+    "preempted time (other programs had the processor); in mode sample, " ..
+    "they have both. \"at\" is the wall time from the start of the " ..
+    "recording until the frame began, without pauses. The program must call " ..
     "cprof.frame at the end of each frame (see cprof help frames).",
   usage = "cprof frames [options] [FILE] [NAME]",
   example = "cprof frames run.cprof render",

@@ -32,7 +32,7 @@ function terminal.choose(ascii) terminal.ascii = terminal.ascii or ascii end
 
 -- ASCII characters in place of others; one that is not here becomes "?"
 local instead = { ["…"] = "*", ["µ"] = "u", ["×"] = "x", ["←"] = "<",
-                  ["→"] = ">", ["≥"] = ">", ["│"] = "|" }
+                  ["→"] = ">", ["≥"] = ">", ["±"] = "~", ["│"] = "|" }
 
 ---The text in characters that can be shown. Columns stay aligned.
 ---@param text string
