@@ -5,6 +5,7 @@ local _ENV = require("helper").env(_ENV)
 
 local core = require "cprof.core"
 local helper = require "helper"
+local host = require "spec_host"
 local profiler = require "cprof"
 local releases = require "releases"
 
@@ -255,6 +256,14 @@ describe("the stack of a sample", function()
     end
     local p = driven.sample(function() deep(9) end)
     assert.equal(3, helper.named(p, "open").total_samples)
+  end)
+
+  it("has no zone in C that a callee has closed", function()
+    if not direct then return end
+    local function make() for _ = 1, 3 do local _ = {} end end
+    local p = driven.sample(function() host.enters(make, make) end)
+    assert.equal(6, helper.find(p, make).total_samples)
+    assert.equal(3, helper.named(p, "left").total_samples)
   end)
 
   it("has the caller's line where an excluded function replaces a call",

@@ -66,6 +66,28 @@ static int host_call (lua_State *L) {
 }
 
 
+/* f, g, mark: closes the zone of its caller between the calls of f and g */
+static int host_leaves (lua_State *L) {
+  lua_pushvalue(L, 1);
+  lua_call(L, 0, 0);
+  cprof_leave(L, (uint32_t)lua_tointeger(L, 3));
+  lua_pushvalue(L, 2);
+  lua_call(L, 0, 0);
+  return 0;
+}
+
+
+/* f, g: opens the zone "left", which a callee closes, see host_leaves */
+static int host_enters (lua_State *L) {
+  lua_settop(L, 2);
+  lua_pushcfunction(L, host_leaves);
+  lua_insert(L, 1);
+  lua_pushinteger(L, cprof_entername(L, "left"));
+  lua_call(L, 3, 0);
+  return 0;
+}
+
+
 /* thread, ...: resumes it from C, without coroutine.resume; how it ended */
 static int host_resume (lua_State *L) {
   lua_State *co = lua_tothread(L, 1);
@@ -987,6 +1009,7 @@ int luaopen_spec_host (lua_State *L) {
     {"loop", host_loop}, {"sethook", host_sethook},
     {"sealed", sealed_file},
     {"collect", host_collect}, {"call", host_call},
+    {"enters", host_enters},
     {"resume", host_resume},
   {"begin", host_begin}, {"schedule", host_schedule},
     {"memory", host_memory}, {"starve", host_starve},
