@@ -128,6 +128,7 @@ void openzone_close (Recorder *r, const lua_State *L, Frame *f) {
   CallAddress ci = internals_running(L);
   Frame *at;
   if (f == NULL) return;
+  /* a sample that has found this call does not look at its caller again */
   if (f->ci != ci && (f->ci != internals_caller(ci) ||
                       internals_ismarked(ci, internals_states()->seen)))
     r->zones->by_others++;
