@@ -116,6 +116,13 @@ static int second_ticks (lua_State *L) {
 }
 
 
+/* Waits until the first thread has taken all ticks that were sent to it. */
+static void settle (void) {
+  int from = get(idle);
+  while (get(idle) < from + 2) __real_sched_yield();
+}
+
+
 /* -> turns of the first thread's loop since its handler went on */
 static int first_goes (lua_State *L) {
   int before = get(idle);
@@ -149,6 +156,7 @@ static void second_move (lua_State *L) {
   cprof_thread(L);
   say("the move waits for the handler", get(released));
   set(released, 1);
+  settle();
   before = get(ticks[0]);
   run(L, "local function away() for i = 1, 1e4 do end end\n"
          "local from = ticks()\n"
