@@ -66,6 +66,15 @@ static int host_call (lua_State *L) {
 }
 
 
+/* -> seconds of processor time of this thread, without cprof's own */
+static int host_clock (lua_State *L) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  lua_pushnumber(L, (lua_Number)t.tv_sec + (lua_Number)t.tv_nsec / 1e9);
+  return 1;
+}
+
+
 /* f, g, mark: closes the zone of its caller between the calls of f and g */
 static int host_leaves (lua_State *L) {
   lua_pushvalue(L, 1);
@@ -1009,7 +1018,7 @@ int luaopen_spec_host (lua_State *L) {
     {"loop", host_loop}, {"sethook", host_sethook},
     {"sealed", sealed_file},
     {"collect", host_collect}, {"call", host_call},
-    {"enters", host_enters},
+    {"enters", host_enters}, {"clock", host_clock},
     {"resume", host_resume},
   {"begin", host_begin}, {"schedule", host_schedule},
     {"memory", host_memory}, {"starve", host_starve},
