@@ -68,8 +68,8 @@ describe("Perfetto's importer", function()
     faultless(path)
     local of = slices(path)
     for title, row in pairs(consumers.rows(q)) do
-      -- samples that other programs have delayed may stand for no time
-      if row.func.kind == "Lua" and row.func.total_ns > 0 then
+      -- on a busy machine, samples that come late together may get no room
+      if row.func.kind == "Lua" and row.count >= 5 then
         assert.is_truthy(of[title], title)
       end
     end
