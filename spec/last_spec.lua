@@ -19,6 +19,18 @@ describe("commands without a file", function()
     end
   end
 
+  -- such a cprof, and the path of a program that it has recorded
+  local function recorded(dir)
+    local cprof, script = within(dir), dir:file("a.lua", once)
+    cprof("run", script)
+    return cprof, script
+  end
+
+  -- the path of the list of recordings
+  local function log_in(dir)
+    return (command.shell("ls " .. dir.path .. "/*/recordings")):sub(1, -2)
+  end
+
   it("read what was recorded last", function()
     local dir <close> = command.folder()
     local cprof = within(dir)
@@ -213,9 +225,7 @@ describe("commands without a file", function()
 
   it("name the recording in messages", function()
     local dir <close> = command.folder()
-    local cprof = within(dir)
-    local script = dir:file("a.lua", once)
-    cprof("run", script)
+    local cprof, script = recorded(dir)
     for _, case in ipairs { { "report", "--filter=nowhere" },
       { "report", "--sort=alloc" }, { "show", "nowhere" }, { "coverage" },
       { "annotate" }, { "export", "--format=lcov" },
@@ -251,11 +261,8 @@ describe("commands without a file", function()
 
   it("forget what is long ago, and do not let their list grow", function()
     local dir <close> = command.folder()
-    local cprof = within(dir)
-    local script = dir:file("a.lua", once)
-    cprof("run", script)
-    local list = (command.shell("ls " .. dir.path .. "/*/recordings")):sub(1,
-      -2)
+    local cprof, script = recorded(dir)
+    local list = log_in(dir)
     local file <close> = assert(io.open(list, "ab"))
     for i = 1, 800 do
       file:write(("=\0%d\0/nowhere\0/nowhere/%d.cprof\0\n"):format(i, i))
@@ -271,9 +278,7 @@ describe("commands without a file", function()
 
   it("remove what killed processes have left in the folder", function()
     local dir <close> = command.folder()
-    local cprof = within(dir)
-    local script = dir:file("a.lua", once)
-    cprof("run", script)
+    local cprof, script = recorded(dir)
     local here = command.shell(("ls -d %s/cprof-*"):format(dir.path)):sub(1, -2)
     local function made(name)
       assert(io.open(here .. "/" .. name, "wb")):close()
@@ -302,11 +307,8 @@ describe("commands without a file", function()
 
   it("have a list that loses no recording while it is replaced", function()
     local dir <close> = command.folder()
-    local cprof = within(dir)
-    local script = dir:file("a.lua", once)
-    cprof("run", script)
-    local list = (command.shell("ls " .. dir.path .. "/*/recordings")):sub(1,
-      -2)
+    local _, script = recorded(dir)
+    local list = log_in(dir)
     -- another process adds a record after the list was read, before it is
     -- replaced
     local out = helper.run_in("export TMPDIR=" .. dir.path .. ";", ([[

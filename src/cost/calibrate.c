@@ -257,7 +257,7 @@ static uint64_t calibrate_pace (Calibration *c) {
 
 
 /* Times a run that is not recorded. */
-static void calibrate_bare (Calibration *c, lua_State *L, int run) {
+static void calibrate_unrecorded (Calibration *c, lua_State *L, int run) {
   uint64_t before = hot_now(c->r->hot);
   calibrate_call(L, run, TURNS);
   series_add(c, &c->unrecorded[run], (int64_t)(hot_now(c->r->hot) - before));
@@ -352,7 +352,7 @@ static int calibrate_round (Calibration *c, lua_State *L) {
   for (run = 0; run < RUNS; run++) {
     if (!calibrate_needs(c, run)) continue;
     pace = calibrate_pace(c);
-    calibrate_bare(c, L, run);
+    calibrate_unrecorded(c, L, run);
     if (!control_resume(c->r, L)) return 0;
     calibrate_schedule(c->r->hot, 0);
     if (c->round < 0) calibrate_call(L, run, TURNS);

@@ -129,9 +129,7 @@ function both.run(parsed, words, options, at, fail)
     all = sum
   end
   local given = to
-  if not unnamed then
-    to = filename.expand(to):gsub("%%p", tostring(core.process()))
-  end
+  if not unnamed then to = filename.of_process(filename.expand(to)) end
   local ok, message = all:save(to)
   if not ok then
     filename.drop(given, to)

@@ -224,14 +224,13 @@ function ending.plan(parsed, script, fail)
   elseif output and not parsed.format then
     -- files with the last seconds are named when they are written
     plan.record = parsed.keep_last and output or filename.expand(output, here)
-    plan.output = plan.record:gsub("%%p", tostring(core.process()))
+    plan.output = filename.of_process(plan.record)
     plan.recorded = plan.output
     claimed = not parsed.keep_last and plan.output or nil
     recordings.begin(full(plan.output))
   else
     if output then
-      plan.output = filename.expand(output, here):gsub("%%p",
-        tostring(core.process()))
+      plan.output = filename.of_process(filename.expand(output, here))
       claimed = plan.output
     end
     plan.unnamed = true

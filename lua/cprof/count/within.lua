@@ -141,8 +141,16 @@ end
 -- the share from which on time in a file without symbols deserves a note
 local notable <const> = 0.1
 
----What to do about a file without symbols in which much of the time was spent,
----for a note; nil: there is no such file.
+---What to do about a file without symbols, for a note.
+---@param file string
+---@return string
+function within.unnamed(file)
+  return ("%s has no names for its C functions; its debug symbols have " ..
+    "them (a package whose name ends in -dbgsym or -debuginfo)"):format(file)
+end
+
+---A note on a file without symbols in which much of the time was spent; nil:
+---there is no such file.
 ---@param parts cprof.Within[]
 ---@return string?
 function within.advice(parts)
@@ -151,9 +159,7 @@ function within.advice(parts)
   for _, part in ipairs(parts) do
     local file = part.what:match "^unknown, in (.+), which has no symbol"
     if file and part.ns >= notable * sum then
-      return ("%s has no names for its C functions; its debug symbols have " ..
-        "them (a package whose name ends in -dbgsym or -debuginfo)")
-        :format(file)
+      return within.unnamed(file)
     end
   end
 end

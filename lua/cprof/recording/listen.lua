@@ -94,7 +94,7 @@ local function start(options, file, request)
   if not ok then
     return refuse((string.gsub(tostring(why), "^start: ", "")), request)
   end
-  file = string.gsub(file, "%%p", tostring(core.process()))
+  file = filename.of_process(file)
   state.recording = { file = file, id = request and request.id }
   core.alarm(request and tonumber(request.seconds))
   tell { state = "recording", file = file, id = state.recording.id }

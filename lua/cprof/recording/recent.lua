@@ -267,7 +267,7 @@ function recent.write(kept, p, path, reason)
   local q, why = recent.cut(kept, p, reason)
   if not q then return nil, why end
   local pattern = path or kept.file --[[@as string]]
-  local to = filename.expand(pattern):gsub("%%p", tostring(core.process()))
+  local to = filename.of_process(filename.expand(pattern))
   local ok, message = profile.save(q, to)
   if ok then return to end
   filename.drop(pattern, to)

@@ -15,7 +15,9 @@ local select = require "cprof.report.select"
 
 local allocations = later "cprof.count.allocations"
 local release = later "cprof.recording.release"
+local ranges = later "cprof.profile.range"
 local sampled = later "cprof.count.sampled"
+local within = later "cprof.count.within"
 
 local header = {}
 
@@ -133,7 +135,7 @@ local function gaps(profile, page)
   end
   -- where the range begins with the recording, both count from its beginning
   if meta.range and profiles.axis(profile) and
-     not require "cprof.profile.range".is_first(meta) then
+     not ranges.is_first(meta) then
     page:note "--from, --to and heatmaps count from the beginning of this range"
   end
   if meta.unmatched > 0 then
@@ -400,10 +402,7 @@ local function outside(profile, page)
       "for that much longer", format.time(meta.outside_missed_ns))
   end
   local module = unnamed(profile)
-  if module then
-    page:note("%s has no names for its C functions; its debug symbols have " ..
-      "them (a package whose name ends in -dbgsym or -debuginfo)", module)
-  end
+  if module then page:note("%s", within.unnamed(module)) end
   if (meta.outside_waits or 0) > 0 then
     page:note("left out: %s that found the program waiting; --clock=wall " ..
       "counts them", plural(meta.outside_waits, "look"))

@@ -118,7 +118,7 @@ local function chunk_of(name)
   elseif environment.read ~= core.readfile then
     local needs
     path, text, needs = text_of(name)
-    -- it is no code; loadfile also skips a #! line
+    -- this is source, not code: loadfile reads it, and skips a #! line
     if not needs then text = nil end
   else
     path = path_of(name)

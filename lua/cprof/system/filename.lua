@@ -13,6 +13,13 @@ local function filled(path, number)
   end))
 end
 
+---The name with %p replaced by this process.
+---@param path string
+---@return string
+function filename.of_process(path)
+  return (string.gsub(path, "%%p", tostring(core.process())))
+end
+
 ---The name with %t replaced by the time, in UTC, and %n by a number that no
 ---other file has. An empty file of this name is created, so that no other
 ---process takes the number. %p, the process, is not replaced: the child of a
@@ -25,8 +32,7 @@ function filename.expand(path, here)
   local out
   repeat
     out = filled(path, core.number())
-    local own = string.gsub(out, "%%p", tostring(core.process()))
-  until core.claim(filename.absolute(own, here))
+  until core.claim(filename.absolute(filename.of_process(out), here))
   return out
 end
 
