@@ -646,6 +646,41 @@ describe("a trace with gc = true", function()
       assert.is_true(all > 100, all)
     end)
 
+  -- a table that grows makes a step due, which Lua makes at the next object
+  with_gc("has a step of the program that the trace made due", function()
+    local S = host.state()
+    S:run [[require "spec_zones".clock(true)]]
+    local result = S:run [[
+      local profiler, zones = require "cprof", require "spec_zones"
+      local ran, took, grown = 0, 0, {}
+      local function make()
+        setmetatable({}, { __gc = function()
+          zones.pass(1000)
+          ran = ran + 1
+        end })
+      end
+      local function idle() end
+      local function work()
+        make()
+        idle()
+        return { { {} } }
+      end
+      local function tell(event, depth, title, since, ns)
+        if title:find("^idle") then
+          for i = 1, event == "leave" and 1 << 18 or 0 do grown[i] = i end
+        elseif title == "(garbage collector)" then
+          took = took + (ns or 0)
+        end
+      end
+      collectgarbage("generational")
+      profiler.start { mode = "trace", gc = true, trace = tell }
+      work()
+      profiler.stop()
+      return ran .. " " .. took]]
+    S:close()
+    assert.equal("1 1000", result)
+  end)
+
   with_gc("has the steps of the collector in the coroutine that ran",
     function()
       local function work()

@@ -29,8 +29,9 @@ static int collector_kilobytes (lua_State *L) {
 
 
 /*
-** Lowers the debt, so that Lua makes no step by itself. Does nothing if the
-** program has stopped the collector, or if a step is due.
+** Lowers the debt, so that Lua makes no step by itself. If a step is due
+** already, it is made at the next event. Does nothing if the program has
+** stopped the collector.
 */
 static void collector_hold (Collector *c, lua_State *L) {
   int kb = collector_kilobytes(L);
@@ -38,7 +39,9 @@ static void collector_hold (Collector *c, lua_State *L) {
   collector_lose(c);
   c->quiet = QUIET;
   c->asked = NULL;
-  if (was > 0 || lua_gc(L, LUA_GCISRUNNING) <= 0) return;
+  if (was > (int64_t)HOLD_MOST * 1024 || lua_gc(L, LUA_GCISRUNNING) <= 0)
+    return;
+  if (was > 0) kb += (int)(was / 1024) + 1;
   lua_gc(L, LUA_GCSTEP, -kb);
   if (*c->debt != was - (int64_t)kb * 1024) return;
   c->held = (int64_t)kb * 1024;
