@@ -37,7 +37,7 @@ return {
 
 **The clock.** The wall clock is the processor's time stamp counter where that is steady, else the monotonic clock of the system.
 
-**cprof's own memory.** cprof's own code is in the program's heap. It takes about 90 KB under `cprof run` and `cprof.auto`, 230 KB with a trace, `include` or `exclude`. In a program that requires cprof, it takes 180 KB after the first start and 440 KB after the first report. So the garbage collector runs less often in a program with a small heap: with 200 KB in use, 417 times instead of 651.
+**cprof's own memory.** cprof's own code is in the program's heap. It takes about 110 KB under `cprof run` and `cprof.auto`, 250 KB with a trace, `include` or `exclude`. In a program that requires cprof, it takes 180 KB after the first start and 440 KB after the first report. So the garbage collector runs less often in a program with a small heap: with 200 KB in use, 417 times instead of 651.
 
 **Durations of calls.** With `distribution`, each call counts when it ends, by its return or by an error. `cprof show` prints the durations of a function's calls; `cprof slow` prints the slowest calls of all functions.
 
