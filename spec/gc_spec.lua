@@ -443,6 +443,26 @@ describe("the time of the garbage collector", function()
     assert.is_true(helper.find(p, make).self_allocs > 0)
   end)
 
+  with("gives a hook that a finalizer sets only the events that it wants",
+    function()
+      local seen, done = {}, false
+      local function idle() end
+      local function work()
+        for _ = 1, 200 do idle { {} } end
+      end
+      profiler.start { gc = true }
+      setmetatable({}, { __gc = function()
+        profiler.stop()
+        debug.sethook(function(event) seen[event] = true end, "l")
+        done = true
+      end })
+      for _ = 1, 1000 do
+        if not done then work() end
+      end
+      debug.sethook()
+      assert.same({ line = true }, seen)
+    end)
+
   with("may come to an end of memory", function()
     for _, more in ipairs { 'mode = "line"',
       'mode = "trace", trace = function() end' } do
