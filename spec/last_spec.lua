@@ -129,6 +129,16 @@ describe("commands without a file", function()
     end
   end)
 
+  it("keep nothing in XDG_RUNTIME_DIR if others can write there", function()
+    local dir <close> = command.folder()
+    local out, err, status = command.shell(("cd %s; mkdir -m 777 all; " ..
+      "chmod 777 all; XDG_RUNTIME_DIR=$PWD/all TMPDIR=$PWD %s run --quiet " ..
+      "%s; ls all; ls -d cprof-*"):format(command.quote(dir.path),
+      "$SPEC_LUA $OLDPWD/lua/cprof/bin/cprof", dir:file("x.lua", once)))
+    assert.matches("^cprof%-%d+\n$", out, err)
+    assert.equal(0, status, err)
+  end)
+
   it("do not read what could not be recorded", function()
     local dir <close> = command.folder()
     local cprof = within(dir)

@@ -944,7 +944,7 @@ static void hook_pending (lua_State *L, lua_Debug *ar) {
   done = hook_step(r, L);
   if (event == LUA_HOOKCOUNT) return;
   ar->event = event;
-  if (lua_gethook(L) != NULL) lua_gethook(L)(L, ar);
+  attach_pass(L, ar, 0);  /* a finalizer may have set another hook */
   if (!done) hook_step(r, L);
 }
 

@@ -16,14 +16,16 @@ local function named(variable)
   return value and sub(value, 1, 1) == "/" and value or nil
 end
 
--- Where a folder may be; the first one that can be made is used.
+-- Where a folder may be; the first one that can be made is used. Under sudo,
+-- XDG_RUNTIME_DIR may be another user's folder: whoever can write there could
+-- replace ours by a link at any moment.
 local function places()
   if not core.signals then
     local own = getenv "LOCALAPPDATA"
     return { own and own ~= "" and own .. "/cprof" or nil }
   end
   local runtime = named "XDG_RUNTIME_DIR"
-  local out = { runtime and runtime .. "/cprof" }
+  local out = { runtime and core.isown(runtime) and runtime .. "/cprof" or nil }
   out[#out + 1] = format("%s/cprof-%d", named "TMPDIR" or "/tmp", core.user())
   return out
 end
