@@ -269,6 +269,32 @@ describe("what recording costs", function()
       assert.is_true(math.abs(far - near - 2 * 2000 * 5) < 200)
     end)
 
+  it("of a coroutine is taken from what makes, resumes and begins it",
+    function()
+      local function body() end
+      local function maker() return coroutine.wrap(body) end
+      local function resumer(f) f() return 1 end
+      local p = helper.record(function()
+        for _ = 1, 100 do resumer(maker()) end
+      end)
+      local function cost(name)
+        local costs, out = costs_of(p, 0), {}
+        costs[name] = 0.1
+        core.costs(costs)
+        for _, f in ipairs(profiler.snapshot().functions) do
+          local taken = f.self_raw_ns - f.self_ns
+          if taken > 0 and f.kind ~= "profiler" then
+            out[#out + 1] = ("%s %d"):format(f.name, taken)
+          end
+        end
+        return table.concat(out, ", ")
+      end
+      assert.equal("maker 10", cost "made")
+      assert.equal("coroutine.wrap function 10", cost "begin")
+      assert.equal("body 10", cost "coroutine")
+      assert.equal("resumer 10", cost "resumer")
+    end)
+
   it("is never that of more instructions than a line has", function()
     local f = load("local x = 0\nx = x + 1\nfor i = 1, 2000 do x = i end\n" ..
       "return x", "=few")

@@ -765,7 +765,7 @@ describe("what is not a profile", function()
       "written on a machine with another byte order")
     refused(with(s, 8, "\1\2\3\5"), "damaged: byte order in the header")
     refused(with(s, 12, ("I4"):pack(3)),
-      "its format is version 3; this cprof reads version 21: record it again")
+      "its format is version 3; this cprof reads version 22: record it again")
     refused(with(s, 16, ("I4"):pack(7)), "damaged: sizes in the header")
     refused(with(s, 32, ("I4"):pack(0)), "nothing was recorded in it yet")
     refused(with(s, 32, ("I4"):pack(9)), "damaged: state")

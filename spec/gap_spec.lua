@@ -128,6 +128,22 @@ describe("a gap between events", function()
     end
   end)
 
+  it("is in a range of time, too, if others had the processor after the " ..
+    "last sample", function()
+    local p = driven.parts(function()
+      pass(20 * ms)
+      driven.wait(1)
+      pass(5 * ms, 0, 40 * ms)
+    end, { mode = "sample" })
+    local range = assert(p:range())
+    -- of a time axis, the steps are as long as this
+    local step = 1000000 // 32
+    assert.equal(40 * ms - noise, p.meta.preempted_ns)
+    assert.is_true(math.abs(range.meta.preempted_ns - p.meta.preempted_ns) <
+      step, range.meta.preempted_ns)
+    adds_up(p)
+  end)
+
   it("is in a row of its own where no sample has found the thread waiting",
     function()
       local host = require "spec_host"

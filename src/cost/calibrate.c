@@ -419,6 +419,13 @@ static void calibrate_calls (Calibration *c) {
 }
 
 
+/* What the caller of a C function is charged, that call included, in ps. */
+static double calibrate_ccall (const Calibration *c) {
+  return calibrate_each(c, &c->unrecorded[RUN_C]) +
+         (double)c->costs.caller[COST_C];
+}
+
+
 /*
 ** Switches between coroutines. At both ends of a switch, a C function is
 ** called; the cost beyond that of these calls is the switch's.
@@ -426,7 +433,7 @@ static void calibrate_calls (Calibration *c) {
 static void calibrate_switches (Calibration *c) {
   Costs *k = &c->costs;
   double call = calibrate_each(c, &c->unrecorded[RUN_C]);
-  double known = call + (double)k->caller[COST_C];
+  double known = calibrate_ccall(c);
   double within = calibrate_self(c, PROBE_WRAP) +
                   calibrate_self(c, PROBE_YIELD) -
                   2 * (double)k->callee[COST_C] -
@@ -438,21 +445,24 @@ static void calibrate_switches (Calibration *c) {
 
 
 /*
-** The first call in a coroutine: the cost of making a coroutine and resuming it
-** once, less that of the calls and of the switch.
+** A coroutine that is made and begins, less what calls and the switch cost
+** anyway. What its first function is charged is known, as that takes no time
+** of its own, and so, nearly, is what the loop is charged. The rest is charged
+** to the function that resumes it, which has time of its own.
 */
 static void calibrate_coroutines (Calibration *c) {
   Costs *k = &c->costs;
-  double all = calibrate_self(c, PROBE_COROUTINES) +
-               calibrate_self(c, PROBE_MAKE) +
-               calibrate_self(c, PROBE_BEGIN) +
-               calibrate_self(c, PROBE_BEGUN) -
-               calibrate_each(c, &c->unrecorded[RUN_COROUTINES]);
-  k->coroutine = cost_of(all - 2 * (double)k->caller[COST_C] -
-                                2 * (double)k->callee[COST_C] -
-                                (double)k->caller[COST_LUA] -
-                                (double)k->callee[COST_LUA] -
-                                (double)k->resume - (double)k->resumer);
+  double loop = calibrate_self(c, PROBE_COROUTINES);
+  double begun = calibrate_self(c, PROBE_BEGUN);
+  double rest = loop + begun + calibrate_self(c, PROBE_MAKE) +
+                calibrate_self(c, PROBE_BEGIN) -
+                calibrate_each(c, &c->unrecorded[RUN_COROUTINES]) -
+                2 * (double)k->caller[COST_C] - 2 * (double)k->callee[COST_C] -
+                (double)k->caller[COST_LUA] - (double)k->callee[COST_LUA] -
+                (double)k->resume - (double)k->resumer;
+  k->coroutine = cost_of(begun - (double)k->callee[COST_LUA]);
+  k->made = cost_of(loop - 2 * calibrate_ccall(c) - (double)k->resumer);
+  k->begin = cost_of(rest - (double)k->coroutine - (double)k->made);
 }
 
 

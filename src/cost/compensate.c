@@ -104,6 +104,11 @@ static int call_resumes (const Function *f) {
 }
 
 
+static int call_makes (const Function *f) {
+  return (f->marks & (FUNCTION_CREATE | FUNCTION_MAKEWRAP)) != 0;
+}
+
+
 /* where overhead is added up */
 typedef struct CostSums {
   double *ps;		/* of each node; NULL: only 'all' is wanted */
@@ -117,21 +122,25 @@ static void costsums_add (CostSums *s, uint32_t id, double ps) {
 }
 
 
-/* Adds what resumes, yields and first calls in coroutines cost. */
+/* Adds what coroutines cost: to make, begin, resume and leave them. */
 static void call_coroutines (const Recording *r, const Costs *c,
                              uint32_t id, double calls, CostSums *s) {
   const Functions *fs = &r->functions;
   NodePlace place = tree_whereis(&r->tree, id);
   const Function *f = functions_at(fs, place.func);
   uint32_t caller = tree_whereis(&r->tree, place.parent).func;
-  if (call_resumes(functions_at(fs, caller)))
+  if (call_resumes(functions_at(fs, caller))) {
     costsums_add(s, id, calls * (double)c->coroutine);
+    costsums_add(s, place.parent, calls * (double)c->begin);
+  }
   if (call_resumes(f)) {
     costsums_add(s, id, calls * (double)c->resume);
     costsums_add(s, place.parent, calls * (double)c->resumer);
   }
   else if (f->marks & FUNCTION_YIELD)
     costsums_add(s, place.parent, calls * (double)c->yielder);
+  else if (call_makes(f))
+    costsums_add(s, place.parent, calls * (double)c->made);
 }
 
 

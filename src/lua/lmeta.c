@@ -30,6 +30,8 @@ static const CostName costs_names[] = {
   {"node", offsetof(Costs, node)},
   {"resume", offsetof(Costs, resume)},
   {"coroutine", offsetof(Costs, coroutine)},
+  {"begin", offsetof(Costs, begin)},
+  {"made", offsetof(Costs, made)},
   {"resumer", offsetof(Costs, resumer)},
   {"yielder", offsetof(Costs, yielder)},
   {"line", offsetof(Costs, line)},
