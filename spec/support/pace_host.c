@@ -1,7 +1,9 @@
 /*
 ** How often to sample, after samples that take as long as this says. Prints the
 ** mean time between samples in ms: after usual samples, after one that took
-** very long, and after a second one. Then, the ns that late samples stand for.
+** very long, after a second one, and after each of four usual ones. Then, in
+** thousandths, how much of the time samples take of which each third or tenth
+** one takes very long. Then, the ns that late samples stand for.
 */
 
 #include <stdio.h>
@@ -27,6 +29,30 @@ static void late (Pace p, int seen) {
 }
 
 
+/* Of each 'n' samples, one takes 1 ms. */
+static void dear (Pace p, int n) {
+  uint64_t took = 0, all = 0;
+  int i;
+  for (i = 1; i <= 100 * n; i++) {
+    uint64_t ns = i % n == 0 ? 1000000 : 4000;
+    pace_adjust(&p, ns);
+    took += ns;
+    all += p.interval;
+  }
+  printf("%d\n", (int)(took * 1000 / all));
+}
+
+
+/* Usual samples again, after some that took very long. */
+static void usual (Pace p) {
+  int i;
+  for (i = 0; i < 4; i++) {
+    pace_adjust(&p, 4000);
+    say(&p);
+  }
+}
+
+
 int main (void) {
   static Pace p;
   int i;
@@ -39,6 +65,9 @@ int main (void) {
   pace_adjust(&p, 1000000);
   pace_adjust(&p, 1000000);
   say(&p);
+  usual(p);
+  dear(p, 3);
+  dear(p, 10);
   late(p, 0);
   late(p, 1);
   return 0;

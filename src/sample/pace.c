@@ -41,7 +41,9 @@ void pace_begin (Pace *p, uint32_t rate, int cpu) {
   p->cpu = cpu;
   p->seed = platform_ticks();
   p->seedrest = ~p->seed;
-  p->cost = p->last = PACE_USUAL;
+  p->cost = PACE_USUAL;
+  p->dear = p->sincedear = 0;
+  p->cheap = 0;
 }
 
 
@@ -228,13 +230,34 @@ uint64_t pace_handler (const Pace *p) {
 }
 
 
+/*
+** What samples take on average, after one that took 'ns'. A dear one takes more
+** than 4 times the average, a cheap one less than 1/4.
+**   - A dear one may have been interrupted. But if one came before it, what
+**     both took is divided among the samples since then: stacks are deep now,
+**     or now and then.
+**   - After two cheap ones, the average falls quickly: stacks are no longer
+**     deep.
+*/
+static uint64_t pace_cost (Pace *p, uint64_t ns) {
+  uint64_t cost = p->cost, most = cost * 4, each = 0;
+  int cheap = ns < cost / 4;
+  if (ns > most) {
+    each = pace_least(ns, p->dear) / (p->sincedear + 1);
+    p->dear = ns;
+    p->sincedear = 0;
+    ns = most;
+  }
+  else p->sincedear++;
+  cost = cheap && p->cheap ? cost / 4 : (cost * 7 + ns) / 8;
+  p->cheap = cheap;
+  return each > most ? each : cost;
+}
+
+
 void pace_adjust (Pace *p, uint64_t ns) {
   uint64_t rate = 1000000000u / p->period, interval;
-  uint64_t both = pace_least(ns, p->last);
-  p->last = ns;
-  if (ns > p->cost * 4) ns = p->cost * 4;  /* it may have been interrupted */
-  p->cost = (p->cost * 7 + ns) / 8;
-  if (both > p->cost * 4) p->cost = both;  /* stacks are deep now */
+  p->cost = pace_cost(p, ns);
   interval = p->cost + PACE_SIGNAL + (p->counts ? PACE_COUNTS : 0);
   interval *= PACE_SHARE;
   if (rate > PACE_CHEAP)

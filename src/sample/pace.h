@@ -48,7 +48,10 @@ typedef struct Pace {
   volatile uint64_t interval;	/* average ns between ticks, while not rare */
   uint64_t period;	/* the shortest interval: the one that was asked for */
   uint64_t cost;	/* average ns that a sample takes */
-  uint64_t last;	/* ns that the last sample took */
+  uint64_t dear;	/* ns that the last dear sample took, see 'pace_cost'; 0:
+			   there was none */
+  uint64_t sincedear;	/* samples since then */
+  int cheap;		/* was the last sample a cheap one? */
   uint64_t seed;
   uint64_t seedrest;	/* seed of the watching thread */
 } Pace;
@@ -152,7 +155,8 @@ CPROF_I uint64_t pace_handler (const Pace *p);
 /*
 ** Sets how often to sample from now on, after a sample that took 'ns'. A sample
 ** that alone takes much longer than the others changes little: it may have been
-** interrupted, even by the machine that runs this virtual one.
+** interrupted, even by the machine that runs this virtual one. After two that
+** take much less than those before, the rate soon is as requested again.
 */
 CPROF_I void pace_adjust (Pace *p, uint64_t ns);
 
