@@ -344,7 +344,17 @@ class Slices extends Moments {
     return { run: sum(run), wait: sum(wait), own };
   }
 
-  ofLines(_func, sums) {
-    return this.lines(sums).rows;
+  // Lines have no more time than nodes, see exact_limit in ranging.c.
+  ofLines(_func, sums, { running, waiting }) {
+    const { rows } = this.lines(sums);
+    const run = sum(rows.map(({ self, wait }) => self - wait));
+    const waits = sum(rows.map(({ wait }) => wait));
+    return rows.map((row) => {
+      let [ran, wait] = [row.self - row.wait, row.wait];
+      if (run > running) ran = share(running, ran, run);
+      if (waits > waiting) wait = share(waiting, wait, waits);
+      const self = ran + wait;
+      return { ...row, self, wait, cost: row.self + row.cost - self };
+    });
   }
 }
