@@ -47,7 +47,8 @@ describe("a timer", function()
     "if the thread was seen to run", function()
     local out, err = run("pace_host",
       "src/sample/pace.c src/base/taskclock_posix.c")
-    assert.equal("1\n1\n56\n" .. "49\n12\n3\n1\n" .. "14\n34\n" ..
+    assert.equal("1\n1\n56\n" .. "49\n12\n3\n1\n" ..
+      "1 of 56\n" .. "14\n34\n" ..
       "1\n300000\n", out, err)
   end)
 end)

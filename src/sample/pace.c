@@ -128,6 +128,7 @@ void pace_next (Pace *p, int waits) {
 void pace_tick (Pace *p, const PaceTick *t) {
   if (t->armed || p->cpu) p->weight += t->ns;
   if (t->armed) {
+    p->each = t->ns;
     p->since = t->due < t->at ? t->due : t->at;
     p->late = t->at - p->since;
     p->waits = t->waits;
@@ -209,6 +210,7 @@ static void pace_stretch (const Pace *p, uint64_t now, Away away, Weight *w) {
 Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed, Away away) {
   Weight w;
   int rare = p->mean > p->interval;
+  uint64_t each = p->each > p->interval ? p->each : p->interval;
   w.ns = 1;
   w.wait = w.samples = 0;
   if (p->weight == 0) return w;
@@ -216,7 +218,7 @@ Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed, Away away) {
   if (!p->cpu && now > p->since + p->within) pace_stretch(p, now, away, &w);
   /* without PLATFORM_TIMERS, ticks count wall time, even while it waits */
   if (!PLATFORM_TIMERS && p->cpu && w.ns > passed) w.ns = passed;
-  w.samples = w.ns > p->interval ? w.ns / p->interval : w.ns >= p->weight;
+  w.samples = w.ns > each ? w.ns / each : w.ns >= p->weight;
   if (w.ns == 0) w.ns = 1;
   p->weight = 0;
   p->waited = 0;

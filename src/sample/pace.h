@@ -29,6 +29,8 @@ typedef struct Pace {
 				   monotonic clock */
   volatile uint64_t weight;	/* ns that the ticks since the last sample stand
 				   for; 0: none came */
+  volatile uint64_t each;	/* what the last armed tick stands for; the
+				   interval may be shorter since */
   volatile uint64_t since;	/* when the last armed tick was due, see
 				   'pace_tick' */
   volatile uint64_t late;	/* ns from 'since' until the handler of that
@@ -141,7 +143,8 @@ CPROF_I int pace_stuck (const Pace *p);
 ** 'passed' is all of it, in ticks of the recording's clock, which are ns if
 ** that counts processor time. If no tick came, the sample stands for 1 ns. If
 ** its tick was due while others had the processor, it stands only for the time
-** since then in which they did not have it.
+** since then in which they did not have it. It counts as one sample for each
+** interval that it stands for, but the time that a tick stands for is one.
 */
 CPROF_I Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed,
                            Away away);
