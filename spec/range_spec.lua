@@ -358,3 +358,57 @@ describe("a damaged time axis", function()
     assert.is_true(refused > 0 and read > 0)
   end)
 end)
+
+describe("a range in mode line", function()
+  local function loop(n)
+    for _ = 1, n do
+    end
+  end
+
+  -- the ns of lines, of the functions that have lines, and of all
+  local function sums(p)
+    local lines, functions = 0, 0
+    for _, list in pairs(p.lines) do
+      for _, line in ipairs(list) do lines = lines + line.self_ns end
+    end
+    for _, f in ipairs(p.functions) do
+      if f.kind ~= "C" and f.kind ~= "internal" then
+        functions = functions + f.self_ns
+      end
+    end
+    return lines, functions, p.program_ns
+  end
+
+  it("has the lines of a loop when they ran", function()
+    local p = driven.record(1000, function() loop(50000) end,
+      { mode = "line", compensate = false })
+    local wall = p.meta.wall_ns
+    assert.is_true(wall > 40e6)
+    for i = 1, 9 do
+      local lines, functions = sums(assert(p:range(0, i * wall / 10 / 1e9)))
+      assert.is_true(math.abs(lines - functions) < 10,
+        lines .. " and " .. functions)
+    end
+  end)
+
+  it("has no more in lines than in all", function()
+    local function fib(n)
+      if n < 2 then return n end
+      return fib(n - 1) + fib(n - 2)
+    end
+    local p = driven.compensate(1000, 990, function()
+      fib(15)
+      loop(50000)
+      fib(15)
+      loop(20000)
+    end, { mode = "line" })
+    local tenth = p.meta.wall_ns / 1e10
+    for i = 0, 9 do
+      for j = i + 1, 10 do
+        local lines, _, whole = sums(assert(p:range(i * tenth, j * tenth)))
+        assert.is_true(lines <= whole, ("%d to %d: %d of %d"):format(i, j,
+          lines, whole))
+      end
+    end
+  end)
+end)

@@ -98,7 +98,7 @@ export function diff(app, root) {
       [part(was, before), shares ? 1 : before.whole, before.samples],
       shares
         ? [part(now, model), 1, model.samples.sure]
-        : [now, model.whole, model.samples?.n],
+        : [now, model.whole, model.samples?.sure],
     );
 
   function off(was, now) {

@@ -34,6 +34,9 @@ local within = later "cprof.count.within"
 ---@field instructions? integer  mode "count": instructions that ran
 ---@field rate integer?         mode "sample": samples a second that were
 ---    asked for
+---@field worth_running? integer  mode "sample": as how many samples 1000 of
+---    running count, if these all stood for the same time; nil: 1000
+---@field worth_waiting? integer  the same of samples of waiting
 ---@field samples integer?      of a joined profile: samples that its times
 ---    are from; nil: they are measured
 ---@field internals "direct"|"public"  "direct": Lua's own structures were read;
@@ -281,6 +284,17 @@ function profile.sampled(p)
   end)
 end
 
+---Sets what samples are worth, by the time axis, from `from` to `to` in ns.
+---@param meta cprof.Meta
+---@param axis userdata
+---@param from? number
+---@param to? number
+function profile.weigh(meta, axis, from, to)
+  local running, waiting = core.axis_worth(axis, from or 0, to or math.huge)
+  meta.worth_running = running < 1000 and running or nil
+  meta.worth_waiting = waiting < 1000 and waiting or nil
+end
+
 ---Makes a profile of its parts. `named` returns a function's name and title,
 ---given what the core knows of it, and its calls; a title of nil is made from
 ---the name. `axis`: when samples came, if that is known; `of_tasks`: what
@@ -303,6 +317,7 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis,
     without_times(meta, nodes)
     counted = instructions.lines(raw)
   end
+  if axis and samples then profile.weigh(meta, axis) end
   local begins = axis and core.axis_begins(axis) or 0
   meta.axis_begins_ns = begins > 0 and begins or nil
   local p = setmetatable({ meta = meta, nodes = nodes, functions = {},

@@ -184,6 +184,10 @@ local function divided(p, from, to, last)
   meta.paused_ns, meta.preempted_ns, meta.overhead_ns = paused, preempted,
     overhead
   meta.waiting_ns = meta.waiting_ns and waiting
+  if p.samples then
+    profile.weigh(meta, profile.axis(p), from,
+      to < p.meta.wall_ns and to or math.huge)
+  end
   local q = profile.new(function(f) return f.name, f.title end, nodes,
     profile.records(p, map, counters), meta, lines.of(counted, inverse(map)),
     profile.sources(p), axis)
