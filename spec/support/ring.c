@@ -27,7 +27,7 @@ int main (int argc, char **argv) {
   AxisData d;
   Recording r = ZEROS;
   Axis a;
-  axis_init(&a, &m, NULL, NULL);
+  axis_init(&a, &m, NULL);
   axis_pace(&a, RING_STEP, 1, 0, 0);
   x.ns = RING_STEP;
   x.samples = 1;

@@ -58,7 +58,7 @@ int main (int argc, char **argv) {
   list[3].parent = list[4].parent = 2;
   nodes.list = list;
   nodes.count = STREAKS_NODES;
-  axis_init(&r.axis, &m, NULL, NULL);
+  axis_init(&r.axis, &m, NULL);
   axis_pace(&r.axis, STREAKS_MS, 1, 0, 0);
   if (argc % 4 != 1 || !streaks_samples(&r.axis, argv + 1)) return 1;
   r.figures = &r.own_figures;

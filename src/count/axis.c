@@ -17,15 +17,14 @@ static uint32_t axis_hash (const void *item) {
 }
 
 
-void axis_init (Axis *a, const Memory *m, const Pages *chunks,
-                const Pages *places) {
+void axis_init (Axis *a, const Memory *m, const Pages *pages) {
   memset(a, 0, sizeof *a);
   chunks_init(&a->list, m, sizeof(AxisChunk), 0);
-  a->list.pages = chunks;
+  a->list.pages = blocks_of(pages, BLOCK_AXIS);
   chunks_init(&a->places, m, sizeof(AxisItem), AXIS_SHIFT);
   index_init(&a->index, &a->places, offsetof(AxisItem, next), axis_hash);
   chunks_init(&a->copy, m, sizeof(AxisPlace), AXIS_SHIFT);
-  a->copy.pages = places;
+  a->copy.pages = blocks_of(pages, BLOCK_PLACES);
   a->limit = AXIS_CHUNKS;
 }
 

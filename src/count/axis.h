@@ -20,6 +20,7 @@
 #define axis_h
 
 #include "base/index.h"
+#include "count/blocks.h"
 
 
 #define AXIS_ROOM	16360	/* bytes of samples in a chunk of 16 KB */
@@ -100,9 +101,7 @@ typedef struct Axis {
 				   Figures */
 } Axis;
 
-/* The pages of chunks and of places may be NULL: they are in memory. */
-CPROF_I void axis_init (Axis *a, const Memory *m, const Pages *chunks,
-                        const Pages *places);
+CPROF_I void axis_init (Axis *a, const Memory *m, const Pages *pages);
 CPROF_I void axis_free (Axis *a);
 CPROF_I void axis_clear (Axis *a);
 

@@ -7,18 +7,17 @@
 #include <string.h>
 
 
-void loops_init (Loops *l, const Memory *m, const LoopPages *p) {
+void loops_init (Loops *l, const Memory *m, const Pages *pages) {
   memset(l, 0, sizeof *l);
   chunks_init(&l->list, m, sizeof(Loop), LOOPS_SHIFT);
   chunks_init(&l->marks, m, sizeof(LoopMark), MARKS_SHIFT);
   chunks_init(&l->worst, m, sizeof(WorstFrame), WORST_SHIFT);
   chunks_init(&l->nodes, m, sizeof(FrameNode), FRAMENODES_SHIFT);
   chunks_init(&l->states, m, sizeof(LoopState), LOOPS_SHIFT);
-  if (p == NULL) return;
-  l->list.pages = p->list;
-  l->marks.pages = p->marks;
-  l->worst.pages = p->worst;
-  l->nodes.pages = p->nodes;
+  l->list.pages = blocks_of(pages, BLOCK_LOOPS);
+  l->marks.pages = blocks_of(pages, BLOCK_FRAMEMARKS);
+  l->worst.pages = blocks_of(pages, BLOCK_WORST);
+  l->nodes.pages = blocks_of(pages, BLOCK_FRAMENODES);
 }
 
 

@@ -88,12 +88,7 @@ typedef struct Loops {
   uint64_t marked;	/* number of LoopMarks written so far */
 } Loops;
 
-/* where the chunks come from; NULL: memory */
-typedef struct LoopPages {
-  const Pages *list, *marks, *worst, *nodes;
-} LoopPages;
-
-CPROF_I void loops_init (Loops *l, const Memory *m, const LoopPages *p);
+CPROF_I void loops_init (Loops *l, const Memory *m, const Pages *pages);
 CPROF_I void loops_free (Loops *l);
 CPROF_I void loops_clear (Loops *l);
 

@@ -127,7 +127,7 @@ uint32_t tree_search (const Tree *t, const Node *n) {
 }
 
 
-void tree_init (Tree *t, const Memory *m) {
+void tree_init (Tree *t, const Memory *m, const Pages *pages) {
   memset(t, 0, sizeof *t);
   chunks_init(&t->nodes, m, sizeof(Node), NODES_SHIFT);
   chunks_init(&t->places, m, sizeof(NodePlace), NODES_SHIFT);
@@ -136,6 +136,10 @@ void tree_init (Tree *t, const Memory *m) {
   chunks_init(&t->kinds, m, sizeof(KindsAllocated), KINDS_SHIFT);
   chunks_init(&t->durations, m, sizeof(Durations), DURATIONS_SHIFT);
   chunks_init(&t->nested, m, sizeof(Nested), NODES_SHIFT);
+  t->nodes.pages = blocks_of(pages, BLOCK_NODES);
+  t->allocated.pages = blocks_of(pages, BLOCK_ALLOCATED);
+  t->kinds.pages = blocks_of(pages, BLOCK_KINDS);
+  t->durations.pages = blocks_of(pages, BLOCK_DURATIONS);
 }
 
 

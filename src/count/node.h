@@ -7,7 +7,7 @@
 #ifndef node_h
 #define node_h
 
-#include "base/chunks.h"
+#include "count/blocks.h"
 #include "count/durations.h"
 #include "identity/function.h"
 
@@ -150,7 +150,7 @@ typedef struct Tree {
   Chunks nested;	/* Nested of each function */
 } Tree;
 
-CPROF_I void tree_init (Tree *t, const Memory *m);
+CPROF_I void tree_init (Tree *t, const Memory *m, const Pages *pages);
 CPROF_I void tree_free (Tree *t);
 
 /* Forgets all nodes and makes the first two. 0: out of memory. */

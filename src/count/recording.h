@@ -174,10 +174,16 @@ typedef struct Recording {
 
 /*
 ** Makes an empty recording of '*r', which holds zeros. It takes its memory
-** from 'm'. 0: out of memory; it has to be freed in this case, too.
+** from 'm', and its chunks from 'pages', by BlockKind; NULL: also from 'm'. 0:
+** out of memory; it has to be freed in this case, too.
 */
-CPROF_I int recording_blank (Recording *r, const Memory *m);
+CPROF_I int recording_blank (Recording *r, const Memory *m,
+                             const Pages *pages);
 COLD CPROF_I void recording_free (Recording *r);
+
+/* Sets up, and frees, all counters but those of functions. */
+CPROF_I void recording_counters (Recording *r, const Pages *pages);
+COLD CPROF_I void recording_freecounters (Recording *r);
 
 /*
 ** The function of a node; of a zone, the one that has opened it, as the tree

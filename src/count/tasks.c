@@ -30,8 +30,7 @@ static uint32_t pause_hashof (const void *item) {
 }
 
 
-void tasks_init (Tasks *t, const Memory *m, const Pages *list,
-                 const Pages *pauses) {
+void tasks_init (Tasks *t, const Memory *m, const Pages *pages) {
   t->on = 0;
   chunks_init(&t->list, m, sizeof(Task), TASKS_SHIFT);
   chunks_init(&t->pauses, m, sizeof(TaskPause), PAUSES_SHIFT);
@@ -40,8 +39,8 @@ void tasks_init (Tasks *t, const Memory *m, const Pages *list,
   index_init(&t->bykind, &t->items, offsetof(TaskItem, next), tasks_hashof);
   index_init(&t->byplace, &t->places, offsetof(PauseItem, next),
              pause_hashof);
-  t->list.pages = list;
-  t->pauses.pages = pauses;
+  t->list.pages = blocks_of(pages, BLOCK_TASKS);
+  t->pauses.pages = blocks_of(pages, BLOCK_PAUSES);
 }
 
 
@@ -61,8 +60,6 @@ int tasks_clear (Tasks *t) {
   chunks_clear(&t->pauses);
   chunks_clear(&t->items);
   chunks_clear(&t->places);
-  chunks_publish(&t->list);
-  chunks_publish(&t->pauses);
   if (t->bykind.buckets > 0) index_all(&t->bykind);
   if (t->byplace.buckets > 0) index_all(&t->byplace);
   return !t->on || (chunks_add(&t->list) && chunks_add(&t->pauses) &&

@@ -8,6 +8,7 @@
 #define tasks_h
 
 #include "base/index.h"
+#include "count/blocks.h"
 #include "count/durations.h"
 
 
@@ -77,9 +78,7 @@ typedef struct Tasks {
   Index bykind, byplace;
 } Tasks;
 
-/* 'list' and 'pauses' say where those chunks come from; NULL: memory. */
-CPROF_I void tasks_init (Tasks *t, const Memory *m, const Pages *list,
-                         const Pages *pauses);
+CPROF_I void tasks_init (Tasks *t, const Memory *m, const Pages *pages);
 CPROF_I void tasks_free (Tasks *t);
 
 /* Forgets all tasks. 0: out of memory. */

@@ -61,53 +61,48 @@ static int copy_parts (const Chunks *c, const Pages *p, size_t size,
 }
 
 
-static int copy_tree (const Tree *t, const MappedFile *f) {
-  return copy_chunks(&t->nodes, &f->nodes) &&
-         (!t->memory || (copy_chunks(&t->allocated, &f->allocated) &&
-                         copy_chunks(&t->kinds, &f->kinds))) &&
-         (!t->distribution || copy_chunks(&t->durations, &f->durations));
-}
-
-
 /* Copies the counters of lines, or of instructions. */
-static int copy_function (const Function *f, const MappedFile *to) {
+static int copy_function (const Function *f, const Pages *p) {
   const Lines *l = &f->lines;
   const Instructions *x = &f->instructions;
   size_t lines = lines_size(l->count, l->memory);
   size_t instructions = instructions_size(x->count, x->memory);
   return (l->list == NULL || l->count == 0 ||
-          copy_bytes(&to->lines, f->id, l->list, lines, lines)) &&
-         (x->list == NULL || copy_bytes(&to->instructions, f->id, x->list,
+          copy_bytes(&p[BLOCK_LINES], f->id, l->list, lines, lines)) &&
+         (x->list == NULL || copy_bytes(&p[BLOCK_INSTRUCTIONS], f->id, x->list,
                                         instructions, instructions));
 }
 
 
-static int copy_functions (const Functions *fs, const MappedFile *to) {
+static int copy_functions (const Functions *fs, const Pages *p) {
   uint32_t i;
   for (i = 0; i < fs->list.count; i++)
-    if (!copy_function(functions_at(fs, i), to)) return 0;
+    if (!copy_function(functions_at(fs, i), p)) return 0;
   return 1;
 }
 
 
-static int copy_loops (const Loops *l, const MappedFile *f) {
-  return copy_chunks(&l->list, &f->loops) &&
-         copy_chunks(&l->marks, &f->framemarks) &&
-         copy_chunks(&l->worst, &f->worst) &&
-         copy_chunks(&l->nodes, &f->framenodes);
-}
-
-
-static int copy_counters (const Recording *x, const MappedFile *f) {
+/* A part that was not recorded has no items. */
+static int copy_counters (const Recording *x, const Pages *p) {
   const Memory *m = &x->memory;
-  return copy_tree(&x->tree, f) && copy_functions(&x->functions, f) &&
-         copy_parts(&x->waits.list, &f->waits, sizeof(TallyCount), m) &&
-         copy_parts(&x->spots.list, &f->spots, sizeof(TallyCount), m) &&
-         copy_chunks(&x->axis.list, &f->axis) &&
-         copy_parts(&x->axis.places, &f->places, sizeof(AxisPlace), m) &&
-         copy_loops(&x->loops, f) &&
-         (!x->tasks.on || (copy_chunks(&x->tasks.list, &f->tasks) &&
-                           copy_chunks(&x->tasks.pauses, &f->pauses)));
+  const Tree *t = &x->tree;
+  const Loops *l = &x->loops;
+  return copy_chunks(&t->nodes, &p[BLOCK_NODES]) &&
+         copy_chunks(&t->allocated, &p[BLOCK_ALLOCATED]) &&
+         copy_chunks(&t->kinds, &p[BLOCK_KINDS]) &&
+         copy_chunks(&t->durations, &p[BLOCK_DURATIONS]) &&
+         copy_functions(&x->functions, p) &&
+         copy_parts(&x->waits.list, &p[BLOCK_WAITS], sizeof(TallyCount), m) &&
+         copy_parts(&x->spots.list, &p[BLOCK_SPOTS], sizeof(TallyCount), m) &&
+         copy_chunks(&x->axis.list, &p[BLOCK_AXIS]) &&
+         copy_parts(&x->axis.places, &p[BLOCK_PLACES], sizeof(AxisPlace),
+                    m) &&
+         copy_chunks(&l->list, &p[BLOCK_LOOPS]) &&
+         copy_chunks(&l->marks, &p[BLOCK_FRAMEMARKS]) &&
+         copy_chunks(&l->worst, &p[BLOCK_WORST]) &&
+         copy_chunks(&l->nodes, &p[BLOCK_FRAMENODES]) &&
+         copy_chunks(&x->tasks.list, &p[BLOCK_TASKS]) &&
+         copy_chunks(&x->tasks.pauses, &p[BLOCK_PAUSES]);
 }
 
 /* }====================================================== */
@@ -144,7 +139,7 @@ static int copy_all (Recording *x, MappedFile *f, const Overhead *o,
   int ok;
   copy_header(mapped_header(f), x, o);
   journal_init(&j, f, &x->functions);
-  ok = copy_journal(x, &j, describe, ud) && copy_counters(x, f) &&
+  ok = copy_journal(x, &j, describe, ud) && copy_counters(x, f->pages) &&
        mapped_close(f, 1);
   journal_free(&j);
   return ok;

@@ -307,23 +307,7 @@ static void livefile_setoverhead (LiveFile *l, const Overhead *o) {
 static void livefile_setstore (LiveFile *l) {
   FormatHeader *h = mapped_header(l->file);
   Store *s = &l->store;
-  s->nodes = &l->file->nodes;
-  s->lines = &l->file->lines;
-  s->instructions = &l->file->instructions;
-  s->allocated = &l->file->allocated;
-  s->kinds = &l->file->kinds;
-  s->durations = &l->file->durations;
-  s->tasks = &l->file->tasks;
-  s->pauses = &l->file->pauses;
-  s->loops.list = &l->file->loops;
-  s->loops.marks = &l->file->framemarks;
-  s->loops.worst = &l->file->worst;
-  s->loops.nodes = &l->file->framenodes;
-  s->waits = &l->file->waits;
-  s->spots = &l->file->spots;
-  s->axis = &l->file->axis;
-  s->places = &l->file->places;
-  s->ring = &l->file->ring;
+  s->pages = l->file->pages;
   s->figures = &h->figures;
   s->running = (const Node **)(void *)&h->running;
   s->begin = livefile_begin;

@@ -172,12 +172,23 @@ static void *mapped_get (const Pages *p, uint32_t owner, size_t size) {
 }
 
 
-static void mapped_setpages (MappedFile *f, Pages *p, BlockKind kind,
-                             uint32_t *published) {
-  p->get = mapped_get;
-  p->ud = f;
-  p->kind = (uint32_t)kind;
-  p->published = published;
+static void mapped_setpages (MappedFile *f) {
+  FormatHeader *h = mapped_header(f);
+  uint32_t kind;
+  for (kind = BLOCK_NODES; kind < BLOCK_COUNT; kind++) {
+    f->pages[kind].get = mapped_get;
+    f->pages[kind].ud = f;
+    f->pages[kind].kind = kind;
+  }
+  f->pages[BLOCK_NODES].published = &h->nodes;
+  f->pages[BLOCK_WAITS].published = &h->waits;
+  f->pages[BLOCK_SPOTS].published = &h->spots;
+  f->pages[BLOCK_PLACES].published = &h->places;
+  f->pages[BLOCK_TASKS].published = &h->tasks;
+  f->pages[BLOCK_PAUSES].published = &h->pauses;
+  f->pages[BLOCK_LOOPS].published = &h->loops;
+  f->pages[BLOCK_FRAMEMARKS].published = &h->framemarks;
+  f->pages[BLOCK_FRAMENODES].published = &h->framenodes;
 }
 
 
@@ -281,23 +292,7 @@ static void mapped_writeheader (MappedFile *f) {
                    (uint64_t)f->owner.process;
   h->base = (uint64_t)(uintptr_t)h;
   h->units = f->units = FORMAT_BLOCKS / FORMAT_UNIT;
-  mapped_setpages(f, &f->nodes, BLOCK_NODES, &h->nodes);
-  mapped_setpages(f, &f->lines, BLOCK_LINES, NULL);
-  mapped_setpages(f, &f->instructions, BLOCK_INSTRUCTIONS, NULL);
-  mapped_setpages(f, &f->allocated, BLOCK_ALLOCATED, NULL);
-  mapped_setpages(f, &f->kinds, BLOCK_KINDS, NULL);
-  mapped_setpages(f, &f->durations, BLOCK_DURATIONS, NULL);
-  mapped_setpages(f, &f->waits, BLOCK_WAITS, &h->waits);
-  mapped_setpages(f, &f->spots, BLOCK_SPOTS, &h->spots);
-  mapped_setpages(f, &f->axis, BLOCK_AXIS, NULL);
-  mapped_setpages(f, &f->places, BLOCK_PLACES, &h->places);
-  mapped_setpages(f, &f->ring, BLOCK_RING, NULL);
-  mapped_setpages(f, &f->tasks, BLOCK_TASKS, &h->tasks);
-  mapped_setpages(f, &f->pauses, BLOCK_PAUSES, &h->pauses);
-  mapped_setpages(f, &f->loops, BLOCK_LOOPS, &h->loops);
-  mapped_setpages(f, &f->framemarks, BLOCK_FRAMEMARKS, &h->framemarks);
-  mapped_setpages(f, &f->worst, BLOCK_WORST, NULL);
-  mapped_setpages(f, &f->framenodes, BLOCK_FRAMENODES, &h->framenodes);
+  mapped_setpages(f);
   memcpy(magic, FORMAT_MAGIC, sizeof magic);
   memcpy(h->magic, magic, sizeof magic[0]);
   platform_publish((uint32_t *)(void *)(h->magic + sizeof magic[0]),

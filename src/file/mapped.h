@@ -27,9 +27,7 @@ typedef struct MappedFile {
 			   it could */
   PlatformSelf owner;	/* the process that writes it */
   uint64_t id;		/* as in the header */
-  Pages nodes, lines, instructions, allocated, kinds, durations, waits,
-        spots, axis, places, ring, tasks, pauses, loops, framemarks, worst,
-        framenodes;
+  Pages pages[BLOCK_COUNT];
 } MappedFile;
 
 /* room for the message of 'mapped_create' */

@@ -103,7 +103,7 @@ static int reader_checkblocks (Loaded *l) {
   for (; b < end; b = block_after(b)) {
     if (b->units == 0 || b->units > (size_t)(end - b))
       return reader_fail(l, "size of a block");
-    if (b->kind < BLOCK_NODES || b->kind > BLOCK_LAST)
+    if (b->kind < BLOCK_NODES || b->kind >= BLOCK_COUNT)
       return reader_fail(l, "kind of a block");
     if (b->kind == BLOCK_JOURNAL && !reader_checkrecords(l, b)) return 0;
   }
@@ -153,12 +153,19 @@ const char *reader_text (const Loaded *l, uint32_t number, size_t *length) {
 ** All of it
 ** ======================================================= */
 
+/* For chunks that lie in 'bytes' of Loaded, and are not to be freed alone. */
+static const Pages reader_pages[BLOCK_COUNT] = ZEROS;
+
 int reader_load (Loaded *l, const Memory *m, char *bytes, size_t size) {
   const FormatHeader *h = (const FormatHeader *)(const void *)bytes;
-  const Memory *own = &l->recording.memory;
-  int ok = recording_blank(&l->recording, m);
+  Recording *r = &l->recording;
+  const Memory *own = &r->memory;
+  int ok = recording_blank(r, m, reader_pages);
+  r->functions.policy.pages = reader_pages;
+  r->waits.copy.pages = r->spots.copy.pages = NULL;  /* these are in memory */
   chunks_init(&l->texts, own, sizeof(uint32_t), 6);
   chunks_init(&l->nodeoverhead, own, sizeof(int64_t), NODES_SHIFT);
+  l->nodeoverhead.pages = reader_pages;
   chunks_init(&l->lineoverhead, own, sizeof(const int64_t *), 6);
   l->bytes = bytes;
   l->size = size;

@@ -66,9 +66,6 @@ static int restore_possible (Restoring *c) {
 }
 
 
-/* For chunks that lie in 'bytes' of Loaded, and are not to be freed alone. */
-static const Pages restore_pages = {NULL, NULL, 0, NULL};
-
 int restore (Loaded *l) {
   Restoring c = ZEROS;
   const Memory *m = &l->recording.memory;
@@ -76,14 +73,6 @@ int restore (Loaded *l) {
   c.l = l;
   c.r = &l->recording;
   c.h = (const FormatHeader *)(const void *)l->bytes;
-  c.r->functions.policy.pages = c.r->tree.nodes.pages =
-    c.r->tree.allocated.pages = c.r->tree.kinds.pages =
-    c.r->tree.durations.pages = c.r->axis.list.pages =
-    c.r->axis.copy.pages = c.r->tasks.list.pages =
-    c.r->tasks.pauses.pages = c.r->loops.list.pages =
-    c.r->loops.marks.pages = c.r->loops.worst.pages =
-    c.r->loops.nodes.pages = c.r->ring.pages =
-    l->nodeoverhead.pages = &restore_pages;
   ok = restore_checkheader(&c) && restore_code(&c) && restore_counts(&c) &&
        restore_lines(&c) && restore_overhead(&c) && restore_axis(&c) &&
        restore_ring(&c);

@@ -12,16 +12,7 @@
 struct Recorder;
 
 typedef struct Store {
-  const Pages *nodes, *lines;	/* where these chunks come from */
-  const Pages *instructions;	/* modes count and sample: instead of lines */
-  const Pages *allocated, *kinds;	/* where allocations are counted */
-  const Pages *durations;	/* where durations are counted */
-  const Pages *tasks, *pauses;	/* where tasks are counted */
-  LoopPages loops;	/* frames of the host */
-  const Pages *waits;
-  const Pages *spots;		/* mode sample */
-  const Pages *axis, *places;	/* mode sample: of its Axis */
-  const Pages *ring;		/* where events are kept */
+  const Pages *pages;	/* by BlockKind: where chunks come from */
   Figures *figures;
   const Node **running;		/* where the node that runs is published */
   /* Takes over all that was recorded so far. 0: no room for it. */

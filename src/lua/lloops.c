@@ -284,34 +284,27 @@ static int loops_saveworst (lua_State *L, int arg, Loops *l, uint32_t loop) {
 }
 
 
-int lloops_save (lua_State *L, int arg, MappedFile *f, const Memory *m) {
-  LoopPages pages;
+int lloops_save (lua_State *L, int arg, Loops *l) {
   lua_Integer n, i;
-  Loops l;
   int ok = 1;
   if (lua_isnil(L, arg)) return 1;
-  pages.list = &f->loops;
-  pages.marks = &f->framemarks;
-  pages.worst = &f->worst;
-  pages.nodes = &f->framenodes;
-  loops_init(&l, m, &pages);
   n = (lua_Integer)lua_rawlen(L, arg);
   for (i = 1; ok && i <= n && i <= (lua_Integer)LOOPS_MOST; i++) {
-    Loop *x = cast(Loop *, chunks_add(&l.list));
+    Loop *x = cast(Loop *, chunks_add(&l->list));
     ok = x != NULL;
     lua_rawgeti(L, arg, i);
     if (ok) {
       int record = lua_gettop(L);
       loops_fill(L, record, x);
-      ok = loops_savemarks(L, record, &l, (uint32_t)i - 1) &&
-           loops_saveworst(L, record, &l, (uint32_t)i - 1);
+      ok = loops_savemarks(L, record, l, (uint32_t)i - 1) &&
+           loops_saveworst(L, record, l, (uint32_t)i - 1);
       lua_settop(L, record);
     }
     lua_pop(L, 1);
   }
-  chunks_publish(&l.list);
-  chunks_publish(&l.marks);
-  chunks_publish(&l.nodes);
+  chunks_publish(&l->list);
+  chunks_publish(&l->marks);
+  chunks_publish(&l->nodes);
   return ok;
 }
 

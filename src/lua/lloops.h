@@ -6,7 +6,6 @@
 #ifndef lloops_h
 #define lloops_h
 
-#include "file/mapped.h"
 #include <lua.h>
 #include "profile/snapshot.h"
 
@@ -18,8 +17,7 @@
 CPROF_I void lloops_push (lua_State *L, const Recording *r,
                           const Snapshot *s);
 
-/* Writes the list of records at 'arg', or nil. 0: no room. */
-CPROF_I int lloops_save (lua_State *L, int arg, MappedFile *f,
-                         const Memory *m);
+/* Adds the list of records at 'arg', or nil. 0: no room. */
+CPROF_I int lloops_save (lua_State *L, int arg, Loops *l);
 
 #endif

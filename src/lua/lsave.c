@@ -33,13 +33,10 @@ enum { SAVE_PATH = 1, SAVE_NODES, SAVE_FUNCTIONS, SAVE_META, SAVE_STRINGS,
 /* what is written; all memory comes from an arena */
 typedef struct Saving {
   const Memory *memory;
-  Functions functions;
+  Recording to;		/* its chunks are in the file */
   Journal journal;
-  Tally waits;
   MappedFile *file;	/* is freed even if an error is raised */
-  Pages ofoverhead;
-  Chunks nodes, overhead, allocated, kinds, durations,
-         places;	/* chunks in the file */
+  Chunks overhead;
 } Saving;
 
 
@@ -83,7 +80,7 @@ static int save_wait (Saving *s, int64_t ns, uint32_t node, uint32_t func,
   w.node = node;
   w.func = func;
   w.line = line;
-  return ns <= 0 || waits_add(&s->waits, &w);
+  return ns <= 0 || waits_add(&s->to.waits, &w);
 }
 
 
@@ -120,7 +117,7 @@ static int save_instructions (lua_State *L, Saving *s, uint32_t func) {
   char *to;
   count = counters != NULL ? size / sizeof(Instruction) : 0;
   if (count == 0) return 1;
-  to = cast(char *, pages_new(&s->file->instructions, s->memory, func,
+  to = cast(char *, pages_new(&s->file->pages[BLOCK_INSTRUCTIONS], s->memory, func,
                               instructions_size((uint32_t)count, memory)));
   if (to == NULL) return 0;
   size = count * sizeof(Instruction);
@@ -137,7 +134,7 @@ static int save_kinds (lua_State *L, Saving *s) {
   KindsAllocated *to;
   int i;
   if (!save_countsmemory(s)) return 1;
-  to = cast(KindsAllocated *, chunks_add(&s->kinds));
+  to = cast(KindsAllocated *, chunks_add(&s->to.tree.kinds));
   if (to == NULL) return 0;
   if (lua_getfield(L, -1, "allocated") == LUA_TTABLE)
     for (i = 0; i < ALLOC_KINDS; i++) {
@@ -158,7 +155,7 @@ static int save_durations (lua_State *L, Saving *s) {
   const char *histogram;
   void *to;
   if (mapped_header(s->file)->distribution == 0) return 1;
-  to = chunks_add(&s->durations);
+  to = chunks_add(&s->to.tree.durations);
   histogram = save_string(L, "histogram", &size);
   if (to != NULL && size == sizeof(Durations)) memcpy(to, histogram, size);
   return to != NULL;
@@ -167,7 +164,7 @@ static int save_durations (lua_State *L, Saving *s) {
 
 /* Writes all of a function but its lines. 0: no room. */
 static int save_function (lua_State *L, Saving *s, uint32_t i) {
-  Functions *fs = &s->functions;
+  Functions *fs = &s->to.functions;
   Function *f = cast(Function *, chunks_add(&fs->list));
   size_t size, length, titlelength;
   const char *shape = save_string(L, "fingerprint", &size);
@@ -237,11 +234,11 @@ static void save_allocated (NodeAllocated *to, const NodeMemory *from) {
 /* Writes a node, its overhead, and what was allocated in it. 0: no room. */
 static int save_onenode (const Nodes *nodes, Saving *s, uint32_t i) {
   const ProfileNode *n = &nodes->list[i];
-  Node *to = cast(Node *, chunks_add(&s->nodes));
+  Node *to = cast(Node *, chunks_add(&s->to.tree.nodes));
   int64_t *overhead = cast(int64_t *, chunks_add(&s->overhead));
   NodeAllocated *a = NULL;
   int memory = save_countsmemory(s);
-  if (memory) a = cast(NodeAllocated *, chunks_add(&s->allocated));
+  if (memory) a = cast(NodeAllocated *, chunks_add(&s->to.tree.allocated));
   if (to == NULL || overhead == NULL || (memory && a == NULL) ||
       !save_wait(s, n->wait, i, 0, 0))
     return 0;
@@ -258,7 +255,7 @@ static int save_onenode (const Nodes *nodes, Saving *s, uint32_t i) {
 static int save_nodes (const Nodes *nodes, Saving *s) {
   uint32_t i = 0;
   while (i < nodes->count && save_onenode(nodes, s, i)) i++;
-  chunks_publish(&s->nodes);
+  chunks_publish(&s->to.tree.nodes);
   return i == nodes->count;
 }
 
@@ -278,8 +275,8 @@ static int save_functionlines (lua_State *L, Saving *s, lua_Integer i,
                                size_t n) {
   uint32_t func = (uint32_t)ltable_at(L, SAVE_LINES, i) - 1;
   int memory = save_countsmemory(s);
-  Line *line = cast(Line *, pages_new(&s->file->lines, s->memory, func,
-                                      lines_size((uint32_t)n, memory)));
+  Line *line = cast(Line *, pages_new(&s->file->pages[BLOCK_LINES], s->memory,
+                                      func, lines_size((uint32_t)n, memory)));
   LineAllocated *a = memory && line ? (LineAllocated *)(void *)(line + n)
                                     : NULL;
   FileBlock *b = line ? mapped_block(s->file, BLOCK_LINEOVERHEAD, func,
@@ -321,10 +318,10 @@ static int save_lines (lua_State *L, Saving *s) {
 
 
 static int save_source (lua_State *L, Saving *s, uint32_t i) {
-  Source *to = cast(Source *, chunks_add(&s->functions.sources));
+  Source *to = cast(Source *, chunks_add(&s->to.functions.sources));
   size_t lines;
   const char *active = save_string(L, "active", &lines), *content;
-  to->text = save_text(L, "source", &s->functions.text);
+  to->text = save_text(L, "source", &s->to.functions.text);
   to->lines = 1;
   to->changed = ltable_flag(L, -1, "changed");
   to->state = ltable_flag(L, -1, "mixed") ? SOURCE_MIXED : SOURCE_SEEN;
@@ -357,11 +354,11 @@ static int save_axis (lua_State *L, Saving *s) {
   h->mean = d->mean;
   h->figures.slices.length = (uint64_t)(d->slice / d->step + 0.5);
   for (i = 0; i < d->places; i++) {
-    AxisPlace *to = cast(AxisPlace *, chunks_add(&s->places));
+    AxisPlace *to = cast(AxisPlace *, chunks_add(&s->to.axis.copy));
     if (to == NULL) return 0;
     *to = d->place[i];
   }
-  chunks_publish(&s->places);
+  chunks_publish(&s->to.axis.copy);
   for (i = 0; i < d->chunks; i++) {
     FileBlock *b = mapped_block(s->file, BLOCK_AXIS, i, sizeof *d->chunk);
     if (b == NULL) return 0;
@@ -381,37 +378,21 @@ static int save_all (lua_State *L) {
        save_each(L, SAVE_FUNCTIONS, s, save_function) && save_lines(L, s) &&
        save_each(L, SAVE_SOURCES, s, save_source) &&
        save_nodes(lnodes_check(L, SAVE_NODES), s) && save_axis(L, s) &&
-       ltasks_save(L, SAVE_TASKS, s->file, s->memory) &&
-       lloops_save(L, SAVE_LOOPS, s->file, s->memory) &&
+       ltasks_save(L, SAVE_TASKS, &s->to.tasks) &&
+       lloops_save(L, SAVE_LOOPS, &s->to.loops) &&
        mapped_close(s->file, 1);
   lua_pushboolean(L, ok);
   return 1;
 }
 
 
-static void save_chunks (Chunks *c, const Memory *m, size_t size,
-                         unsigned shift, const Pages *p) {
-  chunks_init(c, m, size, shift);
-  c->pages = p;
-}
-
-
 static void save_begin (Saving *s, MappedFile *f, const Memory *m) {
   s->memory = m;
   s->file = f;
-  functions_blank(&s->functions, m);
-  journal_init(&s->journal, f, &s->functions);
-  tally_init(&s->waits, m, &f->waits);
-  s->ofoverhead = f->nodes;
-  s->ofoverhead.kind = BLOCK_NODEOVERHEAD;
-  save_chunks(&s->nodes, m, sizeof(Node), NODES_SHIFT, &f->nodes);
-  save_chunks(&s->overhead, m, sizeof(int64_t), NODES_SHIFT, &s->ofoverhead);
-  save_chunks(&s->allocated, m, sizeof(NodeAllocated), NODES_SHIFT,
-              &f->allocated);
-  save_chunks(&s->kinds, m, sizeof(KindsAllocated), KINDS_SHIFT, &f->kinds);
-  save_chunks(&s->durations, m, sizeof(Durations), DURATIONS_SHIFT,
-              &f->durations);
-  save_chunks(&s->places, m, sizeof(AxisPlace), AXIS_SHIFT, &f->places);
+  recording_blank(&s->to, m, f->pages);
+  journal_init(&s->journal, f, &s->to.functions);
+  chunks_init(&s->overhead, m, sizeof(int64_t), NODES_SHIFT);
+  s->overhead.pages = &f->pages[BLOCK_NODEOVERHEAD];
 }
 
 

@@ -151,24 +151,22 @@ static int tasks_savepauses (lua_State *L, int arg, Chunks *to,
 }
 
 
-int ltasks_save (lua_State *L, int arg, MappedFile *f, const Memory *m) {
+int ltasks_save (lua_State *L, int arg, Tasks *t) {
   lua_Integer n, i;
-  Tasks t;
   if (lua_isnil(L, arg)) return 1;
-  tasks_init(&t, m, &f->tasks, &f->pauses);
-  t.on = 1;
-  if (!tasks_clear(&t)) return 0;
+  t->on = 1;
+  if (!tasks_clear(t)) return 0;
   n = (lua_Integer)lua_rawlen(L, arg);
   for (i = 1; i <= n; i++) {
-    Task *to = cast(Task *, chunks_add(&t.list));
+    Task *to = cast(Task *, chunks_add(&t->list));
     int ok = to != NULL;
     lua_rawgeti(L, arg, i);
     if (ok) tasks_fill(L, lua_gettop(L), to);
-    ok = ok && tasks_savepauses(L, lua_gettop(L), &t.pauses, (uint32_t)i);
+    ok = ok && tasks_savepauses(L, lua_gettop(L), &t->pauses, (uint32_t)i);
     lua_pop(L, 1);
     if (!ok) return 0;
   }
-  chunks_publish(&t.list);
-  chunks_publish(&t.pauses);
+  chunks_publish(&t->list);
+  chunks_publish(&t->pauses);
   return 1;
 }

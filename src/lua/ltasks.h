@@ -5,7 +5,6 @@
 #ifndef ltasks_h
 #define ltasks_h
 
-#include "file/mapped.h"
 #include <lua.h>
 #include "profile/snapshot.h"
 
@@ -16,8 +15,7 @@
 */
 CPROF_I void ltasks_push (lua_State *L, const Recording *r, const Snapshot *s);
 
-/* Writes the list of records at 'arg', or nil. 0: no room. */
-CPROF_I int ltasks_save (lua_State *L, int arg, MappedFile *f,
-                         const Memory *m);
+/* Adds the list of records at 'arg', or nil. 0: no room. */
+CPROF_I int ltasks_save (lua_State *L, int arg, Tasks *t);
 
 #endif

@@ -77,7 +77,7 @@ void range_wait (AxisData *d, uint32_t node, double end, double ns) {
   d->place[d->places].at = 0;
   x.place = d->places++;
   x.ns = ns;
-  axis_init(&a, &none, NULL, NULL);
+  axis_init(&a, &none, NULL);
   a.step = d->step;
   a.mean = d->mean;
   memset(c, 0, sizeof *c);
@@ -233,7 +233,7 @@ void range_cut (AxisData *to, const AxisData *d, double from,
     to->place[i].node = is > 0 ? is - 1 : 0;
     to->place[i].at = is > 0 ? d->place[i].at : 0;
   }
-  axis_init(&a, &none, NULL, NULL);
+  axis_init(&a, &none, NULL);
   a.step = d->step;
   a.mean = d->mean;
   to->chunks = 0;

@@ -43,7 +43,7 @@ void rest_make (Axis *rest, const AxisData *d, const Memory *m,
   Slices s = ZEROS;
   slices_init(&s, m);
   slicing_room(&s, r);
-  axis_init(rest, m, NULL, NULL);
+  axis_init(rest, m, NULL);
   rest->step = 1;
   rest->limit = UINT32_MAX;
   rest->shift = d->places > 0 ? d->places - 1 : 0;

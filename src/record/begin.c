@@ -86,8 +86,8 @@ static void begin_hot (Recorder *r, const Options *o) {
 
 /* where the store keeps the counters of functions */
 static const Pages *begin_pages (const Store *s, Mode mode) {
-  return mode == MODE_COUNT || mode == MODE_SAMPLE ? s->instructions
-                                                    : s->lines;
+  return &s->pages[mode == MODE_COUNT || mode == MODE_SAMPLE
+                   ? BLOCK_INSTRUCTIONS : BLOCK_LINES];
 }
 
 
@@ -128,7 +128,6 @@ static void begin_axis (Recorder *r) {
 /* 0: out of memory */
 static int begin_ring (Recorder *r, const Options *o) {
   Ring *g = &r->recording.ring;
-  ring_init(g, &r->recording.memory, r->store ? r->store->ring : NULL);
   if (!CPROF_WHOLE || o->mode != MODE_CALL || o->keep_last <= 0) return 1;
   r->hot->ring = g;
   return ring_begin(g, (uint64_t)(o->keep_last / clock_rate(r->hot->scale)),
@@ -162,16 +161,8 @@ static void begin_counters (Recorder *r, const Options *o) {
   x->figures = r->store ? r->store->figures : &x->own_figures;
   x->pid = platform_process();
   r->generation = platform_generation();
-  tree_init(&x->tree, &x->memory);
-  tally_init(&x->waits, &x->memory, r->store ? r->store->waits : NULL);
-  tally_init(&x->spots, &x->memory, r->store ? r->store->spots : NULL);
-  axis_init(&x->axis, &x->memory, r->store ? r->store->axis : NULL,
-            r->store ? r->store->places : NULL);
-  slices_init(&x->slices, &x->memory);
-  tasks_init(&x->tasks, &x->memory, r->store ? r->store->tasks : NULL,
-             r->store ? r->store->pauses : NULL);
+  recording_counters(x, r->store ? r->store->pages : NULL);
   x->tasks.on = o->tasks;
-  loops_init(&x->loops, &x->memory, r->store ? &r->store->loops : NULL);
   x->tree.limit = o->max_nodes;
   x->tree.foldat = o->foldat;
   x->tree.fold = o->foldat == 0;
@@ -180,12 +171,6 @@ static void begin_counters (Recorder *r, const Options *o) {
                      ? o->memory_interval : 0;
   x->tree.memory = o->memory;
   x->tree.distribution = o->distribution;
-  if (r->store != NULL) {
-    x->tree.nodes.pages = r->store->nodes;
-    x->tree.allocated.pages = r->store->allocated;
-    x->tree.kinds.pages = r->store->kinds;
-    x->tree.durations.pages = r->store->durations;
-  }
 }
 
 
@@ -315,7 +300,7 @@ static int begin_movelines (Recorder *r) {
   uint32_t i;
   begin_moveframes(r, 0);
   for (i = 0; i < fs->list.count; i++)
-    if (!lines_move(&functions_at(fs, i)->lines, r->store->lines, i))
+    if (!lines_move(&functions_at(fs, i)->lines, fs->policy.pages, i))
       return 0;
   begin_moveframes(r, 1);
   return 1;
@@ -327,7 +312,7 @@ static int begin_moveinstructions (Recorder *r) {
   uint32_t i;
   for (i = 0; i < fs->list.count; i++)
     if (!instructions_move(&functions_at(fs, i)->instructions,
-                           r->store->instructions, i))
+                           fs->policy.pages, i))
       return 0;
   return 1;
 }
@@ -342,14 +327,7 @@ int begin_move (Recorder *r, Store *to) {
   r->store = to;
   r->options.store = to;
   r->hot->running = to->running;
-  tree_free(&x->tree);
-  tally_free(&x->waits);
-  tally_free(&x->spots);
-  tasks_free(&x->tasks);
-  loops_free(&x->loops);
-  axis_free(&x->axis);
-  ring_free(&x->ring);
-  slices_free(&x->slices);
+  recording_freecounters(x);
   begin_counters(r, &r->options);
   fs->policy.pages = begin_pages(to, x->mode);
   ok = fs->policy.instructions ? begin_moveinstructions(r)
