@@ -1,5 +1,6 @@
 -- cprof diff: how functions changed from one profile to another.
 
+local core = require "cprof.core"
 local input = require "cprof.command.input"
 local labelled = require "cprof.command.labelled"
 local measures = require "cprof.count.measure"
@@ -7,7 +8,9 @@ local page = require "cprof.report.page"
 local patterns = require "cprof.text.patterns"
 local period = require "cprof.command.period"
 local range = require "cprof.command.range"
+local recordings = require "cprof.system.recordings"
 local report = require "cprof.report.diff"
+local terminal = require "cprof.system.terminal"
 
 local diff = {
   name = "diff",
@@ -77,6 +80,12 @@ local function load_profiles(parsed, fail)
   end
   local before, older = load(parsed.before, "previous", before_span)
   local after, newer = load(parsed.after, nil, parsed)
+  local one = core.recorded(parsed.before or recordings.previous())
+  if one and one == core.recorded(parsed.after or recordings.last()) then
+    terminal.say(("note: both are one recording: %s\n"):format(
+      parsed.after and "name another file" or
+      "name AFTER, or record once more"))
+  end
   return before, older, after, newer
 end
 
