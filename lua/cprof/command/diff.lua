@@ -8,6 +8,7 @@ local page = require "cprof.report.page"
 local patterns = require "cprof.text.patterns"
 local period = require "cprof.command.period"
 local range = require "cprof.command.range"
+local ranges = require "cprof.profile.range"
 local recordings = require "cprof.system.recordings"
 local report = require "cprof.report.diff"
 local terminal = require "cprof.system.terminal"
@@ -98,9 +99,11 @@ local function load_ranges(parsed, fail)
   end
   local recording, named = input.load(parsed.before, fail, nil, true)
   local function part(of)
-    local p = period.cut(recording, of and of[1], of and of[2], fail)
-    return p, p.meta.range and p.meta.range:match "^(.*) of" or
-      "whole recording"
+    if not of then return recording, "whole recording" end
+    local p = period.cut(recording, of[1], of[2], fail)
+    local origin = ranges.origin(p) --[[@as cprof.Origin]]
+    return p, ("%s to %s"):format(ranges.ends(origin.from, origin.to,
+      recording.meta.wall_ns))
   end
   local before, older = part(parsed.against)
   local after, newer = part(parsed.range)

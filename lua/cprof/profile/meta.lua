@@ -82,7 +82,7 @@ local texts <const> = { "program", "folder", "lua_version", "lua_release",
   "cprof_version", "rate", "samples", "unmatched_patterns", "joined", "range",
   "labels", "reason" }
 local numbers <const> = { "runs", "process", "parent", "garbage_bytes",
-  "outside_dropped",
+  "range_from_ns", "outside_dropped",
   "outside_stops", "outside_median_ns", "outside_worst_ns", "outside_late",
   "outside_missed_ns", "outside_states", "outside_waits" }
 
