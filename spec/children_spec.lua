@@ -220,8 +220,8 @@ describe("cprof run --children", function()
       refused(at, "--include=a\\", "-e", ""))
     assert.equal("--children: the name of a folder cannot have a %, got " ..
       "'%n'\n", refused("--children=%n", "-e", ""))
-    assert.equal("--children: cannot make the folder /nowhere/x\n",
-      refused("--children=/nowhere/x", "-e", ""))
+    assert.equal("--children: cannot make the folder /nowhere/x: No such " ..
+      "file or directory\n", refused("--children=/nowhere/x", "-e", ""))
     dir:file("1.cprof", "")
     assert.equal(("--children: %s has profiles already: name a new " ..
       "folder\n"):format(dir.path), refused(at, "-e", ""))

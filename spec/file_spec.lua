@@ -764,8 +764,15 @@ describe("what is not a profile", function()
     refused(with(s, 8, s:sub(9, 12):reverse()),
       "written on a machine with another byte order")
     refused(with(s, 8, "\1\2\3\5"), "damaged: byte order in the header")
-    refused(with(s, 12, ("I4"):pack(3)),
-      "its format is version 3; this cprof reads version 22: record it again")
+    for version, by in pairs { [3] = "an older", [23] = "a newer" } do
+      refused(with(s, 12, ("I4"):pack(version)), ("written by %s cprof (its " ..
+        "format is version %d; this cprof reads version 22): record it " ..
+        "again, or read it with that cprof"):format(by, version))
+    end
+    for _, version in ipairs { 0, 10000, 0xffffffff } do
+      refused(with(s, 12, ("I4"):pack(version)),
+        "damaged: version in the header")
+    end
     refused(with(s, 16, ("I4"):pack(7)), "damaged: sizes in the header")
     refused(with(s, 32, ("I4"):pack(0)), "nothing was recorded in it yet")
     refused(with(s, 32, ("I4"):pack(9)), "damaged: state")

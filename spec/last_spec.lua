@@ -72,9 +72,23 @@ describe("commands without a file", function()
     -- one file: it is compared with the last recording
     cprof("run", "-o", dir:file "other.cprof", dir:file("script.lua", once))
     cprof("run", dir:file("script.lua", twice))
-    out = cprof("diff", dir:file "other.cprof")
+    out, err = cprof("diff", dir:file "other.cprof")
     assert.matches("\n *10 +20 +[^\n]* leaf ", out)
+    assert.has_no_text("one recording", err)
   end)
+
+  it("say that a file is the last recording, which is compared with it",
+    function()
+      local dir <close> = command.folder()
+      local cprof, path = within(dir), dir:file "a.cprof"
+      cprof("run", "-o", path, dir:file("a.lua", once))
+      local out, err = cprof("diff", path)
+      assert.has_text("note: both are one recording: name AFTER, or record " ..
+        "once more\n", err)
+      assert.matches("\nno function differs\n$", out)
+      err = select(2, cprof("diff", path, path))
+      assert.equal("note: both are one recording: name another file\n", err)
+    end)
 
   it("read what was recorded with -o, too", function()
     local dir <close> = command.folder()
@@ -137,6 +151,20 @@ describe("commands without a file", function()
       "$SPEC_LUA $OLDPWD/lua/cprof/bin/cprof", dir:file("x.lua", once)))
     assert.matches("^cprof%-%d+\n$", out, err)
     assert.equal(0, status, err)
+  end)
+
+  it("say why there is no folder for them", function()
+    local dir <close> = command.folder()
+    local cprof = within { path = dir:file("file", "") }
+    local reason = "the folder " .. dir.path .. "/file/cprof%-%d+ cannot be " ..
+      "made: Not a directory"
+    local script = dir:file("script.lua", once)
+    assert.matches("The recording is not kept: " .. reason .. "%.\n%-o FILE " ..
+      "keeps it%.", (select(2, cprof("run", script))))
+    assert.matches("recordings without a name are not kept, as " .. reason ..
+      "; record with %-o FILE", (select(2, cprof "report")))
+    assert.matches("the recording cannot be kept: " .. reason .. "; %-o FILE " ..
+      "names a file", (select(2, cprof("run", "--both", script))))
   end)
 
   it("do not read what could not be recorded", function()

@@ -143,7 +143,7 @@ Samples do not tell how many coroutines there are, when they are suspended or re
 | method | what it does |
 |---|---|
 | `profile:report(options)`, `profile:annotate(source, options)` | as in the library |
-| `profile:range(from, to)` | modes `"call"`, `"line"` and `"sample"`: the profile of a part of the recording, in seconds since it began; without `from`, from the beginning; without `to`, until the end; `nil` and a message if there is no such part. Its `meta.range` says which it is |
+| `profile:range(from, to)` | modes `"call"`, `"line"` and `"sample"`: the profile of a part of the recording, in seconds since it began; without `from`, from the beginning; without `to`, until the end; `nil` and a message if there is no such part. Its `meta.range` says which it is, `meta.range_from_ns` when it begins |
 | `profile:labelled(labels)` | the profile of what was recorded under these labels; `nil` and a message if there is nothing (see [Labels](#labels)) |
 | `profile:save(path)` | writes the profile to a file: `true`, or `nil` and a message |
 | `profile:html(target, options)` | writes it as a page for a browser |

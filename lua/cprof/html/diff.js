@@ -85,9 +85,7 @@ export function diff(app, root) {
   const tree = both(model.recorded(before.tree), model.tree);
   const box = h("div", {});
   const graphBox = h("div", {});
-  const search = searched(app.state.search, (value) =>
-    app.set({ search: value || undefined }, true),
-  );
+  const search = searched(app);
   let graph;
   let table;
   let drawn;

@@ -94,6 +94,7 @@ local within = later "cprof.count.within"
 ---@field axis_begins_ns integer?  when earlier samples or calls came is lost;
 ---    nil: it is known of all
 ---@field range string?        of a range: "1.2s to 1.5s of 10s"
+---@field range_from_ns integer?  of a range: when it begins
 ---@field labels string?       of a part under labels: which ones, and how much
 ---    of the recording it is: "endpoint=/login (12ms of 40ms)"
 ---@field options table<string, string>?  options of `start` that shape the

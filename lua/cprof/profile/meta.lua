@@ -83,7 +83,7 @@ local texts <const> = { "program", "folder", "lua_version", "lua_release",
   "cprof_version", "rate", "samples", "unmatched_patterns", "joined", "range",
   "labels", "reason" }
 local numbers <const> = { "runs", "process", "parent", "garbage_bytes",
-  "worth_running", "worth_waiting", "outside_dropped",
+  "range_from_ns", "worth_running", "worth_waiting", "outside_dropped",
   "outside_stops", "outside_median_ns", "outside_worst_ns", "outside_late",
   "outside_missed_ns", "outside_states", "outside_waits" }
 

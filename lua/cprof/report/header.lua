@@ -15,7 +15,6 @@ local select = require "cprof.report.select"
 
 local allocations = later "cprof.count.allocations"
 local release = later "cprof.recording.release"
-local ranges = later "cprof.profile.range"
 local sampled = later "cprof.count.sampled"
 local within = later "cprof.count.within"
 
@@ -134,8 +133,7 @@ local function gaps(profile, page)
       "samples" or "calls")
   end
   -- where the range begins with the recording, both count from its beginning
-  if meta.range and profiles.axis(profile) and
-     not ranges.is_first(meta) then
+  if (meta.range_from_ns or 0) > 0 and profiles.axis(profile) then
     page:note "--from, --to and heatmaps count from the beginning of this range"
   end
   if meta.unmatched > 0 then
