@@ -6,6 +6,7 @@ local _ENV = require("helper").env(_ENV)
 local client = require "page_client"
 local command = require "command"
 local core = require "cprof.core"
+local figures = require "cprof.view.figures"
 local follow = require "cprof.follow"
 local helper = require "helper"
 local outside = require "cprof.remote.outside"
@@ -136,6 +137,30 @@ describe("a program that is followed from outside", function()
 end)
 
 describe("cprof top of a process that does not record itself", function()
+  it("shows what samples found, also if no time is left for it", function()
+    local dir <close> = command.folder()
+    local program <close> = run(dir, busy)
+    begun(program)
+    local follower = follower_of(program.pid)
+    sample_until(follower, samples(5))
+    -- as if others had had the processor all the time
+    local found = follower.outside
+    found:finish "enough"
+    for _, state in ipairs(found.found) do
+      state.wall, state.told, state.cpu, state.delay = 0, 0, 0, 0
+    end
+    local p, shown = found:profile(), {}
+    assert.equal(0, p.program_ns)
+    for _, row in ipairs(figures.new(figures.base(p), figures.all).rows) do
+      if figures.any(row) then shown[row.name] = true end
+    end
+    for _, name in ipairs { "inner", "outer", "program.lua" } do
+      assert.is_true(shown[name], name)
+    end
+    dir:file("enough", "")
+    program:close()
+  end)
+
   it("prints screens until it ends", function()
     local dir <close> = command.folder()
     local program <close> = run(dir, busy)

@@ -523,15 +523,23 @@ describe("cprof top elsewhere", function()
   it("runs a script with its arguments, as after --", function()
     local dir <close> = command.folder()
     local script = dir:file("script.lua", [[
-      io.stderr:write("got ", table.concat({ ... }, ","), "\n")
-      local from = os.time()
-      repeat until os.time() - from > 60
-    ]])
-    local out, err, status = command.cprof("top", "--interval", "0.2",
-      "--once", script, "7", "--", "x.lua")
-    assert.equal(128 + 15, status, err)
+      io.stderr:write("got ", table.concat({ ... }, ","), "\n")]])
+    local out, err, status = command.cprof("top", "--interval", "0.2", script,
+      "7", "--", "x.lua")
+    assert.equal(0, status, err)
     assert.has_text("script.lua 7 -- x.lua", out)
     assert.has_text("got 7,--,x.lua\n", err)
+  end)
+
+  it("ends a script after the screens that were asked for", function()
+    local dir <close> = command.folder()
+    local script = dir:file("script.lua", [[
+      local from = os.time()
+      repeat until os.time() - from > 600  -- it is ended long before
+    ]])
+    local out, err, status = command.cprof("top", "--once", script)
+    assert.equal(128 + 15, status, err)
+    assert.matches("^cprof top: %S*script%.lua ", out)
   end)
 
   it("passes on what is wrong with the program", function()

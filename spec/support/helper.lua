@@ -1,7 +1,11 @@
 -- Shared by the specs: records a function, and describes the part of the tree
 -- below it.
 
+local core = require "cprof.core"
 local profiler = require "cprof"
+
+-- the terminal on which specs run has no part in what they compare
+core.columns = function() end
 
 local helper = {}
 
