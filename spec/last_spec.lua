@@ -167,8 +167,8 @@ describe("commands without a file", function()
       "keeps it%.", (select(2, cprof("run", script))))
     assert.matches("recordings without a name are not kept, as " .. reason ..
       "; record with %-o FILE", (select(2, cprof "report")))
-    assert.matches("the recording cannot be kept: " .. reason .. "; %-o FILE " ..
-      "names a file", (select(2, cprof("run", "--both", script))))
+    assert.matches("the recording cannot be kept: " .. reason ..
+      "; %-o FILE names a file", (select(2, cprof("run", "--both", script))))
   end)
 
   it("do not read what could not be recorded", function()
