@@ -81,8 +81,6 @@ Costs compensate_costs (const Recording *r, const Costs *measured,
   costs_add(&c.caller[COST_C], more[EVENT_RETURN]);
   costs_add(&c.unreturned, more[EVENT_RETURN]);
   costs_add(&c.line, more[EVENT_LINE]);
-  costs_add(&c.node, more[EVENT_NODE] - more[EVENT_LUA]);
-  if (c.node < 0) c.node = 0;
   return c;
 }
 
@@ -161,7 +159,7 @@ static void call_node (const Recording *r, const Costs *c, uint32_t id,
   /* recursion re-entered the node, from where is unknown: charge it */
   if (fold ? n->as.folded.depth > 1 : n->as.full.entered) caller = id;
   costsums_add(s, id, calls * (double)c->callee[kind] +
-                      tails * (double)c->tail + (double)c->node);
+                      tails * (double)c->tail);
   costsums_add(s, caller, (calls - tails) * (double)c->caller[kind] -
                           unreturned * (double)c->unreturned);
   call_coroutines(r, c, id, calls, s);
@@ -224,7 +222,6 @@ double compensate_mean (const Recording *r, const Costs *measured,
   Costs c = compensate_costs(r, measured, rate);
   CostSums s = ZEROS;
   uint32_t i;
-  c.node = 0;
   for (i = 1; i < r->tree.nodes.count; i++) call_node(r, &c, i, &s);
   s.all += lines_sum(r, &c, rate);
   return s.all > 0 && events > 0 ? s.all / COST_UNIT / (double)events : 0;

@@ -27,7 +27,6 @@ static const CostName costs_names[] = {
   {"c_callee", offsetof(Costs, callee[COST_C])},
   {"unreturned", offsetof(Costs, unreturned)},
   {"tail_callee", offsetof(Costs, tail)},
-  {"node", offsetof(Costs, node)},
   {"resume", offsetof(Costs, resume)},
   {"coroutine", offsetof(Costs, coroutine)},
   {"begin", offsetof(Costs, begin)},
