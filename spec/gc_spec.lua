@@ -100,6 +100,21 @@ describe("the time of the garbage collector", function()
     end
   end)
 
+  with("has no overhead of lines", function()
+    local p = helper.record(function()
+      make(20000 + math.tointeger(collectgarbage "count" // 1) * 20)
+    end, { gc = true, mode = "line" })
+    local costs = {}
+    for name in pairs(p.meta.costs_ns) do costs[name] = 0 end
+    costs.line = 1
+    require "cprof.core".costs(costs)
+    local q = helper.check(profiler.snapshot())
+    local zone, made = zone_of(q), helper.find(q, make)
+    assert.is_true(zone.self_ns > 0)
+    assert.equal(zone.self_raw_ns, zone.self_ns)
+    assert.is_true(made.self_ns < made.self_raw_ns)
+  end)
+
   with("adds no hits to lines", function()
     local function loop(n) for _ = 1, n do make(1) end end
     local line = debug.getinfo(loop, "S").linedefined

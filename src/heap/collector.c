@@ -204,7 +204,7 @@ int collector_usable (lua_State *L) {
 
 
 int collector_begin (Collector *c, Recorder *r, lua_State *L) {
-  static const char name[] = "(garbage collector)";
+  static const char name[] = FUNCTION_COLLECTOR;
   const Function *f;
   if (!r->options.gc) return 1;
   f = functions_zone(&r->recording.functions, name, sizeof name - 1,

@@ -51,6 +51,9 @@ enum {
 	(FUNCTION_RESUME | FUNCTION_WRAP | FUNCTION_YIELD | \
 	 FUNCTION_CREATE | FUNCTION_MAKEWRAP)
 
+/* name of the zone that has the time of the garbage collector */
+#define FUNCTION_COLLECTOR	"(garbage collector)"
+
 typedef struct Function {
   uint64_t fingerprint;	/* hash of its bytecode */
   uint64_t shape;	/* see bytecode.h */
