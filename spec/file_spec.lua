@@ -340,12 +340,12 @@ describe("a file that is being written", function()
 
   -- In a container, a process has another number than outside: by that number,
   -- the system here would tell of another process.
-  it("is divided by no clocks of a program in a container", function()
+  it("is divided by no clocks of a program in a container", function(dir)
     local new <const> = "unshare --pid --fork --mount-proc "
     if not os.execute(new .. "true 2>/dev/null") then
       pending "the system lets this user make no container"
     end
-    local script = os.tmpname()
+    local script = dir:file "x"
     write(script, [[
       local profiler = require "cprof"
       profiler.start { file = arg[1] }
@@ -364,7 +364,6 @@ describe("a file that is being written", function()
     input:close()
     program:close()
     os.remove(fifo)
-    os.remove(script)
     assert.equal("begun", begun)
     assert.is_true(p.meta.live)
     assert.is_nil(p.meta.since_last_event_waiting_ns)
@@ -940,16 +939,14 @@ describe("a file that cannot be written", function()
     assert.equal(before, read(path))
   end)
 
-  it("is written under another name, and leaves no other file", function()
-    local dir <close> = command.folder()
+  it("is written under another name, and leaves no other file", function(dir)
     local p = helper.record(work)
     assert.is_true(p:save(dir:file "a.cprof"))
     assert.is_nil((p:save(dir.path)))
     assert.equal("a.cprof\n", (command.shell("ls -A '" .. dir.path .. "'")))
   end)
 
-  it("does not write into the file of another state that saves", function()
-    local dir <close> = command.folder()
+  it("does not write into the file of another state that saves", function(dir)
     local at = dir:file "a.cprof"
     local stat <close> = io.open "/proc/self/stat"
     local half = ("%s.%d.tmp"):format(at, stat:read "n")

@@ -41,7 +41,7 @@ end
 describe("a gap between events", function()
   for _, mode in ipairs { "call", "line" } do
     it("divides in computing, waiting and what others had in mode " .. mode,
-      function()
+      function(dir)
         local p = driven.parts(program, { mode = mode })
         local meta = p.meta
         assert.equal(13 * ms - noise, meta.preempted_ns)
@@ -52,10 +52,9 @@ describe("a gap between events", function()
         assert.same({ 2 * ms + noise, 0 }, { under(p, robbed) })
         assert.same({ 14 * ms, 10 * ms - noise }, { under(p, all) })
         adds_up(p)
-        local path = os.tmpname()
+        local path = dir:file "x"
         assert(p:save(path))
         local again = assert(profiler.load(path))
-        os.remove(path)
         assert.equal(meta.preempted_ns, again.meta.preempted_ns)
         assert.same({ under(p, all) }, { under(again, all) })
         adds_up(again)

@@ -40,8 +40,7 @@ describe("the README", function()
     assert.is_true(lines < 180, lines)
   end)
 
-  it("shows a session as it is", function()
-    local dir <close> = command.folder()
+  it("shows a session as it is", function(dir)
     local script = "spec/demo/words.lua"
     local text = read(script)
     local edited, edits = text:gsub(

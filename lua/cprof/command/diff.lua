@@ -11,7 +11,6 @@ local range = require "cprof.command.range"
 local ranges = require "cprof.profile.range"
 local recordings = require "cprof.system.recordings"
 local report = require "cprof.report.diff"
-local terminal = require "cprof.system.terminal"
 
 local diff = {
   name = "diff",
@@ -83,9 +82,8 @@ local function load_profiles(parsed, fail)
   local after, newer = load(parsed.after, nil, parsed)
   local one = core.recorded(parsed.before or recordings.previous())
   if one and one == core.recorded(parsed.after or recordings.last()) then
-    terminal.say(("note: both are one recording: %s\n"):format(
-      parsed.after and "name another file" or
-      "name AFTER, or record once more"))
+    parsed.same = "both are one recording: " .. (parsed.after and
+      "name another file" or "name AFTER, or record once more")
   end
   return before, older, after, newer
 end

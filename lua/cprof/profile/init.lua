@@ -467,7 +467,7 @@ function profile.load(path)
   return p
 end
 
----`Profile:save` for callers that have borrowed the metatables.
+---`Profile:save` for callers that are shielded.
 ---@param p cprof.Profile
 ---@param path string
 ---@return true? ok
@@ -488,7 +488,7 @@ end
 ---@return true? ok
 ---@return string? why
 function Profile:save(path)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   if type(path) ~= "string" then
     error("save: the path must be a string, got a " .. type(path), 2)
   end
@@ -543,7 +543,7 @@ function profile.loops(p) return parts[p] and parts[p][6] end
 function profile.axis(p) return parts[p] and parts[p][4] end
 
 -- The keys of the groups of functions, given by the program's own function. No
--- methods are borrowed while that runs.
+-- cprof is shielded while that runs.
 local function keys_of(p, key_of)
   local out = {}
   for i = 1, #p.functions do
@@ -553,14 +553,14 @@ local function keys_of(p, key_of)
 end
 
 local function check_sums(key_of)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   if type(key_of) ~= "function" then
     error("sums: the group must be a function, got a " .. type(key_of), 3)
   end
 end
 
 local function sums_of(p, keys, by_line)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   local rows, edges = graph.of(p, function(f) return keys[f.id] end, by_line)
   local of, out, between = {}, {}, {}
   for i, row in ipairs(rows) do
@@ -591,7 +591,7 @@ end
 ---@param title string
 ---@return cprof.Within[]
 function Profile:within(title)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   if type(title) ~= "string" then
     error("within: the title must be a string, got a " .. type(title), 2)
   end

@@ -242,7 +242,7 @@ end
 ---@param to? number    nil: until the end
 ---@return cprof.Profile?, string?
 function profile.methods:range(from, to)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   from, to = nanoseconds("from", from), nanoseconds("to", to)
   if from and to and from >= to then
     error(("range: 'to' must be after 'from', got %s to %s"):format(

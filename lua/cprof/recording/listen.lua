@@ -143,7 +143,7 @@ end
 
 -- Called by the core within a hook, in the coroutine that runs.
 local function act(what)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   if state then acts[what]() end
 end
 
