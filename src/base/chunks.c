@@ -43,12 +43,10 @@ static char *chunk_new (Chunks *c) {
 
 
 static int chunk_add (Chunks *c) {
-  void *array = c->chunk;
   char *chunk;
-  if (!memory_grow(c->memory, &array, &c->capacity, c->chunks,
+  if (!memory_grow(c->memory, &c->chunk, &c->capacity, c->chunks,
                    sizeof *c->chunk))
     return 0;
-  c->chunk = cast(char **, array);
   chunk = chunk_new(c);
   if (chunk == NULL) return 0;
   c->chunk[c->chunks++] = chunk;

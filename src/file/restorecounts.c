@@ -17,13 +17,11 @@
 /* Adds a chunk to 'c->to'. It is not copied, but stays in 'bytes' of Loaded. */
 static int restore_chunk (Restoring *c, const FileBlock *b) {
   Chunks *to = c->to;
-  void *array = to->chunk;
   if (b->owner != to->chunks || block_room(b) != to->size << to->shift)
     return reader_fail(c->l, "block of a chunk");
-  if (!memory_grow(to->memory, &array, &to->capacity, to->chunks,
+  if (!memory_grow(to->memory, &to->chunk, &to->capacity, to->chunks,
                    sizeof *to->chunk))
     return reader_nomemory(c->l);
-  to->chunk = cast(char **, array);
   to->chunk[to->chunks++] = restore_bytes(c, b);
   return 1;
 }

@@ -30,11 +30,9 @@ static int dump_write (lua_State *L, const void *p, size_t size, void *ud) {
   if (size == 0) return 0;
   if (!dump_room(d, size)) return 1;
   if (size >= 4) {
-    void *array = d->block;
-    if (!memory_grow(d->memory, &array, &d->blockcapacity, d->blocks,
+    if (!memory_grow(d->memory, &d->block, &d->blockcapacity, d->blocks,
                      sizeof *d->block))
       return 1;
-    d->block = cast(Block *, array);
     d->block[d->blocks].at = d->count;
     d->block[d->blocks++].from = p;
   }
