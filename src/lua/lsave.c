@@ -390,14 +390,6 @@ static void save_begin (Saving *s, MappedFile *f, const Memory *m) {
 }
 
 
-/* Returns nil and a message to Lua. */
-static int save_fail (lua_State *L, const char *message) {
-  lua_pushnil(L);
-  lua_pushstring(L, message);
-  return 2;
-}
-
-
 /* Why the pcall of 'save_all' with that result has not saved all; or NULL. */
 static const char *save_failure (lua_State *L, int status,
                                  const Saving *s) {
@@ -424,7 +416,7 @@ static int lsave_save (lua_State *L) {
   int i;
   for (i = SAVE_FUNCTIONS; i <= SAVE_MARKS; i++)
     luaL_checktype(L, i, LUA_TTABLE);
-  if (recorder_get(L) == NULL) return save_fail(L, RECORDER_CLOSED);
+  if (recorder_get(L) == NULL) return system_fail(L, RECORDER_CLOSED);
   lua_settop(L, SAVE_LOOPS);
   a = lmemory_arena(L);
   s = lmemory_new(L, Saving);
@@ -433,7 +425,7 @@ static int lsave_save (lua_State *L) {
   aside = lua_pushfstring(L, "%s.%d-%p.tmp", path, (int)platform_process(),
                           (const void *)s);
   f = mapped_createaside(path, aside, nodes->count, why);
-  if (f == NULL) return save_fail(L, why);
+  if (f == NULL) return system_fail(L, why);
   save_begin(s, f, &a->memory);
   lua_pushcfunction(L, save_all);
   for (i = SAVE_PATH; i <= SAVE_LOOPS; i++) lua_pushvalue(L, i);
@@ -443,7 +435,7 @@ static int lsave_save (lua_State *L) {
   failure = mapped_replace(f, path, aside, failure);
   arena_free(a);
   if (failure != NULL)
-    return save_fail(L, lua_pushfstring(L, "%s: %s", path, failure));
+    return system_fail(L, lua_pushfstring(L, "%s: %s", path, failure));
   lua_pushboolean(L, 1);
   return 1;
 }

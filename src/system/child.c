@@ -81,11 +81,7 @@ static int child_spawn (lua_State *L) {
   luaL_argcheck(L, luaL_len(L, 1) > 0, 1, "no words");
   if (signals_ignored(SIGCHLD)) signal(SIGCHLD, SIG_DFL);
   error = child_start(signals_words(L, 1), &files, &process);
-  if (error) {
-    lua_pushnil(L);
-    lua_pushstring(L, strerror(error));
-    return 2;
-  }
+  if (error) return system_fail(L, strerror(error));
   child_process = process;
   lua_pushinteger(L, process);
   return 1;

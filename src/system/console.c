@@ -83,13 +83,6 @@ static int console_raw (void) {
 }
 
 
-static int console_fail (lua_State *L) {
-  lua_pushnil(L);
-  lua_pushstring(L, strerror(errno));
-  return 2;
-}
-
-
 /*
 ** text to write at the end -> true: the terminal of this process gives single
 ** keys from now on; or nil and a message
@@ -102,14 +95,14 @@ static int console_begin (lua_State *L) {
   if (!console.opened) console.fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
   console.opened = console.fd >= 0;
   if (!console.opened || tcgetattr(console.fd, &console.before) != 0)
-    return console_fail(L);
+    return system_fail(L, strerror(errno));
   memcpy(console.leave, leave, length);
   console.length = length;
   console_handle();
   console.on = 1;
   if (!console_raw()) {
     console_restore();
-    return console_fail(L);
+    return system_fail(L, strerror(errno));
   }
   lua_pushboolean(L, 1);
   return 1;
