@@ -1,10 +1,8 @@
 /*
-** See child.h
+** Programs that a command starts as child processes.
 */
 
 #define _DEFAULT_SOURCE		/* kill, setenv */
-
-#include "system/child.h"
 
 #include "system/system.h"
 #include "system/signals.h"

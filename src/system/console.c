@@ -6,7 +6,6 @@
 
 #define _DEFAULT_SOURCE		/* sigaction, SIGWINCH */
 
-#include "system/child.h"
 #include "system/signals.h"
 #include "system/system.h"
 

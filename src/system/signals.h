@@ -35,6 +35,12 @@ static const int signals_fatal[] = {
 */
 CPROF_I void signals_die (int number);
 
+/*
+** Handles a signal that ends this process: sends it to the program that was
+** started last (child.c), too, if that still runs.
+*/
+CPROF_I void child_end (int number);
+
 /* Was this process told to ignore a signal, by nohup, say? */
 CPROF_I int signals_ignored (int number);
 
