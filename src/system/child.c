@@ -122,7 +122,7 @@ static int child_signal (lua_State *L) {
 static int child_share (lua_State *L) {
   int i;
   (void)L;
-  for (i = SIGNALS_SHARED; i < SIGNALS_SENT; i++)
+  for (i = SIGNALS_FORWARDED; i < SIGNALS_REPORTED; i++)
     if (!signals_ignored(signals_fatal[i]))
       signal(signals_fatal[i], child_end);
   return 0;

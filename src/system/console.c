@@ -64,7 +64,7 @@ static void console_handle (void) {
   memset(&action, 0, sizeof action);
   sigemptyset(&action.sa_mask);
   action.sa_handler = console_end;
-  for (i = SIGNALS_SHARED; i < SIGNALS_FATAL; i++)
+  for (i = SIGNALS_FORWARDED; i < SIGNALS_FATAL; i++)
     sigaction(signals_fatal[i], &action, &console_old[i]);
   action.sa_handler = console_resized;
   sigaction(SIGWINCH, &action, &console_old[0]);
@@ -114,7 +114,7 @@ static int console_finish (lua_State *L) {
   (void)L;
   if (!console.on) return 0;
   console_restore();
-  for (i = SIGNALS_SHARED; i < SIGNALS_FATAL; i++)
+  for (i = SIGNALS_FORWARDED; i < SIGNALS_FATAL; i++)
     sigaction(signals_fatal[i], &console_old[i], NULL);
   sigaction(SIGWINCH, &console_old[0], NULL);
   return 0;
