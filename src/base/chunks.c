@@ -71,6 +71,21 @@ void *chunks_add (Chunks *c) {
 }
 
 
+void *chunks_addcopied (Chunks *c, Chunks *copy) {
+  void *item;
+  do {
+    item = chunks_add(c);
+    if (item == NULL) return NULL;
+    if (copy->pages != NULL && copy->count < c->count &&
+        chunks_add(copy) == NULL) {
+      c->count--;
+      return NULL;
+    }
+  } while (c->count == 1);
+  return item;
+}
+
+
 void chunks_clear (Chunks *c) {
   c->count = 0;
   chunks_publish(c);

@@ -68,22 +68,9 @@ void axis_pace (Axis *a, double mean, double tick, double keep,
 ** Places
 ** ======================================================= */
 
-/* Adds an item, also to the copy if there is one. NULL: out of memory. */
-static AxisItem *axis_additem (Axis *a) {
-  AxisItem *item = cast(AxisItem *, chunks_add(&a->places));
-  if (item == NULL || a->copy.pages == NULL ||
-      a->copy.count >= a->places.count || chunks_add(&a->copy) != NULL)
-    return item;
-  a->places.count--;
-  return NULL;
-}
-
-
 static uint32_t axis_newplace (Axis *a, const AxisPlace *p) {
-  AxisItem *item;
+  AxisItem *item = cast(AxisItem *, chunks_addcopied(&a->places, &a->copy));
   uint32_t id;
-  if (a->places.count == 0 && axis_additem(a) == NULL) return 0;
-  item = axis_additem(a);
   if (item == NULL) return 0;
   item->is = *p;
   if (!index_last(&a->index)) return 0;

@@ -40,23 +40,10 @@ int tally_has (const Tally *t, const TallyCount *x) {
 }
 
 
-/* Adds an item to the list, and to the copy if there is one. */
-static int tally_additem (Tally *t) {
-  if (chunks_add(&t->list) == NULL) return 0;
-  if (t->copy.pages == NULL || t->copy.count >= t->list.count ||
-      chunks_add(&t->copy) != NULL)
-    return 1;
-  t->list.count--;
-  return 0;
-}
-
-
 /* Adds an item without ticks for 'x'. Returns its id; 0: out of memory. */
 static uint32_t tally_new (Tally *t, const TallyCount *x) {
-  TallyItem *item;
-  if (t->list.count == 0 && !tally_additem(t)) return 0;
-  if (!tally_additem(t)) return 0;
-  item = tally_item(t, t->list.count - 1);
+  TallyItem *item = cast(TallyItem *, chunks_addcopied(&t->list, &t->copy));
+  if (item == NULL) return 0;
   item->is = *x;
   item->is.ticks = 0;
   return index_last(&t->index) ? t->list.count - 1 : 0;
