@@ -263,10 +263,7 @@ static void load_meta (lua_State *L, const Loaded *l, int meta) {
     lua_pushnil(L);
     lua_setfield(L, -2, "events");
   }
-  if (l->live) {
-    lua_pushboolean(L, 1);
-    lua_setfield(L, -2, "live");
-  }
+  if (l->live) ltable_setflag(L, "live", 1);
   if (l->live || l->since > 0)
     ltable_setinteger(L, "since_last_event_ns", (lua_Integer)
       clock_ns(l->recording.clock.scale, l->since));

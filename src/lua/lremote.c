@@ -219,8 +219,7 @@ static int lremote_frame (lua_State *L, RemoteMemory *m,
   ltable_setinteger(L, "line", f.line);
   ltable_setinteger(L, "first", f.first);
   ltable_setinteger(L, "last", f.last);
-  lua_pushlstring(L, f.source, f.length);
-  lua_setfield(L, -2, "source");
+  ltable_setbytes(L, "source", f.source, f.length);
   call.frame = &f;
   if (most != NULL) lvariables_set(L, m, l, &call, most);
   return 1;
@@ -304,7 +303,8 @@ static int lremote_line (lua_State *L) {
   TaskRegisters r;
   uint32_t seen[TASK_REGISTERS] = ZEROS;
   int at, line;
-  if (!lremote_registers(L, 4, &r) || remote_head(m, l, lremote_address(L, 2), &t) != NULL ||
+  if (!lremote_registers(L, 4, &r) ||
+      remote_head(m, l, lremote_address(L, 2), &t) != NULL ||
       t.ci == t.base || remote_called(m, l, t.ci, &f) != NULL || f.isc ||
       !remote_proto(m, f.code, &p) ||
       !stack_place(m, &p, t.ci, &r, seen, &at) ||

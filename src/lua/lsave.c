@@ -145,13 +145,10 @@ static int save_kinds (lua_State *L, Saving *s) {
 
 /* Writes how long calls of the next function took. 0: no room. */
 static int save_durations (lua_State *L, Saving *s) {
-  size_t size;
-  const char *histogram;
   void *to;
   if (mapped_header(s->file)->distribution == 0) return 1;
   to = chunks_add(&s->to.tree.durations);
-  histogram = save_string(L, "histogram", &size);
-  if (to != NULL && size == sizeof(Durations)) memcpy(to, histogram, size);
+  if (to != NULL) ltable_bytes(L, -1, "histogram", to, sizeof(Durations));
   return to != NULL;
 }
 

@@ -65,7 +65,8 @@ static int system_recorded (lua_State *L) {
   if (!ok) return 0;
   lua_pushfstring(L, "%I-%I-%I", (LUAI_UACINT)h.pid,
                   (LUAI_UACINT)h.started_at,
-                  (LUAI_UACINT)(int64_t)checksum_bytes((const char *)&h, sizeof h));
+                  (LUAI_UACINT)(int64_t)checksum_bytes((const char *)&h,
+                                                       sizeof h));
   return 1;
 }
 
