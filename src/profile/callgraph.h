@@ -27,13 +27,9 @@ typedef struct SumRow {
 ** 'total_out' of its callees add up to its total: time belongs to the
 ** callee of the innermost call.
 */
-typedef struct EdgeKey {
+typedef struct SumEdge {
   uint32_t caller, callee;
   uint32_t line;	/* line of the calls; 0: any line */
-} EdgeKey;
-
-typedef struct SumEdge {
-  EdgeKey is;
   uint32_t ways;	/* as in ProfileNode */
   uint32_t next;	/* in the bucket of the index */
   int64_t calls, self, total_in, total_out;

@@ -9,12 +9,7 @@
 
 #define MERGE_SHIFT	10
 
-typedef struct MergeKey {
-  uint32_t parent, func, line;
-} MergeKey;
-
 typedef struct MergeNode {
-  MergeKey is;
   ProfileNode node;	/* its 'parent' is an id in the Merge; the root's: 0 */
   NodeMemory memory;
   uint32_t next;	/* in the bucket of the index */
@@ -26,11 +21,22 @@ static MergeNode *merge_at (const Merge *m, uint32_t id) {
 }
 
 
+static uint32_t merge_hash (uint32_t parent, uint32_t func, uint32_t line) {
+  return index_mix((uint64_t)parent << 32 | func) ^ line * 0x9E3779B1u;
+}
+
+
+static uint32_t merge_hashof (const void *item) {
+  const ProfileNode *n = &((const MergeNode *)item)->node;
+  return merge_hash(n->parent, n->func, n->call_line);
+}
+
+
 void merge_init (Merge *m, const Memory *memory) {
   m->memory = memory;
   m->allocated = 0;
   chunks_init(&m->nodes, memory, sizeof(MergeNode), MERGE_SHIFT);
-  index_by(&m->index, &m->nodes, MergeNode, is);
+  index_init(&m->index, &m->nodes, offsetof(MergeNode, next), merge_hashof);
   chunks_add(&m->nodes);
 }
 
@@ -42,19 +48,17 @@ ProfileNode *merge_node (const Merge *m, uint32_t id) {
 
 uint32_t merge_enter (Merge *m, uint32_t parent, uint32_t func,
                       uint32_t line) {
-  MergeKey key;
-  MergeNode *n;
-  uint32_t id;
-  key.parent = parent;
-  key.func = func;
-  key.line = line;
-  id = index_find(&m->index, &key);
-  if (id != 0) return id;
-  n = cast(MergeNode *, chunks_add(&m->nodes));
-  n->is = key;
-  n->node.parent = parent;
-  n->node.func = func;
-  n->node.call_line = line;
+  uint32_t id = index_first(&m->index, merge_hash(parent, func, line));
+  ProfileNode *n;
+  for (; id != 0; id = merge_at(m, id)->next) {
+    n = merge_node(m, id);
+    if (n->parent == parent && n->func == func && n->call_line == line)
+      return id;
+  }
+  n = &cast(MergeNode *, chunks_add(&m->nodes))->node;
+  n->parent = parent;
+  n->func = func;
+  n->call_line = line;
   index_last(&m->index);
   return m->nodes.count - 1;
 }
