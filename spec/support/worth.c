@@ -43,7 +43,7 @@ int main (int argc, char **argv) {
   Recording r = ZEROS;
   AxisData d;
   double worth[2];
-  axis_init(&r.axis, &m, NULL, NULL);
+  axis_init(&r.axis, &m, NULL);
   axis_pace(&r.axis, WORTH_MS, 1, 0, 0);
   if (argc % 3 != 0 || !worth_samples(&r.axis, argv + 3)) return 1;
   r.figures = &r.own_figures;

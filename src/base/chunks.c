@@ -43,12 +43,10 @@ static char *chunk_new (Chunks *c) {
 
 
 static int chunk_add (Chunks *c) {
-  void *array = c->chunk;
   char *chunk;
-  if (!memory_grow(c->memory, &array, &c->capacity, c->chunks,
+  if (!memory_grow(c->memory, &c->chunk, &c->capacity, c->chunks,
                    sizeof *c->chunk))
     return 0;
-  c->chunk = cast(char **, array);
   chunk = chunk_new(c);
   if (chunk == NULL) return 0;
   c->chunk[c->chunks++] = chunk;
@@ -70,6 +68,21 @@ void *chunks_add (Chunks *c) {
   if (c->count >> c->shift == c->chunks && !chunk_add(c)) return NULL;
   item = chunks_at(c, c->count++);
   return memset(item, 0, c->size);
+}
+
+
+void *chunks_addcopied (Chunks *c, Chunks *copy) {
+  void *item;
+  do {
+    item = chunks_add(c);
+    if (item == NULL) return NULL;
+    if (copy->pages != NULL && copy->count < c->count &&
+        chunks_add(copy) == NULL) {
+      c->count--;
+      return NULL;
+    }
+  } while (c->count == 1);
+  return item;
 }
 
 

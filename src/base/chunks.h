@@ -47,6 +47,12 @@ CPROF_I void chunks_init (Chunks *c, const Memory *m, size_t size,
 /* A new item of zeros; its id is the old 'count'. NULL: out of memory. */
 CPROF_I void *chunks_add (Chunks *c);
 
+/*
+** Adds an item to a list whose first one is not used, and to its copy in a
+** file, if there is one. NULL: out of memory.
+*/
+CPROF_I void *chunks_addcopied (Chunks *c, Chunks *copy);
+
 /* Tells other processes that all items so far are complete. */
 static inline void chunks_publish (const Chunks *c) {
   if (c->pages && c->pages->published)

@@ -19,6 +19,14 @@ void index_init (Index *x, Chunks *items, size_t next,
 }
 
 
+void index_key (Index *x, Chunks *items, size_t next, size_t key,
+                size_t size) {
+  index_init(x, items, next, NULL);
+  x->key = key;
+  x->size = size;
+}
+
+
 void index_free (Index *x) {
   if (x->bucket == NULL) return;
   memory_free(x->items->memory, x->bucket,
@@ -45,8 +53,45 @@ static void index_setnext (const Index *x, uint32_t id, uint32_t next) {
 }
 
 
+static uint32_t index_hash (const Index *x, const char *key) {
+  uint64_t hash = 0;
+  size_t i;
+  for (i = 0; i < x->size; i += sizeof(uint32_t)) {
+    uint32_t word;
+    memcpy(&word, key + i, sizeof word);
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 32;
+  }
+  return (uint32_t)hash;
+}
+
+
+/* Compares words: a call of memcmp takes longer than all of this. */
+static int index_is (const Index *x, uint32_t id, const char *key) {
+  const char *own = index_item(x, id) + x->key;
+  size_t i;
+  for (i = 0; i < x->size; i += sizeof(uint32_t)) {
+    uint32_t a, b;
+    memcpy(&a, own + i, sizeof a);
+    memcpy(&b, key + i, sizeof b);
+    if (a != b) return 0;
+  }
+  return 1;
+}
+
+
+uint32_t index_find (const Index *x, const void *key) {
+  const char *k = cast(const char *, key);
+  uint32_t id = index_first(x, index_hash(x, k));
+  while (id != 0 && !index_is(x, id, k)) id = index_nextof(x, id);
+  return id;
+}
+
+
 static uint32_t *index_bucket (const Index *x, uint32_t id) {
-  return &x->bucket[x->hash(index_item(x, id)) & (x->buckets - 1)];
+  const char *item = index_item(x, id);
+  uint32_t hash = x->hash ? x->hash(item) : index_hash(x, item + x->key);
+  return &x->bucket[hash & (x->buckets - 1)];
 }
 
 
@@ -77,12 +122,8 @@ void index_all (Index *x) {
 
 static int index_grow (Index *x) {
   uint32_t wanted = x->buckets ? x->buckets * 2 : BUCKETS_FIRST;
-  uint32_t *bucket = cast(uint32_t *, memory_resize(x->items->memory, x->bucket,
-    x->buckets * sizeof *bucket, wanted * sizeof *bucket));
-  if (bucket == NULL) return 0;
-  x->bucket = bucket;
-  x->buckets = wanted;
-  return 1;
+  return memory_room(x->items->memory, &x->bucket, &x->buckets, wanted,
+                     sizeof *x->bucket);
 }
 
 

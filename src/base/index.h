@@ -12,7 +12,9 @@
 typedef struct Index {
   Chunks *items;
   size_t next;		/* offset of that field in an item */
-  uint32_t (*hash) (const void *item);
+  uint32_t (*hash) (const void *item);	/* NULL: of the key */
+  size_t key, size;	/* offset and size of the key in an item, if all of its
+			   bytes identify the item */
   uint32_t *bucket;
   uint32_t buckets;	/* a power of two */
 } Index;
@@ -20,6 +22,16 @@ typedef struct Index {
 CPROF_I void index_init (Index *x, Chunks *items, size_t next,
                          uint32_t (*hash) (const void *item));
 CPROF_I void index_free (Index *x);
+
+/* An index by a field of the items, 'key', which consists of 32-bit words. */
+#define index_by(x,items,type,key)	\
+	index_key(x, items, offsetof(type, next), offsetof(type, key), \
+		  sizeof ((type *)0)->key)
+CPROF_I void index_key (Index *x, Chunks *items, size_t next, size_t key,
+                        size_t size);
+
+/* The item with this key; 0: there is none. */
+CPROF_I uint32_t index_find (const Index *x, const void *key);
 
 /*
 ** Enters the last item of the chunks; the table grows if need be. 0: out of

@@ -33,15 +33,23 @@ lua_State *memory_state (const Memory *m) {
 }
 
 
-int memory_grow (const Memory *m, void **array, uint32_t *capacity,
+int memory_room (const Memory *m, void *array, uint32_t *capacity,
+                 uint32_t count, size_t size) {
+  void *p;
+  if (count <= *capacity) return 1;
+  memcpy(&p, array, sizeof p);
+  p = memory_resize(m, p, *capacity * size, count * size);
+  if (p == NULL) return 0;
+  memcpy(array, &p, sizeof p);
+  *capacity = count;
+  return 1;
+}
+
+
+int memory_grow (const Memory *m, void *array, uint32_t *capacity,
                  uint32_t count, size_t size) {
   uint32_t wanted = *capacity ? *capacity * 2 : 8;
-  void *p;
   if (count < *capacity) return 1;
-  if (wanted <= count) return 0;  /* more than 32 bits can count */
-  p = memory_resize(m, *array, *capacity * size, wanted * size);
-  if (p == NULL) return 0;
-  *array = p;
-  *capacity = wanted;
-  return 1;
+  return wanted > count &&  /* else more than 32 bits can count */
+         memory_room(m, array, capacity, wanted, size);
 }

@@ -28,10 +28,14 @@ CPROF_I void memory_free (const Memory *m, void *p, size_t size);
 CPROF_I lua_State *memory_state (const Memory *m);
 
 /*
-** Makes room for the element with index 'count' in an array with room for
-** '*capacity', by doubling it. 0: out of memory.
+** Makes room for 'count' elements in an array with room for '*capacity'.
+** 'array' is the address of the pointer to it. 0: out of memory.
 */
-CPROF_I int memory_grow (const Memory *m, void **array, uint32_t *capacity,
+CPROF_I int memory_room (const Memory *m, void *array, uint32_t *capacity,
+                         uint32_t count, size_t size);
+
+/* Makes room for the element with index 'count', by doubling the array. */
+CPROF_I int memory_grow (const Memory *m, void *array, uint32_t *capacity,
                          uint32_t count, size_t size);
 
 #define memory_new(m, t, n)	\

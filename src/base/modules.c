@@ -122,14 +122,12 @@ static int modules_add (Modules *m, const ModuleInfo *info) {
   int i;
   for (i = 0; i < info->dlpi_phnum; i++) {
     const ModulePart *p = &info->dlpi_phdr[i];
-    void *list = m->list;
     ModuleCode *c;
     if (p->p_type != PT_LOAD || (p->p_flags & PF_X) == 0) continue;
     if (text == TEXT_FAILED) text = modules_text(m, info);
     if (text == TEXT_FAILED || m->count == MODULES_MOST ||
-        !memory_grow(m->memory, &list, &m->room, m->count, sizeof *m->list))
+        !memory_grow(m->memory, &m->list, &m->room, m->count, sizeof *m->list))
       return 0;
-    m->list = cast(ModuleCode *, list);
     c = &m->list[m->count++];
     c->moved = info->dlpi_addr;
     c->from = c->moved + p->p_vaddr;

@@ -625,20 +625,6 @@ static int calibrate_do (Calibration *c, const Memory *m, const Options *o) {
 }
 
 
-/*
-** Measures the costs of recording with these options, for 'ns' of processor
-** time. 0: out of memory.
-*/
-static int calibrate (const Memory *m, const Options *o, unsigned ns,
-                      Costs *costs) {
-  Calibration c = ZEROS;
-  c.ns = ns;
-  if (!calibrate_do(&c, m, o)) return 0;
-  *costs = c.costs;
-  return 1;
-}
-
-
 /* Does a call still cost about what these costs say? */
 static int calibrate_agrees (const Memory *m, const Options *o,
                              const Costs *known) {
@@ -684,11 +670,13 @@ static Calibrated *calibrations_find (Calibrations *c, const Options *o) {
 }
 
 
+/* Measures the costs once more, for 'ns' of processor time. 0: no memory. */
 static int calibrated_add (Calibrated *c, const Memory *m, const Options *o,
                            unsigned ns) {
-  Costs *to = &c->costs[c->taken % CALIBRATIONS_KEPT];
-  if (!calibrate(m, o, ns, to)) return 0;
-  c->taken++;
+  Calibration k = ZEROS;
+  k.ns = ns;
+  if (!calibrate_do(&k, m, o)) return 0;
+  c->costs[c->taken++ % CALIBRATIONS_KEPT] = k.costs;
   c->last = platform_monotonic();
   return 1;
 }

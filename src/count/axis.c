@@ -11,18 +11,12 @@
 #define AXIS_TOTAL	4.6e18	/* ns; the longest time of a profile */
 
 
-static uint32_t axis_hash (const void *item) {
-  const AxisPlace *p = cast(const AxisPlace *, item);
-  return index_mix((uint64_t)p->node << 32 | p->at);
-}
-
-
 void axis_init (Axis *a, const Memory *m, const Pages *pages) {
   memset(a, 0, sizeof *a);
   chunks_init(&a->list, m, sizeof(AxisChunk), 0);
   a->list.pages = blocks_of(pages, BLOCK_AXIS);
   chunks_init(&a->places, m, sizeof(AxisItem), AXIS_SHIFT);
-  index_init(&a->index, &a->places, offsetof(AxisItem, next), axis_hash);
+  index_by(&a->index, &a->places, AxisItem, is);
   chunks_init(&a->copy, m, sizeof(AxisPlace), AXIS_SHIFT);
   a->copy.pages = blocks_of(pages, BLOCK_PLACES);
   a->limit = AXIS_CHUNKS;
@@ -74,27 +68,9 @@ void axis_pace (Axis *a, double mean, double tick, double keep,
 ** Places
 ** ======================================================= */
 
-static AxisItem *axis_item (const Axis *a, uint32_t id) {
-  return cast(AxisItem *, chunks_at(&a->places, id));
-}
-
-
-/* Adds an item, also to the copy if there is one. NULL: out of memory. */
-static AxisItem *axis_additem (Axis *a) {
-  AxisItem *item = cast(AxisItem *, chunks_add(&a->places));
-  if (item == NULL || a->copy.pages == NULL ||
-      a->copy.count >= a->places.count || chunks_add(&a->copy) != NULL)
-    return item;
-  a->places.count--;
-  return NULL;
-}
-
-
 static uint32_t axis_newplace (Axis *a, const AxisPlace *p) {
-  AxisItem *item;
+  AxisItem *item = cast(AxisItem *, chunks_addcopied(&a->places, &a->copy));
   uint32_t id;
-  if (a->places.count == 0 && axis_additem(a) == NULL) return 0;
-  item = axis_additem(a);
   if (item == NULL) return 0;
   item->is = *p;
   if (!index_last(&a->index)) return 0;
@@ -112,12 +88,8 @@ uint32_t axis_place (Axis *a, uint32_t node, uint32_t at) {
   uint32_t id;
   p.node = node;
   p.at = at;
-  id = index_first(&a->index, axis_hash(&p));
-  for (; id != 0; id = axis_item(a, id)->next) {
-    const AxisPlace *is = &axis_item(a, id)->is;
-    if (is->node == node && is->at == at) return id;
-  }
-  return axis_newplace(a, &p);
+  id = index_find(&a->index, &p);
+  return id != 0 ? id : axis_newplace(a, &p);
 }
 
 /* }====================================================== */

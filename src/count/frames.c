@@ -100,14 +100,12 @@ static int frames_isinner (const Tree *t, uint32_t id) {
 
 int frames_touchnew (Frames *f, const Node *n) {
   uint32_t id = tree_id(f->tree, n);
-  void *array = f->touched;
   NodeHistory *x;
   while (f->nodes.count <= id)
     if (chunks_add(&f->nodes) == NULL) return 0;
-  if (!memory_grow(f->memory, &array, &f->capacity, f->count,
+  if (!memory_grow(f->memory, &f->touched, &f->capacity, f->count,
                    sizeof *f->touched))
     return 0;
-  f->touched = cast(uint32_t *, array);
   f->touched[f->count++] = id;
   x = frames_node(f, id);
   x->touched = (uint32_t)f->number;
@@ -167,11 +165,9 @@ static int frame_nodes (Frames *f) {
     uint32_t id = f->touched[i];
     const Node *n = tree_node(f->tree, id);
     NodeHistory *x = frames_node(f, id);
-    void *array = p->node;
-    if (!memory_grow(f->memory, &array, &p->nodecapacity, p->nodes,
+    if (!memory_grow(f->memory, &p->node, &p->nodecapacity, p->nodes,
                      sizeof *p->node))
       return 0;
-    p->node = cast(FrameNode *, array);
     p->node[i].node = id;
     p->node[i].unused = 0;
     p->node[i].calls = n->calls - x->calls;
@@ -196,13 +192,11 @@ static int frame_nodes (Frames *f) {
 static FrameRow *frame_row (Frames *f, uint32_t func) {
   HostFrame *p = &f->last;
   FuncHistory *x = frames_func(f, func);
-  void *array = p->row;
   if (x == NULL) return NULL;
   if (x->row != 0) return &p->row[x->row - 1];
-  if (!memory_grow(f->memory, &array, &p->rowcapacity, p->rows,
+  if (!memory_grow(f->memory, &p->row, &p->rowcapacity, p->rows,
                    sizeof *p->row))
     return NULL;
-  p->row = cast(FrameRow *, array);
   memset(&p->row[p->rows], 0, sizeof *p->row);
   p->row[p->rows].func = func;
   x->row = ++p->rows;
@@ -340,33 +334,18 @@ static int frames_count (const Frames *f, uint64_t own) {
 }
 
 
-/*
-** Makes room for 'count' items, or leaves the array as it is. It grows to the
-** 'wanted' size, that of the buffer to copy from, which grows by doubling.
-*/
-static int frame_room (const Memory *m, void **array, uint32_t *capacity,
-                       uint32_t count, uint32_t wanted, size_t size) {
-  void *p;
-  if (count <= *capacity) return 1;
-  p = memory_resize(m, *array, *capacity * size, wanted * size);
-  if (p == NULL) return 0;
-  *array = p;
-  *capacity = wanted;
-  return 1;
-}
-
-
+/* Arrays grow to the sizes of those to copy from, which grow by doubling. */
 static int frame_copy (const Memory *m, HostFrame *to, const HostFrame *from,
                        int full) {
-  void *row = to->row, *node = to->node;
   uint32_t nodes = full ? from->nodes : 0;
-  int ok = frame_room(m, &row, &to->rowcapacity, from->rows,
-                      from->rowcapacity, sizeof *to->row) &&
-           frame_room(m, &node, &to->nodecapacity, nodes,
-                      from->nodecapacity, sizeof *to->node);
-  to->row = cast(FrameRow *, row);
-  to->node = cast(FrameNode *, node);
-  if (!ok) return 0;
+  if (from->rows > to->rowcapacity &&
+      !memory_room(m, &to->row, &to->rowcapacity, from->rowcapacity,
+                   sizeof *to->row))
+    return 0;
+  if (nodes > to->nodecapacity &&
+      !memory_room(m, &to->node, &to->nodecapacity, from->nodecapacity,
+                   sizeof *to->node))
+    return 0;
   memcpy(to->row, from->row, from->rows * sizeof *to->row);
   if (nodes > 0) memcpy(to->node, from->node, nodes * sizeof *to->node);
   to->rows = from->rows;

@@ -119,9 +119,9 @@ NodePlace tree_whereis (const Tree *t, uint32_t id) {
 uint32_t tree_search (const Tree *t, const Node *n) {
   uint32_t i;
   for (i = 0; i < t->nodes.chunks; i++) {
-    uintptr_t way = (uintptr_t)n - (uintptr_t)t->nodes.chunk[i];
-    if (way < sizeof *n << NODES_SHIFT)
-      return (i << NODES_SHIFT) + (uint32_t)(way / sizeof *n);
+    uintptr_t at = (uintptr_t)n - (uintptr_t)t->nodes.chunk[i];
+    if (at < sizeof *n << NODES_SHIFT)
+      return (i << NODES_SHIFT) + (uint32_t)(at / sizeof *n);
   }
   return 0;
 }

@@ -5,19 +5,11 @@
 #include "count/tally.h"
 
 #include <stddef.h>
-#include <string.h>
-
-
-static uint32_t tally_hash (const void *item) {
-  const uint32_t *key = cast(const TallyCount *, item)->key;
-  return index_mix((uint64_t)key[0] << 32 | key[2]) ^
-         index_mix((uint64_t)key[3] << 32 | key[1]);
-}
 
 
 void tally_init (Tally *t, const Memory *m, const Pages *pages) {
   chunks_init(&t->list, m, sizeof(TallyItem), TALLY_SHIFT);
-  index_init(&t->index, &t->list, offsetof(TallyItem, next), tally_hash);
+  index_by(&t->index, &t->list, TallyItem, is.key);
   chunks_init(&t->copy, m, sizeof(TallyCount), TALLY_SHIFT);
   t->copy.pages = pages;
 }
@@ -43,38 +35,15 @@ static TallyItem *tally_item (const Tally *t, uint32_t id) {
 }
 
 
-/* The id of the item with the key of 'x'; 0: none. */
-static uint32_t tally_find (const Tally *t, const TallyCount *x) {
-  uint32_t id = index_first(&t->index, tally_hash(x));
-  while (id != 0 &&
-         memcmp(tally_item(t, id)->is.key, x->key, sizeof x->key) != 0)
-    id = tally_item(t, id)->next;
-  return id;
-}
-
-
 int tally_has (const Tally *t, const TallyCount *x) {
-  return tally_find(t, x) != 0;
-}
-
-
-/* Adds an item to the list, and to the copy if there is one. */
-static int tally_additem (Tally *t) {
-  if (chunks_add(&t->list) == NULL) return 0;
-  if (t->copy.pages == NULL || t->copy.count >= t->list.count ||
-      chunks_add(&t->copy) != NULL)
-    return 1;
-  t->list.count--;
-  return 0;
+  return index_find(&t->index, x->key) != 0;
 }
 
 
 /* Adds an item without ticks for 'x'. Returns its id; 0: out of memory. */
 static uint32_t tally_new (Tally *t, const TallyCount *x) {
-  TallyItem *item;
-  if (t->list.count == 0 && !tally_additem(t)) return 0;
-  if (!tally_additem(t)) return 0;
-  item = tally_item(t, t->list.count - 1);
+  TallyItem *item = cast(TallyItem *, chunks_addcopied(&t->list, &t->copy));
+  if (item == NULL) return 0;
   item->is = *x;
   item->is.ticks = 0;
   return index_last(&t->index) ? t->list.count - 1 : 0;
@@ -90,7 +59,7 @@ static void tally_write (const Tally *t, uint32_t id) {
 
 
 int tally_add (Tally *t, const TallyCount *x) {
-  uint32_t id = tally_find(t, x);
+  uint32_t id = index_find(&t->index, x->key);
   if (id == 0) id = tally_new(t, x);
   if (id == 0) return 0;
   tally_item(t, id)->is.ticks += x->ticks;

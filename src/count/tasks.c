@@ -8,37 +8,14 @@
 #include <string.h>
 
 
-static uint32_t tasks_hash (const TaskKind *k) {
-  return index_mix((uint64_t)k->func << 32 | k->maker) ^
-         index_mix((uint64_t)k->line << 32 | k->outer) ^ k->outer_line;
-}
-
-
-static uint32_t tasks_hashof (const void *item) {
-  return tasks_hash(&cast(const TaskItem *, item)->is);
-}
-
-
-static uint32_t pause_hash (uint32_t task, uint32_t node) {
-  return index_mix((uint64_t)task << 32 | node);
-}
-
-
-static uint32_t pause_hashof (const void *item) {
-  const PauseItem *x = cast(const PauseItem *, item);
-  return pause_hash(x->task, x->node);
-}
-
-
 void tasks_init (Tasks *t, const Memory *m, const Pages *pages) {
   t->on = 0;
   chunks_init(&t->list, m, sizeof(Task), TASKS_SHIFT);
   chunks_init(&t->pauses, m, sizeof(TaskPause), PAUSES_SHIFT);
   chunks_init(&t->items, m, sizeof(TaskItem), PAUSES_SHIFT);
   chunks_init(&t->places, m, sizeof(PauseItem), PAUSES_SHIFT);
-  index_init(&t->bykind, &t->items, offsetof(TaskItem, next), tasks_hashof);
-  index_init(&t->byplace, &t->places, offsetof(PauseItem, next),
-             pause_hashof);
+  index_by(&t->bykind, &t->items, TaskItem, is);
+  index_by(&t->byplace, &t->places, PauseItem, is);
   t->list.pages = blocks_of(pages, BLOCK_TASKS);
   t->pauses.pages = blocks_of(pages, BLOCK_PAUSES);
 }
@@ -68,11 +45,9 @@ int tasks_clear (Tasks *t) {
 
 
 uint32_t tasks_find (Tasks *t, const TaskKind *kind) {
-  uint32_t id = index_first(&t->bykind, tasks_hash(kind));
+  uint32_t id = index_find(&t->bykind, kind);
   TaskItem *item;
   Task *task;
-  while (id != 0 && memcmp(tasks_kind(t, id), kind, sizeof *kind) != 0)
-    id = cast(const TaskItem *, chunks_at(&t->items, id))->next;
   if (id != 0) return id;
   task = cast(Task *, chunks_add(&t->list));
   item = task ? cast(TaskItem *, chunks_add(&t->items)) : NULL;
@@ -85,18 +60,20 @@ uint32_t tasks_find (Tasks *t, const TaskKind *kind) {
 
 
 uint32_t tasks_pause (Tasks *t, uint32_t task, uint32_t node) {
-  uint32_t id = index_first(&t->byplace, pause_hash(task, node));
   PauseItem *item;
   TaskPause *pause;
-  for (; id != 0; id = item->next) {
-    item = cast(PauseItem *, chunks_at(&t->places, id));
-    if (item->task == task && item->node == node) return id;
-  }
+  PausePlace at;
+  uint32_t id;
+  at.task = task;
+  at.node = node;
+  id = index_find(&t->byplace, &at);
+  if (id != 0) return id;
   pause = cast(TaskPause *, chunks_add(&t->pauses));
   item = pause ? cast(PauseItem *, chunks_add(&t->places)) : NULL;
   if (item == NULL) return 0;
-  pause->task = item->task = task;
-  pause->node = item->node = node;
+  item->is = at;
+  pause->task = task;
+  pause->node = node;
   if (!index_last(&t->byplace)) return 0;
   chunks_publish(&t->pauses);
   return t->pauses.count - 1;

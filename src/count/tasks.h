@@ -64,8 +64,12 @@ typedef struct TaskItem {
   uint32_t next;	/* in the bucket of the hash */
 } TaskItem;
 
-typedef struct PauseItem {
+typedef struct PausePlace {
   uint32_t task, node;
+} PausePlace;
+
+typedef struct PauseItem {
+  PausePlace is;
   uint32_t next;
 } PauseItem;
 
@@ -94,10 +98,6 @@ static inline Task *tasks_at (const Tasks *t, uint32_t id) {
 
 static inline TaskPause *tasks_pauseat (const Tasks *t, uint32_t id) {
   return cast(TaskPause *, chunks_at(&t->pauses, id));
-}
-
-static inline const TaskKind *tasks_kind (const Tasks *t, uint32_t id) {
-  return &cast(const TaskItem *, chunks_at(&t->items, id))->is;
 }
 
 /*

@@ -4,8 +4,6 @@
 
 #include "file/copy.h"
 
-#include "base/files.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -109,11 +107,10 @@ static int copy_counters (const Recording *x, const Pages *p) {
 
 
 static void copy_header (FormatHeader *h, Recording *x, const Overhead *o) {
-  Scale s = clock_scale(&x->clock, x->stopped);
   format_fill(h, x);
   h->figures = *x->figures;
   h->costs = o->costs;
-  h->scale = s.factor | (uint64_t)s.shift << 32;
+  format_setscale(h, clock_scale(&x->clock, x->stopped));
   h->counted = 1;
   if (o->unknown != NULL)
     strncpy(h->uncompensated, o->unknown, sizeof h->uncompensated - 1);
@@ -146,49 +143,18 @@ static int copy_all (Recording *x, MappedFile *f, const Overhead *o,
 }
 
 
-static void copy_pagelost (void *ud) {
-  (void)ud;  /* 'mapped_failure' tells */
-}
-
-
-/*
-** Creates the file. NULL: it cannot be created, and 'why' names the path that
-** the user gave.
-*/
-static MappedFile *copy_create (const char *path, const char *aside,
-                                uint32_t nodes, char *why) {
-  char said[MAPPED_MESSAGE];
-  size_t n = strlen(aside);
-  MappedFile *f;
-  if (!mapped_replaceable(path, why)) return NULL;
-  f = mapped_create(aside, nodes, copy_pagelost, NULL, why);
-  if (f != NULL) return f;
-  if (mapped_replaceable(aside, said)) remove(aside);
-  if (strncmp(why, aside, n) == 0) {
-    snprintf(said, sizeof said, "%.300s%s", path, why + n);
-    strcpy(why, said);
-  }
-  return NULL;
-}
-
-
 int copy_write (Recording *x, const Overhead *o, const char *path,
                 const char *aside, CopyDescribe describe, void *ud,
                 char *why) {
   const char *failure = NULL;
-  MappedFile *f = copy_create(path, aside, x->tree.nodes.count, why);
+  MappedFile *f = mapped_createaside(path, aside, x->tree.nodes.count, why);
   if (f == NULL) return 0;
   if (!copy_all(x, f, o, describe, ud)) {
     failure = mapped_failure(f);
     if (failure == NULL) failure = "out of memory";
   }
-  mapped_free(f);
-  if (failure == NULL) {
-    int error = files_rename(aside, path);
-    if (error != 0) failure = strerror(error);
-  }
+  failure = mapped_replace(f, path, aside, failure);
   if (failure == NULL) return 1;
-  remove(aside);
   snprintf(why, MAPPED_MESSAGE, "%.300s: %s", path, failure);
   return 0;
 }

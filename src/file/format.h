@@ -99,6 +99,10 @@ CPROF_I void format_fill (FormatHeader *h, const Recording *r);
 CPROF_I void format_read (Recording *r, const FormatHeader *h);
 
 
+static inline void format_setscale (FormatHeader *h, Scale s) {
+  h->scale = s.factor | (uint64_t)s.shift << 32;
+}
+
 typedef struct FileBlock {	/* the head of a block; its contents follow */
   uint32_t kind;
   uint32_t owner;	/* function, or number of the chunk */

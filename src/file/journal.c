@@ -11,7 +11,6 @@
 
 
 #define JOURNAL_BLOCK	((size_t)1 << 15)
-#define JOURNAL_NOTES	16
 
 
 void journal_init (Journal *j, MappedFile *f, Functions *fs) {
@@ -155,13 +154,10 @@ int journal_functions (Journal *j) {
 
 static SourceNote *journal_note (Journal *j, uint32_t index) {
   while (index >= j->notes) {
-    uint32_t wanted = j->notes ? j->notes * 2 : JOURNAL_NOTES;
-    SourceNote *note = cast(SourceNote *, memory_resize(j->fs->memory, j->note,
-      j->notes * sizeof *note, wanted * sizeof *note));
-    if (note == NULL) return NULL;
-    memset(note + j->notes, 0, (wanted - j->notes) * sizeof *note);
-    j->note = note;
-    j->notes = wanted;
+    uint32_t old = j->notes;
+    if (!memory_grow(j->fs->memory, &j->note, &j->notes, old, sizeof *j->note))
+      return NULL;
+    memset(j->note + old, 0, (j->notes - old) * sizeof *j->note);
   }
   return &j->note[index];
 }

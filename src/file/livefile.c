@@ -29,12 +29,6 @@ static int livefile_open (const LiveFile *l) {
 /* ns of measuring after which the rate is right to some millionths */
 #define RATE_TIME	1000000u
 
-/* Writes the rate to the file. */
-static void rate_set (const LiveFile *l, Scale s) {
-  mapped_header(l->file)->scale = s.factor | (uint64_t)s.shift << 32;
-}
-
-
 /*
 ** Writes the rate as it is known so far, for those who read the file before
 ** the end. It is measured again when the time since the start has grown by
@@ -48,14 +42,14 @@ static void rate_refresh (LiveFile *l) {
   now = platform_monotonic() - c->origin.ns;
   if (now / 3 * 2 < l->rated) return;
   l->rated = now;
-  rate_set(l, clock_scale(c, 0));
+  format_setscale(mapped_header(l->file), clock_scale(c, 0));
 }
 
 
 /* Writes a first rate; waits until the clock has run for RATE_TIME. */
 static void rate_first (LiveFile *l) {
   Clock *c = &l->recorder->recording.clock;
-  rate_set(l, clock_scale(c, 0));
+  format_setscale(mapped_header(l->file), clock_scale(c, 0));
   if (c->kind != CLOCK_TICKS) return;
   while (platform_monotonic() - c->origin.ns < RATE_TIME) ;
   l->rated = 0;
@@ -228,7 +222,8 @@ static void livefile_finish (Store *s, Recorder *r, lua_State *L) {
     if (r->recording.ended == NULL)  /* no event had noticed the damage yet */
       r->recording.ended = livefile_end(s, NULL);
   }
-  rate_set(l, clock_scale(&r->recording.clock, r->recording.stopped));
+  format_setscale(h, clock_scale(&r->recording.clock,
+                                 r->recording.stopped));
   format_fill(h, &r->recording);
   h->running = 0;
   platform_publish(&h->counted, 1);

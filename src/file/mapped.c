@@ -351,6 +351,27 @@ MappedFile *mapped_create (const char *path, uint32_t nodes,
   return NULL;
 }
 
+static void mapped_ignore (void *ud) {
+  (void)ud;  /* 'mapped_failure' tells */
+}
+
+
+MappedFile *mapped_createaside (const char *path, const char *aside,
+                                uint32_t nodes, char *why) {
+  char said[MAPPED_MESSAGE];
+  size_t n = strlen(aside);
+  MappedFile *f;
+  if (!mapped_replaceable(path, why)) return NULL;
+  f = mapped_create(aside, nodes, mapped_ignore, NULL, why);
+  if (f != NULL) return f;
+  if (mapped_replaceable(aside, said)) remove(aside);
+  if (strncmp(why, aside, n) == 0) {
+    snprintf(said, sizeof said, "%.300s%s", path, why + n);
+    strcpy(why, said);
+  }
+  return NULL;
+}
+
 /* }====================================================== */
 
 
@@ -409,6 +430,18 @@ void mapped_free (MappedFile *f) {
   if (f->base != NULL) files_freespace(f->base, f->space);
   mapped_shut(f);
   free(f);
+}
+
+
+const char *mapped_replace (MappedFile *f, const char *path,
+                            const char *aside, const char *failure) {
+  mapped_free(f);
+  if (failure == NULL) {
+    int error = files_rename(aside, path);
+    if (error != 0) failure = strerror(error);
+  }
+  if (failure != NULL) remove(aside);
+  return failure;
 }
 
 /* }====================================================== */

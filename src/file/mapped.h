@@ -44,6 +44,14 @@ COLD CPROF_I MappedFile *mapped_create (const char *path, uint32_t nodes,
                                         char *why);
 
 /*
+** Creates a file at 'aside', which 'mapped_replace' moves to 'path' once it is
+** complete. NULL: as above, and 'why' names 'path', which the user gave.
+*/
+COLD CPROF_I MappedFile *mapped_createaside (const char *path,
+                                             const char *aside,
+                                             uint32_t nodes, char *why);
+
+/*
 ** May a profile replace the file at 'path'? Not while it is written, and not
 ** if it is something other than a profile. 0: no, and 'why' says why not.
 */
@@ -95,5 +103,13 @@ CPROF_I int mapped_close (MappedFile *f, int ended);
 
 /* Closes the file and frees its contents in memory. 'f' may be NULL. */
 CPROF_I void mapped_free (MappedFile *f);
+
+/*
+** Frees a file that was created aside, and moves it to 'path'; with a
+** 'failure', removes it. Returns the failure, or why it cannot be moved; NULL:
+** it was.
+*/
+CPROF_I const char *mapped_replace (MappedFile *f, const char *path,
+                                    const char *aside, const char *failure);
 
 #endif

@@ -28,6 +28,8 @@ static int restore_checkheader (Restoring *c) {
   if (h->clamped < 0 || h->clamped > FIGURES_MOST)
     return reader_fail(c->l, "overhead");
   if (!h->memory && h->live != 0) return reader_fail(c->l, "memory");
+  c->r->clock.scale.factor = h->scale & UINT32_MAX;
+  c->r->clock.scale.shift = (unsigned)(h->scale >> 32);
   return 1;
 }
 
@@ -39,8 +41,6 @@ static void restore_header (Restoring *c) {
   format_read(r, h);
   r->tree.fold = h->foldat == 0 || h->given != 0;
   r->tree.saved = h->given != 0;
-  r->clock.scale.factor = h->scale & UINT32_MAX;
-  r->clock.scale.shift = (unsigned)(h->scale >> 32);
   r->stopped = 1;  /* so that the rate is not measured again */
   l->counted = h->counted != 0;
   l->clamped = h->clamped;

@@ -84,11 +84,19 @@ static int restore_function (Restoring *c, const FileRecord *record) {
 }
 
 
-/* The source with this text, made if need be; NULL: damaged, or no memory. */
-static Source *restore_getsource (Restoring *c, uint32_t number) {
+/*
+** The source of a record that begins with its text, and has 'size' bytes or
+** more; it is made if need be. NULL: damaged, or out of memory.
+*/
+static Source *restore_getsource (Restoring *c, const FileRecord *r,
+                                  size_t size) {
   Functions *fs = &c->r->functions;
-  uint32_t text = reader_textid(c->l, number);
+  uint32_t text = TEXT_FAILED;
   Source *s;
+  if (r->size >= size) {
+    memcpy(&text, record_data(r), sizeof text);
+    text = reader_textid(c->l, text);
+  }
   if (text == TEXT_FAILED) {
     reader_fail(c->l, "text of a source");
     return NULL;
@@ -127,11 +135,9 @@ static int restore_marks (Restoring *c, Source *s, const char *marks,
 
 static int restore_source (Restoring *c, const FileRecord *r) {
   SourceRecord fixed;
-  Source *s;
-  if (r->size < sizeof fixed) return reader_fail(c->l, "size of a source");
-  memcpy(&fixed, record_data(r), sizeof fixed);
-  s = restore_getsource(c, fixed.source);
+  Source *s = restore_getsource(c, r, sizeof fixed);
   if (s == NULL) return 0;
+  memcpy(&fixed, record_data(r), sizeof fixed);
   s->changed = (fixed.flags & SOURCE_RECORD_CHANGED) != 0;
   s->state = fixed.flags & SOURCE_RECORD_MIXED ? SOURCE_MIXED : SOURCE_SEEN;
   return restore_marks(c, s, record_data(r) + sizeof fixed,
@@ -140,18 +146,14 @@ static int restore_source (Restoring *c, const FileRecord *r) {
 
 
 static int restore_content (Restoring *c, const FileRecord *r) {
-  ContentRecord fixed;
-  Source *s;
+  Source *s = restore_getsource(c, r, sizeof(ContentRecord));
   size_t size;
-  if (r->size < sizeof fixed) return reader_fail(c->l, "size of a text");
-  memcpy(&fixed, record_data(r), sizeof fixed);
-  s = restore_getsource(c, fixed.source);
   if (s == NULL) return 0;
   if (s->content != NULL) return reader_fail(c->l, "two texts of a source");
-  size = r->size - sizeof fixed;
+  size = r->size - sizeof(ContentRecord);
   s->content = memory_new(c->r->functions.memory, char, size + 1);
   if (s->content == NULL) return reader_nomemory(c->l);
-  memcpy(s->content, record_data(r) + sizeof fixed, size);
+  memcpy(s->content, record_data(r) + sizeof(ContentRecord), size);
   s->size = size;
   return 1;
 }

@@ -17,13 +17,11 @@
 /* Adds a chunk to 'c->to'. It is not copied, but stays in 'bytes' of Loaded. */
 static int restore_chunk (Restoring *c, const FileBlock *b) {
   Chunks *to = c->to;
-  void *array = to->chunk;
   if (b->owner != to->chunks || block_room(b) != to->size << to->shift)
     return reader_fail(c->l, "block of a chunk");
-  if (!memory_grow(to->memory, &array, &to->capacity, to->chunks,
+  if (!memory_grow(to->memory, &to->chunk, &to->capacity, to->chunks,
                    sizeof *to->chunk))
     return reader_nomemory(c->l);
-  to->chunk = cast(char **, array);
   to->chunk[to->chunks++] = restore_bytes(c, b);
   return 1;
 }
@@ -142,21 +140,14 @@ static void restore_newtasks (Restoring *c) {
 }
 
 
+/* High line numbers would cost memory. 'possible_not' checks all else. */
 static int restore_checktasks (Restoring *c) {
   const Tasks *t = &c->r->tasks;
-  uint32_t functions = c->r->functions.list.count, i;
+  uint32_t i;
   for (i = 1; i < t->list.count; i++) {
     const TaskKind *k = &tasks_at(t, i)->is;
-    if (k->func >= functions || k->maker >= functions ||
-        k->outer >= functions || k->line > c->l->size ||
-        k->outer_line > c->l->size)
-      return reader_fail(c->l, "function of a task");
-  }
-  for (i = 1; i < t->pauses.count; i++) {
-    const TaskPause *x = tasks_pauseat(t, i);
-    if (x->task == 0 || x->task >= t->list.count ||
-        x->node >= c->r->tree.nodes.count)
-      return reader_fail(c->l, "place where a task was suspended");
+    if (k->line > c->l->size || k->outer_line > c->l->size)
+      return reader_fail(c->l, "line of a task");
   }
   return 1;
 }
@@ -394,15 +385,6 @@ static int restore_places (Restoring *c) {
 }
 
 
-/* The scale of the clock in the header. */
-static Scale axis_scale (const FormatHeader *h) {
-  Scale scale;
-  scale.factor = h->scale & UINT32_MAX;
-  scale.shift = (unsigned)(h->scale >> 32);
-  return scale;
-}
-
-
 /*
 ** Checks the chunks of the axis. Of a file that is still written, or was not
 ** completed, the newest samples may be half written: these are dropped.
@@ -414,7 +396,7 @@ static int restore_chunksofaxis (Restoring *c) {
   if (!restore_chunks(c, BLOCK_AXIS, &a->list)) return 0;
   for (i = 0; i < a->list.count; i++) {
     AxisChunk *chunk = cast(AxisChunk *, chunks_at(&a->list, i));
-    if (!axis_check(chunk, h->step * clock_rate(axis_scale(h)), h->mean,
+    if (!axis_check(chunk, h->step * clock_rate(c->r->clock.scale), h->mean,
                     a->copy.count) && h->state == FORMAT_ENDED)
       return reader_fail(c->l, "time of a sample");
   }
@@ -449,7 +431,7 @@ static int restore_ringblock (Restoring *c, const FileBlock *b) {
 ** newer nodes, which are left out; in a complete file, they are damage.
 */
 int restore_ring (Restoring *c) {
-  double most = RING_LONGEST / clock_rate(axis_scale(c->h));
+  double most = RING_LONGEST / clock_rate(c->r->clock.scale);
   if (most > (double)(UINT64_MAX / 4)) most = (double)(UINT64_MAX / 4);
   if (!restore_each(c, BLOCK_RING, restore_ringblock)) return 0;
   return ring_check(&c->r->ring, c->h->nodes, (uint64_t)most) ||

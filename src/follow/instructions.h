@@ -16,10 +16,10 @@
 static INLINE void instructions_add (Hot *h, CallAddress ci) {
   Counting *c = &h->counting;
   size_t to = internals_behind(ci, c->code);
-  size_t from = *c->at, way = to - from - 1;
+  size_t from = *c->at, skipped = to - from - 1;
   c->ticks++;
   c->list[to].count++;
-  c->list[from].next[way < 2 ? way : 2]++;
+  c->list[from].next[skipped < 2 ? skipped : 2]++;
   *c->at = (uint32_t)to;
 }
 

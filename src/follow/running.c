@@ -81,12 +81,8 @@ int running_runs (const Running *r, const void *co) {
 }
 
 
-/*
-** The coroutine that a call resumes, whose function and first argument are in
-** 'slots'; NULL: none.
-*/
-static const void *running_thread (const Running *r, const void *slots,
-                                   int trusted) {
+const void *running_thread (const Running *r, const void *slots,
+                            int trusted) {
   unsigned char closure[RUNNING_CLOSURE];
   const void *value = internals_load(slots, 0);
   if (internals_tag(slots, 0) == INTERNALS_C &&
@@ -101,13 +97,6 @@ static const void *running_thread (const Running *r, const void *slots,
     return NULL;
   return internals_load(closure, INTERNALS_CLOSURE_UPVALUE);
 }
-
-
-#if PLATFORM_WATCH
-const void *running_argument (const Running *r, const void *slots) {
-  return running_thread(r, slots, 0);
-}
-#endif
 
 
 /*

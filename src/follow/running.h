@@ -63,14 +63,13 @@ CPROF_I int running_is (const Running *r, const lua_State *L);
 
 #define RUNNING_VALUE	16	/* bytes of a slot */
 
-#if PLATFORM_WATCH
 /*
 ** The coroutine that a call resumes. 'slots' is a copy of two stack slots, the
-** called function and its first argument. NULL: none. May be called in any
-** thread.
+** called function and its first argument. If 'trusted', a closure there can be
+** read; else, this may be called in any thread. NULL: none.
 */
-CPROF_I const void *running_argument (const Running *r, const void *slots);
-#endif
+CPROF_I const void *running_thread (const Running *r, const void *slots,
+                                    int trusted);
 
 /* Does a function run in 'co', if that is a coroutine? In any thread. */
 CPROF_I int running_runs (const Running *r, const void *co);

@@ -26,13 +26,11 @@ void walk_end (Walk *w) {
 
 
 static int walk_push (Walk *w, CallAddress ci) {
-  void *array = (void *)(uintptr_t)w->ci;
-  if (!memory_grow(w->memory, &array, &w->capacity, w->count,
+  if (!memory_grow(w->memory, &w->ci, &w->capacity, w->count,
                    sizeof *w->ci)) {
     w->failed = 1;
     return 0;
   }
-  w->ci = cast(CallAddress *, array);
   w->ci[w->count++] = ci;
   return 1;
 }

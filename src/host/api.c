@@ -428,55 +428,44 @@ int cprof_annotate (lua_State *L, const char *source,
 ** ======================================================= */
 
 typedef struct ApiFile {
-  const char *method;	/* method of a profile: "save" or "export" */
-  const char *format;	/* the format of an export */
-  const char *path;
+  const char *function;	/* of the module or, if 'saves', of a profile */
+  int saves;
+  const char *argument[2];	/* its arguments; NULL: nil */
 } ApiFile;
 
 
 static int api_file (lua_State *L) {
   const ApiFile *a = cast(const ApiFile *, lua_touserdata(L, 1));
   lua_settop(L, 0);
-#if CPROF_WHOLE
-  api_function(L, "snapshot");
-  lua_call(L, 0, 1);
-  lua_getfield(L, -1, a->method);
-  lua_insert(L, -2);
-#else
-  api_function(L, a->method);
-#endif
-  if (strcmp(a->method, "export") == 0) lua_pushstring(L, a->format);
-  lua_pushstring(L, a->path);
+  if (CPROF_WHOLE && a->saves) {
+    api_function(L, "snapshot");
+    lua_call(L, 0, 1);
+    lua_getfield(L, -1, a->function);
+    lua_insert(L, -2);
+  }
+  else api_function(L, a->function);
+  lua_pushstring(L, a->argument[0]);
+  lua_pushstring(L, a->argument[1]);
   lua_call(L, lua_gettop(L) - 1, 2);
   return lua_toboolean(L, -2) ? 0 : lua_error(L);
 }
 
 
 int cprof_save (lua_State *L, const char *path) {
-  ApiFile a = {"save", NULL, path};
+  ApiFile a = {"save", 1, {path, NULL}};
   return api_callunseen(L, api_file, &a);
 }
 
 
-typedef struct ApiRecent {
-  const char *path, *reason;
-} ApiRecent;
-
-
-static int api_recent (lua_State *L) {
-  const ApiRecent *a = cast(const ApiRecent *, lua_touserdata(L, 1));
-  lua_settop(L, 0);
-  api_function(L, "dump_recent");
-  lua_pushstring(L, a->path);
-  lua_pushstring(L, a->reason);
-  lua_call(L, 2, 2);
-  return lua_toboolean(L, -2) ? 0 : lua_error(L);
+int cprof_export (lua_State *L, const char *format, const char *path) {
+  ApiFile a = {"export", 1, {format, path}};
+  return api_callunseen(L, api_file, &a);
 }
 
 
 int cprof_dumprecent (lua_State *L, const char *path, const char *reason) {
-  ApiRecent a = {path, reason};
-  return api_callunseen(L, api_recent, &a);
+  ApiFile a = {"dump_recent", 0, {path, reason}};
+  return api_callunseen(L, api_file, &a);
 }
 
 
@@ -499,12 +488,6 @@ int cprof_dumponerror (lua_State *L) {
   entry_pcall(L, 1, 0);
   lua_settop(L, 1);
   return 1;
-}
-
-
-int cprof_export (lua_State *L, const char *format, const char *path) {
-  ApiFile a = {"export", format, path};
-  return api_callunseen(L, api_file, &a);
 }
 
 /* }====================================================== */

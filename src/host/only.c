@@ -212,7 +212,8 @@ int luaopen_cprof (lua_State *L) {
   luaL_checkstack(L, 8, NULL);
   lua_pushcfunction(L, luaopen_cprof_core);
   lua_call(L, 0, 1);
-  lstate_internals(L, functions);
+  lstate_internal(L, only_running);
+  lstate_internal(L, only_save);
   lstate_internal(L, only_start);
   lstate_internal(L, only_absent);
   lua_newtable(L);

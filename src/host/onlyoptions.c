@@ -358,7 +358,7 @@ static int only_lines (lua_State *L) {
 
 
 /* Sets the options that the cost of an event depends on. */
-static void only_setway (lua_State *L, int mode) {
+static void only_setvariant (lua_State *L, int mode) {
   static const uint32_t foldat[] = {100000, 0xffffffffu, 0};
   int timer = only_choice(L, "timer"), chosen = only_push(L, "timer");
   lua_pop(L, 1);
@@ -469,8 +469,7 @@ static COLD void only_pushmeta (lua_State *L, lua_Integer rate) {
   if (platform_cwd(folder, sizeof folder))
     ltable_setstring(L, "folder", folder);
   ltable_setstring(L, "lua_version", LUA_VERSION);
-  lua_pushlstring(L, release, length);
-  lua_setfield(L, -2, "lua_release");
+  ltable_setbytes(L, "lua_release", release, length);
   if (rate > 0) {
     lua_pushfstring(L, "%I", (LUAI_UACINT)rate);
     lua_setfield(L, -2, "rate");
@@ -571,7 +570,7 @@ COLD int onlyoptions_read (lua_State *L) {
   rate = mode == MODE_SAMPLE ? only_integer(L, "rate", 1000) : 0;
   interval = only_integer(L, "memory_interval", ONLY_FINEST(mode));
   lua_newtable(L);
-  only_setway(L, mode);
+  only_setvariant(L, mode);
   only_setslow(L);
   ltable_setinteger(L, "history", 128);
   ltable_setstring(L, "internal", "");

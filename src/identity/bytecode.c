@@ -138,18 +138,16 @@ static uint64_t read_text (Reader *r, uint32_t size) {
 static uint64_t read_stringhash (Reader *r) {
   uint32_t size = read_number(r);
 #if LATER
-  void *array = r->string;
   if (size == 0) {
     uint32_t number = read_number(r);
     if (number > r->strings) read_fail(r, READ_UNKNOWN);
     return number > 0 && r->status == READ_OK ? r->string[number - 1] : 0;
   }
-  if (!memory_grow(r->dump->memory, &array, &r->capacity, r->strings,
+  if (!memory_grow(r->dump->memory, &r->string, &r->capacity, r->strings,
                    sizeof *r->string)) {
     read_fail(r, READ_NOMEMORY);
     return 0;
   }
-  r->string = cast(uint64_t *, array);
   r->string[r->strings] = read_text(r, size - 1);
   read_skip(r, 1, 1);  /* the zero at its end */
   return r->string[r->strings++];
@@ -193,10 +191,8 @@ static uint32_t read_constants (Reader *r) {
 
 /* Marks a line as one with code. 0: out of memory. */
 static int mark_line (Bytecode *d, const Memory *m, uint32_t line) {
-  void *array = d->active;
   while (d->lines <= line) {
-    if (!memory_grow(m, &array, &d->actives, d->lines, 1)) return 0;
-    d->active = cast(uint8_t *, array);
+    if (!memory_grow(m, &d->active, &d->actives, d->lines, 1)) return 0;
     d->active[d->lines++] = 0;
   }
   d->active[line] = 1;
@@ -211,38 +207,9 @@ static void read_markline (Reader *r, int line) {
 }
 
 
-/* Makes room for 'n' lines, all zero. 0: out of memory. */
-static int code_room (Bytecode *d, const Memory *m, uint32_t n) {
-  LineCode *p = d->code;
-  if (n > d->codes) {
-    p = cast(LineCode *, memory_resize(m, p, d->codes * sizeof *p,
-                                       n * sizeof *p));
-    if (p == NULL) return 0;
-    d->code = p;
-    d->codes = n;
-  }
-  memset(p, 0, n * sizeof *p);
-  return 1;
-}
-
-
 static void code_instruction (LineCode *l, int begins, uint32_t steps) {
   if (l->instructions < UINT8_MAX) l->instructions++;
   if (begins) l->steps = (uint8_t)(steps < UINT8_MAX ? steps : UINT8_MAX);
-}
-
-
-/* Makes room for the lines of 'n' instructions. 0: out of memory. */
-static int places_room (Bytecode *d, const Memory *m, uint32_t n) {
-  if (n > d->placed) {
-    int *p = cast(int *, memory_resize(m, d->places, d->placed * sizeof *p,
-                                       n * sizeof *p));
-    if (p == NULL) return 0;
-    d->places = p;
-    d->placed = n;
-  }
-  memset(d->places, 0, n * sizeof *d->places);
-  return 1;
 }
 
 
@@ -257,10 +224,12 @@ static void read_linecode (Reader *r, const Prototype *d,
                            const char *deltas, uint32_t n) {
   uint32_t i, steps = 0, lines = (uint32_t)(d->final - d->first) + 1;
   if (!r->out->marking || d->first < 1 || lines > DUMP_MAXLINE) return;
-  if (!code_room(r->out, r->dump->memory, lines)) {
+  if (!memory_room(r->dump->memory, &r->out->code, &r->out->codes, lines,
+                   sizeof *r->out->code)) {
     read_fail(r, READ_NOMEMORY);
     return;
   }
+  memset(r->out->code, 0, lines * sizeof *r->out->code);
   for (i = 0; i < n && i < r->out->placed; i++) {
     uint32_t to = (uint32_t)r->out->places[i] - (uint32_t)d->first;
     int delta = (signed char)deltas[i];
@@ -331,12 +300,10 @@ static void read_debug (Reader *r) {
 
 static Prototype *read_add (Reader *r, const Memory *m) {
   Bytecode *d = r->out;
-  void *array = d->list;
-  if (!memory_grow(m, &array, &d->capacity, d->count, sizeof *d->list)) {
+  if (!memory_grow(m, &d->list, &d->capacity, d->count, sizeof *d->list)) {
     read_fail(r, READ_NOMEMORY);
     return NULL;
   }
-  d->list = cast(Prototype *, array);
   return &d->list[d->count++];
 }
 
@@ -372,6 +339,17 @@ static uint64_t read_upvalues (Reader *r, uint64_t shape) {
 }
 
 
+/* Makes room for the lines of 'n' instructions. */
+static void read_places (Reader *r, uint32_t n) {
+  Bytecode *d = r->out;
+  if (r->status != READ_OK) return;
+  if (memory_room(r->dump->memory, &d->places, &d->placed, n,
+                  sizeof *d->places))
+    memset(d->places, 0, n * sizeof *d->places);
+  else read_fail(r, READ_NOMEMORY);
+}
+
+
 static uint64_t read_function (Reader *r);
 
 /* Reads all of a function but its lines and names. Returns its shape. */
@@ -386,9 +364,7 @@ static uint64_t read_body (Reader *r, Prototype *d, int *vararg) {
   d->ordinal = d->func = 0;
   d->equals = 1;
   (void)read_block(r, own, r->instruction);
-  if (r->depth == 1 && r->out->marking && r->status == READ_OK &&
-      !places_room(r->out, r->dump->memory, own))
-    read_fail(r, READ_NOMEMORY);
+  if (r->depth == 1 && r->out->marking) read_places(r, own);
   constants = read_constants(r);
   shape = read_upvalues(r, r->hash);
   n = read_number(r);

@@ -24,26 +24,15 @@ static Code *code_at (const Codes *c, uint32_t i) {
 }
 
 
-static uint32_t code_hash (const void *at) {
-  return index_mix((uintptr_t)at);
-}
-
-
-static uint32_t code_hashof (const void *item) {
-  return code_hash(((const Code *)item)->at);
-}
-
-
 static Code *code_find (const Codes *c, const void *at) {
-  uint32_t i = index_first(&c->byaddress, code_hash(at));
-  while (i != 0 && code_at(c, i)->at != at) i = code_at(c, i)->next;
+  uint32_t i = index_find(&c->byaddress, &at);
   return i != 0 ? code_at(c, i) : NULL;
 }
 
 
 int codes_init (Codes *c, const Memory *m) {
   chunks_init(&c->list, m, sizeof(Code), CODES_SHIFT);
-  index_init(&c->byaddress, &c->list, offsetof(Code, next), code_hashof);
+  index_by(&c->byaddress, &c->list, Code, at);
   return chunks_add(&c->list) != NULL;
 }
 

@@ -12,15 +12,9 @@
 
 static int dump_room (Dump *d, size_t size) {
   uint32_t wanted = d->capacity ? d->capacity : 1024;
-  char *p;
   if (size > INT_MAX - d->count) return 0;
-  if (d->count + size <= d->capacity) return 1;
   while (wanted < d->count + size) wanted *= 2;
-  p = cast(char *, memory_resize(d->memory, d->bytes, d->capacity, wanted));
-  if (p == NULL) return 0;
-  d->bytes = p;
-  d->capacity = wanted;
-  return 1;
+  return memory_room(d->memory, &d->bytes, &d->capacity, wanted, 1);
 }
 
 
@@ -30,11 +24,9 @@ static int dump_write (lua_State *L, const void *p, size_t size, void *ud) {
   if (size == 0) return 0;
   if (!dump_room(d, size)) return 1;
   if (size >= 4) {
-    void *array = d->block;
-    if (!memory_grow(d->memory, &array, &d->blockcapacity, d->blocks,
+    if (!memory_grow(d->memory, &d->block, &d->blockcapacity, d->blocks,
                      sizeof *d->block))
       return 1;
-    d->block = cast(Block *, array);
     d->block[d->blocks].at = d->count;
     d->block[d->blocks++].from = p;
   }

@@ -177,10 +177,7 @@ static const luaL_Reg entry_methods[] = {
 
 void entry_open (lua_State *L) {
   lstate_internal(L, entry_make);
-  lstate_internals(L, entry_methods);
-  luaL_newmetatable(L, ENTRY);
-  luaL_setfuncs(L, entry_methods, 0);
-  lua_pop(L, 1);
+  lstate_class(L, ENTRY, entry_methods);
   luaL_setfuncs(L, entry_list, 0);
 }
 

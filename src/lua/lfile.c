@@ -263,10 +263,7 @@ static void load_meta (lua_State *L, const Loaded *l, int meta) {
     lua_pushnil(L);
     lua_setfield(L, -2, "events");
   }
-  if (l->live) {
-    lua_pushboolean(L, 1);
-    lua_setfield(L, -2, "live");
-  }
+  if (l->live) ltable_setflag(L, "live", 1);
   if (l->live || l->since > 0)
     ltable_setinteger(L, "since_last_event_ns", (lua_Integer)
       clock_ns(l->recording.clock.scale, l->since));
@@ -361,17 +358,9 @@ static int lfile_load (lua_State *L) {
   const Recorder *r = recorder_get(L);
   Loaded *l = lmemory_new(L, Loaded);
   luaL_setmetatable(L, LOADED);
-  if (r == NULL) {
-    lua_pushnil(L);
-    lua_pushliteral(L, RECORDER_CLOSED);
-    return 2;
-  }
-  if (!reader_open(l, &r->recording.memory, path) ||
-      !restore(l)) {
-    lua_pushnil(L);
-    lua_pushfstring(L, "%s: %s", path, l->why);
-    return 2;
-  }
+  if (r == NULL) return system_fail(L, RECORDER_CLOSED);
+  if (!reader_open(l, &r->recording.memory, path) || !restore(l))
+    return system_fail(L, lua_pushfstring(L, "%s: %s", path, l->why));
   return lstate_nogc(L, load_push, 1);
 }
 

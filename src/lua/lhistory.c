@@ -79,8 +79,7 @@ static int history_read (lua_State *L) {
   ltable_setinteger(L, "start_ns", p->start);
   ltable_setinteger(L, "ns", p->ns);
   ltable_setinteger(L, "gc_steps", p->steps);
-  lua_pushboolean(L, p->nodes > 0);
-  lua_setfield(L, -2, "full");
+  ltable_setflag(L, "full", p->nodes > 0);
   lua_createtable(L, (int)p->rows * 6, 0);
   for (i = 0; i < p->rows; i++) {
     const HistoryRow *row = &p->row[i];
@@ -214,9 +213,9 @@ static const luaL_Reg lhistory_list[] = {
 
 
 void lhistory_open (lua_State *L) {
-  luaL_newmetatable(L, HISTORY);
-  luaL_newlib(L, history_list);
-  lstate_internals(L, history_list);
+  lstate_class(L, HISTORY, history_list);
+  luaL_getmetatable(L, HISTORY);
+  lua_pushvalue(L, -1);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
   luaL_setfuncs(L, lhistory_list, 0);

@@ -31,8 +31,7 @@ static void loops_pushhistogram (lua_State *L, const Loop *x,
   int i;
   for (i = 0; i < DURATIONS_SLOWEST; i++)
     d.slowest[i].took = clock_ns(s->scale, d.slowest[i].took);
-  lua_pushlstring(L, (const char *)&d, sizeof d);
-  lua_setfield(L, -2, "histogram");
+  ltable_setbytes(L, "histogram", &d, sizeof d);
 }
 
 
@@ -168,8 +167,8 @@ void lloops_push (lua_State *L, const Recording *r, const Snapshot *s) {
     const char *end;
     lua_createtable(L, 0, 7);
     end = cast(const char *, memchr(x->name, '\0', LOOP_NAME));
-    lua_pushlstring(L, x->name, end != NULL ? (size_t)(end - x->name) : 0);
-    lua_setfield(L, -2, "name");
+    ltable_setbytes(L, "name", x->name,
+                    end != NULL ? (size_t)(end - x->name) : 0);
     ltable_setinteger(L, "frames", (lua_Integer)x->frames);
     ltable_setinteger(L, "slow", (lua_Integer)x->slow);
     ltable_setinteger(L, "budget_ns", loops_ns(s, x->budget));
@@ -203,12 +202,9 @@ static const char *loops_bytes (lua_State *L, int arg, const char *name,
 static void loops_fill (lua_State *L, int arg, Loop *x) {
   size_t size;
   const char *name = loops_bytes(L, arg, "name", &size);
-  const char *histogram;
   if (name != NULL) strncpy(x->name, name, LOOP_NAME - 1);
-  histogram = loops_bytes(L, arg, "histogram", &size);
-  if (histogram != NULL && size == sizeof x->times)
-    memcpy(&x->times, histogram, size);
-  lua_pop(L, 2);
+  lua_pop(L, 1);
+  ltable_bytes(L, arg, "histogram", &x->times, sizeof x->times);
   x->frames = loops_figure(L, arg, "frames");
   x->slow = loops_figure(L, arg, "slow");
   x->budget = loops_figure(L, arg, "budget_ns");

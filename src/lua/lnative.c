@@ -48,17 +48,6 @@ static int lnative_modules (lua_State *L) {
 }
 
 
-/* The registers: of a thread that is stopped, or those of a core file. */
-static int lnative_registers (lua_State *L, int arg, TaskRegisters *r) {
-  size_t size;
-  const char *s;
-  if (lua_type(L, arg) == LUA_TNUMBER)
-    return task_registers((long)luaL_checkinteger(L, arg), r);
-  s = luaL_checklstring(L, arg, &size);
-  return task_saved(r, s, size);
-}
-
-
 /*
 ** native, process, thread that is stopped, or a core file's registers ->
 ** { place, beginning of its function or 0, ... }, innermost first, and why
@@ -72,7 +61,7 @@ static int lnative_walk (lua_State *L) {
   uint64_t pc;
   lua_Integer at = 0;
   uint32_t i;
-  if (!lnative_registers(L, 3, &r)) return 0;
+  if (!lremote_registers(L, 3, &r)) return 0;
   native_registers(&r, &s, &pc);
   native_walk(n, &p->memory, &s, pc);
   lua_createtable(L, (int)(2 * n->stack.count), 0);

@@ -461,9 +461,6 @@ static const luaL_Reg lnodes_list[] = {
 
 
 void lnodes_open (lua_State *L) {
-  luaL_newmetatable(L, NODES);
-  luaL_setfuncs(L, nodes_methods, 0);
-  lstate_internals(L, nodes_methods);
-  lua_pop(L, 1);
+  lstate_class(L, NODES, nodes_methods);
   luaL_setfuncs(L, lnodes_list, 0);
 }

@@ -35,8 +35,7 @@ static int outside_figures (lua_State *L) {
   ltable_setinteger(L, "waited_ns", (lua_Integer)(o->waited + o->leftns));
   ltable_setinteger(L, "late", (lua_Integer)o->late);
   ltable_setinteger(L, "stopped_ns", (lua_Integer)o->stopped);
-  lua_pushlstring(L, (const char *)&o->stops, sizeof o->stops);
-  lua_setfield(L, -2, "stops");
+  ltable_setbytes(L, "stops", &o->stops, sizeof o->stops);
   return 1;
 }
 
@@ -110,10 +109,7 @@ static void outside_pushfunction (lua_State *L, const Outside *o,
   ltable_setinteger(L, "last_line", f == NULL || f->isc ? -1 : f->last);
   if (f == NULL || f->isc)
     ltable_setstring(L, "source", f != NULL ? "=[C]" : "");
-  else {
-    lua_pushlstring(L, f->source, f->length);
-    lua_setfield(L, -2, "source");
-  }
+  else ltable_setbytes(L, "source", f->source, f->length);
   if (f == NULL) return;
   ltable_setinteger(L, "function", (lua_Integer)f->function);
   ltable_setinteger(L, "address", (lua_Integer)f->code);

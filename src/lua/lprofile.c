@@ -41,18 +41,17 @@ static void snapshot_pushcode (lua_State *L, const Function *f) {
   if (f->shape != 0)
     snprintf(hex, sizeof hex, "%08lx%08lx", (unsigned long)(f->shape >> 32),
              (unsigned long)(f->shape & UINT32_MAX));
-  lua_pushstring(L, hex);
-  lua_setfield(L, -2, "fingerprint");
+  ltable_setstring(L, "fingerprint", hex);
   ltable_setinteger(L, "layout", f->layout);
 }
 
 
 /*
-** Pushes samples of instructions, in ns. The running sum is rounded, so that
+** Sets samples of instructions, in ns. The running sum is rounded, so that
 ** rounding errors do not add up. There is no luaL_Buffer, which would collect
 ** garbage from Lua 5.5 on.
 */
-static void snapshot_pushsampled (lua_State *L, const Instructions *x,
+static void snapshot_setsampled (lua_State *L, const Instructions *x,
                                   const Snapshot *s) {
   double weight = 0;
   uint64_t ns = 0;
@@ -70,24 +69,23 @@ static void snapshot_pushsampled (lua_State *L, const Instructions *x,
     list[i] = at;
   }
   lua_pushlstring(L, (const char *)list, x->count * sizeof *list);
-  lua_remove(L, -2);
+  lua_setfield(L, -3, "counters");
+  lua_pop(L, 1);
 }
 
 
 /* Sets counters of instructions as raw bytes: see instructions.lua. */
-static void snapshot_pushinstructions (lua_State *L, const Recording *r,
+static void snapshot_setinstructions (lua_State *L, const Recording *r,
                                        const Function *f,
                                        const Snapshot *s) {
   const Instructions *x = &f->instructions;
   if (x->list == NULL) return;
-  if (r->mode == MODE_SAMPLE) snapshot_pushsampled(L, x, s);
+  if (r->mode == MODE_SAMPLE) snapshot_setsampled(L, x, s);
   else
-    lua_pushlstring(L, (const char *)x->list, x->count * sizeof *x->list);
-  lua_setfield(L, -2, "counters");
+    ltable_setbytes(L, "counters", x->list, x->count * sizeof *x->list);
   if (!x->memory) return;
-  lua_pushlstring(L, (const char *)instructions_allocated(x, 0),
+  ltable_setbytes(L, "allocated_at", instructions_allocated(x, 0),
                   x->count * sizeof(InstructionAllocated));
-  lua_setfield(L, -2, "allocated_at");
 }
 
 
@@ -119,8 +117,7 @@ static void snapshot_pushdurations (lua_State *L, const Recording *r,
   for (i = 0; i < DURATIONS_COUNT; i++) calls += d.count[i];
   if (calls == 0) return;
   durations_tons(&d, s->scale);
-  lua_pushlstring(L, (const char *)&d, sizeof d);
-  lua_setfield(L, -2, "histogram");
+  ltable_setbytes(L, "histogram", &d, sizeof d);
 }
 
 
@@ -137,7 +134,7 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
     ltable_setinteger(L, "key", f->id);
     ltable_setinteger(L, "marks", f->marks & FUNCTION_COROUTINES);
     snapshot_pushcode(L, f);
-    snapshot_pushinstructions(L, r, f, s);
+    snapshot_setinstructions(L, r, f, s);
     if (r->tree.distribution && s->scale.factor != 0)
       snapshot_pushdurations(L, r, f, s);
     if (r->tree.memory) snapshot_pushkinds(L, tree_kinds(&r->tree, i));
@@ -221,17 +218,11 @@ static void snapshot_pushsources (lua_State *L, const Recording *r) {
     lua_createtable(L, 0, 5);
     lfunction_pushtext(L, &fs->text, s->text);
     lua_setfield(L, -2, "source");
-    lua_pushlstring(L, b->lines > 0 ? (const char *)b->active + 1 : "",
+    ltable_setbytes(L, "active", b->lines > 0 ? b->active + 1 : NULL,
                     b->lines > 0 ? b->lines - 1 : 0);
-    lua_setfield(L, -2, "active");
-    if (s->content != NULL) {
-      lua_pushlstring(L, s->content, s->size);
-      lua_setfield(L, -2, "text");
-    }
-    lua_pushboolean(L, s->changed);
-    lua_setfield(L, -2, "changed");
-    lua_pushboolean(L, s->state == SOURCE_MIXED);
-    lua_setfield(L, -2, "mixed");
+    if (s->content != NULL) ltable_setbytes(L, "text", s->content, s->size);
+    ltable_setflag(L, "changed", s->changed);
+    ltable_setflag(L, "mixed", s->state == SOURCE_MIXED);
     lua_rawseti(L, -2, ++n);
   }
 }

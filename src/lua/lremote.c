@@ -40,10 +40,8 @@ static RemoteProcess *lremote_get (lua_State *L) {
 
 
 static int lremote_failed (lua_State *L, int error) {
-  lua_pushnil(L);
-  lua_pushstring(L, error == EPERM || error == EACCES ? "forbidden"
-                    : error == ESRCH ? "ended" : strerror(error));
-  return 2;
+  return system_fail(L, error == EPERM || error == EACCES ? "forbidden"
+                        : error == ESRCH ? "ended" : strerror(error));
 }
 
 
@@ -208,8 +206,7 @@ static int lremote_frame (lua_State *L, RemoteMemory *m,
   const char *misfit = remote_frame(m, l, &c->ci, &f);
   c->above = remote_word(m, call.ci + INTERNALS_CI_FUNC);
   if (misfit != NULL) {
-    lua_pushnil(L);
-    lua_pushstring(L, misfit);
+    system_fail(L, misfit);
     return 0;
   }
   lua_createtable(L, 0, 8);
@@ -222,8 +219,7 @@ static int lremote_frame (lua_State *L, RemoteMemory *m,
   ltable_setinteger(L, "line", f.line);
   ltable_setinteger(L, "first", f.first);
   ltable_setinteger(L, "last", f.last);
-  lua_pushlstring(L, f.source, f.length);
-  lua_setfield(L, -2, "source");
+  ltable_setbytes(L, "source", f.source, f.length);
   call.frame = &f;
   if (most != NULL) lvariables_set(L, m, l, &call, most);
   return 1;
@@ -265,11 +261,7 @@ static int lremote_thread (lua_State *L) {
   uint32_t most = (uint32_t)luaL_optinteger(L, 4, 0);
   RemoteThread t;
   const char *misfit = remote_thread(m, l, lremote_address(L, 2), &t);
-  if (misfit != NULL) {
-    lua_pushnil(L);
-    lua_pushstring(L, misfit);
-    return 2;
-  }
+  if (misfit != NULL) return system_fail(L, misfit);
   lua_createtable(L, 0, 8);
   ltable_setinteger(L, "address", (lua_Integer)t.at);
   ltable_setinteger(L, "status", (lua_Integer)t.status);
@@ -287,6 +279,16 @@ static int lremote_thread (lua_State *L) {
 }
 
 
+int lremote_registers (lua_State *L, int arg, TaskRegisters *r) {
+  size_t size;
+  const char *s;
+  if (lua_type(L, arg) == LUA_TNUMBER)
+    return task_registers((long)luaL_checkinteger(L, arg), r);
+  s = luaL_checklstring(L, arg, &size);
+  return task_saved(r, s, size);
+}
+
+
 /*
 ** process, address, layout, registers -> the line at which a thread runs that
 ** has a Lua function on top, as registers tell it; nil: they do not. The
@@ -300,14 +302,9 @@ static int lremote_line (lua_State *L) {
   RemoteProto p;
   TaskRegisters r;
   uint32_t seen[TASK_REGISTERS] = ZEROS;
-  int told, at, line;
-  if (lua_type(L, 4) == LUA_TSTRING) {
-    size_t size;
-    const char *saved = lua_tolstring(L, 4, &size);
-    told = task_saved(&r, saved, size);
-  }
-  else told = task_registers((long)luaL_checkinteger(L, 4), &r);
-  if (!told || remote_head(m, l, lremote_address(L, 2), &t) != NULL ||
+  int at, line;
+  if (!lremote_registers(L, 4, &r) ||
+      remote_head(m, l, lremote_address(L, 2), &t) != NULL ||
       t.ci == t.base || remote_called(m, l, t.ci, &f) != NULL || f.isc ||
       !remote_proto(m, f.code, &p) ||
       !stack_place(m, &p, t.ci, &r, seen, &at) ||

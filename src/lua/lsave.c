@@ -2,11 +2,9 @@
 ** Saves a profile of the Lua part to a file.
 */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/files.h"
 #include "file/journal.h"
 #include "identity/label.h"
 #include "lua/laxis.h"
@@ -84,11 +82,6 @@ static int save_wait (Saving *s, int64_t ns, uint32_t node, uint32_t func,
 }
 
 
-static void save_tell (void *ud) {
-  (void)ud;
-}
-
-
 typedef int (*SaveItem) (lua_State *L, Saving *s, uint32_t i);
 
 /* Calls 'f' with each item of a list on top, counted from 0. 0: no room. */
@@ -117,8 +110,9 @@ static int save_instructions (lua_State *L, Saving *s, uint32_t func) {
   char *to;
   count = counters != NULL ? size / sizeof(Instruction) : 0;
   if (count == 0) return 1;
-  to = cast(char *, pages_new(&s->file->pages[BLOCK_INSTRUCTIONS], s->memory, func,
-                              instructions_size((uint32_t)count, memory)));
+  to = cast(char *, pages_new(&s->file->pages[BLOCK_INSTRUCTIONS], s->memory,
+                              func, instructions_size((uint32_t)count,
+                                                      memory)));
   if (to == NULL) return 0;
   size = count * sizeof(Instruction);
   memcpy(to, counters, size);
@@ -151,13 +145,10 @@ static int save_kinds (lua_State *L, Saving *s) {
 
 /* Writes how long calls of the next function took. 0: no room. */
 static int save_durations (lua_State *L, Saving *s) {
-  size_t size;
-  const char *histogram;
   void *to;
   if (mapped_header(s->file)->distribution == 0) return 1;
   to = chunks_add(&s->to.tree.durations);
-  histogram = save_string(L, "histogram", &size);
-  if (to != NULL && size == sizeof(Durations)) memcpy(to, histogram, size);
+  if (to != NULL) ltable_bytes(L, -1, "histogram", to, sizeof(Durations));
   return to != NULL;
 }
 
@@ -396,35 +387,6 @@ static void save_begin (Saving *s, MappedFile *f, const Memory *m) {
 }
 
 
-/* Returns nil and a message to Lua. */
-static int save_fail (lua_State *L, const char *message) {
-  lua_pushnil(L);
-  lua_pushstring(L, message);
-  return 2;
-}
-
-
-/*
-** Creates another file, which replaces the one at 'path' when it is complete.
-** NULL: it cannot be created, and 'why' says why.
-*/
-static MappedFile *save_create (const char *path, const char *aside,
-                                uint32_t nodes, char *why) {
-  char unused[MAPPED_MESSAGE];
-  MappedFile *f;
-  size_t n = strlen(aside);
-  if (!mapped_replaceable(path, why)) return NULL;
-  f = mapped_create(aside, nodes, save_tell, NULL, why);
-  if (f != NULL) return f;
-  if (mapped_replaceable(aside, unused)) remove(aside);
-  if (strncmp(why, aside, n) == 0) {  /* name the path that the user gave */
-    snprintf(unused, sizeof unused, "%.300s%s", path, why + n);
-    strcpy(why, unused);
-  }
-  return NULL;
-}
-
-
 /* Why the pcall of 'save_all' with that result has not saved all; or NULL. */
 static const char *save_failure (lua_State *L, int status,
                                  const Saving *s) {
@@ -451,7 +413,7 @@ static int lsave_save (lua_State *L) {
   int i;
   for (i = SAVE_FUNCTIONS; i <= SAVE_MARKS; i++)
     luaL_checktype(L, i, LUA_TTABLE);
-  if (recorder_get(L) == NULL) return save_fail(L, RECORDER_CLOSED);
+  if (recorder_get(L) == NULL) return system_fail(L, RECORDER_CLOSED);
   lua_settop(L, SAVE_LOOPS);
   a = lmemory_arena(L);
   s = lmemory_new(L, Saving);
@@ -459,24 +421,18 @@ static int lsave_save (lua_State *L) {
   /* two states of one process may save to one path */
   aside = lua_pushfstring(L, "%s.%d-%p.tmp", path, (int)platform_process(),
                           (const void *)s);
-  f = save_create(path, aside, nodes->count, why);
-  if (f == NULL) return save_fail(L, why);
+  f = mapped_createaside(path, aside, nodes->count, why);
+  if (f == NULL) return system_fail(L, why);
   save_begin(s, f, &a->memory);
   lua_pushcfunction(L, save_all);
   for (i = SAVE_PATH; i <= SAVE_LOOPS; i++) lua_pushvalue(L, i);
   lua_pushlightuserdata(L, s);
   failure = save_failure(L, lua_pcall(L, SAVE_LOOPS + 1, 1, 0), s);
-  if (failure == NULL) {
-    int error = files_rename(aside, path);
-    if (error != 0) failure = strerror(error);
-  }
-  mapped_free(f);  /* now, not as garbage: it occupies much address space */
-  s->file = NULL;
+  s->file = NULL;  /* freed now, not as garbage: it has much address space */
+  failure = mapped_replace(f, path, aside, failure);
   arena_free(a);
-  if (failure != NULL) {
-    remove(aside);
-    return save_fail(L, lua_pushfstring(L, "%s: %s", path, failure));
-  }
+  if (failure != NULL)
+    return system_fail(L, lua_pushfstring(L, "%s: %s", path, failure));
   lua_pushboolean(L, 1);
   return 1;
 }

@@ -62,8 +62,11 @@ void lstate_internal (lua_State *L, lua_CFunction f) {
 }
 
 
-void lstate_internals (lua_State *L, const luaL_Reg *list) {
-  for (; list->name != NULL; list++) lstate_internal(L, list->func);
+void lstate_class (lua_State *L, const char *name, const luaL_Reg *methods) {
+  luaL_newmetatable(L, name);
+  luaL_setfuncs(L, methods, 0);
+  lua_pop(L, 1);
+  for (; methods->name != NULL; methods++) lstate_internal(L, methods->func);
 }
 
 

@@ -56,7 +56,10 @@ CPROF_I int lstate_pushmodule (lua_State *L);
 
 /* Adds the profiler's own functions: their time is charged to their callers. */
 CPROF_I void lstate_internal (lua_State *L, lua_CFunction f);
-CPROF_I void lstate_internals (lua_State *L, const luaL_Reg *list);
+
+/* Makes the metatable 'name' of these functions of the profiler's own. */
+CPROF_I void lstate_class (lua_State *L, const char *name,
+                           const luaL_Reg *methods);
 
 /*
 ** Calls 'f' with the topmost 'arguments' while the collector is stopped, so

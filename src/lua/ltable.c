@@ -25,6 +25,13 @@ void ltable_setstring (lua_State *L, const char *name, const char *s) {
 }
 
 
+void ltable_setbytes (lua_State *L, const char *name, const void *p,
+                      size_t size) {
+  lua_pushlstring(L, cast(const char *, p), size);
+  lua_setfield(L, -2, name);
+}
+
+
 lua_Integer ltable_integer (lua_State *L, int arg, const char *name) {
   lua_Integer n;
   lua_getfield(L, arg, name);
@@ -40,6 +47,17 @@ int ltable_flag (lua_State *L, int arg, const char *name) {
   yes = lua_toboolean(L, -1);
   lua_pop(L, 1);
   return yes;
+}
+
+
+void ltable_bytes (lua_State *L, int arg, const char *name, void *to,
+                   size_t size) {
+  size_t length;
+  const char *s;
+  lua_getfield(L, arg, name);
+  s = lua_tolstring(L, -1, &length);
+  if (s != NULL && length == size) memcpy(to, s, size);
+  lua_pop(L, 1);
 }
 
 

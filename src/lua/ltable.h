@@ -16,10 +16,16 @@
 CPROF_I void ltable_setinteger (lua_State *L, const char *name, lua_Integer n);
 CPROF_I void ltable_setflag (lua_State *L, const char *name, int yes);
 CPROF_I void ltable_setstring (lua_State *L, const char *name, const char *s);
+CPROF_I void ltable_setbytes (lua_State *L, const char *name, const void *p,
+                              size_t size);
 
 /* Read a field of the table at 'arg'. What is not an integer reads as 0. */
 CPROF_I lua_Integer ltable_integer (lua_State *L, int arg, const char *name);
 CPROF_I int ltable_flag (lua_State *L, int arg, const char *name);
+
+/* Copies a string field of that size to 'to', unless it has another size. */
+CPROF_I void ltable_bytes (lua_State *L, int arg, const char *name, void *to,
+                           size_t size);
 
 /* The index of a string field's value in 'names', which end with NULL; or 0. */
 CPROF_I unsigned ltable_choice (lua_State *L, int arg, const char *name,

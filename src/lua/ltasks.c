@@ -23,8 +23,7 @@ static void tasks_pushhistogram (lua_State *L, const Task *t,
                                  const Snapshot *s) {
   Durations d = t->slices;
   durations_tons(&d, s->scale);
-  lua_pushlstring(L, (const char *)&d, sizeof d);
-  lua_setfield(L, -2, "histogram");
+  ltable_setbytes(L, "histogram", &d, sizeof d);
 }
 
 
@@ -107,8 +106,6 @@ static uint64_t tasks_figure (lua_State *L, int arg, const char *name) {
 
 
 static void tasks_fill (lua_State *L, int arg, Task *t) {
-  size_t size;
-  const char *histogram;
   int i;
   t->is.func = tasks_id(ltable_integer(L, arg, "func"));
   t->is.maker = tasks_id(ltable_integer(L, arg, "maker"));
@@ -122,11 +119,7 @@ static void tasks_fill (lua_State *L, int arg, Task *t) {
   t->resumes = tasks_figure(L, arg, "resumes");
   t->running = tasks_figure(L, arg, "running_ns");
   t->waiting = tasks_figure(L, arg, "waiting_ns");
-  lua_getfield(L, arg, "histogram");
-  histogram = lua_tolstring(L, -1, &size);
-  if (histogram != NULL && size == sizeof t->slices)
-    memcpy(&t->slices, histogram, size);
-  lua_pop(L, 1);
+  ltable_bytes(L, arg, "histogram", &t->slices, sizeof t->slices);
 }
 
 

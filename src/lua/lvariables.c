@@ -51,8 +51,7 @@ static void describe_function (lua_State *L, RemoteMemory *m,
   ltable_setinteger(L, "line", 0);
   ltable_setinteger(L, "first", p.first);
   ltable_setinteger(L, "last", p.last);
-  lua_pushlstring(L, source, length);
-  lua_setfield(L, -2, "source");
+  ltable_setbytes(L, "source", source, length);
 }
 
 
@@ -77,8 +76,7 @@ static void describe_value (lua_State *L, RemoteMemory *m,
     case LUA_TBOOLEAN: case LUA_TNUMBER: describe_scalar(L, v); break;
     case LUA_TSTRING:
       ltable_setinteger(L, "size", (lua_Integer)v->size);
-      lua_pushlstring(L, v->text, v->length);
-      lua_setfield(L, -2, "value");
+      ltable_setbytes(L, "value", v->text, v->length);
       break;
     default:
       if (v->type == LUA_TFUNCTION) describe_function(L, m, l, v);
@@ -89,8 +87,7 @@ static void describe_value (lua_State *L, RemoteMemory *m,
         ltable_setflag(L, "whole", v->whole);
       }
       if (v->length == 0) break;
-      lua_pushlstring(L, v->text, v->length);
-      lua_setfield(L, -2, "class");
+      ltable_setbytes(L, "class", v->text, v->length);
   }
 }
 
@@ -113,8 +110,7 @@ static void describe_variable (void *ud, const RemoteVariable *variable) {
   *d->most -= LVARIABLES_COST;
   known = remote_value(d->memory, d->layout, variable->value, d->most, &v);
   lua_createtable(L, 0, 6);
-  lua_pushlstring(L, variable->name, variable->length);
-  lua_setfield(L, -2, "name");
+  ltable_setbytes(L, "name", variable->name, variable->length);
   ltable_setstring(L, "kind", kinds[variable->kind]);
   ltable_setinteger(L, "number", (lua_Integer)variable->number);
   ltable_setstring(L, "type", known ? lua_typename(L, v.type) : "?");

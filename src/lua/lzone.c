@@ -295,9 +295,6 @@ void lzone_open (lua_State *L) {
     {"__close", lzone_close},
     {NULL, NULL}
   };
-  lstate_internals(L, methods);
-  luaL_newmetatable(L, ZONE);
-  luaL_setfuncs(L, methods, 0);
-  lua_pop(L, 1);
+  lstate_class(L, ZONE, methods);
   luaL_setfuncs(L, functions, 0);
 }

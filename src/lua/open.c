@@ -6,6 +6,7 @@
 
 #include "base/release.h"
 #include "lua/lstate.h"
+#include "lua/ltable.h"
 #include "lua/parts.h"
 #include "system/system.h"
 
@@ -80,9 +81,7 @@ int luaopen_cprof_core (lua_State *L) {
   lua_pushliteral(L, CPROF_VERSION);
   lua_setfield(L, -2, "version");
   release = release_text(&length);
-  lua_pushlstring(L, release, length);
-  lua_setfield(L, -2, "release");
-  lua_pushboolean(L, PLATFORM_SIGNALS);
-  lua_setfield(L, -2, "signals");
+  ltable_setbytes(L, "release", release, length);
+  ltable_setflag(L, "signals", PLATFORM_SIGNALS);
   return 1;
 }

@@ -163,43 +163,14 @@ void fold_paths (Merge *m, const Nodes *nodes, const uint32_t *root,
 /* }====================================================== */
 
 
-/* {======================================================
-** Chosen nodes
-** ======================================================= */
-
-/* Which nodes the new tree has: those that are kept, and all above them. */
-static uint32_t *fold_needed (const Merge *m, const Nodes *nodes,
-                              const uint32_t *kept) {
-  uint32_t *needed = memory_newzeroed(m->memory, uint32_t, nodes->count), i;
-  for (i = nodes->count; i-- > 0; ) {
-    if (i <= NODE_OVERHEAD || kept[i]) needed[i] = 1;
-    if (needed[i]) needed[nodes->list[i].parent] = 1;
-  }
-  return needed;
-}
-
-
 void fold_kept (Merge *m, const Nodes *nodes, const uint32_t *kept) {
-  const uint32_t *needed = fold_needed(m, nodes, kept);
-  uint32_t *to = memory_newzeroed(m->memory, uint32_t, nodes->count);
-  uint32_t *figures = memory_newzeroed(m->memory, uint32_t, nodes->count), i;
+  uint32_t *to = merge_needed(m, nodes, kept), own = to[NODE_OVERHEAD], i;
   int64_t overhead = 0;
   for (i = 0; i < nodes->count; i++) {
-    const ProfileNode *from = &nodes->list[i];
-    ProfileNode *n;
-    if (!needed[i]) continue;
-    to[i] = merge_enter(m, i > 0 ? to[from->parent] : 0, from->func,
-                        from->call_line);
-    n = merge_node(m, to[i]);
-    n->ways = from->ways;
-    n->depth = from->depth;
-    if (!kept[i] || i == NODE_OVERHEAD) continue;
-    figures[i] = to[i];
-    overhead += from->raw - from->self;
+    if (!kept[i] || i == NODE_OVERHEAD) to[i] = 0;
+    else overhead += nodes->list[i].raw - nodes->list[i].self;
   }
-  merge_add(m, nodes, figures, MERGE_ALL);
+  merge_add(m, nodes, to, MERGE_ALL);
   if (nodes->unit == NODES_CALLS && overhead > 0)
-    merge_node(m, to[NODE_OVERHEAD])->self = overhead;
+    merge_node(m, own)->self = overhead;
 }
-
-/* }====================================================== */

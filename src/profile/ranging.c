@@ -210,40 +210,22 @@ void ranging_divide (Ranging *g, int64_t ns) {
 }
 
 
-/* Which nodes are needed: those with samples, and all above them. */
-static uint8_t *range_needed (const Ranging *g) {
-  const Nodes *nodes = g->nodes;
-  uint8_t *needed = memory_newzeroed(g->memory, uint8_t, nodes->count);
-  uint32_t i;
-  for (i = nodes->count; i-- > 0; ) {
-    const RangePart *p = &g->of[i];
-    if (i <= NODE_OVERHEAD || p->samples > 0 || p->run > 0 || p->wait > 0)
-      needed[i] = 1;
-    if (needed[i]) needed[nodes->list[i].parent] = 1;
-  }
-  return needed;
-}
-
-
 void ranging_tree (Ranging *g, Merge *m) {
   const Nodes *nodes = g->nodes;
-  const uint8_t *needed = range_needed(g);
-  uint32_t *to = memory_newzeroed(g->memory, uint32_t, nodes->count), i;
+  uint32_t *kept = memory_new(g->memory, uint32_t, nodes->count), *to, i;
   RangePart upto = ZEROS;
   int64_t run = 0, wait = 0, own = 0;
+  for (i = 0; i < nodes->count; i++)
+    kept[i] = g->of[i].samples > 0 || g->of[i].run > 0 || g->of[i].wait > 0;
+  g->to = to = merge_needed(m, nodes, kept);
   for (i = 0; i < nodes->count; i++) {
-    const ProfileNode *from = &nodes->list[i];
     int64_t ran = run, waited = wait;
     ProfileNode *n;
-    if (!needed[i]) continue;
-    to[i] = merge_enter(m, i > 0 ? to[from->parent] : 0, from->func,
-                        from->call_line);
+    if (to[i] == 0) continue;
     part_add(&upto, &g->of[i]);
     run = snapshot_share(g->run, upto.run, g->all.run);
     wait = snapshot_share(g->wait, upto.wait, g->all.wait);
     n = merge_node(m, to[i]);
-    n->ways = from->ways;
-    n->depth = from->depth;
     if (g->own != NULL) {
       n->calls += g->of[i].samples;
       n->raw += run - ran + wait - waited + (int64_t)(g->own[i] + 0.5);
@@ -257,7 +239,6 @@ void ranging_tree (Ranging *g, Merge *m) {
   if (g->own != NULL)  /* without what is in 'raw' of the other nodes */
     merge_node(m, to[NODE_OVERHEAD])->raw = g->overhead > own
                                           ? g->overhead - own : 0;
-  g->to = to;
 }
 
 

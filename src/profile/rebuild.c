@@ -138,3 +138,21 @@ uint32_t *merge_places (Merge *m, const Nodes *nodes,
   }
   return to;
 }
+
+
+uint32_t *merge_needed (Merge *m, const Nodes *nodes, const uint32_t *kept) {
+  uint32_t *to = memory_newzeroed(m->memory, uint32_t, nodes->count), i;
+  for (i = nodes->count; i-- > 0; ) {
+    if (i <= NODE_OVERHEAD || kept[i]) to[i] = 1;
+    if (to[i]) to[nodes->list[i].parent] = 1;
+  }
+  for (i = 0; i < nodes->count; i++) {
+    const ProfileNode *from = &nodes->list[i];
+    if (!to[i]) continue;
+    to[i] = merge_enter(m, i > 0 ? to[from->parent] : 0, from->func,
+                        from->call_line);
+    merge_node(m, to[i])->ways = from->ways;
+    merge_node(m, to[i])->depth = from->depth;
+  }
+  return to;
+}

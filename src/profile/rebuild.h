@@ -71,6 +71,14 @@ CPROF_I uint32_t *merge_places (Merge *m, const Nodes *nodes,
                                 const MergeFunction *function);
 
 
+/*
+** Enters the nodes for which 'kept' is not 0, and all above them, with overhead
+** and without figures. Returns the node of each; 0: it has none.
+*/
+CPROF_I uint32_t *merge_needed (Merge *m, const Nodes *nodes,
+                                const uint32_t *kept);
+
+
 #define FOLD_ALL	UINT32_MAX
 
 /*

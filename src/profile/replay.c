@@ -14,9 +14,7 @@
 /* Begins another chunk. */
 static void replay_turn (Replay *p) {
   AxisChunk *c = memory_newzeroed(p->memory, AxisChunk, 1);
-  void *array = p->chunk;
-  memory_grow(p->memory, &array, &p->capacity, p->chunks, sizeof *p->chunk);
-  p->chunk = cast(AxisChunk **, array);
+  memory_grow(p->memory, &p->chunk, &p->capacity, p->chunks, sizeof *p->chunk);
   c->number = p->chunks + (p->recording->ring.dropped != 0);
   c->from = p->axis.last;
   p->chunk[p->chunks++] = c;

@@ -83,9 +83,7 @@ static uint32_t streak_common (const Nodes *nodes, uint32_t a, uint32_t b) {
 static OpenStreak *streak_begin (StreakWalk *w, uint32_t body, uint32_t node,
                                  double from) {
   OpenStreak *o;
-  void *array = w->open;
-  memory_grow(w->memory, &array, &w->room, w->count, sizeof *o);
-  w->open = cast(OpenStreak *, array);
+  memory_grow(w->memory, &w->open, &w->room, w->count, sizeof *o);
   o = &w->open[w->count++];
   w->slot[body] = w->count;
   memset(o, 0, sizeof *o);

@@ -4,6 +4,7 @@
 
 #include "remote/known.h"
 
+#include "base/text.h"
 #include "internals/internals.h"
 
 #if PLATFORM_WATCH
@@ -50,14 +51,6 @@ void known_free (Known *k) {
 }
 
 
-static uint64_t known_mix (uint64_t hash, const void *bytes, size_t size) {
-  const unsigned char *p = cast(const unsigned char *, bytes);
-  size_t i;
-  for (i = 0; i < size; i++) hash = (hash ^ p[i]) * 0x100000001B3u;
-  return hash;
-}
-
-
 static int known_same (const KnownFunction *a, const KnownFunction *b) {
   return a->isc == b->isc && a->code == b->code && a->first == b->first &&
          a->last == b->last && a->length == b->length &&
@@ -75,13 +68,14 @@ static int known_same (const KnownFunction *a, const KnownFunction *b) {
 ** the id of the one in the table; 0: out of memory.
 */
 static uint32_t known_enter (Known *k, KnownFunction *f) {
-  uint64_t hash = known_mix(0xCBF29CE484222325u, &f->code, sizeof f->code);
+  uint64_t hash = text_hash(f->source, f->length);
   KnownFunction *to;
   uint32_t id;
-  hash = known_mix(hash, &f->first, sizeof f->first);
-  hash = known_mix(hash, &f->last, sizeof f->last);
-  hash = known_mix(hash, f->source, f->length);
-  hash = known_mix(hash, f->instruction, f->size * sizeof *f->instruction);
+  hash = text_mix(hash, f->code);
+  hash = text_mix(hash, (uint64_t)(uint32_t)f->first << 32 |
+                        (uint32_t)f->last);
+  hash = text_mix(hash, text_hash(cast(const char *, cast(const void *,
+                    f->instruction)), f->size * sizeof *f->instruction));
   f->hash = index_mix(hash);
   for (id = index_first(&k->index, f->hash); id != 0;
        id = known_at(k, id)->next)

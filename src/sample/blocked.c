@@ -4,6 +4,8 @@
 
 #include "sample/blocked.h"
 
+#include "base/text.h"
+
 #if PLATFORM_WATCH
 
 
@@ -30,16 +32,9 @@ typedef struct BlockedRead {
 } BlockedRead;
 
 
-/* Adds a number to the hash. */
-static void blocked_mix (BlockedRead *x, uint64_t n) {
-  x->sum = (x->sum ^ n) * 0x9E3779B97F4A7C15u;
-  x->sum ^= x->sum >> 29;
-}
-
-
 /* Adds an address to the hash. */
 static void blocked_add (BlockedRead *x, const void *p) {
-  blocked_mix(x, (uint64_t)(uintptr_t)p);
+  x->sum = text_mix(x->sum, (uint64_t)(uintptr_t)p);
 }
 
 
@@ -79,7 +74,7 @@ static void blocked_zones (BlockedRead *x, const void *at,
   uint64_t marks;
   memcpy(&marks, ci + INTERNALS_MARKS, sizeof marks);
   if (marks & x->running->at->zoned)
-    blocked_mix(x, openzone_sum(x->zones, at));
+    x->sum = text_mix(x->sum, openzone_sum(x->zones, at));
 }
 
 
@@ -113,7 +108,7 @@ static const void *blocked_resumed (const BlockedRead *x, const void *ci,
                     sizeof slot) ||
       !blocked_copy(x, slot, slots, sizeof slots))
     return NULL;
-  return running_argument(x->running, slots);
+  return running_thread(x->running, slots, 0);
 }
 
 

@@ -145,9 +145,8 @@ static int unwind_enter (Unwinder *s, UnwindAt *to, lua_State *at,
                          uint32_t line) {
   const Memory *m = &s->recorder->recording.memory;
   UnwindLevel *l;
-  void *array = s->level;
-  if (!memory_grow(m, &array, &s->room, to->depth, sizeof *s->level)) return 0;
-  s->level = cast(UnwindLevel *, array);
+  if (!memory_grow(m, &s->level, &s->room, to->depth, sizeof *s->level))
+    return 0;
   l = &s->level[to->depth];
   if (!to->same || to->depth >= to->levels || l->func != func ||
       l->line != line) {

@@ -1,10 +1,8 @@
 /*
-** See child.h
+** Programs that a command starts as child processes.
 */
 
 #define _DEFAULT_SOURCE		/* kill, setenv */
-
-#include "system/child.h"
 
 #include "system/system.h"
 #include "system/signals.h"
@@ -81,11 +79,7 @@ static int child_spawn (lua_State *L) {
   luaL_argcheck(L, luaL_len(L, 1) > 0, 1, "no words");
   if (signals_ignored(SIGCHLD)) signal(SIGCHLD, SIG_DFL);
   error = child_start(signals_words(L, 1), &files, &process);
-  if (error) {
-    lua_pushnil(L);
-    lua_pushstring(L, strerror(error));
-    return 2;
-  }
+  if (error) return system_fail(L, strerror(error));
   child_process = process;
   lua_pushinteger(L, process);
   return 1;
@@ -128,7 +122,7 @@ static int child_signal (lua_State *L) {
 static int child_share (lua_State *L) {
   int i;
   (void)L;
-  for (i = SIGNALS_SHARED; i < SIGNALS_SENT; i++)
+  for (i = SIGNALS_FORWARDED; i < SIGNALS_REPORTED; i++)
     if (!signals_ignored(signals_fatal[i]))
       signal(signals_fatal[i], child_end);
   return 0;

@@ -6,7 +6,6 @@
 
 #define _DEFAULT_SOURCE		/* sigaction, SIGWINCH */
 
-#include "system/child.h"
 #include "system/signals.h"
 #include "system/system.h"
 
@@ -65,7 +64,7 @@ static void console_handle (void) {
   memset(&action, 0, sizeof action);
   sigemptyset(&action.sa_mask);
   action.sa_handler = console_end;
-  for (i = SIGNALS_SHARED; i < SIGNALS_FATAL; i++)
+  for (i = SIGNALS_FORWARDED; i < SIGNALS_FATAL; i++)
     sigaction(signals_fatal[i], &action, &console_old[i]);
   action.sa_handler = console_resized;
   sigaction(SIGWINCH, &action, &console_old[0]);
@@ -83,13 +82,6 @@ static int console_raw (void) {
 }
 
 
-static int console_fail (lua_State *L) {
-  lua_pushnil(L);
-  lua_pushstring(L, strerror(errno));
-  return 2;
-}
-
-
 /*
 ** text to write at the end -> true: the terminal of this process gives single
 ** keys from now on; or nil and a message
@@ -102,14 +94,14 @@ static int console_begin (lua_State *L) {
   if (!console.opened) console.fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
   console.opened = console.fd >= 0;
   if (!console.opened || tcgetattr(console.fd, &console.before) != 0)
-    return console_fail(L);
+    return system_fail(L, strerror(errno));
   memcpy(console.leave, leave, length);
   console.length = length;
   console_handle();
   console.on = 1;
   if (!console_raw()) {
     console_restore();
-    return console_fail(L);
+    return system_fail(L, strerror(errno));
   }
   lua_pushboolean(L, 1);
   return 1;
@@ -122,7 +114,7 @@ static int console_finish (lua_State *L) {
   (void)L;
   if (!console.on) return 0;
   console_restore();
-  for (i = SIGNALS_SHARED; i < SIGNALS_FATAL; i++)
+  for (i = SIGNALS_FORWARDED; i < SIGNALS_FATAL; i++)
     sigaction(signals_fatal[i], &console_old[i], NULL);
   sigaction(SIGWINCH, &console_old[0], NULL);
   return 0;

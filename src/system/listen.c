@@ -569,13 +569,6 @@ static int listen_install (int number) {
 }
 
 
-static int listen_fail (lua_State *L, const char *why) {
-  lua_pushnil(L);
-  lua_pushstring(L, why);
-  return 2;
-}
-
-
 /*
 ** Adds a listener, a copy of '*with'. NULL: there is no room. Sets '*states' to
 ** the number of states of this process that listen: if several threads begin at
@@ -619,12 +612,12 @@ static int listen_listen (lua_State *L) {
   with.owner = platform_self();
   luaL_checktype(L, 2, LUA_TFUNCTION);
   if (listen_of(L) != NULL)
-    return listen_fail(L, "this Lua state is already listening");
+    return system_fail(L, "this Lua state is already listening");
   if (listen_handled(with.number))
-    return listen_fail(L, "the program handles this signal itself");
-  if (r == NULL) return listen_fail(L, RECORDER_CLOSED);
+    return system_fail(L, "the program handles this signal itself");
+  if (r == NULL) return system_fail(L, RECORDER_CLOSED);
   if (!library_find(&library, &r->recording.memory))
-    return listen_fail(L, "not enough memory");
+    return system_fail(L, "not enough memory");
   lua_settop(L, 2);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &LISTEN);
   with.box = lua_newuserdatauv(L, 1, 0);
@@ -636,12 +629,12 @@ static int listen_listen (lua_State *L) {
   l = listen_begin(&with, main, &states);
   if (l == NULL) {
     running_end(&with.running);
-    return listen_fail(L, "too many Lua states of this process listen");
+    return system_fail(L, "too many Lua states of this process listen");
   }
   if (!listen_install(with.number)) {
     const char *why = strerror(errno);
     listen_end(l);
-    return listen_fail(L, why);
+    return system_fail(L, why);
   }
   lua_pushinteger(L, states);
   return 2;

@@ -224,7 +224,7 @@ static void signals_set (int number, void (*handler) (int)) {
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
   sigaddset(&action.sa_mask, SIGINT);
-  for (i = 0; i < SIGNALS_SENT; i++)
+  for (i = 0; i < SIGNALS_REPORTED; i++)
     sigaddset(&action.sa_mask, signals_fatal[i]);
   sigaction(number, &action, NULL);
 }
@@ -266,7 +266,7 @@ static int signals_onkill (lua_State *L) {
     c->owner = platform_self();
   }
   signals_command = c;
-  for (i = 0; i < SIGNALS_SENT; i++)
+  for (i = 0; i < SIGNALS_REPORTED; i++)
     if (!signals_ignored(signals_fatal[i]))  /* by nohup, say */
       signals_set(signals_fatal[i], c ? signals_handle : SIG_DFL);
   lua_settop(L, 3);

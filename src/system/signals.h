@@ -16,17 +16,17 @@
 
 #if PLATFORM_SIGNALS
 /*
-** Signals that end a process, and can be caught. Before the first SIGNALS_SENT
-** of them end the command, it writes what it has recorded. From SIGNALS_SHARED
-** on, child processes get them, too.
+** Signals that end a process, and can be caught. Before the first
+** SIGNALS_REPORTED of them end the command, it reports what it has recorded.
+** From SIGNALS_FORWARDED on, they are forwarded to child processes.
 */
 static const int signals_fatal[] = {
   SIGPIPE, SIGTERM, SIGHUP,
   SIGINT, SIGQUIT, SIGABRT, SIGSEGV, SIGFPE, SIGILL
 };
 
-#define SIGNALS_SHARED	1
-#define SIGNALS_SENT	3
+#define SIGNALS_FORWARDED	1
+#define SIGNALS_REPORTED	3
 #define SIGNALS_FATAL	((int)(sizeof signals_fatal / sizeof *signals_fatal))
 
 /*
@@ -34,6 +34,12 @@ static const int signals_fatal[] = {
 ** blocked signal kills it instead. May be called in a signal handler.
 */
 CPROF_I void signals_die (int number);
+
+/*
+** Handles a signal that ends this process: sends it to the program that was
+** started last (child.c), too, if that still runs.
+*/
+CPROF_I void child_end (int number);
 
 /* Was this process told to ignore a signal, by nohup, say? */
 CPROF_I int signals_ignored (int number);

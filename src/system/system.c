@@ -44,17 +44,6 @@ static int system_islive (lua_State *L) {
 }
 
 
-/* A hash (FNV-1a) of the header of a complete file. */
-static uint64_t system_sum (const FormatHeader *h) {
-  const unsigned char *p = (const unsigned char *)h;
-  uint64_t sum = UINT64_C(14695981039346656037);
-  size_t i;
-  for (i = 0; i < sizeof *h; i++)
-    sum = (sum ^ p[i]) * UINT64_C(1099511628211);
-  return sum;
-}
-
-
 /* Pushes true; or, after an error, nil and its message. */
 static int system_result (lua_State *L, int error) {
   if (error == 0) {
@@ -87,7 +76,8 @@ static int system_recorded (lua_State *L) {
   if (!ok) return 0;
   lua_pushfstring(L, "%I-%I-%I", (LUAI_UACINT)h.pid,
                   (LUAI_UACINT)h.started_at,
-                  (LUAI_UACINT)(int64_t)system_sum(&h));
+                  (LUAI_UACINT)(int64_t)checksum_bytes((const char *)&h,
+                                                       sizeof h));
   return 1;
 }
 
@@ -129,11 +119,16 @@ static int system_claim (lua_State *L) {
 }
 
 
-static int system_fail (lua_State *L, const char *path, int error) {
+int system_fail (lua_State *L, const char *why) {
   lua_pushnil(L);
-  lua_pushfstring(L, "%s: %s", path, error == EINVAL ? "not a regular file"
-                                                     : strerror(error));
+  lua_pushstring(L, why);
   return 2;
+}
+
+
+static int system_unread (lua_State *L, const char *path, int error) {
+  return system_fail(L, lua_pushfstring(L, "%s: %s", path,
+    error == EINVAL ? "not a regular file" : strerror(error)));
 }
 
 
@@ -153,7 +148,7 @@ static int system_readfile (lua_State *L) {
   char *to;
   int fd = files_open(path);
   int64_t size;
-  if (fd < 0) return system_fail(L, path, errno);
+  if (fd < 0) return system_unread(L, path, errno);
   got = files_read(fd, few, sizeof few);
   size = got == sizeof few ? files_size(fd) : 0;
   files_close(fd);
@@ -167,7 +162,7 @@ static int system_readfile (lua_State *L) {
     if (size >= (int64_t)room) room = (size_t)size + 1;
     to = cast(char *, lua_newuserdatauv(L, room, 0));
     fd = files_open(path);
-    if (fd < 0) return system_fail(L, path, errno);
+    if (fd < 0) return system_unread(L, path, errno);
     got = files_read(fd, to, room);
     files_close(fd);
   } while (got == room);

@@ -25,6 +25,9 @@ CPROF_I void signals_open (lua_State *L);
 /* Makes the metatable 'name' for userdata. 'gc': their finalizer, or NULL. */
 CPROF_I void system_class (lua_State *L, const char *name, lua_CFunction gc);
 
+/* Returns nil and a message to Lua. */
+CPROF_I int system_fail (lua_State *L, const char *why);
+
 /* The C function behind those that 'core.saying' makes: it may be on the stack
    while recording, so it counts as the profiler's own. */
 CPROF_I int system_say (lua_State *L);
