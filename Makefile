@@ -79,9 +79,9 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  SPEC_LINK="$(LUA_LINK)" SPEC_DIR="$(abspath $(LUA_DIR))" \
 		  SPEC_SHARE="$(SHARE)/5.4/?.lua;$(SHARE)/5.4/?/init.lua;;"
 # What specs record, and which of their programs listen, is neither the user's
-# nor that of specs that run at the same time. A make that specs start does not
-# share the jobs of this one.
-APART		= XDG_RUNTIME_DIR= MAKEFLAGS= \
+# nor that of specs that run at the same time; reports are as wide as they need
+# to be. A make that specs start does not share the jobs of this one.
+APART		= XDG_RUNTIME_DIR= MAKEFLAGS= COLUMNS= NO_COLOR= \
 		  TMPDIR="$${SPEC_TMPDIR:-$(CURDIR)/$(B)}"
 BUSTED		= $(PATHS) $(APART) $(LUA) $(if $(LUA_DIR),-lloops) \
 		  /usr/bin/busted

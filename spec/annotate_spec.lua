@@ -178,8 +178,7 @@ describe("annotated source", function()
   end)
 
   it("lists a line by the time of the C functions that it calls, too",
-    function()
-      local folder <close> = command.folder()
+    function(folder)
       local f = dofile(folder:file("late.lua", [[
 return function(sleep)
   local x = 0
@@ -196,8 +195,7 @@ end
     end)
 
   it("does not mark the first line of a function, which is code of another",
-    function()
-      local folder <close> = command.folder()
+    function(folder)
       local f = dofile(folder:file("late.lua",
         "local t = {}\nfunction t.f(...)\n  return 1\nend\nreturn t.f\n"))
       local profile = helper.record(function() f() end, { mode = "line" })

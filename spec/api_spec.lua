@@ -175,8 +175,7 @@ describe("the C API", function()
     end
   end)
 
-  it("records into a file, which others can read meanwhile", function()
-    local folder <close> = command.folder()
+  it("records into a file, which others can read meanwhile", function(folder)
     local path = folder.path .. "/live.cprof"
     assert.equal(0, (S:start { file = path }))
     S:run "update(1000000)"
@@ -190,8 +189,7 @@ describe("the C API", function()
   end)
 
   it("saves and exports, also while recording, and says why it cannot",
-    function()
-      local folder <close> = command.folder()
+    function(folder)
       local path = folder.path .. "/saved.cprof"
       local status, message = S:file(path)
       assert.equal(2, status)

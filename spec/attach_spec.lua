@@ -66,8 +66,7 @@ local function profiles(dir)
 end
 
 describe("a program that listens", function()
-  it("records from one signal to the next", function()
-    local dir <close> = command.folder()
+  it("records from one signal to the next", function(dir)
     local out, err = beside(dir, auto, "kill -URG $pid; recorded 0 1; " ..
       "kill -URG $pid; recorded 1 0; kill -URG $pid; recorded 1 1; " ..
       "kill -URG $pid; recorded 2 0")
@@ -86,8 +85,7 @@ describe("a program that listens", function()
     end
   end)
 
-  it("takes the signal and the options from the environment", function()
-    local dir <close> = command.folder()
+  it("takes the signal and the options from the environment", function(dir)
     local out, err = beside(dir, "export CPROF_SIGNAL=USR1 " ..
       "CPROF_OPTIONS='mode=line,file=a-%p-%n.cprof'; " .. auto,
       "for n in 0\\ 1 1\\ 0 1\\ 1 2\\ 0; do kill -USR1 $pid; " ..
@@ -98,8 +96,7 @@ describe("a program that listens", function()
     assert.equal("line", p.meta.mode)
   end)
 
-  it("does not when the environment has CPROF_SIGNAL=0", function()
-    local dir <close> = command.folder()
+  it("does not when the environment has CPROF_SIGNAL=0", function(dir)
     local out = beside(dir, "export CPROF_SIGNAL=0; " .. auto,
       "kill -URG $pid")
     assert.equal("status 0\ndone\ttrue\n", out)
@@ -129,8 +126,7 @@ describe("a program that listens", function()
     end
   end)
 
-  it("hears a signal that comes while a file is closed", function()
-    local dir <close> = command.folder()
+  it("hears a signal that comes while a file is closed", function(dir)
     local script = dir:file("x.lua", [[
       local host = require "spec_host"
       local core = require "cprof.core"
@@ -180,8 +176,7 @@ describe("a program that listens", function()
       "name another one in CPROF_SIGNAL\ntrue\tnil\nalive\n", out)
   end)
 
-  it("gives back the hook that the program has set", function()
-    local dir <close> = command.folder()
+  it("gives back the hook that the program has set", function(dir)
     local out, err = beside(dir, auto,
       "kill -URG $pid; recorded 0 1; kill -URG $pid; recorded 1 0", [[
       local seen = 0
@@ -203,8 +198,7 @@ describe("a program that listens", function()
   end)
 
   it("ends however often it is asked, in coroutines with hooks of their own",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local out, err = beside(dir, "export CPROF_SIGNAL=URG CPROF_OPTIONS=" ..
         "'mode=call,file=a-%p.cprof'; " .. auto,
         "for i in $(seq 400); do kill -URG $pid; sleep 0.003; done", [[
@@ -235,8 +229,7 @@ describe("a program that listens", function()
       assert.equal("", err)
     end)
 
-  it("leaves nothing behind when it ends", function()
-    local dir <close> = command.folder()
+  it("leaves nothing behind when it ends", function(dir)
     local _, err = beside(dir, auto,
       "ls cprof-*/$pid.listen >listening; kill -URG $pid; recorded 0 1")
     assert.equal("", err)
@@ -361,8 +354,7 @@ describe("a program that listens", function()
       assert.equal("good\n", out)
     end)
 
-  it("records a child of a fork into a file of its own", function()
-    local dir <close> = command.folder()
+  it("records a child of a fork into a file of its own", function(dir)
     local out, err = beside(dir, auto, ":", [[
       local host = require "spec_host"
       local function work() for i = 1, 1000 do math.abs(i) end end
@@ -411,8 +403,7 @@ describe("cprof attach", function()
   end)
 
   it("prints the report although the recording is removed meanwhile",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       dir:file("gone.lua", [[
         local recordings = require "cprof.system.recordings"
         local finish = recordings.finish
@@ -428,9 +419,8 @@ describe("cprof attach", function()
       assert.matches("\nstatus 0\n$", report, report .. err)
     end)
 
-  it("finds the coroutine that runs and never yields", function()
+  it("finds the coroutine that runs and never yields", function(dir)
     if require "cprof.core".internals() ~= "direct" then return end
-    local dir <close> = command.folder()
     local out, err = beside(dir, auto, "attached '0 1' -o x.cprof", [[
       local function work() for i = 1, 1000 do math.abs(i) end end
       io.open("ready", "w"):close()
@@ -450,8 +440,7 @@ describe("cprof attach", function()
     assert.matches("status 0\ndone\n$", out)
   end)
 
-  it("can be asked at any moment", function()
-    local dir <close> = command.folder()
+  it("can be asked at any moment", function(dir)
     -- switching, nested, dying and collected coroutines, growing stacks
     local out, err = beside(dir, auto, "n=0; while [ $n -lt 1500 ]; do " ..
       "kill -WINCH $pid 2>/dev/null; kill -URG $pid; n=$((n+1)); done", [[
@@ -481,8 +470,7 @@ describe("cprof attach", function()
     end
   end)
 
-  it("records in the mode that is asked for, into a file", function()
-    local dir <close> = command.folder()
+  it("records in the mode that is asked for, into a file", function(dir)
     local modes = { exact = "call", lines = "line", count = "count",
                     sample = "sample", [""] = "sample" }
     local lines = {}
@@ -504,8 +492,7 @@ describe("cprof attach", function()
     end
   end)
 
-  it("leaves out what waits, or not, as it is asked", function()
-    local dir <close> = command.folder()
+  it("leaves out what waits, or not, as it is asked", function(dir)
     local cases = { { "--clock=wall", "sample" }, { "--clock=cpu", "sample" },
       { "--exact --clock=cpu", "call" }, { "--exact --lines", "line" },
       { "--lines --clock=cpu", "line" } }
@@ -529,8 +516,7 @@ describe("cprof attach", function()
     end
   end)
 
-  it("says what the program refuses", function()
-    local dir <close> = command.folder()
+  it("says what the program refuses", function(dir)
     local out, err = beside(dir, auto, "begin -o a.cprof >/dev/null; " ..
       "recorded 0 1 any; cprof attach -o b.cprof $pid; echo $?; finish; " ..
       "cprof attach -o x.lua $pid; echo $?")
@@ -541,8 +527,7 @@ describe("cprof attach", function()
     assert.is_truthy(profiler.load(dir:file "a.cprof"))
   end)
 
-  it("waits for a program that waits for something", function()
-    local dir <close> = command.folder()
+  it("waits for a program that waits for something", function(dir)
     -- a digit counts the signals: while the program waits, it has all values.
     -- If attach ends early, `echo` lets the program go on.
     local out, err = beside(dir, "mkfifo pipe; <>pipe " .. auto,
@@ -568,8 +553,7 @@ describe("cprof attach", function()
     assert.equal(1, helper.named(p, "math.abs").calls)
   end)
 
-  it("says if the program gets no processor", function()
-    local dir <close> = command.folder()
+  it("says if the program gets no processor", function(dir)
     local out, err = beside(dir, auto, "until_so grep '^State:.[DS]' " ..
       "/proc/$pid/status; $SPEC_LUA $support/attached.lua '" ..
       [[if ... > 3 then io.open("go", "w"):close() end]] ..
@@ -624,8 +608,7 @@ describe("cprof attach", function()
     end
   end)
 
-  it("reaches a program that has closed its files", function()
-    local dir <close> = command.folder()
+  it("reaches a program that has closed its files", function(dir)
     local out, err = beside(dir, auto, "cprof attach; " ..
       "attached '0 1' --exact -o a.cprof >/dev/null; cprof attach", [[
       require "spec_host".closefiles()
@@ -714,42 +697,41 @@ describe("cprof attach", function()
     end
   end)
 
-  it("begins as soon as the last recording ends that waits for this", function()
-    local dir <close> = command.folder()
-    local out, err = beside(dir, auto, "$SPEC_LUA $support/attached.lua '" ..
-      [[
-        if not waits then
-          waits = io.open "waits"
-          if waits then skip(9999) end
-        end
-        if not message "stop".id or got then return end
-        local digit = message "listen".signals
-        last = last or digit
-        got = digit ~= last]] .. "' --clock=wall --seconds 9999 " ..
-      [[-o a.cprof $pid >/dev/null
-        begin --exact -o b.cprof >said 2>&1
-        until_so [ -e $(echo cprof-*)/$pid.request ]
-        touch go; recorded 1 1; finish; cat said]], [[
-        local profiler = require "cprof"
-        local function work() for i = 1, 1000 do math.abs(i) end end
-        io.open("ready", "w"):close()
-        repeat work() until profiler.running()
-        local function sampled()
-          for _, f in ipairs(profiler.snapshot().functions) do
-            if f.name == "work" then return f.total_samples > 60 end
+  it("begins as soon as the last recording ends that waits for this",
+    function(dir)
+      local out, err = beside(dir, auto, "$SPEC_LUA $support/attached.lua '" ..
+        [[
+          if not waits then
+            waits = io.open "waits"
+            if waits then skip(9999) end
           end
-        end
-        repeat for _ = 1, 100 do work() end until sampled()
-        os.execute ">waits; until [ -e go -o -e stop ]; do sleep 0.02; done"
-        repeat work() until io.open "stop"]])
-    assert.has_no_text("already recording", out)
-    assert.matches("\nstatus 0\n$", out, out .. err)
-    assert.is_true(helper.named(assert(profiler.load(dir:file "b.cprof")),
-      "work").calls > 10)
-  end)
+          if not message "stop".id or got then return end
+          local digit = message "listen".signals
+          last = last or digit
+          got = digit ~= last]] .. "' --clock=wall --seconds 9999 " ..
+        [[-o a.cprof $pid >/dev/null
+          begin --exact -o b.cprof >said 2>&1
+          until_so [ -e $(echo cprof-*)/$pid.request ]
+          touch go; recorded 1 1; finish; cat said]], [[
+          local profiler = require "cprof"
+          local function work() for i = 1, 1000 do math.abs(i) end end
+          io.open("ready", "w"):close()
+          repeat work() until profiler.running()
+          local function sampled()
+            for _, f in ipairs(profiler.snapshot().functions) do
+              if f.name == "work" then return f.total_samples > 60 end
+            end
+          end
+          repeat for _ = 1, 100 do work() end until sampled()
+          os.execute ">waits; until [ -e go -o -e stop ]; do sleep 0.02; done"
+          repeat work() until io.open "stop"]])
+      assert.has_no_text("already recording", out)
+      assert.matches("\nstatus 0\n$", out, out .. err)
+      assert.is_true(helper.named(assert(profiler.load(dir:file "b.cprof")),
+        "work").calls > 10)
+    end)
 
-  it("is ended by Ctrl-C, also where recording has just begun", function()
-    local dir <close> = command.folder()
+  it("is ended by Ctrl-C, also where recording has just begun", function(dir)
     local out, err = beside(dir, auto, "$SPEC_LUA $support/attached.lua '" ..
       [[
         if interrupted then
@@ -766,8 +748,7 @@ describe("cprof attach", function()
     assert.is_falsy(p.meta.live)
   end)
 
-  it("ends by itself when the one who asked is gone", function()
-    local dir <close> = command.folder()
+  it("ends by itself when the one who asked is gone", function(dir)
     local out, err = beside(dir, auto, "$SPEC_LUA $support/attached.lua '" ..
       [[if message "answer".state then os.execute "kill -9 $PPID" end]] ..
       "' --seconds 1 -o a.cprof $pid >/dev/null; " ..
@@ -778,15 +759,14 @@ describe("cprof attach", function()
     assert.is_falsy(profiler.load(dir:file "a.cprof").meta.live)
   end)
 
-  it("is not waited for by these specs when the program has crashed", function()
-    local dir <close> = command.folder()
-    local out, err = beside(dir, auto, "kill -9 $pid; recorded 1 0; echo $?")
-    assert.has_text("1\nstatus 137\n", out)
-    assert.has_text("recorded: the program has ended\n", err)
-  end)
+  it("is not waited for by these specs when the program has crashed",
+    function(dir)
+      local out, err = beside(dir, auto, "kill -9 $pid; recorded 1 0; echo $?")
+      assert.has_text("1\nstatus 137\n", out)
+      assert.has_text("recorded: the program has ended\n", err)
+    end)
 
-  it("lists the programs that can be attached", function()
-    local dir <close> = command.folder()
+  it("lists the programs that can be attached", function(dir)
     -- leaves out programs of other specs, which run at the same time
     dir:file("alone.lua", [[
       local folders = require "cprof.system.folders"
@@ -802,8 +782,7 @@ describe("cprof attach", function()
     assert.has_no_text(".listen", out)
   end)
 
-  it("says why a process cannot be attached", function()
-    local dir <close> = command.folder()
+  it("says why a process cannot be attached", function(dir)
     local _, err = beside(dir, "export CPROF_SIGNAL=0; " .. auto,
       "cprof attach --exact $pid; cprof attach 99999999; " ..
       "cprof attach x; cprof attach $$; " ..
@@ -824,8 +803,7 @@ describe("cprof attach", function()
   end)
 
   it("never signals a program that has got the number of one that ended",
-    function()
-    local dir <close> = command.folder()
+    function(dir)
     local out, err = beside(dir, auto, "cprof attach $pid", [[
       require "spec_host".exec("/bin/sh", "-c",
         "touch ready; while [ ! -e stop ]; do sleep 0.1; done; echo alive")]])
@@ -833,8 +811,7 @@ describe("cprof attach", function()
     assert.has_text("does not listen", err)
   end)
 
-  it("reads requests that only the user can have written", function()
-    local dir <close> = command.folder()
+  it("reads requests that only the user can have written", function(dir)
     local out, err = beside(dir, auto, "cd cprof-*; " ..
       "printf 'from=%d\\nid=1\\nfile=%s/evil.cprof\\n' $$ " ..
       "$TMPDIR >$pid.request; chmod 666 $pid.request; cd ..; " ..

@@ -22,8 +22,7 @@ local function run(set, script, ...)
 end
 
 describe("cprof.auto", function()
-  it("does nothing unless the environment asks for it", function()
-    local dir <close> = command.folder()
+  it("does nothing unless the environment asks for it", function(dir)
     local script = dir:file("x.lua", program)
     for _, set in ipairs { "", "CPROF=", "CPROF=0", "CPROF_OPTIONS=",
       "CPROF=0 CPROF_OPTIONS=mode=line" } do
@@ -32,8 +31,7 @@ describe("cprof.auto", function()
     end
   end)
 
-  it("records the program and reports at its end", function()
-    local dir <close> = command.folder()
+  it("records the program and reports at its end", function(dir)
     for code, status in pairs { [""] = 0, [" os.exit(3)"] = 3,
       [" os.exit(true, true)"] = 0, [" error 'late'"] = 1 } do
       local script = dir:file("x.lua", program .. code)
@@ -46,8 +44,7 @@ describe("cprof.auto", function()
     end
   end)
 
-  it("reads options with commas between them", function()
-    local dir <close> = command.folder()
+  it("reads options with commas between them", function(dir)
     local script = dir:file("x.lua", program)
     local file = dir:file "x-%p.cprof"
     local out, err = run(("CPROF_OPTIONS='mode=line, callsites ,lines=x,%s%s'")
@@ -69,8 +66,7 @@ describe("cprof.auto", function()
       options "file=1,trace=true,rate=1,gc=true")
   end)
 
-  it("lets the program run if options are wrong, with a message", function()
-    local dir <close> = command.folder()
+  it("lets the program run if options are wrong, with a message", function(dir)
     local script = dir:file("x.lua", program)
     local out, err, status = run("CPROF_OPTIONS=mode=fast", script, "x")
     assert.equal("x\tfalse\n", out)

@@ -27,8 +27,7 @@ local function check(budget, ...)
 end
 
 describe("cprof check", function()
-  it("is content with what --update has written", function()
-    local dir <close> = command.folder()
+  it("is content with what --update has written", function(dir)
     for _, mode in ipairs { "call", "line" } do
       local path, p = save(dir, mode .. ".cprof", 10, { mode = mode })
       local budget = dir:file(mode .. ".json")
@@ -49,8 +48,7 @@ describe("cprof check", function()
   end)
 
   it("fails with status 1 when a figure is over budget, by how much",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local budget = dir:file "budget.json"
       check(budget, "--update", (save(dir, "a.cprof", 10)))
       local out, err, status = check(budget, (save(dir, "b.cprof", 12)))
@@ -63,8 +61,7 @@ describe("cprof check", function()
       assert.equal(0, (select(3, check(budget, (save(dir, "c.cprof", 9))))))
     end)
 
-  it("knows functions by title and by name, and the whole", function()
-    local dir <close> = command.folder()
+  it("knows functions by title and by name, and the whole", function(dir)
     local path, p = save(dir, "a.cprof", 10, { mode = "line" })
     local function status(budget)
       return (select(3, check(dir:file("budget.json", json.encode(budget)),
@@ -89,8 +86,7 @@ describe("cprof check", function()
     assert.equal(0, done)
   end)
 
-  it("renews only what the budget has", function()
-    local dir <close> = command.folder()
+  it("renews only what the budget has", function(dir)
     local budget = dir:file("budget.json", '{"version": 1, ' ..
       '"functions": {"leaf": {"calls": 1}}}')
     local _, err = check(budget, "--update", (save(dir, "a.cprof", 10)))
@@ -100,8 +96,7 @@ describe("cprof check", function()
     assert.is_nil(next(json.decode(command.read(budget)).limits))
   end)
 
-  it("fails with status 2 when the budget is none", function()
-    local dir <close> = command.folder()
+  it("fails with status 2 when the budget is none", function(dir)
     local path = save(dir, "a.cprof", 10)
     local cases = {
       { "{", "is not a valid budget: " },
@@ -157,8 +152,7 @@ describe("cprof check", function()
     assert.equal(2, (select(3, check("/nowhere/b.json", "--update", path))))
   end)
 
-  it("does not trust figures that are not exact", function()
-    local dir <close> = command.folder()
+  it("does not trust figures that are not exact", function(dir)
     local path = dir:file "a.cprof"
     assert(helper.record(function()
       for i = 1, 50 do load("", "=c" .. i)() end
@@ -170,8 +164,7 @@ describe("cprof check", function()
   end)
 
   it("fails with status 1 when a function that has a limit is not there",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local path = save(dir, "a.cprof", 10)
       local function run(entry)
         return check(dir:file("budget.json", json.encode { version = 1,
@@ -187,8 +180,7 @@ describe("cprof check", function()
         "0 of 1 figures over budget; ", out)
     end)
 
-  it("fails with status 2 when there is nothing to check", function()
-    local dir <close> = command.folder()
+  it("fails with status 2 when there is nothing to check", function(dir)
     local path = save(dir, "a.cprof", 10)
     for _, entries in ipairs {
       { nowhere = { calls = 1 } },
@@ -209,8 +201,7 @@ describe("cprof check", function()
     assert.equal(2, status)
   end)
 
-  it("warns of a profile that was recorded in another way", function()
-    local dir <close> = command.folder()
+  it("warns of a profile that was recorded in another way", function(dir)
     local budget = dir:file "budget.json"
     local path = save(dir, "a.cprof", 10, { exclude = { "qq" } })
     check(budget, "--update", path)
@@ -225,8 +216,7 @@ describe("cprof check", function()
   end)
 
   it("does not compare nodes that lines tell apart with those they do not",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local budget = dir:file "budget.json"
       local script = dir:file("x.lua", "local function leaf() end\n" ..
         "leaf()\nleaf()\n")
@@ -269,8 +259,7 @@ describe("cprof check", function()
     end)
 
   it("holds with the collector's steps, and names the options that differ",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local budget = dir:file "budget.json"
       local script = dir:file("x.lua", "local function leaf() end\n" ..
         "for i = 1, 20000 do local t = { i } if i % 1000 == 0 then leaf() " ..
@@ -290,8 +279,7 @@ describe("cprof check", function()
       assert.has_text("\n0 of 5 figures over budget", out)
     end)
 
-  it("calls nodes what they are called elsewhere", function()
-    local dir <close> = command.folder()
+  it("calls nodes what they are called elsewhere", function(dir)
     local budget = dir:file("budget.json",
       [[{ "version": 1, "limits": { "nodes": 1 } }]])
     local out, _, status = check(budget, (save(dir, "a.cprof", 10)))
@@ -378,8 +366,7 @@ describe("a budget of a program that was edited", function()
     end
   end)
 
-  it("says what it has found under another name", function()
-    local dir <close> = command.folder()
+  it("says what it has found under another name", function(dir)
     local budget = dir:file "budget.json"
     check(budget, "--update", record(dir, "x.lua", edited.text, "a.cprof"))
     local out, _, status = check(budget, record(dir, "new/x.lua",
@@ -391,8 +378,7 @@ describe("a budget of a program that was edited", function()
       "")), out)
   end)
 
-  it("is brought up to date by --update", function()
-    local dir <close> = command.folder()
+  it("is brought up to date by --update", function(dir)
     local place = dir:file "x.lua"
     local budget = dir:file("budget.json", json.encode { version = 1,
       functions = {

@@ -14,8 +14,7 @@ local script <const> = [[
   print(status)]]
 
 describe("a program that is started", function()
-  it("has its exit status, even where SIGCHLD is ignored", function()
-    local dir <close> = command.folder()
+  it("has its exit status, even where SIGCHLD is ignored", function(dir)
     local path = command.quote(dir:file("start.lua", script))
     for _, with in ipairs { "", "env --ignore-signal=CHLD " } do
       local out, err = command.bounded(with .. "$SPEC_LUA " .. path)

@@ -55,8 +55,7 @@ end
 
 describe("cprof run --children", function()
   it("records programs that a program starts, also through others",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local list, out, err, status = run(dir, [[
         print(select(3, os.execute(start(10, 3))))
         local pipe = io.popen(start(20))
@@ -77,8 +76,7 @@ describe("cprof run --children", function()
       assert.has_text("\n5 runs, ", err)
     end)
 
-  it("reports the folder as a tree and a sum", function()
-    local dir <close> = command.folder()
+  it("reports the folder as a tree and a sum", function(dir)
     run(dir, "os.execute(start(10)) os.execute(start(20))")
     local folder = dir.path .. "/family"
     local out, err, status = command.cprof("report", "--mode=self",
@@ -88,8 +86,7 @@ describe("cprof run --children", function()
     assert.has_text(" 30  leaf ", out)
   end)
 
-  it("records nothing of its own in a child", function()
-    local dir <close> = command.folder()
+  it("records nothing of its own in a child", function(dir)
     local list = run(dir, [[os.execute(lua .. " -e 'print()'")]])
     local names = {}
     for _, p in ipairs(list) do
@@ -102,8 +99,7 @@ describe("cprof run --children", function()
       "print" }, names)
   end)
 
-  it("says which process started which", function()
-    local dir <close> = command.folder()
+  it("says which process started which", function(dir)
     local list = run(dir, [[
       os.execute(lua .. " -e \"os.execute [==[" .. start(10) .. "]==]\"")]])
     local by = {}
@@ -118,8 +114,7 @@ describe("cprof run --children", function()
     assert.same({ 0, 1, 2 }, depth)
   end)
 
-  it("records children of a fork, and what they start", function()
-    local dir <close> = command.folder()
+  it("records children of a fork, and what they start", function(dir)
     local list, _, err = run(dir, [[
       local host = require "spec_host"
       local function leaf() end
@@ -134,8 +129,7 @@ describe("cprof run --children", function()
       "/[^\n]*root.lua[^\n]*\n[^\n]*      /[^\n]*child.lua 10 ", err)
   end)
 
-  it("leaves other programs and commands of cprof alone", function()
-    local dir <close> = command.folder()
+  it("leaves other programs and commands of cprof alone", function(dir)
     local list, out = run(dir, [[
       os.execute(lua .. " -E -e 'print(1)'")
       os.execute("env -i " .. lua .. " -e 'print(2)'")
@@ -147,8 +141,7 @@ describe("cprof run --children", function()
     assert.same({ 0 }, count(list))
   end)
 
-  it("keeps the profile of a child that is killed", function()
-    local dir <close> = command.folder()
+  it("keeps the profile of a child that is killed", function(dir)
     local list, _, err = run(dir, [[
       print(os.execute(lua .. " -e 'local function leaf() end leaf() " ..
         "leaf() os.execute [[kill -9 $PPID]" .. "]'"))]])
@@ -156,8 +149,7 @@ describe("cprof run --children", function()
     assert.matches("(the program ended without stopping it)", err)
   end)
 
-  it("runs what LUA_INIT says", function()
-    local dir <close> = command.folder()
+  it("runs what LUA_INIT says", function(dir)
     local name = "LUA_INIT_" .. _VERSION:match "%d.*$":gsub("%.", "_")
     local init = dir:file("init.lua", "x = 'file'")
     for value, told in pairs { ["x = 1"] = "1", ["@" .. init] = "file" } do
@@ -180,8 +172,7 @@ describe("cprof run --children", function()
     assert.has_text("LUA_INIT:1: unexpected symbol", err)
   end)
 
-  it("says which process is missing, which runs all the same", function()
-    local dir <close> = command.folder()
+  it("says which process is missing, which runs all the same", function(dir)
     local list, out, err = run(dir, [[
       os.execute("CPROF_CHILDREN_OPTIONS=mode=fast " .. lua ..
         " -e 'print(1)'")]])
@@ -190,8 +181,7 @@ describe("cprof run --children", function()
       "'mode' must be one of ", err)
   end)
 
-  it("records children as the program itself", function()
-    local dir <close> = command.folder()
+  it("records children as the program itself", function(dir)
     local list = run(dir, "os.execute(start(10))", nil, "--lines=child",
       "--callsites")
     assert.equal(2, #list)
@@ -201,8 +191,7 @@ describe("cprof run --children", function()
     end
   end)
 
-  it("refuses what it cannot do", function()
-    local dir <close> = command.folder()
+  it("refuses what it cannot do", function(dir)
     local function refused(...)
       local out, err, status = command.cprof("run", ...)
       assert.same({ "", 2 }, { out, status })
@@ -220,8 +209,8 @@ describe("cprof run --children", function()
       refused(at, "--include=a\\", "-e", ""))
     assert.equal("--children: the name of a folder cannot have a %, got " ..
       "'%n'\n", refused("--children=%n", "-e", ""))
-    assert.equal("--children: cannot make the folder /nowhere/x\n",
-      refused("--children=/nowhere/x", "-e", ""))
+    assert.equal("--children: cannot make the folder /nowhere/x: No such " ..
+      "file or directory\n", refused("--children=/nowhere/x", "-e", ""))
     dir:file("1.cprof", "")
     assert.equal(("--children: %s has profiles already: name a new " ..
       "folder\n"):format(dir.path), refused(at, "-e", ""))

@@ -56,8 +56,7 @@ describe("the cprof command", function()
     end
   end)
 
-  it("prints what the library does", function()
-    local dir <close> = command.folder()
+  it("prints what the library does", function(dir)
     local path, p = saved(dir, "x.cprof", { mode = "line" })
     local here = debug.getinfo(1, "S").source
     local next = ("\nNext: cprof show %s leaf\n"):format(path)
@@ -91,15 +90,13 @@ describe("the cprof command", function()
     } do
       local words = { case[2], path, table.unpack(case, 3) }
       words[#words + 1] = "--width=90"
-      local out, err, status = command.cprof(table.unpack(words))
+      local out, err = command.must(table.unpack(words))
       assert.equal("", err)
-      assert.equal(0, status)
       assert.equal(case[1], out)
     end
   end)
 
-  it("says in one line what is wrong, and ends with status 2", function()
-    local dir <close> = command.folder()
+  it("says in one line what is wrong, and ends with status 2", function(dir)
     local call = saved(dir, "call.cprof")
     local line = saved(dir, "line.cprof", { mode = "line" })
     local cpu = saved(dir, "cpu.cprof", { clock = "cpu" })
@@ -228,8 +225,7 @@ describe("the cprof command", function()
       left)
   end)
 
-  it("reads a profile from standard input", function()
-    local dir <close> = command.folder()
+  it("reads a profile from standard input", function(dir)
     local path, p = saved(dir, "x.cprof", { mode = "line" })
     for _, case in ipairs {
       -- standard input: no file that a next command could name
@@ -251,8 +247,7 @@ describe("the cprof command", function()
     end
   end)
 
-  it("does not write over profiles and programs", function()
-    local dir <close> = command.folder()
+  it("does not write over profiles and programs", function(dir)
     local path = saved(dir, "x.cprof")
     local script = dir:file("x.lua", "return 1")
     for name, what in pairs { [path] = "a profile",
@@ -270,8 +265,7 @@ describe("the cprof command", function()
     assert.equal("return 1", command.read(script))
   end)
 
-  it("says if its output cannot be written", function()
-    local dir <close> = command.folder()
+  it("says if its output cannot be written", function(dir)
     local path = saved(dir, "x.cprof")
     for _, words in ipairs { { "report", path },
       { "export", "--format=json", path } } do
@@ -282,8 +276,7 @@ describe("the cprof command", function()
     end
   end)
 
-  it("shows a recording that goes on, with a note", function()
-    local dir <close> = command.folder()
+  it("shows a recording that goes on, with a note", function(dir)
     local path = dir:file "x.cprof"
     profiler.start { file = path, compensate = false }
     work()
@@ -304,24 +297,21 @@ describe("the cprof command", function()
       "Debian's lua-argparse or the rock argparse\n", err)
   end)
 
-  it("says which commands take folders", function()
-    local dir <close> = command.folder()
+  it("says which commands take folders", function(dir)
     saved(dir, "x.cprof")
     for _, name in ipairs { "tree", "annotate", "check", "html" } do
       local words = { name, dir.path }
       if name == "check" then
         words = { name, "--budget", dir:file("b.json", "{}"), dir.path }
       end
-      local _, err, status = command.cprof(table.unpack(words))
-      assert.equal(2, status)
+      local err = command.refused(table.unpack(words))
       assert.equal(("cprof %s: %s is a folder: name a file in it, or give " ..
         "the folder to report, diff or merge\n"):format(name, dir.path), err)
     end
     assert.equal(0, select(3, command.cprof("report", dir.path)))
   end)
 
-  it("says that there is no JSON before the program runs", function()
-    local dir <close> = command.folder()
+  it("says that there is no JSON before the program runs", function(dir)
     local argparse = assert(package.searchpath("argparse", package.path))
     dir:file("argparse.lua", command.read(argparse))
     local out, err, status = command.cprof_with(("LUA_PATH=\"$PWD/lua/?.lua;" ..
@@ -334,8 +324,7 @@ describe("the cprof command", function()
       "dkjson\n", err)
   end)
 
-  it("has plain characters where the locale is not UTF-8", function()
-    local dir <close> = command.folder()
+  it("has plain characters where the locale is not UTF-8", function(dir)
     local path, p = saved(dir, "x.cprof", nil, 500)
     local function narrow(s)
       return (s:gsub("… (%d)", "... %1"):gsub("…", "*"):gsub("µ", "u")
@@ -359,8 +348,7 @@ describe("the cprof command", function()
       path)))
   end)
 
-  it("has colours and the width of a terminal on one only", function()
-    local dir <close> = command.folder()
+  it("has colours and the width of a terminal on one only", function(dir)
     local path, p = saved(dir, "x.cprof")
     assert.has_no_text("\27", command.cprof("report", path))
     -- script gives a terminal; 'stty' its width
@@ -382,8 +370,7 @@ describe("the cprof command", function()
       on_terminal(utf8 .. " NO_COLOR=1"))
   end)
 
-  it("exports to standard output, also for -o -", function()
-    local dir <close> = command.folder()
+  it("exports to standard output, also for -o -", function(dir)
     local path = saved(dir, "one.cprof")
     local plain = command.cprof("export", "--format=csv", path)
     assert.is_true(#plain > 100)

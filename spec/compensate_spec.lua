@@ -156,8 +156,7 @@ describe("what recording costs", function()
     assert.is_true(above > 16, above)
   end)
 
-  it("is measured though the program is interrupted before that", function()
-    local dir <close> = command.folder()
+  it("is measured though the program is interrupted before that", function(dir)
     local shim = dir.path .. "/stepping.so"
     assert(os.execute(("cc -O1 -shared -fPIC -I$SPEC_INCLUDE -o %s " ..
       "spec/support/stepping.c"):format(shim)))
@@ -188,24 +187,22 @@ describe("what recording costs", function()
   end)
 
   it("is not that of events that were interrupted",
-    function()
-      local path = os.tmpname()
+    function(dir)
+      local path = dir:file "x"
       local out, err = command.shell(([[
         export LD_PRELOAD=
         gcc -std=c99 -Isrc -I$SPEC_INCLUDE -o '%s' \
           spec/support/timing_host.c && '%s']]):format(path, path))
-      os.remove(path)
       assert.equal("980 29\n1000 383\n999 -10\n", out, err)
     end)
 
-  it("changes by as much as the time of timed events does", function()
-    local path = os.tmpname()
+  it("changes by as much as the time of timed events does", function(dir)
+    local path = dir:file "x"
     local out, err = command.shell(([[
       export LD_PRELOAD=
       gcc -std=c99 -O1 -ffunction-sections -Wl,--gc-sections -Isrc \
         -I$SPEC_INCLUDE -o '%s' spec/support/costs_host.c && '%s']])
       :format(path, path))
-    os.remove(path)
     assert.equal("50000\n60000\n40000\n20000\n", out, err)
   end)
 
@@ -267,6 +264,32 @@ describe("what recording costs", function()
       local near = cost("step", lines(0, "x = i"), 2000)
       local far = cost("step", lines(50, "x = i"), 2000)
       assert.is_true(math.abs(far - near - 2 * 2000 * 5) < 200)
+    end)
+
+  it("of a coroutine is taken from what makes, resumes and begins it",
+    function()
+      local function body() end
+      local function maker() return coroutine.wrap(body) end
+      local function resumer(f) f() return 1 end
+      local p = helper.record(function()
+        for _ = 1, 100 do resumer(maker()) end
+      end)
+      local function cost(name)
+        local costs, out = costs_of(p, 0), {}
+        costs[name] = 0.1
+        core.costs(costs)
+        for _, f in ipairs(profiler.snapshot().functions) do
+          local less = f.self_raw_ns - f.self_ns
+          if less > 0 then
+            out[#out + 1] = ("%s %d"):format(f.name, less)
+          end
+        end
+        return table.concat(out, ", ")
+      end
+      assert.equal("maker 10", cost "made")
+      assert.equal("coroutine.wrap function 10", cost "begin")
+      assert.equal("body 10", cost "coroutine")
+      assert.equal("resumer 10", cost "resumer")
     end)
 
   it("is never that of more instructions than a line has", function()
@@ -342,8 +365,7 @@ describe("what recording costs, for cprof run", function()
       :match "^[^\n]+"
   end
 
-  it("is kept from one program to the next", function()
-    local dir <close> = command.folder()
+  it("is kept from one program to the next", function(dir)
     local path = run(dir)
     -- a busy machine may measure it anew
     for i = 1, path and 100 or 0 do
@@ -355,8 +377,7 @@ describe("what recording costs, for cprof run", function()
   end)
 
   it("is measured anew where what was kept is another build's, or wrong",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local path = run(dir)
       if not path then return end
       local kept = command.read(path)
@@ -374,8 +395,7 @@ describe("what recording costs, for cprof run", function()
       end
     end)
 
-  it("leaves no file behind where it cannot be kept", function()
-    local dir <close> = command.folder()
+  it("leaves no file behind where it cannot be kept", function(dir)
     local path = run(dir)
     if not path then return end
     os.remove(path)
@@ -385,8 +405,7 @@ describe("what recording costs, for cprof run", function()
       (command.shell(("ls -d %s* | sed s/$/:/; ls %s"):format(path, path))))
   end)
 
-  it("is kept for each way of recording", function()
-    local dir <close> = command.folder()
+  it("is kept for each way of recording", function(dir)
     if not run(dir) then return end
     for _, option in ipairs { "--lines", "--callsites", "--sample" } do
       run(dir, option)
@@ -396,8 +415,7 @@ describe("what recording costs, for cprof run", function()
     assert.equal(3, count)  -- samples have no cost of events
   end)
 
-  it("is not kept by a program that records itself", function()
-    local dir <close> = command.folder()
+  it("is not kept by a program that records itself", function(dir)
     local out, err = command.shell(("TMPDIR=%s $SPEC_LUA -e '%s'; ls %s")
       :format(dir.path, [[local c = require "cprof" c.start() c.stop()
         print(c.report() ~= nil)]], dir.path))

@@ -10,10 +10,11 @@ local traced <const> = "local function f() error 'oh' end\n" ..
 local dir   -- has a copy of cprof, and what that keeps
 local path  -- of the file with compiled modules; nil: this system keeps none
 
--- Runs a program with the copy of cprof. Returns what went to standard error.
-local function run(text, option)
-  local _, err = command.shell(("TMPDIR=%s LUA_PATH= LUA_PATH_5_4= %s %s %s %s")
-    :format(dir.path, "env -u XDG_RUNTIME_DIR $SPEC_LUA",
+-- Runs a program with the copy of cprof, after another command. Returns what
+-- went to standard error.
+local function run(text, option, before)
+  local _, err = command.shell(("%s TMPDIR=%s LUA_PATH= LUA_PATH_5_4= %s %s " ..
+    "%s %s"):format(before or "", dir.path, "env -u XDG_RUNTIME_DIR $SPEC_LUA",
       dir:file "lua/cprof/bin/cprof", "run " .. (option or "--quiet"),
       dir:file("x.lua", text or "")))
   return err
@@ -136,6 +137,15 @@ describe("the compiled modules of cprof run", function()
       end
       assert.equal(bad, command.read(path))
       assert(os.execute(("chmod 700 $(dirname %s)"):format(path)))
+    end)
+
+  it("are not kept where files may not be so large, and the program runs",
+    function()
+      if not path then return end
+      os.remove(path)
+      assert.equal("ran", run("io.stderr:write 'ran'", nil, "ulimit -f 600;"))
+      assert.equal("", command.shell(("ls %s %s.[0-9]* 2>/dev/null"):format(
+        path, path)))
     end)
 
   it("do not change tracebacks and reports", function()

@@ -4,17 +4,15 @@ local command = require "command"
 
 describe("cprof completion", function()
   local function script(shell)
-    local out, err, status = command.cprof("completion", shell)
+    local out, err = command.must("completion", shell)
     assert.equal("", err)
-    assert.equal(0, status)
     assert.has_text("annotate", out)
     assert.has_text("min-percent", out)
     assert.has_no_text("after-signal", out)
     return out
   end
 
-  it("makes bash complete commands and options", function()
-    local dir <close> = command.folder()
+  it("makes bash complete commands and options", function(dir)
     local path = dir:file("cprof.bash", script "bash")
     local function complete(words, at)
       return (command.shell(([[bash -c 'source %s
@@ -46,16 +44,14 @@ describe("cprof completion", function()
   end)
 
   it("names the shells that it knows", function()
-    local _, err, status = command.cprof("completion", "tcsh")
-    assert.equal(2, status)
+    local err = command.refused("completion", "tcsh")
     assert.has_text("'bash', 'zsh', 'fish'", err)
   end)
 end)
 
 describe("negative numbers", function()
   it("are values of options", function()
-    local _, err, status = command.cprof("report", "--limit", "-5", "x")
-    assert.equal(2, status)
+    local err = command.refused("report", "--limit", "-5", "x")
     assert.has_text("option '--limit' must be an integer of at least 1, got " ..
       "'-5'", err)
   end)

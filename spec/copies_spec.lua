@@ -55,11 +55,10 @@ local program = [[
 
 describe("two copies of cprof in one state", function()
   it("record in turn, one within the other, and at the same time",
-    function()
+    function(dir)
       if (os.getenv "SPEC_DIR" or "") ~= "" then
         return pending "this host gives modules no Lua, which is a part of it"
       end
-      local dir <close> = command.folder()
       local out, err = command.shell(("timeout 600 '%s/cprof-host' '%s'")
         :format(os.getenv "CPROF_BUILD", dir:file("two.lua", program)))
       assert.equal("good\n", out, err)

@@ -43,9 +43,7 @@ local program = [[
 ]]
 
 describe("the core", function()
-  it("refuses arguments that it cannot take", function()
-    local command = require "command"
-    local dir <close> = command.folder()
+  it("refuses arguments that it cannot take", function(dir)
     for seed = 1, helper.slow and 1 or 3 do
       local out, _, how, status = helper.run(program, seed, dir.path)
       assert.same({ "good", "exit", 0 }, { out, how, status })

@@ -270,8 +270,8 @@ describe("mode count", function()
     assert.same(want, counted(p, "=counted"))
   end)
 
-  it("is saved, loaded and added up without loss", function()
-    local path = os.tmpname()
+  it("is saved, loaded and added up without loss", function(dir)
+    local path = dir:file "x"
     local f = assert(load(programs.conditions, "=counted"))()
     local want = expected("=counted", f)
     local p = helper.record(f, { mode = "count" })
@@ -279,7 +279,6 @@ describe("mode count", function()
     local again = assert(profiler.load(path))
     local live = helper.record(f, { mode = "count", file = path })
     local recorded = assert(profiler.load(path))
-    os.remove(path)
     for _, loaded in ipairs { again, live, recorded } do
       assert.same(want, counted(loaded, "=counted"))
       assert.equal(helper.find(p, f).instructions,
@@ -296,8 +295,8 @@ describe("mode count", function()
     assert.equal(p.meta.instructions * 3, sum.meta.instructions)
   end)
 
-  it("is exact after kill -9", function()
-    local path = os.tmpname()
+  it("is exact after kill -9", function(dir)
+    local path = dir:file "x"
     local work = assert(load([[return function()
       for i = 1, 50 do if i % 5 == 0 then pcall(error) end end
     end]], "=killed"))()
@@ -312,7 +311,6 @@ describe("mode count", function()
     end, 60000, 3)  -- from when it has worked once
     assert.equal(9, status)
     local p = assert(profiler.load(path))
-    os.remove(path)
     local calls = helper.find(p, work).calls
     assert.is_true(calls >= done and calls <= at_most)
     local got = counted(p, "=killed")
@@ -388,8 +386,7 @@ describe("mode count", function()
     end
   end)
 
-  it("counts in the child of a fork for itself, in its own file", function()
-    local dir <close> = command.folder()
+  it("counts in the child of a fork for itself, in its own file", function(dir)
     local out = helper.run(([[
       local profiler = require "cprof"
       local host = require "spec_host"
@@ -428,8 +425,7 @@ describe("mode count", function()
 end)
 
 describe("cprof run --count", function()
-  it("records, and reports instructions", function()
-    local dir <close> = command.folder()
+  it("records, and reports instructions", function(dir)
     local script = dir:file("a.lua",
       "local n = 0\nfor i = 1, 50 do n = n + i end\n")
     local file = dir:file "a.cprof"

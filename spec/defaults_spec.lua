@@ -46,8 +46,7 @@ describe("the help of each command", function()
     assert.is_true(count > 40, count)
   end)
 
-  it("tells those that are in force", function()
-    local dir <close> = command.folder()
+  it("tells those that are in force", function(dir)
     local code = { "local f = {}" }
     for i = 1, 40 do
       code[#code + 1] = ("f[%d] = function() for i = 1, 3000 do end end")

@@ -44,8 +44,7 @@ local function diff(dir, a, b, ...)
 end
 
 describe("cprof diff", function()
-  it('says "1 call", not "1 calls"', function()
-    local dir <close> = command.folder()
+  it('says "1 call", not "1 calls"', function(dir)
     local p = record(gone, { c_functions = false })
     local out = diff(dir, p, p)
     local n, what = out:match ", ([%d,]+) (calls?), mode call"
@@ -54,7 +53,7 @@ describe("cprof diff", function()
   end)
 
   it("has each function before and after, what changed most first",
-    function()
+    function(dir)
       local pass = driven.pass
       local function same() pass(1000) end
       local function often() pass(1000) end
@@ -72,7 +71,6 @@ describe("cprof diff", function()
         for _ = 1, 2500 do often() end
         fresh()
       end)
-      local dir <close> = command.folder()
       local out, err, status = diff(dir, a, b)
       assert.equal("", err)
       assert.equal(0, status)
@@ -90,8 +88,7 @@ describe("cprof diff", function()
       assert.is_nil(of.same)
     end)
 
-  it("sorts, filters and limits", function()
-    local dir <close> = command.folder()
+  it("sorts, filters and limits", function(dir)
     local a, b = record(before), record(after)
     local of = rows((diff(dir, a, b, "--sort=calls")))
     assert.equal("more", of[1])
@@ -103,14 +100,12 @@ describe("cprof diff", function()
     assert.matches("\n… %d+ more functions, [+-]%S+ self\n", out)
   end)
 
-  it("finds nothing between a profile and itself", function()
-    local dir <close> = command.folder()
+  it("finds nothing between a profile and itself", function(dir)
     local p = record(before)
     assert.matches("\n\nno function differs\n$", (diff(dir, p, p)))
   end)
 
-  it("has the change of the share of the time, in points", function()
-    local dir <close> = command.folder()
+  it("has the change of the share of the time, in points", function(dir)
     local a, b = record(before), record(after)
     local function share(p)
       return helper.find(p, more).self_ns / p.program_ns * 100
@@ -132,8 +127,7 @@ describe("cprof diff", function()
     assert.matches("^%S+ %([+-]?%d+%.%d %%%) ", told)
   end)
 
-  it("explains each of its columns", function()
-    local dir <close> = command.folder()
+  it("explains each of its columns", function(dir)
     local out = diff(dir, record(before), record(after))
     local help = command.cprof("help", "comparing")
     for title in out:match "\n\n([^\n]+)":gmatch "%S+" do
@@ -142,8 +136,7 @@ describe("cprof diff", function()
     end
   end)
 
-  it("names its files in full", function()
-    local dir <close> = command.folder()
+  it("names its files in full", function(dir)
     local long = "a-folder-of-a-name-so-long-that-it-fills-a-line/x.cprof"
     assert(os.execute("mkdir " .. dir.path .. "/" .. long:match "^[^/]+"))
     local path = dir.path .. "/" .. long
@@ -154,8 +147,7 @@ describe("cprof diff", function()
     end
   end)
 
-  it("leaves out what there is no room for", function()
-    local dir <close> = command.folder()
+  it("leaves out what there is no room for", function(dir)
     local a, b = record(before), record(after)
     local heads, narrow = {}, nil
     for _, width in ipairs { 200, 100, 80, 70 } do
@@ -194,8 +186,7 @@ describe("cprof diff", function()
     end
   end)
 
-  it("says where a function was, and what it was called", function()
-    local dir <close> = command.folder()
+  it("says where a function was, and what it was called", function(dir)
     local text = "local function f() return 1 end %s\n" ..
       "local function g() return #'x' .. #'y' end g()\n"
     -- a function that did not change at all has no row
@@ -225,8 +216,7 @@ describe("cprof diff", function()
     assert.has_text(" named ", out)
   end)
 
-  it("warns of what cannot be compared", function()
-    local dir <close> = command.folder()
+  it("warns of what cannot be compared", function(dir)
     local p = helper.record(before)
     local out, _, status = diff(dir, p, helper.record(before,
       { mode = "line", clock = "cpu" }))
@@ -237,8 +227,7 @@ describe("cprof diff", function()
       ", the other with cpu", out)
   end)
 
-  it("warns of what options leave out", function()
-    local dir <close> = command.folder()
+  it("warns of what options leave out", function(dir)
     local p = compensated(before)
     for _, case in ipairs {
       { { callsites = true }, "one was recorded with callsites false, the " ..
@@ -278,8 +267,7 @@ describe("cprof diff", function()
     assert.has_no_text("note:", out)
   end)
 
-  it("compares the times of calls and samples, and no more", function()
-    local dir <close> = command.folder()
+  it("compares the times of calls and samples, and no more", function(dir)
     local function work() for _ = 1, 400 do more() steady() end end
     local p, q = helper.record(work), helper.record(work, { mode = "sample" })
     for _, pair in ipairs { { p, q }, { q, p } } do
@@ -296,8 +284,7 @@ describe("cprof diff", function()
     end
   end)
 
-  it("marks what samples cannot tell from no change", function()
-    local dir <close> = command.folder()
+  it("marks what samples cannot tell from no change", function(dir)
     -- each new table is where a sample is taken
     local function one() local _ = {} end
     local function other() local _ = {} end

@@ -72,8 +72,7 @@ local function names(thread)
 end
 
 describe("a program that was not prepared", function()
-  it("has the stack that it says it has, line by line", function()
-    local dir <close> = command.folder()
+  it("has the stack that it says it has, line by line", function(dir)
     local n = helper.many(20) + 2
     local code = { prelude, "local x = 0\nlocal function long()\n" }
     for i = 1, n do
@@ -97,8 +96,7 @@ describe("a program that was not prepared", function()
     assert.equal("", command.read(dir.path .. "/err"))
   end)
 
-  it("has names from its sources and libraries", function()
-    local dir <close> = command.folder()
+  it("has names from its sources and libraries", function(dir)
     local program <close> = run(dir, [[
       local M = {}
       function M.wait(...) return (io.read(...)) end
@@ -114,8 +112,7 @@ describe("a program that was not prepared", function()
     program:close()
   end)
 
-  it("has coroutines, and what resumed each", function()
-    local dir <close> = command.folder()
+  it("has coroutines, and what resumed each", function(dir)
     local program <close> = run(dir, prelude .. [[
       local function yields() coroutine.yield() end
       local keep = {}
@@ -158,8 +155,7 @@ describe("a program that was not prepared", function()
     program:close()
   end)
 
-  it("may be stripped, recurse deeply, and call by tail calls", function()
-    local dir <close> = command.folder()
+  it("may be stripped, recurse deeply, and call by tail calls", function(dir)
     local program <close> = run(dir, [[
       local read = load(string.dump(load "return (io.read())", true))
       local function down(n)
@@ -183,8 +179,7 @@ describe("a program that was not prepared", function()
     program:close()
   end)
 
-  it("goes on as it would have, if it runs", function()
-    local dir <close> = command.folder()
+  it("goes on as it would have, if it runs", function(dir)
     local program <close> = run(dir, [[
       local n, co = 0, coroutine.wrap(function()
         while true do coroutine.yield(1) end
@@ -219,8 +214,7 @@ describe("a program that was not prepared", function()
     assert.equal("", command.read(dir.path .. "/err"))
   end)
 
-  it("has the line at which it computes", function()
-    local dir <close> = command.folder()
+  it("has the line at which it computes", function(dir)
     local program <close> = run(dir, [[
       local function busy(x)
         local y = 1
@@ -248,8 +242,7 @@ describe("a program that was not prepared", function()
     program:close()
   end)
 
-  it("runs on if cprof is killed while it is stopped", function()
-    local dir <close> = command.folder()
+  it("runs on if cprof is killed while it is stopped", function(dir)
     local program <close> = run(dir, [[
       io.open("begun", "w"):close()
       local file
@@ -276,8 +269,7 @@ describe("a program that was not prepared", function()
     assert.equal("well\n", command.read(dir.path .. "/out"))
   end)
 
-  it("has several states, in threads of their own", function()
-    local dir <close> = command.folder()
+  it("has several states, in threads of their own", function(dir)
     compile.must("gcc -std=c99 -O1 -I$SPEC_INCLUDE -o %s/host " ..
       "spec/support/two_states.c $SPEC_LINK -lm -lpthread -ldl", dir.path)
     local program <close> = start(dir, "./host")
@@ -329,8 +321,7 @@ describe("a program of another build", function()
 
   for _, flags in ipairs { "-static", "-static -s", "-static-pie -s",
     "-no-pie", "-no-pie -s", "-pie" } do
-    it("has its calls: " .. flags, function()
-      local dir <close> = command.folder()
+    it("has its calls: " .. flags, function(dir)
       build(dir, flags)
       local program <close> = start(dir, "./host")
       local found = await(program.pid, waits_for_input)
@@ -343,12 +334,11 @@ describe("a program of another build", function()
     end)
   end
 
-  it("is read with its own files and numbers, in a container", function()
+  it("is read with its own files and numbers, in a container", function(dir)
     local new <const> = "unshare --pid --fork --mount "
     if not os.execute(new .. "chroot / true >/dev/null 2>&1") then
       pending "the system lets this user make no container"
     end
-    local dir <close> = command.folder()
     build(dir, "-static")
     local program <close> = start(dir, new .. "chroot . /host")
     local children = ("/proc/%d/task/%d/children"):format(program.pid,
@@ -370,14 +360,12 @@ describe("a program of another build", function()
 end)
 
 describe("cprof dump", function()
-  it("prints calls with their sources", function()
-    local dir <close> = command.folder()
+  it("prints calls with their sources", function(dir)
     local program <close> = run(dir,
       "local function wait()\n  io.read()\nend\nwait()")
     await(program.pid, waits_for_input)
-    local out, err, status = command.cprof("dump", tostring(program.pid))
+    local out, err = command.must("dump", tostring(program.pid))
     assert.equal("", err)
-    assert.equal(0, status)
     assert.matches(("^process %d %%(.* program.lua%%), not stopped\n\n" ..
       "state of Lua 5%%.%%d.* in thread %d, which waits in read of file 0 " ..
       "%%(pipe:%%[%%d+%%]%%)\n  main thread: running\n    io.read +%%[C%%]\n" ..
@@ -387,8 +375,7 @@ describe("cprof dump", function()
     program:close()
   end)
 
-  it("prints JSON", function()
-    local dir <close> = command.folder()
+  it("prints JSON", function(dir)
     local program <close> = run(dir,
       "coroutine.wrap(function() io.read() end)()")
     await(program.pid, waits_for_input)
@@ -421,8 +408,7 @@ describe("cprof dump", function()
     end
   end)
 
-  it("says what it cannot read", function()
-    local dir <close> = command.folder()
+  it("says what it cannot read", function(dir)
     local sleeps <close> = start(dir, "cat")
     -- until then, a shell is about to become this program
     local comm = ("/proc/%d/comm"):format(sleeps.pid)
@@ -451,9 +437,8 @@ describe("a program of another user", function()
   local can = core.user() == 0 and
     os.execute(as_nobody .. "true >/dev/null 2>&1")
 
-  it("is refused, as is one that protects itself", function()
+  it("is refused, as is one that protects itself", function(dir)
     if not can then pending "only root can be somebody else" end
-    local dir <close> = command.folder()
     dir:file("protected.c", [[
       #include <sys/prctl.h>
       #include <lauxlib.h>
@@ -476,9 +461,8 @@ describe("a program of another user", function()
     program:close()
   end)
 
-  it("is refused, with who may read it", function()
+  it("is refused, with who may read it", function(dir)
     if not can then pending "only root can be somebody else" end
-    local dir <close> = command.folder()
     local program <close> = run(dir, "io.read()")
     await(program.pid, waits_for_input)
     local _, err, status = command.shell(as_nobody ..
@@ -566,16 +550,14 @@ describe("a core file", function()
   end)
 
   it("is printed, with its name", function()
-    local out, err, status = command.cprof("dump", path)
+    local out, err = command.must("dump", path)
     assert.equal("", err)
-    assert.equal(0, status)
     assert.equal(("process %d (the command), from %s"):format(live.pid, path),
       out:match "^[^\n]+")
     assert.matches("\n    io.read +%[C%]\n    wait +%S+/program.lua:1 ", out)
   end)
 
-  it("has the words that the program was started with", function()
-    local folder <close> = command.folder()
+  it("has the words that the program was started with", function(folder)
     local program <close> = start(folder, "$SPEC_LUA -e 'io.read()' " ..
       ("x"):rep(100))
     await(program.pid, waits_for_input)
@@ -587,26 +569,27 @@ describe("a core file", function()
     program:close()
   end)
 
-  it("says in which folder its sources are, unless they are here", function()
-    local folder <close> = command.folder()
-    folder:file("program.lua", "io.read()\n")
-    local program <close> = start(folder, "$SPEC_LUA program.lua")
-    await(program.pid, waits_for_input)
-    for _, known in ipairs { true, false } do
-      watched.write_core(program.pid, folder.path .. "/core", known)
-      local out = command.cprof("dump", folder.path .. "/core")
-      assert.has_text(known and ("\nnote: the program was " ..
-        "started in %s, and its sources are looked for in the current " ..
-        "folder: cd %s, then run cprof dump again\n"):format(folder.path,
-        folder.path) or "\nnote: its sources are not in the current folder: " ..
-        "run cprof dump in the folder in which the program ran\n", out)
-      out = command.shell(("cd '%s' && %s core"):format(folder.path,
-        command.here "dump"))
-      assert.has_text("io.read()", out)
-      assert.has_no_text("note:", out)
-    end
-    program:close()
-  end)
+  it("says in which folder its sources are, unless they are here",
+    function(folder)
+      folder:file("program.lua", "io.read()\n")
+      local program <close> = start(folder, "$SPEC_LUA program.lua")
+      await(program.pid, waits_for_input)
+      for _, known in ipairs { true, false } do
+        watched.write_core(program.pid, folder.path .. "/core", known)
+        local out = command.cprof("dump", folder.path .. "/core")
+        assert.has_text(known and ("\nnote: the program was " ..
+          "started in %s, and its sources are looked for in the current " ..
+          "folder: cd %s, then run cprof dump again\n"):format(folder.path,
+          folder.path) or "\nnote: its sources are not in the current " ..
+          "folder: run cprof dump in the folder in which the program ran\n",
+          out)
+        out = command.shell(("cd '%s' && %s core"):format(folder.path,
+          command.here "dump"))
+        assert.has_text("io.read()", out)
+        assert.has_no_text("note:", out)
+      end
+      program:close()
+    end)
 
   it("that is damaged is read as far as it goes, or refused", function()
     local damaged = dir.path .. "/other"
@@ -636,8 +619,7 @@ describe("a core file", function()
 end)
 
 describe("the reader of other programs", function()
-  it("reads any memory without faults, and comes to an end", function()
-    local dir <close> = command.folder()
+  it("reads any memory without faults, and comes to an end", function(dir)
     compile.must("gcc -std=c99 -O1 -g -fsanitize=address,undefined " ..
       "-fno-sanitize-recover -DREMOTE_MAIN -Isrc -I$SPEC_INCLUDE " ..
       "-o %s/host spec/fuzz/remote.c src/remote/memory.c " ..

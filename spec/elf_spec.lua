@@ -44,8 +44,7 @@ local function names_of(file)
 end
 
 describe("an ELF file", function()
-  it("has one table of symbols of each type", function()
-    local dir <close> = command.folder()
+  it("has one table of symbols of each type", function(dir)
     local path = dir:file("a", file_of {
       { strtab, "\0one\0two\0three\0four\0" },
       { dynsym, symbol(0x10, 1), 0 }, { dynsym, symbol(0x20, 5), 0 },
@@ -53,8 +52,7 @@ describe("an ELF file", function()
     assert.equal("one three", names_of(elf.read(path)))
   end)
 
-  it("has names of functions of other files, which it jumps to", function()
-    local dir <close> = command.folder()
+  it("has names of functions of other files, which it jumps to", function(dir)
     local undefined = ("<I4BBI2I8I8"):pack(1, 2, 0, 0, 0x10, 0)
     local file = elf.read(dir:file("a", file_of {
       { strtab, "\0one@V1\0two\0" },
@@ -65,8 +63,7 @@ describe("an ELF file", function()
     assert.is_nil(elf.find(file, 0x11))
   end)
 
-  it("has names up to a sum of bytes", function()
-    local dir <close> = command.folder()
+  it("has names up to a sum of bytes", function(dir)
     local list = {}
     for i = 1, 100 do list[i] = symbol(i, i) end
     local path = dir:file("a", file_of { { strtab, "\0" .. ("x"):rep(1000) },
@@ -75,8 +72,7 @@ describe("an ELF file", function()
     assert.equal(9, #elf.read(path, nil, 10000).functions)
   end)
 
-  it("has names of sources up to that sum, too", function()
-    local dir <close> = command.folder()
+  it("has names of sources up to that sum, too", function(dir)
     local list = {}
     for i = 1, 100 do list[i] = source(i) .. symbol(i, 1000) end
     local path = dir:file("a", file_of { { strtab, "\0" .. ("x"):rep(1000) },
@@ -85,8 +81,7 @@ describe("an ELF file", function()
     assert.equal(9, #elf.read(path, nil, 10000).functions)
   end)
 
-  it("takes no more memory than it has bytes", function()
-    local dir <close> = command.folder()
+  it("takes no more memory than it has bytes", function(dir)
     local path = dir:file("a", file_of { { strtab, "\0one\0" },
       { symtab, symbol(0x10, 1), 0, 1 << 27 } })
     local script = dir:file("read.lua", [[
@@ -98,8 +93,7 @@ describe("an ELF file", function()
     assert.equal("one", out)
   end)
 
-  it("is not opened where it is a pipe, which would block", function()
-    local dir <close> = command.folder()
+  it("is not opened where it is a pipe, which would block", function(dir)
     compile.must("cd %s && mkfifo pipe && echo 'int main(void) " ..
       "{ return 0; }' >a.c && gcc -o a a.c && " ..
       "objcopy --only-keep-debug a a.debug && strip a && " ..

@@ -46,8 +46,7 @@ local counted = core.internals() == "direct" and
   helper.record(long, { mode = "count" })
 
 describe("an export", function()
-  it("writes the same to a path, a function and a file", function()
-    local dir <close> = command.folder()
+  it("writes the same to a path, a function and a file", function(dir)
     for _, format in ipairs(export.formats) do
       local p = lined
       if format.branches then p = counted end
@@ -105,8 +104,7 @@ describe("an export", function()
     assert.is_false(pcall(called.export, called, "csv"))
   end)
 
-  it("as lcov needs mode line", function()
-    local dir <close> = command.folder()
+  it("as lcov needs mode line", function(dir)
     local ok, message = pcall(called.export, called, "lcov", dir:file "x")
     assert.is_false(ok)
     assert.has_text('format lcov needs a profile of mode "line" or "count", ' ..
@@ -114,8 +112,7 @@ describe("an export", function()
     assert.equal("", listing(dir))
   end)
 
-  it("says why a path cannot be written, and leaves nothing", function()
-    local dir <close> = command.folder()
+  it("says why a path cannot be written, and leaves nothing", function(dir)
     local path = dir:file "no/such/file"
     local ok, message = called:export("csv", path)
     assert.is_nil(ok)
@@ -130,28 +127,27 @@ describe("an export", function()
     assert.equal("", listing(dir))
   end)
 
-  it("says where a file may not have its size, and leaves nothing", function()
-    local dir <close> = command.folder()
-    local script, path = dir:file "x.lua", dir:file "out"
-    write(script, [[
-      local profiler = require "cprof"
-      profiler.start { mode = "line" }
-      for i = 1, 100 do load("local function f" .. i .. "() end")() end
-      profiler.stop()
-      local p = profiler.snapshot()
-      print(p:export("json", arg[1]))
-      print(p:html(arg[1]))
-      print(p:save(arg[1]))]])
-    local out, err, status = command.shell(("ulimit -f 2; $SPEC_LUA %s %s")
-      :format(script, path))
-    assert.equal(0, status, err)
-    assert.equal((("nil\tcannot write %s: File too large\n"):rep(2) ..
-      "nil\t%s: File too large\n"):format(path, path, path), out)
-    assert.equal("x.lua\n", listing(dir))
-  end)
+  it("says where a file may not have its size, and leaves nothing",
+    function(dir)
+      local script, path = dir:file "x.lua", dir:file "out"
+      write(script, [[
+        local profiler = require "cprof"
+        profiler.start { mode = "line" }
+        for i = 1, 100 do load("local function f" .. i .. "() end")() end
+        profiler.stop()
+        local p = profiler.snapshot()
+        print(p:export("json", arg[1]))
+        print(p:html(arg[1]))
+        print(p:save(arg[1]))]])
+      local out, err, status = command.shell(("ulimit -f 2; $SPEC_LUA %s %s")
+        :format(script, path))
+      assert.equal(0, status, err)
+      assert.equal((("nil\tcannot write %s: File too large\n"):rep(2) ..
+        "nil\t%s: File too large\n"):format(path, path, path), out)
+      assert.equal("x.lua\n", listing(dir))
+    end)
 
-  it("keeps what was there when it fails half-way", function()
-    local dir <close> = command.folder()
+  it("keeps what was there when it fails half-way", function(dir)
     local path = dir:file "x.csv"
     write(path, "old")
     local csv = require "cprof.export.csv"
@@ -168,8 +164,7 @@ describe("an export", function()
     assert.equal("x.csv\n", listing(dir))
   end)
 
-  it("does not replace what is no file", function()
-    local dir <close> = command.folder()
+  it("does not replace what is no file", function(dir)
     local path = dir:file "null"
     assert(os.execute(("ln -s /dev/null '%s'"):format(path)))
     assert.is_true(core.special(path))
@@ -439,8 +434,7 @@ describe("lcov", function()
     return out
   end
 
-  it("has one path for a file that is loaded by several", function()
-    local dir <close> = command.folder()
+  it("has one path for a file that is loaded by several", function(dir)
     os.execute("mkdir " .. command.quote(dir:file "lib"))
     dir:file("lib/a.lua", "return 1")
     local p = helper.record(function()
@@ -476,8 +470,8 @@ describe("lcov", function()
     assert.is_true(hit > 5 and hit < found)
   end)
 
-  it("names what never ran like what ran beside it", function()
-    local path = os.tmpname()
+  it("names what never ran like what ran beside it", function(dir)
+    local path = dir:file "x"
     write(path, "local m, n = {}, {}\nfunction m.a() end\n" ..
       "function m.b() end\nfunction n.c() end\nfunction m:d() end\n" ..
       "return m")
@@ -485,7 +479,6 @@ describe("lcov", function()
     local p = helper.record(package.loaded["app.mod"].a, { mode = "line" })
     package.loaded["app.mod"] = nil
     local record = records(p)[path]
-    os.remove(path)
     assert.equal("FN:1,main chunk:1\nFN:2,app.mod.a:2\nFN:3,app.mod.b:3\n" ..
       "FN:4,n.c:4\nFN:5,m:d:5\n", (record:match "^(.-)FNDA"))
   end)
@@ -505,8 +498,8 @@ describe("lcov", function()
     assert.is_true(#names >= 1)
   end)
 
-  it("has functions of one line and name as one", function()
-    local path = os.tmpname()
+  it("has functions of one line and name as one", function(dir)
+    local path = dir:file "x"
     local function chunk(value)
       return "#!/usr/bin/lua\nlocal function f() return " .. value ..
         " end\nf()"
@@ -518,7 +511,6 @@ describe("lcov", function()
       end
     end, { mode = "line" })
     local record = records(p)[path]
-    os.remove(path)
     assert.equal("FN:1,main chunk:1\nFN:2,f:2\nFNDA:3,main chunk:1\n" ..
       "FNDA:3,f:2\nFNF:2\nFNH:2\n", record:match "^(.*\n)DA:2")
   end)

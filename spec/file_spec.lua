@@ -340,12 +340,12 @@ describe("a file that is being written", function()
 
   -- In a container, a process has another number than outside: by that number,
   -- the system here would tell of another process.
-  it("is divided by no clocks of a program in a container", function()
+  it("is divided by no clocks of a program in a container", function(dir)
     local new <const> = "unshare --pid --fork --mount-proc "
     if not os.execute(new .. "true 2>/dev/null") then
       pending "the system lets this user make no container"
     end
-    local script = os.tmpname()
+    local script = dir:file "x"
     write(script, [[
       local profiler = require "cprof"
       profiler.start { file = arg[1] }
@@ -364,7 +364,6 @@ describe("a file that is being written", function()
     input:close()
     program:close()
     os.remove(fifo)
-    os.remove(script)
     assert.equal("begun", begun)
     assert.is_true(p.meta.live)
     assert.is_nil(p.meta.since_last_event_waiting_ns)
@@ -764,8 +763,15 @@ describe("what is not a profile", function()
     refused(with(s, 8, s:sub(9, 12):reverse()),
       "written on a machine with another byte order")
     refused(with(s, 8, "\1\2\3\5"), "damaged: byte order in the header")
-    refused(with(s, 12, ("I4"):pack(3)),
-      "its format is version 3; this cprof reads version 21: record it again")
+    for version, by in pairs { [3] = "an older", [23] = "a newer" } do
+      refused(with(s, 12, ("I4"):pack(version)), ("written by %s cprof (its " ..
+        "format is version %d; this cprof reads version 22): record it " ..
+        "again, or read it with that cprof"):format(by, version))
+    end
+    for _, version in ipairs { 0, 10000, 0xffffffff } do
+      refused(with(s, 12, ("I4"):pack(version)),
+        "damaged: version in the header")
+    end
     refused(with(s, 16, ("I4"):pack(7)), "damaged: sizes in the header")
     refused(with(s, 32, ("I4"):pack(0)), "nothing was recorded in it yet")
     refused(with(s, 32, ("I4"):pack(9)), "damaged: state")
@@ -933,16 +939,14 @@ describe("a file that cannot be written", function()
     assert.equal(before, read(path))
   end)
 
-  it("is written under another name, and leaves no other file", function()
-    local dir <close> = command.folder()
+  it("is written under another name, and leaves no other file", function(dir)
     local p = helper.record(work)
     assert.is_true(p:save(dir:file "a.cprof"))
     assert.is_nil((p:save(dir.path)))
     assert.equal("a.cprof\n", (command.shell("ls -A '" .. dir.path .. "'")))
   end)
 
-  it("does not write into the file of another state that saves", function()
-    local dir <close> = command.folder()
+  it("does not write into the file of another state that saves", function(dir)
     local at = dir:file "a.cprof"
     local stat <close> = io.open "/proc/self/stat"
     local half = ("%s.%d.tmp"):format(at, stat:read "n")

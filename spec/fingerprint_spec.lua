@@ -1,6 +1,5 @@
 local _ENV = require("helper").env(_ENV)
 
-local command = require "command"
 local edited = require "edited"
 local helper = require "helper"
 local profiler = require "cprof"
@@ -110,8 +109,7 @@ describe("the fingerprint of a function", function()
       record("local function f()\nreturn 1 end f()").layout)
   end)
 
-  it("is in files", function()
-    local dir <close> = command.folder()
+  it("is in files", function(dir)
     local function prints(p)
       local out = {}
       for i, f in ipairs(p.functions) do

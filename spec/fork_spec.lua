@@ -497,8 +497,7 @@ describe("a program that goes to another folder", function()
     return assert(profiler.load(dir:file("x-%d.cprof"):format(pid)))
   end
 
-  it("has the file of its child where its own is", function()
-    local dir <close> = command.folder()
+  it("has the file of its child where its own is", function(dir)
     dir:file("x.lua", work .. [[
       work()
       if host.fork "/" then
@@ -526,8 +525,7 @@ describe("a program that goes to another folder", function()
     end
   end)
 
-  it("is told where a child cannot be recorded", function()
-    local dir <close> = command.folder()
+  it("is told where a child cannot be recorded", function(dir)
     local code = (work .. [[
       os.execute "mkdir DIR/gone"
       require "cprof".start { file = "DIR/gone/%p" }
@@ -543,8 +541,7 @@ describe("a program that goes to another folder", function()
       err, out)
   end)
 
-  it("has the files of a continuous recording in the first one", function()
-    local dir <close> = command.folder()
+  it("has the files of a continuous recording in the first one", function(dir)
     dir:file("x.lua", work .. [[
       local profiler, core = require "cprof", require "cprof.core"
       profiler.start { file = "x-%n.cprof", every = 0.02, keep = 2 }
@@ -606,8 +603,7 @@ describe("a program that cannot reach the files of cprof any more", function()
     end
   end
 
-  it("has all that is made of its recording", function()
-    local dir <close> = command.folder()
+  it("has all that is made of its recording", function(dir)
     assert(os.execute(("mkdir %s; cp -r lua/cprof %s"):format(
       command.quote(dir:file "lua"), command.quote(dir:file "away"))))
     local shell = away_from(dir)
@@ -631,8 +627,7 @@ describe("a program that cannot reach the files of cprof any more", function()
     assert.has_no_text("cannot", err)
   end)
 
-  it("has that under another root, too", function()
-    local dir <close> = command.folder()
+  it("has that under another root, too", function(dir)
     dir:file("x.lua", work .. "print(host.root(arg[1]))")
     local out, err = command.shell(("cd %s; %s"):format(
       command.quote(dir.path), command.here("run", "-o", "x.cprof", "x.lua",

@@ -3,7 +3,6 @@ local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
 
-local command = require "command"
 local core = require "cprof.core"
 local framed = require "cprof.html.framed"
 local helper = require "helper"
@@ -552,8 +551,7 @@ describe("times without overhead", function()
 
   for _, mode in ipairs { "call", "line" } do
     it("are those that are shown, of a recording and its file, mode " .. mode,
-       function()
-      local dir <close> = command.folder()
+       function(dir)
       local p, q = known(mode, dir)
       assert.same(p.frames:times(), q.frames:times())
       assert.same(p.frames:percentiles(), q.frames:percentiles())

@@ -41,7 +41,7 @@ end
 describe("a gap between events", function()
   for _, mode in ipairs { "call", "line" } do
     it("divides in computing, waiting and what others had in mode " .. mode,
-      function()
+      function(dir)
         local p = driven.parts(program, { mode = mode })
         local meta = p.meta
         assert.equal(13 * ms - noise, meta.preempted_ns)
@@ -52,10 +52,9 @@ describe("a gap between events", function()
         assert.same({ 2 * ms + noise, 0 }, { under(p, robbed) })
         assert.same({ 14 * ms, 10 * ms - noise }, { under(p, all) })
         adds_up(p)
-        local path = os.tmpname()
+        local path = dir:file "x"
         assert(p:save(path))
         local again = assert(profiler.load(path))
-        os.remove(path)
         assert.equal(meta.preempted_ns, again.meta.preempted_ns)
         assert.same({ under(p, all) }, { under(again, all) })
         adds_up(again)
@@ -126,6 +125,22 @@ describe("a gap between events", function()
       for i, n in ipairs(wanted) do wanted[i] = n * ms end
       assert.equal(table.concat(wanted, " "), row, mode)
     end
+  end)
+
+  it("is in a range of time, too, if others had the processor after the " ..
+    "last sample", function()
+    local p = driven.parts(function()
+      pass(20 * ms)
+      driven.wait(1)
+      pass(5 * ms, 0, 40 * ms)
+    end, { mode = "sample" })
+    local range = assert(p:range())
+    -- of a time axis, the steps are as long as this
+    local step = 1000000 // 32
+    assert.equal(40 * ms - noise, p.meta.preempted_ns)
+    assert.is_true(math.abs(range.meta.preempted_ns - p.meta.preempted_ns) <
+      step, range.meta.preempted_ns)
+    adds_up(p)
   end)
 
   it("is in a row of its own where no sample has found the thread waiting",

@@ -100,6 +100,21 @@ describe("the time of the garbage collector", function()
     end
   end)
 
+  with("has no overhead of lines", function()
+    local p = helper.record(function()
+      make(20000 + math.tointeger(collectgarbage "count" // 1) * 20)
+    end, { gc = true, mode = "line" })
+    local costs = {}
+    for name in pairs(p.meta.costs_ns) do costs[name] = 0 end
+    costs.line = 1
+    require "cprof.core".costs(costs)
+    local q = helper.check(profiler.snapshot())
+    local zone, made = zone_of(q), helper.find(q, make)
+    assert.is_true(zone.self_ns > 0)
+    assert.equal(zone.self_raw_ns, zone.self_ns)
+    assert.is_true(made.self_ns < made.self_raw_ns)
+  end)
+
   with("adds no hits to lines", function()
     local function loop(n) for _ = 1, n do make(1) end end
     local line = debug.getinfo(loop, "S").linedefined
@@ -255,6 +270,56 @@ describe("the time of the garbage collector", function()
     assert.near(tonumber(bare_steps), tonumber(steps), bare_steps / 5)
   end)
 
+  with("does not put off the steps of a host", function()
+    local gc, bare = both [[
+      local host = require "spec_host"
+      local kept = {}
+      for i = 1, 20000 do kept[i] = {} end
+      collectgarbage "incremental"
+      collectgarbage()
+      local most = 0
+      for i = 1, 20000 do
+        local t = { {}, {} }
+        host.collector("step", 5)
+        if i % 100 == 0 then most = math.max(most, collectgarbage "count") end
+      end
+      print(most)]]
+    gc, bare = assert(tonumber(gc), gc), assert(tonumber(bare), bare)
+    assert.is_true(gc < bare * 1.2, ("%.1f and %.1f KB"):format(gc, bare))
+  end)
+
+  with("counts no steps of a collector that a host has stopped", function()
+    local n = 20000 + math.tointeger(collectgarbage "count" // 1) * 2
+    collectgarbage()
+    profiler.start { gc = true }
+    make(1)
+    host.collector "stop"
+    make(n)
+    profiler.stop()
+    host.collector "restart"
+    assert.equal(0, profiler.snapshot().meta.gc_steps)
+  end)
+
+  -- its hook takes the place of the one that the collector has asked for
+  with("is known after Ctrl-C", function()
+    local out = helper.run [[
+      local core, host = require "cprof.core", require "spec_host"
+      local profiler = require "cprof"
+      local function make(n) for _ = 1, n do local t = { {} } end end
+      core.interruptible(true)
+      collectgarbage("incremental", 100)
+      collectgarbage()
+      profiler.start { gc = true }
+      make(1)
+      local n = math.tointeger(collectgarbage "count" // 1)
+      local ok, why = pcall(function() host.userdata(n, true) end)
+      make(20000 + n * 20)
+      profiler.stop()
+      print(ok, why:match "interrupted!")
+      print(profiler.snapshot().meta.gc_steps > 10)]]
+    assert.equal("false\tinterrupted!\ntrue\n", out)
+  end)
+
   with("has the time of finalizers, which may do anything", function()
     local done
     local acts = {
@@ -392,6 +457,26 @@ describe("the time of the garbage collector", function()
     local p = helper.check(profiler.snapshot())
     assert.is_true(helper.find(p, make).self_allocs > 0)
   end)
+
+  with("gives a hook that a finalizer sets only the events that it wants",
+    function()
+      local seen, done = {}, false
+      local function idle() end
+      local function work()
+        for _ = 1, 200 do idle { {} } end
+      end
+      profiler.start { gc = true }
+      setmetatable({}, { __gc = function()
+        profiler.stop()
+        debug.sethook(function(event) seen[event] = true end, "l")
+        done = true
+      end })
+      for _ = 1, 1000 do
+        if not done then work() end
+      end
+      debug.sethook()
+      assert.same({ line = true }, seen)
+    end)
 
   with("may come to an end of memory", function()
     for _, more in ipairs { 'mode = "line"',

@@ -13,9 +13,8 @@ describe("cprof help", function()
   end)
 
   it("names all topics and commands", function()
-    local out, err, status = command.cprof "help"
+    local out, err = command.must "help"
     assert.equal("", err)
-    assert.equal(0, status)
     for _, name in ipairs(help.topics()) do
       assert.matches("\n   " .. name .. " +%S", out, name)
     end
@@ -24,9 +23,8 @@ describe("cprof help", function()
 
   it("prints each topic, within the width of a terminal", function()
     for _, name in ipairs(help.topics()) do
-      local out, err, status = command.cprof("help", name)
+      local out, err = command.must("help", name)
       assert.equal("", err)
-      assert.equal(0, status)
       assert.is_true(#out > 300, name)
       assert.has_no_text("`", out, name)
       for line in out:gmatch "[^\n]+" do
@@ -66,17 +64,14 @@ describe("cprof help", function()
   end)
 
   it("names what there is when there is no such topic", function()
-    local out, err, status = command.cprof("help", "reprots")
-    assert.equal("", out)
-    assert.equal(2, status)
+    local err = command.refused("help", "reprots")
     local _, near = command.cprof("help", "allocation")
     assert.has_text("unknown topic 'allocation', but it is in: memory, ", near)
     assert.has_text("unknown topic 'reprots'; valid topics: library", err)
   end)
 
-  it("shows what its program with a leak prints", function()
+  it("shows what its program with a leak prints", function(dir)
     local text = help.topic "memory".text
-    local dir <close> = command.folder()
     local path = dir:file("server.lua", text:match "```lua\n(.-)```")
     local out
     for line in text:gmatch "\n%$ cprof ([^\n]+)" do
@@ -114,9 +109,8 @@ describe("cprof help", function()
   end)
 
   it("knows zones", function()
-    local out, err, status = command.cprof("help", "zones")
+    local out, err = command.must("help", "zones")
     assert.equal("", err)
-    assert.equal(0, status)
     for _, term in ipairs { 'profiler.enter "', 'profiler.leave "',
       "<close> = profiler.zone", "profiler.wrap", "CPROF_BEGIN" } do
       assert.has_text(term, out)

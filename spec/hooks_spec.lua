@@ -213,6 +213,7 @@ describe("other hooks", function()
     "them again, pauses, has a report, or watches for slow calls", function()
     if core.internals() ~= "direct" then return end
     local dir <close> = command.folder()
+    helper.record(leaf)  -- so that there is a snapshot, whatever comes first
     local calls = ("x"):rep(1000)
     local function called(work, options)
       local counts = calls:gmatch "()x"  -- in C: Lua counts none of its code

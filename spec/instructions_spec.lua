@@ -55,16 +55,14 @@ local function run(dir, action, held)
 end
 
 describe("instructions of an event", function()
-  it("are those of cprof's own code", function()
-    local dir <close> = command.folder()
+  it("are those of cprof's own code", function(dir)
     local status, text = run(dir, "check",
       "this machine\ncall, flat calls\t20.0\n")
     assert.equal(0, status, text)
     assert.matches("call, flat calls +2.00 +20.0 +20.0\n", text)
   end)
 
-  it("fail the check if they are more by a tenth", function()
-    local dir <close> = command.folder()
+  it("fail the check if they are more by a tenth", function(dir)
     local status, text = run(dir, "check",
       "this machine\ncall, flat calls\t18.0\n")
     assert.equal(1, status)
@@ -72,15 +70,13 @@ describe("instructions of an event", function()
     assert.has_text("1 of 1 workloads take more", text)
   end)
 
-  it("fail the check if the workload is new", function()
-    local dir <close> = command.folder()
+  it("fail the check if the workload is new", function(dir)
     local status, text = run(dir, "check", "this machine\n")
     assert.equal(1, status)
     assert.matches("call, flat calls +2.00 +20.0 +-  more\n", text)
   end)
 
-  it("are not compared with those of another machine", function()
-    local dir <close> = command.folder()
+  it("are not compared with those of another machine", function(dir)
     local status, text = run(dir, "check",
       "that machine\ncall, flat calls\t1.0\n")
     assert.equal(0, status)
@@ -88,8 +84,7 @@ describe("instructions of an event", function()
       "machine", text)
   end)
 
-  it("are kept for the next check", function()
-    local dir <close> = command.folder()
+  it("are kept for the next check", function(dir)
     assert.equal(0, (run(dir, "keep")))
     local status, text = run(dir, "check")
     assert.equal(0, status, text)

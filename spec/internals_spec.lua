@@ -10,18 +10,6 @@ if not known then return end
 describe("the room that reads Lua's structures", function()
   local dir, header
 
-  setup(function()
-    dir = command.folder()
-    assert(os.execute(("mkdir '%s/internals'"):format(dir.path)))
-    header = command.read "src/internals/internals.h"
-    for _, file in ipairs { "probe_posix", "platform_posix" } do
-      assert(os.execute(("gcc -std=c99 -Isrc -I$SPEC_INCLUDE -c " ..
-        "-o '%s/%s.o' src/base/%s.c"):format(dir.path, file, file)))
-    end
-  end)
-
-  teardown(function() os.execute(("rm -r '%s'"):format(dir.path)) end)
-
   -- compiles a program with this text as the header
   local function program(name, text, flags)
     dir:file("internals/internals.h", text)
@@ -32,6 +20,32 @@ describe("the room that reads Lua's structures", function()
       dir.path))
     assert.equal(0, status, err)
   end
+
+  -- the header with constants that a program is told when it runs
+  local function told_later()
+    local text = header:gsub(
+      "\n#define (INTERNALS_[%u_]+)\t(%w+)", function(name, value)
+        -- INTERNALS_STATE and INTERNALS_PROTO are sizes of arrays
+        return name ~= "INTERNALS_STATE" and name ~= "INTERNALS_PROTO" and
+          ('\n#define %s\tlayout("%s", %s)'):format(name, name, value) or nil
+      end)
+    return (text:gsub("#include <lua.h>\n",
+      "%0size_t layout (const char *name, size_t value);\n"))
+  end
+
+  setup(function()
+    dir = command.folder()
+    assert(os.execute(("mkdir '%s/internals'"):format(dir.path)))
+    header = command.read "src/internals/internals.h"
+    for _, file in ipairs { "probe_posix", "platform_posix" } do
+      assert(os.execute(("gcc -std=c99 -Isrc -I$SPEC_INCLUDE -c " ..
+        "-o '%s/%s.o' src/base/%s.c"):format(dir.path, file, file)))
+    end
+    program("right", header, "")
+    program("wrong", told_later(), "-DLAYOUT")
+  end)
+
+  teardown(function() os.execute(("rm -r '%s'"):format(dir.path)) end)
 
   -- how the program `name` reads Lua: "direct" or "public"
   local function asks(name, before, ...)
@@ -48,7 +62,6 @@ describe("the room that reads Lua's structures", function()
   end
 
   it("is used where its offsets are Lua's", function()
-    program("right", header, "")
     assert.equal("direct\n", asks "right")
   end)
 
@@ -60,14 +73,7 @@ describe("the room that reads Lua's structures", function()
   end)
 
   it("is used neither, nor crashes, where an offset is wrong", function()
-    local count, text = 0, header:gsub(
-      "\n#define (INTERNALS_[%u_]+)\t(%w+)", function(name, value)
-        -- INTERNALS_STATE and INTERNALS_PROTO are sizes of arrays
-        return name ~= "INTERNALS_STATE" and name ~= "INTERNALS_PROTO" and
-          ('\n#define %s\tlayout("%s", %s)'):format(name, name, value) or nil
-      end)
-    program("wrong", text:gsub("#include <lua.h>\n",
-      "%0size_t layout (const char *name, size_t value);\n"), "-DLAYOUT")
+    local count = 0
     assert.equal("direct\n", asks "wrong")
     for name, value in header:gmatch "\n#define (INTERNALS_%u+_%u+)\t(%d+)" do
       for _, wrong in ipairs { value + 8, value == "0" and 24 or value - 8 } do

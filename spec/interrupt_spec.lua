@@ -38,8 +38,7 @@ local busy = [[
 
 describe("Ctrl-C under cprof run", function()
   it("ends the program as under the interpreter, and the report comes",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local script = dir:file("x.lua", busy .. "print 'begun' busy()")
       local out, err, status = interrupted(dir, 1, "run", "-o", "x.cprof",
         script)
@@ -54,8 +53,7 @@ describe("Ctrl-C under cprof run", function()
       assert.equal(1, helper.named(p, "busy").calls)
     end)
 
-  it("reaches a coroutine", function()
-    local dir <close> = command.folder()
+  it("reaches a coroutine", function(dir)
     local script = dir:file("x.lua", busy .. "coroutine.wrap(busy)()")
     local _, err, status = interrupted(dir, 1, "run", script)
     assert.equal(1, status)
@@ -63,8 +61,7 @@ describe("Ctrl-C under cprof run", function()
     assert.has_text("\ncprof: ", err)
   end)
 
-  it("shows the frames of the coroutines", function()
-    local dir <close> = command.folder()
+  it("shows the frames of the coroutines", function(dir)
     local script = dir:file("x.lua", busy .. [[
       local function inner()
         coroutine.wrap(busy)()
@@ -125,13 +122,12 @@ describe("Ctrl-C under cprof run", function()
     end
   end)
 
-  it("reaches what is sampled", function()
+  it("reaches what is sampled", function(dir)
     for _, code in ipairs { "print(pcall(busy))",
       "print(pcall(coroutine.wrap(busy)))",
       "debug.sethook(error, '', 1 << 30) print(pcall(busy)) " ..
         "assert(debug.gethook() == error)" } do
       for _, rate in ipairs { 1, 10000 } do
-        local dir <close> = command.folder()
         local script = dir:file("x.lua", busy .. code .. [[
 
           local function after() for i = 1, 1e5 do end end
@@ -155,7 +151,6 @@ describe("Ctrl-C under cprof run", function()
         end
       end
     end
-    local dir <close> = command.folder()
     local script = dir:file("x.lua", busy .. [[
       repeat for i = 1, 1e6 do end
       until require "cprof".snapshot().samples > 0
@@ -213,8 +208,7 @@ describe("Ctrl-C under cprof run", function()
     end
   end)
 
-  it("kills when the program is over", function()
-    local dir <close> = command.folder()
+  it("kills when the program is over", function(dir)
     local script = dir:file("x.lua", busy ..
       "setmetatable({}, { __gc = busy }) os.exit(0, true)")
     local _, err, status = interrupted(dir, 1, "run", script)
@@ -222,8 +216,7 @@ describe("Ctrl-C under cprof run", function()
     assert.has_text("\ncprof: ", err)
   end)
 
-  it("kills when it comes again", function()
-    local dir <close> = command.folder()
+  it("kills when it comes again", function(dir)
     local script = dir:file("x.lua", busy ..
       "while true do pcall(busy) end")
     local _, err, status = interrupted(dir, 2, "run", "-o", "x.cprof",

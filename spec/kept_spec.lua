@@ -78,8 +78,7 @@ local function calls_of(p)
 end
 
 describe("the last calls of a recording", function()
-  it("are all of them, if they fit", function()
-    local dir <close> = command.folder()
+  it("are all of them, if they fit", function(dir)
     local path = dir:file "x.cprof"
     for _, options in ipairs { {}, { distribution = true },
       { callsites = true }, { recursion = "fold" }, { c_functions = false },
@@ -126,8 +125,7 @@ describe("the last calls of a recording", function()
     handle(200)
     usual() ]]
 
-  it("are in a file when they are asked for, with the reason", function()
-    local dir <close> = command.folder()
+  it("are in a file when they are asked for, with the reason", function(dir)
     local path = dir:file "x.cprof"
     steady.run(program .. ("require 'cprof'.dump_recent(%q, 'a stall')")
       :format(path), "keep_last = 0.2", "")
@@ -218,8 +216,7 @@ describe("the last calls of a recording", function()
     assert.is_nil(traced.recorded(steady.record("pass(1)", "")))
   end)
 
-  it("are shown by all commands", function()
-    local dir <close> = command.folder()
+  it("are shown by all commands", function(dir)
     local path = dir:file "x.cprof"
     steady.run(program .. ("require 'cprof'.dump_recent(%q, 'a stall')")
       :format(path), "keep_last = 0.2", "")
@@ -233,8 +230,7 @@ describe("the last calls of a recording", function()
       { "export", "--format=folded", "-o", dir:file "x.folded" } } do
       local line = table.move(words, 1, #words, 1, {})
       table.insert(line, words[1] == "show" and 2 or #line + 1, path)
-      local out, err, status = command.cprof(table.unpack(line))
-      assert.equal(0, status, table.concat(line, " ") .. out .. err)
+      command.must(table.unpack(line))
     end
   end)
 
@@ -269,8 +265,7 @@ describe("the last calls of a recording", function()
     end
   end)
 
-  it("are all of them, written on request, if a size has room", function()
-    local dir <close> = command.folder()
+  it("are all of them, written on request, if a size has room", function(dir)
     local path = dir:file "x.cprof"
     steady.run(([[
       local function f() pass(1) end
@@ -423,8 +418,7 @@ describe("the last calls are written", function()
   end)
 
   it("at most once in so many seconds, and are no part of the recording",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local wall = steady.run([[
         local function f(ms) pass(ms * 1000) end
         f(100) f(100) pass(400000) f(101) ]],
@@ -437,8 +431,7 @@ describe("the last calls are written", function()
         { files[1].meta.range, files[2].meta.range })
     end)
 
-  it("without functions of cprof's own", function()
-    local dir <close> = command.folder()
+  it("without functions of cprof's own", function(dir)
     local out = helper.run([[
       local profiler = require "cprof"
       local function f(n) for _ = 1, n do math.abs(1) end end
@@ -456,8 +449,7 @@ describe("the last calls are written", function()
   end)
 
   it("when an error reaches a host's handler, which gets it unchanged",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local pattern = dir:file "s-%n.cprof"
       local function fail(with) error(with, 0) end
       local handler = profiler.dump_on_error()
@@ -479,33 +471,32 @@ describe("the last calls are written", function()
       assert.is_nil(files[4])
     end)
 
-  it("with the text that lua prints of an error that is no string", function()
-    local dir <close> = command.folder()
-    profiler.start { keep_last = 10, file = dir:file "s-%n.cprof",
-      dump_every = 0 }
-    local handler = profiler.dump_on_error()
-    local function says(f) return setmetatable({}, { __tostring = f }) end
-    local calls = 0
-    for _, object in ipairs { says(function()
-      calls = calls + 1
-      return "database\nis down"
-    end), says(error), says(function() return {} end), 42, true } do
-      assert.same({ false, object }, { xpcall(error, handler, object) })
-    end
-    xpcall(error, handler, nil)
-    profiler.stop()
-    local reasons_of = {}
-    for i, p in ipairs(written(dir)) do reasons_of[i] = p.meta.reason end
-    assert.same({ "error: database", "error: (error object is a table value)",
-      "error: (error object is a table value)", "error: 42",
-      "error: (error object is a boolean value)",
-      "error: (error object is a nil value)" }, reasons_of)
-    assert.equal(1, calls)
-  end)
+  it("with the text that lua prints of an error that is no string",
+    function(dir)
+      profiler.start { keep_last = 10, file = dir:file "s-%n.cprof",
+        dump_every = 0 }
+      local handler = profiler.dump_on_error()
+      local function says(f) return setmetatable({}, { __tostring = f }) end
+      local calls = 0
+      for _, object in ipairs { says(function()
+        calls = calls + 1
+        return "database\nis down"
+      end), says(error), says(function() return {} end), 42, true } do
+        assert.same({ false, object }, { xpcall(error, handler, object) })
+      end
+      xpcall(error, handler, nil)
+      profiler.stop()
+      local reasons_of = {}
+      for i, p in ipairs(written(dir)) do reasons_of[i] = p.meta.reason end
+      assert.same({ "error: database", "error: (error object is a table value)",
+        "error: (error object is a table value)", "error: 42",
+        "error: (error object is a boolean value)",
+        "error: (error object is a nil value)" }, reasons_of)
+      assert.equal(1, calls)
+    end)
 
   it("of errors that are no strings, whatever the program's strings can do, " ..
-    "and without calls that no file needs", function()
-      local dir <close> = command.folder()
+    "and without calls that no file needs", function(dir)
       local strings <const> = getmetatable ""
       local index <const> = strings.__index
       local handler = profiler.dump_on_error()
@@ -527,8 +518,7 @@ describe("the last calls are written", function()
         { #files, files[1].meta.reason, calls })
     end)
 
-  it("when an error reaches a host in C", function()
-    local dir <close> = command.folder()
+  it("when an error reaches a host in C", function(dir)
     local S = host.state()
     S:run(("require 'cprof'.start { keep_last = 10, file = %q }"):format(
       dir:file "s-%n.cprof"))
@@ -593,8 +583,7 @@ describe("keeping the last calls", function()
     assert.equal("call", profiler.snapshot().meta.mode)
   end)
 
-  it("of cprof run ends with a file, whatever ends the program", function()
-    local dir <close> = command.folder()
+  it("of cprof run ends with a file, whatever ends the program", function(dir)
     local script = dir:file("x.lua", [[
       local function work(n) local s = 0 for i = 1, n do s = s + i end end
       work(1000000)
@@ -624,20 +613,20 @@ describe("keeping the last calls", function()
       other)
   end)
 
-  it("are in memory if there is no room for a file of cprof's own", function()
-    local dir <close> = command.folder()
-    local script = dir:file("x.lua", "local function f() end f() print 'ran'")
-    -- a file is in the way of the one that cprof would name so
-    local out, err, status = command.shell(("XDG_RUNTIME_DIR=%s sh -c " ..
-      "'mkdir -m 700 %s; echo no >%s/$$.cprof; exec $SPEC_LUA " ..
-      "lua/cprof/bin/cprof run --quiet --keep-last=3 -o %s %s'"):format(
-      dir.path, dir:file "cprof", dir:file "cprof", dir:file "s-%n.cprof",
-      script))
-    assert.same({ "ran\n", "", 0 }, { out, err, status })
-    local p = assert(profiler.load(dir:file "s-1.cprof"))
-    assert.same({ "the program ended", 1 }, { p.meta.reason,
-      helper.named(p, "f").calls })
-  end)
+  it("are in memory if there is no room for a file of cprof's own",
+    function(dir)
+      local script = dir:file("x.lua", "local function f() end f() print 'ran'")
+      -- a file is in the way of the one that cprof would name so
+      local out, err, status = command.shell(("XDG_RUNTIME_DIR=%s sh -c " ..
+        "'mkdir -m 700 %s; echo no >%s/$$.cprof; exec $SPEC_LUA " ..
+        "lua/cprof/bin/cprof run --quiet --keep-last=3 -o %s %s'"):format(
+        dir.path, dir:file "cprof", dir:file "cprof", dir:file "s-%n.cprof",
+        script))
+      assert.same({ "ran\n", "", 0 }, { out, err, status })
+      local p = assert(profiler.load(dir:file "s-1.cprof"))
+      assert.same({ "the program ended", 1 }, { p.meta.reason,
+        helper.named(p, "f").calls })
+    end)
 end)
 
 describe("the last calls of a program that a signal ends", function()
@@ -674,8 +663,7 @@ describe("the last calls of a program that a signal ends", function()
 
   local by_signal <const> = "a signal ended the program"
 
-  it("are written and reported", function()
-    local dir <close> = command.folder()
+  it("are written and reported", function(dir)
     for signal, number in pairs { TERM = 15, HUP = 1 } do
       local path = dir:file(signal .. ".cprof")
       local status, err = run(dir, signal, "-o", path)
@@ -685,8 +673,7 @@ describe("the last calls of a program that a signal ends", function()
     end
   end)
 
-  it("are written beside earlier files", function()
-    local dir <close> = command.folder()
+  it("are written beside earlier files", function(dir)
     local old = dir:file("s-1.cprof", "")
     run(dir, "TERM", "-o", old)
     local before = command.read(old)
@@ -696,21 +683,18 @@ describe("the last calls of a program that a signal ends", function()
     assert.is_nil(io.open(dir:file "s-3.cprof"))
   end)
 
-  it("are exported", function()
-    local dir <close> = command.folder()
+  it("are exported", function(dir)
     run(dir, "TERM", "--format=perfetto", "-o", dir:file "x.perfetto")
     assert.equal("\n", command.read(dir:file "x.perfetto"):sub(1, 1))
   end)
 
-  it("are what commands read without a file", function()
-    local dir <close> = command.folder()
+  it("are what commands read without a file", function(dir)
     run(dir, "TERM")
     local out = command.cprof("report")
     assert.has_text("reason: a signal ended the program", out)
   end)
 
-  it("are in the file if the signal cannot be caught", function()
-    local dir <close> = command.folder()
+  it("are in the file if the signal cannot be caught", function(dir)
     local path = dir:file "x.cprof"
     assert.equal(137, (run(dir, "KILL", "-o", path)))
     check(path, nil)
@@ -718,8 +702,7 @@ describe("the last calls of a program that a signal ends", function()
       profiler.load(path).meta.ended)
   end)
 
-  it("may be damaged without harm", function()
-    local dir <close> = command.folder()
+  it("may be damaged without harm", function(dir)
     local path = dir:file "x.cprof"
     run(dir, "KILL", "-o", path)
     local whole = command.read(path)
@@ -744,8 +727,7 @@ describe("the option live_file", function()
       "without that, option 'file' records into a file", why)
   end)
 
-  it("has a file for each child of a fork, if its name has %p", function()
-    local dir <close> = command.folder()
+  it("has a file for each child of a fork, if its name has %p", function(dir)
     local out = helper.run([[
       local profiler, host = require "cprof", require "spec_host"
       local function f() end
@@ -769,8 +751,7 @@ describe("the option live_file", function()
     assert.equal("110\n20010\n", out)
   end)
 
-  it("shows all calls while the only block is full", function()
-    local dir <close> = command.folder()
+  it("shows all calls while the only block is full", function(dir)
     local reads = dir:file("reads.lua", [[
       local p = assert(require "cprof".load(arg[1]))
       for _, row in ipairs(assert(p:range(0)).functions) do
@@ -794,8 +775,7 @@ describe("the option live_file", function()
     assert.equal("100\n", out)
   end)
 
-  it("records on if the file cannot grow: fewer calls are kept", function()
-    local dir <close> = command.folder()
+  it("records on if the file cannot grow: fewer calls are kept", function(dir)
     local live, script = dir:file "live.cprof", dir:file("x.lua", [[
       local profiler = require "cprof"
       local function early() end
@@ -819,8 +799,7 @@ describe("the option live_file", function()
   end)
 
   it("goes on if the file cannot grow, and records as many functions again",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local live, script = dir:file "live.cprof", dir:file("x.lua", [[
         local profiler = require "cprof"
         local function calls(from, to)
@@ -845,8 +824,7 @@ describe("the option live_file", function()
       assert.is_true(p.meta.axis_begins_ns > 0)
     end)
 
-  it("records into the file, and dump_recent into others", function()
-    local dir <close> = command.folder()
+  it("records into the file, and dump_recent into others", function(dir)
     local live, other = dir:file "live.cprof", dir:file "d-%n.cprof"
     local function f() end
     profiler.start { keep_last = 1000, live_file = live, file = other }

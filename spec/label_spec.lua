@@ -48,24 +48,20 @@ local function server()
 end
 
 describe("a live view", function()
-  it("has what was recorded under a label", function()
-    local dir <close> = command.folder()
+  it("has what was recorded under a label", function(dir)
     local path = dir:file "x.cprof"
     assert(driven.parts(server, { c_functions = false }):save(path))
-    local out, err, status = command.cprof("top", "--once", "--label",
+    local out = command.must("top", "--once", "--label",
       "endpoint=/login", path)
-    assert.equal(0, status, err)
     assert.has_text("under endpoint=/login", out)
     assert.matches("\n +3.00ms +33.3 +9.00ms +100.0 +2 .* login", out)
     assert.has_no_text("search", out)
-    local _, why, failed = command.cprof("top", "--once", "--label",
+    local why = command.refused("top", "--once", "--label",
       "endpoint=/nothing", path)
-    assert.equal(2, failed)
     assert.has_text("cprof top: no label has endpoint=/nothing", why)
   end)
 
-  it("grows, and keeps its nodes, while more is recorded", function()
-    local dir <close> = command.folder()
+  it("grows, and keeps its nodes, while more is recorded", function(dir)
     local path = dir:file "x.cprof"
     local follower = follow.new { path = path, share = 1,
       labels = { { "endpoint", "/login" } } }
@@ -129,8 +125,7 @@ describe("labels", function()
     assert.same(given, helper.named(p, name).labels)
   end)
 
-  it("are read where a locale writes numbers with a comma", function()
-    local dir <close> = command.folder()
+  it("are read where a locale writes numbers with a comma", function(dir)
     local source = dir:file("source", helper.dedent [[
       escape_char /
       LC_NUMERIC
@@ -375,8 +370,7 @@ describe("labels", function()
     assert.is_true(p.meta.truncated > 0)
   end)
 
-  it("are in files, sums and joined profiles", function()
-    local dir <close> = command.folder()
+  it("are in files, sums and joined profiles", function(dir)
     local file = dir:file "a.cprof"
     local p = driven.parts(server, { c_functions = false, file = file })
     local saved = dir:file "b.cprof"
@@ -398,8 +392,7 @@ describe("labels", function()
       split(joined, "endpoint"))
   end)
 
-  it("are in live files", function()
-    local dir <close> = command.folder()
+  it("are in live files", function(dir)
     local file = dir:file "live.cprof"
     profiler.start { file = file }
     local _ <close> = profiler.label { a = "x" }
@@ -592,13 +585,12 @@ if core.internals() == "direct" then
       assert.matches("^2 3 ", (sampled(p, "a")))
     end)
 
-    it("are in files, ranges and sums", function()
+    it("are in files, ranges and sums", function(dir)
       local function serve(value, n)
         local _ <close> = profiler.label(open("a", value))
         busy(n)
         samples(n)
       end
-      local dir <close> = command.folder()
       local file = dir:file "a.cprof"
       local p = driven.sample(function()
         serve("x", 20)
@@ -752,8 +744,7 @@ if core.internals() == "direct" then
       assert.equal("(no label) 1 1", sampled(p, "n"):match "%(.*$")
     end)
 
-    it("are printed as a table and below a report", function()
-      local dir <close> = command.folder()
+    it("are printed as a table and below a report", function(dir)
       local file = dir:file "run.cprof"
       local function serve(value, n)
         local _ <close> = profiler.label(open("a", value))

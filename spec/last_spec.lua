@@ -10,6 +10,10 @@ for _ = 1, 10 do leaf() end
 ]]
 local twice = once:gsub("10", "20")
 
+-- a pattern for when a recording began: with the date if that was before
+-- midnight
+local when <const> = "[%d-]* ?%d%d:%d%d:%d%d"
+
 describe("commands without a file", function()
   -- cprof with a folder for recordings of its own
   local function within(dir)
@@ -31,8 +35,7 @@ describe("commands without a file", function()
     return (command.shell("ls " .. dir.path .. "/*/recordings")):sub(1, -2)
   end
 
-  it("read what was recorded last", function()
-    local dir <close> = command.folder()
+  it("read what was recorded last", function(dir)
     local cprof = within(dir)
     local script = dir:file("script.lua", mostly)
     local _, err, status = cprof("run", "--lines", script)
@@ -46,7 +49,7 @@ describe("commands without a file", function()
       out, err, status = cprof(table.unpack(words))
       -- output that does not begin with the program's name has a note with it
       local told = err:match("^note: this is the last recording, of " ..
-        "(%S+), begun at %d%d:%d%d:%d%d\n$")
+        "(%S+), begun at " .. when .. "\n$")
       local headed = out:find("cprof: ", 1, true) == 1
       if headed then assert.equal("", err) else assert.equal(script, told) end
       assert.equal(0, status)
@@ -54,8 +57,7 @@ describe("commands without a file", function()
     end
   end)
 
-  it("compare it with the one before", function()
-    local dir <close> = command.folder()
+  it("compare it with the one before", function(dir)
     local cprof = within(dir)
     cprof("run", dir:file("script.lua", once))
     local out, err, status = cprof "diff"
@@ -74,10 +76,23 @@ describe("commands without a file", function()
     cprof("run", dir:file("script.lua", twice))
     out = cprof("diff", dir:file "other.cprof")
     assert.matches("\n *10 +20 +[^\n]* leaf ", out)
+    assert.has_no_text("one recording", out)
   end)
 
-  it("read what was recorded with -o, too", function()
-    local dir <close> = command.folder()
+  it("say that a file is the last recording, which is compared with it",
+    function(dir)
+      local cprof, path = within(dir), dir:file "a.cprof"
+      cprof("run", "-o", path, dir:file("a.lua", once))
+      local out = cprof("diff", path)
+      assert.has_text("\nnote: both are one recording: name AFTER, or " ..
+        "record once more\n", out)
+      assert.matches("\nno function differs\n$", out)
+      out = cprof("diff", path, path)
+      assert.has_text("\nnote: both are one recording: name another file\n",
+        out)
+    end)
+
+  it("read what was recorded with -o, too", function(dir)
     local cprof = within(dir)
     cprof("run", dir:file("a.lua", once))
     cprof("run", "-o", dir:file "b.cprof", dir:file("b.lua", once))
@@ -96,8 +111,7 @@ describe("commands without a file", function()
     assert.matches("after: [^\n]* 41 calls", out)
   end)
 
-  it("say that what was recorded last is gone", function()
-    local dir <close> = command.folder()
+  it("say that what was recorded last is gone", function(dir)
     local cprof = within(dir)
     local path = dir:file "b.cprof"
     cprof("run", "-o", path, dir:file("b.lua", once))
@@ -115,8 +129,7 @@ describe("commands without a file", function()
       err)
   end)
 
-  it("say that nothing is kept in a folder that others can use", function()
-    local dir <close> = command.folder()
+  it("say that nothing is kept in a folder that others can use", function(dir)
     local cprof = within(dir)
     cprof("run", dir:file("script.lua", once))
     os.execute(("chmod 755 '%s'/cprof-*"):format(dir.path))
@@ -129,8 +142,30 @@ describe("commands without a file", function()
     end
   end)
 
-  it("do not read what could not be recorded", function()
+  it("keep nothing in XDG_RUNTIME_DIR if others can write there", function()
     local dir <close> = command.folder()
+    local out, err, status = command.shell(("cd %s; mkdir -m 777 all; " ..
+      "chmod 777 all; XDG_RUNTIME_DIR=$PWD/all TMPDIR=$PWD %s run --quiet " ..
+      "%s; ls all; ls -d cprof-*"):format(command.quote(dir.path),
+      "$SPEC_LUA $OLDPWD/lua/cprof/bin/cprof", dir:file("x.lua", once)))
+    assert.matches("^cprof%-%d+\n$", out, err)
+    assert.equal(0, status, err)
+  end)
+
+  it("say why there is no folder for them", function(dir)
+    local cprof = within { path = dir:file("file", "") }
+    local reason = "the folder " .. dir.path .. "/file/cprof%-%d+ cannot be " ..
+      "made: Not a directory"
+    local script = dir:file("script.lua", once)
+    assert.matches("The recording is not kept: " .. reason .. "%.\n%-o FILE " ..
+      "keeps it%.", (select(2, cprof("run", script))))
+    assert.matches("recordings without a name are not kept, as " .. reason ..
+      "; record with %-o FILE", (select(2, cprof "report")))
+    assert.matches("the recording cannot be kept: " .. reason ..
+      "; %-o FILE names a file", (select(2, cprof("run", "--both", script))))
+  end)
+
+  it("do not read what could not be recorded", function(dir)
     local cprof = within(dir)
     cprof("run", dir:file("a.lua", once))
     local _, _, status = cprof("run", "-o", dir:file("b", "precious"),
@@ -141,8 +176,7 @@ describe("commands without a file", function()
   end)
 
   it("keep no recordings but these two, and those that have a name",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local cprof = within(dir)
       local script = dir:file("a.lua", once)
       cprof("run", "-o", dir:file "1.cprof", script)
@@ -175,26 +209,25 @@ describe("commands without a file", function()
     }
   end
 
-  it("read the one of this folder, else the user's, with a note", function()
+  it("read the one of this folder, else the user's, with a note", function(dir)
     if command.shell "setsid -w echo yes" ~= "yes\n" then
       pending "there is no setsid here"
       return
     end
-    local dir <close> = command.folder()
     local a, b, c = at(dir, "a"), at(dir, "b"), at(dir, "c")
     a.cprof("run", "--quiet", "a.lua")
     for _ = 1, 3 do b.cprof("run", "--quiet", "b.lua") end
     for name, folder in pairs { ["a.lua"] = a, ["b.lua"] = b } do
       local _, err = folder.cprof("show", "leaf")
       assert.matches("note: this is the last recording, of " .. name ..
-        ", begun at %d+:%d+:%d+\n", err)
+        ", begun at " .. when .. "\n", err)
       local out
       out, err = folder.cprof "report"
       assert.has_text("cprof: " .. name .. "\n", out)
       assert.equal("", err)
     end
     local note = "note: this is the last recording, of %S*b%.lua, begun at " ..
-      "%S+ in %S+/b; there is none from this folder or terminal\n"
+      when .. " in %S+/b; there is none from this folder or terminal\n"
     for _, words in ipairs { { "report" }, { "show", "leaf" },
       { "export", "--format=folded" } } do
       local out, err = c.cprof(table.unpack(words))
@@ -208,8 +241,7 @@ describe("commands without a file", function()
     assert.has_text("there is no recording before", err)
   end)
 
-  it("read that of this terminal in another folder", function()
-    local dir <close> = command.folder()
+  it("read that of this terminal in another folder", function(dir)
     local a, b = at(dir, "a"), at(dir, "b")
     local line = command.on_terminal(a.line("run", "--quiet", "a.lua") ..
       "; setsid -w sh -c " .. command.quote(b.line("run", "--quiet",
@@ -223,8 +255,7 @@ describe("commands without a file", function()
     assert.has_no_text("the last recording", out)
   end)
 
-  it("name the recording in messages", function()
-    local dir <close> = command.folder()
+  it("name the recording in messages", function(dir)
     local cprof, script = recorded(dir)
     for _, case in ipairs { { "report", "--filter=nowhere" },
       { "report", "--sort=alloc" }, { "show", "nowhere" }, { "coverage" },
@@ -245,8 +276,7 @@ describe("commands without a file", function()
       "without allocations", err)
   end)
 
-  it("keep what is recorded at the same time", function()
-    local dir <close> = command.folder()
+  it("keep what is recorded at the same time", function(dir)
     local cprof = within(dir)
     local script = dir:file("a.lua", once)
     command.shell(("export SPEC_TMPDIR=%s; for i in 1 2 3 4 5 6; do %s & " ..
@@ -259,8 +289,7 @@ describe("commands without a file", function()
       "; ls cprof-* | grep -c '^[0-9]*.cprof$'")))
   end)
 
-  it("forget what is long ago, and do not let their list grow", function()
-    local dir <close> = command.folder()
+  it("forget what is long ago, and do not let their list grow", function(dir)
     local cprof, script = recorded(dir)
     local list = log_in(dir)
     local file <close> = assert(io.open(list, "ab"))
@@ -276,8 +305,7 @@ describe("commands without a file", function()
     assert.has_text(script, out)
   end)
 
-  it("remove what killed processes have left in the folder", function()
-    local dir <close> = command.folder()
+  it("remove what killed processes have left in the folder", function(dir)
     local cprof, script = recorded(dir)
     local here = command.shell(("ls -d %s/cprof-*"):format(dir.path)):sub(1, -2)
     local function made(name)
@@ -305,8 +333,7 @@ describe("commands without a file", function()
     assert.same(stays, out)
   end)
 
-  it("have a list that loses no recording while it is replaced", function()
-    local dir <close> = command.folder()
+  it("have a list that loses no recording while it is replaced", function(dir)
     local _, script = recorded(dir)
     local list = log_in(dir)
     -- another process adds a record after the list was read, before it is
@@ -333,8 +360,7 @@ describe("commands without a file", function()
     assert.has_text("/there/late.cprof", command.read(list))
   end)
 
-  it("find that of a process where another one has ended since", function()
-    local dir <close> = command.folder()
+  it("find that of a process where another one has ended since", function(dir)
     local cprof = within(dir)
     cprof("run", dir:file("a.lua", once))
     local pid = command.shell("cd " .. command.quote(dir.path) ..
@@ -345,8 +371,7 @@ describe("commands without a file", function()
     assert.has_text("leaf", out)
   end)
 
-  it("say if there is no recording", function()
-    local dir <close> = command.folder()
+  it("say if there is no recording", function(dir)
     local cprof = within(dir)
     for _, words in ipairs { { "report" }, { "show", "leaf" }, { "diff" },
       { "annotate", "x.lua" } } do
@@ -358,8 +383,7 @@ describe("commands without a file", function()
     end
   end)
 
-  it("tell a file from a function", function()
-    local dir <close> = command.folder()
+  it("tell a file from a function", function(dir)
     local cprof = within(dir)
     cprof("run", "-o", dir:file "x.cprof", dir:file("script.lua", once))
     local _, err, status = cprof("show", dir:file "x.cprof")

@@ -46,8 +46,7 @@ describe("a host that has not opened the library", function()
 end)
 
 describe("a report that needs a file of cprof's", function()
-  it("says why that cannot be opened", function()
-    local dir <close> = command.folder()
+  it("says why that cannot be opened", function(dir)
     local script = dir:file("x.lua", [[
       local profiler = require "cprof"
       profiler.start()

@@ -24,8 +24,7 @@ local function printed(environment, ...)
 end
 
 describe("links in reports", function()
-  it("lead from places to files", function()
-    local dir <close> = command.folder()
+  it("lead from places to files", function(dir)
     local profile, path = recorded(dir)
     for _, words in ipairs { { "report" }, { "tree" }, { "callgraph" },
       { "annotate", "--sort=self" }, { "annotate" },
@@ -40,16 +39,14 @@ describe("links in reports", function()
     end
   end)
 
-  it("lead to lines in terminals of VS Code", function()
-    local dir <close> = command.folder()
+  it("lead to lines in terminals of VS Code", function(dir)
     local profile, path = recorded(dir)
     local out = printed("export TERM_PROGRAM=vscode;", "report",
       "--hyperlinks=always", profile)
     assert.has_text("\27]8;;vscode://file" .. path .. ":1\27\\", out)
   end)
 
-  it("are not in files and pipes, nor in Markdown", function()
-    local dir <close> = command.folder()
+  it("are not in files and pipes, nor in Markdown", function(dir)
     local profile = recorded(dir)
     assert.has_no_text("\27]8", printed("export WT_SESSION=1;", "report",
       profile))
@@ -57,8 +54,7 @@ describe("links in reports", function()
       "--format=markdown", profile))
   end)
 
-  it("are cut and padded as the text alone", function()
-    local dir <close> = command.folder()
+  it("are cut and padded as the text alone", function(dir)
     local profile = recorded(dir)
     local out = printed("", "report", "--mode=self", "--width=60",
       "--hyperlinks=always", profile)

@@ -405,35 +405,35 @@ describe("what is in use", function()
       'start: option \'memory\' must be true, false or "live", got "all"')
   end)
 
-  it("is printed when the program ends, with the lines that keep it", function()
-    local command = require "command"
-    local dir <close> = command.folder()
-    local script = dir:file("leak.lua", [[
-local log, cache = {}, {}
-local function remember(id)
-  log[#log + 1] = { id = id, words = "word" .. id }
-end
-for id = 1, 100000 do
-  cache[id % 10] = { id }
-  remember(id)
-end
-collectgarbage()
-]])
-    for _, sampling in ipairs { "--lines", "--sample" } do
-      local _, err = command.cprof("run", sampling, "--memory=live", "-o",
+  it("is printed when the program ends, with the lines that keep it",
+    function(dir)
+      local command = require "command"
+      local script = dir:file("leak.lua", [[
+  local log, cache = {}, {}
+  local function remember(id)
+    log[#log + 1] = { id = id, words = "word" .. id }
+  end
+  for id = 1, 100000 do
+    cache[id % 10] = { id }
+    remember(id)
+  end
+  collectgarbage()
+  ]])
+      for _, sampling in ipairs { "--lines", "--sample" } do
+        local _, err = command.cprof("run", sampling, "--memory=live", "-o",
+          dir:file "out.cprof", script)
+        assert.has_text("\nstill in use: ", err)
+        assert.matches("\n[%s%a]*alloc%s[^\n]+where\n", err)
+      end
+      local _, err = command.cprof("run", "--memory=all", "-o",
         dir:file "out.cprof", script)
-      assert.has_text("\nstill in use: ", err)
-      assert.matches("\n[%s%a]*alloc%s[^\n]+where\n", err)
-    end
-    local _, err = command.cprof("run", "--memory=all", "-o",
-      dir:file "out.cprof", script)
-    local most = err:match "\n[%s%a]*in use%s[^\n]+where\n([^\n]+)"
-    assert.is_truthy(most and most:find "leak.lua:3", err)
-    assert.has_text("Next: cprof annotate --heat live", err)
-    local text = command.cprof("annotate", "--heat", "live",
-      dir:file "out.cprof")
-    assert.matches("^remember", text)
-  end)
+      local most = err:match "\n[%s%a]*in use%s[^\n]+where\n([^\n]+)"
+      assert.is_truthy(most and most:find "leak.lua:3", err)
+      assert.has_text("Next: cprof annotate --heat live", err)
+      local text = command.cprof("annotate", "--heat", "live",
+        dir:file "out.cprof")
+      assert.matches("^remember", text)
+    end)
 
   it("is in JSON and CSV, of all modes", function()
     local json = require "dkjson"

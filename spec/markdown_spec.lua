@@ -63,8 +63,7 @@ describe("Markdown", function()
     end
   end)
 
-  it("has trees and sources as they are, in fences", function()
-    local dir <close> = command.folder()
+  it("has trees and sources as they are, in fences", function(dir)
     local p, here = recorded(dir, 1, "line")
     for _, s in ipairs { p:report { format = "markdown" },
       p:report { mode = "tree", format = "markdown" },
@@ -86,8 +85,7 @@ describe("Markdown", function()
   end)
 
   it("is what commands print, also for a function and for differences",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local path = dir:file "x.cprof"
       assert(recorded(dir, 1, "line"):save(path))
       local p = assert(profiler.load(path))

@@ -82,15 +82,15 @@ end)
 
 teardown(function() getmetatable(dir).__close() end)
 
--- one profile of each way to record
-local ways <const> = { call = true, ["line, memory"] = true, count = true,
+-- one profile of each kind
+local few <const> = { call = true, ["line, memory"] = true, count = true,
   sample = true, ["call, live"] = true, ["call and samples"] = true,
   ["two of lines"] = true, ["no line"] = true }
 
 local function others()
   local out = {}
   for _, kind in ipairs(files) do
-    out[#out + 1] = ways[kind.name] and kind.path or nil
+    out[#out + 1] = few[kind.name] and kind.path or nil
   end
   return out
 end

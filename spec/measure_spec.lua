@@ -67,9 +67,8 @@ describe("option measure", function()
   end)
 
   it("is what exports have in place of wall time, or beside it",
-    function()
+    function(folder)
       local p = recorded "call"
-      local folder <close> = command.folder()
       local path = saved(folder, p, "e.cprof")
       local function weights(measure)
         local sum = 0
@@ -120,27 +119,26 @@ describe("cprof diff", function()
     end)
   end
 
-  it("compares CPU time, unless it is asked for another measure", function()
-    local folder <close> = command.folder()
-    local before = saved(folder, recorded "call", "b.cprof")
-    local after = saved(folder, again(), "a.cprof")
-    local out = command.cprof("diff", before, after)
-    assert.has_text(", 60.0ms wall, 30.0ms CPU, ", out)
-    assert.has_text(", 120ms wall, 30.0ms CPU, ", out)
-    assert.matches("\nchange: [+-]?[%d.]+[nµ]*s ", out)
-    assert.has_text("note: this compares CPU time; waiting changed more, by " ..
-      "+60.0ms: --measure=wait or --measure=wall shows that\n", out:gsub("\n +",
-      " "), out)
-    out = command.cprof("diff", "--measure=wait", before, after)
-    assert.has_text("\nchange: +60.0ms (+200.0 %)", out)
-    out = command.cprof("diff", "--measure=wall", before, after)
-    assert.has_text("\nchange: +60.0ms (+100.0 %)", out)
-    assert.has_no_text("waiting changed", out)
-  end)
+  it("compares CPU time, unless it is asked for another measure",
+    function(folder)
+      local before = saved(folder, recorded "call", "b.cprof")
+      local after = saved(folder, again(), "a.cprof")
+      local out = command.cprof("diff", before, after)
+      assert.has_text(", 60.0ms wall, 30.0ms CPU, ", out)
+      assert.has_text(", 120ms wall, 30.0ms CPU, ", out)
+      assert.matches("\nchange: [+-]?[%d.]+[nµ]*s ", out)
+      assert.has_text("note: this compares CPU time; waiting changed more, " ..
+        "by +60.0ms: --measure=wait or --measure=wall shows that\n",
+        out:gsub("\n +", " "), out)
+      out = command.cprof("diff", "--measure=wait", before, after)
+      assert.has_text("\nchange: +60.0ms (+200.0 %)", out)
+      out = command.cprof("diff", "--measure=wall", before, after)
+      assert.has_text("\nchange: +60.0ms (+100.0 %)", out)
+      assert.has_no_text("waiting changed", out)
+    end)
 
   it("says when other programs had the processor so long that it matters",
-    function()
-      local folder <close> = command.folder()
+    function(folder)
       local quiet = saved(folder, recorded "call", "q.cprof")
       local busy = saved(folder, driven.parts(function()
         program()

@@ -45,8 +45,7 @@ print("top", seen:now().whole.slept > 0)
 ]]
 
 describe("a measure that is added as one row", function()
-  it("is in reports, sources, exports, the page and top", function()
-    local folder <close> = command.folder()
+  it("is in reports, sources, exports, the page and top", function(folder)
     local out = command.lua(folder:file("slept.lua", program))
     if out == "unknown\n" then return end
     for _, text in ipairs { "self and total are time asleep",

@@ -74,31 +74,31 @@ describe("a metamethod with a name of its own", function()
     end
   end
 
-  it("is marked in files, in sums and in what ran at the start", function()
-    local folder <close> = command.folder()
-    local live = folder:file "live.cprof"
-    local p = helper.record(work, { file = live })
-    check(p)
-    check(assert(profiler.load(live)))
-    assert(p:save(folder:file "saved.cprof"))
-    check(assert(profiler.load(folder:file "saved.cprof")))
-    check(merge.sum { p, assert(profiler.load(live)) })
-    local within
-    meta.__mul = function()
-      profiler.start()
-      profiler.stop()
-      within = profiler.snapshot()
-    end
-    local _ = a * b
-    for _, node in ipairs(within.nodes) do
-      local f = within.functions[node.func]
-      if f.line == debug.getinfo(meta.__mul, "S").linedefined then
-        assert.equal("__mul", node.metamethod)
-        within = nil
+  it("is marked in files, in sums and in what ran at the start",
+    function(folder)
+      local live = folder:file "live.cprof"
+      local p = helper.record(work, { file = live })
+      check(p)
+      check(assert(profiler.load(live)))
+      assert(p:save(folder:file "saved.cprof"))
+      check(assert(profiler.load(folder:file "saved.cprof")))
+      check(merge.sum { p, assert(profiler.load(live)) })
+      local within
+      meta.__mul = function()
+        profiler.start()
+        profiler.stop()
+        within = profiler.snapshot()
       end
-    end
-    assert.is_nil(within)
-  end)
+      local _ = a * b
+      for _, node in ipairs(within.nodes) do
+        local f = within.functions[node.func]
+        if f.line == debug.getinfo(meta.__mul, "S").linedefined then
+          assert.equal("__mul", node.metamethod)
+          within = nil
+        end
+      end
+      assert.is_nil(within)
+    end)
 
   it("is marked in mode sample", function()
     -- each new table is where a sample is taken
@@ -117,7 +117,7 @@ describe("a metamethod with a name of its own", function()
   end)
 
   it("is marked in show, tree and call graph",
-    function()
+    function(folder)
       local p = helper.record(work)
       local tree = p:report { mode = "tree", limit = 100, width = 200,
         min_percent = 0 }
@@ -134,7 +134,6 @@ describe("a metamethod with a name of its own", function()
       assert.matches("\n[^\n]*%d  plain +spec/[^\n]*\n[^\n]* plus +spec/",
         graph)
       assert.matches("\n[^\n]*%d  plus %(also __add%) +spec/", graph)
-      local folder <close> = command.folder()
       local file = folder:file "p.cprof"
       assert(p:save(file))
       local shown = command.cprof("show", file, "getter")

@@ -20,8 +20,7 @@ end
 local block, put = blocks.find, blocks.put
 
 describe("a damaged file", function()
-  it("is refused if exports rely on what it lacks", function()
-    local dir <close> = command.folder()
+  it("is refused if exports rely on what it lacks", function(dir)
     local s = recorded(dir)
     blocks.refused(dir, put(s, 37, ("I4"):pack(99)), "mode")
     blocks.refused(dir, put(s, 41, ("I4"):pack(99)), "clock")
@@ -29,8 +28,7 @@ describe("a damaged file", function()
   end)
 
   it("is refused where a line that has only allocated has no number",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local s = recorded(dir, { mode = "line", memory = true })
       local first, used = block(s, blocks.lines)
       -- the first line: no hits, no time, number -7; it has one allocation
@@ -39,8 +37,7 @@ describe("a damaged file", function()
       blocks.refused(dir, s, "number of a line")
     end)
 
-  it("is refused where a function has lines that is not in Lua", function()
-    local dir <close> = command.folder()
+  it("is refused where a function has lines that is not in Lua", function(dir)
     local modes = { line = blocks.lines }
     if core.internals() == "direct" then modes.count = blocks.instructions end
     for mode, kind in pairs(modes) do
@@ -51,15 +48,13 @@ describe("a damaged file", function()
     end
   end)
 
-  it("is refused where overhead is a function that was called", function()
-    local dir <close> = command.folder()
+  it("is refused where overhead is a function that was called", function(dir)
     local s = recorded(dir)
     local at = block(s, blocks.nodes) + 2 * 64 + 24
     blocks.refused(dir, put(s, at, ("I4"):pack(1)), "overhead")
   end)
 
-  it("is refused where blocks are in use and none were counted", function()
-    local dir <close> = command.folder()
+  it("is refused where blocks are in use and none were counted", function(dir)
     local s = recorded(dir, { memory = "live", memory_interval = 7 })
     -- memory, allocator_lost, gc, waits, distribution, live: see FormatHeader
     local live = s:find(("I4I8"):pack(0, 7), 1, true)
@@ -69,8 +64,7 @@ describe("a damaged file", function()
     blocks.refused(dir, put(s, at, ("I4"):pack(0)), "memory")
   end)
 
-  it("has no figures in words", function()
-    local dir <close> = command.folder()
+  it("has no figures in words", function(dir)
     local path = dir:file "x.cprof"
     local modes = { "call", "sample" }
     if core.internals() == "direct" then modes[3] = "count" end
@@ -94,8 +88,7 @@ describe("a damaged file", function()
   end)
 
   it("cannot be added up where sums would exceed what figures are",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local path = dir:file "x.cprof"
       assert(helper.record(function() end, { memory = true }):save(path))
       local s = command.read(path)
@@ -128,16 +121,14 @@ describe("a damaged file", function()
       assert.equal(2, which)
     end)
 
-  it("is refused where a line calls the overhead", function()
-    local dir <close> = command.folder()
+  it("is refused where a line calls the overhead", function(dir)
     local s = recorded(dir)
     local at = block(s, blocks.nodes) + 64 + 28
     blocks.refused(dir, put(s, at, ("I4"):pack(7)),
       "function of the first nodes")
   end)
 
-  it("is refused where a C function is at no place", function()
-    local dir <close> = command.folder()
+  it("is refused where a C function is at no place", function(dir)
     local path = dir:file "x.cprof"
     local first, second = host.nameless()
     -- C functions that are only in local variables have no names when recording
@@ -151,8 +142,7 @@ describe("a damaged file", function()
   end)
 
   it("has a root that is the root of a sum, whatever it is called",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local s = recorded(dir)
       local text = "(root)"
       local name = s:find(text, 1, true) and text or
@@ -168,31 +158,30 @@ describe("a damaged file", function()
         sum.nodes[1].total_ns)
     end)
 
-  it("is refused where samples of instructions stand for too much", function()
-    local dir <close> = command.folder()
-    local path = dir:file "x.cprof"
-    local function work()
-      local till, x = os.clock() + 0.02, 0
-      while os.clock() < till do
-        for i = 1, 10000 do x = x + i end
+  it("is refused where samples of instructions stand for too much",
+    function(dir)
+      local path = dir:file "x.cprof"
+      local function work()
+        local till, x = os.clock() + 0.02, 0
+        while os.clock() < till do
+          for i = 1, 10000 do x = x + i end
+        end
       end
-    end
-    local p
-    repeat p = helper.record(work, { mode = "sample", file = path })
-    until p.samples > 1
-    local s = command.read(path)
-    if core.internals() ~= "direct" then return end
-    -- see Instruction in src/identity/line.h
-    local at, first = block(s, blocks.instructions), block(s, blocks.nodes)
-    s = put(s, at + 8, ("I8"):pack(1 << 60))
-    for id = 0, #p.nodes - 1 do -- see Node in src/count/node.h
-      if id ~= 1 then s = put(s, first + id * 64 + 8, ("I8"):pack(1)) end
-    end
-    blocks.refused(dir, s, "samples")
-  end)
+      local p
+      repeat p = helper.record(work, { mode = "sample", file = path })
+      until p.samples > 1
+      local s = command.read(path)
+      if core.internals() ~= "direct" then return end
+      -- see Instruction in src/identity/line.h
+      local at, first = block(s, blocks.instructions), block(s, blocks.nodes)
+      s = put(s, at + 8, ("I8"):pack(1 << 60))
+      for id = 0, #p.nodes - 1 do -- see Node in src/count/node.h
+        if id ~= 1 then s = put(s, first + id * 64 + 8, ("I8"):pack(1)) end
+      end
+      blocks.refused(dir, s, "samples")
+    end)
 
-  it("takes no memory for lines that no source has", function()
-    local dir <close> = command.folder()
+  it("takes no memory for lines that no source has", function(dir)
     local function leaf() end
     local function work() leaf() end
     local path = dir:file "x.cprof"
@@ -210,9 +199,8 @@ describe("a damaged file", function()
     assert.is_true(#all.lines[debug.getinfo(1, "S").source] < 200000)
   end)
 
-  it("may have code that ends in the middle of two instructions", function()
+  it("may have code that ends in the middle of two instructions", function(dir)
     if core.internals() ~= "direct" then return end
-    local dir <close> = command.folder()
     local path = dir:file "x.cprof"
     for _, options in ipairs { { mode = "count" },
       { mode = "sample", rate = 10000, memory = "live",
@@ -239,8 +227,7 @@ describe("a damaged file", function()
     end
   end)
 
-  it("is refused, or read without an error", function()
-    local dir <close> = command.folder()
+  it("is refused, or read without an error", function(dir)
     local out, err, status = command.shell(("$SPEC_LUA " ..
       "spec/torture/mutated.lua %s 1 %g"):format(dir.path,
       helper.many(500) / 50000))
@@ -271,8 +258,7 @@ describe("a profile that is not sound", function()
 end)
 
 describe("text that others write", function()
-  it("is a budget only where its functions have names", function()
-    local dir <close> = command.folder()
+  it("is a budget only where its functions have names", function(dir)
     local budget = dir:file("b.json", '{"version":1,"limits":{"calls":1},' ..
       '"functions":[{"calls":1}]}')
     local b, why = require "cprof.command.budget".read(budget)
@@ -280,8 +266,7 @@ describe("text that others write", function()
     assert.has_text("functions must be an object", why)
   end)
 
-  it("is refused, or read without an error", function()
-    local dir <close> = command.folder()
+  it("is refused, or read without an error", function(dir)
     local out, err, status = command.shell(("$SPEC_LUA " ..
       "spec/fuzz/texts.lua %s %d 1"):format(dir.path, helper.many(200)))
     assert.equal(0, status, out .. err)

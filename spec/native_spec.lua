@@ -141,8 +141,7 @@ local compilers = {
 
 describe("the C stack of another program", function()
   for what, compiler in pairs(compilers) do
-    it("is that which it says, frame by frame, " .. what, function()
-      local dir <close> = command.folder()
+    it("is that which it says, frame by frame, " .. what, function(dir)
       local host <close> = start(dir, compiler)
       local found, ended = walked(host.pid)
       assert.is_nil(ended)
@@ -151,8 +150,7 @@ describe("the C stack of another program", function()
       finish(host)
     end)
 
-    it("has Lua's calls where they belong, " .. what, function()
-      local dir <close> = command.folder()
+    it("has Lua's calls where they belong, " .. what, function(dir)
       local host <close> = start(dir, compiler)
       local found = assert(remote.read(host.pid, false, true))
       assert.is_nil(found.states[1].no_native)
@@ -163,8 +161,7 @@ describe("the C stack of another program", function()
     end)
   end
 
-  it("is followed by frame pointers where there is nothing else", function()
-    local dir <close> = command.folder()
+  it("is followed by frame pointers where there is nothing else", function(dir)
     local host <close> = start(dir, "gcc -O1 -fno-omit-frame-pointer " ..
       "-fno-asynchronous-unwind-tables -fno-unwind-tables",
       "call_back(function() wait_here() end)\n")
@@ -175,8 +172,7 @@ describe("the C stack of another program", function()
     finish(host)
   end)
 
-  it("ends with a message where it cannot be followed", function()
-    local dir <close> = command.folder()
+  it("ends with a message where it cannot be followed", function(dir)
     local host <close> = start(dir, "gcc -O2 -fomit-frame-pointer " ..
       "-fno-asynchronous-unwind-tables -fno-unwind-tables")
     local found = assert(remote.read(host.pid, false, true))
@@ -256,8 +252,7 @@ describe("the threads of Lua that a thread runs", function()
 end)
 
 describe("cprof dump --native", function()
-  it("reads several states that wait for their host", function()
-    local dir <close> = command.folder()
+  it("reads several states that wait for their host", function(dir)
     dir:file("host.c", [[
 #include <stdio.h>
 #include <unistd.h>
@@ -294,8 +289,7 @@ int main (void) {
     finish(host)
   end)
 
-  it("prints C frames with their files, and as JSON", function()
-    local dir <close> = command.folder()
+  it("prints C frames with their files, and as JSON", function(dir)
     local host <close> = start(dir, "gcc -O2")
     local out, err = command.cprof("dump", "--native", tostring(host.pid))
     assert.equal("", err)
@@ -346,9 +340,8 @@ local function without_beginnings(whole, path)
 end
 
 describe("a core file", function()
-  it("has the C frames that the program had", function()
+  it("has the C frames that the program had", function(dir)
     if not is_there "gcore" then pending "there is no gcore (gdb)" end
-    local dir <close> = command.folder()
     local host <close> = start(dir, "gcc -O2")
     compile.must("gcore -o %s/core %d", dir.path, host.pid)
     local found = assert(remote.read(host.pid, false, true))
@@ -465,8 +458,7 @@ describe("cprof attach --native", function()
     "host_turn ([host])", "lua_pcallk", "(main chunk)", "call_back ([C])",
     "lua_callk", "busy (", "spin ([C])", "spin_inner ([host])" }
 
-  it("has C frames between calls of Lua, also in files", function()
-    local dir <close> = command.folder()
+  it("has C frames between calls of Lua, also in files", function(dir)
     local host <close> = spinning(dir)
     local p = record_spinning(host, 100, function(samples, all)
       return samples > math.max(50, all.samples // 2)
@@ -491,8 +483,7 @@ describe("cprof attach --native", function()
     finish(host)
   end)
 
-  it("has all time in C of a line, also in C frames further on", function()
-    local dir <close> = command.folder()
+  it("has all time in C of a line, also in C frames further on", function(dir)
     local host <close> = spinning(dir)
     local p = record_spinning(host, 20, function(samples)
       return samples > 10
@@ -527,8 +518,7 @@ describe("cprof attach --native", function()
       end
     end)
 
-  it("has C frames of a thread that waits, which is not stopped", function()
-    local dir <close> = command.folder()
+  it("has C frames of a thread that waits, which is not stopped", function(dir)
     local host <close> = start(dir, "gcc -O2")
     local p = record(host.pid, 20)
     has(hottest(p), { "coroutine.wrap function ([C])", "call_back ([C])",
@@ -539,8 +529,7 @@ describe("cprof attach --native", function()
     finish(host)
   end)
 
-  it("has all calls of Lua, as without C frames", function()
-    local dir <close> = command.folder()
+  it("has all calls of Lua, as without C frames", function(dir)
     local host <close> = start(dir, "gcc -O2", [[
 local function inner()
   local x = spin()
@@ -558,8 +547,7 @@ coroutine.wrap(function() return (pcall(outer)) end)()
     finish(host)
   end)
 
-  it("has C frames of a file without names in one row of trees", function()
-    local dir <close> = command.folder()
+  it("has C frames of a file without names in one row of trees", function(dir)
     local host <close> = start(dir, "gcc -O2 -s", "spin()\n")
     local p = record(host.pid, 20, function(p)
       return hottest(p):find "%(main chunk%)"
@@ -584,8 +572,7 @@ coroutine.wrap(function() return (pcall(outer)) end)()
       width = 300 })
   end)
 
-  it("says which file has no names for its functions", function()
-    local dir <close> = command.folder()
+  it("says which file has no names for its functions", function(dir)
     for _, strip in ipairs { "", " -s" } do
       os.remove(dir.path .. "/stack")
       os.remove(dir.path .. "/stop")
@@ -599,8 +586,7 @@ coroutine.wrap(function() return (pcall(outer)) end)()
     end
   end)
 
-  it("names functions in memory without a file", function()
-    local dir <close> = command.folder()
+  it("names functions in memory without a file", function(dir)
     -- such as those that a compiler makes at run time
     dir:file("host.c", [[
 #include <stdio.h>
@@ -654,8 +640,7 @@ int main (void) {
     assert.has_no_text("[?]", out)
   end)
 
-  it("keeps a profile in which the clock is read", function()
-    local dir <close> = command.folder()
+  it("keeps a profile in which the clock is read", function(dir)
     local host <close> = start(dir, "gcc -O2",
       "wait_here()\nwhile true do os.clock() end\n")
     host.pipe:write "x"
@@ -666,8 +651,7 @@ int main (void) {
     assert.is_true(all >= 200)
   end)
 
-  it("samples a program that listens from outside", function()
-    local dir <close> = command.folder()
+  it("samples a program that listens from outside", function(dir)
     local host <close> = start(dir, "gcc -O2")
     local file = dir.path .. "/p.cprof"
     local out, err = command.cprof("attach", "--native", "--seconds", "0.3",
@@ -680,8 +664,7 @@ int main (void) {
 end)
 
 describe("the reader of C stacks", function()
-  it("survives tables and stacks that no compiler has made", function()
-    local dir <close> = command.folder()
+  it("survives tables and stacks that no compiler has made", function(dir)
     compile.must("gcc -std=gnu99 -O1 -g -fsanitize=address,undefined " ..
       "-fno-sanitize-recover -Isrc -I$SPEC_INCLUDE -o %s/unwind " ..
       "spec/fuzz/unwind.c src/remote/memory.c src/remote/cfi.c " ..
@@ -692,8 +675,7 @@ describe("the reader of C stacks", function()
     assert.equal("done\n", out)
   end)
 
-  it("survives damaged files", function()
-    local dir <close> = command.folder()
+  it("survives damaged files", function(dir)
     compile.must("cd %s && echo 'int main(void) { return 0; }' >a.c && " ..
       "gcc -o a a.c && objcopy --only-keep-debug a a.debug && strip a && " ..
       "objcopy --add-gnu-debuglink=a.debug a", dir.path)
@@ -718,8 +700,7 @@ describe("the reader of C stacks", function()
     end
   end)
 
-  it("does not wait for what is no regular file", function()
-    local dir <close> = command.folder()
+  it("does not wait for what is no regular file", function(dir)
     compile.must("mkfifo %s/a", dir.path)
     assert.same({}, elf.read(dir.path .. "/a").functions)
   end)

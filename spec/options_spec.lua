@@ -132,8 +132,8 @@ describe("the options of start", function()
     assert.equal("cpu", helper.record(leaf, { clock = "cpu" }).meta.clock)
   end)
 
-  it("are in the profile, where they shape it, and in files", function()
-    local path = os.tmpname()
+  it("are in the profile, where they shape it, and in files", function(dir)
+    local path = dir:file "x"
     local given = { callsites = true, include = { "^spec", 'a "b"' },
       c_functions = false, recursion = "fold", file = path, history = 3 }
     local expected = { callsites = "true", include = '"^spec", "a \"b\""',
@@ -144,7 +144,6 @@ describe("the options of start", function()
     assert.same(expected, loaded.meta.options)
     assert(loaded:save(path))
     assert.same(expected, profiler.load(path).meta.options)
-    os.remove(path)
     -- in any export, too
     local json = helper.exported(helper.record(other,
       { exclude = { "\xff\xe9" } }), "json")

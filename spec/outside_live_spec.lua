@@ -6,6 +6,7 @@ local _ENV = require("helper").env(_ENV)
 local client = require "page_client"
 local command = require "command"
 local core = require "cprof.core"
+local figures = require "cprof.view.figures"
 local follow = require "cprof.follow"
 local helper = require "helper"
 local outside = require "cprof.remote.outside"
@@ -72,8 +73,7 @@ local function samples(n)
 end
 
 describe("a program that is followed from outside", function()
-  it("has profiles that continue each other", function()
-    local dir <close> = command.folder()
+  it("has profiles that continue each other", function(dir)
     local program <close> = run(dir, busy)
     begun(program)
     local follower = follower_of(program.pid)
@@ -101,8 +101,7 @@ describe("a program that is followed from outside", function()
       follower.outside:profile().meta.wall_ns)
   end)
 
-  it("is not sampled any more when the time is over", function()
-    local dir <close> = command.folder()
+  it("is not sampled any more when the time is over", function(dir)
     local program <close> = run(dir, "io.read()")
     watched.await(program.pid, watched.waits_for_input)
     local follower = follower_of(program.pid)
@@ -114,8 +113,7 @@ describe("a program that is followed from outside", function()
     assert.same({ "exit", 0 }, { program:close() })
   end)
 
-  it("says that there is no sample yet, and why there is none", function()
-    local dir <close> = command.folder()
+  it("says that there is no sample yet, and why there is none", function(dir)
     local program <close> = run(dir, "io.read()")
     watched.await(program.pid, watched.waits_for_input)
     -- samples of CPU time leave out that it waits
@@ -136,14 +134,36 @@ describe("a program that is followed from outside", function()
 end)
 
 describe("cprof top of a process that does not record itself", function()
-  it("prints screens until it ends", function()
+  it("shows what samples found, also if no time is left for it", function()
     local dir <close> = command.folder()
     local program <close> = run(dir, busy)
     begun(program)
-    local out, err, status = command.cprof("top", "--screens", "2",
+    local follower = follower_of(program.pid)
+    sample_until(follower, samples(5))
+    -- as if others had had the processor all the time
+    local found = follower.outside
+    found:finish "enough"
+    for _, state in ipairs(found.found) do
+      state.wall, state.told, state.cpu, state.delay = 0, 0, 0, 0
+    end
+    local p, shown = found:profile(), {}
+    assert.equal(0, p.program_ns)
+    for _, row in ipairs(figures.new(figures.base(p), figures.all).rows) do
+      if figures.any(row) then shown[row.name] = true end
+    end
+    for _, name in ipairs { "inner", "outer", "program.lua" } do
+      assert.is_true(shown[name], name)
+    end
+    dir:file("enough", "")
+    program:close()
+  end)
+
+  it("prints screens until it ends", function(dir)
+    local program <close> = run(dir, busy)
+    begun(program)
+    local out, err = command.must("top", "--screens", "2",
       "--interval", "0.3", tostring(program.pid))
     assert.equal("", err)
-    assert.equal(0, status)
     assert.matches("^cprof top: [^\n]+ program%.lua +sampled from outside, ",
       out)
     assert.equal(2, select(2, out:gsub("cprof top: ", "")))
@@ -152,8 +172,7 @@ describe("cprof top of a process that does not record itself", function()
     assert.equal("", command.read(dir.path .. "/err"))
   end)
 
-  it("ends with the program, with a message", function()
-    local dir <close> = command.folder()
+  it("ends with the program, with a message", function(dir)
     local program <close> = run(dir, "io.read()")
     watched.await(program.pid, watched.waits_for_input)
     local out = dir:file("top", "")  -- so that it can be read at once
@@ -168,8 +187,7 @@ describe("cprof top of a process that does not record itself", function()
     assert.has_text("ended: the program ended, ", command.read(out))
   end)
 
-  it("shows what it does now, not what was recorded before", function()
-    local dir <close> = command.folder()
+  it("shows what it does now, not what was recorded before", function(dir)
     local program <close> = run(dir, busy)
     begun(program)
     local pid = tostring(program.pid)
@@ -181,8 +199,7 @@ describe("cprof top of a process that does not record itself", function()
     program:close()
   end)
 
-  it("says why there are no samples of one that is not stopped", function()
-    local dir <close> = command.folder()
+  it("says why there are no samples of one that is not stopped", function(dir)
     -- once begun, the program never waits
     local program <close> = run(dir, 'io.open("begun", "w"):close()\n' ..
       "while true do end")
@@ -195,8 +212,7 @@ describe("cprof top of a process that does not record itself", function()
     assert.equal(2, status)
   end)
 
-  it("is refused in one line where it cannot be sampled", function()
-    local dir <close> = command.folder()
+  it("is refused in one line where it cannot be sampled", function(dir)
     local other <close> = watched.start(dir, "cat")
     for _, name in ipairs { "top", "serve" } do
       local function says(wanted, ...)
@@ -224,8 +240,7 @@ end)
 describe("cprof serve of a process that does not record itself", function()
   if not pcall(require, "socket") then return end
 
-  it("shows its samples, and that it has ended", function()
-    local dir <close> = command.folder()
+  it("shows its samples, and that it has ended", function(dir)
     local program <close> = run(dir, busy)
     begun(program)
     command.shell(("cd '%s' && { exec %s </dev/null >served 2>&1 & " ..

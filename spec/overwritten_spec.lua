@@ -154,8 +154,7 @@ print(p.meta.ended)
 ]]
 
 describe("a file that another program writes over", function()
-  it("does not tell which functions samples have found", function()
-    local dir <close> = command.folder()
+  it("does not tell which functions samples have found", function(dir)
     local out, err, status = command.shell(("timeout 600 $SPEC_LUA %s %s")
       :format(dir:file("program.lua", moment), dir:file "live.cprof"))
     assert.equal("", err)
@@ -164,8 +163,7 @@ describe("a file that another program writes over", function()
   end)
 
   for _, name in ipairs(names()) do
-    it("leaves the program alone: " .. name, function()
-      local dir <close> = command.folder()
+    it("leaves the program alone: " .. name, function(dir)
       local script, files = dir:file("program.lua", program), words(dir)
       for what, line in pairs(harm) do
         local out, err, status = run(script, files.FILE,

@@ -44,8 +44,7 @@ local expected <const> = { "called (lib/far.lua:1)",
   "main.lua (main chunk)", "near (near.lua:2)", "near.lua (main chunk)" }
 
 describe("paths", function()
-  it("are relative to the program's folder, however it is called", function()
-    local dir <close> = command.folder()
+  it("are relative to the program's folder, however it is called", function(dir)
     write(dir)
     local link <close> = command.folder()
     os.execute(("ln -s '%s' '%s/link'"):format(dir.path, link.path))
@@ -70,8 +69,7 @@ describe("paths", function()
     end
   end)
 
-  it("are equal wherever they are looked at", function()
-    local dir <close> = command.folder()
+  it("are equal wherever they are looked at", function(dir)
     write(dir)
     local path = dir:file "x.cprof"
     within(dir.path, "", "run", "--quiet", "--lines", "-o", path,
@@ -100,8 +98,7 @@ describe("paths", function()
     assert.same(outputs[1], outputs[3])
   end)
 
-  it("are read where the program was", function()
-    local dir <close> = command.folder()
+  it("are read where the program was", function(dir)
     local other <close> = command.folder()
     write(dir)
     local path, lines = dir:file "x.cprof", dir:file "lines.cprof"
@@ -119,8 +116,7 @@ describe("paths", function()
     assert.has_text("local function called", out)
   end)
 
-  it("of two checkouts are those of one program", function()
-    local one <close> = command.folder()
+  it("of two checkouts are those of one program", function(one)
     local two <close> = command.folder()
     for _, dir in ipairs { one, two } do
       write(dir)
@@ -129,10 +125,9 @@ describe("paths", function()
     end
     two:file("near.lua", module .. "\n\n")
     local sum = two:file "sum.cprof"
-    local out, err, status = command.cprof("merge", "-o", sum,
+    local out, err = command.must("merge", "-o", sum,
       one:file "x.cprof", two:file "x.cprof")
     assert.equal("", out .. err)
-    assert.equal(0, status)
     assert.same(expected, titles(sum))
     for _, f in ipairs(profiler.load(sum).functions) do
       if f.name == "called" then assert.equal(2, f.calls) end

@@ -35,8 +35,7 @@ local function run(...)
 end
 
 describe("a range of time", function()
-  it("is what each command shows", function()
-    local dir <close> = command.folder()
+  it("is what each command shows", function(dir)
     local path = stalled(dir)
     for _, words in ipairs { { "report" }, { "report", "--mode=total" },
       { "tree" }, { "callgraph" },
@@ -64,8 +63,7 @@ describe("a range of time", function()
       "--to=0.35s", path, "rebuild"))
   end)
 
-  it("is in the head of a report, and in what it says comes next", function()
-    local dir <close> = command.folder()
+  it("is in the head of a report, and in what it says comes next", function(dir)
     local path = stalled(dir)
     local out = run("report", "--from=0.3s", "--to=500ms", path)
     assert.has_text("\nrange: 0.300s to 0.500s of 0.800s\n200ms wall\n", out)
@@ -73,8 +71,7 @@ describe("a range of time", function()
     assert.equal(("show --from 0.3s --to 0.5s %s spin"):format(path), more)
   end)
 
-  it("is compared with another one, or with the whole", function()
-    local dir <close> = command.folder()
+  it("is compared with another one, or with the whole", function(dir)
     local path = stalled(dir)
     local out = run("diff", "--range=0.3s..0.5s", "--against=0..200ms", path)
     assert.has_text("before: 0.000s to 0.200s: ", out)
@@ -87,8 +84,7 @@ describe("a range of time", function()
     assert.has_text("0.700s to 0.800s: ", out)
   end)
 
-  it("must be one, and of a recording that knows when", function()
-    local dir <close> = command.folder()
+  it("must be one, and of a recording that knows when", function(dir)
     local path = stalled(dir)
     local called = dir:file "called.cprof"
     assert(helper.record(usual, { mode = "count" }):save(called))

@@ -177,33 +177,32 @@ describe("a range of a profile", function()
     assert.is_nil(of(part(p), usual))
   end)
 
-  it("is the same from a file: saved, recorded, or still recorded", function()
-    local dir <close> = command.folder()
-    local path = dir:file "x.cprof"
-    local want = driven.known(stalls)
-    driven.start { file = path }
-    stalls()
-    profiler.reset()
-    stalls()
-    local live = assert(profiler.load(path))
-    local p = driven.stop()
-    for _, q in ipairs { p, live, assert(profiler.load(path)), saved(dir, p),
-      saved(dir, saved(dir, want)) } do
-      helper.check(q)
-      assert.same({ 0, 200, 0, 200 }, of(part(q, 0.3, 0.5), stall))
-      assert.same({ 0, 50, 0, 50 }, of(part(q, 0.25, 0.35), usual))
-      local line = helper.find(want, spin).line + 1
-      local source = helper.find(want, spin).source
-      assert.equal(50e6, part(q, 0.25, 0.3).lines[source][line].self_ns)
-    end
-    assert.is_true(live.meta.live)
-    local range = saved(dir, part(p, 0.3, 0.5))
-    assert.equal("0.300s to 0.500s of 0.800s", range.meta.range)
-    assert.same({ 0, 200, 0, 200 }, of(range, stall))
-  end)
+  it("is the same from a file: saved, recorded, or still recorded",
+    function(dir)
+      local path = dir:file "x.cprof"
+      local want = driven.known(stalls)
+      driven.start { file = path }
+      stalls()
+      profiler.reset()
+      stalls()
+      local live = assert(profiler.load(path))
+      local p = driven.stop()
+      for _, q in ipairs { p, live, assert(profiler.load(path)), saved(dir, p),
+        saved(dir, saved(dir, want)) } do
+        helper.check(q)
+        assert.same({ 0, 200, 0, 200 }, of(part(q, 0.3, 0.5), stall))
+        assert.same({ 0, 50, 0, 50 }, of(part(q, 0.25, 0.35), usual))
+        local line = helper.find(want, spin).line + 1
+        local source = helper.find(want, spin).source
+        assert.equal(50e6, part(q, 0.25, 0.3).lines[source][line].self_ns)
+      end
+      assert.is_true(live.meta.live)
+      local range = saved(dir, part(p, 0.3, 0.5))
+      assert.equal("0.300s to 0.500s of 0.800s", range.meta.range)
+      assert.same({ 0, 200, 0, 200 }, of(range, stall))
+    end)
 
-  it("can be taken from a file that a timer's samples go to", function()
-    local dir <close> = command.folder()
+  it("can be taken from a file that a timer's samples go to", function(dir)
     local path = dir:file "x.cprof"
     profiler.start { mode = "sample", rate = 10000, file = path }
     local live
@@ -221,8 +220,7 @@ describe("a range of a profile", function()
     end
   end)
 
-  it("needs little room: four bytes for a sample", function()
-    local dir <close> = command.folder()
+  it("needs little room: four bytes for a sample", function(dir)
     local path = dir:file "x.cprof"
     local p = driven.known(function() spin(20000) end, { file = path })
     local s, bytes = command.read(path), 0
@@ -234,8 +232,7 @@ describe("a range of a profile", function()
     assert.equal(10000, part(p, 5, 15).samples)
   end)
 
-  it("is of the end of a recording for which there is no room", function()
-    local dir <close> = command.folder()
+  it("is of the end of a recording for which there is no room", function(dir)
     local program = dir:file "ring"
     compile.must("gcc -std=c99 -DAXIS_CHUNKS=2 -Isrc -I$SPEC_INCLUDE -o %s " ..
       "spec/support/ring.c src/count/axis.c src/profile/range.c " ..
@@ -287,8 +284,7 @@ describe("a damaged time axis", function()
     return command.read(path)
   end
 
-  it("is refused", function()
-    local dir <close> = command.folder()
+  it("is refused", function(dir)
     local s = recorded(dir)
     local axis = blocks.find(s, blocks.axis)
     local places = blocks.find(s, blocks.places)
@@ -304,8 +300,7 @@ describe("a damaged time axis", function()
     end
   end)
 
-  it("says where it begins, if the beginning is lost", function()
-    local dir <close> = command.folder()
+  it("says where it begins, if the beginning is lost", function(dir)
     local s = recorded(dir)
     local axis = blocks.find(s, blocks.axis)
     -- number, and from: 200 ms
@@ -319,8 +314,7 @@ describe("a damaged time axis", function()
     assert.has_text("ranges of time begin at 200ms", p:report())
   end)
 
-  it("is refused or read, whatever its bytes are", function()
-    local dir <close> = command.folder()
+  it("is refused or read, whatever its bytes are", function(dir)
     local s = recorded(dir)
     local axis = blocks.find(s, blocks.axis)
     local places = blocks.find(s, blocks.places)
@@ -356,5 +350,59 @@ describe("a damaged time axis", function()
       end
     end
     assert.is_true(refused > 0 and read > 0)
+  end)
+end)
+
+describe("a range in mode line", function()
+  local function loop(n)
+    for _ = 1, n do
+    end
+  end
+
+  -- the ns of lines, of the functions that have lines, and of all
+  local function sums(p)
+    local lines, functions = 0, 0
+    for _, list in pairs(p.lines) do
+      for _, line in ipairs(list) do lines = lines + line.self_ns end
+    end
+    for _, f in ipairs(p.functions) do
+      if f.kind ~= "C" and f.kind ~= "internal" then
+        functions = functions + f.self_ns
+      end
+    end
+    return lines, functions, p.program_ns
+  end
+
+  it("has the lines of a loop when they ran", function()
+    local p = driven.record(1000, function() loop(50000) end,
+      { mode = "line", compensate = false })
+    local wall = p.meta.wall_ns
+    assert.is_true(wall > 40e6)
+    for i = 1, 9 do
+      local lines, functions = sums(assert(p:range(0, i * wall / 10 / 1e9)))
+      assert.is_true(math.abs(lines - functions) < 10,
+        lines .. " and " .. functions)
+    end
+  end)
+
+  it("has no more in lines than in all", function()
+    local function fib(n)
+      if n < 2 then return n end
+      return fib(n - 1) + fib(n - 2)
+    end
+    local p = driven.compensate(1000, 990, function()
+      fib(15)
+      loop(50000)
+      fib(15)
+      loop(20000)
+    end, { mode = "line" })
+    local tenth = p.meta.wall_ns / 1e10
+    for i = 0, 9 do
+      for j = i + 1, 10 do
+        local lines, _, whole = sums(assert(p:range(i * tenth, j * tenth)))
+        assert.is_true(lines <= whole, ("%d to %d: %d of %d"):format(i, j,
+          lines, whole))
+      end
+    end
   end)
 end)

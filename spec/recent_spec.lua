@@ -112,8 +112,7 @@ describe("the last seconds of a recording", function()
     assert.same(figures(all:range(0.3, 0.4)), figures(p:range(0.1, 0.2)))
   end)
 
-  it("are shown by all commands", function()
-    local dir <close> = command.folder()
+  it("are shown by all commands", function(dir)
     local path = assert(stalled(dir:file "x.cprof", "a stall"))
     for _, words in ipairs { { "report" }, { "tree" }, { "flame" },
       { "callgraph" }, { "show", "spin" }, { "heatmap" }, { "annotate" },
@@ -124,8 +123,7 @@ describe("the last seconds of a recording", function()
       { "export", "--format=folded", "-o", dir:file "x.folded" } } do
       local line = table.move(words, 1, #words, 1, {})
       table.insert(line, words[1] == "show" and 2 or #line + 1, path)
-      local out, err, status = command.cprof(table.unpack(line))
-      assert.equal(0, status, table.concat(line, " ") .. out .. err)
+      local out = command.must(table.unpack(line))
       if words[1] == "report" then
         assert.has_text("\nreason: a stall\n", out)
       end
@@ -167,8 +165,7 @@ describe("the last seconds of a recording", function()
       files[3] ~= files[2] and files[3] or nil })
   end)
 
-  it("are written by a host", function()
-    local dir <close> = command.folder()
+  it("are written by a host", function(dir)
     local path, S = dir:file "host.cprof", host.state()
     local status, why = S:file(path, "recent")
     assert.equal(2, status)
@@ -326,8 +323,7 @@ describe("the last seconds of a recording", function()
     end
   end)
 
-  it("are said once that they cannot be written", function()
-    local dir <close> = command.folder()
+  it("are said once that they cannot be written", function(dir)
     local code = ([[
       local cprof = require "cprof"
       cprof.start { mode = "sample", keep_last = 1, dump_every = 0,
@@ -341,8 +337,7 @@ describe("the last seconds of a recording", function()
     assert.equal(1, select(2, err:gsub("\n", "")))
   end)
 
-  it("take memory for these seconds alone", function()
-    local dir <close> = command.folder()
+  it("take memory for these seconds alone", function(dir)
     local path, dump = dir:file "long.cprof", profiler.dump_recent
     local all = keeping(function()
       spin(20000)
@@ -356,8 +351,7 @@ describe("the last seconds of a recording", function()
     assert.equal(all.meta.started_at + 19, p.meta.started_at)
   end)
 
-  it("say why they cannot be written", function()
-    local dir <close> = command.folder()
+  it("say why they cannot be written", function(dir)
     local to, why, all = stalled(dir:file "none/x.cprof")
     assert.is_nil(to)
     assert.has_text("none/x.cprof: No such file", why)
@@ -441,8 +435,7 @@ describe("cprof run --keep-last", function()
     return command.cprof(table.unpack(words))
   end
 
-  it("writes when a zone was slow, when asked, and at the end", function()
-    local dir <close> = command.folder()
+  it("writes when a zone was slow, when asked, and at the end", function(dir)
     local out, err, status = run(dir, "--on-slow=z=1us", "-o",
       dir:file "s-%n.cprof")
     assert.same({ "", 1 }, { out, status })
@@ -458,8 +451,7 @@ describe("cprof run --keep-last", function()
     assert.is_nil(profiler.load(dir:file "s-4.cprof"))
   end)
 
-  it("says which budgets were for nothing", function()
-    local dir <close> = command.folder()
+  it("says which budgets were for nothing", function(dir)
     local script = dir:file("x.lua", [[
       local cprof = require "cprof"
       function work(n) local s = "" for i = 1, n do s = s .. i end end
@@ -485,8 +477,7 @@ describe("cprof run --keep-last", function()
       said "--sample")
   end)
 
-  it("writes the end into a file without a number", function()
-    local dir <close> = command.folder()
+  it("writes the end into a file without a number", function(dir)
     local path = dir:file "x.cprof"
     local _, err = run(dir, "--quiet", "-o", path)
     -- the program's own call has no file

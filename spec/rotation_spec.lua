@@ -65,8 +65,7 @@ describe("a running number", function()
     return ("require 'cprof'.start { file = %q }"):format(pattern)
   end
 
-  it("is that of one file among all states of a process", function()
-    local dir <close> = command.folder()
+  it("is that of one file among all states of a process", function(dir)
     local states = {}
     for i = 1, 6 do
       states[i] = host.state()
@@ -83,8 +82,7 @@ describe("a running number", function()
   end)
 
   it("is not that of a file that is there, such as another process's",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local code = ("require 'cprof'.start { file = %q }"):format(
         dir:file "x-%n.cprof")
       local seen = {}
@@ -101,8 +99,7 @@ describe("a running number", function()
       assert.equal(3, processes)
     end)
 
-  it("is that of one file among processes that begin together", function()
-    local dir <close> = command.folder()
+  it("is that of one file among processes that begin together", function(dir)
     local code = ("local c = require 'cprof' for _ = 1, 20 do c.start " ..
       "{ keep_last = 1 } c.dump_recent(%q) c.stop() end"):format(
       dir:file "x-%n.cprof")
@@ -114,8 +111,7 @@ describe("a running number", function()
   end)
 
   it("is free again where a recording could not begin or be written",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local name, script = dir:file "x-%n.cprof", dir:file("x.lua", "print(1)")
       local function fails(why, before, line)
         local out = command.shell(("(%s %s) 2>&1 | cat"):format(before, line))
@@ -138,13 +134,11 @@ describe("a running number", function()
     end)
 
   it("is in the name that cprof run tells, and by which it is found",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local script = dir:file("x.lua", "for i = 1, 100 do math.abs(i) end")
       for i = 1, 2 do
-        local _, err, status = command.cprof("run", "-o",
+        local _, err = command.must("run", "-o",
           dir:file "x-%p-%n.cprof", script)
-        assert.equal(0, status, err)
         local path = err:match "\nNext: cprof show (%S+%.cprof) "
         assert.equal("call", assert(profiler.load(path)).meta.mode)
         assert.equal(i, #files(dir))
@@ -153,8 +147,7 @@ describe("a running number", function()
       end
     end)
 
-  it("is not given again to the next recording", function()
-    local dir <close> = command.folder()
+  it("is not given again to the next recording", function(dir)
     for i = 1, 3 do
       profiler.start { file = dir:file "x-%n.cprof" }
       profiler.stop()
@@ -206,8 +199,7 @@ describe("a continuous recording", function()
     end)
   end)
 
-  it("goes on through coroutines, errors and collections", function()
-    local dir <close> = command.folder()
+  it("goes on through coroutines, errors and collections", function(dir)
     profiler.start { file = dir:file "x-%n.cprof", every = 0.05 }
     local n = busy(dir, 5, function()
       local co = coroutine.wrap(function()
@@ -230,8 +222,7 @@ describe("a continuous recording", function()
     assert.equal(n * 5, resumed)
   end)
 
-  it("records coroutines that are made as it changes files", function()
-    local dir <close> = command.folder()
+  it("records coroutines that are made as it changes files", function(dir)
     local create, resume = coroutine.create, coroutine.resume
     profiler.start { file = dir:file "x-%n.cprof", every = 0.01 }
     local n = busy(dir, 40, function() resume(create(math.abs), 1) end)
@@ -243,8 +234,7 @@ describe("a continuous recording", function()
     assert.equal(n, seen)
   end)
 
-  it("gives the program's own hook all of its events", function()
-    local dir <close> = command.folder()
+  it("gives the program's own hook all of its events", function(dir)
     local seen = 0
     local function hook(event)
       if debug.getinfo(2, "f").func == work and event == "call" then
@@ -263,8 +253,7 @@ describe("a continuous recording", function()
     assert.is_true(#files(dir) >= 3)
   end)
 
-  it("keeps the newest files", function()
-    local dir <close> = command.folder()
+  it("keeps the newest files", function(dir)
     profiler.start { file = dir:file "x-%p-%n.cprof", every = 0.05, keep = 2 }
     -- the numbers of the oldest and the newest file
     local function numbers()
@@ -282,26 +271,25 @@ describe("a continuous recording", function()
     assert.equal(oldest + 1, newest)
   end)
 
-  it("keeps the newest files, also if the first one is over at once", function()
-    local dir <close> = command.folder()
-    local start, elapsed = core.start, nil
-    function core.start(given)
-      local ok, why = start(given)
-      core.start, elapsed = start, given.elapsed
-      elapsed()
-      return ok, why
-    end
-    local ok, why = pcall(profiler.start, { file = dir:file "x-%p-%n.cprof",
-      every = 1000, keep = 2 })
-    core.start = start
-    assert.is_true(ok, why)
-    for _ = 1, 3 do elapsed() end
-    profiler.stop()
-    assert.equal(2, #files(dir))
-  end)
+  it("keeps the newest files, also if the first one is over at once",
+    function(dir)
+      local start, elapsed = core.start, nil
+      function core.start(given)
+        local ok, why = start(given)
+        core.start, elapsed = start, given.elapsed
+        elapsed()
+        return ok, why
+      end
+      local ok, why = pcall(profiler.start, { file = dir:file "x-%p-%n.cprof",
+        every = 1000, keep = 2 })
+      core.start = start
+      assert.is_true(ok, why)
+      for _ = 1, 3 do elapsed() end
+      profiler.stop()
+      assert.equal(2, #files(dir))
+    end)
 
-  it("has process and time in the names of its files", function()
-    local dir <close> = command.folder()
+  it("has process and time in the names of its files", function(dir)
     local out, err = command.shell(("cd %s; CPROF_OPTIONS='every=0.1," ..
       "file=a-%%p-%%t-%%n.cprof' $SPEC_LUA -l cprof.auto -e '%s'; ls"):format(
       command.quote(dir.path), [[
@@ -315,8 +303,7 @@ describe("a continuous recording", function()
   end)
 
   it("goes on in a child of the program, which leaves the files of its " ..
-    "parent", function()
-    local dir <close> = command.folder()
+    "parent", function(dir)
     local out = helper.run([[
       local host, profiler = require "spec_host", require "cprof"
       local core = require "cprof.core"
@@ -356,8 +343,7 @@ describe("a continuous recording", function()
     repeat for _ = 1, 20 do f() end until #files(dir) > before
   end
 
-  it("keeps no texts of what the files before were about", function()
-    local dir <close> = command.folder()
+  it("keeps no texts of what the files before were about", function(dir)
     local texts = require "cprof.source.text"
     local _, known = debug.getupvalue(texts.once, 1)
     assert.equal("table", type(known))
@@ -381,8 +367,7 @@ describe("a continuous recording", function()
     assert.is_true(n >= 60)
   end)
 
-  it("names functions as they are after an edit", function()
-    local dir <close> = command.folder()
+  it("names functions as they are after an edit", function(dir)
     local path = dir:file "edited.lua"
     local module = {}
     package.loaded.edited = module
@@ -433,8 +418,7 @@ describe("a continuous recording", function()
     end
   end)
 
-  it("says when it cannot go on, and the program does", function()
-    local dir <close> = command.folder()
+  it("says when it cannot go on, and the program does", function(dir)
     local out = helper.run([[
       local profiler = require "cprof"
       profiler.start { file = arg[1] .. "/sub/x-%n.cprof", every = 0.1 }
@@ -495,10 +479,7 @@ describe("a range of recordings", function()
     for _, words in ipairs {
       { "--until=1h" }, { "--since", utc(at + 60) }, { "--until", utc(at) },
     } do
-      local out, err, status = command.cprof("report", dir.path,
-        table.unpack(words))
-      assert.equal("", out)
-      assert.equal(2, status)
+      local err = command.refused("report", dir.path, table.unpack(words))
       assert.matches("^cprof report: none of 3 recordings began between " ..
         "[^\n]*\n$", err)
     end
@@ -531,8 +512,7 @@ describe("a range of recordings", function()
     assert.matches("\nafter: +" .. dir:file "a%-2.cprof", out)
   end)
 
-  it("says if there is no recording", function()
-    local dir <close> = command.folder()
+  it("says if there is no recording", function(dir)
     for _, words in ipairs {
       { "has no %*.cprof file", "report", dir.path },
       { "no file matches", "report", dir:file "*.cprof" },
@@ -541,9 +521,7 @@ describe("a range of recordings", function()
       { "need files, or a folder", "report", "--since=1h" },
       { "need profiles, or a folder", "diff", "--since=1h" },
     } do
-      local out, err, status = command.cprof(table.unpack(words, 2))
-      assert.equal("", out)
-      assert.equal(2, status)
+      local err = command.refused(table.unpack(words, 2))
       assert.matches("^cprof %l+: [^\n]*\n$", err)
       assert.matches(words[1], err)
     end

@@ -7,9 +7,8 @@ local rows = require "cprof.count.rows"
 
 describe("rows that are no function of the program's", function()
   it("have entries in the help", function()
-    local out, err, status = command.cprof("help", "names")
+    local out, err = command.must("help", "names")
     assert.equal("", err)
-    assert.equal(0, status)
     for _, row in ipairs(rows.list) do
       assert.has_text("\n  " .. row.name .. "\n      " ..
         row.text:match "^%S+ %S+", out, row.name)
@@ -39,8 +38,7 @@ describe("rows that are no function of the program's", function()
     assert.is_truthy(helper.named(p, "(beyond max_nodes)"))
   end)
 
-  it("are found by show, which says what they are", function()
-    local folder <close> = command.folder()
+  it("are found by show, which says what they are", function(folder)
     local path = folder:file "x.cprof"
     command.cprof("run", "-o", path, "-e", "string.rep('x', 1)")
     for _, name in ipairs { "(root)", "(host)" } do
@@ -52,8 +50,7 @@ describe("rows that are no function of the program's", function()
     assert.has_no_text("C code that ran", out)
   end)
 
-  it("are what is recorded of a program's end by the command", function()
-    local folder <close> = command.folder()
+  it("are what is recorded of a program's end by the command", function(folder)
     local path = folder:file "x.cprof"
     local script = folder:file("x.lua", [[
       local function finalizer() pass(1e6) end
@@ -71,8 +68,7 @@ describe("rows that are no function of the program's", function()
     end
   end)
 
-  it("hold nothing that the command does to end", function()
-    local folder <close> = command.folder()
+  it("hold nothing that the command does to end", function(folder)
     local path = folder:file "x.cprof"
     command.cprof("run", "-o", path, "-e", "os.exit(0)")
     local p = assert(profiler.load(path))

@@ -76,8 +76,7 @@ end
 
 describe("a program that ruins", function()
   for _, name in ipairs(order) do
-    it(name .. " has its report", function()
-      local dir <close> = command.folder()
+    it(name .. " has its report", function(dir)
       local last = dir:file("last.lua", work .. harm[name])
       local _, err, status = command.cprof("run", last)
       expect(err, last, "100")
@@ -97,8 +96,7 @@ describe("a program that ruins", function()
     end)
   end
 
-  it("everything may export at its end", function()
-    local dir <close> = command.folder()
+  it("everything may export at its end", function(dir)
     local script = dir:file("x.lua",
       harm["strings, tostring and io.stderr"] .. " " ..
         harm["every global"])
@@ -112,8 +110,7 @@ describe("a program that ruins", function()
     end
   end)
 
-  it("everything may end by os.exit", function()
-    local dir <close> = command.folder()
+  it("everything may end by os.exit", function(dir)
     for _, close in ipairs { "false", "true" } do
       local script = dir:file("x.lua", "local exit = os.exit\n" .. work ..
         harm["the libraries themselves"] .. " exit(3, " .. close .. ")")
@@ -123,8 +120,7 @@ describe("a program that ruins", function()
     end
   end)
 
-  it("strings and files has its functions chosen and traced", function()
-    local dir <close> = command.folder()
+  it("strings and files has its functions chosen and traced", function(dir)
     local script = dir:file("x.lua", long .. harm["the methods of files"] ..
       " " .. harm["the methods of strings"] .. "\n" .. leaves ..
       "local function outsider() end outsider()")
@@ -149,8 +145,7 @@ describe("a program that ruins", function()
     assert.equal(100, calls)
   end)
 
-  it("every global by name has its report after the error", function()
-    local dir <close> = command.folder()
+  it("every global by name has its report after the error", function(dir)
     local script = dir:file("x.lua", work ..
       "local all = _G for k in next, all do all[k] = nil end print()")
     local _, err, status = command.cprof("run", script)
@@ -159,8 +154,7 @@ describe("a program that ruins", function()
     assert.equal(1, status)
   end)
 
-  it("everything is recorded by cprof.auto, too", function()
-    local dir <close> = command.folder()
+  it("everything is recorded by cprof.auto, too", function(dir)
     local script = dir:file("x.lua", work .. harm["every global"])
     local _, err = command.shell("CPROF=1 $SPEC_LUA -lcprof.auto " .. script)
     assert.matches("100%s+leaf%s", err)
@@ -274,8 +268,7 @@ describe("what a program has made of basic types", function()
 end)
 
 describe("a report that fails", function()
-  it("leaves the recording, and its name on standard error", function()
-    local dir <close> = command.folder()
+  it("leaves the recording, and its name on standard error", function(dir)
     -- the report fails, as the program has replaced it; nothing else is lost
     local script = dir:file("x.lua", work ..
       "require('cprof.report').make = function() error 'no report' end")

@@ -68,8 +68,7 @@ table.sort(order)
 
 describe("cprof run", function()
   it("leaves the heap small: what starts and reports need is not there",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local script = dir:file("x.lua", [[
         io.write(collectgarbage "count" // 1)
         for name in pairs(package.loaded) do
@@ -95,8 +94,7 @@ describe("cprof run", function()
     end)
 
   it("lets the first collection come when the heap has doubled, or before",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local script = dir:file("x.lua", [[
         local count = collectgarbage
         local first, last = count "count", 0
@@ -116,9 +114,8 @@ describe("cprof run", function()
     end)
 
   for _, name in ipairs(order) do
-    it("is as the interpreter for a program " .. name, function()
+    it("is as the interpreter for a program " .. name, function(dir)
       local p = programs[name]
-      local dir <close> = command.folder()
       local script = dir:file("a script.lua", p[1])
       local input = "<" .. command.quote(dir:file("input", p.input or ""))
       local q = command.quote
@@ -168,8 +165,7 @@ describe("cprof run", function()
   end)
 
   it("shows the traceback of the program, and nothing of cprof's",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local script = dir:file("x.lua",
         "local function f() error 'boom' end\nf()\n")
       local _, err = command.cprof("run", "--quiet", script)
@@ -180,8 +176,7 @@ describe("cprof run", function()
       assert.has_text("in main chunk", err)
     end)
 
-  it("runs code, modules and standard input", function()
-    local dir <close> = command.folder()
+  it("runs code, modules and standard input", function(dir)
     dir:file("mod.lua", "print(arg[0], ..., arg[1], #arg)")
     assert.equal("1\t2\t1\n", (command.cprof("run", "--quiet", "-e",
       "print(...) io.write('')", "1", "2"):gsub("\n", "\t1\n", 1)))
@@ -194,8 +189,7 @@ describe("cprof run", function()
   end)
 
   it("gives arg what stands there without it: the interpreter first",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local script = dir:file("x.lua",
         "for i = -3, 2 do io.write(tostring(arg[i]), ' ') end")
       for _, options in ipairs { "", " -W" } do
@@ -208,8 +202,7 @@ describe("cprof run", function()
       end
     end)
 
-  it("takes what follows the script as the program's", function()
-    local dir <close> = command.folder()
+  it("takes what follows the script as the program's", function(dir)
     local script = dir:file("-odd.lua", "print(...)")
     assert.equal("--quiet\t--help\t--\n", (command.cprof("run", "--quiet",
       "--", script, "--quiet", "--help", "--")))
@@ -220,8 +213,7 @@ describe("cprof run", function()
   end)
 
   it("records the program alone: its main chunk is the host's first call",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local script = dir:file("x.lua", "local function f() end f() f()")
       local file = dir:file "x.cprof"
       local _, err = command.cprof("run", "-o", file, script)
@@ -237,8 +229,7 @@ describe("cprof run", function()
       assert.equal(script, p.meta.program)
     end)
 
-  it("says what it found, where that is and what to type next", function()
-    local dir <close> = command.folder()
+  it("says what it found, where that is and what to type next", function(dir)
     local script = dir:file("x.lua",
       "local function busy() pass(1e6) end pass(1e3) busy()")
     local file = dir:file "it's.cprof"
@@ -263,8 +254,7 @@ describe("cprof run", function()
   end)
 
   it("has the hottest lines after the report, where lines were recorded",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local script = dir:file("x.lua", "local function busy()\n" ..
         "  for i = 1, 9 do pass(1e6) end\nend\npass(1e6) busy()\n")
       local _, err = standing("--lines", script)
@@ -276,8 +266,7 @@ describe("cprof run", function()
       assert.has_no_text(" hits ", err)
     end)
 
-  it("has the options of start", function()
-    local dir <close> = command.folder()
+  it("has the options of start", function(dir)
     local script = dir:file("x.lua", [[
       local function f() end
       local function g() f()
@@ -316,8 +305,7 @@ describe("cprof run", function()
     assert.equal("cpu", p.meta.clock)
   end)
 
-  it("names nothing of its own where a pattern matched nothing", function()
-    local dir <close> = command.folder()
+  it("names nothing of its own where a pattern matched nothing", function(dir)
     local script = dir:file("x.lua", "local function leaf() end leaf()")
     local _, err = command.must("run", "--include", "zzz", script)
     err = err:gsub("\n +", " ")  -- the note is wrapped
@@ -337,8 +325,7 @@ describe("cprof run", function()
       "'[^' ]+', '[^\n]+'\n$", err)
   end)
 
-  it("fills in the name of a file in another format, too", function()
-    local dir <close> = command.folder()
+  it("fills in the name of a file in another format, too", function(dir)
     local script = dir:file("x.lua", "local function f() end f()")
     for _, options in ipairs { { "--format=csv" }, { "--both" } } do
       local list = {}
@@ -354,8 +341,7 @@ describe("cprof run", function()
     end
   end)
 
-  it("writes other formats", function()
-    local dir <close> = command.folder()
+  it("writes other formats", function(dir)
     local script = dir:file("x.lua", "local function f() end f()")
     local file = dir:file "x.csv"
     local _, err = command.must("run", "--format=csv", "-o", file, script)
@@ -364,8 +350,7 @@ describe("cprof run", function()
   end)
 
   it("writes them where it was told to, wherever the program goes",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local script = dir:file("x.lua", "local function f() end f() " ..
         "require('lfs').chdir '/'")
       local _, err = command.shell(("cd %s && %s"):format(dir.path,
@@ -373,8 +358,7 @@ describe("cprof run", function()
       assert.has_text('"f (', command.read(dir:file "x.csv"), err)
     end)
 
-  it("writes them again, over what they were", function()
-    local dir <close> = command.folder()
+  it("writes them again, over what they were", function(dir)
     local script = dir:file("x.lua",
       "local function f() pass(1e6) end f()")
     local file = dir:file("x.folded", "what was there before")
@@ -386,8 +370,7 @@ describe("cprof run", function()
   end)
 
   it("takes a word after -o as its file, unless it looks like a program",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local compiled = string.dump(load "print(...)")
       for name, text in pairs { ["x.lua"] = "print(...)", missing = false,
         ["y.cprof.lua"] = "print(...)", shell = "#! lua\nprint(...)",
@@ -402,14 +385,12 @@ describe("cprof run", function()
           assert.has_text("cannot open 1", err)
         end
       end
-      local _, err, status = command.cprof("run", "-o", dir:file "missing")
-      assert.equal(2, status)
+      local err = command.refused("run", "-o", dir:file "missing")
       assert.has_text("name a script, -e code or -m module; '" ..
         dir:file "missing" .. "' was taken for the FILE of -o\n", err)
     end)
 
-  it("records over no file but a profile", function()
-    local dir <close> = command.folder()
+  it("records over no file but a profile", function(dir)
     local script = dir:file("x.lua", "print 'ran'")
     for _, text in ipairs { "precious", "#", "local x = 1" } do
       local file = dir:file("precious", text)
@@ -426,8 +407,7 @@ describe("cprof run", function()
     end
   end)
 
-  it("records into the file while the program runs", function()
-    local dir <close> = command.folder()
+  it("records into the file while the program runs", function(dir)
     local script = dir:file("x.lua",
       "local function f() end f() os.execute('kill -9 $PPID')")
     local file = dir:file "x-%p.cprof"
@@ -441,8 +421,7 @@ describe("cprof run", function()
     assert.equal(1, f.calls)
   end)
 
-  it("gives way when the program records itself", function()
-    local dir <close> = command.folder()
+  it("gives way when the program records itself", function(dir)
     local script = dir:file("x.lua", [[
       local function before() pass(1e6) end
       before()
@@ -462,8 +441,7 @@ describe("cprof run", function()
     assert.has_text("began a recording of its own", err)
   end)
 
-  it("has zones, pauses and stops of the program", function()
-    local dir <close> = command.folder()
+  it("has zones, pauses and stops of the program", function(dir)
     local script = dir:file("x.lua", [[
       local profiler = require "cprof"
       profiler.enter "loading"
@@ -489,8 +467,7 @@ describe("cprof run", function()
     assert.has_no_text("note: the program", err)
   end)
 
-  it("is as wide as asked, and has the colours", function()
-    local dir <close> = command.folder()
+  it("is as wide as asked, and has the colours", function(dir)
     local named = ("a_name_that_is_long_"):rep(6)
     local script = dir:file("x.lua",
       ("local function %s() pass(1e6) end %s()"):format(named, named))
@@ -524,8 +501,7 @@ describe("cprof run", function()
     assert.has_no_text(named, err)
   end)
 
-  it("shows allocations before times where they were asked for", function()
-    local dir <close> = command.folder()
+  it("shows allocations before times where they were asked for", function(dir)
     local script = dir:file("x.lua", [[
       local kept = {}
       local function keep() for i = 1, 100 do kept[i] = {} end end
@@ -557,8 +533,7 @@ describe("cprof run", function()
     assert.has_text("cprof annotate --heat live", err)
   end)
 
-  it("says if the recording cannot be kept", function()
-    local dir <close> = command.folder()
+  it("says if the recording cannot be kept", function(dir)
     local nowhere = ("export SPEC_TMPDIR=%s/missing;"):format(dir.path)
     local _, err, status = command.shell(nowhere .. command.standing_line("run",
       "-e", "pass(1e6)"))
@@ -570,8 +545,7 @@ describe("cprof run", function()
     assert.has_no_text("not kept", err)
   end)
 
-  it("says nothing in the child of a fork", function()
-    local dir <close> = command.folder()
+  it("says nothing in the child of a fork", function(dir)
     local script = dir:file("x.lua", [[
       local host = require "spec_host"
       if host.fork() then
@@ -601,8 +575,7 @@ describe("cprof run", function()
     end)
 
   it("says that an option went to a script that reads no arguments",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local note = "\nnote: --lines, -o went to the script, which reads " ..
         "no arguments: options of cprof run come before the script's name\n"
       for text, said in pairs {

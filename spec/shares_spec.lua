@@ -192,8 +192,7 @@ for _, kind in ipairs(kinds) do
       assert.is_true(seen > 2)
     end)
 
-    it("has it in what cprof show and cprof diff say", function()
-      local dir <close> = command.folder()
+    it("has it in what cprof show and cprof diff say", function(dir)
       local path = dir:file "x.cprof"
       assert(p:save(path))
       for _, name in ipairs { "idle", "busy" } do

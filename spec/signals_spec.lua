@@ -44,8 +44,7 @@ describe("a signal that kills a program under cprof run", function()
     end
   end)
 
-  it("makes one report, also if another signal follows", function()
-    local dir <close> = command.folder()
+  it("makes one report, also if another signal follows", function(dir)
     local script = dir:file("x.lua", busy)
     for _ = 1, 3 do
       os.remove(dir:file "ready")
@@ -58,8 +57,7 @@ describe("a signal that kills a program under cprof run", function()
     end
   end)
 
-  it("makes a report while the program waits for something", function()
-    local dir <close> = command.folder()
+  it("makes a report while the program waits for something", function(dir)
     local script = dir:file("x.lua", [[
       -- until the folder is gone
       os.execute "touch ready; while [ -e ready ]; do sleep 0.1; done"]])
@@ -72,8 +70,7 @@ describe("a signal that kills a program under cprof run", function()
   end)
 
   it("leaves the file that was asked for, and a message where it is",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local script = dir:file("x.lua", busy)
       local _, err = killed(dir, "TERM", "", "run", "-o", "%p.cprof", script)
       local name = err:match "\nNext: cprof show (%d+%.cprof) %S+\n"
@@ -82,8 +79,7 @@ describe("a signal that kills a program under cprof run", function()
       assert.is_true(helper.named(p, "work").calls >= 10)
     end)
 
-  it("leaves the export that was asked for", function()
-    local dir <close> = command.folder()
+  it("leaves the export that was asked for", function(dir)
     local script = dir:file("x.lua", "local ok = ...\n" .. busy)
     killed(dir, "TERM", "", "run", "--quiet", "--format=folded", "-o",
       "x.folded", script)
@@ -95,8 +91,7 @@ describe("a signal that kills a program under cprof run", function()
   for what, code in pairs {
     ["with SIGPIPE"] = "while true do print(1) end",
     ["with SIGPIPE at the end"] = "io.write(1)" } do
-    it(what .. " reports, too", function()
-      local dir <close> = command.folder()
+    it(what .. " reports, too", function(dir)
       local script = dir:file("x.lua", [[
         local gone
         while not gone do gone = io.open "gone" end
@@ -121,8 +116,7 @@ describe("a signal that kills a program under cprof run", function()
     end)
   end
 
-  it("is ignored if the program was started to ignore it", function()
-    local dir <close> = command.folder()
+  it("is ignored if the program was started to ignore it", function(dir)
     local script = dir:file("x.lua", [[
       os.execute "touch ready; until [ -e go ]; do sleep 0.02; done"
       print "done"]])
@@ -134,8 +128,7 @@ describe("a signal that kills a program under cprof run", function()
     assert.equal(0, status, err)
   end)
 
-  it("reports nothing in a child of the program", function()
-    local dir <close> = command.folder()
+  it("reports nothing in a child of the program", function(dir)
     local script = dir:file("x.lua", [[
       local host = require "spec_host"
       if host.fork() then os.execute "kill -TERM $PPID" end
@@ -147,8 +140,7 @@ describe("a signal that kills a program under cprof run", function()
 end)
 
 describe("a recording without a name", function()
-  it("is the last one when the program has ended", function()
-    local dir <close> = command.folder()
+  it("is the last one when the program has ended", function(dir)
     local script = dir:file("x.lua", "math.abs(1)")
     local line = ("export SPEC_TMPDIR=%s; %s"):format(
       command.quote(dir.path), command.here("run", script))
@@ -160,8 +152,7 @@ describe("a recording without a name", function()
 end)
 
 describe("Ctrl-C that a command waits for", function()
-  it("is taken once, however often it comes, but not for ever", function()
-    local dir <close> = command.folder()
+  it("is taken once, however often it comes, but not for ever", function(dir)
     dir:file("x.lua", [[
       local core = require "cprof.core"
       local function press()
@@ -180,8 +171,7 @@ describe("Ctrl-C that a command waits for", function()
     assert.has_text("interrupted!", out)
   end)
 
-  it("is ignored while Lua ends", function()
-    local dir <close> = command.folder()
+  it("is ignored while Lua ends", function(dir)
     dir:file("x.lua", [[
       local core = require "cprof.core"
       -- is collected after what was made later

@@ -244,8 +244,7 @@ describe("a range of an exact recording", function()
     assert_add_up(p, 3)
   end)
 
-  it("is of a program that was killed, too", function()
-    local dir <close> = command.folder()
+  it("is of a program that was killed, too", function(dir)
     local path = dir:file "killed.cprof"
     local program = dir:file("program.lua", ([[
       local function early() return #("x"):rep(1000) end
@@ -289,8 +288,7 @@ describe("a range of an exact recording", function()
     ]], 30)
   end)
 
-  it("is what commands show with --from and --to", function()
-    local dir <close> = command.folder()
+  it("is what commands show with --from and --to", function(dir)
     local path = dir:file "x.cprof"
     assert(steady.record(stalls, 'mode = "line"'):save(path))
     for _, words in ipairs {
@@ -319,8 +317,7 @@ describe("a range of an exact recording", function()
       "tasks are known only from samples\n", err)
   end)
 
-  it("is as exact after saving", function()
-    local dir <close> = command.folder()
+  it("is as exact after saving", function(dir)
     local p = helper.record(function()
       local from = os.clock()
       repeat until os.clock() - from > 0.05
@@ -335,8 +332,7 @@ describe("a range of an exact recording", function()
     assert.equal(resolution(p), resolution(q))
   end)
 
-  it("survives saving", function()
-    local dir <close> = command.folder()
+  it("survives saving", function(dir)
     local p = steady.record(stalls, 'mode = "line"')
     local path = dir:file "again.cprof"
     assert(p:save(path))
@@ -485,8 +481,7 @@ describe("a call that went on in a range", function()
     assert.has_text("called earlier", q:annotate())
   end)
 
-  it("is what to look at next", function()
-    local dir <close> = command.folder()
+  it("is what to look at next", function(dir)
     local path = dir:file "x.cprof"
     assert(steady.record(stalls, 'mode = "call"'):save(path))
     local out = command.must("report", "--from=1s", "--to=1100ms", path)
@@ -496,8 +491,7 @@ describe("a call that went on in a range", function()
 end)
 
 describe("a damaged time axis of an exact recording", function()
-  it("is refused", function()
-    local dir <close> = command.folder()
+  it("is refused", function(dir)
     local path = dir:file "x.cprof"
     assert(steady.record(stalls, 'mode = "line"'):save(path))
     local s = command.read(path)

@@ -144,8 +144,7 @@ end
 after_each(function() profiler.stop() end)
 
 describe("what samples find a function doing", function()
-  it("has no more time than a recording, whatever a file says", function()
-    local dir <close> = command.folder()
+  it("has no more time than a recording, whatever a file says", function(dir)
     build(dir)
     local called, path = load(dir), dir:file "live.cprof"
     profiler.start { mode = "sample", timer = "wall", file = path }
@@ -174,16 +173,14 @@ describe("what samples find a function doing", function()
   end)
 
   it("is the function of C that runs, which no one else need know",
-  function()
-    local dir <close> = command.folder()
+  function(dir)
     build(dir)
     local called = load(dir)
     sample(called.spin)
     assert.equal("spin_here", most(profiler.snapshot()))
   end)
 
-  it("has names of any bytes", function()
-    local dir <close> = command.folder()
+  it("has names of any bytes", function(dir)
     local path = dir:file "odd.cprof"
     local text = ("x"):rep(100000)
     sample(function() return text:upper() end)
@@ -200,8 +197,7 @@ describe("what samples find a function doing", function()
     assert.truthy(utf8.len((helper.exported(p, "json"))))
   end)
 
-  it("may be in a source with any name, also in files", function()
-    local dir <close> = command.folder()
+  it("may be in a source with any name, also in files", function(dir)
     local path = dir:file "odd.cprof"
     sample(function() return ("x"):rep(100000) end)
     local p = profiler.snapshot()
@@ -214,16 +210,14 @@ describe("what samples find a function doing", function()
     end
   end)
 
-  it("is a kind of Lua's own work, by the function's source", function()
-    local dir <close> = command.folder()
+  it("is a kind of Lua's own work, by the function's source", function(dir)
     build(dir)
     local called = load(dir)
     sample(called.garbage)
     assert.equal("collector", most(profiler.snapshot()))
   end)
 
-  it("is the kernel in system calls", function()
-    local dir <close> = command.folder()
+  it("is the kernel in system calls", function(dir)
     build(dir)
     local called = load(dir)
     sample(called.zeros)
@@ -238,8 +232,7 @@ describe("what samples find a function doing", function()
     assert.has_no_text("of its self time: ", p:report { measure = "wait" })
   end)
 
-  it("is in the page, by function", function()
-    local dir <close> = command.folder()
+  it("is in the page, by function", function(dir)
     build(dir)
     local called = load(dir)
     sample(called.spin)
@@ -256,8 +249,7 @@ describe("what samples find a function doing", function()
     assert.equal(1, found)
   end)
 
-  it("is that of the whole recording, for a range of time", function()
-    local dir <close> = command.folder()
+  it("is that of the whole recording, for a range of time", function(dir)
     build(dir)
     local called, path = load(dir), dir.path .. "/a.cprof"
     sample(function() called.spin() end, { file = path })
@@ -268,8 +260,7 @@ describe("what samples find a function doing", function()
     assert.has_no_text("of its self time", shown)
   end)
 
-  it("is in JSON", function()
-    local dir <close> = command.folder()
+  it("is in JSON", function(dir)
     build(dir)
     local called = load(dir)
     sample(called.spin)
@@ -283,8 +274,7 @@ describe("what samples find a function doing", function()
     assert.equal(1, found)
   end)
 
-  it("is known after a library was unloaded", function()
-    local dir <close> = command.folder()
+  it("is known after a library was unloaded", function(dir)
     build(dir)
     compile.must("cd %s && gcc -std=c99 -O1 %s -shared -fPIC -o other.so " ..
       "lgc.c", dir.path, id)
@@ -297,8 +287,7 @@ describe("what samples find a function doing", function()
     assert.equal("collector", most(p))
   end)
 
-  it("is not guessed without symbols", function()
-    local dir <close> = command.folder()
+  it("is not guessed without symbols", function(dir)
     build(dir, "-s")
     local called = load(dir)
     sample(called.spin)
@@ -306,8 +295,7 @@ describe("what samples find a function doing", function()
       most(profiler.snapshot()))
   end)
 
-  it("is kept in files, sums and joined profiles", function()
-    local dir <close> = command.folder()
+  it("is kept in files, sums and joined profiles", function(dir)
     build(dir)
     local called = load(dir)
     sample(called.spin, { file = dir.path .. "/a.cprof" })
@@ -329,8 +317,7 @@ describe("what samples find a function doing", function()
   end)
 
   it("is in files of programs that were killed, but not another build's",
-  function()
-    local dir <close> = command.folder()
+  function(dir)
     build(dir)
     local script = dir:file("a.lua", ([[
       local planted = package.loadlib("%s/planted.so", "luaopen_planted")()
@@ -377,8 +364,7 @@ describe("what samples from outside find a function doing", function()
   end
 
   it("is the C function that runs, also after the program's end",
-  function()
-    local dir <close> = command.folder()
+  function(dir)
     build(dir)
     local p, path = sampled(dir, "spin"), dir.path .. "/a.cprof"
     assert.equal("spin_here", most(p))
@@ -388,27 +374,23 @@ describe("what samples from outside find a function doing", function()
     assert.has_text("of its self time: spin_here ", p:report())
   end)
 
-  it("is a kind of Lua's own work, by the function's source", function()
-    local dir <close> = command.folder()
+  it("is a kind of Lua's own work, by the function's source", function(dir)
     build(dir)
     assert.equal("collector", most(sampled(dir, "garbage")))
   end)
 
-  it("is the kernel in system calls", function()
-    local dir <close> = command.folder()
+  it("is the kernel in system calls", function(dir)
     build(dir)
     assert.equal("kernel", most(sampled(dir, "zeros")))
   end)
 
-  it("is not guessed without symbols", function()
-    local dir <close> = command.folder()
+  it("is not guessed without symbols", function(dir)
     build(dir, "-s")
     assert.equal("unknown, in planted.so, which has no symbol for it",
       most(sampled(dir, "spin")))
   end)
 
-  it("is told by C frames where there are some", function()
-    local dir <close> = command.folder()
+  it("is told by C frames where there are some", function(dir)
     build(dir)
     local p = sampled(dir, "spin", true)
     for _, f in ipairs(p.functions) do assert.is_nil(f.spent) end

@@ -389,8 +389,7 @@ describe("tasks", function()
     fates(p, p.tasks[1])
   end)
 
-  it("are saved, added up and joined", function()
-    local dir <close> = command.folder()
+  it("are saved, added up and joined", function(dir)
     local function body()
       pass(1 * ms)
       coroutine.yield()
@@ -669,8 +668,7 @@ describe("tasks in files", function()
     coroutine.yield()
   end
 
-  it("are complete, and can be read while they are recorded", function()
-    local dir <close> = command.folder()
+  it("are complete, and can be read while they are recorded", function(dir)
     local file, live = dir:file "x.cprof", nil
     local p = record(function()
       local list = {}
@@ -686,8 +684,7 @@ describe("tasks in files", function()
     assert.same({ alive = 0, returned = 3 }, fates(again, task_of(again, body)))
   end)
 
-  it("go on in the next file", function()
-    local dir <close> = command.folder()
+  it("go on in the next file", function(dir)
     -- only some of the events look at the clock
     local function fill() for _ = 1, 5000 do math.abs(1) end end
     local p = record(function()
@@ -721,8 +718,7 @@ describe("tasks in files", function()
 end)
 
 describe("cprof tasks", function()
-  it("says which coroutine hogs", function()
-    local dir <close> = command.folder()
+  it("says which coroutine hogs", function(dir)
     local function hog()
       local function crunch() pass(70 * ms) end
       while true do
@@ -753,13 +749,11 @@ describe("cprof tasks", function()
     assert.has_no_text("hog", out)
     out = command.cprof("report", file)
     assert.has_text("\ntasks\n", out)
-    local _, why, status = command.cprof("tasks", file, "crunch")
-    assert.equal(2, status)
+    local why = command.refused("tasks", file, "crunch")
     assert.has_text("no coroutine ran crunch", why)
   end)
 
-  it("has what samples know of tasks", function()
-    local dir <close> = command.folder()
+  it("has what samples know of tasks", function(dir)
     local function work(n) for _ = 1, n do local _ = {} end end
     local function inner() work(5) end
     local function outer()
@@ -814,9 +808,8 @@ describe("cprof tasks", function()
   end)
 
   it("begins paths at the function of a coroutine that C code resumes",
-    function()
+    function(dir)
       local host = require "spec_host"
-      local dir <close> = command.folder()
       local function read() coroutine.yield() end
       local function serve(n)
         if n and n > 0 then return (serve(n - 1)) end
@@ -836,8 +829,7 @@ describe("cprof tasks", function()
         "read\n", out)
     end)
 
-  it("has a function's row in cprof show", function()
-    local dir <close> = command.folder()
+  it("has a function's row in cprof show", function(dir)
     local function body() coroutine.yield() pass(2 * ms) end
     local p = record(function()
       local co = coroutine.create(body)
@@ -854,12 +846,10 @@ describe("cprof tasks", function()
       "coroutine.resume"))
   end)
 
-  it("needs a recording with tasks", function()
-    local dir <close> = command.folder()
+  it("needs a recording with tasks", function(dir)
     local file = dir:file "plain.cprof"
     assert(driven.parts(function() end):save(file))
-    local _, why, status = command.cprof("tasks", file)
-    assert.equal(2, status)
+    local why = command.refused("tasks", file)
     assert.has_text("no tasks were recorded; record them with cprof run " ..
       "--tasks", why)
   end)

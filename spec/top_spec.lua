@@ -1001,7 +1001,7 @@ describe("cprof top of samples", function()
     assert.is_truthy(share, text)
     assert.equal(format.count(f.self_samples), samples)
     assert.equal(("%.1f"):format(100 * sampled.interval(
-      f.self_ns / p.program_ns, p.samples)), off)
+      f.self_ns / p.program_ns, p.measure.samples)), off)
     assert.equal(format.percent(f.self_ns, p.program_ns), share)
     assert.has_text("±", draw(m, 80).lines[6]:text())
     to(m, "spin")

@@ -324,9 +324,8 @@ describe("cprof top leaves the terminal as it was", function()
 end)
 
 describe("cprof top and its program", function()
-  it("end although the file of the recording is gone", function()
+  it("end although the file of the recording is gone", function(dir)
     local follow = require "cprof.follow"
-    local dir <close> = command.folder()
     local path = dir:file "x.cprof"
     local program = { recording = function() return path end }
     function program.running() return not program.status end
@@ -347,9 +346,8 @@ describe("cprof top and its program", function()
     assert.equal(gone, follower.status.text)
   end)
 
-  it("do not end before the process does", function()
+  it("do not end before the process does", function(dir)
     local follow = require "cprof.follow"
-    local dir <close> = command.folder()
     local path = dir:file "x.cprof"
     command.cprof("run", "--quiet", "-o", path, "-e", "print(1)")
     local program = { recording = function() return path end }
@@ -437,8 +435,7 @@ describe("cprof top's colours", function()
 end)
 
 describe("cprof top elsewhere", function()
-  it("prints a screen per interval, until the program ends", function()
-    local dir <close> = command.folder()
+  it("prints a screen per interval, until the program ends", function(dir)
     dir:file("busy.lua", busy)
     -- ends top after three screens, once it has shown what the program says
     local _, _, status = command.bounded(([[cd %s
@@ -459,8 +456,7 @@ describe("cprof top elsewhere", function()
     assert.has_no_text("\27", out)
   end)
 
-  it("prints what a program recorded that ended during a look", function()
-    local dir <close> = command.folder()
+  it("prints what a program recorded that ended during a look", function(dir)
     local path = dir:file "x.cprof"
     command.cprof("run", "--quiet", "-o", path, "-e", "print(1)")
     local out = helper.run([[
@@ -482,13 +478,11 @@ describe("cprof top elsewhere", function()
     assert.matches("^cprof top: .-\n.- print\n", out)
   end)
 
-  it("prints as many as are asked for", function()
-    local dir <close> = command.folder()
+  it("prints as many as are asked for", function(dir)
     local path = dir:file "x.cprof"
     command.cprof("run", "--quiet", "-o", path, "-e", "print(1)")
-    local out, err, status = command.cprof("top", "--screens", "1", path)
+    local out, err = command.must("top", "--screens", "1", path)
     assert.equal("", err)
-    assert.equal(0, status)
     assert.matches("^cprof top: .-\n.-Functions.-\n.- print\n", out)
     assert.equal(out, (command.cprof("top", "--once", path)))
     local _, screens = command.cprof("top", "--screens", "2", "--interval",
@@ -496,8 +490,7 @@ describe("cprof top elsewhere", function()
     assert.equal(2, screens)
   end)
 
-  it("says which option of the command records a measure", function()
-    local dir <close> = command.folder()
+  it("says which option of the command records a measure", function(dir)
     local path = dir:file "x.cprof"
     command.cprof("run", "--quiet", "-o", path, "-e", "print(1)")
     local _, err = command.cprof("top", "--once", "--measure=live", path)
@@ -507,9 +500,7 @@ describe("cprof top elsewhere", function()
 
   it("says in one line what is wrong", function()
     local function says(wanted, ...)
-      local out, err, status = command.cprof("top", ...)
-      assert.equal("", out)
-      assert.equal(2, status)
+      local err = command.refused("top", ...)
       assert.equal("cprof top: " .. wanted .. "\n", err)
     end
     says("nowhere.cprof: No such file or directory", "nowhere.cprof")
@@ -520,18 +511,25 @@ describe("cprof top elsewhere", function()
       "'0'; see cprof top --help", "--interval", "0")
   end)
 
-  it("runs a script with its arguments, as after --", function()
-    local dir <close> = command.folder()
+  it("runs a script with its arguments, as after --", function(dir)
     local script = dir:file("script.lua", [[
-      io.stderr:write("got ", table.concat({ ... }, ","), "\n")
-      local from = os.time()
-      repeat until os.time() - from > 60
-    ]])
-    local out, err, status = command.cprof("top", "--interval", "0.2",
-      "--once", script, "7", "--", "x.lua")
-    assert.equal(128 + 15, status, err)
+      io.stderr:write("got ", table.concat({ ... }, ","), "\n")]])
+    local out, err, status = command.cprof("top", "--interval", "0.2", script,
+      "7", "--", "x.lua")
+    assert.equal(0, status, err)
     assert.has_text("script.lua 7 -- x.lua", out)
     assert.has_text("got 7,--,x.lua\n", err)
+  end)
+
+  it("ends a script after the screens that were asked for", function()
+    local dir <close> = command.folder()
+    local script = dir:file("script.lua", [[
+      local from = os.time()
+      repeat until os.time() - from > 600  -- it is ended long before
+    ]])
+    local out, err, status = command.cprof("top", "--once", script)
+    assert.equal(128 + 15, status, err)
+    assert.matches("^cprof top: %S*script%.lua ", out)
   end)
 
   it("passes on what is wrong with the program", function()

@@ -163,8 +163,8 @@ describe("a trace", function()
     end)
 
   it("goes to a file, line by line, so that a crash shows the last call",
-    function()
-      local path = os.tmpname()
+    function(dir)
+      local path = dir:file "x"
       local code = [[
         local profiler = require "cprof"
         profiler.start { mode = "trace", trace = arg[1] }
@@ -174,7 +174,6 @@ describe("a trace", function()
       assert.equal(3, status)
       local lines = {}
       for line in io.lines(path) do lines[#lines + 1] = line end
-      os.remove(path)
       assert.matches("^ *%d+%.%d+ms > crash %(.*:3%)$", lines[1])
       assert.matches("^ *%d+%.%d+ms   > string.rep", lines[2])
       assert.matches("^ *%d+%.%d+ms   < string.rep.*  %d+%.%d+ms$", lines[3])
@@ -202,8 +201,7 @@ describe("a trace", function()
   end
 
   it("goes to a file of Perfetto's packets, a track for each coroutine",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local path = dir:file "x.pftrace"
       local half
       trace_coroutine(path, function()
@@ -250,8 +248,8 @@ describe("a trace", function()
       assert.equal(2, seen.tail)
     end)
 
-  it("indents text by its depth, as far as there are columns", function()
-    local path = os.tmpname()
+  it("indents text by its depth, as far as there are columns", function(dir)
+    local path = dir:file "x"
     local function deep(n) if n > 0 then return 1 + deep(n - 1) end leaf() end
     profiler.start { mode = "trace", trace = path }
     pcall(deep, 600)
@@ -265,7 +263,6 @@ describe("a trace", function()
       depths[#depths + 1] = math.tointeger(level) or #spaces // 2
       assert.is_true(level == nil or depths[#depths] > 40)
     end
-    os.remove(path)
     -- pcall, 601 levels of deep, leaf, and back again
     assert.equal(2 * 603, #depths)
     for i = 1, 603 do
@@ -320,8 +317,7 @@ describe("a trace", function()
       profiler.snapshot().meta.ended)
   end)
 
-  it("ends where the disk is full", function()
-    local dir <close> = command.folder()
+  it("ends where the disk is full", function(dir)
     local script = dir:file("x.lua", [[
       local profiler = require "cprof"
       profiler.start { mode = "trace", trace = arg[1] }
@@ -362,8 +358,7 @@ describe("a trace", function()
     end
   end)
 
-  it("cannot begin where nothing can be written", function()
-    local dir <close> = command.folder()
+  it("cannot begin where nothing can be written", function(dir)
     local path = dir:file "x.json"
     assert(os.execute("ln -s /dev/full " .. path))
     local ok, message = pcall(profiler.start, { mode = "trace", trace = path })
@@ -803,8 +798,7 @@ describe("the trace of a whole program", function()
   local ends = { [""] = "\n< main", ["os.exit(0)"] = "\n > os.exit",
     ["os.exit(0, true)"] = "\n > os.exit" }
 
-  it("is the program's, from the first line to the last", function()
-    local dir <close> = command.folder()
+  it("is the program's, from the first line to the last", function(dir)
     local path, file = dir:file "trace.txt", dir:file "x.cprof"
     for code, last in pairs(ends) do
       local script = dir:file("x.lua", program .. code)
@@ -819,8 +813,7 @@ describe("the trace of a whole program", function()
   end)
 
   it("is a complete list of trace events, however the program ends",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local path = dir:file "trace.json"
       for _, code in ipairs { "", "os.exit(0)", "os.exit(0, true)",
         "error 'x'" } do
@@ -842,8 +835,7 @@ describe("the trace of a whole program", function()
       end
     end)
 
-  it("is written if the environment asks for it", function()
-    local dir <close> = command.folder()
+  it("is written if the environment asks for it", function(dir)
     local path = dir:file "trace.txt"
     for code, last in pairs(ends) do
       local script = dir:file("x.lua", program .. code)

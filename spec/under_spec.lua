@@ -242,8 +242,7 @@ describe("the option under", function()
       "calls and self times can", table.concat(notes, "; "))
   end)
 
-  it("is kept in files, with what it shapes", function()
-    local dir <close> = command.folder()
+  it("is kept in files, with what it shapes", function(dir)
     local script = dir:file("x.lua", [[
       local function body() coroutine.yield() end
       local function spawn() return coroutine.create(body) end

@@ -93,9 +93,8 @@ describe("a sampled program that works and polls by turns", function()
 end)
 
 describe("a sampled program with a single processor", function()
-  it("has samples of short work between its waits", function()
+  it("has samples of short work between its waits", function(dir)
     if not watched then return end
-    local dir <close> = command.folder()
     local out, err = command.shell(("taskset -c %s $SPEC_LUA %s"):format(
       command.read "/proc/self/status":match "Cpus_allowed_list:%s*(%d+)",
       dir:file("x.lua", [[

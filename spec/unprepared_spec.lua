@@ -84,8 +84,7 @@ if not watched.possible(_ENV, "cprof attach of a program that does not listen",
 end
 
 describe("a program that is sampled from outside", function()
-  it("has its function, line and coroutine", function()
-    local dir <close> = command.folder()
+  it("has its function, line and coroutine", function(dir)
     local program <close> = start(dir, [[
       local x = 0
       local function hot()
@@ -131,8 +130,7 @@ describe("a program that is sampled from outside", function()
     os.execute("kill -9 " .. program.pid)
   end)
 
-  it("is not stopped for a look that comes late", function()
-    local dir <close> = command.folder()
+  it("is not stopped for a look that comes late", function(dir)
     local program <close> = start(dir, [[
       begun()
       while not stopped do end]])
@@ -166,10 +164,9 @@ describe("a program that is sampled from outside", function()
     os.execute("kill -9 " .. program.pid)
   end)
 
-  it("has samples where cprof takes its only processor from it", function()
+  it("has samples where cprof takes its only processor from it", function(dir)
     local processor = command.read "/proc/self/status"
       :match "Cpus_allowed_list:%s*(%d+)"
-    local dir <close> = command.folder()
     local program <close> = start(dir, [[
       local function hot() while not stopped do end end
       begun()
@@ -186,8 +183,7 @@ describe("a program that is sampled from outside", function()
     os.execute("kill -9 " .. program.pid)
   end)
 
-  it("has no time axis; a message says which recordings have one", function()
-    local dir <close> = command.folder()
+  it("has no time axis; a message says which recordings have one", function(dir)
     local program <close> = start(dir, [[
       begun()
       while not stopped do end]])
@@ -205,8 +201,7 @@ describe("a program that is sampled from outside", function()
     os.execute("kill -9 " .. program.pid)
   end)
 
-  it("has no call that it cannot have", function()
-    local dir <close> = command.folder()
+  it("has no call that it cannot have", function(dir)
     local program <close> = start(dir, [[
       local function leaf(n) return n end
       local function even(n) leaf(n) return leaf(n) end
@@ -247,8 +242,7 @@ describe("a program that is sampled from outside", function()
     assert.same({ "done\n", "exit", 0 }, { finish(program) })
   end)
 
-  it("is not stopped while it waits", function()
-    local dir <close> = command.folder()
+  it("is not stopped while it waits", function(dir)
     local program <close> = start(dir, [[
       local function wait() return (io.read()) end
       begun()
@@ -276,8 +270,7 @@ describe("a program that is sampled from outside", function()
     assert.equal("done\n", (finish(program)))
   end)
 
-  it("has names for functions that are defined on one line", function()
-    local dir <close> = command.folder()
+  it("has names for functions that are defined on one line", function(dir)
     local program <close> = start(dir, [[
       local function b() io.read(1) end local function c(n) io.read(n) end
       begun()
@@ -288,8 +281,7 @@ describe("a program that is sampled from outside", function()
     assert.equal(c.line, c.last_line)
   end)
 
-  it("has one name for a function that its libraries name twice", function()
-    local dir <close> = command.folder()
+  it("has one name for a function that its libraries name twice", function(dir)
     local program <close> = start(dir, [[
       local names = {}
       for i = 10, 40 do names["f" .. i] = io.read end
@@ -300,8 +292,7 @@ describe("a program that is sampled from outside", function()
     assert.equal(p.samples, helper.named(p, "x.f10").self_samples)
   end)
 
-  it("waits for as long as it asked the system to", function()
-    local dir <close> = command.folder()
+  it("waits for as long as it asked the system to", function(dir)
     waiting(dir)
     local program <close> = start(dir, [[
       package.cpath = "./?.so"
@@ -337,8 +328,7 @@ describe("a program that is sampled from outside", function()
   end)
 
   for _, call in ipairs { "epoll_wait(-1, 0)", "read(0)" } do
-    it("is not stopped while it waits in " .. call, function()
-      local dir <close> = command.folder()
+    it("is not stopped while it waits in " .. call, function(dir)
       waiting(dir)
       local program <close> = start(dir, ([[
         package.cpath = "./?.so"
@@ -360,8 +350,7 @@ describe("a program that is sampled from outside", function()
     end)
   end
 
-  it("is never stopped if that is not wanted", function()
-    local dir <close> = command.folder()
+  it("is never stopped if that is not wanted", function(dir)
     local program <close> = start(dir, [[
       local function work() for i = 1, 10000 do math.abs(i) end end
       begun()
@@ -377,8 +366,7 @@ describe("a program that is sampled from outside", function()
     assert.equal("done\n", (finish(program)))
   end)
 
-  it("gives the output that it gives otherwise", function()
-    local dir <close> = command.folder()
+  it("gives the output that it gives otherwise", function(dir)
     local code = [[
       local sum = 0
       local co = coroutine.wrap(function()
@@ -404,8 +392,7 @@ describe("a program that is sampled from outside", function()
     assert.same({ "true\n", "exit", 0 }, { finish(program) })
   end)
 
-  it("has the states of all its threads", function()
-    local dir <close> = command.folder()
+  it("has the states of all its threads", function(dir)
     compile.must("gcc -std=c99 -O1 -I$SPEC_INCLUDE -o %s/host " ..
       "spec/support/busy_states.c $SPEC_LINK -lm -lpthread -ldl", dir.path)
     local program <close> = start(dir, "", "./host")
@@ -445,8 +432,7 @@ local busy <const> = [[
 local well <const> = { "done\n", "exit", 0 }
 
 describe("cprof attach of a program that does not listen", function()
-  it("prints the report, and keeps the recording", function()
-    local dir <close> = command.folder()
+  it("prints the report, and keeps the recording", function(dir)
     local out, err, ended = beside(dir, busy, "cprof attach --seconds 0.2 " ..
       "--sample=500 $pid && " ..
       "cprof report | grep -c 'sampled from outside: '; " ..
@@ -463,16 +449,14 @@ describe("cprof attach of a program that does not listen", function()
     assert.same(well, ended)
   end)
 
-  it("prints no report if that is not wanted", function()
-    local dir <close> = command.folder()
+  it("prints no report if that is not wanted", function(dir)
     local out, err, ended = beside(dir, busy, "cprof attach --quiet " ..
       "--seconds 0.2 $pid; cprof report | grep -c 'sampled from outside: '")
     assert.equal("1\n", out, err)
     assert.same(well, ended)
   end)
 
-  it("writes a page, and keeps the recording, too", function()
-    local dir <close> = command.folder()
+  it("writes a page, and keeps the recording, too", function(dir)
     local out, err, ended = beside(dir, busy, [[
       until cprof attach --seconds 0.5 --html -o a.html $pid >1 2>/dev/null
         grep -q '^Next: cprof show' 1; do :; done
@@ -488,8 +472,7 @@ describe("cprof attach of a program that does not listen", function()
     assert.same(well, ended)
   end)
 
-  it("ends at Ctrl-C, and when the program ends", function()
-    local dir <close> = command.folder()
+  it("ends at Ctrl-C, and when the program ends", function(dir)
     local out, err, ended = beside(dir, busy, [[
       begin >1 2>1.err
       until_so grep recording 1.err; kill -INT $attach; wait $attach
@@ -501,8 +484,7 @@ describe("cprof attach of a program that does not listen", function()
     assert.same(well, ended)
   end)
 
-  it("prints the report even if Ctrl-C comes twice", function()
-    local dir <close> = command.folder()
+  it("prints the report even if Ctrl-C comes twice", function(dir)
     local out, err, ended = beside(dir, busy, [[
       begin >1 2>1.err
       until_so grep recording 1.err; kill -INT $attach; kill -INT $attach
@@ -511,8 +493,7 @@ describe("cprof attach of a program that does not listen", function()
     assert.same(well, ended)
   end)
 
-  it("checks before it samples whether it can write its file", function()
-    local dir <close> = command.folder()
+  it("checks before it samples whether it can write its file", function(dir)
     local out, err, ended = beside(dir, busy, [[
       echo text >text; echo text >a.lua; ln -s nowhere link
       cprof attach -o none/a.cprof $pid
@@ -532,8 +513,7 @@ describe("cprof attach of a program that does not listen", function()
     assert.same(well, ended)
   end)
 
-  it("leaves it running, however it ends itself", function()
-    local dir <close> = command.folder()
+  it("leaves it running, however it ends itself", function(dir)
     local out, err, ended = beside(dir, busy, ([[
       for i in $(seq %d); do
         begin --sample=10000 >1 2>2
@@ -544,8 +524,7 @@ describe("cprof attach of a program that does not listen", function()
     assert.same(well, ended)
   end)
 
-  it("refuses one that records itself, and says what shows that", function()
-    local dir <close> = command.folder()
+  it("refuses one that records itself, and says what shows that", function(dir)
     local out, err, ended = beside(dir, [[
       package.path, package.cpath = os.getenv "LUA_PATH",
         os.getenv "LUA_CPATH"
@@ -562,8 +541,7 @@ describe("cprof attach of a program that does not listen", function()
     assert.same(well, ended)
   end)
 
-  it("says why it cannot be", function()
-    local dir <close> = command.folder()
+  it("says why it cannot be", function(dir)
     local out, err, ended = beside(dir, busy, [[
       sleep 100 & other=$!; cprof attach $other; kill $other
       cprof attach --lines $pid; cprof attach --no-stop --clock=cpu $pid]])

@@ -244,8 +244,7 @@ describe("variables of a program that was not prepared", function()
     end
   end)
 
-  it("are left out in stripped functions", function()
-    local dir <close> = command.folder()
+  it("are left out in stripped functions", function(dir)
     local program <close> = run(dir, [[
       local function f(a, ...) local b = a io.read() return b end
       load(string.dump(f, true))(1, 2)]])
@@ -257,8 +256,7 @@ describe("variables of a program that was not prepared", function()
     program:close()
   end)
 
-  it("are at most 50 of each kind in a call", function()
-    local dir <close> = command.folder()
+  it("are at most 50 of each kind in a call", function(dir)
     local code = {}
     for i = 1, 60 do code[i] = ("local v%d = %d\n"):format(i, i) end
     code[#code + 1] = "local function f(...)\nlocal a = v1"
@@ -278,8 +276,7 @@ describe("variables of a program that was not prepared", function()
     program:close()
   end)
 
-  it("are left out where there are too many, which is said", function()
-    local dir <close> = command.folder()
+  it("are left out where there are too many, which is said", function(dir)
     local program <close> = run(dir, [[
       local list = {}
       for i = 1, 1500 do
@@ -320,14 +317,11 @@ wait(setmetatable({ 1, 2 }, Account), "x", nil)
 ]]
 
 describe("cprof dump --locals", function()
-  it("prints a line for each variable", function()
-    local dir <close> = command.folder()
+  it("prints a line for each variable", function(dir)
     local program <close> = run(dir, example)
     await(program.pid, waits_for_input)
-    local out, err, status = command.cprof("dump", "--locals",
-      tostring(program.pid))
+    local out, err = command.must("dump", "--locals", tostring(program.pid))
     assert.equal("", err)
-    assert.equal(0, status)
     assert.equal([[
     io.read          [C]
     wait             program.lua:7   io.read()
@@ -351,8 +345,7 @@ describe("cprof dump --locals", function()
     program:close()
   end)
 
-  it("prints none unless it is asked to", function()
-    local dir <close> = command.folder()
+  it("prints none unless it is asked to", function(dir)
     local program <close> = run(dir, example)
     await(program.pid, waits_for_input)
     local out = command.cprof("dump", tostring(program.pid))
@@ -362,8 +355,7 @@ describe("cprof dump --locals", function()
     program:close()
   end)
 
-  it("prints JSON", function()
-    local dir <close> = command.folder()
+  it("prints JSON", function(dir)
     local program <close> = run(dir, [[
       local s, nan, co = "\255", 0/0, coroutine.running()
       io.read()]])
@@ -387,8 +379,7 @@ describe("cprof dump --locals", function()
     program:close()
   end)
 
-  it("reads a core file", function()
-    local dir <close> = command.folder()
+  it("reads a core file", function(dir)
     local program <close> = watched.start(dir, "$SPEC_LUA " ..
       dir:file("program.lua", example))
     await(program.pid, waits_for_input)
@@ -410,8 +401,7 @@ describe("cprof dump --locals", function()
     assert.same(variables(live), variables((out:gsub(dir.path .. "/", ""))))
   end)
 
-  it("reads a program that runs", function()
-    local dir <close> = command.folder()
+  it("reads a program that runs", function(dir)
     local program <close> = run(dir, [[
       local began = io.open("begun", "w"):close()
       local function busy(n, ...)
@@ -453,8 +443,7 @@ local function segment_of(whole, address)
 end
 
 describe("variables in memory that makes no sense", function()
-  it("are read as far as they go, and printed", function()
-    local dir <close> = command.folder()
+  it("are read as far as they go, and printed", function(dir)
     local program <close> = run(dir, [[
       local list = {}
       for i = 1, 20 do

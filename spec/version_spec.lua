@@ -74,8 +74,7 @@ end)
 
 describe("make rockspec", function()
   it("writes the rockspecs as they are, and leaves older ones alone",
-    function()
-      local dir <close> = command.folder()
+    function(dir)
       local _, why, status = command.shell(("cp -r Makefile src lua " ..
         "rockspec '%s' && cd '%s' && rm rockspec/cprof-%s-1.rockspec && " ..
         "echo old > rockspec/cprof-0.9.0-1.rockspec && " ..

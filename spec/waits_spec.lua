@@ -61,8 +61,7 @@ local function load(dir, name)
 end
 
 describe("a sampled program that waits in C", function()
-  it("has its wait in a row of its own while it lasts", function()
-    local dir <close> = command.folder()
+  it("has its wait in a row of its own while it lasts", function(dir)
     beside(dir, { "--sample" }, 600, [[
       cprof export --format=json -o live.json x.cprof
       cprof export --format=folded -o live.folded x.cprof
@@ -95,8 +94,7 @@ describe("a sampled program that waits in C", function()
     assert.matches("last sample was %S+ ago", text)
   end)
 
-  it("has the wait in the function that waited, when it is over", function()
-    local dir <close> = command.folder()
+  it("has the wait in the function that waited, when it is over", function(dir)
     beside(dir, { "--sample", "--quiet" }, 1.5, "wait $pid")
     local p = load(dir, "x.cprof")
     assert.equal(0, self_of(p, row))
@@ -224,8 +222,7 @@ describe("a recording that a signal ends", function()
     end
   end)
 
-  it("is complete without a report, too", function()
-    local dir <close> = command.folder()
+  it("is complete without a report, too", function(dir)
     local err = beside(dir, { "--quiet" }, 600, "kill -TERM $pid; wait $pid")
     assert.equal("", err)
     local p = load(dir, "x.cprof")
@@ -235,8 +232,7 @@ describe("a recording that a signal ends", function()
 end)
 
 describe("a program that mostly waits", function()
-  it("is said to, and its next command shows what works", function()
-    local dir <close> = command.folder()
+  it("is said to, and its next command shows what works", function(dir)
     local script = dir:file("x.lua", [[
       local function work()
         local from = os.clock()

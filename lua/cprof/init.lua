@@ -29,7 +29,7 @@ local recorded ---@type cprof.Recorded?  facts about the last recording
 local recent_profile
 
 local function prepare(opts)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   local given, known = starting.prepare(opts)
   recorded = known
   if known.recent then known.recent.snapshot = recent_profile end
@@ -41,7 +41,7 @@ end
 ---@param opts? cprof.StartOptions
 function cprof.start(opts)
   local given = prepare(opts)
-  -- not while methods are borrowed: recording takes over the program's hook
+  -- not within the shield: recording takes over the program's hook
   local ok, why = core.start(given)
   if not ok then error("start: " .. why, 2) end
 end
@@ -131,7 +131,7 @@ function recent_profile()
 end
 
 core.naming(function()
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   local points, garbage = heap.recorded()
   return profile.names(recorded and recorded.folder),
     { unmatched_patterns = unmatched(), heap = points,
@@ -155,7 +155,7 @@ end
 ---    default: the environment's CPROF_OPTIONS
 ---@return boolean?, string?
 function cprof.listen(signal, opts)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   if signal ~= nil and type(signal) ~= "string" then
     error("listen: the signal must be a string, got a " .. type(signal), 2)
   end
@@ -178,7 +178,7 @@ end
 ---@param opts? cprof.StartOptions
 ---@return table<string, number>?, string?
 function cprof.calibrate(opts)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   local o = options.check("calibrate", starting.options, opts, 2)
   local costs, why = core.calibrate(starting.cost_options(o, choice.new(o)))
   return costs, why
@@ -189,7 +189,7 @@ end
 ---@param path string
 ---@return cprof.Profile?, string?
 function cprof.load(path)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   if type(path) ~= "string" then
     error("load: the path must be a string, got a " .. type(path), 2)
   end
@@ -197,19 +197,19 @@ function cprof.load(path)
   return p, why
 end
 
-local function borrowed(f, ...)
-  local _ <close> = methods.borrow()
+local function shielded(f, ...)
+  local _ <close> = methods.shield()
   return f(...)
 end
 
--- the module of views, whose methods then borrow the metatables that they need
+-- the module of views, whose methods are then shielded
 local function views()
   local view = require "cprof.view"
   if view.guarded then return view end
   view.guarded = true
   for name, f in pairs(view.methods) do
     if type(f) == "function" then
-      view.methods[name] = view.method(name, borrowed)
+      view.methods[name] = view.method(name, shielded)
     end
   end
   return view
@@ -218,7 +218,7 @@ end
 ---The profile of what was recorded so far. Later events do not change it.
 ---@return cprof.Profile
 function cprof.snapshot()
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   local p = snapshot "snapshot"
   return p
 end
@@ -231,7 +231,7 @@ end
 ---@return string? path   of the file; nil: it cannot be written
 ---@return string? why
 function cprof.dump_recent(path, reason)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   local kept = recorded and recorded.recent
   recent.check(kept, path, reason, 2)
   local to, why = recent.write(kept, snapshot "dump_recent", path, reason)
@@ -253,7 +253,7 @@ local function failed(message)
   local kept = recorded and recorded.recent
   if not kept or not recent.writes(kept) then return end
   local text = text_of(message)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   pcall(recent.failed, kept, text)
 end
 
@@ -278,7 +278,7 @@ end
 ---@param opts? cprof.ReportOptions
 ---@return string
 function cprof.report(opts)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   return report.make(snapshot "report", opts, 3)
 end
 
@@ -288,7 +288,7 @@ end
 ---@param opts? cprof.AnnotateOptions
 ---@return string
 function cprof.annotate(source, opts)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   return annotate.make(snapshot "annotate", source, opts, 3)
 end
 
@@ -296,7 +296,7 @@ end
 ---@param p? cprof.Profile
 ---@return cprof.View
 function cprof.view(p)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   if p ~= nil and (type(p) ~= "table" or not p.functions) then
     error("view: a profile is needed, got a " .. type(p), 2)
   end
@@ -313,7 +313,7 @@ end
 ---@param f function
 ---@return function
 function cprof.wrap(zone, f)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   if type(zone) ~= "string" then
     error("wrap: the name must be a string, got a " .. type(zone), 2)
   elseif type(f) ~= "function" then

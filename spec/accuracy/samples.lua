@@ -172,7 +172,7 @@ return function()
       row.got = row.got + got[i] * 100 / rounds
       row.worst = math.max(row.worst, off * 100)
       of = of + 1
-      if off <= sampled.interval(got[i], p.samples) then
+      if off <= sampled.interval(got[i], p.measure.samples) then
         inside = inside + 1
       end
     end

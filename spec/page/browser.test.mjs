@@ -2213,6 +2213,21 @@ describe("names that are markup elsewhere", () => {
     await reload(".strip .name");
   });
 
+  it("leave the names of functions their room", async () => {
+    await open("hostile");
+    const [cut, legend] = await page.evaluate(() => {
+      const names = [...document.querySelectorAll(".figures td.left .name")];
+      const name = names.find((e) => e.textContent.includes("within"));
+      const cell = name.closest("td");
+      return [
+        cell.scrollWidth > cell.clientWidth,
+        document.querySelector(".legend").scrollWidth - innerWidth,
+      ];
+    });
+    assert.ok(!cut);
+    assert.ok(legend <= 0, `${legend}`);
+  });
+
   it("could not run if they were code", async () => {
     await open("luacheck");
     await page.evaluate(() => {

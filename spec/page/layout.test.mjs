@@ -40,7 +40,13 @@ const { matcher } = await from("search");
 const layers = await from("layers");
 const { between, falls, nearest, peaks, ticks } = await from("axis");
 const { beside, coverage, hot, hottest } = await from("lines");
-const { both, interval, least, uncertain } = await from("samples");
+const {
+  both,
+  interval,
+  least,
+  uncertain,
+  worth: evenly,
+} = await from("samples");
 const { cut, highlight } = await from("lua");
 const { address, parse } = await from("state");
 const { Model, span } = await from("model");
@@ -1797,6 +1803,50 @@ describe("figures", () => {
     ]) {
       assert.equal(both(n, waits, part), all, `${waits} of ${n}, ${part}`);
     }
+  });
+});
+
+describe("what samples are worth", () => {
+  // rows: for how long they stand, as how many they count, what they found
+  function worth(rows, from = 0, to = 1000) {
+    const moments = {
+      axis: { wall: rows.length },
+      n: rows.length,
+      place: rows.map(([, , found]) => ({ runs: 2, waits: 3 })[found] ?? 0),
+      end: rows.map((_, i) => i + 1),
+      ns: rows.map(([ns]) => ns),
+      samples: rows.map(([, n]) => n),
+      first: () => 0,
+    };
+    return Moments.prototype.worth.call(moments, [from, to]);
+  }
+
+  it("is as in reports", () => {
+    // as spec/worth_spec.lua
+    const [one, four] = [
+      [1, 1, "runs"],
+      [4, 1, "runs"],
+    ];
+    assert.deepEqual(worth([]), [1, 1]);
+    assert.deepEqual(worth([one, one, [7, 7, "runs"]]), [1, 1]);
+    assert.deepEqual(worth([one, one, four, one, one]), [0.64, 1]);
+    assert.deepEqual(worth([one, one, four, one, one], 0, 2), [1, 1]);
+    const wait = [1, 1, "waits"];
+    assert.deepEqual(
+      worth([[1, 4, "runs"], [3, 0, "waits"], one, wait]),
+      [1, 1],
+    );
+    assert.deepEqual(
+      worth([[2, 2, "runs"], [2, 0, "waits"], one, wait]),
+      [0.9, 0.9],
+    );
+    assert.deepEqual(worth([one, [90, 0, "runs"], [90, 0, ""], one]), [1, 1]);
+  });
+
+  it("makes samples fewer", () => {
+    assert.deepEqual(evenly(1000, 100, [1, 1]), [1000, 100]);
+    assert.deepEqual(evenly(1000, 100, [0.5, 1]), [550, 100]);
+    assert.deepEqual(evenly(1000, 100, [1, 0.5]), [950, 50]);
   });
 });
 

@@ -146,6 +146,8 @@ local function named()
       local _ <close> = profiler.zone(name)
       functions[i](1)
     end
+    load("local function within(n) for i = 1, n do n = n + i % 7 end end " ..
+      "within(100000)", "=" .. ("chunk_"):rep(200))()
   end)
 end
 

@@ -92,6 +92,15 @@ function command.must(...)
   return out, err
 end
 
+---Runs cprof, which has to refuse, and to print nothing but why.
+function command.refused(...)
+  local out, err, status = command.cprof(...)
+  if status ~= 2 or out ~= "" then
+    error(("status %s: %s%s"):format(status, err, out), 2)
+  end
+  return err
+end
+
 ---Runs cprof with variables of the environment, or with standard input.
 function command.cprof_with(before, after, ...)
   return command.shell(("%s %s %s"):format(before, line(cprof, ...), after))

@@ -1,7 +1,12 @@
 -- Shared by the specs: records a function, and describes the part of the tree
 -- below it.
 
+local command = require "command"
+local core = require "cprof.core"
 local profiler = require "cprof"
+
+-- the terminal on which specs run has no part in what they compare
+core.columns = function() end
 
 local helper = {}
 
@@ -16,16 +21,29 @@ local function add_has_text(assert)
   end, "assertion.matches.positive", "assertion.matches.negative")
 end
 
+-- busted's `it`, but a function with a parameter gets a folder for files, which
+-- is removed after it.
+local function with_folder(it)
+  return function(name, f)
+    if debug.getinfo(f, "u").nparams == 0 then return it(name, f) end
+    return it(name, function()
+      local dir <close> = command.folder()
+      f(dir)
+    end)
+  end
+end
+
 ---An environment without metamethods that are functions: that of busted
 ---has some, which would show up in every profile. `pending(why)` ends a
----spec.
+---spec. A function of `it` may have a parameter: see with_folder.
 function helper.env(env)
   add_has_text(env.assert)
   local out = setmetatable({}, { __index = _G })
-  for _, name in ipairs { "describe", "it", "assert", "setup", "teardown",
-    "before_each", "after_each", "finally" } do
+  for _, name in ipairs { "describe", "assert", "setup", "teardown",
+    "before_each", "after_each" } do
     out[name] = env[name]
   end
+  out.it = with_folder(env.it)
   out.pending = require "busted.core"().pending
   return out
 end

@@ -995,13 +995,24 @@ static int host_allocator (lua_State *L) {
 }
 
 
-/* n: makes n userdata of 100 bytes, all in C */
+/* n, signal: makes n userdata of 100 bytes, all in C; then raises SIGINT */
 static int host_userdata (lua_State *L) {
   lua_Integer n = luaL_checkinteger(L, 1);
   while (n-- > 0) {
     lua_newuserdatauv(L, 100, 0);
     lua_pop(L, 1);
   }
+  if (lua_toboolean(L, 2)) raise(SIGINT);
+  return 0;
+}
+
+
+/* what, KB: what a host tells the collector, which is no call in Lua */
+static int host_collector (lua_State *L) {
+  static const char *const names[] = {"step", "stop", "restart", NULL};
+  static const int what[] = {LUA_GCSTEP, LUA_GCSTOP, LUA_GCRESTART};
+  lua_gc(L, what[luaL_checkoption(L, 1, NULL, names)],
+         (int)luaL_optinteger(L, 2, 0));
   return 0;
 }
 
@@ -1033,6 +1044,7 @@ int luaopen_spec_host (lua_State *L) {
     {"nameless", host_nameless}, {"wrap", host_wrap},
     {"unwrap", host_unwrap}, {"replace", host_replace},
     {"allocator", host_allocator}, {"userdata", host_userdata},
+    {"collector", host_collector},
     {"block", host_block}, {"closefiles", host_closefiles},
     {"folder", host_folder}, {"root", host_root}, {"exec", host_exec},
     {"tear", host_tear},

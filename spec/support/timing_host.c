@@ -24,10 +24,9 @@ int main (void) {
   int i;
   for (i = 0; i < 1000; i++) {
     uint64_t took = (i % 2 ? 20 : 40) + (i % 50 == 0 ? 5000 : 0);
-    timing_add(&mixed, EVENT_LUA, took + READING, READING);
-    timing_add(&slow, EVENT_LUA, (i < 100 ? 40 + 4 * i : 400) + READING,
-               READING);
-    timing_add(&quick, EVENT_RETURN, i == 500 ? 5000 : READING - 10, READING);
+    timing_add(&mixed, took + READING, READING);
+    timing_add(&slow, (i < 100 ? 40 + 4 * i : 400) + READING, READING);
+    timing_add(&quick, i == 500 ? 5000 : READING - 10, READING);
   }
   say(&mixed);
   say(&slow);

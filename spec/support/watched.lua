@@ -6,6 +6,7 @@ local helper = require "helper"
 local outside = require "cprof.remote.outside"
 local process = require "cprof.remote.process"
 local remote = require "cprof.remote"
+require "cprof.export.methods"  -- else only profiles of cprof.load have them
 
 local watched = {}
 

@@ -38,7 +38,10 @@ CPROF_I int files_resize (int fd, uint64_t size);
 /* Renames a file; replaces the file 'to'. Returns 0, or an errno. */
 CPROF_I int files_rename (const char *from, const char *to);
 
-/* Makes a folder that only this user can use, unless the path exists. */
+/*
+** Makes a folder that only this user can use, unless the path exists. Returns
+** 0, or an errno.
+*/
 CPROF_I int files_makefolder (const char *path);
 
 /* Does something exist at the path that is not a regular file? */

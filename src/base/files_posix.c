@@ -80,7 +80,7 @@ int files_rename (const char *from, const char *to) {
 
 
 int files_makefolder (const char *path) {
-  return mkdir(path, 0700) == 0 || errno == EEXIST;
+  return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : errno;
 }
 
 

@@ -126,7 +126,7 @@ int files_rename (const char *from, const char *to) {
 
 
 int files_makefolder (const char *path) {
-  return _mkdir(path) == 0 || errno == EEXIST;
+  return _mkdir(path) == 0 || errno == EEXIST ? 0 : errno;
 }
 
 

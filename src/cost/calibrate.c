@@ -29,7 +29,6 @@
 #define STEPS		40	/* that the C function 'work' takes */
 #define PACE		4	/* pieces of work, before and after a run */
 #define FAR		100	/* lines that RUN_FAR has before its loop */
-#define DEEP		1500	/* new nodes; 5.4.0 allows 1,950 nested calls */
 
 
 /* work that takes up to 1/12 longer counts as equally fast */
@@ -50,7 +49,6 @@ static const char calibrate_text[] =
   "local function t() return f() end\n"
   "local function b() while true do yield() end end\n"
   "local w = wrap(b)\n"
-  "local function d(n) if n > 0 then d(n - 1) end end\n"
   "return function(n) for _ = 1, n do f() end end,\n"
   "  function(n) for _ = 1, n do c() end end,\n"
   "  function(n) for _ = 1, n do work() end end,\n"
@@ -63,11 +61,10 @@ static const char calibrate_text[] =
   "  function(n, x, y) for _ = 1, n do\n x = y\n x = y\n end end,\n"
   "  function(n, x, y) if n < 0 then\n"
   TEN(TEN("x = y\n"))
-  "  end for _ = 1, n do\n x = y\n x = y\n end end, d\n";
+  "  end for _ = 1, n do\n x = y\n x = y\n end end\n";
 
 enum { RUN_CALLS, RUN_C, RUN_WORK, RUN_TAILS, RUN_SWITCHES, RUN_COROUTINES,
-       RUN_LINES, RUN_INSTRUCTIONS, RUN_NEAR, RUN_FAR, RUNS,
-       RUN_NODES = RUNS, ALL };
+       RUN_LINES, RUN_INSTRUCTIONS, RUN_NEAR, RUN_FAR, RUNS };
 
 /* 'line' of C functions */
 #define LINE_C		(-1)
@@ -89,17 +86,17 @@ enum { PROBE_CALLS, PROBE_F, PROBE_CCALLS, PROBE_C, PROBE_WORKS, PROBE_WORK,
        PROBE_LINES, PROBE_INSTRUCTIONS, PROBE_NEAR, PROBE_FAR, PROBES };
 
 static const Probe calibrate_probes[PROBES] = {
-  {RUN_CALLS, 0, 7, 3, 1}, {RUN_CALLS, 7, 2, 1, 1},
-  {RUN_C, 0, 8, 3, 1}, {RUN_C, 8, LINE_C, 0, 0},
-  {RUN_WORK, 0, 9, 3, 1}, {RUN_WORK, 9, LINE_C, 0, 0},
-  {RUN_TAILS, 0, 10, 3, 1}, {RUN_TAILS, 10, 3, 2, 1}, {RUN_TAILS, 10, 2, 1, 1},
-  {RUN_SWITCHES, 0, 11, 3, 1}, {RUN_SWITCHES, 11, LINE_WRAP, 0, 0},
+  {RUN_CALLS, 0, 6, 3, 1}, {RUN_CALLS, 6, 2, 1, 1},
+  {RUN_C, 0, 7, 3, 1}, {RUN_C, 7, LINE_C, 0, 0},
+  {RUN_WORK, 0, 8, 3, 1}, {RUN_WORK, 8, LINE_C, 0, 0},
+  {RUN_TAILS, 0, 9, 3, 1}, {RUN_TAILS, 9, 3, 2, 1}, {RUN_TAILS, 9, 2, 1, 1},
+  {RUN_SWITCHES, 0, 10, 3, 1}, {RUN_SWITCHES, 10, LINE_WRAP, 0, 0},
   {RUN_SWITCHES, LINE_WRAP, 4, 3, 1}, {RUN_SWITCHES, 4, LINE_C, 0, 0},
-  {RUN_COROUTINES, 0, 12, 5, 1}, {RUN_COROUTINES, 12, LINE_C, 0, 0},
-  {RUN_COROUTINES, 12, LINE_WRAP, 0, 0},
+  {RUN_COROUTINES, 0, 11, 5, 1}, {RUN_COROUTINES, 11, LINE_C, 0, 0},
+  {RUN_COROUTINES, 11, LINE_WRAP, 0, 0},
   {RUN_COROUTINES, LINE_WRAP, 2, 1, 1},
-  {RUN_LINES, 0, 13, 1, 1}, {RUN_INSTRUCTIONS, 0, 14, 41, 1},
-  {RUN_NEAR, 0, 15, 3, 3}, {RUN_FAR, 0, 19, 3, 3}
+  {RUN_LINES, 0, 12, 1, 1}, {RUN_INSTRUCTIONS, 0, 13, 41, 1},
+  {RUN_NEAR, 0, 14, 3, 3}, {RUN_FAR, 0, 18, 3, 3}
 };
 
 #define SERIES		(2 * (int)RUNS + (int)PROBES + (int)EVENT_KINDS)
@@ -122,7 +119,6 @@ typedef struct Calibration {
   Series *unrecorded;	/* times of each run without recording */
   Series *self;		/* self times of each probe, recorded */
   Series *within;	/* means of each kind of timed event */
-  Timing nodes;		/* events that made nodes */
   uint64_t worked;	/* result of work: keeps the compiler from removing
 			   it */
   double turn;		/* of a check, see calibrate_turn */
@@ -369,18 +365,6 @@ static int calibrate_round (Calibration *c, lua_State *L) {
 }
 
 
-/* Times events that make nodes. 0: out of memory. */
-static int calibrate_nodes (Calibration *c, lua_State *L) {
-  const Timing *t = c->r->recording.figures->timing;
-  Timing before;
-  if (!control_reset(c->r, L) || !control_resume(c->r, L)) return 0;
-  before = t[EVENT_NODE];
-  calibrate_timed(c, L, RUN_NODES, DEEP);
-  c->nodes.events = t[EVENT_NODE].events - before.events;
-  c->nodes.ticks = t[EVENT_NODE].ticks - before.ticks;
-  return control_pause(c->r, L, 0);
-}
-
 /* }====================================================== */
 
 
@@ -419,6 +403,13 @@ static void calibrate_calls (Calibration *c) {
 }
 
 
+/* What the caller of a C function is charged, that call included, in ps. */
+static double calibrate_ccall (const Calibration *c) {
+  return calibrate_each(c, &c->unrecorded[RUN_C]) +
+         (double)c->costs.caller[COST_C];
+}
+
+
 /*
 ** Switches between coroutines. At both ends of a switch, a C function is
 ** called; the cost beyond that of these calls is the switch's.
@@ -426,7 +417,7 @@ static void calibrate_calls (Calibration *c) {
 static void calibrate_switches (Calibration *c) {
   Costs *k = &c->costs;
   double call = calibrate_each(c, &c->unrecorded[RUN_C]);
-  double known = call + (double)k->caller[COST_C];
+  double known = calibrate_ccall(c);
   double within = calibrate_self(c, PROBE_WRAP) +
                   calibrate_self(c, PROBE_YIELD) -
                   2 * (double)k->callee[COST_C] -
@@ -438,21 +429,24 @@ static void calibrate_switches (Calibration *c) {
 
 
 /*
-** The first call in a coroutine: the cost of making a coroutine and resuming it
-** once, less that of the calls and of the switch.
+** A coroutine that is made and begins, less what calls and the switch cost
+** anyway. What its first function is charged is known, as that takes no time
+** of its own, and so, nearly, is what the loop is charged. The rest is charged
+** to the function that resumes it, which has time of its own.
 */
 static void calibrate_coroutines (Calibration *c) {
   Costs *k = &c->costs;
-  double all = calibrate_self(c, PROBE_COROUTINES) +
-               calibrate_self(c, PROBE_MAKE) +
-               calibrate_self(c, PROBE_BEGIN) +
-               calibrate_self(c, PROBE_BEGUN) -
-               calibrate_each(c, &c->unrecorded[RUN_COROUTINES]);
-  k->coroutine = cost_of(all - 2 * (double)k->caller[COST_C] -
-                                2 * (double)k->callee[COST_C] -
-                                (double)k->caller[COST_LUA] -
-                                (double)k->callee[COST_LUA] -
-                                (double)k->resume - (double)k->resumer);
+  double loop = calibrate_self(c, PROBE_COROUTINES);
+  double begun = calibrate_self(c, PROBE_BEGUN);
+  double rest = loop + begun + calibrate_self(c, PROBE_MAKE) +
+                calibrate_self(c, PROBE_BEGIN) -
+                calibrate_each(c, &c->unrecorded[RUN_COROUTINES]) -
+                2 * (double)k->caller[COST_C] - 2 * (double)k->callee[COST_C] -
+                (double)k->caller[COST_LUA] - (double)k->callee[COST_LUA] -
+                (double)k->resume - (double)k->resumer;
+  k->coroutine = cost_of(begun - (double)k->callee[COST_LUA]);
+  k->made = cost_of(loop - 2 * calibrate_ccall(c) - (double)k->resumer);
+  k->begin = cost_of(rest - (double)k->coroutine - (double)k->made);
 }
 
 
@@ -484,9 +478,6 @@ static void calibrate_within (Calibration *c) {
   int i;
   for (i = 0; i < EVENT_KINDS; i++)
     c->costs.within[i] = cost_of(series_mean(&c->within[i]) * c->rate / TURNS);
-  if (c->nodes.events > 0)
-    c->costs.within[EVENT_NODE] = cost_of((double)c->nodes.ticks * c->rate /
-                                          (double)c->nodes.events);
 }
 
 
@@ -542,8 +533,6 @@ static void calibrate_costs (Calibration *c) {
   /* a return is one of the two events of a call */
   c->costs.unreturned =
     (c->costs.caller[COST_LUA] + c->costs.callee[COST_LUA]) / 2;
-  if (c->nodes.events > 0)
-    c->costs.node = c->costs.within[EVENT_NODE] - c->costs.within[EVENT_LUA];
 }
 
 /* }====================================================== */
@@ -586,7 +575,7 @@ static int calibrate_open (Calibration *c, lua_State *L) {
   lua_remove(L, 2);
   /* recorded from the main function on, so that the source is known */
   if (!control_start(c->r, L, &c->options)) return 0;
-  lua_call(L, 4, ALL);
+  lua_call(L, 4, RUNS);
   return control_pause(c->r, L, 0);
 }
 
@@ -612,7 +601,6 @@ static int calibrate_all (lua_State *L) {
        (c->round < ROUNDS_MOST && calibrate_ran() - ran < c->ns &&
         platform_monotonic() - begun < WALL_MOST * c->ns); c->round++)
     if (!calibrate_round(c, L)) return 0;
-  if (c->ns > 0 && !calibrate_nodes(c, L)) return 0;
   calibrate_costs(c);
   c->done = 1;
   return 0;
@@ -749,8 +737,6 @@ static void calibrated_within (const Calibrated *c, const unsigned *fast,
       sum += (double)c->costs[fast[i]].within[kind];
     to->within[kind] = cost_of(sum / count);
   }
-  if (to->within[EVENT_NODE] != 0)
-    to->node = to->within[EVENT_NODE] - to->within[EVENT_LUA];
 }
 
 

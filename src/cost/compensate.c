@@ -81,8 +81,6 @@ Costs compensate_costs (const Recording *r, const Costs *measured,
   costs_add(&c.caller[COST_C], more[EVENT_RETURN]);
   costs_add(&c.unreturned, more[EVENT_RETURN]);
   costs_add(&c.line, more[EVENT_LINE]);
-  costs_add(&c.node, more[EVENT_NODE] - more[EVENT_LUA]);
-  if (c.node < 0) c.node = 0;
   return c;
 }
 
@@ -104,6 +102,11 @@ static int call_resumes (const Function *f) {
 }
 
 
+static int call_makes (const Function *f) {
+  return (f->marks & (FUNCTION_CREATE | FUNCTION_MAKEWRAP)) != 0;
+}
+
+
 /* where overhead is added up */
 typedef struct CostSums {
   double *ps;		/* of each node; NULL: only 'all' is wanted */
@@ -117,21 +120,25 @@ static void costsums_add (CostSums *s, uint32_t id, double ps) {
 }
 
 
-/* Adds what resumes, yields and first calls in coroutines cost. */
+/* Adds what coroutines cost: to make, begin, resume and leave them. */
 static void call_coroutines (const Recording *r, const Costs *c,
                              uint32_t id, double calls, CostSums *s) {
   const Functions *fs = &r->functions;
   NodePlace place = tree_whereis(&r->tree, id);
   const Function *f = functions_at(fs, place.func);
   uint32_t caller = tree_whereis(&r->tree, place.parent).func;
-  if (call_resumes(functions_at(fs, caller)))
+  if (call_resumes(functions_at(fs, caller))) {
     costsums_add(s, id, calls * (double)c->coroutine);
+    costsums_add(s, place.parent, calls * (double)c->begin);
+  }
   if (call_resumes(f)) {
     costsums_add(s, id, calls * (double)c->resume);
     costsums_add(s, place.parent, calls * (double)c->resumer);
   }
   else if (f->marks & FUNCTION_YIELD)
     costsums_add(s, place.parent, calls * (double)c->yielder);
+  else if (call_makes(f))
+    costsums_add(s, place.parent, calls * (double)c->made);
 }
 
 
@@ -152,7 +159,7 @@ static void call_node (const Recording *r, const Costs *c, uint32_t id,
   /* recursion re-entered the node, from where is unknown: charge it */
   if (fold ? n->as.folded.depth > 1 : n->as.full.entered) caller = id;
   costsums_add(s, id, calls * (double)c->callee[kind] +
-                      tails * (double)c->tail + (double)c->node);
+                      tails * (double)c->tail);
   costsums_add(s, caller, (calls - tails) * (double)c->caller[kind] -
                           unreturned * (double)c->unreturned);
   call_coroutines(r, c, id, calls, s);
@@ -215,7 +222,6 @@ double compensate_mean (const Recording *r, const Costs *measured,
   Costs c = compensate_costs(r, measured, rate);
   CostSums s = ZEROS;
   uint32_t i;
-  c.node = 0;
   for (i = 1; i < r->tree.nodes.count; i++) call_node(r, &c, i, &s);
   s.all += lines_sum(r, &c, rate);
   return s.all > 0 && events > 0 ? s.all / COST_UNIT / (double)events : 0;

@@ -25,9 +25,11 @@ typedef struct Costs {
   int64_t unreturned;	/* a call without a return event, charged to the
 			   caller; mostly negative, as an event is missing */
   int64_t tail;		/* a tail call, charged to the callee */
-  int64_t node;		/* a call that makes a node, charged to the callee */
   int64_t resume;	/* a call of resume, charged to that function */
   int64_t coroutine;	/* a coroutine's first call, charged to the callee */
+  int64_t begin;	/* a coroutine's first call, charged to the function that
+			   resumes it */
+  int64_t made;		/* a call that makes a coroutine, charged to its caller */
   int64_t resumer;	/* a call of resume, charged to its caller */
   int64_t yielder;	/* a call of yield, charged to its caller */
 

@@ -13,7 +13,6 @@ typedef enum EventKind {
   EVENT_LUA,		/* a call of a known Lua function, in a known node */
   EVENT_C,		/* a call of a known C function, in a known node */
   EVENT_RETURN,
-  EVENT_NODE,		/* a call that makes a new node */
   EVENT_LINE,
   EVENT_WORK,		/* not an event, but timing_work */
   EVENT_KINDS		/* number of kinds; as a kind: not timed */
@@ -45,19 +44,17 @@ typedef struct Timing {
 #define TIMING_MOST	16
 #define TIMING_LEAST	16
 
-/* most ticks of an event that makes a node, and of a reading of the clock */
+/* most ticks of a reading of the clock */
 #define TIMING_LONG	20000u
 
 /*
 ** Was an event not interrupted? While there is no mean, an event is taken to
-** last as long as a reading of the clock. A new node may touch a new page,
-** which takes long.
+** last as long as a reading of the clock.
 */
-static inline int timing_plausible (const Timing *t, EventKind kind,
-                                    uint64_t ticks, uint64_t reading) {
+static inline int timing_plausible (const Timing *t, uint64_t ticks,
+                                    uint64_t reading) {
   uint64_t mean = reading;
   if (reading > TIMING_LONG) return 0;
-  if (kind == EVENT_NODE) return ticks <= TIMING_LONG;
   if (t->events >= TIMING_LEAST)
     mean = t->ticks > 0 ? (uint64_t)t->ticks / t->events : 0;
   return ticks / TIMING_MOST <= mean + reading;
@@ -69,9 +66,8 @@ static inline int timing_plausible (const Timing *t, EventKind kind,
 ** core that two threads share, reading the clock is hardly slower, unlike all
 ** else.
 */
-static inline void timing_add (Timing *t, EventKind kind, uint64_t ticks,
-                               uint64_t reading) {
-  if (!timing_plausible(t, kind, ticks, reading)) return;
+static inline void timing_add (Timing *t, uint64_t ticks, uint64_t reading) {
+  if (!timing_plausible(t, ticks, reading)) return;
   t->events++;
   t->ticks += (int64_t)(ticks - reading);
 }

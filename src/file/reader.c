@@ -29,6 +29,10 @@ int reader_nomemory (Loaded *l) {
 }
 
 
+/* a higher version of the format is damage: no cprof will have one */
+#define VERSION_MOST	9999
+
+
 /* {======================================================
 ** The header
 ** ======================================================= */
@@ -50,10 +54,13 @@ static int header_check (const FormatHeader *h, char *why, size_t room) {
     snprintf(why, room, "written on a machine with another byte order");
   else if (h->order != FORMAT_ORDER)
     snprintf(why, room, "damaged: byte order in the header");
+  else if (h->version == 0 || h->version > VERSION_MOST)
+    snprintf(why, room, "damaged: version in the header");
   else if (h->version != FORMAT_VERSION)
-    snprintf(why, room, "its format is version %u; this cprof reads "
-             "version %u: record it again", (unsigned)h->version,
-             FORMAT_VERSION);
+    snprintf(why, room, "written by %s cprof (its format is version %u; this "
+             "cprof reads version %u): record it again, or read it with that "
+             "cprof", h->version < FORMAT_VERSION ? "an older" : "a newer",
+             (unsigned)h->version, FORMAT_VERSION);
   else if (!header_sizesok(h))
     snprintf(why, room, "damaged: sizes in the header");
   else if (h->state > FORMAT_ENDED)

@@ -97,6 +97,7 @@ void attach_oneshot (lua_State *L, lua_Hook f, int mask) {
 int attach_pending (const Recorder *r, lua_State *L) {
   lua_Hook f = lua_gethook(L);
   int mask = lua_gethookmask(L);
+  if (f == r->hooks->pending) return 1;
   if (!hooks_is(r->hooks, f) || hooks_counts(r->hooks, f)) return 0;
   attach_oneshot(L, r->hooks->pending, mask);
   return 1;

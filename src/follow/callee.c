@@ -156,6 +156,8 @@ Node *callee_find (Hot *h, lua_State *L, lua_State *at, lua_Debug *ar,
     return NULL;
   }
   if (ar != NULL) callee_called(r, L, at, ar, n, nodes);
+  if (h->tree->nodes.count != nodes && !recorder_samples(r))
+    recorder_overhead(r);
   c->parent = parent;
   c->node = n;
   c->key = key;

@@ -193,6 +193,7 @@ void hot_killed (Hot *h) {
 #endif
 
 
+/* Nodes get what lines were charged, so that a slice has both. */
 uint64_t hot_slice (Hot *h) {
   Recording *x = h->recording;
   const Figures *f = x->figures;
@@ -200,7 +201,9 @@ uint64_t hot_slice (Hot *h) {
   uint64_t before, took;
   if (h->slice == HOT_NOSLICES) return 0;
   before = hot_now(h);
-  if (!slicing_end(x, hot_elapsed(h, h->last - hot_pending(h)))) {
+  h->top->node->self += hot_pending(h);
+  h->since = h->last;
+  if (!slicing_end(x, hot_elapsed(h, h->last))) {
     h->slice = HOT_NOSLICES;
     return 0;
   }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "follow/attach.h"
+#include "follow/callee.h"
 #include "follow/calltime.h"
 #include "follow/threads.h"
 
@@ -74,18 +75,31 @@ static int tasktime_set (Recorder *r, Stack *s, uint64_t created) {
 }
 
 
+/*
+** The function that runs in the call 'ar' of 's', or 0 if there is no memory.
+** Which of several functions of a line it is, only the cache tells soon.
+*/
+static uint32_t body_function (Recorder *r, lua_State *L, const Stack *s,
+                               lua_Debug *ar) {
+  const Hot *h = r->hot;
+  const Callee *c = h->direct ? callee_known(h, ar->i_ci) : NULL;
+  const Function *fn;
+  if (c != NULL) return c->is.func;
+  fn = recorder_function(r, L, s->L, ar);
+  return fn != NULL ? fn->id : 0;
+}
+
+
 /* Finds out what runs in 's', which begins or was not known yet. */
 static int tasktime_body (Recorder *r, lua_State *L, Stack *s) {
   Tasks *t = tasktime_tasks(r);
-  const Function *fn = NULL;
   uint64_t created = 0;
   lua_Debug ar;
   if (s->task == 0) memset(&s->kind, 0, sizeof s->kind);
   if (s->top > s->base) s->kind.func = s->base[1].is.func;
   else if (lua_getstack(s->L, 0, &ar)) {
-    fn = recorder_function(r, L, s->L, &ar);
-    if (fn == NULL) return 0;
-    s->kind.func = fn->id;
+    s->kind.func = body_function(r, L, s, &ar);
+    if (s->kind.func == 0) return 0;
   }
   if (s->kind.func == 0) return 1;
   if (s->task != 0) {

@@ -38,7 +38,6 @@ static void collector_hold (Collector *c, lua_State *L) {
   int64_t was = *c->debt;
   collector_lose(c);
   c->quiet = QUIET;
-  c->asked = NULL;
   if (was > (int64_t)HOLD_MOST * 1024 || lua_gc(L, LUA_GCISRUNNING) <= 0)
     return;
   if (was > 0) kb += (int)(was / 1024) + 1;
@@ -118,15 +117,10 @@ void collector_due (Collector *c, const Hot *h, int64_t change) {
     c->quiet -= change;
     return;
   }
-  if (h->L == NULL || h->L == c->asked || c->gone == hot_events(h) + 1 ||
-      c->frozen || hot_current->recorder == NULL ||
-      r->state != STATE_RUNNING)
+  if (h->L == NULL || c->gone == hot_events(h) + 1 || c->frozen ||
+      hot_current->recorder == NULL || r->state != STATE_RUNNING)
     return;
-  if (!attach_pending(h->recorder, h->L)) {
-    c->quiet = QUIET;
-    return;
-  }
-  c->asked = h->L;
+  if (!attach_pending(h->recorder, h->L)) c->quiet = QUIET;
 }
 
 
@@ -185,8 +179,9 @@ uint64_t collector_step (Collector *c, lua_State *L) {
   uint64_t took = COLLECTOR_NONE;
   Node *n;
   if (!c->on) return took;
-  c->asked = NULL;
   if (r->nogc || c->frozen) return took;
+  /* stopped: there is no step to make, and a restart sets the debt anew */
+  if (lua_gc(L, LUA_GCISRUNNING) <= 0) collector_lose(c);
   if (collector_isdue(c)) {
     n = tree_enter(&r->recording.tree, h->top->node, c->func, 0);
     if (n == NULL || (h->frames != NULL && !frames_touch(h->frames, n))) {
@@ -209,7 +204,7 @@ int collector_usable (lua_State *L) {
 
 
 int collector_begin (Collector *c, Recorder *r, lua_State *L) {
-  static const char name[] = "(garbage collector)";
+  static const char name[] = FUNCTION_COLLECTOR;
   const Function *f;
   if (!r->options.gc) return 1;
   f = functions_zone(&r->recording.functions, name, sizeof name - 1,
@@ -228,7 +223,6 @@ int collector_begin (Collector *c, Recorder *r, lua_State *L) {
   c->change = 0;
   c->quiet = 0;
   collector_lose(c);
-  c->asked = NULL;
   c->on = 1;
   if (r->nogc) c->frozen = 1;
   return 1;

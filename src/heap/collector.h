@@ -25,7 +25,6 @@ typedef struct Collector {
   int64_t due;		/* debt at which a step, or the next attempt to hold
 			   the collector off, is due; INT64_MIN: at once */
   int64_t quiet;	/* bytes until the next attempt to hold it off */
-  lua_State *asked;	/* coroutine in which an event was requested */
   uint64_t gone;	/* number of events when the running coroutine's memory
 			   was freed, plus one */
   uint64_t cycle;	/* see collection.h */
@@ -87,12 +86,12 @@ static INLINE void collector_lose (Collector *c) {
 /*
 ** Compares Lua's debt with the value that the last request must have led
 ** to. The old value is right, too: a failed request, or one by a C library,
-** does not change it. Any other value shows that the debt was set anew.
+** does not change it. A host adds whole KB with LUA_GCSTEP, after which the
+** debt is still lowered. Any other value shows that it was set anew.
 */
 static INLINE void collector_look (Collector *c) {
-  int64_t debt = *c->debt;
-  if (unlikely(debt != c->before + c->change && debt != c->before) &&
-      !c->frozen)
+  int64_t debt = *c->debt, by = debt - c->before - c->change;
+  if (unlikely(by != 0 && debt != c->before) && by % 1024 != 0 && !c->frozen)
     collector_lose(c);
   c->before = debt;
 }

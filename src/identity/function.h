@@ -48,7 +48,11 @@ enum {
 #define FUNCTION_CLOSE	128u	/* coroutine.close */
 
 #define FUNCTION_COROUTINES	\
-	(FUNCTION_RESUME | FUNCTION_WRAP | FUNCTION_YIELD)
+	(FUNCTION_RESUME | FUNCTION_WRAP | FUNCTION_YIELD | \
+	 FUNCTION_CREATE | FUNCTION_MAKEWRAP)
+
+/* name of the zone that has the time of the garbage collector */
+#define FUNCTION_COLLECTOR	"(garbage collector)"
 
 typedef struct Function {
   uint64_t fingerprint;	/* hash of its bytecode */

@@ -118,6 +118,20 @@ static int laxis_begins (lua_State *L) {
 }
 
 
+/*
+** axis, from, to -> what samples of running, and of waiting, are worth, in
+** thousandths; see range_worth
+*/
+static int laxis_worth (lua_State *L) {
+  double worth[2];
+  range_worth(laxis_check(L, 1), luaL_checknumber(L, 2),
+              luaL_checknumber(L, 3), worth);
+  lua_pushinteger(L, (lua_Integer)floor(worth[0] * 1000 + 0.5));
+  lua_pushinteger(L, (lua_Integer)floor(worth[1] * 1000 + 0.5));
+  return 2;
+}
+
+
 #define CELLS_MOST	1000000
 
 /* The arguments axis, from, ns, n: n stretches of 'ns' each, from 'from' on. */
@@ -396,6 +410,7 @@ static int laxis_column (lua_State *L) {
 
 static const luaL_Reg laxis_list[] = {
   {"axis_begins", laxis_begins},
+  {"axis_worth", laxis_worth},
   {"axis_scale", laxis_scale},
   {"axis_places", laxis_places},
   {"axis_column", laxis_column},

@@ -147,6 +147,58 @@ void range_add (const AxisData *d, double from, double to,
 }
 
 
+/* of running [0] and waiting [1] */
+typedef struct Worth {
+  double ns[2], squares[2], samples[2];	/* sums */
+  double last[2];	/* ns of the last sample */
+  uint64_t count;	/* as how many samples it counts */
+  uint32_t place;
+} Worth;
+
+
+/* Adds the last sample: its ns are spread evenly over what it counts as. */
+static void worth_put (Worth *w) {
+  double all = w->last[0] + w->last[1], n = (double)w->count;
+  int i;
+  for (i = 0; i < 2 && all > 0; i++) {
+    w->ns[i] += w->last[i];
+    w->squares[i] += w->last[i] * all / n;
+    w->samples[i] += n * (w->last[i] / all);
+  }
+  w->last[0] = w->last[1] = 0;
+}
+
+
+/*
+** What counts as no sample is ignored, unless it is the wait of the sample
+** before it, see 'sample_when'.
+*/
+void range_worth (const AxisData *d, double from, double to,
+                  double worth[2]) {
+  RangeCursor c = ZEROS;
+  Worth w = ZEROS;
+  AxisSample x;
+  int i;
+  c.d = d;
+  while (range_next(&c, &x)) {
+    if (x.place == AXIS_NOWHERE || x.end <= from || x.end > to) continue;
+    if (x.samples > 0) {
+      worth_put(&w);
+      w.count = x.samples;
+      w.place = x.place;
+      w.last[x.waits != 0] = x.ns;
+    }
+    else if (x.waits && x.place == w.place && w.last[1] <= 0)
+      w.last[1] = x.ns;
+  }
+  worth_put(&w);
+  for (i = 0; i < 2; i++) {
+    double most = w.squares[i] * w.samples[i], square = w.ns[i] * w.ns[i];
+    worth[i] = square < most ? square / most : 1;
+  }
+}
+
+
 /* Begins the next chunk of 'to', for samples after 'a->last' steps. */
 static AxisChunk *cut_chunk (AxisData *to, Axis *a) {
   AxisChunk *c = &to->chunk[to->chunks];

@@ -68,6 +68,15 @@ CPROF_I void range_add (const AxisData *d, double from, double to,
                         RangePart *part);
 
 /*
+** Mode sample: what a sample of a range is worth, on average, in samples that
+** all stand for the same time: of samples that stand for different times, a few
+** decide. 'n' samples are worth (sum of their ns)^2 / sum of (ns^2).
+** 'worth[0]' is of running, 'worth[1]' of waiting: 0 to 1; 1 without samples.
+*/
+CPROF_I void range_worth (const AxisData *d, double from, double to,
+                          double worth[2]);
+
+/*
 ** Makes a time axis of what came after 'from', in ns, which begins there, to a
 ** step. 'to' has room for as many places as 'd' has and for one more
 ** chunk. 'node' has the new number of each node, plus one; 0: it is left out.

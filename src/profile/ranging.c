@@ -167,6 +167,27 @@ void ranging_overhead (Ranging *g, size_t functions) {
   for (i = 0; i < g->nodes->count; i++) part_add(&g->all, &g->of[i]);
 }
 
+/*
+** Limits what lines have together to what nodes have. The overhead of both is
+** estimated apart; and lines are rounded each, nodes by their sum.
+*/
+static void exact_limit (Ranging *g) {
+  double run = 0, wait = 0;
+  size_t i;
+  for (i = 0; i < g->lines; i++) {
+    run += (double)(g->line[i].self - g->line[i].wait);
+    wait += (double)g->line[i].wait;
+  }
+  for (i = 0; i < g->lines; i++) {
+    ProfileLine *l = &g->line[i];
+    int64_t ran = l->self - l->wait;
+    if (run > (double)g->run) ran = snapshot_share(g->run, (double)ran, run);
+    if (wait > (double)g->wait)
+      l->wait = snapshot_share(g->wait, (double)l->wait, wait);
+    l->self = ran + l->wait;
+  }
+}
+
 /* }====================================================== */
 
 
@@ -185,6 +206,7 @@ void ranging_divide (Ranging *g, int64_t ns) {
   ns -= g->overhead;
   g->wait = both > 0 ? snapshot_share(ns, g->all.wait, both) : 0;
   g->run = ns - g->wait;
+  exact_limit(g);
 }
 
 

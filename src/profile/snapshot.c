@@ -17,7 +17,10 @@ typedef struct Work {
   double *ps;		/* of each node: overhead in ps */
   uint32_t *owner;	/* of each node, see nodes_owner */
   uint32_t *zone;	/* of each function: is it a zone? */
+  uint32_t collector;	/* the collector's zone, as a function; or their
+			   number */
   int64_t *self, *raw;	/* of each function, with the zones it opened */
+  int64_t *lined;	/* the part of 'raw' in which lines may begin */
   double *lines;	/* of each function: ns of overhead on its lines */
   uint32_t *first;	/* of each function: index of its first ProfileLine */
 } Work;
@@ -228,11 +231,17 @@ static void functions_sum (Work *w, int64_t *sum) {
 
 static void functions_owners (Work *w) {
   const Snapshot *s = w->s;
+  const Functions *fs = &w->r->functions;
+  uint32_t name = text_find(&fs->text, FUNCTION_COLLECTOR,
+                            sizeof FUNCTION_COLLECTOR - 1);
   uint32_t i;
-  for (i = 0; i < w->r->functions.list.count; i++)
-    if (s->func[i] != 0)
-      w->zone[s->func[i] - 1] =
-        functions_at(&w->r->functions, i)->kind == FUNCTION_ZONE;
+  w->collector = s->functions;
+  for (i = 0; i < fs->list.count; i++) {
+    const Function *f = functions_at(fs, i);
+    if (s->func[i] == 0 || f->kind != FUNCTION_ZONE) continue;
+    w->zone[s->func[i] - 1] = 1;
+    if (f->name == name) w->collector = s->func[i] - 1;
+  }
   for (i = 0; i < s->nodes; i++)
     w->owner[i] = nodes_owner(s->node, w->zone, w->owner, i);
 }
@@ -442,16 +451,20 @@ static void lines_finish (const Work *w) {
 
 /*
 ** Adds the overhead of line events to nodes. It is known by function, whose
-** nodes share it by their raw time.
+** nodes share it by their raw time. No line begins in a step of the collector.
 */
 static void overhead_lines (Work *w) {
   const Snapshot *s = w->s;
   uint32_t i;
+  memcpy(w->lined, w->raw, s->functions * sizeof *w->lined);
+  for (i = 0; i < s->nodes; i++)
+    if (s->node[i].func == w->collector)
+      w->lined[s->node[w->owner[i]].func] -= s->node[i].raw;
   for (i = 0; i < s->nodes; i++) {
     uint32_t func = s->node[w->owner[i]].func;
-    if (w->raw[func] > 0)
+    if (w->lined[func] > 0 && s->node[i].func != w->collector)
       w->ps[i] += w->lines[func] * COST_UNIT *
-                  ((double)s->node[i].raw / (double)w->raw[func]);
+                  ((double)s->node[i].raw / (double)w->lined[func]);
   }
 }
 
@@ -521,6 +534,7 @@ static void work_begin (Work *w, const Memory *m) {
   w->zone = memory_newzeroed(m, uint32_t, s->functions);
   w->self = memory_new(m, int64_t, s->functions);
   w->raw = memory_new(m, int64_t, s->functions);
+  w->lined = memory_new(m, int64_t, s->functions);
   w->lines = memory_newzeroed(m, double, s->functions);
   w->first = memory_new(m, uint32_t, s->functions);
 }

@@ -287,7 +287,7 @@ int control_reset (Recorder *r, lua_State *L) {
 /* The pause has lasted until 'now'. */
 static void control_paused (Recorder *r, uint64_t now) {
   recorder_paused(r, now);
-  if (recorder_samples(r) && !sample_paused(r)) recorder_nomemory(r);
+  if (recorder_samples(r) && !sample_unsampled(r)) recorder_nomemory(r);
 }
 
 

@@ -478,16 +478,12 @@ static void hook_anyevent (lua_State *L, lua_Debug *ar, Hot *h) {
 ** Timed events
 ** ======================================================= */
 
-/*
-** The kind of an event; 'nodes' is the number of nodes before it. EVENT_KINDS:
-** its kind is not timed.
-*/
-static EventKind hook_kind (const Hot *h, int event, uint32_t nodes) {
+/* The kind of an event; EVENT_KINDS: its kind is not timed. */
+static EventKind hook_kind (const Hot *h, int event) {
   const Functions *fs = &h->recorder->recording.functions;
   if (event == LUA_HOOKRET) return EVENT_RETURN;
   if (event == LUA_HOOKLINE) return EVENT_LINE;
   if (h->top->is.flags & FRAME_EXCLUDED) return EVENT_KINDS;
-  if (h->tree->nodes.count != nodes) return EVENT_NODE;
   return functions_at(fs, h->top->is.func)->kind == FUNCTION_C
        ? EVENT_C : EVENT_LUA;
 }
@@ -533,7 +529,7 @@ static uint64_t hook_work (Hot *h, uint64_t *reading) {
   waiting = begun - before;
   if (waiting > ended - begun) waiting = UINT64_MAX;
   if (*reading > ended - begun) *reading = UINT64_MAX;
-  timing_add(t, EVENT_WORK, ended - begun, waiting);
+  timing_add(t, ended - begun, waiting);
   return ended;
 }
 
@@ -556,23 +552,21 @@ static NOINLINE int hook_prepare (Hot *h, lua_State *L) {
 
 
 /*
-** Notes the time of an event at 'now'. 'nodes' is the number of nodes before
-** it. The extra time that all this takes, compared with other events, is
-** overhead.
+** Notes the time of an event at 'now'. The extra time that all this takes,
+** compared with other events, is overhead.
 */
-static NOINLINE void hook_timing (Hot *h, int event, uint32_t nodes,
-                                  uint64_t now, uint64_t begun,
-                                  uint64_t ended) {
+static NOINLINE void hook_timing (Hot *h, int event, uint64_t now,
+                                  uint64_t begun, uint64_t ended) {
   Recording *x = &h->recorder->recording;
   uint64_t worked, reading, extra;
   EventKind kind;
-  /* the event charged time itself: to make a function, or in a finalizer */
+  /* it charged time itself: to make a function or a node, or in a finalizer */
   if (h->L == NULL || h->last > now) return;
-  kind = hook_kind(h, event, nodes);
+  kind = hook_kind(h, event);
   if (kind == EVENT_KINDS) return;
   worked = hook_work(h, &reading);
   if (worked - now > h->gap) return;  /* too long: the next event finds a gap */
-  timing_add(&x->figures->timing[kind], kind, ended - begun, reading);
+  timing_add(&x->figures->timing[kind], ended - begun, reading);
   extra = begun - now + worked - ended;
   x->tree.overhead->self += extra;
   h->last += extra;
@@ -592,11 +586,10 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
                                     uint64_t now,
                                     void (*take) (lua_State *L, lua_Debug *ar,
                                                   Hot *h)) {
-  uint32_t nodes = h->tree->nodes.count;
   int event = ar->event, timed = hook_prepare(h, L);
   uint64_t begun = platform_ticks();
   take(L, ar, h);
-  if (timed) hook_timing(h, event, nodes, now, begun, platform_ticks());
+  if (timed) hook_timing(h, event, now, begun, platform_ticks());
 }
 
 /* }====================================================== */
@@ -944,7 +937,7 @@ static void hook_pending (lua_State *L, lua_Debug *ar) {
   done = hook_step(r, L);
   if (event == LUA_HOOKCOUNT) return;
   ar->event = event;
-  if (lua_gethook(L) != NULL) lua_gethook(L)(L, ar);
+  attach_pass(L, ar, 0);  /* a finalizer may have set another hook */
   if (!done) hook_step(r, L);
 }
 

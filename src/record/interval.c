@@ -5,7 +5,6 @@
 #include "record/interval.h"
 
 #include "follow/attach.h"
-#include "heap/allocations.h"
 
 
 void interval_begin (Recorder *r) {
@@ -33,15 +32,11 @@ void interval_end (Recorder *r, lua_State *L) {
 
 /*
 ** Passes the event to the recorder's own hook first, so that it is recorded.
-** This hook has replaced what the collector had asked for, so the collector
-** must ask again.
 */
 void interval_event (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
   int count = lua_gethookcount(L);
   attach_restore(r, L);
-  if (r != NULL && r->allocations != NULL)
-    r->allocations->collector.asked = NULL;
   attach_pass(L, ar, count);
   if (r != NULL) interval_end(r, L);
 }

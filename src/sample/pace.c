@@ -41,7 +41,9 @@ void pace_begin (Pace *p, uint32_t rate, int cpu) {
   p->cpu = cpu;
   p->seed = platform_ticks();
   p->seedrest = ~p->seed;
-  p->cost = p->last = PACE_USUAL;
+  p->cost = PACE_USUAL;
+  p->dear = p->sincedear = 0;
+  p->cheap = 0;
 }
 
 
@@ -126,6 +128,7 @@ void pace_next (Pace *p, int waits) {
 void pace_tick (Pace *p, const PaceTick *t) {
   if (t->armed || p->cpu) p->weight += t->ns;
   if (t->armed) {
+    p->each = t->ns;
     p->since = t->due < t->at ? t->due : t->at;
     p->late = t->at - p->since;
     p->waits = t->waits;
@@ -207,6 +210,7 @@ static void pace_stretch (const Pace *p, uint64_t now, Away away, Weight *w) {
 Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed, Away away) {
   Weight w;
   int rare = p->mean > p->interval;
+  uint64_t each = p->each > p->interval ? p->each : p->interval;
   w.ns = 1;
   w.wait = w.samples = 0;
   if (p->weight == 0) return w;
@@ -214,7 +218,7 @@ Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed, Away away) {
   if (!p->cpu && now > p->since + p->within) pace_stretch(p, now, away, &w);
   /* without PLATFORM_TIMERS, ticks count wall time, even while it waits */
   if (!PLATFORM_TIMERS && p->cpu && w.ns > passed) w.ns = passed;
-  w.samples = w.ns > p->interval ? w.ns / p->interval : w.ns >= p->weight;
+  w.samples = w.ns > each ? w.ns / each : w.ns >= p->weight;
   if (w.ns == 0) w.ns = 1;
   p->weight = 0;
   p->waited = 0;
@@ -228,13 +232,34 @@ uint64_t pace_handler (const Pace *p) {
 }
 
 
+/*
+** What samples take on average, after one that took 'ns'. A dear one takes more
+** than 4 times the average, a cheap one less than 1/4.
+**   - A dear one may have been interrupted. But if one came before it, what
+**     both took is divided among the samples since then: stacks are deep now,
+**     or now and then.
+**   - After two cheap ones, the average falls quickly: stacks are no longer
+**     deep.
+*/
+static uint64_t pace_cost (Pace *p, uint64_t ns) {
+  uint64_t cost = p->cost, most = cost * 4, each = 0;
+  int cheap = ns < cost / 4;
+  if (ns > most) {
+    each = pace_least(ns, p->dear) / (p->sincedear + 1);
+    p->dear = ns;
+    p->sincedear = 0;
+    ns = most;
+  }
+  else p->sincedear++;
+  cost = cheap && p->cheap ? cost / 4 : (cost * 7 + ns) / 8;
+  p->cheap = cheap;
+  return each > most ? each : cost;
+}
+
+
 void pace_adjust (Pace *p, uint64_t ns) {
   uint64_t rate = 1000000000u / p->period, interval;
-  uint64_t both = pace_least(ns, p->last);
-  p->last = ns;
-  if (ns > p->cost * 4) ns = p->cost * 4;  /* it may have been interrupted */
-  p->cost = (p->cost * 7 + ns) / 8;
-  if (both > p->cost * 4) p->cost = both;  /* stacks are deep now */
+  p->cost = pace_cost(p, ns);
   interval = p->cost + PACE_SIGNAL + (p->counts ? PACE_COUNTS : 0);
   interval *= PACE_SHARE;
   if (rate > PACE_CHEAP)

@@ -29,6 +29,8 @@ typedef struct Pace {
 				   monotonic clock */
   volatile uint64_t weight;	/* ns that the ticks since the last sample stand
 				   for; 0: none came */
+  volatile uint64_t each;	/* what the last armed tick stands for; the
+				   interval may be shorter since */
   volatile uint64_t since;	/* when the last armed tick was due, see
 				   'pace_tick' */
   volatile uint64_t late;	/* ns from 'since' until the handler of that
@@ -48,7 +50,10 @@ typedef struct Pace {
   volatile uint64_t interval;	/* average ns between ticks, while not rare */
   uint64_t period;	/* the shortest interval: the one that was asked for */
   uint64_t cost;	/* average ns that a sample takes */
-  uint64_t last;	/* ns that the last sample took */
+  uint64_t dear;	/* ns that the last dear sample took, see 'pace_cost'; 0:
+			   there was none */
+  uint64_t sincedear;	/* samples since then */
+  int cheap;		/* was the last sample a cheap one? */
   uint64_t seed;
   uint64_t seedrest;	/* seed of the watching thread */
 } Pace;
@@ -138,7 +143,8 @@ CPROF_I int pace_stuck (const Pace *p);
 ** 'passed' is all of it, in ticks of the recording's clock, which are ns if
 ** that counts processor time. If no tick came, the sample stands for 1 ns. If
 ** its tick was due while others had the processor, it stands only for the time
-** since then in which they did not have it.
+** since then in which they did not have it. It counts as one sample for each
+** interval that it stands for, but the time that a tick stands for is one.
 */
 CPROF_I Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed,
                            Away away);
@@ -152,7 +158,8 @@ CPROF_I uint64_t pace_handler (const Pace *p);
 /*
 ** Sets how often to sample from now on, after a sample that took 'ns'. A sample
 ** that alone takes much longer than the others changes little: it may have been
-** interrupted, even by the machine that runs this virtual one.
+** interrupted, even by the machine that runs this virtual one. After two that
+** take much less than those before, the rate soon is as requested again.
 */
 CPROF_I void pace_adjust (Pace *p, uint64_t ns);
 

@@ -326,10 +326,7 @@ static int sample_wait (const Sampler *s, const Node *n, uint64_t ns) {
 }
 
 
-/*
-** Adds to the time axis what was not recorded since the last sample: pauses,
-** and time in which others had the processor. 0: out of memory.
-*/
+/* 'sample_unsampled', for the time until 'now'. */
 static int sample_missed (const Recorder *r, Axis *a, uint64_t now) {
   const Figures *f = r->recording.figures;
   uint64_t preempted = f->preempted - a->preempted;
@@ -502,7 +499,7 @@ uint64_t sample_pass (Recorder *r) {
 }
 
 
-int sample_paused (Recorder *r) {
+int sample_unsampled (Recorder *r) {
   uint64_t begun = r->recording.figures->begun, now = r->hot->last;
   return sample_missed(r, &r->recording.axis, now > begun ? now - begun : 0);
 }
@@ -659,7 +656,11 @@ int sample_settle (Recorder *r, lua_State *L) {
   if (!ok) recorder_nomemory(r);
   else if (here && (s->pace.weight > 0 || !s->any))
     ok = sample_record(s, L, NULL);
-  else sample_pass(r);
+  else {
+    sample_pass(r);
+    ok = sample_unsampled(r);
+    if (!ok) recorder_nomemory(r);
+  }
   if (ok && here && allocations_wait(r)) sample_allocated(s, L, NULL);
   lua_settop(L, top);
   hookswap_unblock(&s->hookswap);

@@ -47,8 +47,11 @@ CPROF_I void sample_enter (Recorder *r);
 */
 CPROF_I uint64_t sample_pass (Recorder *r);
 
-/* Adds a pause until now to the time axis. 0: out of memory. */
-CPROF_I int sample_paused (Recorder *r);
+/*
+** Adds to the time axis what was not recorded since the last sample: a pause,
+** and time in which others had the processor. 0: out of memory.
+*/
+CPROF_I int sample_unsampled (Recorder *r);
 
 /*
 ** To be called where L runs a C function, outside of hooks: takes now the

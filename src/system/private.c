@@ -131,8 +131,16 @@ static void private_drop (const char *name) {
 }
 
 
-/* Writes all of the text. 0: errno says why not. */
+/*
+** Writes all of the text. 0: errno says why not. Above the limit for files, a
+** signal would end the program.
+*/
 static int private_put (int fd, const char *text, size_t size) {
+  uint64_t limit = files_limit();
+  if (limit > 0 && size > limit) {
+    errno = EFBIG;
+    return 0;
+  }
   while (size > 0) {
     ssize_t n = write(fd, text, size);
     if (n < 0 && errno == EINTR) continue;

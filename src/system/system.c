@@ -44,10 +44,17 @@ static int system_islive (lua_State *L) {
 }
 
 
-/* path -> boolean: does the folder exist now? Makes it if need be. */
-static int system_makefolder (lua_State *L) {
-  lua_pushboolean(L, files_makefolder(luaL_checkstring(L, 1)));
+/* Pushes true; or, after an error, nil and its message. */
+static int system_result (lua_State *L, int error) {
+  if (error != 0) return system_fail(L, strerror(error));
+  lua_pushboolean(L, 1);
   return 1;
+}
+
+
+/* path -> true: something is there now; nil and a message: no folder was made */
+static int system_makefolder (lua_State *L) {
+  return system_result(L, files_makefolder(luaL_checkstring(L, 1)));
 }
 
 
@@ -240,15 +247,8 @@ static int system_executable (lua_State *L) {
 
 /* os.rename, but on all systems, it replaces an existing file */
 static int system_rename (lua_State *L) {
-  int error = files_rename(luaL_checkstring(L, 1),
-                           luaL_checkstring(L, 2));
-  if (error) {
-    lua_pushnil(L);
-    lua_pushstring(L, strerror(error));
-    return 2;
-  }
-  lua_pushboolean(L, 1);
-  return 1;
+  return system_result(L, files_rename(luaL_checkstring(L, 1),
+                                       luaL_checkstring(L, 2)));
 }
 
 

@@ -334,9 +334,8 @@ local function target(parsed, fail)
   if kept(parsed) then
     return filename.absolute(parsed.output, core.cwd() or ".")
   end
-  return recordings.begin() or
-    fail(parsed.page and "there is no folder for the recording: set TMPDIR" or
-      "there is no folder for the recording: name a file with -o FILE")
+  return recordings.must_begin(parsed.page and "set TMPDIR" or
+    "-o FILE names a file", fail)
 end
 
 -- Prints the report of a recording, and writes its page.

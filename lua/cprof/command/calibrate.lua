@@ -30,6 +30,8 @@ local costs = {
   { "node", "new call-tree node, in addition to the call" },
   { "resume", "call that resumes a coroutine, in addition to the call" },
   { "coroutine", "first call in a coroutine, in addition to the call" },
+  { "begin", "first call in a coroutine, charged to what resumes it" },
+  { "made", "call that makes a coroutine, charged to its caller" },
   { "resumer", "resume and yield, charged to the resumer" },
   { "yielder", "resume and yield, charged to the coroutine" },
   { "line", "arrival at a line", lines = true },

@@ -108,7 +108,7 @@ end
 -- Options of a recording that its figures depend on
 -- =======================================================
 
-local function way_of(profile)
+local function settings_of(profile)
   local out = { mode = profile.meta.mode }
   for key, value in pairs(profile.meta.options or {}) do out[key] = value end
   out.memory = profile.meta.memory and "true" or nil
@@ -132,16 +132,16 @@ local function other_options(old, new)
 end
 
 -- do calls from different lines have nodes of their own?
-local function by_line(way)
-  return way.mode == "line" or way.callsites == "true"
+local function by_line(settings)
+  return settings.mode == "line" or settings.callsites == "true"
 end
 
 -- Why the numbers of nodes of a budget and a profile cannot be compared; nil:
 -- they can, or the budget does not say how it was recorded.
 local function other_nodes(old, new)
   if old.mode and by_line(old) ~= by_line(new) then
-    local function name(way)
-      return "mode " .. way.mode .. (way.callsites == "true" and
+    local function name(settings)
+      return "mode " .. settings.mode .. (settings.callsites == "true" and
         " with callsites" or "")
     end
     return ("the budget was recorded in %s, the profile in %s: their " ..
@@ -258,7 +258,7 @@ end
 -- the figures that the budget limits, and a list of entries without a function
 local function renewed(known, profile)
   local all, of = figures(profile)
-  local out = { options = way_of(profile), functions = {},
+  local out = { options = settings_of(profile), functions = {},
                 limits = renew(known.limits, all) }
   local found, names = find(profile, known.functions), index(profile)
   local lost = {}
@@ -283,7 +283,7 @@ end
 -- all figures of Lua functions
 local function first(profile)
   local all, of = figures(profile)
-  local out = { options = way_of(profile), functions = {},
+  local out = { options = settings_of(profile), functions = {},
                 limits = { calls = all.calls, hits = all.hits or nil,
                            allocs = all.allocs or nil, nodes = all.nodes } }
   local names, by_key = index(profile), {}
@@ -387,14 +387,14 @@ local function hold(profile, limits)
   local all, of = figures(profile)
   local report = { out = {}, over = 0, checked = 0, missing = 0, found = 0,
                    moved = {}, measure = profile.measure }
-  local old, new = limits.options or {}, way_of(profile)
+  local old, new = limits.options or {}, settings_of(profile)
   report.other = limits.limits.nodes and other_nodes(old, new)
   if report.other then add(report, "note: %s", report.other) end
   local others = other_options(old, new)
   if others then add(report, "note: %s", others) end
   for _, note in ipairs(compare.notes({ options = old }, { options = new },
-    "be compared", function(way)
-      return not way.option or way.name == "callsites" and old.mode
+    "be compared", function(setting)
+      return not setting.option or setting.name == "callsites" and old.mode
     end)) do
     if limits.options then add(report, "note: %s", note) end
   end

@@ -1,5 +1,6 @@
 -- cprof diff: how functions changed from one profile to another.
 
+local core = require "cprof.core"
 local input = require "cprof.command.input"
 local labelled = require "cprof.command.labelled"
 local measures = require "cprof.count.measure"
@@ -7,6 +8,8 @@ local page = require "cprof.report.page"
 local patterns = require "cprof.text.patterns"
 local period = require "cprof.command.period"
 local range = require "cprof.command.range"
+local ranges = require "cprof.profile.range"
+local recordings = require "cprof.system.recordings"
 local report = require "cprof.report.diff"
 
 local diff = {
@@ -77,6 +80,11 @@ local function load_profiles(parsed, fail)
   end
   local before, older = load(parsed.before, "previous", before_span)
   local after, newer = load(parsed.after, nil, parsed)
+  local one = core.recorded(parsed.before or recordings.previous())
+  if one and one == core.recorded(parsed.after or recordings.last()) then
+    parsed.same = "both are one recording: " .. (parsed.after and
+      "name another file" or "name AFTER, or record once more")
+  end
   return before, older, after, newer
 end
 
@@ -89,9 +97,11 @@ local function load_ranges(parsed, fail)
   end
   local recording, named = input.load(parsed.before, fail, nil, true)
   local function part(of)
-    local p = period.cut(recording, of and of[1], of and of[2], fail)
-    return p, p.meta.range and p.meta.range:match "^(.*) of" or
-      "whole recording"
+    if not of then return recording, "whole recording" end
+    local p = period.cut(recording, of[1], of[2], fail)
+    local origin = ranges.origin(p) --[[@as cprof.Origin]]
+    return p, ("%s to %s"):format(ranges.ends(origin.from, origin.to,
+      recording.meta.wall_ns))
   end
   local before, older = part(parsed.against)
   local after, newer = part(parsed.range)

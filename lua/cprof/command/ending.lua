@@ -37,6 +37,7 @@ end
 ---@field pattern? string     the pattern of files with the last seconds
 ---@field recorded? string    the path by which this process finds that file
 ---@field unnamed boolean     whether the user gave no name for it
+---@field lost? string        why there is no file to record into
 ---@field output? string      the name that the user gave, or a default
 ---@field folder? string      with --children, for all profiles
 ---@field deliver fun(profile: cprof.Profile, note: string?)
@@ -137,7 +138,7 @@ local function deliver(parsed, plan, full)
     else
       summary.say(profile, { kept = kept, format = parsed.format,
         last = plan.unnamed and plan.record ~= nil, note = note,
-        lost = plan.unnamed and not plan.record and not kept,
+        lost = plan.unnamed and not plan.record and not kept and plan.lost,
         coverage = #parsed.coverage > 0,
         width = parsed.width, color = parsed.color })
     end
@@ -180,10 +181,13 @@ end
 -- Makes the folder for the profiles of a program and its children. It may not
 -- have others.
 local function family_folder(path, fail)
-  if not core.makefolder(path) or not core.filenames(path) then
-    fail(("--children: cannot make the folder %s"):format(path))
+  local made, why = core.makefolder(path)
+  local names = made and core.filenames(path)
+  if not names then
+    fail(("--children: cannot make the folder %s: %s"):format(path, why or
+      "a file has that name"))
   end
-  for _, name in ipairs(core.filenames(path)) do
+  for _, name in ipairs(names) do
     if name:find "%.cprof$" then
       fail(("--children: %s has profiles already: name a new folder")
         :format(path))
@@ -234,7 +238,7 @@ function ending.plan(parsed, script, fail)
       claimed = plan.output
     end
     plan.unnamed = true
-    plan.record = recordings.begin()
+    plan.record, plan.lost = recordings.begin()
     plan.recorded = plan.record
   end
   if parsed.keep_last then keep(plan, parsed, full) end

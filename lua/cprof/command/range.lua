@@ -181,13 +181,13 @@ function range.profiles(files, since, before, fail)
   return out, paths
 end
 
----Prints notes on profiles that were recorded in another way than the first.
+---Prints notes on profiles whose settings differ from those of the first.
 ---@param profiles cprof.Profile[]
 function range.say_notes(profiles)
   local told = {}
   for i = 2, #profiles do
     for _, note in ipairs(compare.notes(profiles[1].meta, profiles[i].meta,
-      "be added up", function(way) return way.name == "runs" end)) do
+      "be added up", function(setting) return setting.name == "runs" end)) do
       if not told[note] then terminal.say("note: " .. note .. "\n") end
       told[note] = true
     end

@@ -397,7 +397,9 @@ local function launch(chunk, options, last, fail, ...)
   if not ok and (last.unnamed or last.pattern) then
     last.cancel()
     options.live_file, last.live = nil, nil
-    if last.unnamed then options.file, last.record = nil, nil end
+    if last.unnamed then
+      options.file, last.record, last.lost = nil, nil, message
+    end
     ok, message = session.begin(options, last.deliver, last.kept)
   end
   if not ok then

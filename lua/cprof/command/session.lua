@@ -79,13 +79,13 @@ function session.begin(options, deliver, kept)
         state.found = core.state()
         if collected == last then core.close() else core.stop() end
       end
-      local _ <close> = methods.borrow()
+      local _ <close> = methods.shield()
       -- the program's output comes before the report
       pcall(stdout.flush, stdout)
       core.interruptible(false)  -- the signal handler is unloaded soon
       core.onkill(nil)
     end
-    local _ <close> = methods.borrow()
+    local _ <close> = methods.shield()
     local done, what = pcall(finish, state, deliver)
     if not done then error(failure(tostring(what), kept), 0) end
   end)
@@ -113,7 +113,7 @@ end
 -- Unloads what is only needed at the end, so that the program's collector does
 -- not have to traverse it. The end loads it again.
 local function unload()
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   require "cprof.source.text".forget()  -- the texts of cprof's own sources
   environment.unload()
   collectgarbage()  -- only finalizes some objects

@@ -82,15 +82,11 @@ end
 ---@field kept? string     the file of the recording
 ---@field format? string   its format, if that is not a profile
 ---@field last? boolean    whether it is kept as the last recording
----@field lost? boolean    whether it is kept nowhere
+---@field lost? string     why it is kept nowhere
 ---@field note? string
 ---@field coverage? boolean  show which lines ran, not which took most time
 ---@field width? integer
 ---@field color? string
-
-local lost <const> = "The recording is not kept: its folder " ..
-  "(XDG_RUNTIME_DIR, TMPDIR) is missing or full,\nor others can write to " ..
-  "it. -o FILE keeps it."
 
 ---The last lines: where the recording is, and the next command; nil: there are
 ---none.
@@ -98,7 +94,8 @@ local lost <const> = "The recording is not kept: its folder " ..
 ---@param facts cprof.Summary
 ---@return string?
 function summary.ending(profile, facts)
-  local out = { facts.lost and lost or nil }
+  local out = { facts.lost and ("The recording is not kept: %s.\n-o FILE " ..
+    "keeps it."):format(facts.lost) or nil }
   if facts.kept and facts.format then
     out[1] = ("Written to %s, as %s"):format(terminal.quote(facts.kept),
       facts.format)

@@ -274,7 +274,7 @@ end
 ---@param slow? boolean
 ---@return cprof.Frame?
 function Frames:at(back, slow)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   check_back("at", back)
   local f = frame_at(self, back, slow)
   return f and described(self, f)
@@ -286,7 +286,7 @@ end
 ---@return cprof.Frame?
 ---@return cprof.Node[]? nodes  its stack states; nil: they are not known
 function Frames:slowest(n)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   check_back("slowest", n)
   local f = self.worst[n]
   if not f then return nil end
@@ -327,7 +327,7 @@ end
 ---@param average "all"|1|2
 ---@return cprof.FrameRow[]
 function Frames:averages(average)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   local which, out = check_average("averages", average), {}
   if not self.history then return means(self) end
   local flat = self.history:averages(which)
@@ -345,7 +345,7 @@ end
 ---@param slow? boolean
 ---@return cprof.Node[]?
 function Frames:nodes(back, slow)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   check_back("nodes", back)
   if self.history then
     return self.history:nodes(back, slow or false, self.profile.nodes)
@@ -358,7 +358,7 @@ end
 ---@param average "all"|1|2
 ---@return cprof.Node[]?  nil: a file has none
 function Frames:average_nodes(average)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   local which = check_average("average_nodes", average)
   return self.history and self.history:average_nodes(which, self.profile.nodes)
 end
@@ -369,7 +369,7 @@ end
 ---@return { numbers: integer[], ns: integer[], sums: table<any, { self:
 ---  integer[], total: integer[], calls: integer[] }> }
 function Frames:series(of)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   local out = { numbers = {}, ns = {}, sums = {} }
   for i = 1, self.kept do
     local f = frame_at(self, self.kept - i)
@@ -426,7 +426,7 @@ end
 ---@param field? "self_ns"|"total_ns"
 ---@return cprof.Percentiles?  nil: a file has no functions by frame
 function Frames:percentiles(func, field)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   local offset = offsets[field or "self_ns"]
   if func and (type(func) ~= "table" or
      self.profile.functions[func.id] ~= func) then

@@ -173,12 +173,12 @@ function graph.functions(p, all)
   return out, known[p][2]
 end
 
-local function neighbour(edge, row, way, most)
+local function neighbour(edge, row, side, most)
   local out = bound.set({ row = row, line = edge.line, count = edge.count,
-    calls = edge.calls, metamethod = way == "out" and edge.metamethod or nil,
+    calls = edge.calls, metamethod = side == "out" and edge.metamethod or nil,
     self = edge.self, self_raw = edge.self_raw,
-    total = edge["total_" .. way], total_raw = edge["total_" .. way .. "_raw"],
-  }, most)
+    total = edge["total_" .. side],
+    total_raw = edge["total_" .. side .. "_raw"] }, most)
   out.recursive = out.total_raw == 0 and out.self_raw > 0
   return out
 end

@@ -299,7 +299,7 @@ local function once(make)
   local made
   return function()
     if made == nil then
-      local _ <close> = methods.borrow()
+      local _ <close> = methods.shield()
       made = make()
     end
     return made
@@ -337,7 +337,7 @@ function lines.attach(p, counted, sources)
   })
   p.lines_of = function(passes)
     if not passes then return whole() end
-    local _ <close> = methods.borrow()
+    local _ <close> = methods.shield()
     return collect(p, counted, sources, passes)
   end
   p.lines_by_title = once(function()

@@ -218,15 +218,24 @@ function measure.new(row, whole, samples)
     by_name[row.name])
 end
 
+-- As how many samples that all stand for the same time those of a profile
+-- count: all, and those of waiting.
+local function worth_of(p)
+  local function part(worth) return math.min((worth or 1000) / 1000, 1) end
+  return sampled.worth(p.time_samples, p.wait_samples,
+    part(p.meta.worth_running), part(p.meta.worth_waiting))
+end
+
 ---The measure of a profile as it was recorded: times by its clock, or
 ---instructions.
 ---@param p cprof.Profile
 ---@return cprof.Measure
 function measure.base(p)
-  local whole, samples = core.program(p.nodes), p.time_samples
-  if p.wait_samples then
-    samples = sampled.both(p.time_samples, p.wait_samples,
-      (p.meta.waiting_ns or 0) / math.max(whole, 1))
+  local whole, samples = core.program(p.nodes), nil
+  if p.time_samples then
+    local n, waits = worth_of(p)
+    samples = waits and sampled.both(n, waits,
+      (p.meta.waiting_ns or 0) / math.max(whole, 1)) or math.floor(n)
   end
   return measure.new(by_name[p.meta.mode == "count" and "instructions" or
     "time"], whole, samples)
@@ -297,7 +306,7 @@ end
 
 -- from how many samples the figures of a measure are; nil: they are exact
 local function samples_of(p, row, whole)
-  local n, waits, each = p.time_samples, p.wait_samples, p.meta.live_interval
+  local each = p.meta.live_interval
   if row.unit ~= "ns" then
     if row.name == "bytes" or row.name == "allocs" then
       return p.samples and p.meta.memory_interval and
@@ -306,10 +315,13 @@ local function samples_of(p, row, whole)
     -- a sample stands for the interval, or for a larger block
     return row.unit == "bytes" and each ~= 1 and math.max(whole // each, 1) or
       nil
-  elseif waits then
+  elseif not p.time_samples then return nil
+  end
+  local n, waits = worth_of(p)
+  if waits then
     return math.floor(row.name == "wait" and waits or n - waits)
   end
-  return n and math.floor(n * (whole / math.max(p.measure.whole, 1)))
+  return math.floor(n * (whole / math.max(p.measure.whole, 1)))
 end
 
 -- The copies of each profile with other measures. They are weak, since each

@@ -39,12 +39,28 @@ function sampled.waits(rows)
   return n
 end
 
+---The number of samples, all and of waiting, that tell as much as `n`, of which
+---`waits` are of waiting, if all stood for the same time; `running` and
+---`waiting` say how many one of each is worth, 0 to 1. nil, and as little as
+---both may be worth: it is not known which are of waiting.
+---@param n integer
+---@param waits number?
+---@param running number
+---@param waiting number
+---@return number all
+---@return number? waits
+function sampled.worth(n, waits, running, waiting)
+  if not waits then return n * math.min(running, waiting) end
+  local lost = waits * (1 - waiting)
+  return n - (n - waits) * (1 - running) - lost, waits - lost
+end
+
 ---The number of samples to assume for shares of wall time, if `waits` of `n`
 ---samples are about waiting and the others about CPU time. The two may be
 ---sampled at different rates: this assumes the lower rate for both. A range
 ---may end within a wait, before its sample: such time is known all the same,
 ---so a part that has time counts as one sample at least.
----@param n integer
+---@param n number
 ---@param waits number
 ---@param share number  the share of waiting in the time, 0 to 1
 ---@return integer

@@ -134,7 +134,7 @@ end
 
 -- the expressions or branches of all sources that have some
 local function all_of(p, what)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   local out = {}
   for source in pairs(p.sources) do
     local of = coverage.of(p, source)
@@ -149,7 +149,7 @@ function coverage.attach(p)
   for _, what in ipairs { "expressions", "branches" } do
     p[what] = setmetatable({}, {
       __index = function(_, source)
-        local _ <close> = methods.borrow()
+        local _ <close> = methods.shield()
         local of = coverage.of(p, source)
         return of and of[what]
       end,

@@ -15,7 +15,7 @@ local Profile = profile.methods ---@class cprof.Profile
 ---@param options? cprof.ReportOptions
 ---@return string
 function Profile:report(options)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   return report.make(self, options, 3)
 end
 
@@ -25,24 +25,24 @@ end
 ---@param options? cprof.AnnotateOptions
 ---@return string
 function Profile:annotate(source, options)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   return annotate.make(self, source, options, 3)
 end
 
 local function begin_export(p, format, target, options)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   local ok, message, pieces = export.write(p, format, target, options, 4)
   return ok, message, pieces, type(target) == "function"
 end
 
 local function next_piece(pieces, ...)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   return pieces(...)
 end
 
 -- Calls the program's own writer after begin_export and next_piece, never from
--- them, because they borrow metatables that the writer may use. Therefore this
--- function itself must not call anything that needs these metatables.
+-- them, because the shield changes metatables that the writer may use.
+-- Therefore this function itself must not call anything that needs these.
 local function write_export(p, format, target, options)
   local done, message, pieces, is_function =
     begin_export(p, format, target, options)

@@ -63,9 +63,7 @@ function branchesOf(app) {
 }
 
 export function calltree(app, root) {
-  const search = searched(app.state.search, (text) =>
-    app.set({ search: text || undefined }, true),
-  );
+  const search = searched(app);
   const said = h("span", { class: "aside", role: "status" });
   const head = h("tr", { role: "row" });
   const body = h("tbody", { role: "rowgroup" });

@@ -43,7 +43,7 @@ function changes.of(before, after, rows, trees)
   local out = { whole = before.measure.whole, most = bound.most(before),
     gone = gone, notes = {}, was = {},
     program = escape.utf8(format.program(before.meta)),
-    samples = before.time_samples,
+    samples = before.measure.samples,
     sampled = before.samples ~= nil, has = {}, calls = {}, self = {},
     total = {}, cost = {}, totalCost = {} }
   for i = 1, #rows do

@@ -68,9 +68,7 @@ export function coverage(app, root) {
   const table = new Table([], { caption: "" });
   const gone = new Table([], { caption: "" });
   const top = h("div", {});
-  const search = searched(app.state.search, (text) =>
-    app.set({ search: text || undefined }, true),
-  );
+  const search = searched(app);
   const left = h("section", {}, h("h2", {}, "Files"), table.element);
   const right = h("section", {});
   const columns = h("div", { class: "columns" }, left, right);

@@ -85,9 +85,7 @@ export function diff(app, root) {
   const tree = both(model.recorded(before.tree), model.tree);
   const box = h("div", {});
   const graphBox = h("div", {});
-  const search = searched(app.state.search, (value) =>
-    app.set({ search: value || undefined }, true),
-  );
+  const search = searched(app);
   let graph;
   let table;
   let drawn;
@@ -98,7 +96,7 @@ export function diff(app, root) {
       [part(was, before), shares ? 1 : before.whole, before.samples],
       shares
         ? [part(now, model), 1, model.samples.sure]
-        : [now, model.whole, model.samples?.n],
+        : [now, model.whole, model.samples?.sure],
     );
 
   function off(was, now) {

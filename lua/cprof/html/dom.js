@@ -160,6 +160,16 @@ export function choice(label, options, value, change) {
   );
 }
 
+// The context of a canvas that gets this size, in the units of CSS.
+export function sized(canvas, width, height) {
+  const ratio = devicePixelRatio || 1;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  const c = canvas.getContext("2d");
+  c.scale(ratio, ratio);
+  return c;
+}
+
 // Scrolls to the result of a choice, if it is out of sight; focus stays.
 export function reveal(element) {
   element?.scrollIntoView({ block: "nearest" });

@@ -80,9 +80,7 @@ export function flame(app, root) {
   );
   const { element: listing, box: table } = asTable(() => draw_table());
   const said = h("span", { class: "aside", role: "status" });
-  const search = searched(app.state.search, (text) =>
-    app.set({ search: text || undefined }, true),
-  );
+  const search = searched(app);
   let graphs = [];
   let drawn;
   let rows;

@@ -3,7 +3,7 @@
 
 import { ticks } from "./axis.js";
 import { palette } from "./colors.js";
-import { choice, fill, h, reveal } from "./dom.js";
+import { choice, fill, h, reveal, sized } from "./dom.js";
 import { bytes, count, fixed, plural, time } from "./format.js";
 import { span } from "./model.js";
 import { written } from "./ranged.js";
@@ -127,13 +127,10 @@ class Chart {
     this.sized = this.allocated.some((n) => n !== undefined);
     const width = this.element.clientWidth;
     if (width === 0) return;
-    const ratio = devicePixelRatio || 1;
     this.width = width;
-    canvas.width = width * ratio;
     const full = this.sized ? height + gap + strip : height;
-    canvas.height = full * ratio;
     canvas.style.setProperty("height", full + "px");
-    const c = canvas.getContext("2d");
+    const c = sized(canvas, width, full);
     const theme = palette(app.isDark());
     const style = getComputedStyle(canvas);
     const { most, cut } = scaled(list, budget, percentiles.p99, app.state.tall);
@@ -142,7 +139,6 @@ class Chart {
     const each = (width - left - margin) / list.length;
     const [from, to] = app.state.frames ? span(app.state.frames) : [1, 0];
     const chosen = app.chosen;
-    c.scale(ratio, ratio);
     list.forEach((f, i) => {
       const on = f.n >= from && f.n <= to;
       const slow = budget > 0 && f.ns > budget;

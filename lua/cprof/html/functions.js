@@ -236,9 +236,7 @@ function columnsOf(app, state) {
 export function functions(app, root) {
   const box = h("div", {});
   const said = h("span", { class: "aside", role: "status" });
-  const search = searched(app.state.search, (text) =>
-    app.set({ search: text || undefined }, true),
-  );
+  const search = searched(app);
   let table;
   fill(root, search.element, box);
 

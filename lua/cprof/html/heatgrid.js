@@ -2,7 +2,7 @@
 // column to column. Only the columns in view are drawn.
 
 import { palette } from "./colors.js";
-import { fill, h } from "./dom.js";
+import { fill, h, sized } from "./dom.js";
 import { percent } from "./format.js";
 import { named, told } from "./ranged.js";
 import { notable } from "./stretches.js";
@@ -94,6 +94,8 @@ export class Grid {
   anchor;
   /** @type {any} */
   waiting;
+  /** @type {any} */
+  context;
 
   // options: chosen(range, second): a range was chosen, as the second one if
   // Shift was held; scale(): the length of a column that is asked for
@@ -233,10 +235,8 @@ export class Grid {
   resize() {
     if (!this.measure()) return;
     const { canvas, width, height } = this;
-    const ratio = devicePixelRatio || 1;
     const all = left + this.columns * this.cellWidth + 1;
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
+    this.context = sized(canvas, width, height);
     canvas.style.setProperty("width", width + "px");
     canvas.style.setProperty("height", height + "px");
     this.wide.style.setProperty("width", Math.max(all, width) + "px");
@@ -255,14 +255,11 @@ export class Grid {
   }
 
   paint() {
-    const { canvas, rows, columns, cellWidth, cellHeight } = this;
-    if (!this.cells) return;
-    const ratio = devicePixelRatio || 1;
+    const { context: c, rows, columns, cellWidth, cellHeight } = this;
+    if (!this.cells || !c) return;
     const theme = palette(this.app.isDark());
     const color = this.of ? theme.lit : theme.cell;
     const shades = Array.from({ length: 9 }, (_, i) => color(i / 8));
-    const c = canvas.getContext("2d");
-    c.setTransform(ratio, 0, 0, ratio, 0, 0);
     c.clearRect(0, 0, this.width, this.height);
     c.save();
     c.beginPath();

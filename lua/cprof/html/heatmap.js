@@ -151,9 +151,7 @@ export function heatmap(app, root) {
   const top = functions(app);
   const title = h("h2", { class: "apart result" });
   const graphBox = h("div", {});
-  const search = searched(app.state.search, (text) =>
-    app.set({ search: text || undefined }, true),
-  );
+  const search = searched(app);
   let graph;
   let searchedFor;
   // will the next choice be the range to compare with?

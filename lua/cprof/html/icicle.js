@@ -2,7 +2,7 @@
 // there are.
 
 import { byFile, byHeat, palette } from "./colors.js";
-import { h } from "./dom.js";
+import { h, sized } from "./dom.js";
 import { plural } from "./format.js";
 import { fitted, labelOf } from "./labels.js";
 import { childAt, visible } from "./tree.js";
@@ -21,6 +21,8 @@ export class Icicle {
   theme;
   /** @type {any} the pending requestAnimationFrame of draw() */
   waiting;
+  /** @type {any} of the canvas */
+  context;
   /** @type {any} an animation */
   moving;
   /** The node that fills the width. */
@@ -32,7 +34,6 @@ export class Icicle {
   rows = 1;
   width = 0;
   height = 0;
-  ratio = 1;
   letter = 1;
   /** @type {number | undefined} where the pointer is; undefined: not here */
   px;
@@ -61,7 +62,6 @@ export class Icicle {
       role: "img",
       "aria-label": options.label,
     });
-    this.context = this.canvas.getContext("2d");
     this.tip = h("div", { class: "tip", role: "tooltip", hidden: true });
     this.element = h("div", { class: "iciclebox" }, this.canvas, this.tip);
     this.listen();
@@ -160,13 +160,10 @@ export class Icicle {
       options.height?.() ?? 400,
       Math.max(needed, options.fit || options.low ? 0 : 120),
     );
-    const ratio = devicePixelRatio || 1;
     this.width = width;
     this.height = height;
     this.canvas.style.setProperty("height", height + "px");
-    this.canvas.width = Math.round(width * ratio);
-    this.canvas.height = Math.round(height * ratio);
-    this.ratio = ratio;
+    this.context = sized(this.canvas, width, height);
     this.theme = undefined;
     this.draw();
   }
@@ -213,7 +210,6 @@ export class Icicle {
     const chosen = app.chosen ? app.chosen.id : -1;
     const until = Math.ceil((this.height + this.scroll) / rowHeight) + 1;
     const outlined = [];
-    c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     c.clearRect(0, 0, width, this.height);
     c.font = font;
     c.textBaseline = "middle";

@@ -2,6 +2,7 @@
 
 import { palette, byFile } from "./colors.js";
 import { h } from "./dom.js";
+import { tail } from "./format.js";
 
 const most = 8;
 
@@ -42,7 +43,7 @@ export function legend(app) {
     list.sort(([, a], [, b]) => b.self - a.self);
     for (const [place, { color }] of list.slice(0, most)) {
       const name = place.slice(place.lastIndexOf("/") + 1);
-      of.push(swatch(color, name, place));
+      of.push(swatch(color, tail(name, 32), place));
     }
     if (list.length > most) of.push(`${list.length - most} more files`);
     if (model.functions.some((f) => f.kind === "C" && scope.self[f.id] > 0)) {

@@ -113,6 +113,43 @@ export class Moments {
     return { run, wait, samples };
   }
 
+  // What samples of a range are worth, of running and of waiting; see
+  // range_worth in src/profile/range.c.
+  worth([from, to]) {
+    const ns = [0, 0];
+    const squares = [0, 0];
+    const samples = [0, 0];
+    let last = [0, 0];
+    let [n, place] = [0, 0];
+    if (to >= this.axis.wall) to = Infinity;
+    const put = () => {
+      const all = last[0] + last[1];
+      for (let i = 0; i < 2 && all > 0; i++) {
+        ns[i] += last[i];
+        squares[i] += (last[i] * all) / n;
+        samples[i] += n * (last[i] / all);
+      }
+      last = [0, 0];
+    };
+    for (let i = this.first(from); i < this.n; i++) {
+      const at = this.place[i] >> 1;
+      const waits = this.place[i] & 1;
+      if (at === 0 || this.end[i] <= from || this.end[i] > to) continue;
+      if (this.samples[i] > 0) {
+        put();
+        [n, place] = [this.samples[i], at];
+        last[waits] = this.ns[i];
+      } else if (waits && at === place && last[1] <= 0) last[1] = this.ns[i];
+    }
+    put();
+    return ns.map((all, i) => {
+      const most = squares[i] * samples[i];
+      return all * all < most
+        ? Math.floor((all * all * 1000) / most + 0.5) / 1000
+        : 1;
+    });
+  }
+
   /**
    * What nodes have of a range; in exact modes, also what the profiler has.
    * @returns {any} ns: run, wait, own
@@ -344,7 +381,17 @@ class Slices extends Moments {
     return { run: sum(run), wait: sum(wait), own };
   }
 
-  ofLines(_func, sums) {
-    return this.lines(sums).rows;
+  // Lines have no more time than nodes, see exact_limit in ranging.c.
+  ofLines(_func, sums, { running, waiting }) {
+    const { rows } = this.lines(sums);
+    const run = sum(rows.map(({ self, wait }) => self - wait));
+    const waits = sum(rows.map(({ wait }) => wait));
+    return rows.map((row) => {
+      let [ran, wait] = [row.self - row.wait, row.wait];
+      if (run > running) ran = share(running, ran, run);
+      if (waits > waiting) wait = share(waiting, wait, waits);
+      const self = ran + wait;
+      return { ...row, self, wait, cost: row.self + row.cost - self };
+    });
   }
 }

@@ -1,7 +1,7 @@
 // A small picture of all of a graph, with a frame around what the graph shows.
 // Dragging the frame moves the graph; dragging elsewhere zooms to that part.
 
-import { h } from "./dom.js";
+import { h, sized } from "./dom.js";
 import { visible } from "./tree.js";
 
 const most = 40;
@@ -25,16 +25,12 @@ export class Overmap {
   // All of the graph, without the frame.
   picture() {
     const { graph, height } = this;
-    const { layout, theme, width, ratio, rows, options } = graph;
-    const key = [width, ratio, options.color ? 0 : graph.app.state.color];
-    const of = [layout, theme, graph.wanted, ...key];
+    const { layout, theme, width, rows, options } = graph;
+    const colors = options.color ? 0 : graph.app.state.color;
+    const of = [layout, theme, graph.wanted, width, devicePixelRatio, colors];
     if (this.drawn?.of.every((x, i) => x === of[i])) return this.drawn.canvas;
-    const canvas = h("canvas", {
-      width: Math.round(width * ratio),
-      height: Math.round(height * ratio),
-    });
-    const c = canvas.getContext("2d");
-    c.scale(ratio, ratio);
+    const canvas = h("canvas", {});
+    const c = sized(canvas, width, height);
     const whole = layout.weight[0] || 1;
     const scale = width / whole;
     const row = height / rows;
@@ -65,14 +61,11 @@ export class Overmap {
   // Draws it when the graph was drawn.
   draw() {
     const { graph, canvas } = this;
-    const { layout, theme, width, ratio, rows } = graph;
+    const { layout, theme, width, rows } = graph;
     this.height = Math.max(12, Math.min(most, rows * rowHeight));
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(this.height * ratio);
     canvas.style.setProperty("height", this.height + "px");
-    const c = canvas.getContext("2d");
-    c.drawImage(this.picture(), 0, 0);
-    c.scale(ratio, ratio);
+    const c = sized(canvas, width, this.height);
+    c.drawImage(this.picture(), 0, 0, width, this.height);
     const whole = layout.weight[0] || 1;
     const [from, to] = this.chosen || [graph.x0, graph.x1];
     const left = (from / whole) * width;

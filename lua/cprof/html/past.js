@@ -2,7 +2,7 @@
 // in each look. Choosing looks there limits all views to them.
 
 import { between, nearest } from "./axis.js";
-import { fill, h, refill } from "./dom.js";
+import { fill, h, refill, sized } from "./dom.js";
 import { instant, percent, time } from "./format.js";
 import { named } from "./ranged.js";
 
@@ -104,14 +104,10 @@ export class Past {
         "No past yet: it begins when this page is opened.";
     if (width === 0 || this.looks.length === 0) return;
     const { canvas } = this;
-    const ratio = devicePixelRatio || 1;
     this.width = width;
-    canvas.width = width * ratio;
-    canvas.height = height * ratio;
-    const c = canvas.getContext("2d");
+    const c = sized(canvas, width, height);
     const style = getComputedStyle(canvas);
     const color = (name) => style.getPropertyValue(name);
-    c.scale(ratio, ratio);
     for (const { from, to, cpu, waiting } of this.looks) {
       const x = this.x(from);
       const w = this.x(to) - x;

@@ -5,7 +5,7 @@ import { bound } from "./bound.js";
 import { count, fixed, precise } from "./format.js";
 import { Model } from "./model.js";
 import { momentsOf } from "./moments.js";
-import { both, few, least } from "./samples.js";
+import { both, few, least, worth } from "./samples.js";
 import { tasksOf } from "./streaks.js";
 import { calledFrom, firstInC, perFunction, Tree } from "./tree.js";
 
@@ -120,7 +120,7 @@ function sourcesOf(model, lines) {
   });
 }
 
-function samplesOf(model, columns, wait, parts) {
+function samplesOf(model, columns, wait, parts, worths) {
   const { samples: all } = model;
   const n = columns.calls.reduce((sum, calls) => sum + calls, 0);
   const whole = parts.running + parts.waiting;
@@ -131,15 +131,19 @@ function samplesOf(model, columns, wait, parts) {
   );
   const rate = (n / Math.max(whole + parts.overhead, 1)) * second;
   const asked = all.asked ? ` of ${count(all.asked)}` : "";
-  const certain = both(n, waits, parts.waiting / Math.max(whole, 1));
+  const [even, evenWaits] = worth(n, waits, worths);
+  const part = parts.waiting / Math.max(whole, 1);
+  const certain = both(even, evenWaits, part);
   const smallest = least(certain);
   const waiting = 2 * waits < n;
   const found = Math.round(waiting ? waits : n - waits);
-  const taken =
-    n > certain
-      ? `${found === 0 ? "none" : count(found)} of ${count(n)} samples found ` +
-        `the program ${waiting ? "waiting" : "computing"}`
-      : `${count(n)} samples`;
+  let taken = `${count(n)} samples`;
+  if (even < n && both(n, waits, part) >= few)
+    taken += ", of which a few stand for most of the time";
+  else if (n > certain)
+    taken =
+      `${found === 0 ? "none" : count(found)} of ${taken} found ` +
+      `the program ${waiting ? "waiting" : "computing"}`;
   const words =
     certain < few
       ? `${taken}: too few to tell where the time went`
@@ -149,7 +153,10 @@ function samplesOf(model, columns, wait, parts) {
         `functions below ${precise(smallest)} % may be missing`;
   return {
     samples: { ...all, n, sure: certain, rate, least: smallest, told: words },
-    taken: { wait: Math.floor(waits), cpu: Math.floor(n - waits) },
+    taken: {
+      wait: Math.floor(evenWaits),
+      cpu: Math.floor(even - evenWaits),
+    },
   };
 }
 
@@ -174,7 +181,7 @@ function part(model, range) {
   const own = moments.ofLines(all.func, sums, parts);
   const lines = linesOf(tree, own, functions, measures);
   const { samples, taken } = model.samples
-    ? samplesOf(model, columns, wait, parts)
+    ? samplesOf(model, columns, wait, parts, moments.worth(range))
     : { samples: undefined, taken: header.taken };
   const ran = parts.running + parts.waiting;
   const out = new Model(

@@ -516,7 +516,8 @@ export class Recording {
     const { samples } = this.content;
     if (!samples || !this.partial) return samples;
     const n = this.part((state) => state.samples ?? 0);
-    return { ...samples, n, least: least(n), told: "" };
+    const sure = Math.floor((samples.sure * n) / Math.max(samples.n, 1));
+    return { ...samples, n, sure, least: least(sure), told: "" };
   }
 
   // Is what is shown a part of the recording?

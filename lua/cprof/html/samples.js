@@ -23,6 +23,13 @@ export function least(n) {
   return Math.min(3 / Math.max(n, 1), 1);
 }
 
+// The numbers of samples, all and of waiting, that tell as much as n and
+// `waits` if all stood for the same time; see sampled.worth in lua/cprof/count.
+export function worth(n, waits, [running, waiting]) {
+  const lost = waits * (1 - waiting);
+  return [n - (n - waits) * (1 - running) - lost, waits - lost];
+}
+
 // The number of samples to assume where `waits` of n samples are of waiting,
 // and `part` of the time was waiting; see sampled.both in lua/cprof/count.
 export function both(n, waits, part) {

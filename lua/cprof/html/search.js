@@ -51,10 +51,14 @@ export function field(value, change, said) {
 
 // A row of controls: a search field, which keeps its focus when others are
 // redrawn, and a place for others.
-export function searched(value, change) {
+export function searched(app) {
   const rest = h("span", { class: "rest" });
   const wrong = h("span", { class: "wrong", role: "alert" });
-  const input = field(value, change, (text) => (wrong.textContent = text));
+  const input = field(
+    app.state.search,
+    (text) => app.set({ search: text || undefined }, true),
+    (text) => (wrong.textContent = text),
+  );
   const element = h("div", { class: "controls" }, input, wrong, rest);
   // shows a text that was chosen elsewhere, unless one is being typed
   const show = (text) => {

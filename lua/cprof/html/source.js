@@ -1,6 +1,6 @@
 // Sources with heat and figures beside each line.
 
-import { bar, choice, fill, h, refill, toggle } from "./dom.js";
+import { bar, choice, fill, h, refill, sized, toggle } from "./dom.js";
 import { opener } from "./editor.js";
 import { allLabels, lacks } from "./facts.js";
 import { bytes, count, plural, short } from "./format.js";
@@ -585,15 +585,11 @@ function minimap(listing, go) {
     const width = canvas.clientWidth;
     const height = canvas.clientHeight;
     if (width === 0 || height === 0) return;
-    const ratio = devicePixelRatio || 1;
-    canvas.width = width * ratio;
-    canvas.height = height * ratio;
-    const c = canvas.getContext("2d");
+    const c = sized(canvas, width, height);
     const style = getComputedStyle(canvas);
     const ink = style.getPropertyValue("--faint");
     const hotInk = style.getPropertyValue("--hot");
     const coolInk = style.getPropertyValue("--cool");
-    c.scale(ratio, ratio);
     const step = Math.min(3, height / Math.max(1, listing.height));
     canvas.step = step;
     listing.source.text.forEach((s, i) => {

@@ -274,7 +274,7 @@ export function placed(f, brief) {
     return h(
       "span",
       { class: "place", title: at(f.place, f.line) },
-      at(brief ? place : tail(place, 48), f.line),
+      at(tail(place, brief ? 24 : 48), f.line),
     );
   }
   return h("span", { class: "place" }, f.kind === "C" ? "[C]" : f.kind);

@@ -3,7 +3,7 @@
 
 import { falls, nearest, peaks, ticks } from "./axis.js";
 import { palette } from "./colors.js";
-import { bar, fill, h, refill } from "./dom.js";
+import { bar, fill, h, refill, sized } from "./dom.js";
 import { bytes, count, percent, instant, plural, time } from "./format.js";
 import { measures } from "./measures.js";
 import { named as rangeName, parsed, written } from "./ranged.js";
@@ -80,14 +80,10 @@ class Chart {
     const width = this.element.clientWidth;
     if (width === 0) return;
     const { canvas, app } = this;
-    const ratio = devicePixelRatio || 1;
     this.width = width;
-    canvas.width = width * ratio;
-    canvas.height = height * ratio;
     canvas.style.setProperty("height", height + "px");
-    const c = canvas.getContext("2d");
+    const c = sized(canvas, width, height);
     const style = getComputedStyle(canvas);
-    c.scale(ratio, ratio);
     c.font = "11px " + style.getPropertyValue("--ui");
     this.axes(c, palette(app.isDark()), style);
     this.shade(c, style);

@@ -3,7 +3,7 @@
 
 import { between } from "./axis.js";
 import { byFile, palette } from "./colors.js";
-import { bar, fill, h, refill } from "./dom.js";
+import { bar, fill, h, refill, sized } from "./dom.js";
 import { count, instant, percent, plural, time } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { labelOf } from "./labels.js";
@@ -47,12 +47,8 @@ class Axis {
 
   draw({ x0, x1, width, theme }) {
     const { canvas } = this;
-    const ratio = devicePixelRatio || 1;
-    canvas.width = width * ratio;
-    canvas.height = axisHeight * ratio;
-    const c = canvas.getContext("2d");
+    const c = sized(canvas, width, axisHeight);
     const { marks, step } = between(x0, x1, Math.max(2, width / 150));
-    c.scale(ratio, ratio);
     c.font = "11px " + getComputedStyle(canvas).getPropertyValue("--ui");
     c.fillStyle = theme.dim;
     c.textBaseline = "middle";
@@ -137,9 +133,7 @@ export function trace(app, root) {
   const layouts = new Map();
   const seen = h("span", { class: "aside" });
   const said = h("span", { class: "aside", role: "status" });
-  const search = searched(app.state.search, (text) =>
-    app.set({ search: text || undefined }, true),
-  );
+  const search = searched(app);
   const zoom = new Zoom(app, "call", ({ tid }) => ({
     lane: tid === lanes[0].tid ? undefined : String(tid),
   }));

@@ -34,6 +34,9 @@ local within = later "cprof.count.within"
 ---@field instructions? integer  mode "count": instructions that ran
 ---@field rate integer?         mode "sample": samples a second that were
 ---    asked for
+---@field worth_running? integer  mode "sample": as how many samples 1000 of
+---    running count, if these all stood for the same time; nil: 1000
+---@field worth_waiting? integer  the same of samples of waiting
 ---@field samples integer?      of a joined profile: samples that its times
 ---    are from; nil: they are measured
 ---@field internals "direct"|"public"  "direct": Lua's own structures were read;
@@ -91,6 +94,7 @@ local within = later "cprof.count.within"
 ---@field axis_begins_ns integer?  when earlier samples or calls came is lost;
 ---    nil: it is known of all
 ---@field range string?        of a range: "1.2s to 1.5s of 10s"
+---@field range_from_ns integer?  of a range: when it begins
 ---@field labels string?       of a part under labels: which ones, and how much
 ---    of the recording it is: "endpoint=/login (12ms of 40ms)"
 ---@field options table<string, string>?  options of `start` that shape the
@@ -281,6 +285,17 @@ function profile.sampled(p)
   end)
 end
 
+---Sets what samples are worth, by the time axis, from `from` to `to` in ns.
+---@param meta cprof.Meta
+---@param axis userdata
+---@param from? number
+---@param to? number
+function profile.weigh(meta, axis, from, to)
+  local running, waiting = core.axis_worth(axis, from or 0, to or math.huge)
+  meta.worth_running = running < 1000 and running or nil
+  meta.worth_waiting = waiting < 1000 and waiting or nil
+end
+
 ---Makes a profile of its parts. `named` returns a function's name and title,
 ---given what the core knows of it, and its calls; a title of nil is made from
 ---the name. `axis`: when samples came, if that is known; `of_tasks`: what
@@ -303,6 +318,7 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis,
     without_times(meta, nodes)
     counted = instructions.lines(raw)
   end
+  if axis and samples then profile.weigh(meta, axis) end
   local begins = axis and core.axis_begins(axis) or 0
   meta.axis_begins_ns = begins > 0 and begins or nil
   local p = setmetatable({ meta = meta, nodes = nodes, functions = {},
@@ -451,7 +467,7 @@ function profile.load(path)
   return p
 end
 
----`Profile:save` for callers that have borrowed the metatables.
+---`Profile:save` for callers that are shielded.
 ---@param p cprof.Profile
 ---@param path string
 ---@return true? ok
@@ -472,7 +488,7 @@ end
 ---@return true? ok
 ---@return string? why
 function Profile:save(path)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   if type(path) ~= "string" then
     error("save: the path must be a string, got a " .. type(path), 2)
   end
@@ -527,7 +543,7 @@ function profile.loops(p) return parts[p] and parts[p][6] end
 function profile.axis(p) return parts[p] and parts[p][4] end
 
 -- The keys of the groups of functions, given by the program's own function. No
--- methods are borrowed while that runs.
+-- cprof is shielded while that runs.
 local function keys_of(p, key_of)
   local out = {}
   for i = 1, #p.functions do
@@ -537,14 +553,14 @@ local function keys_of(p, key_of)
 end
 
 local function check_sums(key_of)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   if type(key_of) ~= "function" then
     error("sums: the group must be a function, got a " .. type(key_of), 3)
   end
 end
 
 local function sums_of(p, keys, by_line)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   local rows, edges = graph.of(p, function(f) return keys[f.id] end, by_line)
   local of, out, between = {}, {}, {}
   for i, row in ipairs(rows) do
@@ -575,7 +591,7 @@ end
 ---@param title string
 ---@return cprof.Within[]
 function Profile:within(title)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   if type(title) ~= "string" then
     error("within: the title must be a string, got a " .. type(title), 2)
   end

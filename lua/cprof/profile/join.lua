@@ -64,7 +64,7 @@ end
 ---@return string[]
 function join.notes(counts, times)
   local list = compare.notes(counts.meta, times.meta, "be joined",
-    function(way) return not way.option end)
+    function(setting) return not setting.option end)
   list[#list + 1] = compare.programs(counts.meta, times.meta)
   return list
 end

@@ -122,7 +122,7 @@ end
 ---@param wanted table<string, string|number|boolean>
 ---@return cprof.Profile?, string?
 function profile.methods:labelled(wanted)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   if type(wanted) ~= "table" then
     error("labelled: a table of keys and values is needed, got a " ..
       type(wanted), 2)

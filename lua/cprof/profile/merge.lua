@@ -50,6 +50,34 @@ local function joined_of(profiles)
     "calls and times are from different runs" or any
 end
 
+-- What samples of the sum are worth, in thousandths: of each profile, equally
+-- many samples may stand for different times. `of` returns the number of a
+-- profile's samples, what they are worth, and the ns that they stand for. nil:
+-- as much as samples that all stand for the same time.
+local function worth_of(profiles, of)
+  local whole, square, all = 0, 0, 0
+  for _, p in ipairs(profiles) do
+    local n, worth, ns = of(p)
+    if n > 0 then
+      whole, all = whole + ns, all + n
+      square = square + ns * ns / (n * (worth or 1000) / 1000)
+    end
+  end
+  local worth = whole > 0 and whole * whole / square / all * 1000 or 1000
+  return worth < 999.5 and math.max(math.floor(worth + 0.5), 1) or nil
+end
+
+-- what samples of running, and of waiting, are worth
+local function worths_of(profiles)
+  if not profiles[1].time_samples then return end
+  return worth_of(profiles, function(p)
+    return p.time_samples - (p.wait_samples or 0), p.meta.worth_running,
+      p.measure.whole - (p.meta.waiting_ns or 0)
+  end), worth_of(profiles, function(p)
+    return p.wait_samples or 0, p.meta.worth_waiting, p.meta.waiting_ns or 0
+  end)
+end
+
 -- The options of the sum. One that differs gets a note as its value.
 local function options_of(profiles)
   local out, seen = {}, {}
@@ -100,6 +128,7 @@ local function meta_of(profiles)
   out.uncompensated = uncompensated(profiles, out.runs)
   out.options = options_of(profiles)
   out.samples, out.joined = joined_of(profiles)
+  out.worth_running, out.worth_waiting = worths_of(profiles)
   if #profiles == 1 then out.costs_ns = first.costs_ns end
   return out
 end

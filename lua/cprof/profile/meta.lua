@@ -57,7 +57,8 @@ meta.fields = {
   { "process", from = "counts" }, { "parent", from = "counts" },
   { "folder", from = "counts" }, { "folded", from = "counts" },
   { "fold_at", from = "counts" }, { "hook_lost", from = "counts" },
-  { "axis_lost" },
+  { "axis_lost" }, { "worth_running", from = "times" },
+  { "worth_waiting", from = "times" },
   { "ended", from = "counts" }, { "options", from = "counts" },
 }
 
@@ -82,7 +83,7 @@ local texts <const> = { "program", "folder", "lua_version", "lua_release",
   "cprof_version", "rate", "samples", "unmatched_patterns", "joined", "range",
   "labels", "reason" }
 local numbers <const> = { "runs", "process", "parent", "garbage_bytes",
-  "outside_dropped",
+  "range_from_ns", "worth_running", "worth_waiting", "outside_dropped",
   "outside_stops", "outside_median_ns", "outside_worst_ns", "outside_late",
   "outside_missed_ns", "outside_states", "outside_waits" }
 

@@ -93,12 +93,6 @@ local function resolution(p)
   return slice > 0 and (", resolution %s"):format(format.time(slice)) or ""
 end
 
----Does a range begin with the recording? Files keep only the text that meta_of
----makes.
----@param meta cprof.Meta  of a range
----@return boolean
-function range.is_first(meta) return not not meta.range:find "^0%.?0*s " end
-
 local function meta_of(p, from, to)
   local out = {}
   for key, value in pairs(p.meta) do out[key] = value end
@@ -110,6 +104,7 @@ local function meta_of(p, from, to)
   out.memory, out.distribution, out.tasks = false, false, false
   out.wall_ns = to - from
   if out.mode ~= "sample" then out.clamped_ns = 0 end
+  out.range_from_ns = from
   out.range = ("%s to %s of %s"):format(range.ends(from, to,
     p.meta.wall_ns)) .. resolution(p)
   return out
@@ -184,6 +179,10 @@ local function divided(p, from, to, last)
   meta.paused_ns, meta.preempted_ns, meta.overhead_ns = paused, preempted,
     overhead
   meta.waiting_ns = meta.waiting_ns and waiting
+  if p.samples then
+    profile.weigh(meta, profile.axis(p), from,
+      to < p.meta.wall_ns and to or math.huge)
+  end
   local q = profile.new(function(f) return f.name, f.title end, nodes,
     profile.records(p, map, counters), meta, lines.of(counted, inverse(map)),
     profile.sources(p), axis)
@@ -243,7 +242,7 @@ end
 ---@param to? number    nil: until the end
 ---@return cprof.Profile?, string?
 function profile.methods:range(from, to)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   from, to = nanoseconds("from", from), nanoseconds("to", to)
   if from and to and from >= to then
     error(("range: 'to' must be after 'from', got %s to %s"):format(

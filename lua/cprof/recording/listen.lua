@@ -143,7 +143,7 @@ end
 
 -- Called by the core within a hook, in the coroutine that runs.
 local function act(what)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   if state then acts[what]() end
 end
 
@@ -190,10 +190,8 @@ function listen.begin(signal, options, begin, dump)
     return nil, ("the signal must be URG, WINCH, USR1, USR2, PROF or IO, " ..
       "got '%s'"):format(signal)
   end
-  local folder = folders.own()
-  if not folder then
-    return nil, "there is no folder that only this user can write to"
-  end
+  local folder, missing = folders.own()
+  if not folder then return nil, missing end
   local pid = core.process()
   if state and state.pid ~= pid then  -- the parent of this fork listens
     state = nil

@@ -205,12 +205,12 @@ function recent.prepare(kept, given, folder)
     given.slow_frame = math.min(least, kept.frame or least)
     local known = {}
     given.elapsed = function()
-      local _ <close> = methods.borrow()
+      local _ <close> = methods.shield()
       calls_ended(kept, known, folder)
     end
   end
   given.slow = function(title, took, now, frame)
-    local _ <close> = methods.borrow()
+    local _ <close> = methods.shield()
     ended(kept, title, took, now, frame)
   end
 end

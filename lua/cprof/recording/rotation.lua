@@ -59,7 +59,7 @@ end
 
 -- Ends the recording into the present file, and names the next one.
 local function end_file(o, given)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   core.stop()
   name_file(o, given)
   given.file = given.whole
@@ -67,14 +67,14 @@ end
 
 -- To be called with the results of `core.start` for the next file.
 local function after_start(o, ok, why)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.shield()
   if ok then keep_newest(o)
   else stderr:write(("cprof: recording ended: %s\n"):format(why))
   end
 end
 
 -- Called within a hook, after an event, when a file's time is over. Recording
--- must begin outside of any `methods.borrow`, with the program's hook in place.
+-- must begin outside of any `methods.shield`, with the program's hook in place.
 local function elapsed(o, given)
   end_file(o, given)
   after_start(o, core.start(given))

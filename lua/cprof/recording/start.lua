@@ -168,7 +168,7 @@ local fold_at = { auto = 100000, full = 0xffffffff, fold = 0 }
 -- program may have changed these. nil: `f` is nil.
 local function with_methods(f)
   return f and function(...)
-    local _ <close> = methods.borrow()
+    local _ <close> = methods.shield()
     return f(...)
   end
 end

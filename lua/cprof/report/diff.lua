@@ -487,8 +487,9 @@ local function noise(before, after)
     told(is, "after"), disturbed)
 end
 
-local function notes(view, before, after)
+local function notes(view, before, after, same)
   local list = compare.notes(before.meta, after.meta, "be compared")
+  list[#list + 1] = same
   local two = compare.programs(before.meta, after.meta)
   if two then table.insert(list, 1, two) end
   for _, side in ipairs { { view.before, before }, { view.after, after } } do
@@ -521,7 +522,7 @@ function diff.write(view, before, after, entries, parsed)
     view.page:line "compared: self and total times"
   end
   whole(view, before, after, entries)
-  notes(view, before, after)
+  notes(view, before, after, parsed.same)
   view.page:gap()
   sort(entries, parsed.sort or not view.ranges and "self" or nil)
   table_of(view, entries, parsed)

@@ -15,7 +15,6 @@ local select = require "cprof.report.select"
 
 local allocations = later "cprof.count.allocations"
 local release = later "cprof.recording.release"
-local ranges = later "cprof.profile.range"
 local sampled = later "cprof.count.sampled"
 local within = later "cprof.count.within"
 
@@ -134,8 +133,7 @@ local function gaps(profile, page)
       "samples" or "calls")
   end
   -- where the range begins with the recording, both count from its beginning
-  if meta.range and profiles.axis(profile) and
-     not ranges.is_first(meta) then
+  if (meta.range_from_ns or 0) > 0 and profiles.axis(profile) then
     page:note "--from, --to and heatmaps count from the beginning of this range"
   end
   if meta.unmatched > 0 then
@@ -294,6 +292,13 @@ local function few(profile, n)
     local waiting = of.name == "wait" or
       of.name == "time" and 2 * waits < all.samples
     local found = waiting and waits or all.samples - waits
+    local even = of.name == "time" and sampled.both(all.samples, waits,
+      (all.meta.waiting_ns or 0) / math.max(all.measure.whole, 1)) or found
+    if even >= sampled.few and
+       (all.meta.worth_running or all.meta.worth_waiting) then
+      return ("%s, of which a few stand for most of the time"):format(
+        plural(all.samples, "sample"))
+    end
     return ("%s of %s found the program %s"):format(found == 0 and "none" or
       format.count(found), plural(all.samples, "sample"),
       waiting and "waiting" or "computing")
@@ -322,7 +327,7 @@ function header.certainty(profile)
     local recorded = profile.recorded or profile
     local rate = header.rate(recorded)
     told = ("%s%.0f samples a second%s%s; "):format(profile.samples and "" or
-      ("times from %s, "):format(plural(n, "sample")), rate,
+      ("times from %s, "):format(plural(recorded.time_samples, "sample")), rate,
       asked and (" of %s"):format(format.count(asked)) or "",
       slowed(recorded, rate))
   end

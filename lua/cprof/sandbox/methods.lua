@@ -61,12 +61,12 @@ end
 -- the last entry, open or closed; it may have been collected with its coroutine
 local last <const> = setmetatable({}, { __mode = "v" })
 
----Begins to run cprof's own code, until the returned entry is closed. Meanwhile
+---Shields cprof's own code, until the returned entry is closed. Meanwhile
 ---nothing is recorded, the program's debug hook is removed, strings and files
 ---have the library's methods, and no basic type has a __tostring of the
 ---program. nil: all this is so already, by an entry that is open.
 ---@return table?
-function methods.borrow()
+function methods.shield()
   if core.entry_isopen(last[1]) then return nil end
   local plain = core.intact(strings, values, files, file_methods)
   local entry = core.entry(not plain and new_list() or nil)

@@ -19,39 +19,39 @@ local dump, match, pack, sub, unpack = string.dump, string.match, string.pack,
 local form <const>, before_code <const> = "s4s4s4s4", "s4s4s4I4"
 
 local file, builds  -- path of the file, and how it begins
-local modules       -- by path: each has its code in a `text`, `from` .. `to`
+local known         -- modules by path: the code is `from` .. `to` in `bytes`
 local changed       -- are there modules that the file does not have?
 
 -- See environment.read.
 local function read(path, name)
   local stamp = core.stamp(path)
-  local module = stamp and modules[path]
+  local module = stamp and known[path]
   if not module or module.stamp ~= stamp then
     local source = core.readfile(path)
     local chunk = stamp and source and load(source, "@" .. path, "t")
     if not chunk then return source end
     local code = dump(chunk)
-    module = { stamp = stamp, needs = environment.needs(source), text = code,
-      from = 1, to = #code }
-    modules[path], changed = module, true
+    module = { stamp = stamp, needs = environment.needs(source),
+      bytes = code, from = 1, to = #code }
+    known[path], changed = module, true
   end
   if not name then
-    return sub(module.text, module.from, module.to), module.needs
+    return sub(module.bytes, module.from, module.to), module.needs
   end
-  core.keep_text(name, path .. "\0", module.text, module.from, module.to)
+  core.keep_text(name, path .. "\0", module.bytes, module.from, module.to)
   return true, module.needs
 end
 
--- Finds the modules in the text of the file, unless that cannot be used.
-local function find(text)
+-- Finds the modules in the file's content, unless that cannot be used.
+local function find(bytes)
   local at = #builds + 1
-  if sub(text, 1, #builds) ~= builds or #text < #builds + 8 then return end
+  if sub(bytes, 1, #builds) ~= builds or #bytes < #builds + 8 then return end
   local sum, path, stamp, needs, length
-  sum, at = unpack("j", text, at)
-  if core.checksum(text, at) ~= sum then return end
-  while at <= #text do
-    path, stamp, needs, length, at = unpack(before_code, text, at)
-    modules[path] = { stamp = stamp, needs = needs, text = text, from = at,
+  sum, at = unpack("j", bytes, at)
+  if core.checksum(bytes, at) ~= sum then return end
+  while at <= #bytes do
+    path, stamp, needs, length, at = unpack(before_code, bytes, at)
+    known[path] = { stamp = stamp, needs = needs, bytes = bytes, from = at,
       to = at + length - 1 }
     at = at + length
   end
@@ -64,7 +64,7 @@ function compiled.open()
   local folder = both and folders.own()
   if not folder then return end
   builds = both .. "\n"
-  file, modules, changed = folder .. "/modules", {}, false
+  file, known, changed = folder .. "/modules", {}, false
   find(core.private_read(file) or "")
   environment.read = read
 end
@@ -74,14 +74,14 @@ end
 function compiled.save()
   if changed then
     local list = {}
-    for path, module in pairs(modules) do
+    for path, module in pairs(known) do
       list[#list + 1] = pack(form, path, module.stamp, module.needs,
-        sub(module.text, module.from, module.to))
+        sub(module.bytes, module.from, module.to))
     end
     local all = table.concat(list)
     core.private_write(file, builds .. pack("j", core.checksum(all)) .. all)
   end
-  environment.read, modules, changed = core.readfile, nil, false
+  environment.read, known, changed = core.readfile, nil, false
 end
 
 return compiled

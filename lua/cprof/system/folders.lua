@@ -9,6 +9,7 @@ internal.add()
 local folders = {}
 
 local format, sub, getenv = string.format, string.sub, os.getenv
+local concat = table.concat
 
 -- The folder that an environment variable names; nil: none.
 local function named(variable)
@@ -16,33 +17,42 @@ local function named(variable)
   return value and sub(value, 1, 1) == "/" and value or nil
 end
 
--- Where a folder may be; the first one that can be made is used.
+-- Where a folder may be; the first one that can be made is used. Under sudo,
+-- XDG_RUNTIME_DIR may be another user's folder: whoever can write there could
+-- replace ours by a link at any moment.
 local function places()
   if not core.signals then
     local own = getenv "LOCALAPPDATA"
     return { own and own ~= "" and own .. "/cprof" or nil }
   end
   local runtime = named "XDG_RUNTIME_DIR"
-  local out = { runtime and runtime .. "/cprof" }
+  local out = { runtime and core.isown(runtime) and runtime .. "/cprof" or nil }
   out[#out + 1] = format("%s/cprof-%d", named "TMPDIR" or "/tmp", core.user())
   return out
 end
 
----The folder of this user; nil: there is none.
----@return string?
+---The folder of this user; nil, and why: there is none.
+---@return string? path
+---@return string? why
 function folders.own()
-  for _, path in ipairs(places()) do
-    if core.makefolder(path) and core.isprivate(path) then return path end
+  local reasons = {}
+  for i, path in ipairs(places()) do
+    local made, why = core.makefolder(path)
+    if made and core.isprivate(path) then return path end
+    reasons[i] = made and path .. " is not a folder that only you can use " ..
+      "(chmod 700 makes it one)" or
+      format("the folder %s cannot be made: %s", path, why)
   end
+  return nil, reasons[1] and concat(reasons, ", and ") or
+    "LOCALAPPDATA names no folder"
 end
 
 ---Why recordings without a name are not kept; nil: they are.
 ---@return string?
 function folders.missing()
-  if folders.own() then return nil end
-  return format("recordings without a name are not kept, as %s is not a " ..
-    "folder that only you can use (chmod 700 makes it one); record with " ..
-    "-o FILE, or name the FILE to read", places()[1] or "LOCALAPPDATA")
+  local _, why = folders.own()
+  return why and format("recordings without a name are not kept, as %s; " ..
+    "record with -o FILE, or name the FILE to read", why)
 end
 
 ---All existing folders that `own` may have returned in some process of this

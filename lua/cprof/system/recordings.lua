@@ -36,11 +36,12 @@ local canceled <const>, forgotten <const> = "-", "x"
 
 local folder
 
--- The path of a file in the user's folder; nil: there is no folder that only
--- this user can write to.
+-- The path of a file in the user's folder; nil, and why: there is no folder
+-- that only this user can write to.
 local function path_of(name)
-  folder = folder or folders.own()
-  return folder and folder .. "/" .. name
+  local why
+  if not folder then folder, why = folders.own() end
+  return folder and folder .. "/" .. name, why
 end
 
 -- The path, if the file can be opened.
@@ -102,20 +103,22 @@ local function record_of(kind, entry)
 end
 
 -- Appends a text to the log, in one write, as other processes write there, too.
--- nil: that failed.
+-- nil, and why: that failed.
 local function append(text)
-  local file = open(path_of "recordings", "ab")
-  if not file then return nil end
+  local file, why = open(path_of "recordings", "ab")
+  if not file then return nil, why end
   file:setvbuf "no"
-  local written = file:write(text)
-  return file:close() and written and true or nil
+  local written, failure = file:write(text)
+  local closed, fault = file:close()
+  return written and closed, failure or fault
 end
 
 -- Adds a record to the log. If another process has just replaced the log, the
 -- record may have gone to the old one, so it is looked for.
 local function note(kind, entry)
   local text = record_of(kind, entry)
-  if not append(text) then return nil end
+  local ok, why = append(text)
+  if not ok then return nil, why end
   local _, log = read()
   return find(log, text, 1, true) and true or append(text)
 end
@@ -217,10 +220,23 @@ end
 ---Notes that a recording begins, and returns where to record.
 ---@param named? string  the absolute path that the user gave; nil: none
 ---@return string? path  nil: in memory, as there is no folder for it
+---@return string? why   there is none
 function recordings.begin(named)
-  if not path_of "" or named and core.special(named) then return named end
+  local there, why = path_of ""
+  if not there or named and core.special(named) then return named, why end
   local path = named or new_name()
-  return note(begun, here(path)) and path or named
+  local noted, failure = note(begun, here(path))
+  return noted and path or named, failure
+end
+
+---Notes that a recording without a name begins, which has to go to a file.
+---@param advice string  what to do if there is no folder for it
+---@param fail fun(message: string)
+---@return string path
+function recordings.must_begin(advice, fail)
+  local path, why = recordings.begin()
+  return path or fail(format("the recording cannot be kept: %s; %s", why,
+    advice)) --[[@as string]]
 end
 
 ---Notes that nothing was recorded after all.

@@ -197,11 +197,12 @@ function Figures:find(zone)
   return levels[level]
 end
 
----Does the row have any figures?
+---Does the row have any figures? Samples may have found a function in a period
+---for which no time is left, as others had the processor.
 ---@param row cprof.ViewRow
 ---@return boolean
 function figures.any(row)
-  return (row.calls or 0) > 0 or row.total > 0
+  return row.count > 0 or (row.total_count or 0) > 0 or row.total > 0
 end
 
 ---The row with the largest total, without the root; nil: no row has figures.
