@@ -46,13 +46,9 @@ static int system_islive (lua_State *L) {
 
 /* Pushes true; or, after an error, nil and its message. */
 static int system_result (lua_State *L, int error) {
-  if (error == 0) {
-    lua_pushboolean(L, 1);
-    return 1;
-  }
-  lua_pushnil(L);
-  lua_pushstring(L, strerror(error));
-  return 2;
+  if (error != 0) return system_fail(L, strerror(error));
+  lua_pushboolean(L, 1);
+  return 1;
 }
 
 
