@@ -676,6 +676,46 @@ describe("a trace with gc = true", function()
     assert.equal("1 1000", result)
   end)
 
+  -- the first call of the trace in an event makes the step due, the second one
+  -- uses up what it is put off by
+  with_gc("has a step that two calls of the trace made due", function()
+    local S = host.state()
+    S:run [[require "spec_zones".clock(true)]]
+    local result = S:run [[
+      local profiler, zones = require "cprof", require "spec_zones"
+      local ran, took, grown = 0, 0, {}
+      local function make()
+        setmetatable({}, { __gc = function()
+          zones.pass(1000)
+          ran = ran + 1
+        end })
+      end
+      local function other() return { { {} } } end
+      local function idle() return other() end
+      local function work()
+        make()
+        idle()
+      end
+      local function tell(event, depth, title, since, ns)
+        local name = title:match "^%w+"
+        if event == "leave" and name == "idle" or
+           event == "enter" and name == "other" then
+          local list = {}
+          for i = 1, 1 << 18 do list[i] = i end
+          grown[#grown + 1] = list
+        elseif title == "(garbage collector)" then
+          took = took + (ns or 0)
+        end
+      end
+      collectgarbage("generational")
+      profiler.start { mode = "trace", gc = true, trace = tell }
+      work()
+      profiler.stop()
+      return #grown .. " " .. ran .. " " .. took]]
+    S:close()
+    assert.equal("2 1 1000", result)
+  end)
+
   with_gc("has the steps of the collector in the coroutine that ran",
     function()
       local function work()

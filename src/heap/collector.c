@@ -30,20 +30,22 @@ static int collector_kilobytes (lua_State *L) {
 
 /*
 ** Lowers the debt, so that Lua makes no step by itself. If a step is due
-** already, it is made at the next event. Does nothing if the program has
-** stopped the collector.
+** already, it is made at the next event; a debt that is lowered already is
+** lowered again as far as it has grown. Does nothing if the program has stopped
+** the collector.
 */
 static void collector_hold (Collector *c, lua_State *L) {
   int kb = collector_kilobytes(L);
-  int64_t was = *c->debt;
+  int64_t was = *c->debt, held = c->held;
+  if (held != 0 && was < -(int64_t)kb * 1024) return;
   collector_lose(c);
   c->quiet = QUIET;
   if (was > (int64_t)HOLD_MOST * 1024 || lua_gc(L, LUA_GCISRUNNING) <= 0)
     return;
-  if (was > 0) kb += (int)(was / 1024) + 1;
+  if (was > 0 || held != 0) kb += (int)(was / 1024) + 1;
   lua_gc(L, LUA_GCSTEP, -kb);
   if (*c->debt != was - (int64_t)kb * 1024) return;
-  c->held = (int64_t)kb * 1024;
+  c->held = held + (int64_t)kb * 1024;
   c->due = -c->held;
   c->before = *c->debt;
   c->change = c->quiet = 0;
@@ -67,7 +69,8 @@ void collector_lend (Collector *c, lua_State *L) {
 
 
 void collector_retake (Collector *c, lua_State *L) {
-  if (c->on && !c->frozen && c->held == 0) collector_hold(c, L);
+  if (c->on && !c->frozen && (c->held == 0 || collector_isdue(c)))
+    collector_hold(c, L);
 }
 
 

@@ -25,11 +25,12 @@ static void nogc_hold (lua_State *L) {
 /*
 ** The KBytes to add to the debt. With what cprof itself has allocated, it may
 ** get above 0, and Lua would make a step now, whose time would count as
-** overhead. If the collector is driven, the step is only made due.
+** overhead, or soon, in the program's function. If the collector is driven, the
+** step is only made due.
 */
 static int nogc_back (const Collector *c) {
   if (c == NULL || !c->on || c->held == 0 ||
-      *c->debt + (int64_t)NOGC_AHEAD * 1024 <= 0)
+      *c->debt + (int64_t)NOGC_AHEAD * 1024 + c->held <= 0)
     return NOGC_AHEAD;
   return (int)((-*c->debt - c->held) / 1024 + 1);
 }
