@@ -76,21 +76,20 @@ describe("commands without a file", function()
     cprof("run", dir:file("script.lua", twice))
     out = cprof("diff", dir:file "other.cprof")
     assert.matches("\n *10 +20 +[^\n]* leaf ", out)
-    assert.has_no_text("one recording", out)
+    assert.has_no_text("with itself", out)
   end)
 
-  it("say that a file is the last recording, which is compared with it",
-    function(dir)
-      local cprof, path = within(dir), dir:file "a.cprof"
-      cprof("run", "-o", path, dir:file("a.lua", once))
-      local out = cprof("diff", path)
-      assert.has_text("\nnote: both are one recording: name AFTER, or " ..
-        "record once more\n", out)
-      assert.matches("\nno function differs\n$", out)
-      out = cprof("diff", path, path)
-      assert.has_text("\nnote: both are one recording: name another file\n",
-        out)
-    end)
+  it("say if a recording is compared with itself", function(dir)
+    local cprof, path = within(dir), dir:file "a.cprof"
+    cprof("run", "-o", path, dir:file("a.lua", once))
+    local out = cprof("diff", path)
+    assert.has_text("\nnote: this compares a recording with itself: " ..
+      "name AFTER, or record again\n", out)
+    assert.matches("\nno function differs\n$", out)
+    out = cprof("diff", path, path)
+    assert.has_text("\nnote: this compares a recording with itself: " ..
+      "name another file\n", out)
+  end)
 
   it("read what was recorded with -o, too", function(dir)
     local cprof = within(dir)
@@ -152,7 +151,7 @@ describe("commands without a file", function()
     assert.equal(0, status, err)
   end)
 
-  it("say why there is no folder for them", function(dir)
+  it("say why there is no folder for recordings", function(dir)
     local cprof = within { path = dir:file("file", "") }
     local reason = "the folder " .. dir.path .. "/file/cprof%-%d+ cannot be " ..
       "made: Not a directory"
@@ -162,7 +161,8 @@ describe("commands without a file", function()
     assert.matches("recordings without a name are not kept, as " .. reason ..
       "; record with %-o FILE", (select(2, cprof "report")))
     assert.matches("the recording cannot be kept: " .. reason ..
-      "; %-o FILE names a file", (select(2, cprof("run", "--both", script))))
+      "; name a file with %-o FILE",
+      (select(2, cprof("run", "--both", script))))
   end)
 
   it("do not read what could not be recorded", function(dir)

@@ -335,7 +335,7 @@ local function target(parsed, fail)
     return filename.absolute(parsed.output, core.cwd() or ".")
   end
   return recordings.must_begin(parsed.page and "set TMPDIR" or
-    "-o FILE names a file", fail)
+    "name a file with -o FILE", fail)
 end
 
 -- Prints the report of a recording, and writes its page.

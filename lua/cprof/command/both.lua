@@ -107,7 +107,9 @@ function both.run(parsed, words, options, at, fail)
   if words[at - 1] == "--" then table.insert(program, 1, "--") end
   local to = parsed.output ~= "" and parsed.output or nil
   local unnamed = not to
-  if unnamed then to = recordings.must_begin("-o FILE names a file", fail) end
+  if unnamed then
+    to = recordings.must_begin("name a file with -o FILE", fail)
+  end
   local first, second = temporary "first", temporary "second"
   local timing = parsed.sample and {} or { "--sample" }
   local status = record(pick(options, sampling), {}, first, program)

@@ -82,8 +82,8 @@ local function load_profiles(parsed, fail)
   local after, newer = load(parsed.after, nil, parsed)
   local one = core.recorded(parsed.before or recordings.previous())
   if one and one == core.recorded(parsed.after or recordings.last()) then
-    parsed.same = "both are one recording: " .. (parsed.after and
-      "name another file" or "name AFTER, or record once more")
+    parsed.same = "this compares a recording with itself: " ..
+      (parsed.after and "name another file" or "name AFTER, or record again")
   end
   return before, older, after, newer
 end

@@ -34,7 +34,7 @@ return {
 | `since_last_event_ns` | of a live profile, and of a program that a signal ended: the time without events at its end |
 | `since_last_event_waiting_ns` | how much of that time was waiting; nil: this is not known, and all of it counts as CPU time |
 | `rate`, `timer` | mode `"sample"`: the option `rate`; what triggered samples: a timer of `"wall"` or `"cpu"` time, a `"thread"`, or the `"task-clock"` |
-| `worth_running`, `worth_waiting` | mode `"sample"`: 1000 samples that found the program running, or waiting, tell as much of shares as this many that all stand for the same time; nil: 1000 |
+| `worth_running`, `worth_waiting` | mode `"sample"`: the effective number of 1000 samples that found the program running, or waiting: shares are as certain as with this many samples that stand for equal times; nil: 1000 |
 | `axis_lost` | modes `"call"` and `"line"`: `true` if ranges of time are not known, because there were more than 200,000 call-tree nodes or too little memory |
 | `axis_begins_ns` | mode `"sample"`, or with `keep_last`: samples or calls from this time on are kept with their times; nil: all are |
 | `signals`, `interrupted` | mode `"sample"`: signals that the program got for samples; system calls that they ended early, with EINTR |
@@ -143,7 +143,7 @@ Samples do not tell how many coroutines there are, when they are suspended or re
 | method | what it does |
 |---|---|
 | `profile:report(options)`, `profile:annotate(source, options)` | as in the library |
-| `profile:range(from, to)` | modes `"call"`, `"line"` and `"sample"`: the profile of a part of the recording, in seconds since it began; without `from`, from the beginning; without `to`, until the end; `nil` and a message if there is no such part. Its `meta.range` says which it is, `meta.range_from_ns` when it begins |
+| `profile:range(from, to)` | modes `"call"`, `"line"` and `"sample"`: the profile of a part of the recording, in seconds since it began; without `from`, from the beginning; without `to`, until the end; `nil` and a message if there is no such part. Its `meta.range` says which part it is, `meta.range_from_ns` where it begins, in ns |
 | `profile:labelled(labels)` | the profile of what was recorded under these labels; `nil` and a message if there is nothing (see [Labels](#labels)) |
 | `profile:save(path)` | writes the profile to a file: `true`, or `nil` and a message |
 | `profile:html(target, options)` | writes it as a page for a browser |

@@ -11,7 +11,7 @@ return {
 | `exclude` | none | not these functions: their time is charged to their callers |
 | `c_functions` | `true` | `false`: the time of C functions is charged to their callers |
 | `callsites` | `false` | `true`: calls from different lines are different call-tree nodes |
-| `clock` | `"wall"` | `"cpu"`: the CPU time of the thread. Except in mode `"sample"`, each event then takes about 400 ns more, for a system call: a program that does little but call runs about 100 times slower, one that works in C functions about 3 times. Of that overhead, 5 % may be left in the times, so functions that do little but call seem to take several times too long. `"wall"` tells CPU time from waiting, too |
+| `clock` | `"wall"` | `"cpu"`: the CPU time of the thread. Except in mode `"sample"`, each event then takes about 400 ns more, for a system call: a program that does little but call runs about 100 times slower, one that works in C functions about 3 times. Up to 5 % of this overhead stays in the times: a function that takes 14 ns seems to take 50 to 60 ns. `"wall"` tells CPU time from waiting, too |
 | `timer` | by system | mode `"sample"` with the wall clock: what triggers samples ([Sampling](#sampling)). `"wall"`: a timer, whose signals may end waits early. `"thread"`: a thread of cprof's own, which lets waits go on; where that is not possible, as `"wall"`. `"auto"`: events of the system's task clock, which let waits go on, too; where the system does not allow them, as `"thread"`. By default, it is `"thread"` where the system gives that thread short turns (from Linux 6.12 on), else `"wall"` |
 | `recursion` | `"auto"` | `"full"`: each level of a recursion has its own node; `"fold"`: a function that is already on the path gets no second node there; `"auto"`: full up to 100,000 nodes; from then on, a function that is among the nearest 64 on the path gets no second node |
 | `max_nodes` | `1000000` | the most call-tree nodes, and the most functions. Beyond it, functions keep their exact calls and self times, but not their callers, and the report says so |
@@ -37,7 +37,7 @@ return {
 
 **The clock.** The wall clock is the processor's time stamp counter where that is steady, else the monotonic clock of the system.
 
-**cprof's own memory.** cprof's own code is in the program's heap. It takes about 110 KB under `cprof run` and `cprof.auto`, 250 KB with a trace, `include` or `exclude`. In a program that requires cprof, it takes 180 KB after the first start and 440 KB after the first report. So the garbage collector runs less often in a program with a small heap: with 200 KB in use, 417 times instead of 651.
+**cprof's own memory.** cprof's own code is in the program's heap. It takes about 110 KB under `cprof run` and `cprof.auto`, 250 KB with a trace, `include` or `exclude`. In a program that requires cprof, it takes 180 KB after the first start and 540 KB after the first report. So the garbage collector runs less often in a program with a small heap: with 200 KB in use, 417 times instead of 651.
 
 **Durations of calls.** With `distribution`, each call counts when it ends, by its return or by an error. `cprof show` prints the durations of a function's calls; `cprof slow` prints the slowest calls of all functions.
 

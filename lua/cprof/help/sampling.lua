@@ -14,7 +14,7 @@ Reports, call graphs, annotated sources, `diff`, `merge`, files and exports work
 
 **How sure a share is.** `12.3 ±0.6` means: in 95 of 100 recordings, the true share is between 11.7 % and 12.9 %. Rows whose intervals overlap may be in any order. A function may have no sample at all if its share is below 3 divided by the number of samples: 0.3 % with 1000 samples. Four times as many samples halve the intervals: record for longer, or add up runs with `cprof merge`.
 
-Some samples stand for more time than others: where stacks are deep or the machine is busy, samples cost more, so fewer are taken. A few of them then decide, and intervals are as wide as with fewer samples that all stand for the same time. Intervals assume that ticks do not depend on the program. On a busy machine, the system decides when cprof's thread runs. If the program repeats itself every few milliseconds, its shares may then be farther off.
+Some samples stand for more time than others: where stacks are deep or the machine is busy, samples cost more, so cprof takes fewer. Shares then depend mostly on a few samples, and intervals are wider: as wide as with fewer samples that stand for equal times. Intervals assume that the program has no influence on when samples come. On a busy machine, the system decides when cprof's thread runs. So if a program repeats the same work every few milliseconds, its shares may be farther off than their intervals say.
 
 **Time.** The time between ticks is random, with an exponential distribution. So each moment of the program is equally likely to be sampled: ticks cannot be in step with the program, and short work between long waits has its true share.
 
