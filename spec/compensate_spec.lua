@@ -266,7 +266,7 @@ describe("what recording costs", function()
       assert.is_true(math.abs(far - near - 2 * 2000 * 5) < 200)
     end)
 
-  it("of a coroutine is taken from what makes, resumes and begins it",
+  it("for a coroutine is charged to its maker, resumer and function",
     function()
       local function body() end
       local function maker() return coroutine.wrap(body) end

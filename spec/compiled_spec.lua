@@ -139,7 +139,7 @@ describe("the compiled modules of cprof run", function()
       assert(os.execute(("chmod 700 $(dirname %s)"):format(path)))
     end)
 
-  it("are not kept where files may not be so large, and the program runs",
+  it("are not kept if files may not be that large, and the program runs",
     function()
       if not path then return end
       os.remove(path)

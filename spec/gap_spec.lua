@@ -135,7 +135,7 @@ describe("a gap between events", function()
       pass(5 * ms, 0, 40 * ms)
     end, { mode = "sample" })
     local range = assert(p:range())
-    -- of a time axis, the steps are as long as this
+    -- the ns of a step of the time axis
     local step = 1000000 // 32
     assert.equal(40 * ms - noise, p.meta.preempted_ns)
     assert.is_true(math.abs(range.meta.preempted_ns - p.meta.preempted_ns) <

@@ -300,7 +300,7 @@ describe("the time of the garbage collector", function()
     assert.equal(0, profiler.snapshot().meta.gc_steps)
   end)
 
-  -- its hook takes the place of the one that the collector has asked for
+  -- Ctrl-C's hook takes the place of the one that the collector has asked for
   with("is known after Ctrl-C", function()
     local out = helper.run [[
       local core, host = require "cprof.core", require "spec_host"

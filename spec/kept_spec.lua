@@ -616,7 +616,7 @@ describe("keeping the last calls", function()
   it("are in memory if there is no room for a file of cprof's own",
     function(dir)
       local script = dir:file("x.lua", "local function f() end f() print 'ran'")
-      -- a file is in the way of the one that cprof would name so
+      -- a file already has the name that cprof would give to its own
       local out, err, status = command.shell(("XDG_RUNTIME_DIR=%s sh -c " ..
         "'mkdir -m 700 %s; echo no >%s/$$.cprof; exec $SPEC_LUA " ..
         "lua/cprof/bin/cprof run --quiet --keep-last=3 -o %s %s'"):format(

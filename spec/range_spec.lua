@@ -359,7 +359,7 @@ describe("a range in mode line", function()
     end
   end
 
-  -- the ns of lines, of the functions that have lines, and of all
+  -- ns: the sum of lines, the sum of functions that have lines, the program
   local function sums(p)
     local lines, functions = 0, 0
     for _, list in pairs(p.lines) do
@@ -373,7 +373,7 @@ describe("a range in mode line", function()
     return lines, functions, p.program_ns
   end
 
-  it("has the lines of a loop when they ran", function()
+  it("has the time of a loop's lines within the range", function()
     local p = driven.record(1000, function() loop(50000) end,
       { mode = "line", compensate = false })
     local wall = p.meta.wall_ns
@@ -385,7 +385,7 @@ describe("a range in mode line", function()
     end
   end)
 
-  it("has no more in lines than in all", function()
+  it("has no more time in all lines than in the whole program", function()
     local function fib(n)
       if n < 2 then return n end
       return fib(n - 1) + fib(n - 2)

@@ -676,8 +676,8 @@ describe("a trace with gc = true", function()
     assert.equal("1 1000", result)
   end)
 
-  -- the first call of the trace in an event makes the step due, the second one
-  -- uses up what it is put off by
+  -- The first call of the trace in an event makes the step due and puts it off
+  -- by some bytes; the second call allocates more than these bytes.
   with_gc("has a step that two calls of the trace made due", function()
     local S = host.state()
     S:run [[require "spec_zones".clock(true)]]

@@ -1,4 +1,5 @@
--- Samples that stand for different times tell less about shares.
+-- The effective number of samples: less than their number if they stand for
+-- different times.
 
 local driven = require "driven"
 local _ENV = require("helper").env(_ENV)
@@ -10,7 +11,7 @@ local merge = require "cprof.profile.merge"
 local profiler = require "cprof"
 local sampled = require "cprof.count.sampled"
 
-describe("samples", function()
+describe("what samples are worth", function()
   local dir, program
 
   setup(function()
@@ -29,13 +30,13 @@ describe("samples", function()
       samples)):match "(.-)\n"
   end
 
-  it("are worth as many as they are if they stand for equal times", function()
+  it("is one each if they stand for equal times", function()
     assert.equal("1000 1000", of "")
     assert.equal("1000 1000", of "1 1 runs 1 1 runs 7 7 runs")
     assert.equal("1000 1000", of "1 1 runs 1 1 runs 3 1 waits 3 1 waits")
   end)
 
-  it("are worth less where a few stand for most of the time", function()
+  it("is less if a few stand for most of the time", function()
     -- (4 * 1 + 4)^2 / (4 * 1 + 16) = 3.2 of 5
     assert.equal("640 1000",
       of "1 1 runs 1 1 runs 4 1 runs 1 1 runs 1 1 runs")
@@ -43,20 +44,20 @@ describe("samples", function()
       of "1 1 waits 1 1 waits 4 1 waits 1 1 waits 1 1 waits 3 1 runs")
   end)
 
-  it("that have run and waited have a part of their number for each",
+  it("is known for samples that found the program running and waiting",
     function()
     assert.equal("1000 1000", of "1 2 runs 1 0 waits 1 1 runs 1 1 waits")
     -- 1 of 4 samples ran, and 3 waited; each stands for 1 ms
     assert.equal("1000 1000", of "1 4 runs 3 0 waits 1 1 runs 1 1 waits")
-    -- as many, of 2 ms
+    -- as many samples ran as waited, and each stands for 2 ms
     assert.equal("900 900", of "2 2 runs 2 0 waits 1 1 runs 1 1 waits")
   end)
 
-  it("do not include time that none was charged", function()
+  it("does not depend on time that no sample stands for", function()
     assert.equal("1000 1000", of "1 1 runs 90 0 runs 90 0 paused 1 1 runs")
   end)
 
-  it("of a range are those that were taken in it", function()
+  it("depends only on samples in the range", function()
     local samples = "9 1 runs 1 1 runs 1 1 runs 9 1 runs"
     assert.equal("610 1000", of(samples))
     assert.equal("1000 1000", of(samples, 1, 3))
@@ -64,7 +65,7 @@ describe("samples", function()
   end)
 end)
 
-describe("the number of samples from which shares are", function()
+describe("the effective number of samples", function()
   local function busy() for _ = 1, 200 do local _ = {} end end
 
   local function both(p)
@@ -72,7 +73,7 @@ describe("the number of samples from which shares are", function()
       (p.meta.waiting_ns or 0) / p.measure.whole)
   end
 
-  it("is all of them if they stand for equal times", function()
+  it("is their number if they stand for equal times", function()
     local p = driven.known(function()
       busy()
       driven.wait(100)
@@ -91,11 +92,11 @@ describe("the number of samples from which shares are", function()
     assert.equal(both(q), q.measure.samples)
   end)
 
-  it("is less if they do not", function()
+  it("is less if they stand for different times", function()
     assert.same({ 1000, 100 }, { sampled.worth(1000, 100, 1, 1) })
     assert.same({ 550, 100 }, { sampled.worth(1000, 100, 0.5, 1) })
     assert.same({ 950, 50 }, { sampled.worth(1000, 100, 1, 0.5) })
-    -- of a join, it is not known which of them found the program waiting
+    -- a joined profile does not tell which samples found the program waiting
     assert.same({ 500 }, { sampled.worth(1000, nil, 1, 0.5) })
     local p = driven.known(busy)
     local n = p.measure.samples
@@ -109,7 +110,7 @@ describe("the number of samples from which shares are", function()
       ("%.2g"):format(100 * sampled.least(n // 2))), p:report())
   end)
 
-  it("is less in a sum of recordings at different rates, also of a file",
+  it("is less in a sum of recordings at different rates, also saved",
     function()
     local p, q = driven.known(busy), driven.known(busy)
     local same = assert(merge.sum { p, p })
@@ -127,7 +128,7 @@ describe("the number of samples from which shares are", function()
     assert.equal(sum.measure.samples, loaded.measure.samples)
   end)
 
-  it("tells too few from few that stand for most of the time", function()
+  it("may be too low for shares, which the report says", function()
     local p = driven.known(busy)
     p.meta.worth_running = 10
     p.measure = measure.base(p)

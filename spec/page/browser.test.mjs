@@ -2213,7 +2213,7 @@ describe("names that are markup elsewhere", () => {
     await reload(".strip .name");
   });
 
-  it("leave the names of functions their room", async () => {
+  it("leave room for the names of functions", async () => {
     await open("hostile");
     const [cut, legend] = await page.evaluate(() => {
       const names = [...document.querySelectorAll(".figures td.left .name")];

@@ -1807,7 +1807,7 @@ describe("figures", () => {
 });
 
 describe("what samples are worth", () => {
-  // rows: for how long they stand, as how many they count, what they found
+  // rows: ms that a sample stands for, samples that it counts as, what it found
   function worth(rows, from = 0, to = 1000) {
     const moments = {
       axis: { wall: rows.length },
@@ -1821,7 +1821,7 @@ describe("what samples are worth", () => {
     return Moments.prototype.worth.call(moments, [from, to]);
   }
 
-  it("is as in reports", () => {
+  it("is computed as for reports", () => {
     // as spec/worth_spec.lua
     const [one, four] = [
       [1, 1, "runs"],
@@ -1843,7 +1843,7 @@ describe("what samples are worth", () => {
     assert.deepEqual(worth([one, [90, 0, "runs"], [90, 0, ""], one]), [1, 1]);
   });
 
-  it("makes samples fewer", () => {
+  it("reduces the number of samples to the effective number", () => {
     assert.deepEqual(evenly(1000, 100, [1, 1]), [1000, 100]);
     assert.deepEqual(evenly(1000, 100, [0.5, 1]), [550, 100]);
     assert.deepEqual(evenly(1000, 100, [1, 0.5]), [950, 50]);

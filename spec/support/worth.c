@@ -1,8 +1,9 @@
 /*
-** Prints what samples of running, and of waiting, are worth, in thousandths, of
-** a range in ms. The samples, one each ms, are given: for how long they stand,
-** in ms; as how many samples they count; "runs", "waits" or, if nothing was
-** recorded, "paused".
+** Prints what a sample is worth, in thousandths: one that found the program
+** running, and one that found it waiting. Arguments: the beginning and the end
+** of a range, in ms; then three for each sample, which come 1 ms apart: for how
+** many ms it stands; as how many samples it counts; "runs", "waits" or, if
+** nothing was recorded, "paused".
 */
 
 #include <stdio.h>

@@ -429,10 +429,11 @@ static void calibrate_switches (Calibration *c) {
 
 
 /*
-** A coroutine that is made and begins, less what calls and the switch cost
-** anyway. What its first function is charged is known, as that takes no time
-** of its own, and so, nearly, is what the loop is charged. The rest is charged
-** to the function that resumes it, which has time of its own.
+** What making and beginning a coroutine costs, less what its calls and its
+** switch cost anyway. The part of its first function is known: that function
+** does nothing, so all of its time is overhead. The part of the loop that makes
+** the coroutine is nearly known. The rest is the part of the function that
+** resumes it.
 */
 static void calibrate_coroutines (Calibration *c) {
   Costs *k = &c->costs;

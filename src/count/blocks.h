@@ -1,6 +1,6 @@
 /*
-** Blocks: in what pieces a file has a recording. Each kind has pages of its
-** own, where the chunks of that part of a recording come from.
+** Blocks: the pieces of a recording in a file. Each kind of block has pages of
+** its own, where the chunks of one part of a recording come from.
 */
 
 #ifndef blocks_h

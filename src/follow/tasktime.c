@@ -77,7 +77,8 @@ static int tasktime_set (Recorder *r, Stack *s, uint64_t created) {
 
 /*
 ** The function that runs in the call 'ar' of 's', or 0 if there is no memory.
-** Which of several functions of a line it is, only the cache tells soon.
+** If several functions begin on its line, only the cache can tell quickly which
+** of them it is.
 */
 static uint32_t body_function (Recorder *r, lua_State *L, const Stack *s,
                                lua_Debug *ar) {

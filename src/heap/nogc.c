@@ -25,8 +25,8 @@ static void nogc_hold (lua_State *L) {
 /*
 ** The KBytes to add to the debt. With what cprof itself has allocated, it may
 ** get above 0, and Lua would make a step now, whose time would count as
-** overhead, or soon, in the program's function. If the collector is driven, the
-** step is only made due.
+** overhead or, if it came soon after, as time of the program's function. If the
+** collector is driven, the step becomes due, and is made at the next event.
 */
 static int nogc_back (const Collector *c) {
   if (c == NULL || !c->on || c->held == 0 ||

@@ -119,8 +119,8 @@ static int laxis_begins (lua_State *L) {
 
 
 /*
-** axis, from, to -> what samples of running, and of waiting, are worth, in
-** thousandths; see range_worth
+** axis, from, to -> what a sample is worth, in thousandths: one that found the
+** program running, one that found it waiting; see range_worth
 */
 static int laxis_worth (lua_State *L) {
   double worth[2];

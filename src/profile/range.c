@@ -147,16 +147,16 @@ void range_add (const AxisData *d, double from, double to,
 }
 
 
-/* of running [0] and waiting [1] */
+/* [0]: samples that found the program running; [1]: waiting */
 typedef struct Worth {
   double ns[2], squares[2], samples[2];	/* sums */
   double last[2];	/* ns of the last sample */
-  uint64_t count;	/* as how many samples it counts */
+  uint64_t count;	/* number of samples that it counts as */
   uint32_t place;
 } Worth;
 
 
-/* Adds the last sample: its ns are spread evenly over what it counts as. */
+/* Adds the last sample. If it counts as several, each has an equal part. */
 static void worth_put (Worth *w) {
   double all = w->last[0] + w->last[1], n = (double)w->count;
   int i;

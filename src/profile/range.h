@@ -68,10 +68,13 @@ CPROF_I void range_add (const AxisData *d, double from, double to,
                         RangePart *part);
 
 /*
-** Mode sample: what a sample of a range is worth, on average, in samples that
-** all stand for the same time: of samples that stand for different times, a few
-** decide. 'n' samples are worth (sum of their ns)^2 / sum of (ns^2).
-** 'worth[0]' is of running, 'worth[1]' of waiting: 0 to 1; 1 without samples.
+** Mode sample: what a sample of a range is worth. Where some samples stand for
+** more time than others, shares depend mostly on these few. So the effective
+** number of samples is (sum of their ns)^2 / sum of (ns^2): as many samples
+** would tell as much if they stood for equal times. What one sample is worth is
+** that number divided by the number of samples. 'worth[0]' is for samples that
+** found the program running, 'worth[1]' for those that found it waiting, from 0
+** to 1; 1 without samples.
 */
 CPROF_I void range_worth (const AxisData *d, double from, double to,
                           double worth[2]);

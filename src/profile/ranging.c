@@ -168,8 +168,9 @@ void ranging_overhead (Ranging *g, size_t functions) {
 }
 
 /*
-** Limits what lines have together to what nodes have. The overhead of both is
-** estimated apart; and lines are rounded each, nodes by their sum.
+** Limits the times of all lines together to those of all nodes. They could
+** exceed these, as the overhead of lines is estimated apart from that of nodes,
+** and as each line is rounded, but only the sum of nodes.
 */
 static void exact_limit (Ranging *g) {
   double run = 0, wait = 0;

@@ -50,7 +50,7 @@ CPROF_I void ranging_overhead (Ranging *g, size_t functions);
 /*
 ** Divides 'ns', the length of the range. In mode sample, how much of it the
 ** profiler took is not known; it is the share that it had of the whole
-** recording. Lines get no more than what is left.
+** recording. All lines together get no more than the nodes.
 */
 CPROF_I void ranging_divide (Ranging *g, int64_t ns);
 

@@ -17,8 +17,8 @@ typedef struct Work {
   double *ps;		/* of each node: overhead in ps */
   uint32_t *owner;	/* of each node, see nodes_owner */
   uint32_t *zone;	/* of each function: is it a zone? */
-  uint32_t collector;	/* the collector's zone, as a function; or their
-			   number */
+  uint32_t collector;	/* the function of the collector's zone; without
+			   one, the number of functions */
   int64_t *self, *raw;	/* of each function, with the zones it opened */
   int64_t *lined;	/* the part of 'raw' in which lines may begin */
   double *lines;	/* of each function: ns of overhead on its lines */

@@ -218,8 +218,8 @@ function measure.new(row, whole, samples)
     by_name[row.name])
 end
 
--- As how many samples that all stand for the same time those of a profile
--- count: all, and those of waiting.
+-- The effective number of a profile's samples: of all, and of those that found
+-- the program waiting.
 local function worth_of(p)
   local function part(worth) return math.min((worth or 1000) / 1000, 1) end
   return sampled.worth(p.time_samples, p.wait_samples,

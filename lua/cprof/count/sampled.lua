@@ -39,10 +39,10 @@ function sampled.waits(rows)
   return n
 end
 
----The number of samples, all and of waiting, that tell as much as `n`, of which
----`waits` are of waiting, if all stood for the same time; `running` and
----`waiting` say how many one of each is worth, 0 to 1. nil, and as little as
----both may be worth: it is not known which are of waiting.
+---The effective number of `n` samples, and of those `waits` among them that
+---found the program waiting. `running` and `waiting` are what one sample of
+---each kind is worth, 0 to 1. If `waits` is nil, the lower of the two holds for
+---all.
 ---@param n integer
 ---@param waits number?
 ---@param running number

@@ -113,8 +113,8 @@ export class Moments {
     return { run, wait, samples };
   }
 
-  // What samples of a range are worth, of running and of waiting; see
-  // range_worth in src/profile/range.c.
+  // What a sample of a range is worth: one that found the program running, one
+  // that found it waiting; see range_worth in src/profile/range.c.
   worth([from, to]) {
     const ns = [0, 0];
     const squares = [0, 0];
@@ -381,7 +381,7 @@ class Slices extends Moments {
     return { run: sum(run), wait: sum(wait), own };
   }
 
-  // Lines have no more time than nodes, see exact_limit in ranging.c.
+  // All lines together get no more than the nodes, see exact_limit in ranging.c.
   ofLines(_func, sums, { running, waiting }) {
     const { rows } = this.lines(sums);
     const run = sum(rows.map(({ self, wait }) => self - wait));

@@ -23,8 +23,8 @@ export function least(n) {
   return Math.min(3 / Math.max(n, 1), 1);
 }
 
-// The numbers of samples, all and of waiting, that tell as much as n and
-// `waits` if all stood for the same time; see sampled.worth in lua/cprof/count.
+// The effective number of n samples, and of those `waits` among them that found
+// the program waiting; see sampled.worth in lua/cprof/count.
 export function worth(n, waits, [running, waiting]) {
   const lost = waits * (1 - waiting);
   return [n - (n - waits) * (1 - running) - lost, waits - lost];

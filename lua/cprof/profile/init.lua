@@ -34,9 +34,10 @@ local within = later "cprof.count.within"
 ---@field instructions? integer  mode "count": instructions that ran
 ---@field rate integer?         mode "sample": samples a second that were
 ---    asked for
----@field worth_running? integer  mode "sample": as how many samples 1000 of
----    running count, if these all stood for the same time; nil: 1000
----@field worth_waiting? integer  the same of samples of waiting
+---@field worth_running? integer  mode "sample": the effective number of 1000
+---    samples that found the program running; nil: 1000
+---@field worth_waiting? integer  mode "sample": the effective number of 1000
+---    samples that found the program waiting; nil: 1000
 ---@field samples integer?      of a joined profile: samples that its times
 ---    are from; nil: they are measured
 ---@field internals "direct"|"public"  "direct": Lua's own structures were read;
@@ -94,7 +95,7 @@ local within = later "cprof.count.within"
 ---@field axis_begins_ns integer?  when earlier samples or calls came is lost;
 ---    nil: it is known of all
 ---@field range string?        of a range: "1.2s to 1.5s of 10s"
----@field range_from_ns integer?  of a range: when it begins
+---@field range_from_ns integer?  of a range: where it begins
 ---@field labels string?       of a part under labels: which ones, and how much
 ---    of the recording it is: "endpoint=/login (12ms of 40ms)"
 ---@field options table<string, string>?  options of `start` that shape the
@@ -285,7 +286,7 @@ function profile.sampled(p)
   end)
 end
 
----Sets what samples are worth, by the time axis, from `from` to `to` in ns.
+---Sets what samples from `from` to `to`, in ns, are worth, by the time axis.
 ---@param meta cprof.Meta
 ---@param axis userdata
 ---@param from? number

@@ -50,10 +50,10 @@ local function joined_of(profiles)
     "calls and times are from different runs" or any
 end
 
--- What samples of the sum are worth, in thousandths: of each profile, equally
--- many samples may stand for different times. `of` returns the number of a
+-- What a sample of the sum is worth, in thousandths: a sample of one profile
+-- may stand for more time than one of another. `of` returns the number of a
 -- profile's samples, what they are worth, and the ns that they stand for. nil:
--- as much as samples that all stand for the same time.
+-- 1000, as all stand for equal times.
 local function worth_of(profiles, of)
   local whole, square, all = 0, 0, 0
   for _, p in ipairs(profiles) do
