@@ -365,8 +365,9 @@ describe("mode sample", function()
     assert.is_true(poll.self_wait_ns > 0.9 * meta.waiting_ns)
     assert.equal(meta.waiting_ns, p.nodes[1].total_wait_ns)
     local computed = p:report { measure = "cpu" }
-    assert.matches("spin_some", computed)
-    assert.has_no_text("spec_host.poll", computed)
+    -- a sample may find the thread at the beginning or end of a poll
+    assert.is_true(computed:find("spin_some", 1, true) <
+      (computed:find("spec_host.poll", 1, true) or #computed))
     local waited = p:report { measure = "wait" }
     assert.matches("spec_host.poll", waited, 1, true)
   end)
