@@ -193,7 +193,7 @@ void hot_killed (Hot *h) {
 #endif
 
 
-/* Nodes get what lines were charged, so that a slice has both. */
+/* First charges the running node its time, as its lines were charged theirs. */
 uint64_t hot_slice (Hot *h) {
   Recording *x = h->recording;
   const Figures *f = x->figures;

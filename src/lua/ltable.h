@@ -23,7 +23,7 @@ CPROF_I void ltable_setbytes (lua_State *L, const char *name, const void *p,
 CPROF_I lua_Integer ltable_integer (lua_State *L, int arg, const char *name);
 CPROF_I int ltable_flag (lua_State *L, int arg, const char *name);
 
-/* Copies a string field of that size to 'to', unless it has another size. */
+/* Copies a string field to 'to', if it has exactly this size. */
 CPROF_I void ltable_bytes (lua_State *L, int arg, const char *name, void *to,
                            size_t size);
 

@@ -560,7 +560,7 @@ static NOINLINE void hook_timing (Hot *h, int event, uint64_t now,
   Recording *x = &h->recorder->recording;
   uint64_t worked, reading, extra;
   EventKind kind;
-  /* it charged time itself: to make a function or a node, or in a finalizer */
+  /* its time is charged: it made a function or a node, or ran a finalizer */
   if (h->L == NULL || h->last > now) return;
   kind = hook_kind(h, event);
   if (kind == EVENT_KINDS) return;

@@ -144,7 +144,8 @@ CPROF_I int pace_stuck (const Pace *p);
 ** that counts processor time. If no tick came, the sample stands for 1 ns. If
 ** its tick was due while others had the processor, it stands only for the time
 ** since then in which they did not have it. It counts as one sample for each
-** interval that it stands for, but the time that a tick stands for is one.
+** interval in the time that it stands for. But the time of one tick is always
+** one sample, even if the interval is shorter since the tick was set.
 */
 CPROF_I Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed,
                            Away away);
