@@ -27,7 +27,6 @@ local costs = {
   { "c_callee", "call of a C function, charged to the function" },
   { "unreturned", "call that ended without a return, in addition to the call" },
   { "tail_callee", "tail call, charged to the function" },
-  { "node", "new call-tree node, in addition to the call" },
   { "resume", "call that resumes a coroutine, in addition to the call" },
   { "coroutine", "first call in a coroutine, in addition to the call" },
   { "begin", "first call in a coroutine, charged to what resumes it" },
