@@ -249,7 +249,7 @@ local function obstacle(p, first)
   end
 end
 
--- the maximum of a figure of a whole profile, see src/profile/profile.h
+-- the maximum of a figure of a whole profile, see src/profile/possible.h
 local most <const> = math.maxinteger // 2
 
 -- The largest of a profile's sums, each of which is of one kind of figure.
