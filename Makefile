@@ -543,6 +543,7 @@ fuzz: deps-fuzz
 	  $(wildcard src/remote/*.c) $(B)/base/platform_posix.o \
 	  $(B)/base/files_posix.o \
 	  $(B)/base/index.o $(B)/base/chunks.o $(B)/base/memory.o \
+	  $(B)/base/text.o \
 	  $(LUA_LINK) $(LIBS)
 	$(FUZZ)/read -runs=$$(($(FUZZ_RUNS) / 10 + 1)) -max_len=520 \
 	  -print_final_stats=1 -verbosity=0 -artifact_prefix=$(FUZZ)/ \

@@ -626,7 +626,8 @@ describe("the reader of other programs", function()
       "src/remote/layout.c src/remote/frames.c src/remote/objects.c " ..
       "src/remote/known.c src/remote/stack.c src/remote/values.c " ..
       "src/remote/variables.c src/base/index.c " ..
-      "src/base/chunks.c src/base/memory.c $SPEC_LINK -lm -ldl", dir.path)
+      "src/base/chunks.c src/base/memory.c src/base/text.c $SPEC_LINK " ..
+      "-lm -ldl", dir.path)
     local out, ok = compile.shell("timeout 600 %s/host %d 1", dir.path, 500)
     assert.equal("done\n", out)
     assert.is_true(ok)

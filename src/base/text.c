@@ -12,7 +12,7 @@
 
 typedef struct String {
   uint64_t hash;
-  uint64_t length;	/* length of the whole string */
+  uint64_t length;	/* bytes */
   uint32_t at;		/* place of its first byte */
   uint32_t next;	/* next in the bucket */
 } String;

@@ -22,8 +22,8 @@ typedef enum TimerWithin {
 
 /*
 ** In a tick: the address of the machine instruction that it has interrupted, or
-** one of these. What the system does for a thread outside of its calls, such as
-** page faults, cannot be told from the instruction that needs it.
+** one of these. Page faults, and what else the system does for a thread
+** outside of its calls, count as the instruction that caused them.
 */
 #define TIMER_UNKNOWN	((uintptr_t)0)
 #define TIMER_SYSTEM	((uintptr_t)1)	/* a system call */

@@ -77,7 +77,7 @@ typedef struct AxisItem {
   uint32_t next;	/* in the bucket of the hash */
 } AxisItem;
 
-#define AXIS_SHIFT	10	/* a chunk of places */
+#define AXIS_SHIFT	10	/* a chunk has 2^10 places */
 
 typedef struct Axis {
   double step;		/* ticks of the recording's clock; 0: no axis */

@@ -86,7 +86,7 @@ static NodeHistory *frames_node (const Frames *f, uint32_t id) {
 
 /*
 ** Does a node above have the same function? Such an inner node does not count
-** in the function's total. 1: yes; -1: no.
+** in the function's total. 1: yes; -1: no. 0 stands for not known yet.
 */
 static int frames_isinner (const Tree *t, uint32_t id) {
   uint32_t func = tree_place(t, id)->func;

@@ -166,7 +166,9 @@ CPROF_I int tree_reset (Tree *t);
 CPROF_I Node *tree_enter (Tree *t, Node *parent, uint32_t func,
                           uint32_t line);
 
-/* 'unrecorded', made if need be; NULL: out of memory */
+/*
+** The node of time that was not recorded, made if need be. NULL: out of memory.
+*/
 CPROF_I Node *tree_unrecorded (Tree *t);
 
 /* a function and the line of its calls, as one number */

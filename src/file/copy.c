@@ -14,7 +14,7 @@
 ** Counters, by chunks. All functions return 0 when there is no room.
 ** ======================================================= */
 
-/* New room for 'size' bytes, that begins with 'used' bytes of 'from'. */
+/* Gets room for 'size' bytes, and copies 'used' bytes to its beginning. */
 static int copy_bytes (const Pages *p, uint32_t owner, const void *from,
                        size_t used, size_t size) {
   void *to = p->get(p, owner, size);

@@ -59,7 +59,7 @@ typedef struct FormatHeader {
   uint64_t events;
   uint64_t scale;	/* ns in a tick: factor, and shift from bit 32 */
   uint64_t until;	/* ticks, when a signal ended the program, or 0 */
-  uint64_t base;	/* address of this header in the writer */
+  uint64_t base;	/* where the writing process has mapped this header */
   uint64_t running;	/* address of the node that runs; 0: none runs */
   int64_t pid;
   int64_t started_at;	/* seconds since 1970 */

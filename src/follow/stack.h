@@ -77,8 +77,8 @@ typedef struct Stack {
   TaskKind kind;	/* where tasks are counted: its kind, if 'task' is not 0 */
   uint32_t task;	/* id of its task, see tasktime.h; 0: none */
   uint32_t pause;	/* id of its pause; 0: it runs, or has not begun */
-  uint64_t sliced;	/* 'calltime_now' when it was resumed; 0: it does not run,
-			   or is being closed */
+  uint64_t sliced;	/* 'calltime_now' when it was last resumed; 0: it does not
+			   run, or is being closed */
   DurationParts sliced_parts;	/* 'calltime_parts' then */
   uint64_t halted;	/* when its pause began, see tasktime.c */
   uint64_t frame;	/* last host frame to which all nodes were added */

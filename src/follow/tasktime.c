@@ -77,8 +77,7 @@ static int tasktime_set (Recorder *r, Stack *s, uint64_t created) {
 
 /*
 ** The function that runs in the call 'ar' of 's', or 0 if there is no memory.
-** If several functions begin on its line, only the cache can tell quickly which
-** of them it is.
+** Where functions share a line, only the cache tells them apart fast.
 */
 static uint32_t body_function (Recorder *r, lua_State *L, const Stack *s,
                                lua_Debug *ar) {

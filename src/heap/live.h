@@ -82,9 +82,9 @@ typedef struct LiveBlock {
 ** the collector that have ended since they were new, or the highest age.
 */
 typedef struct LiveNode {
-  uint64_t freed[LIVE_AGES];	/* those that did not reach the highest age */
-  uint64_t lasted;	/* freed blocks that did */
-  uint64_t left[LIVE_AGES];	/* at the end: blocks that are not freed */
+  uint64_t freed[LIVE_AGES];	/* bytes freed below the highest age */
+  uint64_t lasted;	/* bytes freed at the highest age */
+  uint64_t left[LIVE_AGES];	/* bytes that are not freed at the end */
   uint32_t cycle;	/* 'cycle' of Live when 'freed' was last brought up to
 			   date */
 } LiveNode;

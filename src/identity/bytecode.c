@@ -18,7 +18,7 @@
 
 
 #define DUMP_MAXLINE	(1 << 28)	/* larger line numbers are ignored */
-#define ABSOLUTE	(-0x80)	/* line delta: an absolute line follows */
+#define ABSOLUTE	(-0x80)	/* line delta: the line is in a table of its own */
 #define DUMP_MAXDEPTH	220	/* most levels of nested functions; Lua's
 				   limit is 200 */
 #define SHAPE_LEAST	4	/* fewest instructions that make a shape */

@@ -25,8 +25,8 @@ typedef struct Prototype {
   uint32_t size;	/* size of the code in bytes */
   int first, final;	/* first and last line with code; -1: not known */
   int entry;		/* the line that runs first */
-  uint32_t ordinal;	/* its number among equal prototypes, from 0 */
-  uint32_t equals;	/* number of equal prototypes; both: bytecode_number */
+  uint32_t ordinal;	/* its number among equal prototypes, from 0, and */
+  uint32_t equals;	/* how many these are; bytecode_number sets both */
   uint32_t func;	/* id of the function, or 0; set in function.c */
 } Prototype;
 

@@ -94,8 +94,8 @@ typedef struct Address {
 typedef struct Policy {
   int exclude_c;	/* are C functions charged to their callers? */
   int lines;		/* are there counters by line or instruction? */
-  int instructions;	/* if so, by instruction? */
-  int memory;		/* if so, of allocations, too? */
+  int instructions;	/* if there are counters: by instruction? */
+  int memory;		/* if there are counters: of allocations, too? */
   uint32_t limit;	/* most functions */
   const lua_CFunction *internal;	/* the profiler's own C functions */
   uint32_t internals;			/* number of 'internal' */

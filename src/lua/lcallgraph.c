@@ -155,7 +155,7 @@ static int lcallgraph_sites (lua_State *L) {
 ** { function -> key, or 0 } -> { key, line, function of C, ns, ... }: what C
 ** functions took that a line has called, or C functions that it has called
 */
-static int lcallgraph_inc (lua_State *L) {
+static int lcallgraph_c (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
   size_t functions = lnodes_functions(nodes);
   const uint32_t *of[3];
@@ -167,7 +167,7 @@ static int lcallgraph_inc (lua_State *L) {
   a = lmemory_arena(L);
   for (i = 0; i < 3; i++)
     of[i] = lmemory_integers(L, (int)i + 2, functions, &a->memory);
-  callgraph_inc(&g, &a->memory, nodes, of[0], of[1], of[2]);
+  callgraph_c(&g, &a->memory, nodes, of[0], of[1], of[2]);
   lua_createtable(L, (int)g.edges.count * 4, 0);
   for (i = 1; i < g.edges.count; i++) {
     const SumEdge *e = callgraph_edge(&g, i);
@@ -228,7 +228,7 @@ static int lcallgraph_attribute (lua_State *L) {
 static const luaL_Reg lcallgraph_list[] = {
   {"sum", lcallgraph_sum},
   {"sites", lcallgraph_sites},
-  {"in_c", lcallgraph_inc},
+  {"in_c", lcallgraph_c},
   {"attribute", lcallgraph_attribute},
   {NULL, NULL}
 };

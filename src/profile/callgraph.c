@@ -242,7 +242,7 @@ void callgraph_sites (Callgraph *g, const Memory *m, const Nodes *nodes,
 }
 
 
-void callgraph_inc (Callgraph *g, const Memory *m, const Nodes *nodes,
+void callgraph_c (Callgraph *g, const Memory *m, const Nodes *nodes,
                     const uint32_t *zone, const uint32_t *c,
                     const uint32_t *key) {
   uint32_t *owner = memory_new(m, uint32_t, nodes->count), i;

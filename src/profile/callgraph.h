@@ -77,7 +77,7 @@ CPROF_I void callgraph_sites (Callgraph *g, const Memory *m,
 ** have no lines. Zones and keys are those of 'callgraph_sites'; there are no
 ** rows. All memory comes from an arena.
 */
-CPROF_I void callgraph_inc (Callgraph *g, const Memory *m,
+CPROF_I void callgraph_c (Callgraph *g, const Memory *m,
                             const Nodes *nodes, const uint32_t *zone,
                             const uint32_t *c, const uint32_t *key);
 

@@ -20,8 +20,9 @@ static int fold_isframe (const uint32_t *native, uint32_t group) {
 
 
 /*
-** As 'fold_onpath', for a group of C. Searches only up to the next call
-** of Lua: each call of Lua has C frames of Lua's own, which are not recursion.
+** As 'fold_onpath', for a group of C. For FOLD_ALONE, searches only up to the
+** next call of Lua: each call of Lua has C frames of Lua's own, which are not
+** recursion. For others, looks at the caller alone.
 */
 static uint32_t fold_onrun (const Merge *m, uint32_t id, uint32_t group,
                             const uint32_t *native) {
@@ -71,8 +72,8 @@ static uint32_t fold_enter (Merge *m, const ProfileNode *from,
 
 
 /*
-** How often a group of C is right above its node, with C frames alone between,
-** or with nothing.
+** How many nodes of its group stand above node 'i' in an unbroken run: for
+** FOLD_ALONE, C frames may stand between them, else nothing.
 */
 static uint32_t fold_level (const Nodes *nodes, const uint32_t *group,
                             uint32_t i, uint32_t groups,

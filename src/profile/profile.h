@@ -49,7 +49,10 @@ typedef struct Nodes {
   NodeMemory *memory;	/* by node; NULL: allocations not counted */
 } Nodes;
 
-/* Sums each figure over all nodes, and returns the largest of the sums. */
+/*
+** Sums the absolute values of each figure but waits over all nodes, and returns
+** the largest of the sums.
+*/
 CPROF_I uint64_t nodes_largest (const Nodes *nodes);
 
 /* a figure to show as self and total, in place of time */

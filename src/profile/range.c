@@ -200,13 +200,12 @@ void range_worth (const AxisData *d, double from, double to,
 
 
 /* Begins the next chunk of 'to', for samples after 'a->last' steps. */
-static AxisChunk *cut_chunk (AxisData *to, Axis *a) {
+static void cut_chunk (AxisData *to, Axis *a) {
   AxisChunk *c = &to->chunk[to->chunks];
   memset(c, 0, sizeof *c);
   c->number = to->chunks++;
   c->from = a->last;
   a->used = 0;
-  return c;
 }
 
 
@@ -279,7 +278,7 @@ void range_cells (const AxisData *d, double from, double ns,
 typedef struct Extent {
   double from, to;	/* ns; 'to' 0: there is none yet */
   double begin, end;	/* of the slice that is read */
-  double its, all;	/* its ns */
+  double its, all;	/* ns of this slice: of places that count, of all */
   uint32_t place, places;	/* its last place; how many it has */
   uint64_t calls;
   double before;	/* when the slice before began, if it has enough of
@@ -288,9 +287,9 @@ typedef struct Extent {
 } Extent;
 
 /*
-** A slice next to these counts, too, if at least this part of it belongs to the
-** places: what ran began or ended in it. But the slice of a gap, in which there
-** were no calls, itself begins and ends with what ran.
+** A slice beside the extent counts, too, if at least this part of it belongs to
+** the places: what ran began or ended in it. Beside a gap, no slice is added: a
+** gap is a slice with one place and without calls, which ends with what ran.
 */
 #define EXTENT_BESIDE	0.05
 
@@ -383,7 +382,10 @@ static void odd_nodes (Odd *o, const Memory *m, uint32_t functions) {
 }
 
 
-/* Adds ns to the node of a place, unless it is overhead. */
+/*
+** Adds ns to the node of a place, but not those of lines and of overhead. Notes
+** the new nodes of its path, callers first.
+*/
 static void odd_add (Odd *o, uint32_t place, double ns) {
   uint32_t node = o->d->place[place].node;
   uint32_t first = o->visited, last;

@@ -1,6 +1,6 @@
 /*
-** A range of time of a recording in mode sample: which nodes it has, and how
-** much of each, by the time axis.
+** A range of time of a recording: which nodes it has, and how much of each, by
+** the samples of the time axis or, in exact modes, by its slices.
 **
 ** A sample stands for the time before it was taken. So a range that begins or
 ** ends within this time has a part of it; samples are counted where they were

@@ -17,9 +17,9 @@ static void part_add (RangePart *to, const RangePart *from) {
 
 
 /*
-** For each node, the function whose instructions its places are about: that of
-** the node or, if it is a zone, the one that has opened it. 'counts' tells
-** which functions have counters of instructions.
+** For each node, the function whose instructions its places are about: the
+** nearest one, at the node or above, that has counters of instructions, as
+** 'counts' tells.
 */
 static uint32_t *range_owners (const Ranging *g, const uint8_t *counts) {
   const ProfileNode *list = g->nodes->list;
@@ -83,8 +83,8 @@ static ProfileLine *exact_line (const Ranging *g, const AxisPlace *p) {
 
 /*
 ** Replaces the figures of lines by those of the range. Returns by function: the
-** part of the overhead of its lines that is in the range; negative: it has no
-** lines.
+** part of the overhead of its lines that is in the range; negative: they have
+** none.
 */
 static double *exact_lines (Ranging *g, size_t functions) {
   const AxisData *d = g->axis;
@@ -163,7 +163,8 @@ void ranging_overhead (Ranging *g, size_t functions) {
     g->own[NODE_OVERHEAD] += i != NODE_OVERHEAD ? own : 0;
     *its -= own;
   }
-  memset(&g->all, 0, sizeof g->all);  /* what nodes add up to, in order */
+  /* summed in the order of 'ranging_tree', so rounding is equal, too */
+  memset(&g->all, 0, sizeof g->all);
   for (i = 0; i < g->nodes->count; i++) part_add(&g->all, &g->of[i]);
 }
 

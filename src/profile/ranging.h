@@ -13,7 +13,10 @@
 #include "profile/rebuild.h"
 
 
-/* a range, while its tree is made; the first three are given */
+/*
+** A range, while its tree is made. Given are the first three, and 'line' and
+** 'lines' in exact modes.
+*/
 typedef struct Ranging {
   const Memory *memory;
   const AxisData *axis;

@@ -72,8 +72,8 @@ CPROF_I uint32_t *merge_places (Merge *m, const Nodes *nodes,
 
 
 /*
-** Enters the nodes for which 'kept' is not 0, and all above them, with overhead
-** and without figures. Returns the node of each; 0: it has none.
+** Enters overhead, the nodes for which 'kept' is not 0, and all above these.
+** They have no figures yet. Returns the node of each; 0: it has none.
 */
 CPROF_I uint32_t *merge_needed (Merge *m, const Nodes *nodes,
                                 const uint32_t *kept);
@@ -88,12 +88,12 @@ CPROF_I uint32_t *merge_needed (Merge *m, const Nodes *nodes,
 ** below 'groups'; this sets it to 'groups' for nodes that are left out. Unless
 ** 'base' is FOLD_ALL, all nodes are left out but those of this group and below,
 ** and its outermost calls become one node under the root. 'native' tells which
-** groups are C frames that Lua has not called: Lua's own are there once for
-** each call, so those that are FOLD_ALONE are recursion only if nothing else is
-** between, and FOLD_NEIGHBORS only if not even another C frame is. FOLD_CALLED
-** are C functions that Lua calls: they are recursion only if nothing is
-** between, or what stands between two calls of pcall would be hidden. NULL: no
-** group is any of these.
+** groups are of C, and when they are recursion; NULL: none is. FOLD_ALONE and
+** FOLD_NEIGHBORS are C frames that Lua has not called. Lua's own are there once
+** for each call, so FOLD_ALONE are recursion only if nothing but C frames is
+** between, and FOLD_NEIGHBORS only if nothing is. FOLD_CALLED are C functions
+** that Lua calls: they are recursion only if nothing is between, or what stands
+** between two calls of pcall would be hidden.
 */
 #define FOLD_ALONE	1u
 #define FOLD_NEIGHBORS	2u

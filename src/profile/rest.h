@@ -1,7 +1,7 @@
 /*
 ** The rest of a time axis with slices: what was counted since the last slice
-** ended, as a slice of its own. The recorder does not write it, so that a
-** program can be killed at any time.
+** ended, as a slice of its own. It is made from the counters, as a program may
+** be killed before the recorder ends its slice.
 */
 
 #ifndef rest_h

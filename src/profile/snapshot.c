@@ -17,8 +17,8 @@ typedef struct Work {
   double *ps;		/* of each node: overhead in ps */
   uint32_t *owner;	/* of each node, see nodes_owner */
   uint32_t *zone;	/* of each function: is it a zone? */
-  uint32_t collector;	/* the function of the collector's zone; without
-			   one, the number of functions */
+  uint32_t collector;	/* the function that is the collector's zone; the
+			   number of functions if none is */
   int64_t *self, *raw;	/* of each function, with the zones it opened */
   int64_t *lined;	/* the part of 'raw' in which lines may begin */
   double *lines;	/* of each function: ns of overhead on its lines */
@@ -71,7 +71,10 @@ static void node_fill (ProfileNode *p, uint32_t id, const Snapshot *s,
 }
 
 
-/* A node that has not changed since the peak has its figures of then. */
+/*
+** A node that has changed since the peak has kept what it had then; one that
+** has not changed still has it.
+*/
 static void node_allocated (NodeMemory *p, const NodeAllocated *a,
                             const Figures *f) {
   p->allocs = (int64_t)a->all.count;

@@ -44,9 +44,9 @@ CPROF_I void snapshot_take (Snapshot *s, const Memory *m, Recording *r,
                             NodeMemory *memory);
 
 /*
-** The part of 'whole' that a running sum has reached at 'part' of 'all'. The
-** difference of two such results is a share, and all shares add up to
-** 'whole'. Returns 'whole' if 'all' is 0.
+** 'whole' times 'part' / 'all', where 'part' is a running sum that ends with
+** 'all'. Differences of successive results are shares that add up to 'whole'.
+** Returns 'whole' if 'all' is 0.
 */
 CPROF_I int64_t snapshot_share (int64_t whole, double part, double all);
 

@@ -69,7 +69,10 @@ static void streak_end (StreakWalk *w, OpenStreak *o, double to) {
 }
 
 
-/* The lowest node that has both below it. A caller's index is lower. */
+/*
+** The deepest node that is, or is above, both. Callers have smaller indices,
+** so the larger index goes up.
+*/
 static uint32_t streak_common (const Nodes *nodes, uint32_t a, uint32_t b) {
   while (a != b) {
     if (a > b) a = nodes->list[a].parent;

@@ -16,7 +16,7 @@
 
 typedef struct Streak {
   uint32_t body;	/* node of the function of the coroutine */
-  uint32_t node;	/* the lowest node that all samples were at or below */
+  uint32_t node;	/* the deepest node that all samples were in, or below */
   double from, to;	/* ns since recording began: when samples found something
 			   else before it, and after it */
   double most;		/* ns from 'from' to 'to' that were recorded */

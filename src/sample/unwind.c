@@ -109,8 +109,9 @@ static uint32_t unwind_line (const Unwound *x) {
 
 
 /*
-** The node of 'func', which 'ci' runs in 'at', and which 'parent' has called
-** from 'line'. 'ci' is NULL for a zone. NULL: out of memory.
+** The node of 'func', which runs in the call 'ci' of the coroutine 'at', and
+** which 'parent' has called from 'line'. 'ci' is NULL for a zone. NULL: out of
+** memory.
 */
 static Node *unwind_node (Unwinder *s, lua_State *L, lua_State *at,
                           CallAddress ci, Node *parent, uint32_t func,
@@ -136,9 +137,9 @@ typedef struct UnwindAt {
 
 
 /*
-** Moves '*x' from the node of the caller to that of 'func', which 'ci' runs in
-** 'at', and which was called from 'line'. 'ci' is NULL for a zone. 0: out of
-** memory.
+** Moves '*x' from the node of the caller to that of 'func', which runs in the
+** call 'ci' of the coroutine 'at', and which was called from 'line'. 'ci' is
+** NULL for a zone. 0: out of memory.
 */
 static int unwind_enter (Unwinder *s, UnwindAt *to, lua_State *at,
                          CallAddress ci, Unwound *x, uint32_t func,

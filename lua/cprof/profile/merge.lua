@@ -67,9 +67,12 @@ local function worth_of(profiles, of)
   return worth < 999.5 and math.max(math.floor(worth + 0.5), 1) or nil
 end
 
--- what samples of running, and of waiting, are worth
+-- what samples of running, and of waiting, are worth; nil: not all profiles
+-- have samples
 local function worths_of(profiles)
-  if not profiles[1].time_samples then return end
+  for _, p in ipairs(profiles) do
+    if not p.time_samples then return end
+  end
   return worth_of(profiles, function(p)
     return p.time_samples - (p.wait_samples or 0), p.meta.worth_running,
       p.measure.whole - (p.meta.waiting_ns or 0)
@@ -246,7 +249,7 @@ local function obstacle(p, first)
   end
 end
 
--- the maximum of a figure of a whole profile, see src/profile/profile.h
+-- the maximum of a figure of a whole profile, see src/profile/possible.h
 local most <const> = math.maxinteger // 2
 
 -- The largest of a profile's sums, each of which is of one kind of figure.

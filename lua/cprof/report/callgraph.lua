@@ -23,8 +23,8 @@ local most <const> = 8
 
 local indent <const> = "    "
 
--- Adds callers or callees. Those that have nothing of a measure of memory are
--- only counted.
+-- Adds callers or callees. Those that have nothing of the measure are only
+-- counted, unless it is time.
 local function add(entries, neighbours, what, timed)
   local count = 0
   while count < most and neighbours[count + 1] and

@@ -355,7 +355,8 @@ local function changed(a, b)
   return math.max(a, b) > least_change * math.max(math.min(a, b), 1)
 end
 
--- the change of the 99th percentile; nil: none is known, or it is small
+-- how much the 99th percentile changed, where it or the median changed notably;
+-- nil: neither did, or they are not known
 local function change_of(entry)
   local a, b = entry.before.durations, entry.after.durations
   if not a or not b or a.calls + b.calls <= 2 then return nil end

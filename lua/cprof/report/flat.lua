@@ -33,7 +33,8 @@ local function allocated(view, sums, what, title, rank)
   end }
 end
 
--- the longest call, where it took more than twice as long as the mean
+-- the longest call, where it took more than twice as long as the mean, or rows
+-- are sorted by it
 local function longest(view)
   local sorted = view.options.sort == "max"
   return { title = "max", optional = true, rank = not sorted and 3 or nil,

@@ -8,8 +8,8 @@ local select = require "cprof.report.select"
 
 local shown = {}
 
--- Cuts a list of functions with times after a time. If even the first function
--- is too long, cuts its name.
+-- Cuts a text `name +time, name +time` after a time, and adds `, …`. If even
+-- the first entry is too long, cuts its name.
 local function cut(s, width)
   if format.width(s) <= width then return s end
   local out
@@ -301,7 +301,7 @@ local function show(view, list)
   loops(view, list)
   for _, frames in ipairs(list) do
     page:gap()
-    one(view, frames, view.options.limit or (#list > 1 and few or 30),
+    one(view, frames, view.options.limit or few,
       "frames of " .. named(frames))
   end
 end

@@ -204,7 +204,8 @@ end
 local computes <const> = 0.5
 
 ---A note on stretches that the garbage collector may have caused. nil: no
----stretch has much CPU time in a function, or the collector was recorded, too.
+---stretch has much CPU time in a function, or the collector was recorded, too,
+---or the profile is of samples.
 ---@param p cprof.Profile
 ---@param list { func?: cprof.Function, share: number, lost: number }[]
 ---@return string?

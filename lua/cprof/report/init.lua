@@ -124,7 +124,7 @@ function report.make(profile, given, level)
   local view = { profile = profile, options = o,
     whole = profile.measure.whole, page = page.new(o, profile) }
   header.show(view)
-  -- the header has already said so
+  -- the header says that no time is known; there is nothing else to show
   if o.mode ~= "frames" and not header.known(profile) then
     return view.page:text()
   end

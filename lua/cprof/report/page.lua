@@ -126,7 +126,7 @@ function Page:note(text, ...)
   self:line("note: " .. text)
 end
 
----Adds a line that matters less than the rest.
+---Adds a dimmed line, such as what was left out.
 ---@param text string?
 function Page:rest(text)
   if not text then return end
