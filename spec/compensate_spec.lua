@@ -292,6 +292,21 @@ describe("what recording costs", function()
       assert.equal("resumer 10", cost "resumer")
     end)
 
+  it("of making and switching coroutines is not that of other calls, too",
+    function()
+      local function body() coroutine.yield() end
+      local function all()
+        local list = {}
+        for i = 1, 1000 do list[i] = coroutine.create(body) end
+        for _ = 1, 2 do
+          for i = 1, #list do coroutine.resume(list[i]) end
+        end
+      end
+      local costs = helper.record(all, { tasks = true }).meta.costs_ns
+      assert.is_true(costs.lua_caller < 10 * costs.lua_callee,
+        costs.lua_caller .. " " .. costs.lua_callee)
+    end)
+
   it("is never that of more instructions than a line has", function()
     local f = load("local x = 0\nx = x + 1\nfor i = 1, 2000 do x = i end\n" ..
       "return x", "=few")

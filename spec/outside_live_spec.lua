@@ -139,7 +139,9 @@ describe("cprof top of a process that does not record itself", function()
     local program <close> = run(dir, busy)
     begun(program)
     local follower = follower_of(program.pid)
-    sample_until(follower, samples(5))
+    sample_until(follower, function()
+      return follower.profile and helper.named(follower.profile, "inner")
+    end)
     -- as if others had had the processor all the time
     local found = follower.outside
     found:finish "enough"

@@ -478,12 +478,19 @@ static void hook_anyevent (lua_State *L, lua_Debug *ar, Hot *h) {
 ** Timed events
 ** ======================================================= */
 
-/* The kind of an event; EVENT_KINDS: its kind is not timed. */
-static EventKind hook_kind (const Hot *h, int event) {
+/* functions of coroutines, whose calls and returns have costs of their own */
+#define FRAME_SPECIAL	(FRAME_RESUMES | FRAME_WRAPS | FRAME_TASKS)
+
+/*
+** The kind of an event, whose frame on top before it had the flags 'before'.
+** EVENT_KINDS: its kind is not timed.
+*/
+static EventKind hook_kind (const Hot *h, int event, uint32_t before) {
   const Functions *fs = &h->recorder->recording.functions;
-  if (event == LUA_HOOKRET) return EVENT_RETURN;
+  if (event == LUA_HOOKRET)
+    return before & FRAME_SPECIAL ? EVENT_KINDS : EVENT_RETURN;
   if (event == LUA_HOOKLINE) return EVENT_LINE;
-  if (h->top->is.flags & FRAME_EXCLUDED) return EVENT_KINDS;
+  if (h->top->is.flags & (FRAME_EXCLUDED | FRAME_SPECIAL)) return EVENT_KINDS;
   return functions_at(fs, h->top->is.func)->kind == FUNCTION_C
        ? EVENT_C : EVENT_LUA;
 }
@@ -534,9 +541,8 @@ static uint64_t hook_work (Hot *h, uint64_t *reading) {
 }
 
 
-/* The next event is timed, or one more rehearsal. */
-static void hook_rehearse (Hot *h) {
-  h->rehearsals--;
+/* What was to be done at this event is done at the next one. */
+static void hook_postpone (Hot *h) {
   h->countdown = 1;
   h->scheduled++;
 }
@@ -545,24 +551,28 @@ static void hook_rehearse (Hot *h) {
 /* Prepares a timed event, or a rehearsal. Is the event to be timed? */
 static NOINLINE int hook_prepare (Hot *h, lua_State *L) {
   int rehearsal = h->rehearsals > 0;
-  if (rehearsal) hook_rehearse(h);
+  if (rehearsal) {
+    h->rehearsals--;
+    hook_postpone(h);
+  }
   else hook_schedule(h, L);
   return !rehearsal && h->timed;
 }
 
 
 /*
-** Notes the time of an event at 'now'. The extra time that all this takes,
-** compared with other events, is overhead.
+** Notes the time of an event at 'now'; for 'before', see 'hook_kind'. The extra
+** time that all this takes, compared with other events, is overhead.
 */
-static NOINLINE void hook_timing (Hot *h, int event, uint64_t now,
-                                  uint64_t begun, uint64_t ended) {
+static NOINLINE void hook_timing (Hot *h, int event, uint32_t before,
+                                  uint64_t now, uint64_t begun,
+                                  uint64_t ended) {
   Recording *x = &h->recorder->recording;
   uint64_t worked, reading, extra;
   EventKind kind;
   /* its time is charged: it made a function or a node, or ran a finalizer */
   if (h->L == NULL || h->last > now) return;
-  kind = hook_kind(h, event);
+  kind = hook_kind(h, event, before);
   if (kind == EVENT_KINDS) return;
   worked = hook_work(h, &reading);
   if (worked - now > h->gap) return;  /* too long: the next event finds a gap */
@@ -587,9 +597,10 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
                                     void (*take) (lua_State *L, lua_Debug *ar,
                                                   Hot *h)) {
   int event = ar->event, timed = hook_prepare(h, L);
+  uint32_t before = h->top->is.flags;
   uint64_t begun = platform_ticks();
   take(L, ar, h);
-  if (timed) hook_timing(h, event, now, begun, platform_ticks());
+  if (timed) hook_timing(h, event, before, now, begun, platform_ticks());
 }
 
 /* }====================================================== */
@@ -673,8 +684,8 @@ static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   hot_ended(h, (unsigned)ar->event);
   now = h->last;
   if (likely(--h->countdown != 0)) hook_anyevent(L, ar, h);
-  else if (switched) {  /* its cost is not typical: it is not timed */
-    hook_schedule(h, L);
+  else if (switched) {  /* it has a cost of its own, so it is not timed */
+    hook_postpone(h);
     hook_anyevent(L, ar, h);
   }
   else
@@ -767,7 +778,7 @@ static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
   if (to == NULL || !hook_charge(h, ar, &now, 0, with)) hook_slow(L, ar); \
   else { \
     coroutine_go(h, to, with); \
-    if (unlikely(--h->countdown == 0)) hook_schedule(h, L); \
+    if (unlikely(--h->countdown == 0)) hook_postpone(h); \
   } \
 } \
 static void name (lua_State *L, lua_Debug *ar) { \
