@@ -234,11 +234,7 @@ describe("a range of a profile", function()
 
   it("is of the end of a recording for which there is no room", function(dir)
     local program = dir:file "ring"
-    compile.must("gcc -std=c99 -DAXIS_CHUNKS=2 -Isrc -I$SPEC_INCLUDE -o %s " ..
-      "spec/support/ring.c src/count/axis.c src/profile/range.c " ..
-      "src/profile/profile.c src/base/chunks.c src/base/index.c " ..
-      "src/base/memory.c $SPEC_LINK -lm",
-      program)
+    compile.axis("ring", program, "-DAXIS_CHUNKS=2")
     local function ring(n) return (compile.must("%s %d", program, n)) end
     assert.equal("1 chunks, from 0 on, 5000 samples\n", ring(5000))
     assert.equal("2 chunks, from 0 on, 10000 samples\n", ring(10000))

@@ -577,10 +577,7 @@ describe("tasks by samples", function()
     setup(function()
       dir = command.folder()
       program = dir:file "streaks"
-      compile.must("gcc -std=c99 -Isrc -I$SPEC_INCLUDE -o %s " ..
-        "spec/support/streaks.c src/profile/streaks.c src/count/axis.c " ..
-        "src/profile/range.c src/profile/profile.c src/base/chunks.c " ..
-        "src/base/index.c src/base/memory.c $SPEC_LINK -lm", program)
+      compile.axis("streaks", program, "src/profile/streaks.c")
     end)
 
     teardown(function() getmetatable(dir).__close() end)

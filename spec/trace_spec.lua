@@ -641,11 +641,14 @@ describe("a trace with gc = true", function()
       assert.is_true(all > 100, all)
     end)
 
-  -- a table that grows makes a step due, which Lua makes at the next object
-  with_gc("has a step of the program that the trace made due", function()
+  -- Records `work` of this code, where there is an object with a finalizer that
+  -- takes 1,000 ns; `grow` of it is called by the trace, and adds to `grown`.
+  -- Returns how many finalizers ran, the ns that the trace was told of steps, and
+  -- how much has grown.
+  local function grown_by(code)
     local S = host.state()
     S:run [[require "spec_zones".clock(true)]]
-    local result = S:run [[
+    local result = S:run(([[
       local profiler, zones = require "cprof", require "spec_zones"
       local ran, took, grown = 0, 0, {}
       local function make()
@@ -654,66 +657,55 @@ describe("a trace with gc = true", function()
           ran = ran + 1
         end })
       end
+      %s
+      local function tell(event, depth, title, since, ns)
+        grow(event, title)
+        if title == "(garbage collector)" then took = took + (ns or 0) end
+      end
+      collectgarbage("generational")
+      profiler.start { mode = "trace", gc = true, trace = tell }
+      work()
+      profiler.stop()
+      return ran .. " " .. took .. " " .. #grown]]):format(code))
+    S:close()
+    return result
+  end
+
+  -- a table that grows makes a step due, which Lua makes at the next object
+  with_gc("has a step of the program that the trace made due", function()
+    assert.equal("1 1000 " .. (1 << 18), grown_by [[
       local function idle() end
       local function work()
         make()
         idle()
         return { { {} } }
       end
-      local function tell(event, depth, title, since, ns)
-        if title:find("^idle") then
-          for i = 1, event == "leave" and 1 << 18 or 0 do grown[i] = i end
-        elseif title == "(garbage collector)" then
-          took = took + (ns or 0)
+      local function grow(event, title)
+        if event == "leave" and title:find("^idle") then
+          for i = 1, 1 << 18 do grown[i] = i end
         end
-      end
-      collectgarbage("generational")
-      profiler.start { mode = "trace", gc = true, trace = tell }
-      work()
-      profiler.stop()
-      return ran .. " " .. took]]
-    S:close()
-    assert.equal("1 1000", result)
+      end]])
   end)
 
   -- The first call of the trace in an event makes the step due and puts it off
   -- by some bytes; the second call allocates more than these bytes.
   with_gc("has a step that two calls of the trace made due", function()
-    local S = host.state()
-    S:run [[require "spec_zones".clock(true)]]
-    local result = S:run [[
-      local profiler, zones = require "cprof", require "spec_zones"
-      local ran, took, grown = 0, 0, {}
-      local function make()
-        setmetatable({}, { __gc = function()
-          zones.pass(1000)
-          ran = ran + 1
-        end })
-      end
+    assert.equal("1 1000 2", grown_by [[
       local function other() return { { {} } } end
       local function idle() return other() end
       local function work()
         make()
         idle()
       end
-      local function tell(event, depth, title, since, ns)
+      local function grow(event, title)
         local name = title:match "^%w+"
         if event == "leave" and name == "idle" or
            event == "enter" and name == "other" then
           local list = {}
           for i = 1, 1 << 18 do list[i] = i end
           grown[#grown + 1] = list
-        elseif title == "(garbage collector)" then
-          took = took + (ns or 0)
         end
-      end
-      collectgarbage("generational")
-      profiler.start { mode = "trace", gc = true, trace = tell }
-      work()
-      profiler.stop()
-      return #grown .. " " .. ran .. " " .. took]]
-    S:close()
-    assert.equal("2 1 1000", result)
+      end]])
   end)
 
   with_gc("has the steps of the collector in the coroutine that ran",

@@ -17,10 +17,7 @@ describe("what samples are worth", function()
   setup(function()
     dir = command.folder()
     program = dir:file "worth"
-    compile.must("gcc -std=c99 -Isrc -I$SPEC_INCLUDE -o %s " ..
-      "spec/support/worth.c src/count/axis.c src/profile/range.c " ..
-      "src/profile/profile.c src/base/chunks.c src/base/index.c " ..
-      "src/base/memory.c $SPEC_LINK -lm", program)
+    compile.axis("worth", program)
   end)
 
   teardown(function() getmetatable(dir).__close() end)

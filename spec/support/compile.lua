@@ -28,6 +28,17 @@ end
 
 local must = compile.must
 
+---Compiles a program that gives a time axis its samples, see axisgiven.h.
+---@param name string   spec/support/NAME.c
+---@param to string     path of the program
+---@param more? string  other sources, and flags
+function compile.axis(name, to, more)
+  compile.must("gcc -std=c99 -Isrc -Ispec/support -I$SPEC_INCLUDE %s -o %s " ..
+    "spec/support/%s.c src/count/axis.c src/profile/range.c " ..
+    "src/profile/profile.c src/base/chunks.c src/base/index.c " ..
+    "src/base/memory.c $SPEC_LINK -lm", more or "", to, name)
+end
+
 ---The code blocks of the guide for embedders, in C or in another language.
 function compile.guide(language)
   local blocks = {}

@@ -8,23 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "axisgiven.h"
 #include "profile/streaks.h"
 
 
-#define STREAKS_MS	1000000.0
 #define STREAKS_NODES	5
 
 static const char *const streaks_names[STREAKS_NODES] = {
   "root", "nothing", "scheduler", "a", "b"
 };
-
-
-static void *streaks_alloc (void *ud, void *p, size_t from, size_t to) {
-  (void)ud; (void)from;
-  if (to != 0) return realloc(p, to);
-  free(p);
-  return NULL;
-}
 
 
 /* Adds the samples of the arguments. */
@@ -36,9 +28,9 @@ static int streaks_samples (Axis *a, char **arg) {
       if (++node == STREAKS_NODES) return 0;
     x.place = node == 1 ? AXIS_NOWHERE : axis_place(a, node, 0);
     x.samples = node != 1;
-    x.ns = strtod(arg[2], NULL) * STREAKS_MS;
+    x.ns = strtod(arg[2], NULL) * GIVEN_MS;
     x.waits = strcmp(arg[3], "waits") == 0;
-    if (!axis_add(a, (uint64_t)(strtod(arg[1], NULL) * STREAKS_MS), &x))
+    if (!axis_add(a, (uint64_t)(strtod(arg[1], NULL) * GIVEN_MS), &x))
       return 0;
   }
   return 1;
@@ -46,7 +38,6 @@ static int streaks_samples (Axis *a, char **arg) {
 
 
 int main (int argc, char **argv) {
-  const Memory m = {streaks_alloc, NULL};
   static const uint32_t body[STREAKS_NODES] = {0, 0, 0, 1, 1};
   ProfileNode list[STREAKS_NODES] = ZEROS;
   Nodes nodes = ZEROS;
@@ -58,21 +49,17 @@ int main (int argc, char **argv) {
   list[3].parent = list[4].parent = 2;
   nodes.list = list;
   nodes.count = STREAKS_NODES;
-  axis_init(&r.axis, &m, NULL);
-  axis_pace(&r.axis, STREAKS_MS, 1, 0, 0);
-  if (argc % 4 != 1 || !streaks_samples(&r.axis, argv + 1)) return 1;
-  r.figures = &r.own_figures;
-  range_measure(&d, &r, 1, 0);
-  d.chunk = calloc(d.chunks, sizeof *d.chunk);
-  d.place = calloc(d.places, sizeof *d.place);
-  if (d.chunk == NULL || d.place == NULL) return 1;
-  range_copy(&d, &r);
-  streaks_find(&d, &m, &nodes, body, 0, 1000 * STREAKS_MS, out);
+  given_begin(&r);
+  if (argc % 4 != 1 || !streaks_samples(&r.axis, argv + 1) ||
+      !given_read(&r, &d))
+    return 1;
+  streaks_find(&d, &given_memory, &nodes, body, 0, 1000 * GIVEN_MS, out);
   for (i = 3; i < STREAKS_NODES; i++)
     for (k = 0; out[i] != NULL && k < out[i]->count; k++) {
       const Streak *s = &out[i]->list[k];
       printf("%s %.0f to %.0f, %.0f\n", streaks_names[i],
-             s->from / STREAKS_MS, s->to / STREAKS_MS, s->most / STREAKS_MS);
+             s->from / GIVEN_MS, s->to / GIVEN_MS, s->most / GIVEN_MS);
     }
+  given_free(&r, &d);
   return 0;
 }
