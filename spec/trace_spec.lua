@@ -641,10 +641,10 @@ describe("a trace with gc = true", function()
       assert.is_true(all > 100, all)
     end)
 
-  -- Records `work` of this code, where there is an object with a finalizer that
-  -- takes 1,000 ns; `grow` of it is called by the trace, and adds to `grown`.
-  -- Returns how many finalizers ran, the ns that the trace was told of steps, and
-  -- how much has grown.
+  -- Records `work` of this code. `make` makes garbage with a finalizer, which
+  -- takes 1,000 ns. The trace calls `grow` of this code, which adds to `grown`.
+  -- Returns how many finalizers ran, the ns of all steps that the trace was
+  -- told of, and the size of `grown`.
   local function grown_by(code)
     local S = host.state()
     S:run [[require "spec_zones".clock(true)]]

@@ -76,7 +76,7 @@ static int tasktime_set (Recorder *r, Stack *s, uint64_t created) {
 
 
 /*
-** The function that runs in the call 'ar' of 's', or 0 if there is no memory.
+** The function that runs in the call 'ar' of 's'; 0: out of memory.
 ** Where functions share a line, only the cache tells them apart fast.
 */
 static uint32_t body_function (Recorder *r, lua_State *L, const Stack *s,

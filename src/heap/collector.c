@@ -183,7 +183,7 @@ uint64_t collector_step (Collector *c, lua_State *L) {
   Node *n;
   if (!c->on) return took;
   if (r->nogc || c->frozen) return took;
-  /* stopped: there is no step to make, and a restart sets the debt anew */
+  /* A stopped collector makes no step, and sets the debt anew to restart. */
   if (lua_gc(L, LUA_GCISRUNNING) <= 0) collector_lose(c);
   if (collector_isdue(c)) {
     n = tree_enter(&r->recording.tree, h->top->node, c->func, 0);

@@ -52,7 +52,7 @@ static void snapshot_pushcode (lua_State *L, const Function *f) {
 ** garbage from Lua 5.5 on.
 */
 static void snapshot_setsampled (lua_State *L, const Instructions *x,
-                                  const Snapshot *s) {
+                                 const Snapshot *s) {
   double weight = 0;
   uint64_t ns = 0;
   Instruction *list = cast(Instruction *,
@@ -76,8 +76,8 @@ static void snapshot_setsampled (lua_State *L, const Instructions *x,
 
 /* Sets counters of instructions as raw bytes: see instructions.lua. */
 static void snapshot_setinstructions (lua_State *L, const Recording *r,
-                                       const Function *f,
-                                       const Snapshot *s) {
+                                      const Function *f,
+                                      const Snapshot *s) {
   const Instructions *x = &f->instructions;
   if (x->list == NULL) return;
   if (r->mode == MODE_SAMPLE) snapshot_setsampled(L, x, s);

@@ -226,6 +226,17 @@ local function worth_of(p)
     part(p.meta.worth_running), part(p.meta.worth_waiting))
 end
 
+---The number of samples to assume for the time of a profile, if `waits` of its
+---`n` samples are about waiting; see `sampled.both`.
+---@param p cprof.Profile
+---@param n number
+---@param waits number
+---@param whole integer  its time, in ns
+---@return integer
+function measure.both(p, n, waits, whole)
+  return sampled.both(n, waits, (p.meta.waiting_ns or 0) / math.max(whole, 1))
+end
+
 ---The measure of a profile as it was recorded: times by its clock, or
 ---instructions.
 ---@param p cprof.Profile
@@ -234,8 +245,7 @@ function measure.base(p)
   local whole, samples = core.program(p.nodes), nil
   if p.time_samples then
     local n, waits = worth_of(p)
-    samples = waits and sampled.both(n, waits,
-      (p.meta.waiting_ns or 0) / math.max(whole, 1)) or math.floor(n)
+    samples = waits and measure.both(p, n, waits, whole) or math.floor(n)
   end
   return measure.new(by_name[p.meta.mode == "count" and "instructions" or
     "time"], whole, samples)

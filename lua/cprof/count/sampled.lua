@@ -1,6 +1,7 @@
 -- Samples: the margin of error of shares, and the instructions that a sample
 -- counts for.
 
+local core = require "cprof.core"
 local instructions = require "cprof.count.instructions"
 local lists = require "cprof.text.lists"
 
@@ -37,6 +38,17 @@ function sampled.waits(rows)
     if row.self > 0 then n = n + row.count * (row.self_wait / row.self) end
   end
   return n
+end
+
+---Sets what samples from `from` to `to`, in ns, are worth, by the time axis.
+---@param meta cprof.Meta
+---@param axis userdata
+---@param from? number
+---@param to? number
+function sampled.weigh(meta, axis, from, to)
+  local running, waiting = core.axis_worth(axis, from or 0, to or math.huge)
+  meta.worth_running = running < 1000 and running or nil
+  meta.worth_waiting = waiting < 1000 and waiting or nil
 end
 
 ---The effective number of `n` samples, and of those `waits` among them that

@@ -286,17 +286,6 @@ function profile.sampled(p)
   end)
 end
 
----Sets what samples from `from` to `to`, in ns, are worth, by the time axis.
----@param meta cprof.Meta
----@param axis userdata
----@param from? number
----@param to? number
-function profile.weigh(meta, axis, from, to)
-  local running, waiting = core.axis_worth(axis, from or 0, to or math.huge)
-  meta.worth_running = running < 1000 and running or nil
-  meta.worth_waiting = waiting < 1000 and waiting or nil
-end
-
 ---Makes a profile of its parts. `named` returns a function's name and title,
 ---given what the core knows of it, and its calls; a title of nil is made from
 ---the name. `axis`: when samples came, if that is known; `of_tasks`: what
@@ -319,7 +308,7 @@ function profile.new(named, nodes, raw, meta, counted, sources, axis,
     without_times(meta, nodes)
     counted = instructions.lines(raw)
   end
-  if axis and samples then profile.weigh(meta, axis) end
+  if axis and samples then sampled.weigh(meta, axis) end
   local begins = axis and core.axis_begins(axis) or 0
   meta.axis_begins_ns = begins > 0 and begins or nil
   local p = setmetatable({ meta = meta, nodes = nodes, functions = {},
@@ -543,8 +532,8 @@ function profile.loops(p) return parts[p] and parts[p][6] end
 ---@return userdata?
 function profile.axis(p) return parts[p] and parts[p][4] end
 
--- The keys of the groups of functions, given by the program's own function. No
--- cprof is shielded while that runs.
+-- The keys of the groups of functions, given by the program's own function,
+-- which runs outside of the shield.
 local function keys_of(p, key_of)
   local out = {}
   for i = 1, #p.functions do

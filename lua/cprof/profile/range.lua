@@ -5,6 +5,7 @@ local format = require "cprof.text.format"
 local lines = require "cprof.count.lines"
 local methods = require "cprof.sandbox.methods"
 local profile = require "cprof.profile"
+local sampled = require "cprof.count.sampled"
 local tasks = require "cprof.count.tasks"
 
 local range = {}
@@ -179,8 +180,8 @@ local function divided(p, from, to, last)
   meta.paused_ns, meta.preempted_ns, meta.overhead_ns = paused, preempted,
     overhead
   meta.waiting_ns = meta.waiting_ns and waiting
-  if p.samples then
-    profile.weigh(meta, profile.axis(p), from,
+  if p.samples and not axis then
+    sampled.weigh(meta, profile.axis(p), from,
       to < p.meta.wall_ns and to or math.huge)
   end
   local q = profile.new(function(f) return f.name, f.title end, nodes,

@@ -292,8 +292,8 @@ local function few(profile, n)
     local waiting = of.name == "wait" or
       of.name == "time" and 2 * waits < all.samples
     local found = waiting and waits or all.samples - waits
-    local even = of.name == "time" and sampled.both(all.samples, waits,
-      (all.meta.waiting_ns or 0) / math.max(all.measure.whole, 1)) or found
+    local even = of.name == "time" and measures.both(all, all.samples, waits,
+      all.measure.whole) or found
     if even >= sampled.few and
        (all.meta.worth_running or all.meta.worth_waiting) then
       return ("%s, of which a few stand for most of the time"):format(

@@ -31,7 +31,7 @@ local function places()
   return out
 end
 
----The folder of this user; nil, and why: there is none.
+---The folder of this user; or nil, and the reason why there is none.
 ---@return string? path
 ---@return string? why
 function folders.own()

@@ -36,8 +36,8 @@ local canceled <const>, forgotten <const> = "-", "x"
 
 local folder
 
--- The path of a file in the user's folder; nil, and why: there is no folder
--- that only this user can write to.
+-- The path of a file in the user's folder; or nil, and the reason why there is
+-- no folder that only this user can write to.
 local function path_of(name)
   local why
   if not folder then folder, why = folders.own() end
@@ -103,7 +103,7 @@ local function record_of(kind, entry)
 end
 
 -- Appends a text to the log, in one write, as other processes write there, too.
--- nil, and why: that failed.
+-- Returns nil and the reason if that fails.
 local function append(text)
   local file, why = open(path_of "recordings", "ab")
   if not file then return nil, why end
@@ -230,7 +230,7 @@ function recordings.begin(named)
 end
 
 ---Notes that a recording without a name begins, which has to go to a file.
----@param advice string  what to do if there is no folder for it
+---@param advice string  for the message, if no file can be had: what to do then
 ---@param fail fun(message: string)
 ---@return string path
 function recordings.must_begin(advice, fail)
