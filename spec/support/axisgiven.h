@@ -27,7 +27,8 @@ static const Memory given_memory = {given_alloc, NULL};
 /* Begins the axis of '*r', which holds zeros. */
 static void given_begin (Recording *r) {
   r->figures = &r->own_figures;
-  axis_init(&r->axis, &given_memory, NULL);
+  chunkset_init(&r->counters, &given_memory, NULL);
+  axis_init(&r->axis, &r->counters);
   axis_pace(&r->axis, GIVEN_MS, 1, 0, 0);
 }
 
@@ -46,7 +47,7 @@ static int given_read (Recording *r, AxisData *d) {
 static void given_free (Recording *r, AxisData *d) {
   free(d->chunk);
   free(d->place);
-  axis_free(&r->axis);
+  chunkset_free(&r->counters);
 }
 
 #endif

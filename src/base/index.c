@@ -36,6 +36,45 @@ void index_free (Index *x) {
 }
 
 
+void chunkset_init (ChunkSet *s, const Memory *m, const Pages *pages) {
+  s->memory = m;
+  s->pages = pages;
+  s->first = NULL;
+  s->indexes = NULL;
+}
+
+
+void chunkset_add (ChunkSet *s, Chunks *c, size_t size, unsigned shift,
+                   unsigned kind) {
+  chunks_init(c, s->memory, size, shift);
+  if (s->pages != NULL && kind != 0) c->pages = &s->pages[kind];
+  c->next = s->first;
+  s->first = c;
+}
+
+
+void chunkset_index (ChunkSet *s, Index *x) {
+  x->nextindex = s->indexes;
+  s->indexes = x;
+}
+
+
+void chunkset_clear (const ChunkSet *s) {
+  Chunks *c;
+  Index *x;
+  for (c = s->first; c != NULL; c = c->next) chunks_clear(c);
+  for (x = s->indexes; x != NULL; x = x->nextindex) index_all(x);
+}
+
+
+void chunkset_free (const ChunkSet *s) {
+  Chunks *c;
+  Index *x;
+  for (x = s->indexes; x != NULL; x = x->nextindex) index_free(x);
+  for (c = s->first; c != NULL; c = c->next) chunks_free(c);
+}
+
+
 static char *index_item (const Index *x, uint32_t id) {
   return cast(char *, chunks_at(x->items, id));
 }
@@ -115,6 +154,7 @@ void index_remove (Index *x, uint32_t id) {
 
 void index_all (Index *x) {
   uint32_t id;
+  if (x->buckets == 0) return;
   memset(x->bucket, 0, x->buckets * sizeof *x->bucket);
   for (id = 1; id < x->items->count; id++) index_enter(x, id);
 }

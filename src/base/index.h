@@ -17,7 +17,27 @@ typedef struct Index {
 			   bytes identify the item */
   uint32_t *bucket;
   uint32_t buckets;	/* a power of two */
+  struct Index *nextindex;	/* in a ChunkSet */
 } Index;
+
+/* Chunks, and indexes of their items, that are cleared and freed together. */
+typedef struct ChunkSet {
+  const Memory *memory;
+  const Pages *pages;	/* by kind; NULL: all chunks come from 'memory' */
+  Chunks *first;
+  Index *indexes;
+} ChunkSet;
+
+CPROF_I void chunkset_init (ChunkSet *s, const Memory *m, const Pages *pages);
+
+/* Sets up chunks from the set's pages of this kind; 0: from memory. */
+CPROF_I void chunkset_add (ChunkSet *s, Chunks *c, size_t size, unsigned shift,
+                           unsigned kind);
+CPROF_I void chunkset_index (ChunkSet *s, Index *x);
+
+/* Forgets all items, keeps the chunks. */
+CPROF_I void chunkset_clear (const ChunkSet *s);
+CPROF_I void chunkset_free (const ChunkSet *s);
 
 CPROF_I void index_init (Index *x, Chunks *items, size_t next,
                          uint32_t (*hash) (const void *item));

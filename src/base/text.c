@@ -39,18 +39,12 @@ static uint32_t text_hashof (const void *item) {
 }
 
 
-int text_init (Text *t, const Memory *m) {
-  chunks_init(&t->bytes, m, 1, BYTES_SHIFT);
-  chunks_init(&t->strings, m, sizeof(String), STRINGS_SHIFT);
+int text_init (Text *t, ChunkSet *s) {
+  chunkset_add(s, &t->bytes, 1, BYTES_SHIFT, 0);
+  chunkset_add(s, &t->strings, sizeof(String), STRINGS_SHIFT, 0);
   index_init(&t->index, &t->strings, offsetof(String, next), text_hashof);
+  chunkset_index(s, &t->index);
   return chunks_add(&t->strings) != NULL;  /* the empty string */
-}
-
-
-void text_free (Text *t) {
-  index_free(&t->index);
-  chunks_free(&t->bytes);
-  chunks_free(&t->strings);
 }
 
 

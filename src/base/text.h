@@ -25,8 +25,7 @@ typedef struct Text {
 } Text;
 
 /* 0: out of memory */
-CPROF_I int text_init (Text *t, const Memory *m);
-CPROF_I void text_free (Text *t);
+CPROF_I int text_init (Text *t, ChunkSet *s);
 
 /* The id of a string; TEXT_FAILED: out of memory. */
 CPROF_I uint32_t text_add (Text *t, const char *s, size_t length);

@@ -11,20 +11,18 @@
 #define AXIS_TOTAL	4.6e18	/* ns; the longest time of a profile */
 
 
-void axis_init (Axis *a, const Memory *m, const Pages *pages) {
+void axis_init (Axis *a, ChunkSet *s) {
   memset(a, 0, sizeof *a);
-  chunks_init(&a->list, m, sizeof(AxisChunk), 0);
-  a->list.pages = blocks_of(pages, BLOCK_AXIS);
-  chunks_init(&a->places, m, sizeof(AxisItem), AXIS_SHIFT);
+  chunkset_add(s, &a->list, sizeof(AxisChunk), 0, BLOCK_AXIS);
+  chunkset_add(s, &a->places, sizeof(AxisItem), AXIS_SHIFT, 0);
+  chunkset_add(s, &a->copy, sizeof(AxisPlace), AXIS_SHIFT, BLOCK_PLACES);
   index_by(&a->index, &a->places, AxisItem, is);
-  chunks_init(&a->copy, m, sizeof(AxisPlace), AXIS_SHIFT);
-  a->copy.pages = blocks_of(pages, BLOCK_PLACES);
+  chunkset_index(s, &a->index);
   a->limit = AXIS_CHUNKS;
 }
 
 
 void axis_free (Axis *a) {
-  if (a->list.memory == NULL) return;
   index_free(&a->index);
   chunks_free(&a->list);
   chunks_free(&a->places);
@@ -43,7 +41,7 @@ void axis_clear (Axis *a) {
     platform_publish(&axis_chunk(a, i)->used, 0);
   chunks_clear(&a->list);
   chunks_clear(&a->places);
-  if (a->index.buckets > 0) index_all(&a->index);
+  index_all(&a->index);
   chunks_clear(&a->copy);
   a->number = a->last = a->begin = a->paused = a->preempted = 0;
   a->used = a->series = 0;

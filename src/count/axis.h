@@ -101,7 +101,7 @@ typedef struct Axis {
 				   Figures */
 } Axis;
 
-CPROF_I void axis_init (Axis *a, const Memory *m, const Pages *pages);
+CPROF_I void axis_init (Axis *a, ChunkSet *s);
 CPROF_I void axis_free (Axis *a);
 CPROF_I void axis_clear (Axis *a);
 

@@ -36,9 +36,4 @@ typedef enum BlockKind {
   BLOCK_COUNT
 } BlockKind;
 
-/* The pages of a kind, of those of a file; NULL, as 'pages' is: memory. */
-static inline const Pages *blocks_of (const Pages *pages, BlockKind kind) {
-  return pages != NULL ? &pages[kind] : NULL;
-}
-
 #endif

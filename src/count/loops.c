@@ -7,37 +7,13 @@
 #include <string.h>
 
 
-void loops_init (Loops *l, const Memory *m, const Pages *pages) {
-  memset(l, 0, sizeof *l);
-  chunks_init(&l->list, m, sizeof(Loop), LOOPS_SHIFT);
-  chunks_init(&l->marks, m, sizeof(LoopMark), MARKS_SHIFT);
-  chunks_init(&l->worst, m, sizeof(WorstFrame), WORST_SHIFT);
-  chunks_init(&l->nodes, m, sizeof(FrameNode), FRAMENODES_SHIFT);
-  chunks_init(&l->states, m, sizeof(LoopState), LOOPS_SHIFT);
-  l->list.pages = blocks_of(pages, BLOCK_LOOPS);
-  l->marks.pages = blocks_of(pages, BLOCK_FRAMEMARKS);
-  l->worst.pages = blocks_of(pages, BLOCK_WORST);
-  l->nodes.pages = blocks_of(pages, BLOCK_FRAMENODES);
-}
-
-
-void loops_free (Loops *l) {
-  if (l->list.memory == NULL) return;
-  chunks_free(&l->list);
-  chunks_free(&l->marks);
-  chunks_free(&l->worst);
-  chunks_free(&l->nodes);
-  chunks_free(&l->states);
-}
-
-
-void loops_clear (Loops *l) {
-  chunks_clear(&l->list);
-  chunks_clear(&l->marks);
-  chunks_clear(&l->worst);
-  chunks_clear(&l->nodes);
-  chunks_clear(&l->states);
-  l->marked = 0;
+void loops_init (Loops *l, ChunkSet *s) {
+  chunkset_add(s, &l->list, sizeof(Loop), LOOPS_SHIFT, BLOCK_LOOPS);
+  chunkset_add(s, &l->marks, sizeof(LoopMark), MARKS_SHIFT, BLOCK_FRAMEMARKS);
+  chunkset_add(s, &l->worst, sizeof(WorstFrame), WORST_SHIFT, BLOCK_WORST);
+  chunkset_add(s, &l->nodes, sizeof(FrameNode), FRAMENODES_SHIFT,
+               BLOCK_FRAMENODES);
+  chunkset_add(s, &l->states, sizeof(LoopState), LOOPS_SHIFT, 0);
 }
 
 

@@ -88,9 +88,7 @@ typedef struct Loops {
   uint64_t marked;	/* number of LoopMarks written so far */
 } Loops;
 
-CPROF_I void loops_init (Loops *l, const Memory *m, const Pages *pages);
-CPROF_I void loops_free (Loops *l);
-CPROF_I void loops_clear (Loops *l);
+CPROF_I void loops_init (Loops *l, ChunkSet *s);
 
 /*
 ** The loop with that name, made if need be, and its id. NULL: out of memory, or

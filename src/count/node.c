@@ -127,30 +127,17 @@ uint32_t tree_search (const Tree *t, const Node *n) {
 }
 
 
-void tree_init (Tree *t, const Memory *m, const Pages *pages) {
+void tree_init (Tree *t, ChunkSet *s) {
   memset(t, 0, sizeof *t);
-  chunks_init(&t->nodes, m, sizeof(Node), NODES_SHIFT);
-  chunks_init(&t->places, m, sizeof(NodePlace), NODES_SHIFT);
-  chunks_init(&t->buckets, m, sizeof(uint32_t), BUCKETS_SHIFT);
-  chunks_init(&t->allocated, m, sizeof(NodeAllocated), NODES_SHIFT);
-  chunks_init(&t->kinds, m, sizeof(KindsAllocated), KINDS_SHIFT);
-  chunks_init(&t->durations, m, sizeof(Durations), DURATIONS_SHIFT);
-  chunks_init(&t->nested, m, sizeof(Nested), NODES_SHIFT);
-  t->nodes.pages = blocks_of(pages, BLOCK_NODES);
-  t->allocated.pages = blocks_of(pages, BLOCK_ALLOCATED);
-  t->kinds.pages = blocks_of(pages, BLOCK_KINDS);
-  t->durations.pages = blocks_of(pages, BLOCK_DURATIONS);
-}
-
-
-void tree_free (Tree *t) {
-  chunks_free(&t->nodes);
-  chunks_free(&t->places);
-  chunks_free(&t->buckets);
-  chunks_free(&t->allocated);
-  chunks_free(&t->kinds);
-  chunks_free(&t->durations);
-  chunks_free(&t->nested);
+  chunkset_add(s, &t->nodes, sizeof(Node), NODES_SHIFT, BLOCK_NODES);
+  chunkset_add(s, &t->places, sizeof(NodePlace), NODES_SHIFT, 0);
+  chunkset_add(s, &t->buckets, sizeof(uint32_t), BUCKETS_SHIFT, 0);
+  chunkset_add(s, &t->allocated, sizeof(NodeAllocated), NODES_SHIFT,
+               BLOCK_ALLOCATED);
+  chunkset_add(s, &t->kinds, sizeof(KindsAllocated), KINDS_SHIFT, BLOCK_KINDS);
+  chunkset_add(s, &t->durations, sizeof(Durations), DURATIONS_SHIFT,
+               BLOCK_DURATIONS);
+  chunkset_add(s, &t->nested, sizeof(Nested), NODES_SHIFT, 0);
 }
 
 
@@ -244,15 +231,8 @@ static Node *tree_add (Tree *t, Node *parent, uint32_t func, uint32_t line) {
 }
 
 
-int tree_reset (Tree *t) {
+int tree_begin (Tree *t) {
   int i;
-  chunks_clear(&t->nodes);
-  chunks_clear(&t->places);
-  chunks_clear(&t->buckets);
-  chunks_clear(&t->allocated);
-  chunks_clear(&t->kinds);
-  chunks_clear(&t->durations);
-  chunks_clear(&t->nested);
   t->level = LEVEL_FIRST;
   t->split = t->hashed = 0;
   t->damaged = 0;

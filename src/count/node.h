@@ -150,11 +150,10 @@ typedef struct Tree {
   Chunks nested;	/* Nested of each function */
 } Tree;
 
-CPROF_I void tree_init (Tree *t, const Memory *m, const Pages *pages);
-CPROF_I void tree_free (Tree *t);
+CPROF_I void tree_init (Tree *t, ChunkSet *s);
 
-/* Forgets all nodes and makes the first two. 0: out of memory. */
-CPROF_I int tree_reset (Tree *t);
+/* Makes the first two nodes. 0: out of memory. */
+CPROF_I int tree_begin (Tree *t);
 
 /*
 ** The node for calls of 'func' by 'parent' from 'line'; made if need be.

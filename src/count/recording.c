@@ -15,15 +15,16 @@ uint32_t recording_owner (const Recording *r, uint32_t node) {
 
 
 void recording_counters (Recording *r, const Pages *pages) {
-  const Memory *m = &r->memory;
-  tree_init(&r->tree, m, pages);
-  tally_init(&r->waits, m, blocks_of(pages, BLOCK_WAITS));
-  tally_init(&r->spots, m, blocks_of(pages, BLOCK_SPOTS));
-  tasks_init(&r->tasks, m, pages);
-  loops_init(&r->loops, m, pages);
-  axis_init(&r->axis, m, pages);
-  ring_init(&r->ring, m, blocks_of(pages, BLOCK_RING));
-  slices_init(&r->slices, m);
+  ChunkSet *s = &r->counters;
+  chunkset_init(s, &r->memory, pages);
+  tree_init(&r->tree, s);
+  tally_init(&r->waits, s, BLOCK_WAITS);
+  tally_init(&r->spots, s, BLOCK_SPOTS);
+  tasks_init(&r->tasks, s);
+  loops_init(&r->loops, s);
+  axis_init(&r->axis, s);
+  slices_init(&r->slices, s);
+  ring_init(&r->ring, &r->memory, pages != NULL ? &pages[BLOCK_RING] : NULL);
 }
 
 
@@ -36,14 +37,8 @@ int recording_blank (Recording *r, const Memory *m, const Pages *pages) {
 
 
 void recording_freecounters (Recording *r) {
-  tree_free(&r->tree);
-  tally_free(&r->waits);
-  tally_free(&r->spots);
-  tasks_free(&r->tasks);
-  loops_free(&r->loops);
-  axis_free(&r->axis);
+  chunkset_free(&r->counters);
   ring_free(&r->ring);
-  slices_free(&r->slices);
 }
 
 

@@ -139,6 +139,7 @@ typedef struct Figures {
 typedef struct Recording {
   Memory memory;
   Functions functions;
+  ChunkSet counters;	/* all chunks of 'tree' to 'slices' */
   Tree tree;
   Tally waits;		/* see waits.h */
   Tally spots;		/* mode sample: see spots.h */

@@ -6,7 +6,7 @@
 #ifndef slices_h
 #define slices_h
 
-#include "base/chunks.h"
+#include "base/index.h"
 
 
 #if !defined(SLICES_CHUNKS)
@@ -49,8 +49,7 @@ typedef struct Slices {
   Chunks waits;		/* uint64_t of each Wait: ticks that marks have */
 } Slices;
 
-CPROF_I void slices_init (Slices *s, const Memory *m);
+CPROF_I void slices_init (Slices *s, ChunkSet *set);
 CPROF_I void slices_free (Slices *s);
-CPROF_I void slices_clear (Slices *s);
 
 #endif

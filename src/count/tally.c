@@ -7,26 +7,11 @@
 #include <stddef.h>
 
 
-void tally_init (Tally *t, const Memory *m, const Pages *pages) {
-  chunks_init(&t->list, m, sizeof(TallyItem), TALLY_SHIFT);
+void tally_init (Tally *t, ChunkSet *s, BlockKind kind) {
+  chunkset_add(s, &t->list, sizeof(TallyItem), TALLY_SHIFT, 0);
+  chunkset_add(s, &t->copy, sizeof(TallyCount), TALLY_SHIFT, kind);
   index_by(&t->index, &t->list, TallyItem, is.key);
-  chunks_init(&t->copy, m, sizeof(TallyCount), TALLY_SHIFT);
-  t->copy.pages = pages;
-}
-
-
-void tally_free (Tally *t) {
-  if (t->list.memory == NULL) return;
-  index_free(&t->index);
-  chunks_free(&t->list);
-  chunks_free(&t->copy);
-}
-
-
-void tally_clear (Tally *t) {
-  chunks_clear(&t->list);
-  if (t->index.buckets > 0) index_all(&t->index);
-  chunks_clear(&t->copy);
+  chunkset_index(s, &t->index);
 }
 
 

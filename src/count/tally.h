@@ -7,6 +7,7 @@
 #define tally_h
 
 #include "base/index.h"
+#include "count/blocks.h"
 
 
 #define TALLY_SHIFT	6
@@ -28,10 +29,8 @@ typedef struct Tally {
 			   read, as other programs may change the file */
 } Tally;
 
-/* 'pages' are for the copy; NULL: there is none. */
-CPROF_I void tally_init (Tally *t, const Memory *m, const Pages *pages);
-CPROF_I void tally_free (Tally *t);
-CPROF_I void tally_clear (Tally *t);
+/* 'kind' is that of the copy's pages; without pages there is no copy. */
+CPROF_I void tally_init (Tally *t, ChunkSet *s, BlockKind kind);
 
 /* Is there a count with the key of 'x'? */
 CPROF_I int tally_has (const Tally *t, const TallyCount *x);

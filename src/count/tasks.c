@@ -8,37 +8,20 @@
 #include <string.h>
 
 
-void tasks_init (Tasks *t, const Memory *m, const Pages *pages) {
+void tasks_init (Tasks *t, ChunkSet *s) {
   t->on = 0;
-  chunks_init(&t->list, m, sizeof(Task), TASKS_SHIFT);
-  chunks_init(&t->pauses, m, sizeof(TaskPause), PAUSES_SHIFT);
-  chunks_init(&t->items, m, sizeof(TaskItem), PAUSES_SHIFT);
-  chunks_init(&t->places, m, sizeof(PauseItem), PAUSES_SHIFT);
+  chunkset_add(s, &t->list, sizeof(Task), TASKS_SHIFT, BLOCK_TASKS);
+  chunkset_add(s, &t->pauses, sizeof(TaskPause), PAUSES_SHIFT, BLOCK_PAUSES);
+  chunkset_add(s, &t->items, sizeof(TaskItem), PAUSES_SHIFT, 0);
+  chunkset_add(s, &t->places, sizeof(PauseItem), PAUSES_SHIFT, 0);
   index_by(&t->bykind, &t->items, TaskItem, is);
   index_by(&t->byplace, &t->places, PauseItem, is);
-  t->list.pages = blocks_of(pages, BLOCK_TASKS);
-  t->pauses.pages = blocks_of(pages, BLOCK_PAUSES);
+  chunkset_index(s, &t->bykind);
+  chunkset_index(s, &t->byplace);
 }
 
 
-void tasks_free (Tasks *t) {
-  if (t->list.memory == NULL) return;
-  index_free(&t->bykind);
-  index_free(&t->byplace);
-  chunks_free(&t->list);
-  chunks_free(&t->pauses);
-  chunks_free(&t->items);
-  chunks_free(&t->places);
-}
-
-
-int tasks_clear (Tasks *t) {
-  chunks_clear(&t->list);
-  chunks_clear(&t->pauses);
-  chunks_clear(&t->items);
-  chunks_clear(&t->places);
-  if (t->bykind.buckets > 0) index_all(&t->bykind);
-  if (t->byplace.buckets > 0) index_all(&t->byplace);
+int tasks_begin (Tasks *t) {
   return !t->on || (chunks_add(&t->list) && chunks_add(&t->pauses) &&
                     chunks_add(&t->items) && chunks_add(&t->places));
 }

@@ -82,11 +82,10 @@ typedef struct Tasks {
   Index bykind, byplace;
 } Tasks;
 
-CPROF_I void tasks_init (Tasks *t, const Memory *m, const Pages *pages);
-CPROF_I void tasks_free (Tasks *t);
+CPROF_I void tasks_init (Tasks *t, ChunkSet *s);
 
-/* Forgets all tasks. 0: out of memory. */
-CPROF_I int tasks_clear (Tasks *t);
+/* Adds the first items, which are not used. 0: out of memory. */
+CPROF_I int tasks_begin (Tasks *t);
 
 /* The id of the task or pause, made if need be. 0: out of memory. */
 CPROF_I uint32_t tasks_find (Tasks *t, const TaskKind *kind);

@@ -166,14 +166,14 @@ static const Pages reader_pages[BLOCK_COUNT] = ZEROS;
 int reader_load (Loaded *l, const Memory *m, char *bytes, size_t size) {
   const FormatHeader *h = (const FormatHeader *)(const void *)bytes;
   Recording *r = &l->recording;
-  const Memory *own = &r->memory;
+  ChunkSet *s = &r->counters;
   int ok = recording_blank(r, m, reader_pages);
   r->functions.policy.pages = reader_pages;
   r->waits.copy.pages = r->spots.copy.pages = NULL;  /* these are in memory */
-  chunks_init(&l->texts, own, sizeof(uint32_t), 6);
-  chunks_init(&l->nodeoverhead, own, sizeof(int64_t), NODES_SHIFT);
-  l->nodeoverhead.pages = reader_pages;
-  chunks_init(&l->lineoverhead, own, sizeof(const int64_t *), 6);
+  chunkset_add(s, &l->texts, sizeof(uint32_t), 6, 0);
+  chunkset_add(s, &l->nodeoverhead, sizeof(int64_t), NODES_SHIFT,
+               BLOCK_NODEOVERHEAD);
+  chunkset_add(s, &l->lineoverhead, sizeof(const int64_t *), 6, 0);
   l->bytes = bytes;
   l->size = size;
   if (!ok) return reader_nomemory(l);
@@ -190,9 +190,6 @@ int reader_load (Loaded *l, const Memory *m, char *bytes, size_t size) {
 void reader_free (Loaded *l) {
   const Memory *m = &l->recording.memory;
   if (m->alloc == NULL) return;
-  chunks_free(&l->texts);
-  chunks_free(&l->nodeoverhead);
-  chunks_free(&l->lineoverhead);
   recording_free(&l->recording);
   memory_free(m, l->bytes, l->size);
   l->bytes = NULL;

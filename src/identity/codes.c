@@ -30,16 +30,11 @@ static Code *code_find (const Codes *c, const void *at) {
 }
 
 
-int codes_init (Codes *c, const Memory *m) {
-  chunks_init(&c->list, m, sizeof(Code), CODES_SHIFT);
+int codes_init (Codes *c, ChunkSet *s) {
+  chunkset_add(s, &c->list, sizeof(Code), CODES_SHIFT, 0);
   index_by(&c->byaddress, &c->list, Code, at);
+  chunkset_index(s, &c->byaddress);
   return chunks_add(&c->list) != NULL;
-}
-
-
-void codes_free (Codes *c) {
-  index_free(&c->byaddress);
-  chunks_free(&c->list);
 }
 
 

@@ -24,8 +24,7 @@ typedef struct Codes {
 } Codes;
 
 /* 0: out of memory */
-CPROF_I int codes_init (Codes *c, const Memory *m);
-CPROF_I void codes_free (Codes *c);
+CPROF_I int codes_init (Codes *c, ChunkSet *s);
 
 /*
 ** Stores the ordinal of the prototype 'p'. 'source' is the text id of its

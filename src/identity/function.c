@@ -30,21 +30,6 @@ static uint32_t key_hashof (const void *item) {
 }
 
 
-static uint32_t source_hashof (const void *item) {
-  return index_mix(((const Source *)item)->text);
-}
-
-
-static uint32_t address_hash (const char *source) {
-  return index_mix((uintptr_t)source);
-}
-
-
-static uint32_t address_hashof (const void *item) {
-  return address_hash(((const Address *)item)->source);
-}
-
-
 static uint32_t function_hashof (const void *item) {
   const Function *f = cast(const Function *, item);
   switch (f->kind) {
@@ -65,11 +50,10 @@ static uint32_t function_hashof (const void *item) {
 /* The index of the source with this text, new or not; 0: out of memory. */
 static uint32_t source_get (Functions *fs, const char *s, size_t length) {
   uint32_t text = text_add(&fs->text, s, length);
-  uint32_t i = index_first(&fs->bysource, index_mix(text));
+  uint32_t i = index_find(&fs->bysource, &text);
   Source *source;
   if (text == TEXT_FAILED) return 0;
-  for (; i != 0; i = functions_source(fs, i)->next)
-    if (functions_source(fs, i)->text == text) return i;
+  if (i != 0) return i;
   source = cast(Source *, chunks_add(&fs->sources));
   if (source == NULL) return 0;
   source_init(source, text, s);
@@ -131,9 +115,7 @@ static void keys_forgetsource (Functions *fs, uint32_t index) {
 
 
 static Address *address_find (const Functions *fs, const char *s) {
-  uint32_t i = index_first(&fs->byaddress, address_hash(s));
-  while (i != 0 && address_at(fs, i)->source != s)
-    i = address_at(fs, i)->next;
+  uint32_t i = index_find(&fs->byaddress, &s);
   return i != 0 ? address_at(fs, i) : NULL;
 }
 
@@ -418,21 +400,25 @@ static int function_first (Functions *fs, FunctionKind kind,
 
 
 int functions_blank (Functions *fs, const Memory *m) {
+  ChunkSet *s = &fs->set;
   memset(fs, 0, sizeof *fs);
   fs->memory = m;
   fs->policy.limit = UINT32_MAX;
-  chunks_init(&fs->list, m, sizeof(Function), LIST_SHIFT);
-  chunks_init(&fs->sources, m, sizeof(Source), LIST_SHIFT);
-  chunks_init(&fs->keys, m, sizeof(Key), LIST_SHIFT);
-  chunks_init(&fs->addresses, m, sizeof(Address), LIST_SHIFT);
+  chunkset_init(s, m, NULL);
+  chunkset_add(s, &fs->list, sizeof(Function), LIST_SHIFT, 0);
+  chunkset_add(s, &fs->sources, sizeof(Source), LIST_SHIFT, 0);
+  chunkset_add(s, &fs->keys, sizeof(Key), LIST_SHIFT, 0);
+  chunkset_add(s, &fs->addresses, sizeof(Address), LIST_SHIFT, 0);
   index_init(&fs->byidentity, &fs->list, offsetof(Function, next),
              function_hashof);
-  index_init(&fs->bysource, &fs->sources, offsetof(Source, next),
-             source_hashof);
   index_init(&fs->bykey, &fs->keys, offsetof(Key, next), key_hashof);
-  index_init(&fs->byaddress, &fs->addresses, offsetof(Address, next),
-             address_hashof);
-  return text_init(&fs->text, m) && codes_init(&fs->codes, m) &&
+  index_by(&fs->bysource, &fs->sources, Source, text);
+  index_by(&fs->byaddress, &fs->addresses, Address, source);
+  chunkset_index(s, &fs->byidentity);
+  chunkset_index(s, &fs->bykey);
+  chunkset_index(s, &fs->bysource);
+  chunkset_index(s, &fs->byaddress);
+  return text_init(&fs->text, s) && codes_init(&fs->codes, s) &&
          chunks_add(&fs->sources);
 }
 
@@ -503,16 +489,7 @@ void functions_free (Functions *fs) {
   }
   for (i = 1; i < fs->sources.count; i++)
     source_free(functions_source(fs, i), fs->memory);
-  index_free(&fs->byidentity);
-  index_free(&fs->bysource);
-  index_free(&fs->bykey);
-  index_free(&fs->byaddress);
-  chunks_free(&fs->list);
-  chunks_free(&fs->sources);
-  chunks_free(&fs->keys);
-  chunks_free(&fs->addresses);
-  codes_free(&fs->codes);
-  text_free(&fs->text);
+  chunkset_free(&fs->set);
   bytecode_free(&fs->read, fs->memory);
 }
 

@@ -116,6 +116,7 @@ typedef struct Policy {
 typedef struct Functions {
   const Memory *memory;
   Text text;
+  ChunkSet set;		/* all chunks of these, and their indexes */
   Chunks list;		/* of Function */
   Chunks sources;	/* of Source */
   Chunks keys;		/* of Key */

@@ -217,16 +217,18 @@ static int core_build (const Modules *m, uintptr_t code, char to[BUILD_ID]) {
 /* The ids of this cprof and this Lua. 0: not known. */
 static int core_builds (const Memory *memory, char own[BUILD_ID],
                         char lua[BUILD_ID]) {
+  ChunkSet set;
   Text texts;
   Modules m = ZEROS;
   int known;
-  if (!text_init(&texts, memory)) return 0;
+  chunkset_init(&set, memory, NULL);
+  if (!text_init(&texts, &set)) return 0;
   modules_begin(&m, memory, &texts);
   known = modules_refresh(&m) &&
           core_build(&m, (uintptr_t)core_builds, own) &&
           core_build(&m, (uintptr_t)lua_newstate, lua);
   modules_free(&m);
-  text_free(&texts);
+  chunkset_free(&set);
   return known;
 }
 

@@ -382,8 +382,8 @@ static void save_begin (Saving *s, MappedFile *f, const Memory *m) {
   s->file = f;
   recording_blank(&s->to, m, f->pages);
   journal_init(&s->journal, f, &s->to.functions);
-  chunks_init(&s->overhead, m, sizeof(int64_t), NODES_SHIFT);
-  s->overhead.pages = &f->pages[BLOCK_NODEOVERHEAD];
+  chunkset_add(&s->to.counters, &s->overhead, sizeof(int64_t), NODES_SHIFT,
+               BLOCK_NODEOVERHEAD);
 }
 
 

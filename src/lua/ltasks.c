@@ -148,7 +148,7 @@ int ltasks_save (lua_State *L, int arg, Tasks *t) {
   lua_Integer n, i;
   if (lua_isnil(L, arg)) return 1;
   t->on = 1;
-  if (!tasks_clear(t)) return 0;
+  if (!tasks_begin(t)) return 0;
   n = (lua_Integer)lua_rawlen(L, arg);
   for (i = 1; i <= n; i++) {
     Task *to = cast(Task *, chunks_add(&t->list));

@@ -69,15 +69,13 @@ void range_copy (AxisData *d, const Recording *r) {
 
 void range_wait (AxisData *d, uint32_t node, double end, double ns) {
   AxisChunk *c = &d->chunk[d->chunks];
-  Memory none = ZEROS;
   AxisSample x = ZEROS;
-  Axis a;
+  Axis a = ZEROS;
   if (d->places == 0) d->places = 1;
   d->place[d->places].node = node;
   d->place[d->places].at = 0;
   x.place = d->places++;
   x.ns = ns;
-  axis_init(&a, &none, NULL);
   a.step = d->step;
   a.mean = d->mean;
   memset(c, 0, sizeof *c);
@@ -222,9 +220,8 @@ static void cut_put (AxisData *to, Axis *a, const AxisSample *x, double end) {
 void range_cut (AxisData *to, const AxisData *d, double from,
                 const uint32_t *node) {
   RangeCursor c = ZEROS;
-  Memory none = ZEROS;
   AxisSample x;
-  Axis a;
+  Axis a = ZEROS;
   uint32_t i;
   double begin = floor(from / d->step) * d->step;
   for (i = 1; i < d->places; i++) {
@@ -232,7 +229,6 @@ void range_cut (AxisData *to, const AxisData *d, double from,
     to->place[i].node = is > 0 ? is - 1 : 0;
     to->place[i].at = is > 0 ? d->place[i].at : 0;
   }
-  axis_init(&a, &none, NULL);
   a.step = d->step;
   a.mean = d->mean;
   to->chunks = 0;

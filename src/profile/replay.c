@@ -104,10 +104,8 @@ static void replay_all (Replay *p) {
 
 /* An axis whose first chunk has a number above 0 begins where that does. */
 static void replay_begin (Replay *p) {
-  static const Memory none = ZEROS;
   const Ring *g = &p->recording->ring;
   double begun = (double)g->oldest->block->begun * p->tick;
-  axis_init(&p->axis, &none, NULL);
   p->axis.step = REPLAY_STEP;
   if (g->dropped) p->axis.last = (uint64_t)(begun / REPLAY_STEP);
 }

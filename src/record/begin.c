@@ -246,14 +246,12 @@ int begin_clear (Recorder *r) {
   if (r->store != NULL) r->store->clear(r->store, r);
   memset(x->figures, 0, sizeof *x->figures);
   x->figures->divided = gap_known(&r->gap);
-  tally_clear(&x->waits);
-  tally_clear(&x->spots);
   axis_clear(&x->axis);
   ring_clear(&x->ring);
-  slices_clear(&x->slices);
+  chunkset_clear(&x->counters);
   begin_slices(r);
-  loops_clear(&x->loops);
-  if (!tasks_clear(&x->tasks)) return 0;
+  x->loops.marked = 0;
+  if (!tasks_begin(&x->tasks)) return 0;
   r->exact = 0;
   r->lates = 0;
   begin_schedule(h);
@@ -271,7 +269,7 @@ int begin_clear (Recorder *r) {
   frames_clear(&r->frames);
   recorder_forget(r);
   functions_clear(&x->functions);
-  if (!tree_reset(&x->tree)) return 0;
+  if (!tree_begin(&x->tree)) return 0;
   if (r->store != NULL) r->store->cleared(r->store);
   return 1;
 }
