@@ -26,8 +26,8 @@ static void callgraph_pushrow (lua_State *L, const SumRow *row) {
 
 static void callgraph_pushedge (lua_State *L, const SumEdge *e) {
   lua_createtable(L, 0, 16);
-  ltable_setinteger(L, "caller", (lua_Integer)e->caller + 1);
-  ltable_setinteger(L, "callee", (lua_Integer)e->callee + 1);
+  ltable_setinteger(L, "caller", (lua_Integer)e->is.caller + 1);
+  ltable_setinteger(L, "callee", (lua_Integer)e->is.callee + 1);
   ltable_setinteger(L, "calls", e->calls);
   ltable_setinteger(L, "self", e->self);
   ltable_setinteger(L, "total_in", e->total_in);
@@ -37,7 +37,7 @@ static void callgraph_pushedge (lua_State *L, const SumEdge *e) {
   ltable_setinteger(L, "self_wait", e->wait);
   ltable_setinteger(L, "total_in_wait", e->waittotal_in);
   ltable_setinteger(L, "total_out_raw", e->rawtotal_out);
-  ltable_setinteger(L, "line", e->line);
+  ltable_setinteger(L, "line", e->is.line);
   ltable_setinteger(L, "calls_in", e->calls_in);
   lnodes_pushways(L, e->ways);
   lua_setfield(L, -2, "metamethod");
@@ -138,8 +138,8 @@ static int lcallgraph_sites (lua_State *L) {
   for (i = 1; i < g.edges.count; i++) {
     const SumEdge *e = callgraph_edge(&g, i);
     const SumRow *row = &g.rows[i];
-    ltable_put(L, &at, e->caller);
-    ltable_put(L, &at, e->callee);
+    ltable_put(L, &at, e->is.caller);
+    ltable_put(L, &at, e->is.callee);
     ltable_put(L, &at, row->calls - row->tails);
     ltable_put(L, &at, row->total);
     ltable_put(L, &at, row->rawtotal);
@@ -171,9 +171,9 @@ static int lcallgraph_c (lua_State *L) {
   lua_createtable(L, (int)g.edges.count * 4, 0);
   for (i = 1; i < g.edges.count; i++) {
     const SumEdge *e = callgraph_edge(&g, i);
-    ltable_put(L, &at, e->caller);
-    ltable_put(L, &at, e->line);
-    ltable_put(L, &at, (lua_Integer)e->callee + 1);
+    ltable_put(L, &at, e->is.caller);
+    ltable_put(L, &at, e->is.line);
+    ltable_put(L, &at, (lua_Integer)e->is.callee + 1);
     ltable_put(L, &at, e->self);
   }
   arena_free(a);

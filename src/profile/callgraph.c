@@ -15,32 +15,17 @@
 ** Edges
 ** ======================================================= */
 
-static uint32_t edge_hash (uint32_t caller, uint32_t callee,
-                           uint32_t line) {
-  return index_mix((uint64_t)caller << 32 | callee) ^ line * 0x9E3779B1u;
-}
-
-
-static uint32_t edge_hashof (const void *item) {
-  const SumEdge *e = cast(const SumEdge *, item);
-  return edge_hash(e->caller, e->callee, e->line);
-}
-
-
 /* The id of the edge, new or not. */
 static uint32_t edge_get (Callgraph *g, uint32_t caller, uint32_t callee,
                           uint32_t line) {
-  uint32_t i = index_first(&g->index, edge_hash(caller, callee, line));
-  SumEdge *e;
-  for (; i != 0; i = callgraph_edge(g, i)->next) {
-    e = callgraph_edge(g, i);
-    if (e->caller == caller && e->callee == callee && e->line == line)
-      return i;
-  }
-  e = cast(SumEdge *, chunks_add(&g->edges));
-  e->caller = caller;
-  e->callee = callee;
-  e->line = line;
+  EdgeKey key;
+  uint32_t id;
+  key.caller = caller;
+  key.callee = callee;
+  key.line = line;
+  id = index_find(&g->index, &key);
+  if (id != 0) return id;
+  cast(SumEdge *, chunks_add(&g->edges))->is = key;
   index_last(&g->index);
   return g->edges.count - 1;
 }
@@ -52,7 +37,7 @@ static uint32_t edge_get (Callgraph *g, uint32_t caller, uint32_t callee,
 static void callgraph_init (Callgraph *g, const Memory *m) {
   memset(g, 0, sizeof *g);
   chunks_init(&g->edges, m, sizeof(SumEdge), EDGES_SHIFT);
-  index_init(&g->index, &g->edges, offsetof(SumEdge, next), edge_hashof);
+  index_by(&g->index, &g->edges, SumEdge, is);
   chunks_add(&g->edges);
 }
 
@@ -113,7 +98,7 @@ static void graph_edges (const GraphWalk *w, uint32_t place, uint32_t outer) {
     if (w->reach != NULL)
       graph_add(&e->calls_in, w->reach[w->path[place].node]);
   }
-  if (e->caller != e->callee) {
+  if (e->is.caller != e->is.callee) {
     graph_add(&e->total_out, n->total);
     graph_add(&e->rawtotal_out, n->rawtotal);
   }

@@ -27,9 +27,13 @@ typedef struct SumRow {
 ** 'total_out' of its callees add up to its total: time belongs to the
 ** callee of the innermost call.
 */
-typedef struct SumEdge {
+typedef struct EdgeKey {
   uint32_t caller, callee;
   uint32_t line;	/* line of the calls; 0: any line */
+} EdgeKey;
+
+typedef struct SumEdge {
+  EdgeKey is;
   uint32_t ways;	/* as in ProfileNode */
   uint32_t next;	/* in the bucket of the index */
   int64_t calls, self, total_in, total_out;
@@ -43,7 +47,7 @@ typedef struct Callgraph {
   SumRow *rows;		/* sums of each group */
   uint32_t groups;
   Chunks edges;		/* of SumEdge; the first one is not used */
-  Index index;		/* of edges, by caller, callee and line */
+  Index index;		/* of edges */
 } Callgraph;
 
 static inline SumEdge *callgraph_edge (const Callgraph *g, uint32_t i) {

@@ -9,6 +9,9 @@
 
 #define MERGE_SHIFT	10
 
+/* A node is found by its first fields: 'parent', 'func' and 'call_line'. */
+#define MERGE_KEY	offsetof(ProfileNode, depth)
+
 typedef struct MergeNode {
   ProfileNode node;	/* its 'parent' is an id in the Merge; the root's: 0 */
   NodeMemory memory;
@@ -21,22 +24,12 @@ static MergeNode *merge_at (const Merge *m, uint32_t id) {
 }
 
 
-static uint32_t merge_hash (uint32_t parent, uint32_t func, uint32_t line) {
-  return index_mix((uint64_t)parent << 32 | func) ^ line * 0x9E3779B1u;
-}
-
-
-static uint32_t merge_hashof (const void *item) {
-  const ProfileNode *n = &((const MergeNode *)item)->node;
-  return merge_hash(n->parent, n->func, n->call_line);
-}
-
-
 void merge_init (Merge *m, const Memory *memory) {
   m->memory = memory;
   m->allocated = 0;
   chunks_init(&m->nodes, memory, sizeof(MergeNode), MERGE_SHIFT);
-  index_init(&m->index, &m->nodes, offsetof(MergeNode, next), merge_hashof);
+  index_key(&m->index, &m->nodes, offsetof(MergeNode, next),
+            offsetof(MergeNode, node), MERGE_KEY);
   chunks_add(&m->nodes);
 }
 
@@ -48,13 +41,13 @@ ProfileNode *merge_node (const Merge *m, uint32_t id) {
 
 uint32_t merge_enter (Merge *m, uint32_t parent, uint32_t func,
                       uint32_t line) {
-  uint32_t id = index_first(&m->index, merge_hash(parent, func, line));
-  ProfileNode *n;
-  for (; id != 0; id = merge_at(m, id)->next) {
-    n = merge_node(m, id);
-    if (n->parent == parent && n->func == func && n->call_line == line)
-      return id;
-  }
+  ProfileNode like, *n;
+  uint32_t id;
+  like.parent = parent;
+  like.func = func;
+  like.call_line = line;
+  id = index_find(&m->index, &like);
+  if (id != 0) return id;
   n = &cast(MergeNode *, chunks_add(&m->nodes))->node;
   n->parent = parent;
   n->func = func;
