@@ -34,11 +34,6 @@ RemoteProcess *lremote_check (lua_State *L, int arg) {
 }
 
 
-static RemoteProcess *lremote_get (lua_State *L) {
-  return lremote_check(L, 1);
-}
-
-
 static int lremote_failed (lua_State *L, int error) {
   return system_fail(L, error == EPERM || error == EACCES ? "forbidden"
                         : error == ESRCH ? "ended" : strerror(error));
@@ -101,21 +96,21 @@ static int lremote_core (lua_State *L) {
 
 
 static int lremote_close (lua_State *L) {
-  process_close(lremote_get(L));
+  process_close(lremote_check(L, 1));
   return 0;
 }
 
 
 /* process -> : all its threads go on, see 'process_goall' */
 static int lremote_go (lua_State *L) {
-  process_goall(lremote_get(L));
+  process_goall(lremote_check(L, 1));
   return 0;
 }
 
 
 /* process, thread -> true; or nil and a message */
 static int lremote_stop (lua_State *L) {
-  int error = process_stop(lremote_get(L), (long)luaL_checkinteger(L, 2));
+  int error = process_stop(lremote_check(L, 1), (long)luaL_checkinteger(L, 2));
   if (error != 0) return lremote_failed(L, error);
   lua_pushboolean(L, 1);
   return 1;
@@ -124,7 +119,7 @@ static int lremote_stop (lua_State *L) {
 
 /* process -> : what was read may have changed */
 static int lremote_forget (lua_State *L) {
-  remote_forget(&lremote_get(L)->memory);
+  remote_forget(&lremote_check(L, 1)->memory);
   return 0;
 }
 
@@ -171,7 +166,7 @@ static uint64_t lremote_global (lua_State *L, RemoteMemory *m) {
 ** something like a state fits no layout, what did not fit
 */
 static int lremote_states (lua_State *L) {
-  RemoteProcess *p = lremote_get(L);
+  RemoteProcess *p = lremote_check(L, 1);
   lua_Integer n = (lua_Integer)lua_rawlen(L, 2), i, found = 0;
   RemoteSearch s;
   memset(&s, 0, sizeof s);
@@ -255,7 +250,7 @@ static int lremote_frames (lua_State *L, RemoteMemory *m,
 ** a table, with what is 'left' of that; or nil and what does not fit
 */
 static int lremote_thread (lua_State *L) {
-  RemoteMemory *m = &lremote_get(L)->memory;
+  RemoteMemory *m = &lremote_check(L, 1)->memory;
   const RemoteLayout *l = lremote_layout(L, 3);
   int variables = !lua_isnoneornil(L, 4);
   uint32_t most = (uint32_t)luaL_optinteger(L, 4, 0);
@@ -295,7 +290,7 @@ int lremote_registers (lua_State *L, int arg, TaskRegisters *r) {
 ** registers are those of a stopped thread, or in a core file a string.
 */
 static int lremote_line (lua_State *L) {
-  RemoteMemory *m = &lremote_get(L)->memory;
+  RemoteMemory *m = &lremote_check(L, 1)->memory;
   const RemoteLayout *l = lremote_layout(L, 3);
   RemoteThread t;
   RemoteFrame f;
@@ -337,7 +332,7 @@ static void visit_coroutine (void *ud, uint64_t at) {
 ** process, main thread -> { address of a coroutine, ... }, and are these all?
 */
 static int lremote_coroutines (lua_State *L) {
-  RemoteMemory *m = &lremote_get(L)->memory;
+  RemoteMemory *m = &lremote_check(L, 1)->memory;
   Visiting v;
   int all;
   memset(&v, 0, sizeof v);
@@ -445,7 +440,7 @@ static void lremote_walk (Visiting *v, uint64_t registry, RemoteVisit visit) {
 ** the functions in libraries and their objects' methods
 */
 static int lremote_names (lua_State *L) {
-  RemoteMemory *m = &lremote_get(L)->memory;
+  RemoteMemory *m = &lremote_check(L, 1)->memory;
   uint64_t global = lremote_global(L, m), registry;
   Visiting v;
   memset(&v, 0, sizeof v);

@@ -96,6 +96,12 @@ static uint32_t known_enter (Known *k, KnownFunction *f) {
 }
 
 
+static uint32_t known_fail (const char **why, const char *what) {
+  *why = what;
+  return 0;
+}
+
+
 /*
 ** Reads the instructions of a function and their lines, unless there are too
 ** many. NULL: all fits.
@@ -129,10 +135,8 @@ static uint32_t known_read_lua (Known *k, RemoteMemory *m,
   uint32_t id;
   f->first = p->first;
   f->last = p->last;
-  if (!remote_sourcename(m, l, p, k->source, sizeof k->source, &f->length)) {
-    *why = "a source's name is not a string";
-    return 0;
-  }
+  if (!remote_sourcename(m, l, p, k->source, sizeof k->source, &f->length))
+    return known_fail(why, "a source's name is not a string");
   f->source = memory_new(k->memory, char, f->length + 1);
   *why = f->source != NULL ? known_read(k, m, p, f) : KNOWN_NOMEMORY;
   if (*why != NULL) {
@@ -142,8 +146,7 @@ static uint32_t known_read_lua (Known *k, RemoteMemory *m,
   }
   memcpy(f->source, k->source, f->length + 1);
   id = known_enter(k, f);
-  if (id == 0) *why = KNOWN_NOMEMORY;
-  return id;
+  return id != 0 ? id : known_fail(why, KNOWN_NOMEMORY);
 }
 
 
@@ -165,23 +168,16 @@ uint32_t known_find (Known *k, RemoteMemory *m, const RemoteLayout *l,
   *why = NULL;
   if (f->isc) {
     /* the slot may already have a result of the call, not the function */
-    if (!remote_copy(m, f->code, &byte, 1)) {
-      *why = "a C function has no code";
-      return 0;
-    }
+    if (!remote_copy(m, f->code, &byte, 1))
+      return known_fail(why, "a C function has no code");
     id = known_native(k, f->code);
-    if (id == 0) {
-      *why = KNOWN_NOMEMORY;
-      return 0;
-    }
+    if (id == 0) return known_fail(why, KNOWN_NOMEMORY);
     if (known_at(k, id)->native) known_at(k, id)->function = f->function;
     known_at(k, id)->native = 0;
     return id;
   }
-  if (!remote_proto(m, f->code, p)) {
-    *why = "a function has no prototype";
-    return 0;
-  }
+  if (!remote_proto(m, f->code, p))
+    return known_fail(why, "a function has no prototype");
   if (k->of[slot] != 0 && memcmp(&k->proto[slot], p, sizeof *p) == 0)
     return k->of[slot];
   id = known_read_lua(k, m, l, p, &read, why);
