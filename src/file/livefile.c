@@ -86,7 +86,7 @@ static int livefile_begin (Store *s, Recorder *r) {
 static void livefile_started (Store *s, Recorder *r, lua_State *L) {
   LiveFile *l = livefile_of(s);
   format_fill(mapped_header(l->file), &r->recording);
-  if (!l->calls.describe(L, &l->journal)) recorder_nomemory(r);
+  if (!l->ask(L, &l->journal, NULL)) recorder_nomemory(r);
   else if (r->state == STATE_RUNNING) recorder_overhead(r);
 }
 
@@ -237,7 +237,7 @@ static Store *livefile_child (Store *s, Recorder *r) {
   Store *child;
   if (strstr(l->path, "%p") == NULL) return NULL;
   child = livefile_create(r, l->path, l->path, l->max_nodes, &l->overhead,
-                          &l->calls, why);
+                          l->ask, why);
   if (child != NULL)  /* needed before lines move to the file */
     mapped_header(livefile_of(child)->file)->memory =
       r->recording.tree.memory != 0;
@@ -252,7 +252,6 @@ static void livefile_free (Store *s) {
   LiveFile *l = livefile_of(s);
   journal_free(&l->journal);
   mapped_free(l->file);
-  free(l->path);
   free(l);
 }
 
@@ -323,25 +322,21 @@ static void livefile_setstore (LiveFile *l) {
 
 Store *livefile_create (Recorder *r, const char *path, const char *whole,
                         uint32_t max_nodes, const Overhead *o,
-                        const LiveFileCalls *calls, char *why) {
-  LiveFile *l = cast(LiveFile *, calloc(1, sizeof *l));
+                        LiveFileAsk ask, char *why) {
+  LiveFile *l = cast(LiveFile *, calloc(1, sizeof *l + strlen(whole)));
   char *full = livefile_path(path);
-  size_t size = strlen(whole) + 1;
-  if (l != NULL) l->path = cast(char *, malloc(size));
-  if (full == NULL || l == NULL || l->path == NULL)
+  if (full == NULL || l == NULL)
     snprintf(why, MAPPED_MESSAGE, "out of memory");
-  else {
-    memcpy(l->path, whole, size);
+  else
     l->file = mapped_create(full, max_nodes, livefile_pagelost, r->hot, why);
-  }
   free(full);
   if (l == NULL || l->file == NULL) {
-    if (l != NULL) free(l->path);
     free(l);
     return NULL;
   }
+  strcpy(l->path, whole);
   l->recorder = r;
-  l->calls = *calls;
+  l->ask = ask;
   l->max_nodes = max_nodes;
   livefile_setstore(l);
   livefile_setoverhead(l, o);
@@ -356,7 +351,7 @@ void livefile_names (Store *s, Recorder *r, lua_State *L) {
   uint32_t functions = r->recording.functions.list.count;
   if (l == NULL || !livefile_open(l) || l->named == functions) return;
   l->named = functions;
-  l->calls.name(L, &l->journal, r);  /* without names the file is still good */
+  l->ask(L, &l->journal, r);  /* without names the file is still good */
 }
 
 

@@ -13,29 +13,26 @@
 
 
 /*
-** Functions that ask the Lua part, in protected mode. Both write to the
-** journal, return 0 when there is no room, and may do nothing.
+** Asks the Lua part, in protected mode, and writes what it says to the journal.
+** At the start, 'r' is NULL: what the program is, and where its functions are
+** found. At the end, or when a snapshot is taken: names of functions. Returns 0
+** when there is no room.
 */
-typedef struct LiveFileCalls {
-  /* At the start: what the program is, and where its functions are found. */
-  int (*describe) (lua_State *L, Journal *j);
-  /* At the end, or when a snapshot is taken: names of functions. */
-  int (*name) (lua_State *L, Journal *j, Recorder *r);
-} LiveFileCalls;
+typedef int (*LiveFileAsk) (lua_State *L, Journal *j, Recorder *r);
 
 typedef struct LiveFile {
   Store store;
   MappedFile *file;
   Recorder *recorder;
   Journal journal;
-  LiveFileCalls calls;
+  LiveFileAsk ask;
   Overhead overhead;
   uint32_t max_nodes;
   uint32_t named;	/* number of functions when they were last named */
   uint32_t generation;	/* as in the header */
   int overwritten;	/* did another program write to the file? */
   uint64_t rated;	/* ns from the start to the last measured rate */
-  char *path;		/* absolute; "%p" stands for the id of the process */
+  char path[1];		/* absolute; "%p" stands for the id of the process */
 } LiveFile;
 
 /*
@@ -47,8 +44,8 @@ typedef struct LiveFile {
 */
 COLD CPROF_I Store *livefile_create (Recorder *r, const char *path,
                                      const char *whole, uint32_t max_nodes,
-                                     const Overhead *o,
-                                     const LiveFileCalls *calls, char *why);
+                                     const Overhead *o, LiveFileAsk ask,
+                                     char *why);
 
 /* Writes the names that functions have now. 's' may be NULL. */
 CPROF_I void livefile_names (Store *s, Recorder *r, lua_State *L);

@@ -32,7 +32,6 @@ static const char META = 0;	/* a table of strings about the program */
 
 typedef struct Asking {
   Journal *journal;
-  Recorder *recorder;
   int ok;
 } Asking;
 
@@ -120,21 +119,19 @@ static int name_all (lua_State *L) {
 
 
 /*
-** Calls 'f', which asks the Lua part. Errors are ignored: the file is still
-** good without the answer. A finalizer that runs meanwhile must not end the
-** recording, so this counts as a callback: Lua 5.5 may collect for each long
-** string that a library makes, even while collections are held off.
+** See LiveFileAsk. Errors are ignored: the file is still good without the
+** answer. A finalizer that runs meanwhile must not end the recording, so this
+** counts as a callback: Lua 5.5 may collect for each long string that a library
+** makes, even while collections are held off.
 */
-static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
-                     Recorder *r) {
+static int file_ask (lua_State *L, Journal *j, Recorder *r) {
   Callback before = r != NULL ? r->callback : CALLBACK_NONE;
   SavedHook own;
   Asking a;
   if (!lua_checkstack(L, 4)) return 1;
   a.journal = j;
-  a.recorder = r;
   a.ok = 1;
-  lua_pushcfunction(L, f);
+  lua_pushcfunction(L, r == NULL ? describe_all : name_all);
   lua_pushlightuserdata(L, &a);
   savedhook_take(&own, L);
   if (r != NULL) r->callback = CALLBACK_NAMES;
@@ -142,16 +139,6 @@ static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
   if (r != NULL) r->callback = before;
   entry_puthook(&own, L);
   return a.ok;
-}
-
-
-static int file_describe (lua_State *L, Journal *j) {
-  return file_ask(L, describe_all, j, NULL);
-}
-
-
-static int file_name (lua_State *L, Journal *j, Recorder *r) {
-  return file_ask(L, name_all, j, r);
 }
 
 
@@ -172,7 +159,6 @@ static void file_keep (lua_State *L, int arg) {
 
 Store *lfile_create (lua_State *L, int arg, Recorder *r,
                      uint32_t max_nodes, const Overhead *o) {
-  static const LiveFileCalls calls = {file_describe, file_name};
   const char *path;
   char why[MAPPED_MESSAGE];
   Store *s;
@@ -184,7 +170,7 @@ Store *lfile_create (lua_State *L, int arg, Recorder *r,
     r->store->finish(r->store, r, L);
   file_keep(L, arg);
   s = livefile_create(r, path, luaL_optstring(L, -1, path), max_nodes, o,
-                      &calls, why);
+                      file_ask, why);
   if (s == NULL) lua_pushstring(L, why);
   return s;
 }

@@ -126,9 +126,9 @@ static int lremote_forget (lua_State *L) {
 
 /* number of a system call -> its name, boolean: does it wait for a file? */
 static int lremote_call (lua_State *L) {
-  long number = (long)luaL_checkinteger(L, 1);
-  lua_pushstring(L, process_call(number));
-  lua_pushboolean(L, process_takesfile(number));
+  const ProcessCall *c = process_call((long)luaL_checkinteger(L, 1));
+  lua_pushstring(L, c != NULL ? c->name : NULL);
+  lua_pushboolean(L, c != NULL && c->file);
   return 2;
 }
 

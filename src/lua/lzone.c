@@ -44,10 +44,11 @@ static size_t lzone_name (lua_State *L) {
 }
 
 
-static uint32_t lzone_begin (lua_State *L) {
+/* Enters the zone whose name is on top; 'tag' as 'lzone_name' returns it. */
+static uint32_t lzone_begin (lua_State *L, size_t tag) {
   Recorder *r = recorder_get(L);
   uint32_t serial = 0;
-  size_t length, tag = lzone_name(L);
+  size_t length;
   const char *name = lua_tolstring(L, -1, &length);
   zone_enter(r, L, name, length, tag, &serial);
   lstate_settle(r, L);
@@ -56,7 +57,7 @@ static uint32_t lzone_begin (lua_State *L) {
 
 
 static int lzone_enter (lua_State *L) {
-  lzone_begin(L);
+  lzone_begin(L, lzone_name(L));
   return 0;
 }
 
@@ -103,13 +104,16 @@ static void lzone_timed (lua_State *L, uint32_t serial) {
 }
 
 
+/* Pushes a zone whose time nobody asks for. */
+static void lzone_plain (lua_State *L, uint32_t serial) {
+  *cast(uint32_t *, lua_newuserdatauv(L, sizeof serial, 0)) = serial;
+}
+
+
 static int lzone_new (lua_State *L) {
-  uint32_t serial = lzone_begin(L);
+  uint32_t serial = lzone_begin(L, lzone_name(L));
   if (lslow_wants(L)) lzone_timed(L, serial);
-  else {
-    uint32_t *z = cast(uint32_t *, lua_newuserdatauv(L, sizeof *z, 0));
-    *z = serial;
-  }
+  else lzone_plain(L, serial);
   luaL_setmetatable(L, ZONE);
   return 1;
 }
@@ -262,23 +266,15 @@ static void llabel_name (lua_State *L, const int *at, int n) {
 
 /* Returns nil while nothing is recorded: a variable <close> may be nil. */
 static int lzone_label (lua_State *L) {
-  Recorder *r = recorder_get(L);
   int at[LABELS_MOST], n;
-  uint32_t *z, serial = 0;
-  size_t length;
-  const char *name;
   if (!lua_istable(L, 1))
     return luaL_error(L, "label: a table is needed, as in " LABELS_USAGE
                          ", got %s%s", lua_isnoneornil(L, 1) ? "" : "a ",
                       luaL_typename(L, 1));
   n = llabel_sorted(L, at);
-  if (n == 0 || zone_idle(r, L)) return 0;
+  if (n == 0 || zone_idle(recorder_get(L), L)) return 0;
   llabel_name(L, at, n);
-  name = lua_tolstring(L, -1, &length);
-  zone_enter(r, L, name, length, length, &serial);
-  lstate_settle(r, L);
-  z = cast(uint32_t *, lua_newuserdatauv(L, sizeof *z, 0));
-  *z = serial;
+  lzone_plain(L, lzone_begin(L, (size_t)lua_rawlen(L, -1)));
   luaL_setmetatable(L, ZONE);
   return 1;
 }

@@ -292,26 +292,19 @@ static void begin_moveframes (Recorder *r, int moved) {
 }
 
 
-/* Moves the counters of lines to the store. */
-static int begin_movelines (Recorder *r) {
+/* Moves the counters of functions' lines and instructions to the store. */
+static int begin_movecounters (Recorder *r) {
   Functions *fs = &r->recording.functions;
+  const Pages *p = fs->policy.pages;
   uint32_t i;
-  begin_moveframes(r, 0);
-  for (i = 0; i < fs->list.count; i++)
-    if (!lines_move(&functions_at(fs, i)->lines, fs->policy.pages, i))
+  if (r->hot->lines) begin_moveframes(r, 0);
+  for (i = 0; i < fs->list.count; i++) {
+    Function *f = functions_at(fs, i);
+    if (!lines_move(&f->lines, p, i) ||
+        !instructions_move(&f->instructions, p, i))
       return 0;
-  begin_moveframes(r, 1);
-  return 1;
-}
-
-
-static int begin_moveinstructions (Recorder *r) {
-  Functions *fs = &r->recording.functions;
-  uint32_t i;
-  for (i = 0; i < fs->list.count; i++)
-    if (!instructions_move(&functions_at(fs, i)->instructions,
-                           fs->policy.pages, i))
-      return 0;
+  }
+  if (r->hot->lines) begin_moveframes(r, 1);
   return 1;
 }
 
@@ -328,8 +321,7 @@ int begin_move (Recorder *r, Store *to) {
   recording_freecounters(x);
   begin_counters(r, &r->options);
   fs->policy.pages = begin_pages(to, x->mode);
-  ok = fs->policy.instructions ? begin_moveinstructions(r)
-     : !r->hot->lines || begin_movelines(r);
+  ok = begin_movecounters(r);
   from->free(from);
   begin_clock(r);
   begin_axis(r);

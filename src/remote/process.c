@@ -224,12 +224,6 @@ int process_link (const char *path, char *to, size_t room) {
 }
 
 
-typedef struct ProcessCall {
-  long number;
-  const char *name;
-  int file;		/* is the first argument a file descriptor? */
-} ProcessCall;
-
 static const ProcessCall process_calls[] = {
   {SYS_read, "read", 1}, {SYS_readv, "readv", 1}, {SYS_pread64, "pread", 1},
   {SYS_write, "write", 1}, {SYS_writev, "writev", 1},
@@ -253,23 +247,12 @@ static const ProcessCall process_calls[] = {
   {SYS_semtimedop, "semop", 0}
 };
 
-static const ProcessCall *process_known (long number) {
+
+const ProcessCall *process_call (long number) {
   size_t i;
   for (i = 0; i < sizeof process_calls / sizeof *process_calls; i++)
     if (process_calls[i].number == number) return &process_calls[i];
   return NULL;
-}
-
-
-const char *process_call (long number) {
-  const ProcessCall *c = process_known(number);
-  return c != NULL ? c->name : NULL;
-}
-
-
-int process_takesfile (long number) {
-  const ProcessCall *c = process_known(number);
-  return c != NULL && c->file;
 }
 
 #endif

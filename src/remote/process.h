@@ -66,11 +66,15 @@ CPROF_I void process_goall (RemoteProcess *p);
 /* Where a link goes, in up to 'room' bytes with the '\0'. 0: not known. */
 CPROF_I int process_link (const char *path, char *to, size_t room);
 
-/* The name of a system call in which threads wait; NULL: threads do not. */
-CPROF_I const char *process_call (long number);
+/* a system call in which threads wait */
+typedef struct ProcessCall {
+  long number;
+  const char *name;
+  int file;		/* is the first argument a file descriptor? */
+} ProcessCall;
 
-/* Is its first argument a file descriptor? */
-CPROF_I int process_takesfile (long number);
+/* NULL: threads do not wait in it. */
+CPROF_I const ProcessCall *process_call (long number);
 
 #endif
 
