@@ -46,22 +46,16 @@ static int outside_figures (lua_State *L) {
 */
 static void outside_times (const Outside *o, ProfileNode *list, uint32_t n,
                            int64_t whole, int64_t waited) {
-  double run = 0, wait = 0;
-  int64_t ran = 0, had = 0;
+  Shares runs, waits;
   uint32_t i;
   if (o->waits == 0) waited = 0;
   else if (o->runs == 0 || waited > whole) waited = whole;
-  whole -= waited;
+  runs = snapshot_shares(whole - waited, (double)o->ran);
+  waits = snapshot_shares(waited, (double)o->waited);
   for (i = 0; i < n; i++) {
-    int64_t r, w;
-    run += (double)(list[i].self - list[i].wait);
-    wait += (double)list[i].wait;
-    r = snapshot_share(whole, run, (double)o->ran);
-    w = snapshot_share(waited, wait, (double)o->waited);
-    list[i].wait = w - had;
-    list[i].self = r - ran + list[i].wait;
-    ran = r;
-    had = w;
+    double run = (double)(list[i].self - list[i].wait);
+    list[i].wait = snapshot_next(&waits, (double)list[i].wait);
+    list[i].self = snapshot_next(&runs, run) + list[i].wait;
   }
 }
 

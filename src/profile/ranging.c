@@ -215,27 +215,27 @@ void ranging_divide (Ranging *g, int64_t ns) {
 void ranging_tree (Ranging *g, Merge *m) {
   const Nodes *nodes = g->nodes;
   uint32_t *kept = memory_new(g->memory, uint32_t, nodes->count), *to, i;
-  RangePart upto = ZEROS;
-  int64_t run = 0, wait = 0, own = 0;
+  Shares runs = snapshot_shares(g->run, g->all.run);
+  Shares waits = snapshot_shares(g->wait, g->all.wait);
+  int64_t own = 0;
   for (i = 0; i < nodes->count; i++)
     kept[i] = g->of[i].samples > 0 || g->of[i].run > 0 || g->of[i].wait > 0;
   g->to = to = merge_needed(m, nodes, kept);
   for (i = 0; i < nodes->count; i++) {
-    int64_t ran = run, waited = wait;
+    int64_t wait, self;
     ProfileNode *n;
     if (to[i] == 0) continue;
-    part_add(&upto, &g->of[i]);
-    run = snapshot_share(g->run, upto.run, g->all.run);
-    wait = snapshot_share(g->wait, upto.wait, g->all.wait);
+    wait = snapshot_next(&waits, g->of[i].wait);
+    self = snapshot_next(&runs, g->of[i].run) + wait;
     n = merge_node(m, to[i]);
     if (g->own != NULL) {
       n->calls += g->of[i].samples;
-      n->raw += run - ran + wait - waited + (int64_t)(g->own[i] + 0.5);
+      n->raw += self + (int64_t)(g->own[i] + 0.5);
       if (i != NODE_OVERHEAD) own += (int64_t)(g->own[i] + 0.5);
     }
     else n->raw += g->of[i].samples;
-    n->wait += wait - waited;
-    n->self += run - ran + wait - waited;
+    n->wait += wait;
+    n->self += self;
   }
   merge_node(m, to[NODE_OVERHEAD])->self = g->overhead;
   if (g->own != NULL)  /* without what is in 'raw' of the other nodes */

@@ -50,6 +50,22 @@ int64_t snapshot_share (int64_t whole, double part, double all) {
 }
 
 
+Shares snapshot_shares (int64_t whole, double all) {
+  Shares s = ZEROS;
+  s.whole = whole;
+  s.all = all;
+  return s;
+}
+
+
+int64_t snapshot_next (Shares *s, double weight) {
+  int64_t before = s->taken;
+  s->upto += weight;
+  s->taken = snapshot_share(s->whole, s->upto, s->all);
+  return s->taken - before;
+}
+
+
 /* {======================================================
 ** Nodes
 ** ======================================================= */
@@ -138,20 +154,20 @@ static uint64_t samples_times (Snapshot *s, const Recording *r) {
   uint64_t ticks = r->figures->sampled, overhead = r->tree.overhead->self;
   int64_t all_ns = (int64_t)clock_ns(s->scale, ticks);
   int64_t whole = (int64_t)clock_ns(s->scale, ticks - r->waiting);
-  Weights all = samples_weigh(s, r), upto = ZEROS;
-  int64_t waited = samples_waited(s, r, whole, &all), run = 0, wait = 0;
+  Weights all = samples_weigh(s, r);
+  int64_t waited = samples_waited(s, r, whole, &all);
+  Shares waits = snapshot_shares(waited, all.wait), runs;
   uint32_t i;
   whole -= waited;
+  runs = snapshot_shares(whole, all.run);
   s->weight = all.run > 0 ? (double)whole / all.run : 0;
   for (i = 0; i < s->nodes; i++) {
     ProfileNode *n = &s->node[i];
-    int64_t ran = run, had = wait;
+    Weights own = ZEROS;
     if (i != NODE_OVERHEAD)
-      weights_add(&upto, tree_node(&r->tree, i), n->wait);
-    run = snapshot_share(whole, upto.run, all.run);
-    wait = snapshot_share(waited, upto.wait, all.wait);
-    n->wait = wait - had;
-    n->self = n->raw = run - ran + n->wait;
+      weights_add(&own, tree_node(&r->tree, i), n->wait);
+    n->wait = snapshot_next(&waits, own.wait);
+    n->self = n->raw = snapshot_next(&runs, own.run) + n->wait;
   }
   s->node[NODE_OVERHEAD].self = s->node[NODE_OVERHEAD].raw =
     (int64_t)clock_ns(s->scale, ticks + overhead) - all_ns;
@@ -303,22 +319,20 @@ static void lines_raw (Work *w, uint32_t id) {
   Snapshot *s = w->s;
   const Lines *l = &functions_at(&w->r->functions, id)->lines;
   uint32_t func = s->func[id] - 1, k;
-  int64_t ns = 0, sum, whole = w->raw[func];
-  double ticks = 0, all = 0;
+  double all = 0;
+  Shares raw;
   w->first[func] = s->lines;
   for (k = 0; k < l->count; k++) all += (double)l->list[k].self;
+  raw = snapshot_shares(w->raw[func], all);
   for (k = 0; k < l->count; k++) {
     const Line *from = &l->list[k];
     ProfileLine *to = &s->line[s->lines];
     if (!line_counted(l, k) || s->lines == s->linecapacity) continue;
-    ticks += (double)from->self;
-    sum = snapshot_share(whole, ticks, all);
     to->func = func;
     to->line = l->first > 0 ? (uint32_t)l->first + k : (uint32_t)from->line;
     to->hits = (int64_t)from->hits;
-    to->raw = sum - ns;
+    to->raw = snapshot_next(&raw, (double)from->self);
     line_setallocated(to, lines_allocated(l, k));
-    ns = sum;
     s->lines++;
   }
 }
@@ -421,17 +435,14 @@ static int64_t lines_limitwaits (ProfileLine *from, const ProfileLine *to,
 */
 static void lines_divide (ProfileLine *from, const ProfileLine *to,
                           int64_t whole) {
-  double all = 0, sum = 0;
-  int64_t ns = 0, upto;
+  double all = 0;
   ProfileLine *l;
+  Shares rest;
   whole = lines_limitwaits(from, to, whole);
   for (l = from; l < to; l++) all += (double)(l->self - l->wait);
-  for (l = from; l < to; l++) {
-    sum += (double)(l->self - l->wait);
-    upto = l == to - 1 ? whole : snapshot_share(whole, sum, all);
-    l->self = upto - ns + l->wait;
-    ns = upto;
-  }
+  rest = snapshot_shares(whole, all);
+  for (l = from; l < to; l++)
+    l->self = snapshot_next(&rest, (double)(l->self - l->wait)) + l->wait;
 }
 
 

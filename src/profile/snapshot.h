@@ -43,12 +43,19 @@ CPROF_I void snapshot_take (Snapshot *s, const Memory *m, Recording *r,
                             const Overhead *o, ProfileNode *node,
                             NodeMemory *memory);
 
-/*
-** 'whole' times 'part' / 'all', where 'part' is a running sum that ends with
-** 'all'. Differences of successive results are shares that add up to 'whole'.
-** Returns 'whole' if 'all' is 0.
-*/
+/* 'whole' times 'part' / 'all'; 'whole' if 'part' is not less than 'all'. */
 CPROF_I int64_t snapshot_share (int64_t whole, double part, double all);
+
+/* Parts that share a whole by their weights, one after the other. */
+typedef struct Shares {
+  int64_t whole, taken;
+  double all, upto;	/* weight of all parts, and of those so far */
+} Shares;
+
+CPROF_I Shares snapshot_shares (int64_t whole, double all);
+
+/* The share of the next part. All shares add up to the whole. */
+CPROF_I int64_t snapshot_next (Shares *s, double weight);
 
 /* Makes a snapshot that has the numbers of functions and nothing else. */
 CPROF_I void snapshot_number (Snapshot *s, const Memory *m,
