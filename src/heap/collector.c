@@ -52,13 +52,9 @@ static void collector_hold (Collector *c, lua_State *L) {
 }
 
 
-/*
-** Is a step that was put off due now? The debt that is read already has the
-** change by the last request, so 'change' becomes 0.
-*/
+/* Is a step that was put off due now? */
 static int collector_isdue (Collector *c) {
-  collector_look(c);
-  c->change = 0;
+  collector_look(c, 0);
   return c->held != 0 && c->before + c->held > 0;
 }
 
@@ -78,8 +74,7 @@ void collector_retake (Collector *c, lua_State *L) {
 void collector_release (Collector *c, lua_State *L) {
   int kb;
   if (!c->on || c->frozen) return;
-  collector_look(c);
-  c->change = 0;
+  collector_look(c, 0);
   kb = (int)(c->held / 1024);
   collector_lose(c);
   if (kb > 0 && lua_gc(L, LUA_GCISRUNNING) > 0) lua_gc(L, LUA_GCSTEP, kb);
@@ -88,8 +83,7 @@ void collector_release (Collector *c, lua_State *L) {
 
 void collector_freeze (Collector *c) {
   if (!c->on) return;
-  collector_look(c);
-  c->change = 0;
+  collector_look(c, 0);
   c->frozen = 1;
 }
 

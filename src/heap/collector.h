@@ -87,13 +87,15 @@ static INLINE void collector_lose (Collector *c) {
 ** Compares Lua's debt with the value that the last request must have led
 ** to. The old value is right, too: a failed request, or one by a C library,
 ** does not change it. A host adds whole KB with LUA_GCSTEP, after which the
-** debt is still lowered. Any other value shows that it was set anew.
+** debt is still lowered. Any other value shows that it was set anew. 'change'
+** is what the next request adds; 0: it is not known yet.
 */
-static INLINE void collector_look (Collector *c) {
+static INLINE void collector_look (Collector *c, int64_t change) {
   int64_t debt = *c->debt, by = debt - c->before - c->change;
   if (unlikely(by != 0 && debt != c->before) && by % 1024 != 0 && !c->frozen)
     collector_lose(c);
   c->before = debt;
+  c->change = change;
 }
 
 /*
@@ -103,8 +105,7 @@ static INLINE void collector_look (Collector *c) {
 */
 static INLINE int collector_see (Collector *c, const Hot *h, const void *p,
                                   size_t size, int64_t change) {
-  collector_look(c);
-  c->change = change;
+  collector_look(c, change);
   if (change <= 0) {
     if (unlikely((uintptr_t)h->L - (uintptr_t)p < size))
       c->gone = hot_events(h) + 1;
