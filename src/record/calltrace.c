@@ -83,6 +83,18 @@ static uint32_t calltrace_below (const Stack *s) {
 }
 
 
+/* What happens now to 'func' in the coroutine of 's', whose 'depth' it has. */
+static TraceEvent calltrace_event (const Recorder *r, const Stack *s,
+                                   uint32_t func, uint32_t depth) {
+  TraceEvent e = ZEROS;
+  e.func = func;
+  e.coroutine = s->number;
+  e.depth = calltrace_below(s) + depth;
+  e.since = calltrace_now(r);
+  return e;
+}
+
+
 static int calltrace_on (const Recorder *r) {
   return r->hot->trace && r->state == STATE_RUNNING;
 }
@@ -95,12 +107,8 @@ void calltrace_enter (Recorder *r, lua_State *L, Frame *f) {
   f->as.entered = 0;
   s->traced = (uint32_t)(f - s->base);
   if (f->is.flags & FRAME_EXCLUDED) return;
+  e = calltrace_event(r, s, f->is.func, s->depth++);
   e.enters = 1;
-  e.func = f->is.func;
-  e.coroutine = s->number;
-  e.depth = calltrace_below(s) + s->depth++;
-  e.since = calltrace_now(r);
-  e.took = 0;
   f->as.entered = e.since + 1;
   calltrace_report(r, L, &e);
 }
@@ -114,11 +122,7 @@ static void calltrace_unwind (Recorder *r, lua_State *L, Stack *s,
     Frame *f = s->base + s->traced;
     TraceEvent e;
     if (f->is.flags & FRAME_EXCLUDED || f->as.entered == 0) continue;
-    e.enters = 0;
-    e.func = f->is.func;
-    e.coroutine = s->number;
-    e.depth = calltrace_below(s) + --s->depth;
-    e.since = calltrace_now(r);
+    e = calltrace_event(r, s, f->is.func, --s->depth);
     e.took = e.since + 1 - f->as.entered;
     calltrace_report(r, L, &e);
     if (!calltrace_on(r)) return;
@@ -131,12 +135,9 @@ void calltrace_step (Recorder *r, lua_State *L, uint32_t func,
   const Stack *s = r->current;
   TraceEvent e;
   if (!calltrace_on(r)) return;
+  e = calltrace_event(r, s, func, s->depth);
   e.enters = 1;
-  e.func = func;
-  e.coroutine = s->number;
-  e.depth = calltrace_below(s) + s->depth;
-  e.since = calltrace_now(r) - took;
-  e.took = 0;
+  e.since -= took;
   calltrace_report(r, L, &e);
   if (!calltrace_on(r)) return;
   e.enters = 0;

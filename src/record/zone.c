@@ -141,41 +141,32 @@ static int zone_named (const Recorder *r, const Frame *f, const char *name,
 }
 
 
-/*
-** 'zone_leave' in mode "sample". If the call has no zone, it may have entered
-** it before recording began.
-*/
-static ZoneResult zone_leaveopen (Recorder *r, lua_State *L, const char *name,
-                                  size_t length, uint32_t *open) {
-  Frame *f = openzone_last(r, L, zone_caller(L));
-  if (f == NULL) return ZONE_IDLE;
-  if (!zone_named(r, f, name, length)) {
-    *open = functions_at(&r->recording.functions, f->is.func)->name;
-    return ZONE_OTHER;
-  }
-  openzone_close(r, L, f);
-  return ZONE_DONE;
-}
-
-
+/* If there is no zone, it may have been entered before recording began. */
 ZoneResult zone_leave (Recorder *r, lua_State *L, const char *name,
                        size_t length, uint32_t *open) {
-  Stack *s;
+  Stack *s = NULL;
   Frame *f;
   if (zone_idle(r, L)) return ZONE_IDLE;
-  if (recorder_samples(r)) return zone_leaveopen(r, L, name, length, open);
-  s = zone_stack(r, L);
-  if (s == NULL) return zone_nomemory(r);
-  f = s->top - 1;
-  /* not a zone: it may have been entered before recording began */
-  if (!(f->is.flags & FRAME_ZONE))
-    return f->is.flags & FRAME_UNSEEN ? ZONE_IDLE : ZONE_NONE;
+  if (recorder_samples(r)) {
+    f = openzone_last(r, L, zone_caller(L));
+    if (f == NULL) return ZONE_IDLE;
+  }
+  else {
+    s = zone_stack(r, L);
+    if (s == NULL) return zone_nomemory(r);
+    f = s->top - 1;
+    if (!(f->is.flags & FRAME_ZONE))
+      return f->is.flags & FRAME_UNSEEN ? ZONE_IDLE : ZONE_NONE;
+  }
   if (!zone_named(r, f, name, length)) {
     *open = functions_at(&r->recording.functions, f->is.func)->name;
     return ZONE_OTHER;
   }
-  zone_cut(r, L, s, f);
-  zone_finish(r, L, s);
+  if (s == NULL) openzone_close(r, L, f);
+  else {
+    zone_cut(r, L, s, f);
+    zone_finish(r, L, s);
+  }
   return ZONE_DONE;
 }
 
