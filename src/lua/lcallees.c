@@ -76,7 +76,7 @@ static SortedCallee *callees_sorted (lua_State *L, const Nodes *nodes,
   SortedCallee *list;
   for (i = c->step[id].child; i != 0; i = c->step[i].sibling)
     n += (uint32_t)callees_shown(nodes, i);
-  list = cast(SortedCallee *, lmemory_block(L, n * sizeof *list));
+  list = lmemory_array(L, SortedCallee, n);
   *count = n;
   n = 0;
   for (i = c->step[id].child; i != 0; i = c->step[i].sibling) {

@@ -289,14 +289,11 @@ static void load_paths (lua_State *L, const Loaded *l) {
     PathRecord p;
     if (r->size != sizeof p) continue;
     memcpy(&p, record_data(r), sizeof p);
-    lua_pushinteger(L, (lua_Integer)p.key);
-    lua_rawseti(L, -2, ++i);
+    ltable_put(L, &i, (lua_Integer)p.key);
     load_pushtext(L, l, p.source);
     lua_rawseti(L, -2, ++i);
-    lua_pushinteger(L, p.line);
-    lua_rawseti(L, -2, ++i);
-    lua_pushinteger(L, p.last);
-    lua_rawseti(L, -2, ++i);
+    ltable_put(L, &i, p.line);
+    ltable_put(L, &i, p.last);
     load_pushtext(L, l, p.path);
     lua_rawseti(L, -2, ++i);
   }

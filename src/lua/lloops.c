@@ -186,11 +186,6 @@ void lloops_push (lua_State *L, const Recording *r, const Snapshot *s) {
 ** Into a file
 ** ======================================================= */
 
-static uint64_t loops_figure (lua_State *L, int arg, const char *name) {
-  return (uint64_t)ltable_integer(L, arg, name);
-}
-
-
 /* The bytes of the field on top; NULL: not a string. */
 static const char *loops_bytes (lua_State *L, int arg, const char *name,
                                 size_t *size) {
@@ -205,9 +200,9 @@ static void loops_fill (lua_State *L, int arg, Loop *x) {
   if (name != NULL) strncpy(x->name, name, LOOP_NAME - 1);
   lua_pop(L, 1);
   ltable_bytes(L, arg, "histogram", &x->times, sizeof x->times);
-  x->frames = loops_figure(L, arg, "frames");
-  x->slow = loops_figure(L, arg, "slow");
-  x->budget = loops_figure(L, arg, "budget_ns");
+  x->frames = ltable_figure(L, arg, "frames");
+  x->slow = ltable_figure(L, arg, "slow");
+  x->budget = ltable_figure(L, arg, "budget_ns");
 }
 
 
@@ -265,12 +260,12 @@ static int loops_saveworst (lua_State *L, int arg, Loops *l, uint32_t loop) {
     ok = to != NULL;
     if (lua_rawgeti(L, -1, i) == LUA_TTABLE && ok) {
       int frame = lua_gettop(L);
-      to->is.number = (uint32_t)loops_figure(L, frame, "number");
-      to->is.start = loops_figure(L, frame, "start_ns");
-      to->is.ticks = loops_figure(L, frame, "ns");
-      to->is.own = loops_figure(L, frame, "own_ns");
+      to->is.number = (uint32_t)ltable_figure(L, frame, "number");
+      to->is.start = ltable_figure(L, frame, "start_ns");
+      to->is.ticks = ltable_figure(L, frame, "ns");
+      to->is.own = ltable_figure(L, frame, "own_ns");
       to->is.loop = loop;
-      to->steps = loops_figure(L, frame, "gc_steps");
+      to->steps = ltable_figure(L, frame, "gc_steps");
       ok = loops_savenodes(L, frame, l, to);
     }
     lua_pop(L, 1);

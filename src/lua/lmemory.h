@@ -24,7 +24,9 @@ CPROF_I Arena *lmemory_arena (lua_State *L);
 /* Pushes a userdata, all zero. */
 CPROF_I void *lmemory_block (lua_State *L, size_t size);
 
-#define lmemory_new(L, t)	cast(t *, lmemory_block(L, sizeof(t)))
+#define lmemory_array(L, t, n)	\
+	cast(t *, lmemory_block(L, (size_t)(n) * sizeof(t)))
+#define lmemory_new(L, t)	lmemory_array(L, t, 1)
 
 /*
 ** The integers { function -> integer or boolean } at 'arg', of 'count'

@@ -165,7 +165,7 @@ static uint64_t meta_value (lua_State *L, int arg, const MetaField *f) {
   switch (f->kind) {
     case META_FLAG: return (uint64_t)ltable_flag(L, arg, f->name);
     case META_CHOICE: return ltable_choice(L, arg, f->name, f->choice);
-    default: return (uint64_t)ltable_integer(L, arg, f->name);
+    default: return ltable_figure(L, arg, f->name);
   }
 }
 
@@ -261,9 +261,9 @@ void lmeta_write (lua_State *L, int arg, FormatHeader *h) {
   h->scale = (uint64_t)1 << 31 | (uint64_t)31 << 32;
   h->clamped = ltable_integer(L, arg, "clamped_ns");
   x->live_peaks = 1;
-  x->preempted = (uint64_t)ltable_integer(L, arg, "preempted_ns");
-  x->paused = (uint64_t)ltable_integer(L, arg, "paused_ns") + x->preempted;
-  x->waited = (uint64_t)ltable_integer(L, arg, "waiting_ns");
+  x->preempted = ltable_figure(L, arg, "preempted_ns");
+  x->paused = ltable_figure(L, arg, "paused_ns") + x->preempted;
+  x->waited = ltable_figure(L, arg, "waiting_ns");
   lua_getfield(L, arg, "events");
   h->counted = !lua_isnil(L, -1);
   lua_getfield(L, arg, "waiting_ns");

@@ -111,12 +111,9 @@ static int lnative_join (lua_State *L) {
   frames = (lua_Integer)lua_rawlen(L, 1) / 2;
   calls = (lua_Integer)lua_rawlen(L, 2) / 2;
   if (frames + calls > LNATIVE_MOST) return 0;
-  frame = cast(JoinFrame *, lmemory_block(L, (size_t)(frames + 1) *
-                                          sizeof *frame));
-  call = cast(JoinCall *, lmemory_block(L, (size_t)(calls + 1) *
-                                        sizeof *call));
-  item = cast(JoinItem *, lmemory_block(L, (size_t)(frames + calls + 1) *
-                                        sizeof *item));
+  frame = lmemory_array(L, JoinFrame, frames + 1);
+  call = lmemory_array(L, JoinCall, calls + 1);
+  item = lmemory_array(L, JoinItem, frames + calls + 1);
   for (i = 0; i < frames; i++) {
     frame[i].start = (uint64_t)ltable_at(L, 1, 2 * i + 1);
     frame[i].interpreter = ltable_at(L, 1, 2 * i + 2) == 1;

@@ -120,9 +120,8 @@ static void outside_pushfunction (lua_State *L, const Outside *o,
 static void outside_pushfunctions (lua_State *L, const Outside *o,
                                    ProfileNode *list, uint32_t n,
                                    double weight) {
-  size_t most = OUTSIDE_ROWS + o->known.list.count;
-  uint32_t *number = cast(uint32_t *, lmemory_block(L, most *
-                                                    sizeof *number));
+  uint32_t *number = lmemory_array(L, uint32_t,
+                                   OUTSIDE_ROWS + o->known.list.count);
   uint32_t count = 0, i;
   lua_newtable(L);
   for (i = 0; i < n; i++) {

@@ -133,8 +133,8 @@ static int save_kinds (lua_State *L, Saving *s) {
   if (lua_getfield(L, -1, "allocated") == LUA_TTABLE)
     for (i = 0; i < ALLOC_KINDS; i++) {
       if (lua_getfield(L, -1, lprofile_blocks()[i]) == LUA_TTABLE) {
-        to->kind[i].count = (uint64_t)ltable_integer(L, -1, "allocs");
-        to->kind[i].bytes = (uint64_t)ltable_integer(L, -1, "bytes");
+        to->kind[i].count = ltable_figure(L, -1, "allocs");
+        to->kind[i].bytes = ltable_figure(L, -1, "bytes");
       }
       lua_pop(L, 1);
     }
@@ -257,10 +257,6 @@ static int save_nodes (const Nodes *nodes, Saving *s) {
 ** Lines and sources
 ** ======================================================= */
 
-/* function, line, hits, ns, ns with overhead, allocations, bytes,
-** bytes in use, ns of waiting */
-#define LINE_WIDTH	9
-
 /* Writes the lines of a function, which are 'n' from 'i' on. 0: no room. */
 static int save_functionlines (lua_State *L, Saving *s, lua_Integer i,
                                size_t n) {
@@ -274,7 +270,7 @@ static int save_functionlines (lua_State *L, Saving *s, lua_Integer i,
                                      n * sizeof(int64_t)) : NULL;
   size_t k;
   if (b == NULL) return 0;
-  for (k = 0; k < n; k++, i += LINE_WIDTH) {
+  for (k = 0; k < n; k++, i += LPROFILE_LINE) {
     lua_Integer raw = ltable_at(L, SAVE_LINES, i + 4);
     line[k].line = (int32_t)ltable_at(L, SAVE_LINES, i + 1);
     line[k].hits = (uint64_t)ltable_at(L, SAVE_LINES, i + 2);
@@ -296,11 +292,11 @@ static int save_functionlines (lua_State *L, Saving *s, lua_Integer i,
 /* Writes all lines. Those of a function are together. */
 static int save_lines (lua_State *L, Saving *s) {
   lua_Integer n = (lua_Integer)lua_rawlen(L, SAVE_LINES), i = 1;
-  while (i + LINE_WIDTH - 1 <= n) {
+  while (i + LPROFILE_LINE - 1 <= n) {
     lua_Integer func = ltable_at(L, SAVE_LINES, i), end = i;
-    while (end + LINE_WIDTH - 1 <= n && ltable_at(L, SAVE_LINES, end) == func)
-      end += LINE_WIDTH;
-    if (!save_functionlines(L, s, i, (size_t)(end - i) / LINE_WIDTH))
+    while (end + LPROFILE_LINE - 1 <= n && ltable_at(L, SAVE_LINES, end) == func)
+      end += LPROFILE_LINE;
+    if (!save_functionlines(L, s, i, (size_t)(end - i) / LPROFILE_LINE))
       return 0;
     i = end;
   }

@@ -41,6 +41,11 @@ lua_Integer ltable_integer (lua_State *L, int arg, const char *name) {
 }
 
 
+uint64_t ltable_figure (lua_State *L, int arg, const char *name) {
+  return (uint64_t)ltable_integer(L, arg, name);
+}
+
+
 int ltable_flag (lua_State *L, int arg, const char *name) {
   int yes;
   lua_getfield(L, arg, name);

@@ -21,6 +21,7 @@ CPROF_I void ltable_setbytes (lua_State *L, const char *name, const void *p,
 
 /* Read a field of the table at 'arg'. What is not an integer reads as 0. */
 CPROF_I lua_Integer ltable_integer (lua_State *L, int arg, const char *name);
+CPROF_I uint64_t ltable_figure (lua_State *L, int arg, const char *name);
 CPROF_I int ltable_flag (lua_State *L, int arg, const char *name);
 
 /* Copies a string field to 'to', if it has exactly this size. */

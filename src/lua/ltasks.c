@@ -100,11 +100,6 @@ static uint32_t tasks_id (lua_Integer n) {
 }
 
 
-static uint64_t tasks_figure (lua_State *L, int arg, const char *name) {
-  return (uint64_t)ltable_integer(L, arg, name);
-}
-
-
 static void tasks_fill (lua_State *L, int arg, Task *t) {
   int i;
   t->is.func = tasks_id(ltable_integer(L, arg, "func"));
@@ -112,13 +107,13 @@ static void tasks_fill (lua_State *L, int arg, Task *t) {
   t->is.outer = tasks_id(ltable_integer(L, arg, "outer"));
   t->is.line = (uint32_t)ltable_integer(L, arg, "line");
   t->is.outer_line = (uint32_t)ltable_integer(L, arg, "outer_line");
-  t->created = tasks_figure(L, arg, "created");
-  t->met = tasks_figure(L, arg, "met");
+  t->created = ltable_figure(L, arg, "created");
+  t->met = ltable_figure(L, arg, "met");
   for (i = 0; i < TASK_ENDS; i++)
-    t->ended[i] = tasks_figure(L, arg, ltasks_ends[i]);
-  t->resumes = tasks_figure(L, arg, "resumes");
-  t->running = tasks_figure(L, arg, "running_ns");
-  t->waiting = tasks_figure(L, arg, "waiting_ns");
+    t->ended[i] = ltable_figure(L, arg, ltasks_ends[i]);
+  t->resumes = ltable_figure(L, arg, "resumes");
+  t->running = ltable_figure(L, arg, "running_ns");
+  t->waiting = ltable_figure(L, arg, "waiting_ns");
   ltable_bytes(L, arg, "histogram", &t->slices, sizeof t->slices);
 }
 
