@@ -92,6 +92,8 @@ typedef enum Mode {
   MODE_SAMPLE		/* the calls of a node are samples */
 } Mode;
 
+#define MODE_NAMES	"call", "line", "trace", "count", "sample"
+
 /* what triggers samples */
 typedef enum Ticker {
   TICKER_UNKNOWN,	/* there are none, or several recordings were added up */

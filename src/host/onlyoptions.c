@@ -48,10 +48,8 @@ typedef struct OnlyOption {
 
 #define ONLY_NONE(name)	{name, ONLY_ABSENT, 0, NULL, 0, 0, {NULL}}
 
-/* The modes stand in the order of Mode. */
 static const OnlyOption only_options[] = {
-  {"mode", ONLY_WORD, 0, NULL, 0, 0,
-   {"call", "line", "trace", "count", "sample", NULL}},
+  {"mode", ONLY_WORD, 0, NULL, 0, 0, {MODE_NAMES, NULL}},
   {"rate", ONLY_INTEGER, ONLY_MODE(MODE_SAMPLE), NULL, 1, 10000, {NULL}},
   {"lines", ONLY_TEXTS, ONLY_LINES, "nil", 0, 0, {NULL}},
   {"c_functions", ONLY_FLAG, 0, "true", 0, 0, {NULL}},
@@ -362,9 +360,7 @@ static void only_setvariant (lua_State *L, int mode) {
   static const uint32_t foldat[] = {100000, 0xffffffffu, 0};
   int timer = only_choice(L, "timer"), chosen = only_push(L, "timer");
   lua_pop(L, 1);
-  ltable_setflag(L, "lines", mode == MODE_LINE);
-  ltable_setflag(L, "count", mode == MODE_COUNT);
-  ltable_setflag(L, "sample", mode == MODE_SAMPLE);
+  ltable_setstring(L, "mode", only_options[0].words[mode]);
   if (only_push(L, "lines")) {
     lua_pushcclosure(L, only_lines, 1);
     lua_setfield(L, ONLY_CORE, "lines_of");

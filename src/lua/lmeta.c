@@ -77,9 +77,7 @@ Costs lmeta_tocosts (lua_State *L) {
 ** Fields that are in the header as they are in 'meta'
 ** ======================================================= */
 
-static const char *const meta_modes[] = {
-  "call", "line", "trace", "count", "sample", NULL
-};
+static const char *const meta_modes[] = {MODE_NAMES, NULL};
 static const char *const meta_clocks[] = {
   "tsc", "monotonic", "cpu", "host", "instructions", NULL
 };

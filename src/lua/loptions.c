@@ -198,10 +198,8 @@ static lua_Integer options_integer (lua_State *L, const char *name) {
 
 
 void loptions_mode (lua_State *L, Options *o) {
-  o->mode = ltable_flag(L, 1, "lines") ? MODE_LINE
-          : ltable_flag(L, 1, "count") ? MODE_COUNT
-          : ltable_flag(L, 1, "sample") ? MODE_SAMPLE
-          : ltable_flag(L, 1, "trace") ? MODE_TRACE : MODE_CALL;
+  static const char *const modes[] = {MODE_NAMES, NULL};
+  o->mode = (Mode)ltable_choice(L, 1, "mode", modes);
   o->cpu = ltable_flag(L, 1, "cpu");
   o->watched = ltable_flag(L, 1, "watched");
   o->prompt = ltable_flag(L, 1, "prompt");

@@ -183,10 +183,7 @@ function start.cost_options(o, filter)
     seconds, bytes = 1e9, options.bytes(seconds)
   end
   return {
-    trace = o.mode == "trace",
-    lines = o.mode == "line",
-    count = o.mode == "count",
-    sample = o.mode == "sample",
+    mode = o.mode,
     lines_of = with_methods(filter:line_filter()),
     cpu = o.clock == "cpu",
     watched = o.timer ~= "wall",
