@@ -263,7 +263,11 @@ static int mapped_accept (int fd, int locked, const char *path, char *why) {
 }
 
 
-int mapped_replaceable (const char *path, char *why) {
+/*
+** May a profile replace the file at 'path'? Not while it is written, and not
+** if it is something other than a profile. 0: no, and 'why' says why not.
+*/
+static int mapped_replaceable (const char *path, char *why) {
   int fd = files_openprofile(path, 0), ok;
   if (fd < 0)
     return errno == ENOENT || mapped_refuse(why, path, strerror(errno));

@@ -51,12 +51,6 @@ COLD CPROF_I MappedFile *mapped_createaside (const char *path,
                                              const char *aside,
                                              uint32_t nodes, char *why);
 
-/*
-** May a profile replace the file at 'path'? Not while it is written, and not
-** if it is something other than a profile. 0: no, and 'why' says why not.
-*/
-CPROF_I int mapped_replaceable (const char *path, char *why);
-
 static inline FormatHeader *mapped_header (const MappedFile *f) {
   return (FormatHeader *)(void *)f->base;
 }

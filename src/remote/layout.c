@@ -91,10 +91,8 @@ static int remote_based (RemoteMemory *m, const RemoteLayout *l,
 
 
 /* Notes that a state passed 'level' proofs, and failed the next one. */
-static int remote_near (RemoteSearch *s, uint64_t at, int level,
-                        const char *misfit) {
+static int remote_near (RemoteSearch *s, int level, const char *misfit) {
   if (level > s->level) {
-    s->near = at;
     s->level = level;
     s->misfit = misfit;
   }
@@ -107,10 +105,10 @@ static int remote_fits (RemoteMemory *m, const RemoteLayout *l,
   if (global - at != (uint64_t)l->global) return 0;
   if (l->main != 0 && remote_word(m, global + l->main) != at) return 0;
   if (!remote_based(m, l, at))
-    return remote_near(s, at, 1 + (l->main != 0),
+    return remote_near(s, 1 + (l->main != 0),
                        "its first call is not on its stack");
   if (!remote_registered(m, l, at, global))
-    return remote_near(s, at, 3, "its registry lacks its main thread");
+    return remote_near(s, 3, "its registry lacks its main thread");
   s->at = at;
   s->layout = l;
   return 1;
@@ -142,7 +140,7 @@ static int remote_ismain (RemoteMemory *m, const unsigned char *bytes,
   for (i = 0; i < REMOTE_LAYOUTS; i++)
     if (remote_fits(m, &remote_layouts[i], at, global, s)) return 1;
   if (s->level < 2 && global > at && remote_mutual(m, at, global))
-    remote_near(s, at, 2, "its structures have other sizes");
+    remote_near(s, 2, "its structures have other sizes");
   return 0;
 }
 

@@ -57,9 +57,9 @@ typedef struct RemoteSearch {
   uint64_t from, to;	/* what is left to be searched */
   uint64_t at;		/* found: the main thread */
   const RemoteLayout *layout;  /* found: the state's layout */
-  uint64_t near;	/* state of unknown layout that passed most proofs */
-  const char *misfit;	/* what did not fit in 'near'; NULL: no such state */
-  int level;		/* number of proofs that 'near' passed */
+  const char *misfit;	/* what did not fit in the state of unknown layout that
+			   passed most proofs; NULL: no such state */
+  int level;		/* number of proofs that it passed */
 } RemoteSearch;
 
 /*
