@@ -27,8 +27,7 @@ static const Memory given_memory = {given_alloc, NULL};
 /* Begins the axis of '*r', which holds zeros. */
 static void given_begin (Recording *r) {
   r->figures = &r->own_figures;
-  chunkset_init(&r->counters, &given_memory, NULL);
-  axis_init(&r->axis, &r->counters);
+  axis_init(&r->axis, &given_memory, NULL);
   axis_pace(&r->axis, GIVEN_MS, 1, 0, 0);
 }
 
@@ -47,7 +46,7 @@ static int given_read (Recording *r, AxisData *d) {
 static void given_free (Recording *r, AxisData *d) {
   free(d->chunk);
   free(d->place);
-  chunkset_free(&r->counters);
+  chunkset_free(&r->axis.set);
 }
 
 #endif

@@ -11,22 +11,16 @@
 #define AXIS_TOTAL	4.6e18	/* ns; the longest time of a profile */
 
 
-void axis_init (Axis *a, ChunkSet *s) {
+void axis_init (Axis *a, const Memory *m, const Pages *pages) {
+  ChunkSet *s = &a->set;
   memset(a, 0, sizeof *a);
+  chunkset_init(s, m, pages);
   chunkset_add(s, &a->list, sizeof(AxisChunk), 0, BLOCK_AXIS);
   chunkset_add(s, &a->places, sizeof(AxisItem), AXIS_SHIFT, 0);
   chunkset_add(s, &a->copy, sizeof(AxisPlace), AXIS_SHIFT, BLOCK_PLACES);
   index_by(&a->index, &a->places, AxisItem, is);
   chunkset_index(s, &a->index);
   a->limit = AXIS_CHUNKS;
-}
-
-
-void axis_free (Axis *a) {
-  index_free(&a->index);
-  chunks_free(&a->list);
-  chunks_free(&a->places);
-  chunks_free(&a->copy);
 }
 
 
@@ -39,10 +33,7 @@ void axis_clear (Axis *a) {
   uint32_t i;
   for (i = 0; i < a->list.count; i++)
     platform_publish(&axis_chunk(a, i)->used, 0);
-  chunks_clear(&a->list);
-  chunks_clear(&a->places);
-  index_all(&a->index);
-  chunks_clear(&a->copy);
+  chunkset_clear(&a->set);
   a->number = a->last = a->begin = a->paused = a->preempted = 0;
   a->used = a->series = 0;
   a->rest = 0;

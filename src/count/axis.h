@@ -83,6 +83,7 @@ typedef struct Axis {
   double step;		/* ticks of the recording's clock; 0: no axis */
   double mean;		/* requested ns between samples; 0: exact modes */
   uint32_t limit;	/* chunks at most */
+  ChunkSet set;		/* all chunks of these, and their index */
   Chunks list;		/* of AxisChunk */
   Chunks places;	/* of AxisItem, from 1 on */
   Index index;
@@ -101,8 +102,7 @@ typedef struct Axis {
 				   Figures */
 } Axis;
 
-CPROF_I void axis_init (Axis *a, ChunkSet *s);
-CPROF_I void axis_free (Axis *a);
+CPROF_I void axis_init (Axis *a, const Memory *m, const Pages *pages);
 CPROF_I void axis_clear (Axis *a);
 
 /*

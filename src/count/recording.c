@@ -22,8 +22,8 @@ void recording_counters (Recording *r, const Pages *pages) {
   tally_init(&r->spots, s, BLOCK_SPOTS);
   tasks_init(&r->tasks, s);
   loops_init(&r->loops, s);
-  axis_init(&r->axis, s);
-  slices_init(&r->slices, s);
+  axis_init(&r->axis, &r->memory, pages);
+  slices_init(&r->slices, &r->memory);
   ring_init(&r->ring, &r->memory, pages != NULL ? &pages[BLOCK_RING] : NULL);
 }
 
@@ -38,6 +38,8 @@ int recording_blank (Recording *r, const Memory *m, const Pages *pages) {
 
 void recording_freecounters (Recording *r) {
   chunkset_free(&r->counters);
+  chunkset_free(&r->axis.set);
+  chunkset_free(&r->slices.set);
   ring_free(&r->ring);
 }
 

@@ -141,7 +141,7 @@ typedef struct Figures {
 typedef struct Recording {
   Memory memory;
   Functions functions;
-  ChunkSet counters;	/* all chunks of 'tree' to 'slices' */
+  ChunkSet counters;	/* all chunks of 'tree' to 'loops' */
   Tree tree;
   Tally waits;		/* see waits.h */
   Tally spots;		/* mode sample: see spots.h */

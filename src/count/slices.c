@@ -8,17 +8,11 @@
 #define SLICES_SHIFT	10	/* a chunk of marks */
 
 
-void slices_init (Slices *s, ChunkSet *set) {
+void slices_init (Slices *s, const Memory *m) {
+  ChunkSet *set = &s->set;
+  chunkset_init(set, m, NULL);
   chunkset_add(set, &s->nodes, sizeof(SliceMark), SLICES_SHIFT, 0);
   chunkset_add(set, &s->lines, sizeof(SliceMark), SLICES_SHIFT, 0);
   chunkset_add(set, &s->first, sizeof(uint32_t), SLICES_SHIFT, 0);
   chunkset_add(set, &s->waits, sizeof(uint64_t), SLICES_SHIFT, 0);
-}
-
-
-void slices_free (Slices *s) {
-  chunks_free(&s->nodes);
-  chunks_free(&s->lines);
-  chunks_free(&s->first);
-  chunks_free(&s->waits);
 }

@@ -43,13 +43,13 @@ typedef struct SlicesKept {
 } SlicesKept;
 
 typedef struct Slices {
+  ChunkSet set;		/* all chunks of these */
   Chunks nodes, lines;	/* of SliceMark */
   Chunks first;		/* uint32_t of each function: id of the mark of its
 			   first line, plus one; 0: it has none */
   Chunks waits;		/* uint64_t of each Wait: ticks that marks have */
 } Slices;
 
-CPROF_I void slices_init (Slices *s, ChunkSet *set);
-CPROF_I void slices_free (Slices *s);
+CPROF_I void slices_init (Slices *s, const Memory *m);
 
 #endif

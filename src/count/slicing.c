@@ -346,9 +346,9 @@ int slicing_end (Recording *x, uint64_t end) {
              (slicing_merge(x) && slicing_add(&x->slices, a, x, end))))
     return 1;
   platform_publish(&x->figures->slices.lost, 1);
-  slices_free(&x->slices);
+  chunkset_free(&x->slices.set);
   axis_clear(a);
-  if (a->list.pages == NULL) axis_free(a);
+  if (a->set.pages == NULL) chunkset_free(&a->set);
   a->step = 0;
   return 0;
 }

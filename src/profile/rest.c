@@ -40,12 +40,10 @@ static uint64_t rest_known (Axis *rest, Slices *s, const AxisData *d,
 
 void rest_make (Axis *rest, const AxisData *d, const Memory *m,
                 const Recording *r, uint64_t end) {
-  ChunkSet set;
   Slices s;
-  chunkset_init(&set, m, NULL);
-  slices_init(&s, &set);
+  slices_init(&s, m);
   slicing_room(&s, r);
-  axis_init(rest, &set);
+  axis_init(rest, m, NULL);
   rest->step = 1;
   rest->limit = UINT32_MAX;
   rest->shift = d->places > 0 ? d->places - 1 : 0;

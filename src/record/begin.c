@@ -248,6 +248,7 @@ int begin_clear (Recorder *r) {
   x->figures->divided = gap_known(&r->gap);
   axis_clear(&x->axis);
   ring_clear(&x->ring);
+  chunkset_clear(&x->slices.set);
   chunkset_clear(&x->counters);
   begin_slices(r);
   x->loops.marked = 0;
