@@ -1064,7 +1064,9 @@ describe("the sources", () => {
     });
     assert.equal(line.text, hottest);
     assert.ok(await seen(`#${line.id}`));
-    assert.match(await text(".legend"), /^self and in C, up to [\d.]+ [mµ]s$/);
+    const legend = await text(".legend");
+    // on a busy machine, some lines wait
+    assert.match(legend, /^self and in C, up to [\d.]+ [mµ]s(waiting)?$/);
     assert.match(await text("aside h2"), /% self and in C/);
     await choose("button", "Hits");
     assert.match(await text(".legend"), /^hits, up to [\d,]+$/);
