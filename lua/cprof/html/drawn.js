@@ -48,9 +48,9 @@ export class Drawn {
 
   constructor(app) {
     this.app = app;
-    this.paper = h("div", { class: "drawn" });
-    this.said = h("p", { class: "aside" });
-    this.element = h("div", {}, this.said, this.paper);
+    this.paper = h("div.drawn");
+    this.said = h("p.aside");
+    this.element = h("div", this.said, this.paper);
   }
 
   draw() {

@@ -11,9 +11,8 @@ export function opener(app, place, line) {
     .replaceAll("{file}", () => file)
     .replaceAll("{line}", String(Math.max(1, line || 1)));
   return h(
-    "a",
+    "a.editor",
     {
-      class: "editor",
       href,
       title: `Open line ${line || 1} in the editor (o)`,
     },

@@ -104,8 +104,7 @@ export class Grid {
     this.moments = moments;
     this.axis = moments.axis;
     this.options = options;
-    this.canvas = h("canvas", {
-      class: "heat",
+    this.canvas = h("canvas.heat", {
       tabindex: "0",
       role: "img",
       "aria-label":
@@ -113,10 +112,10 @@ export class Grid {
         "choose a range, Enter chooses a cell, b compares with the range. " +
         "What stands out is in a table below.",
     });
-    this.wide = h("div", { class: "heatwide" }, this.canvas);
-    this.scroller = h("div", { class: "heatscroll" }, this.wide);
-    this.tip = h("div", { class: "tip", hidden: true });
-    this.element = h("div", { class: "iciclebox" }, this.scroller, this.tip);
+    this.wide = h("div.heatwide", this.canvas);
+    this.scroller = h("div.heatscroll", this.wide);
+    this.tip = h("div.tip", { hidden: true });
+    this.element = h("div.iciclebox", this.scroller, this.tip);
     this.listen();
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.element);
