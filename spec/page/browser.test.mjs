@@ -1918,6 +1918,19 @@ describe("another page", () => {
     assert.ok(!(await texts("nav a")).includes("Changes"));
   });
 
+  it("tells by colour what was added from what was removed", async () => {
+    await open("diff", "view=diff");
+    const colors = await page.$$eval(".tag", (list) => [
+      ...new Set(
+        list.map((e) => `${e.textContent} ${getComputedStyle(e).color}`),
+      ),
+    ]);
+    const of = (word) =>
+      colors.find((s) => s.startsWith(word))?.slice(word.length);
+    assert.equal(colors.length, 2, colors.join());
+    assert.notEqual(of("added"), of("removed"));
+  });
+
   it("is dropped on this one", async () => {
     await open("after", "", [390, 844], "dark");
     const content = readFileSync(`${folder}/before.html`, "utf8");
