@@ -180,10 +180,7 @@ local function summary(frames, of)
   }
 end
 
-local function slower(a, b)
-  if time(a) ~= time(b) then return time(a) > time(b) end
-  return a.number < b.number
-end
+local slower <const> = order("-own_ns", "number")
 
 -- how many frames are shown if none is slower than the others
 local some <const> = 3
