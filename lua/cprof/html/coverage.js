@@ -210,8 +210,5 @@ export function coverage(app, root) {
 
   refill(root, top, search.element, columns);
   update();
-  return {
-    update,
-    key: (event) => table.key(event),
-  };
+  return { update, key: (event) => table.key(event) };
 }

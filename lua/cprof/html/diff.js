@@ -254,9 +254,7 @@ export function diff(app, root) {
           cell: (row) =>
             h(
               "span",
-              {
-                class: judged(row.was[key], row.now[key], key === "calls"),
-              },
+              { class: judged(row.was[key], row.now[key], key === "calls") },
               signed(delta(row), show),
               key === "calls" ? "" : off(row.was[key], row.now[key]),
             ),
@@ -289,9 +287,7 @@ export function diff(app, root) {
       {
         caption: "Functions that changed",
         none: "Nothing changed.",
-        row: (row) => ({
-          "aria-selected": row.f === app.chosen,
-        }),
+        row: (row) => ({ "aria-selected": row.f === app.chosen }),
         choose: (row) => app.choose(row.f),
       },
     );

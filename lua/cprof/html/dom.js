@@ -168,6 +168,15 @@ export function sized(canvas, width, height) {
   return c;
 }
 
+// Puts a tip beside a place in a graph; on its other side, `back` away, if it
+// would be wider than the graph.
+export function placeTip(tip, x, y, width, back) {
+  const over = x + tip.offsetWidth > width;
+  const at = over ? x - tip.offsetWidth - back : x;
+  tip.style.setProperty("left", Math.max(0, at) + "px");
+  tip.style.setProperty("top", y + "px");
+}
+
 // Scrolls to the result of a choice, if it is out of sight; focus stays.
 export function reveal(element) {
   element?.scrollIntoView({ block: "nearest" });

@@ -185,9 +185,7 @@ export class Drawn {
         stroke: row === chosen ? theme.mark : theme.dim,
         "stroke-width": row === chosen ? 3 : 1,
       }),
-      text(16, "12", fitted(labelOf(row), 20), theme.text, {
-        class: "name",
-      }),
+      text(16, "12", fitted(labelOf(row), 20), theme.text, { class: "name" }),
       text(32, "11", told, theme.text, {}),
     );
     link.dataset.title = row.title;

@@ -12,10 +12,7 @@ export function opener(app, place, line) {
     .replaceAll("{line}", String(Math.max(1, line || 1)));
   return h(
     "a.editor",
-    {
-      href,
-      title: `Open line ${line || 1} in the editor (o)`,
-    },
+    { href, title: `Open line ${line || 1} in the editor (o)` },
     "Open in editor",
   );
 }

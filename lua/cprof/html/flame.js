@@ -226,10 +226,7 @@ export function flame(app, root) {
       height: room(0.45),
     });
     box.append(h("h2", "Callees"));
-    graph(below, {
-      label: `What ${f.name} calls`,
-      height: room(0.5),
-    });
+    graph(below, { label: `What ${f.name} calls`, height: room(0.5) });
   }
 
   function draw_controls() {
@@ -346,10 +343,7 @@ export function flame(app, root) {
     const by_calls = app.state.by === "calls";
     const most = (i) => tree.most(i, model.most);
     const columns = [
-      {
-        title: "share %",
-        cell: (i) => app.drawnShare(weight[i], weight[0]),
-      },
+      { title: "share %", cell: (i) => app.drawnShare(weight[i], weight[0]) },
       {
         title: tree.inverted ? "self" : "total",
         cell: (i) =>

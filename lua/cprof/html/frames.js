@@ -432,9 +432,7 @@ export function frames(app, root) {
       {
         caption: title,
         limit: 20,
-        row: (f) => ({
-          "aria-selected": f.n >= from && f.n <= to,
-        }),
+        row: (f) => ({ "aria-selected": f.n >= from && f.n <= to }),
         choose: (f) => app.set({ frames: String(f.n) }),
       },
     );

@@ -273,9 +273,7 @@ export function functions(app, root) {
           sort: column.key,
           up: by === column.key ? (up ? undefined : "1") : column.left && "1",
         }),
-      row: (row) => ({
-        "aria-selected": row.f && row.f === app.chosen,
-      }),
+      row: (row) => ({ "aria-selected": row.f && row.f === app.chosen }),
       choose: (row) =>
         row.f
           ? app.choose(row.f)

@@ -2,7 +2,7 @@
 // column to column. Only the columns in view are drawn.
 
 import { palette } from "./colors.js";
-import { fill, h, sized } from "./dom.js";
+import { fill, h, placeTip, sized } from "./dom.js";
 import { percent } from "./format.js";
 import { named, told } from "./ranged.js";
 import { notable } from "./stretches.js";
@@ -378,11 +378,8 @@ export class Grid {
     if (i < 0) return;
     fill(this.tip, this.said(range));
     const x = this.x(Math.floor(i / this.rows)) + this.cellWidth + 10;
-    const over = x + this.tip.offsetWidth > this.width;
-    const at = over ? x - this.tip.offsetWidth - this.cellWidth - 24 : x;
-    this.tip.style.setProperty("left", Math.max(0, at) + "px");
     const y = top + (i % this.rows) * this.cellHeight + 12;
-    this.tip.style.setProperty("top", y + "px");
+    placeTip(this.tip, x, y, this.width, this.cellWidth + 24);
   }
 
   listen() {

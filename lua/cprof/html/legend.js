@@ -21,9 +21,7 @@ export function legend(app) {
   if (state.color === "heat") {
     const hottest = scope.self.reduce((a, b) => Math.max(a, b), 0);
     const steps = [0, 0.25, 0.5, 0.75, 1].map((part) =>
-      h("span.swatch", {
-        style: { background: theme.heat(Math.sqrt(part)) },
-      }),
+      h("span.swatch", { style: { background: theme.heat(Math.sqrt(part)) } }),
     );
     of.push(
       h("span.steps", { "aria-hidden": "true" }, steps),

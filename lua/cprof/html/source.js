@@ -659,10 +659,7 @@ export function source(app, root) {
     return [...app.sources].sort((a, b) => b[kind] - a[kind]);
   };
   let order = sorted();
-  const files = h("div.files", {
-    role: "group",
-    "aria-label": "Files",
-  });
+  const files = h("div.files", { role: "group", "aria-label": "Files" });
   const hotList = h("div.hotlines");
   const filesTitle = h("h2");
   const hotTitle = h("h2");

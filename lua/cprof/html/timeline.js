@@ -3,7 +3,7 @@
 
 import { falls, nearest, peaks, ticks } from "./axis.js";
 import { palette } from "./colors.js";
-import { bar, factList, fill, h, refill, sized } from "./dom.js";
+import { bar, factList, fill, h, placeTip, refill, sized } from "./dom.js";
 import { bytes, count, percent, instant, plural, time } from "./format.js";
 import { measures } from "./measures.js";
 import { named as rangeName, parsed, written } from "./ranged.js";
@@ -191,11 +191,8 @@ class Chart {
     this.tip.hidden = i < 0;
     if (i < 0) return;
     fill(this.tip, this.said(i));
-    const x = this.x(this.ns[i]) + 12;
-    const over = x + this.tip.offsetWidth > this.width;
-    const at = over ? x - this.tip.offsetWidth - 24 : x;
-    this.tip.style.setProperty("left", Math.max(0, at) + "px");
-    this.tip.style.setProperty("top", this.y(this.sizes[i]) + 10 + "px");
+    const [x, y] = [this.x(this.ns[i]), this.y(this.sizes[i])];
+    placeTip(this.tip, x + 12, y + 10, this.width, 24);
     if (aloud) this.app.say(this.said(i));
   }
 
@@ -386,10 +383,7 @@ function listed(chart) {
         { title: "after", cell: (i) => time(chart.ns[i]) },
         { title: seen ? "in use" : "heap", cell: (i) => bytes(chart.sizes[i]) },
       ],
-      {
-        caption: seen ? "Memory in use" : "The size of the heap",
-        limit: 60,
-      },
+      { caption: seen ? "Memory in use" : "The size of the heap", limit: 60 },
     );
     table.show(peaks(chart.sizes, 60));
     fill(box, table.element);

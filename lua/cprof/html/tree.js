@@ -112,6 +112,8 @@ export function fromColumns({
 }
 
 // A column with room for n values.
+const columns = ["parent", "func", "calls", "self", "cost"];
+
 function grown(column, n) {
   const out = new column.constructor(n);
   out.set(column);
@@ -147,9 +149,7 @@ export class Builder {
 
   grow() {
     const n = 2 * this.parent.length;
-    for (const key of ["parent", "func", "calls", "self", "cost"]) {
-      this[key] = grown(this[key], n);
-    }
+    for (const key of columns) this[key] = grown(this[key], n);
     this.slots = new Int32Array(2 * n);
     for (let i = 0; i < this.n; i++) {
       this.slots[this.slot(this.parent[i], this.func[i])] = i + 1;
@@ -199,14 +199,8 @@ export class Builder {
 
   tree() {
     const { n } = this;
-    return new Tree(
-      n,
-      this.parent.slice(0, n),
-      this.func.slice(0, n),
-      this.calls.slice(0, n),
-      this.self.slice(0, n),
-      this.cost.slice(0, n),
-    );
+    const [parent, ...more] = columns.map((key) => this[key].slice(0, n));
+    return new Tree(n, parent, ...more);
   }
 }
 

@@ -210,7 +210,7 @@ end
 
 local function why_none(p)
   if p.meta.mode == "count" then
-    return "they need times, and mode count records none"
+    return "mode count records no times"
   end
   return "the program does not call cprof.frame"
 end
