@@ -392,8 +392,7 @@ end
         { { focus = "dofile" }, "annotate: no lines of dofile ([C]) were " ..
           "recorded: it is a C function" },
       } do
-        local ok, message = pcall(p.annotate, p, nil, case[1])
-        assert.is_false(ok)
+        local message = helper.failure(p.annotate, p, nil, case[1])
         assert.has_text(case[2], message)
       end
     end)
@@ -500,8 +499,7 @@ top()
           there:file "a/x.lua" .. ", " .. there:file "b/x.lua",
         ["nly.lua"] = 'annotate: no lines of "nly.lua" were recorded',
       } do
-        local ok, message = pcall(q.annotate, q, given)
-        assert.is_false(ok)
+        local message = helper.failure(q.annotate, q, given)
         assert.has_text(why, message)
       end
     end)
@@ -519,13 +517,11 @@ top()
         "format, heat, height, hyperlinks, ignore, limit, measure, " ..
         "min_percent, relative, sort, width" },
     } do
-      local ok, message = pcall(p.annotate, p, case[1], case[2])
-      assert.is_false(ok)
+      local message = helper.failure(p.annotate, p, case[1], case[2])
       assert.has_text(case[3], message)
     end
     local calls = helper.record(function() end)
-    local ok, message = pcall(calls.annotate, calls)
-    assert.is_false(ok)
+    local message = helper.failure(calls.annotate, calls)
     assert.has_text('start with mode = "line"', message)
   end)
 end)

@@ -343,10 +343,9 @@ describe("what recording costs", function()
     assert.no_matches("note: [^\n]*overhead", p:report { width = 1000 })
   end)
 
-  it("is the same in a file", function()
-    local path = os.tmpname()
+  it("is the same in a file", function(dir)
     for _, mode in ipairs { "call", "line" } do
-      os.remove(path)
+      local path = dir:file(mode)
       local p = helper.record(work, { mode = mode, file = path })
       local recorded = assert(profiler.load(path))
       assert(p:save(path))
@@ -364,7 +363,6 @@ describe("what recording costs", function()
         end
       end
     end
-    os.remove(path)
   end)
 end)
 

@@ -95,8 +95,7 @@ describe("an export", function()
   it("must go to something that can be written to", function()
     local shown = require "cprof.text.options".shown
     for _, target in ipairs { false, 7, {}, true } do
-      local ok, message = pcall(called.export, called, "csv", target)
-      assert.is_false(ok)
+      local message = helper.failure(called.export, called, "csv", target)
       assert.has_text("export: the target must be a path, a function or " ..
         "something with a method 'write', got " .. shown(target), message)
     end
@@ -105,8 +104,7 @@ describe("an export", function()
   end)
 
   it("as lcov needs mode line", function(dir)
-    local ok, message = pcall(called.export, called, "lcov", dir:file "x")
-    assert.is_false(ok)
+    local message = helper.failure(called.export, called, "lcov", dir:file "x")
     assert.has_text('format lcov needs a profile of mode "line" or "count", ' ..
       'this one has mode "call"', message)
     assert.equal("", listing(dir))
@@ -192,10 +190,9 @@ describe("an export", function()
     assert.equal("no more", message(nil, "no more"))
     assert.equal("the writer returned false", message(false))
     local reason = {}
-    local ok, why = pcall(lined.export, lined, "chrome", function()
+    local why = helper.failure(lined.export, lined, "chrome", function()
       error(reason)
     end)
-    assert.is_false(ok)
     assert.equal(reason, why)
   end)
 

@@ -415,8 +415,8 @@ describe("the collector", function()
     require "cprof".stop()
   end)
 
-  it("is set as before after all that stops it", function()
-    local path = os.tmpname()
+  it("is set as before after all that stops it", function(dir)
+    local path = dir:file "x.cprof"
     local function leaf() end
     local calls = {
       start = function() profiler.start { file = path } end,
@@ -446,8 +446,6 @@ describe("the collector", function()
         end
       end
     end
-    os.remove(path)
-    os.remove(path .. "2")
   end)
 
   it("is set as before when memory runs out meanwhile", function()

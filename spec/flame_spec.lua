@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local helper = require "helper"
 local format = require "cprof.text.format"
 local profiler = require "cprof"
 local steady = require "steady"
@@ -79,8 +80,7 @@ one character is 75.0µs wide
 
   it("says that options of mode tree need it, too", function()
     local p = profiler.snapshot()
-    local ok, why = pcall(p.report, p, { mode = "self", depth = 1 })
-    assert.is_false(ok)
+    local why = helper.failure(p.report, p, { mode = "self", depth = 1 })
     assert.equal('report: option \'depth\' needs mode = "tree" or "flame"',
       (why:gsub("^[^:]+:%d+: ", "")))
   end)

@@ -538,12 +538,11 @@ describe("a page", function()
 
   it("raises an error for misuse, and gives a message for the rest",
     function()
-      local ok, why = pcall(called.html, called)
-      assert.is_false(ok)
+      local why = helper.failure(called.html, called)
       assert.has_text("target must be a path", why)
-      ok, why = pcall(called.html, called, "x.html", { nodes = 1 })
-      assert.is_false(ok)
+      why = helper.failure(called.html, called, "x.html", { nodes = 1 })
       assert.has_text('unknown option "nodes"', why)
+      local ok
       ok, why = called:html "/nowhere/x.html"
       assert.is_nil(ok)
       assert.matches("^cannot write /nowhere/x.html", why)

@@ -162,8 +162,8 @@ describe("the identity of functions", function()
     assert.equal(1, fns[2].calls)
   end)
 
-  it("follows a file that is loaded again with other code", function()
-    local path = os.tmpname()
+  it("follows a file that is loaded again with other code", function(dir)
+    local path = dir:file "x.cprof"
     command.write(path, "local function f() return 1 end return f")
     local old = dofile(path)
     command.write(path, "local function f() return 2 end return f")
@@ -174,7 +174,6 @@ describe("the identity of functions", function()
       old()
     end
     local p = helper.record(work)
-    os.remove(path)
     helper.check(p)
     local calls = {}
     for _, fn in ipairs(of_source(p, "@" .. path)) do
@@ -274,15 +273,14 @@ describe("the identity of functions", function()
     assert.equal(n, calls)
   end)
 
-  it("is in doubt where a file changed since it was loaded", function()
-    local path = os.tmpname()
+  it("is in doubt where a file changed since it was loaded", function(dir)
+    local path = dir:file "x.cprof"
     command.write(path, "return function() return 1 end, " ..
       "function() return {} end")
     local f, g = dofile(path)
     command.write(path, "return function() return 'other' end")
     local function work() f() g() f() end
     local p = helper.record(work)
-    os.remove(path)
     helper.check(p)
     local fns = of_source(p, "@" .. path)
     assert.equal(2, #fns)

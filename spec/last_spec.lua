@@ -141,8 +141,7 @@ describe("commands without a file", function()
     end
   end)
 
-  it("keep nothing in XDG_RUNTIME_DIR if others can write there", function()
-    local dir <close> = command.folder()
+  it("keep nothing in XDG_RUNTIME_DIR if others can write there", function(dir)
     local out, err, status = command.shell(("cd %s; mkdir -m 777 all; " ..
       "chmod 777 all; XDG_RUNTIME_DIR=$PWD/all TMPDIR=$PWD %s run --quiet " ..
       "%s; ls all; ls -d cprof-*"):format(command.quote(dir.path),

@@ -76,14 +76,12 @@ describe("max_nodes", function()
     assert.equal("6\ttrue\ttrue\n", output)
   end)
 
-  it("is in files, also of killed programs", function()
-    local path = os.tmpname()
-    os.remove(path)
+  it("is in files, also of killed programs", function(dir)
+    local path = dir:file "x.cprof"
     local function deep(n) if n > 0 then deep(n - 1) end leaf() end
     local p = helper.record(function() deep(200) end,
       { max_nodes = 100, file = path })
     local q = assert(require "cprof".load(path))
-    os.remove(path)
     assert.equal(p.meta.truncated, q.meta.truncated)
     assert.equal(p.meta.folded, q.meta.folded)
     assert.equal(p.meta.fold_at, q.meta.fold_at)

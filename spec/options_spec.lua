@@ -45,13 +45,11 @@ describe("the options of start", function()
 
   it("are checked, and errors say what is valid", function()
     for _, case in ipairs(wrong) do
-      local ok, message = pcall(profiler.start, case[1])
-      assert.is_false(ok)
+      local message = helper.failure(profiler.start, case[1])
       assert.has_text(case[2], message)
       assert.is_false(profiler.running())
     end
-    local ok, message = pcall(profiler.start, "fast")
-    assert.is_false(ok)
+    local message = helper.failure(profiler.start, "fast")
     assert.equal('start: options must be a table, got "fast"', message)
   end)
 
@@ -67,10 +65,9 @@ describe("the options of start", function()
   end)
 
   it("are blamed on the caller", function()
-    local ok, message = pcall(function()
+    local message = helper.failure(function()
       profiler.start { nonsense = 1 }
     end)
-    assert.is_false(ok)
     assert.matches("^spec/options_spec.lua:%d+: start: ", message)
   end)
 

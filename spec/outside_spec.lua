@@ -3,6 +3,7 @@
 
 local _ENV = require("helper").env(_ENV)
 
+local helper = require "helper"
 local core = require "cprof.core"
 local profiler = require "cprof"
 
@@ -177,8 +178,8 @@ describe("what cprof does", function()
       assert.is_true(coroutine.close(exporting()))
       work()
       local p = profiler.snapshot()
-      local ok, why = pcall(p.export, p, "json", function() error("x", 0) end)
-      assert.is_false(ok)
+      local why = helper.failure(p.export, p, "json",
+        function() error("x", 0) end)
       assert.equal("x", why)
       work()
       profiler.stop()

@@ -12,8 +12,7 @@ describe("the sums of a profile", function()
   it("are refused without groups", function()
     local p = helper.record(function() end)
     for _, wrong in ipairs { {}, { "title" }, { {} } } do
-      local ok, why = pcall(p.sums, p, wrong[1])
-      assert.is_false(ok)
+      local why = helper.failure(p.sums, p, wrong[1])
       assert.equal("sums: the group must be a function, got a " ..
         type(wrong[1]), why)
     end

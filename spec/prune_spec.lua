@@ -226,8 +226,7 @@ describe("options of exports", function()
   local p = recorded(work)
 
   local function message(format, options)
-    local ok, why = pcall(p.export, p, format, print, options)
-    assert.is_false(ok)
+    local why = helper.failure(p.export, p, format, print, options)
     return why
   end
 
@@ -235,8 +234,8 @@ describe("options of exports", function()
     local q = driven.record(1000, work, { keep_last = 10 })
     for _, format in ipairs { "chrome", "perfetto" } do
       for name, value in pairs { min_percent = 5, fold = true, root = "f" } do
-        local ok, why = pcall(q.export, q, format, print, { [name] = value })
-        assert.is_false(ok)
+        local why = helper.failure(q.export, q, format, print,
+          { [name] = value })
         assert.equal(("export: option '%s' does not apply to the calls of " ..
           "this recording, which format %s shows one by one; a range of " ..
           "time makes the file smaller"):format(name, format), why)

@@ -361,10 +361,9 @@ describe("the last seconds of a recording", function()
   it("need the option, and a name for the file", function()
     local function fails(message, f, ...)
       local args = table.pack(...)
-      local ok, why = pcall(function()
+      local why = helper.failure(function()
         f(table.unpack(args, 1, args.n))
       end)
-      assert.is_false(ok)
       local at, rest = why:match "^(.-):%d+: (.*)"
       assert.same({ "spec/recent_spec.lua", message }, { at, rest })
     end

@@ -75,9 +75,9 @@ describe("several states", function()
 
   -- finalizers run in the reverse order of their marking
   it("have finalizers older than the profiler, which run after its own",
-    function()
+    function(dir)
       for _, option in ipairs { "", "file = arg[1]" } do
-        local path = os.tmpname()
+        local path = dir:file "x.cprof"
         local output, ok, how, status = helper.run([[
           local results = {}
           local profile
@@ -108,7 +108,6 @@ describe("several states", function()
           profiler.start { ]] .. option .. [[ }
           coroutine.wrap(function() end)()
           profile = profiler.snapshot()]], path)
-        os.remove(path)
         assert.is_true(ok, ("%s %s: %s"):format(how, status, output))
         assert.equal(helper.dedent [[
           in a zone

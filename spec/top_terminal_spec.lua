@@ -514,15 +514,13 @@ describe("cprof top elsewhere", function()
   it("runs a script with its arguments, as after --", function(dir)
     local script = dir:file("script.lua", [[
       io.stderr:write("got ", table.concat({ ... }, ","), "\n")]])
-    local out, err, status = command.cprof("top", "--interval", "0.2", script,
+    local out, err = command.must("top", "--interval", "0.2", script,
       "7", "--", "x.lua")
-    assert.equal(0, status, err)
     assert.has_text("script.lua 7 -- x.lua", out)
     assert.has_text("got 7,--,x.lua\n", err)
   end)
 
-  it("ends a script after the screens that were asked for", function()
-    local dir <close> = command.folder()
+  it("ends a script after the screens that were asked for", function(dir)
     local script = dir:file("script.lua", [[
       local from = os.time()
       repeat until os.time() - from > 600  -- it is ended long before

@@ -304,9 +304,8 @@ describe("a trace", function()
   end)
 
   it("that cannot be written is an error, or ends the recording", function()
-    local ok, message = pcall(profiler.start,
+    local message = helper.failure(profiler.start,
       { mode = "trace", trace = "/nowhere/at/all" })
-    assert.is_false(ok)
     assert.has_text("start: cannot write '/nowhere/at/all': No such", message)
     assert.is_false(profiler.running())
     profiler.start { mode = "trace", trace = "/dev/full" }
@@ -361,8 +360,8 @@ describe("a trace", function()
   it("cannot begin where nothing can be written", function(dir)
     local path = dir:file "x.json"
     assert(os.execute("ln -s /dev/full " .. path))
-    local ok, message = pcall(profiler.start, { mode = "trace", trace = path })
-    assert.is_false(ok)
+    local message = helper.failure(profiler.start,
+      { mode = "trace", trace = path })
     assert.has_text(("start: cannot write '%s': No space left"):format(path),
       message)
     assert.is_false(profiler.running())

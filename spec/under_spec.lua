@@ -252,26 +252,21 @@ describe("the option under", function()
         coroutine.resume(co)
       end
       program()]])
-    local _, err, status = command.cprof("run", "--under=creator", "-o",
+    command.must("run", "--under=creator", "-o",
       dir:file "x.cprof", script)
-    assert.equal(0, status, err)
     local p = helper.check(assert(profiler.load(dir:file "x.cprof")))
     assert.equal(1, paths(p, "body")["program > spawn > body"][1])
     assert.equal("creator", p.meta.options.under)
     assert.is_true(p.meta.tasks)
-    _, err, status = command.cprof("run", "--under=creator", "--sample",
-      script)
-    assert.equal(2, status)
+    local err = command.refused("run", "--under=creator", "--sample", script)
     assert.has_text("--under=creator cannot be combined with --sample", err)
-    _, err, status = command.cprof("run", "--under=creator", "--both", script)
-    assert.equal(2, status)
+    err = command.refused("run", "--under=creator", "--both", script)
     assert.has_text("--both cannot be combined with --under=creator", err)
   end)
 
   it("needs tasks, and a mode that has them", function()
     local function why(options)
-      local ok, message = pcall(profiler.start, options)
-      assert.is_false(ok)
+      local message = helper.failure(profiler.start, options)
       return message
     end
     assert.has_text('under = "creator" ' .. "needs tasks = true",

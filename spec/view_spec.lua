@@ -279,8 +279,7 @@ describe("a view's cursor", function()
 
   it("is told what is wrong", function()
     local function says(message, f)
-      local ok, got = pcall(f)
-      assert.is_false(ok)
+      local got = helper.failure(f)
       assert.matches("spec/view_spec.lua:%d+: ", got)
       assert.equal(message, (got:gsub("^.-:%d+: ", "")))
     end
@@ -711,8 +710,7 @@ describe("a view of frames", function()
     assert.equal("0000000000", table.concat(s.self))
     view:at_frame(3)
     assert.same(view:series "job", profiler.view(p):series "job")
-    local ok, message = pcall(function() view:series "nobody" end)
-    assert.is_false(ok)
+    local message = helper.failure(function() view:series "nobody" end)
     assert.matches('^spec/view_spec.lua:%d+: view:series: the zone must be ' ..
       'the name or title of a zone of the profile, as lines show it, got ' ..
       '"nobody"$', message)
@@ -810,8 +808,7 @@ describe("attribute", function()
     local must = "view:attribute: the zone must be the name or title of a " ..
       "zone of the profile, as lines show it, got "
     local function says(unknown, zone, ancestor)
-      local ok, message = pcall(function() view:attribute(zone, ancestor) end)
-      assert.is_false(ok)
+      local message = helper.failure(view.attribute, view, zone, ancestor)
       assert.equal(must .. ("%q"):format(unknown),
         (message:gsub("^.-:%d+: ", "")))
     end

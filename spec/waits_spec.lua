@@ -108,8 +108,8 @@ describe("a sampled program that waits in C", function()
   end)
 
   it("has the same sums, and nodes in the same places, from one load to " ..
-    "the next", function()
-    local path = os.tmpname()
+    "the next", function(dir)
+    local path = dir:file "x.cprof"
     local output = helper.run(([[
       local host = require "spec_host"
       local core = require "cprof.core"
@@ -172,7 +172,6 @@ describe("a sampled program that waits in C", function()
       assert(core.since(second.nodes, first.nodes))
       assert(core.since(third.nodes, first.nodes))
       print "good"]]):format(row), path)
-    os.remove(path)
     assert.equal("good\n", output)
   end)
 end)

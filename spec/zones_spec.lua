@@ -234,8 +234,7 @@ describe("zones", function()
       profiler.enter("b", 2)
       profiler.leave "a"
     end
-    local ok, message = pcall(work)
-    assert.is_false(ok)
+    local message = helper.failure(work)
     assert.has_text("leave 'a': the innermost open zone is 'b(2)'", message)
   end)
 

@@ -1064,7 +1064,9 @@ describe("the sources", () => {
     });
     assert.equal(line.text, hottest);
     assert.ok(await seen(`#${line.id}`));
-    assert.match(await text(".legend"), /^self and in C, up to [\d.]+ [mµ]s$/);
+    const legend = await text(".legend");
+    // on a busy machine, some lines wait
+    assert.match(legend, /^self and in C, up to [\d.]+ [mµ]s(waiting)?$/);
     assert.match(await text("aside h2"), /% self and in C/);
     await choose("button", "Hits");
     assert.match(await text(".legend"), /^hits, up to [\d,]+$/);
@@ -1914,6 +1916,19 @@ describe("another page", () => {
     await click(".limit button");
     assert.equal(await page.$(".limit"), null);
     assert.ok(!(await texts("nav a")).includes("Changes"));
+  });
+
+  it("tells by colour what was added from what was removed", async () => {
+    await open("diff", "view=diff");
+    const colors = await page.$$eval(".tag", (list) => [
+      ...new Set(
+        list.map((e) => `${e.textContent} ${getComputedStyle(e).color}`),
+      ),
+    ]);
+    const of = (word) =>
+      colors.find((s) => s.startsWith(word))?.slice(word.length);
+    assert.equal(colors.length, 2, colors.join());
+    assert.notEqual(of("added"), of("removed"));
   });
 
   it("is dropped on this one", async () => {

@@ -48,6 +48,13 @@ function helper.env(env)
   return out
 end
 
+---The message of the error that a call of `f` raises.
+function helper.failure(f, ...)
+  local ok, message = pcall(f, ...)
+  if ok then error("no error was raised", 2) end
+  return message
+end
+
 ---The profile of a call of `f`, whose sums agree.
 function helper.record(f, options)
   profiler.start(options)

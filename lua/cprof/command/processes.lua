@@ -4,7 +4,9 @@
 local core = require "cprof.core"
 local cprof = require "cprof"
 local format = require "cprof.text.format"
+local lists = require "cprof.text.lists"
 local merge = require "cprof.profile.merge"
+local order = require "cprof.text.order"
 local summary = require "cprof.command.summary"
 local terminal = require "cprof.system.terminal"
 
@@ -12,12 +14,8 @@ local processes = {}
 
 -- Processes in the order in which they began. One that calls exec keeps its
 -- number, and its further files have longer names.
-local function earlier(a, b)
-  local x, y = a.meta.started_at, b.meta.started_at
-  if x ~= y then return x < y end
-  if #a.path ~= #b.path then return #a.path < #b.path end
-  return a.path < b.path
-end
+local earlier <const> = order("meta.started_at",
+  function(entry) return #entry.path end, "path")
 
 -- the ID of the process that started this one
 local function parent_of(meta)
@@ -75,12 +73,9 @@ function processes.tree(list, paths)
   table.sort(all, earlier)
   for i, entry in ipairs(all) do
     local parent = find_parent(all, i)
-    local into = tops
-    if parent then
-      under[parent] = under[parent] or {}
-      into = under[parent]
+    if parent then lists.add(under, parent, entry)
+    else tops[#tops + 1] = entry
     end
-    into[#into + 1] = entry
   end
   local out, seen = {}, {}
   local function add(entry, depth)

@@ -255,25 +255,18 @@ local function start_options(parsed, fail)
     fail("only one of --lines, --count or --coverage, --sample, and --trace " ..
       "can be given")
   end
-  local untimed = modes[1] ~= "line" and modes[1]
-  if untimed and untimed ~= "trace" and parsed.gc then
-    fail(("--gc cannot be combined with --%s"):format(
-      untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed))
+  local timed = modes[1] == nil or modes[1] == "line"
+  local function needs_times(given, option, more)
+    if not given or timed then return end
+    fail(("--%s cannot be combined with --%s%s"):format(option,
+      modes[1] == "count" and #parsed.coverage > 0 and "coverage" or modes[1],
+      more or ""))
   end
-  if untimed and parsed.distribution then
-    fail(("--distribution cannot be combined with --%s"):format(
-      untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed))
-  end
-  if untimed and parsed.tasks then
-    fail(("--tasks cannot be combined with --%s"):format(
-      untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed) ..
-      (untimed == "sample" and ": cprof tasks prints what samples know of " ..
-        "coroutines also without it" or ""))
-  end
-  if untimed and parsed.under == "creator" then
-    fail(("--under=creator cannot be combined with --%s"):format(
-      untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed))
-  end
+  needs_times(parsed.gc and modes[1] ~= "trace", "gc")
+  needs_times(parsed.distribution, "distribution")
+  needs_times(parsed.tasks, "tasks", modes[1] == "sample" and
+    ": cprof tasks prints what samples know of coroutines also without it")
+  needs_times(parsed.under == "creator", "under=creator")
   if parsed.memory then modes[1] = modes[1] or "line" end
   for _, pattern in ipairs(modes[1] == "count" and counted or
     parsed.lines) do
@@ -289,7 +282,6 @@ local function start_options(parsed, fail)
   elseif parsed.timer and parsed.clock == "cpu" then
     fail "--timer cannot be combined with --clock=cpu, which has its own timer"
   end
-  local timed = modes[1] == nil or modes[1] == "line"
   return {
     mode = modes[1],
     lines = #patterns > 0 and patterns or nil,

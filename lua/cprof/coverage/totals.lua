@@ -21,8 +21,12 @@ local totals = {}
 ---@field missing_functions { line: integer, label: string }[]
 ---@field note? string               why branches are not known
 
--- ranges of missing lines; lines without code do not end a range
-local function lines_of(list)
+---How many lines ran, and ranges of missing ones; lines without code do not end
+---a range.
+---@param list cprof.Line[]
+---@return cprof.Total
+---@return integer[][]
+function totals.lines(list)
   local total, missing, last = { hit = 0, of = 0 }, {}, nil
   for n, line in ipairs(list) do
     if line.active then
@@ -39,7 +43,11 @@ local function lines_of(list)
   return total, missing
 end
 
-local function branches_of(list)
+---How many branches ran, and missing ones; nil: branches are not known.
+---@param list cprof.Branch[]?
+---@return cprof.Total?
+---@return { line: integer, kind: string, never: string }[]
+function totals.branches(list)
   if not list then return nil, {} end
   local total, missing = { hit = 0, of = 0 }, {}
   for _, branch in ipairs(list) do
@@ -55,7 +63,11 @@ local function branches_of(list)
   return total, missing
 end
 
-local function functions_of(list)
+---How many functions ran, and missing ones.
+---@param list { line: integer, label: string, calls: integer }[]
+---@return cprof.Total
+---@return { line: integer, label: string }[]
+function totals.functions(list)
   local total, missing = { hit = 0, of = #list }, {}
   for _, f in ipairs(list) do
     if f.calls > 0 then total.hit = total.hit + 1
@@ -77,9 +89,9 @@ function totals.files(p)
       local file = { source = source,
                      place = name.place(source, p.meta.folder),
                      note = of.note }
-      file.lines, file.missing_lines = lines_of(p.lines[source])
-      file.branches, file.missing_branches = branches_of(of.branches)
-      file.functions, file.missing_functions = functions_of(of.functions)
+      file.lines, file.missing_lines = totals.lines(p.lines[source])
+      file.branches, file.missing_branches = totals.branches(of.branches)
+      file.functions, file.missing_functions = totals.functions(of.functions)
       out[#out + 1] = file
     end
   end

@@ -3,6 +3,7 @@
 -- and slow calls are known in all modes that have times.
 
 local graph = require "cprof.count.graph"
+local order = require "cprof.text.order"
 local rows = require "cprof.count.rows"
 local slow = require "cprof.report.slow"
 
@@ -103,11 +104,7 @@ function markers.of(p, samples, stack_of, category, from, to)
   of_frames(p, add)
   of_calls(p, stack_of, category, add)
   if samples then of_axis(samples, add) end
-  table.sort(out, function(a, b)
-    if a.from ~= b.from then return a.from < b.from end
-    if a.to ~= b.to then return a.to > b.to end
-    return a.name < b.name
-  end)
+  table.sort(out, order("from", "-to", "name"))
   return out
 end
 

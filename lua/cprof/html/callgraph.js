@@ -2,8 +2,9 @@
 // functions around it, or of all.
 
 import { bound } from "./bound.js";
-import { choice, fill, h, refill, reveal } from "./dom.js";
+import { button, choice, fill, h, refill, reveal } from "./dom.js";
 import { Drawn } from "./drawn.js";
+import { notKept } from "./facts.js";
 import { field, matcher } from "./search.js";
 import { durations } from "./slowest.js";
 import { spent } from "./spent.js";
@@ -26,9 +27,7 @@ function columns(app, what, of, samples) {
       title: what,
       left: true,
       cell: (row) =>
-        row.self
-          ? h("span", { class: "name own" }, "itself")
-          : named(app, row.f),
+        row.self ? h("span.name.own", "itself") : named(app, row.f),
     },
     {
       title: "defined",
@@ -54,7 +53,7 @@ function beside(tree, f, figures) {
 // The hottest functions, to choose one from. Returns the function that redraws
 // them.
 function start(app, root, shape) {
-  const box = h("div", { class: "list" });
+  const box = h("div.list");
   let text;
   const draw = () => {
     const { scope, model } = app;
@@ -72,12 +71,8 @@ function start(app, root, shape) {
           h(
             "a",
             { key: f.title, href: app.link({ function: f.title }) },
-            h("span", { class: "name" }, f.name),
-            h(
-              "span",
-              { class: "aside" },
-              `${app.share(scope.self[f.id])} % self`,
-            ),
+            h("span.name", f.name),
+            h("span.aside", `${app.share(scope.self[f.id])} % self`),
           ),
         ),
     );
@@ -86,14 +81,9 @@ function start(app, root, shape) {
   fill(
     root,
     shape,
+    h("p.lead", "Choose a function to see who calls it and what it calls."),
     h(
-      "p",
-      { class: "lead" },
-      "Choose a function to see who calls it and what it calls.",
-    ),
-    h(
-      "div",
-      { class: "controls" },
+      "div.controls",
       field("", (typed) => {
         text = typed;
         draw();
@@ -112,13 +102,13 @@ export function callgraph(app, root) {
   /** @type {Drawn | undefined} the picture, if it is shown */
   let drawn;
   const made = new Map();
-  const shape = h("div", { class: "controls" });
+  const shape = h("div.controls");
 
   // a section and its table, which are reused by later draws
   function section(title) {
     if (!made.has(title)) {
-      const of = new Table([], { caption: title, limit: 50 });
-      const element = h("section", {}, h("h2", {}, title), of.element);
+      const of = new Table([], { limit: 50 });
+      const element = h("section", h("h2", title), of.element);
       made.set(title, { table: of, element });
     }
     return made.get(title);
@@ -151,15 +141,9 @@ export function callgraph(app, root) {
       choice("Shape", shapes, app.state.graph, (graph) => app.set({ graph })),
       app.state.graph === "drawn" &&
         f &&
-        h(
-          "button",
-          {
-            type: "button",
-            title: "Clear the choice (Esc)",
-            onclick: () => app.choose(undefined),
-          },
-          "Whole program",
-        ),
+        button("Whole program", () => app.choose(undefined), {
+          title: "Clear the choice (Esc)",
+        }),
     );
     if (app.state.graph === "drawn" && scope.tree) {
       begun = undefined;
@@ -178,15 +162,7 @@ export function callgraph(app, root) {
     }
     begun = undefined;
     if (!scope.tree) {
-      fill(
-        root,
-        h(
-          "p",
-          { class: "lead" },
-          "The call tree of this frame was not kept. " +
-            'To keep it, record with history = "full".',
-        ),
-      );
+      fill(root, h("p.lead", notKept));
       return;
     }
     const { tree } = scope;
@@ -219,11 +195,11 @@ export function callgraph(app, root) {
       shape,
       table("Called by", "caller", rows("callers"), "Nothing calls it."),
       h(
-        "section",
-        { class: "centre result", "aria-label": "The chosen function" },
-        h("h1", { class: "name", title: f.title }, f.name),
+        "section.centre.result",
+        { "aria-label": "The chosen function" },
+        h("h1.name", { title: f.title }, f.name),
         placed(f),
-        h("p", {}, app.inWords(f).join(" · ")),
+        h("p", app.inWords(f).join(" · ")),
       ),
       table("Calls", "callee", below, "It calls nothing."),
       spent(app, f),

@@ -10,9 +10,10 @@ import {
   TopDown,
   written,
 } from "./branches.js";
-import { choice, fill, h, refill, toggle } from "./dom.js";
+import { button, choice, fill, h, refill, toggle } from "./dom.js";
+import { notKept } from "./facts.js";
 import { plural } from "./format.js";
-import { matcher, searched } from "./search.js";
+import { searched, wantedIn } from "./search.js";
 import { amount, classOf, counting, named, ordered, placed } from "./table.js";
 import { kindOf, merged, only } from "./tree.js";
 
@@ -64,17 +65,17 @@ function branchesOf(app) {
 
 export function calltree(app, root) {
   const search = searched(app);
-  const said = h("span", { class: "aside", role: "status" });
+  const said = h("span.aside", { role: "status" });
   const head = h("tr", { role: "row" });
   const body = h("tbody", { role: "rowgroup" });
   const table = h(
-    "table",
-    { class: "figures treerows", role: "treegrid", tabindex: "0" },
+    "table.figures.treerows",
+    { role: "treegrid", tabindex: "0" },
     h("thead", { role: "rowgroup" }, head),
     body,
   );
-  const room = h("div", { class: "treeroom" }, table);
-  const box = h("div", { class: "treebox" }, room);
+  const room = h("div.treeroom", table);
+  const box = h("div.treebox", room);
   fill(root, search.element, box);
 
   let branches;
@@ -126,9 +127,7 @@ export function calltree(app, root) {
 
   function flat() {
     const { state, model } = app;
-    const passes = matcher(state.search);
-    const wanted =
-      passes && Uint8Array.from(model.functions, (f) => (passes(f) ? 1 : 0));
+    const wanted = wantedIn(model.functions, state.search);
     const by = orders.includes(state.order) ? state.order : main();
     const names = model.functions.map((f) => f.name.toLowerCase());
     rows = flatten(branches, {
@@ -244,11 +243,10 @@ export function calltree(app, root) {
         class: "named",
         value: (row) => row.f.name,
         cell: (row) => [
-          h("span", { class: "indent", style: { width: `${row.indent}px` } }),
+          h("span.indent", { style: { width: `${row.indent}px` } }),
           h(
-            "span",
+            "span.mark",
             {
-              class: "mark",
               "aria-hidden": "true",
               onclick: (event) => {
                 event.stopPropagation();
@@ -291,18 +289,12 @@ export function calltree(app, root) {
                   : "descending",
           },
           column.value
-            ? h(
-                "button",
-                {
-                  type: "button",
-                  onclick: () =>
-                    app.set({
-                      ...pending(),
-                      order: column.key,
-                      up: by === column.key && state.up !== "1" ? "1" : "",
-                    }),
-                },
-                column.title,
+            ? button(column.title, () =>
+                app.set({
+                  ...pending(),
+                  order: column.key,
+                  up: by === column.key && state.up !== "1" ? "1" : "",
+                }),
               )
             : column.title,
         ),
@@ -357,7 +349,7 @@ export function calltree(app, root) {
             "aria-level": rows.levels[i] + 1,
             "aria-rowindex": i + 2,
             "aria-expanded": more ? String(rows.open[i]) : null,
-            "aria-selected": i === cursor ? "true" : null,
+            "aria-selected": i === cursor,
             onclick: () => {
               table.focus({ preventScroll: true });
               go(i);
@@ -377,7 +369,7 @@ export function calltree(app, root) {
     if (n === 0) {
       const what = app.state.search ? "No function matches." : "Nothing.";
       const width = String(list.length);
-      out.push(h("tr", {}, h("td", { colspan: width, class: "left" }, what)));
+      out.push(h("tr", h("td.left", { colspan: width }, what)));
     }
     refill(body, out);
     table.setAttribute("aria-rowcount", String(n + 1));
@@ -457,16 +449,10 @@ export function calltree(app, root) {
           (on) => app.set({ recursion: on ? "spread" : undefined }),
           "A row for each level of a recursion",
         ),
-      h(
-        "button",
-        {
-          type: "button",
-          onclick: hottest,
-          title: "Open the hottest path from the selected row on (e)",
-        },
-        "Hottest path",
-      ),
-      h("button", { type: "button", onclick: collapse }, "Close all"),
+      button("Hottest path", hottest, {
+        title: "Open the hottest path from the selected row on (e)",
+      }),
+      button("Close all", collapse),
       said,
       state.search && app.filters(state.search, "these"),
     );
@@ -494,11 +480,7 @@ export function calltree(app, root) {
     if (!branches) {
       rows = undefined;
       tree = undefined;
-      refill(
-        search.rest,
-        "The call tree of this frame was not kept. " +
-          'To keep it, record with history = "full".',
-      );
+      refill(search.rest, notKept);
       return;
     }
     const moved = state.open !== known?.open || state.row !== known?.row;

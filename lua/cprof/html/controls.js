@@ -1,6 +1,6 @@
 // The bar of a live page: the state of the program, and buttons.
 
-import { h, refill } from "./dom.js";
+import { button, h, refill } from "./dom.js";
 
 // seconds that figures can be of
 const windows = [5, 10, 30, 60, 300];
@@ -30,8 +30,8 @@ export class Controls {
   constructor(does, interval) {
     this.does = does;
     this.state = { lost: false, paused: false, marked: false };
-    this.said = h("span", { class: "state", role: "status" });
-    this.buttons = h("span", { class: "buttons" });
+    this.said = h("span.state", { role: "status" });
+    this.buttons = h("span.buttons");
     this.rate = h(
       "select",
       {
@@ -54,16 +54,15 @@ export class Controls {
       windows.map((s) => h("option", { value: s }, `of the last ${text(s)}`)),
     );
     this.element = h(
-      "div",
-      { class: "live", role: "toolbar", "aria-label": "Recording" },
+      "div.live",
+      { role: "toolbar", "aria-label": "Recording" },
       this.said,
-      h("span", { class: "space" }),
+      h("span.space"),
       h(
-        "span",
-        { class: "actions" },
+        "span.actions",
         this.buttons,
-        h("label", {}, "figures ", this.window),
-        h("label", {}, "every ", this.rate),
+        h("label", "figures ", this.window),
+        h("label", "every ", this.rate),
       ),
     );
   }
@@ -83,30 +82,24 @@ export class Controls {
       : status.text || states[status.state];
     refill(
       this.said,
-      h("span", { class: "lamp", "aria-hidden": "true" }),
+      h("span.lamp", { "aria-hidden": "true" }),
       told,
       paused && ", paused here",
       begun &&
         h(
-          "span",
-          { class: "limit" },
+          "span.limit",
           `begun again at ${new Date(begun * 1000).toLocaleTimeString()}`,
         ),
       window &&
         h(
-          "span",
-          { class: "limit" },
+          "span.limit",
           `the last ${text(window)}` +
             (known < window ? `, ${Math.floor(known)} s so far` : ""),
         ),
       unknown &&
-        h(
-          "span",
-          { class: "limit" },
-          `${unknown} is not known here: all figures are shown`,
-        ),
-      marked && h("span", { class: "limit" }, "since the mark"),
-      recording?.sinceReset && h("span", { class: "limit" }, "since the reset"),
+        h("span.limit", `${unknown} is not known here: all figures are shown`),
+      marked && h("span.limit", "since the mark"),
+      recording?.sinceReset && h("span.limit", "since the reset"),
     );
     this.draw(recording, status);
   }
@@ -115,22 +108,18 @@ export class Controls {
     const { does } = this;
     const { paused, marked } = this.state;
     const has = recording?.content !== undefined;
-    const button = (key, label, title, action, more) =>
-      h(
-        "button",
-        { key, type: "button", title, onclick: action, ...more },
-        label,
-      );
+    const act = (key, label, title, action, more) =>
+      button(label, action, { key, title, ...more });
     refill(
       this.buttons,
-      button(
+      act(
         "pause",
         paused ? "Resume" : "Pause",
         "Freeze the figures of this page; the program keeps running",
         () => does.pause(!paused),
         { "aria-pressed": String(paused) },
       ),
-      button(
+      act(
         "mark",
         marked ? "Since the start" : "From here",
         marked
@@ -139,7 +128,7 @@ export class Controls {
         () => does.mark(!marked),
         { disabled: !has, "aria-pressed": String(marked) },
       ),
-      button(
+      act(
         "reset",
         "Reset",
         "Restart all figures from 0, on all pages",
@@ -147,7 +136,7 @@ export class Controls {
         { disabled: !has },
       ),
       recording?.runs &&
-        button(
+        act(
           "run",
           status.state === "running" ? "Restart" : "Run again",
           status.state === "running"

@@ -45,33 +45,27 @@ export function absent({ never }) {
 function headline(files) {
   const all = summed(files);
   return h(
-    "dl",
-    { class: "facts covered" },
+    "dl.facts.covered",
     kinds.map((kind) =>
       h(
         "div",
-        {},
-        h("dt", {}, kind),
-        h("dd", {}, `${percent(all[kind])} %`),
+        h("dt", kind),
+        h("dd", `${percent(all[kind])} %`),
         bar(share(all[kind]), "ran"),
-        h(
-          "span",
-          { class: "aside" },
-          `${count(all[kind][0])} of ${count(all[kind][1])}`,
-        ),
+        h("span.aside", `${count(all[kind][0])} of ${count(all[kind][1])}`),
       ),
     ),
   );
 }
 
 export function coverage(app, root) {
-  const table = new Table([], { caption: "" });
-  const gone = new Table([], { caption: "" });
-  const top = h("div", {});
+  const table = new Table();
+  const gone = new Table();
+  const top = h("div");
   const search = searched(app);
-  const left = h("section", {}, h("h2", {}, "Files"), table.element);
-  const right = h("section", {});
-  const columns = h("div", { class: "columns" }, left, right);
+  const left = h("section", h("h2", "Files"), table.element);
+  const right = h("section");
+  const columns = h("div.columns", left, right);
 
   const toSource = (file, line) => ({
     view: "source",
@@ -103,11 +97,7 @@ export function coverage(app, root) {
         left: true,
         value: (file) => file.place,
         cell: (file) =>
-          h(
-            "span",
-            { class: "name", title: file.place },
-            tail(file.place, long),
-          ),
+          h("span.name", { title: file.place }, tail(file.place, long)),
       },
       ...figures,
       {
@@ -137,7 +127,7 @@ export function coverage(app, root) {
       caption: "How much of each file ran",
       none: "No file matches.",
       key: (file) => file.place,
-      row: (file) => ({ "aria-selected": file === current ? "true" : null }),
+      row: (file) => ({ "aria-selected": file === current }),
       choose: (file) => app.set({ file: file.place }),
       sort: { key: sort.key, up },
       order: (column) =>
@@ -172,7 +162,7 @@ export function coverage(app, root) {
         {
           title: "source",
           left: true,
-          cell: ([n]) => h("code", {}, (text[n - 1] || "").trim()),
+          cell: ([n]) => h("code", (text[n - 1] || "").trim()),
         },
       ],
       {
@@ -184,10 +174,9 @@ export function coverage(app, root) {
     gone.show(rows);
     refill(
       right,
-      h("h2", {}, `What never ran in ${file.place}`),
+      h("h2", `What never ran in ${file.place}`),
       h(
-        "p",
-        { class: "aside" },
+        "p.aside",
         plural(missing(file), "line"),
         " of ",
         count(file.lines[1]),
@@ -212,7 +201,7 @@ export function coverage(app, root) {
       top,
       model.header.coverage.length > 0
         ? headline(files)
-        : h("p", { class: "lead" }, "None of the selected sources ran."),
+        : h("p.lead", "None of the selected sources ran."),
     );
     draw_table(files, current);
     if (current) draw_absent(current);
@@ -221,8 +210,5 @@ export function coverage(app, root) {
 
   refill(root, top, search.element, columns);
   update();
-  return {
-    update,
-    key: (event) => table.key(event),
-  };
+  return { update, key: (event) => table.key(event) };
 }

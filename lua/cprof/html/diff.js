@@ -6,7 +6,7 @@ import { change, palette } from "./colors.js";
 import { choice, fill, h } from "./dom.js";
 import { count, fixed, plural, signed } from "./format.js";
 import { Icicle } from "./icicle.js";
-import { matcher, searched } from "./search.js";
+import { matcher, searched, wantedIn } from "./search.js";
 import { uncertain } from "./samples.js";
 import { named, placed, Table } from "./table.js";
 import { named as rangeName } from "./ranged.js";
@@ -57,8 +57,8 @@ function diverging(share) {
   const style = { width: width.toFixed(1) + "%" };
   style[share < 0 ? "right" : "left"] = "50%";
   return h(
-    "span",
-    { class: "diverging", "aria-hidden": "true" },
+    "span.diverging",
+    { "aria-hidden": "true" },
     h("span", { class: share < 0 ? "less" : "more-of", style }),
   );
 }
@@ -83,8 +83,8 @@ export function diff(app, root) {
   const told = shares ? points : text;
   const all = rowsOf(model);
   const tree = both(model.recorded(before.tree), model.tree);
-  const box = h("div", {});
-  const graphBox = h("div", {});
+  const box = h("div");
+  const graphBox = h("div");
   const search = searched(app);
   let graph;
   let table;
@@ -115,14 +115,13 @@ export function diff(app, root) {
     const now = model.whole;
     const was = before.whole;
     const put = (title, value, kind) =>
-      h("div", {}, h("dt", {}, title), h("dd", { class: kind }, value));
+      h("div", h("dt", title), h("dd", { class: kind }, value));
     const by =
       was > 0
         ? `, ${signed(((now - was) / was) * 100, (n) => fixed(n, 1))} %`
         : "";
     return h(
-      "dl",
-      { class: "facts" },
+      "dl.facts",
       put(shares ? rangeName(before.range) : "before", text(was)),
       put(
         model.range
@@ -152,8 +151,7 @@ export function diff(app, root) {
     list.push(...before.notes);
     if (list.length === 0) return undefined;
     return h(
-      "ul",
-      { class: "notes" },
+      "ul.notes",
       list.map((note) => h("li", { title: note }, note)),
     );
   }
@@ -207,12 +205,11 @@ export function diff(app, root) {
   function legend() {
     const theme = palette(app.isDark());
     const swatch = (color, what) => [
-      h("span", { class: "swatch", style: { background: color } }),
+      h("span.swatch", { style: { background: color } }),
       what,
     ];
     return h(
-      "span",
-      { class: "aside legend" },
+      "span.aside.legend",
       swatch(theme.less(0.7), "▼ less"),
       swatch(theme.same, "unchanged"),
       swatch(theme.more(0.7), "▲ more"),
@@ -257,9 +254,7 @@ export function diff(app, root) {
           cell: (row) =>
             h(
               "span",
-              {
-                class: judged(row.was[key], row.now[key], key === "calls"),
-              },
+              { class: judged(row.was[key], row.now[key], key === "calls") },
               signed(delta(row), show),
               key === "calls" ? "" : off(row.was[key], row.now[key]),
             ),
@@ -284,7 +279,7 @@ export function diff(app, root) {
             ...named(app, row.f),
             row.state && h("span", { class: "tag " + row.state }, row.state),
             before.was[row.f.id] &&
-              h("span", { class: "aside" }, ` was ${before.was[row.f.id]}`),
+              h("span.aside", ` was ${before.was[row.f.id]}`),
           ],
         },
         { title: "defined", left: true, cell: (row) => placed(row.f) },
@@ -292,9 +287,7 @@ export function diff(app, root) {
       {
         caption: "Functions that changed",
         none: "Nothing changed.",
-        row: (row) => ({
-          "aria-selected": row.f === app.chosen ? "true" : null,
-        }),
+        row: (row) => ({ "aria-selected": row.f === app.chosen }),
         choose: (row) => app.choose(row.f),
       },
     );
@@ -311,11 +304,7 @@ export function diff(app, root) {
         key,
         (sort) => app.set({ sort }),
       ),
-      h(
-        "span",
-        { class: "aside", role: "status" },
-        plural(rows.length, "function"),
-      ),
+      h("span.aside", { role: "status" }, plural(rows.length, "function")),
     );
     fill(box, table.element);
   }
@@ -325,8 +314,7 @@ export function diff(app, root) {
     facts(),
     notes() || "",
     h(
-      "div",
-      { class: "controls" },
+      "div.controls",
       choice(
         "Width",
         [
@@ -339,7 +327,7 @@ export function diff(app, root) {
       legend(),
     ),
     graphBox,
-    h("h2", { class: "apart" }, "Functions"),
+    h("h2.apart", "Functions"),
     search.element,
     box,
   );
@@ -351,10 +339,7 @@ export function diff(app, root) {
       b.setAttribute("aria-pressed", String(on));
     }
     draw_graph();
-    const passes = matcher(app.state.search);
-    graph.highlight(
-      passes && Uint8Array.from(model.functions, (f) => (passes(f) ? 1 : 0)),
-    );
+    graph.highlight(wantedIn(model.functions, app.state.search));
     draw_table();
   }
 

@@ -24,16 +24,19 @@ function set(e, key, value) {
   if (value === undefined || value === null || value === false) return;
   if (special[key]) special[key](e, value);
   else if (key.startsWith("on")) on(e, key.slice(2), value);
-  else e.setAttribute(key, value === true ? "" : String(value));
+  else e.setAttribute(key, String(value));
 }
 
-// An element with properties and children, which are nodes or text.
-export function h(tag, properties, ...children) {
+// An element: its tag with its classes ("p.aside"), its properties, which may be
+// left out, and its children, which are nodes or text.
+export function h(selector, ...rest) {
+  const [tag, ...classes] = selector.split(".");
   const e = document.createElement(tag);
-  for (const key of Object.keys(properties || {})) {
-    set(e, key, properties[key]);
-  }
-  for (const child of children.flat()) {
+  if (classes.length > 0) e.className = classes.join(" ");
+  const given = rest[0]?.constructor === Object;
+  const properties = given ? rest.shift() : {};
+  for (const key of Object.keys(properties)) set(e, key, properties[key]);
+  for (const child of rest.flat()) {
     if (child !== undefined && child !== null && child !== false) {
       e.append(child);
     }
@@ -124,39 +127,34 @@ export function refill(e, ...children) {
   return e;
 }
 
+export function button(label, onclick, properties) {
+  return h("button", { type: "button", onclick, ...properties }, label);
+}
+
 // A button that switches something on and off.
 export function toggle(label, pressed, change, title) {
-  return h(
-    "button",
-    {
-      class: "toggle",
-      type: "button",
-      title,
-      "aria-pressed": String(pressed),
-      onclick: () => change(!pressed),
-    },
-    label,
-  );
+  const state = { class: "toggle", title, "aria-pressed": String(pressed) };
+  return button(label, () => change(!pressed), state);
 }
 
 // A group of buttons, of which one is pressed.
 export function choice(label, options, value, change) {
   const buttons = options.map(([key, text, title]) =>
-    h(
-      "button",
-      {
-        type: "button",
-        title,
-        "aria-pressed": String(key === value),
-        onclick: () => change(key),
-      },
-      text,
-    ),
+    button(text, () => change(key), {
+      title,
+      "aria-pressed": String(key === value),
+    }),
   );
+  return h("span.choice", { role: "group", "aria-label": label }, buttons);
+}
+
+// A list of facts, each with a title, a value, and maybe a hint.
+export function factList(rows) {
   return h(
-    "span",
-    { class: "choice", role: "group", "aria-label": label },
-    buttons,
+    "dl.facts",
+    rows.map(([title, value, hint]) =>
+      h("div", { title: hint }, h("dt", title), h("dd", value)),
+    ),
   );
 }
 
@@ -168,6 +166,15 @@ export function sized(canvas, width, height) {
   const c = canvas.getContext("2d");
   c.scale(ratio, ratio);
   return c;
+}
+
+// Puts a tip beside a place in a graph; on its other side, `back` away, if it
+// would be wider than the graph.
+export function placeTip(tip, x, y, width, back) {
+  const over = x + tip.offsetWidth > width;
+  const at = over ? x - tip.offsetWidth - back : x;
+  tip.style.setProperty("left", Math.max(0, at) + "px");
+  tip.style.setProperty("top", y + "px");
 }
 
 // Scrolls to the result of a choice, if it is out of sight; focus stays.

@@ -48,9 +48,9 @@ export class Drawn {
 
   constructor(app) {
     this.app = app;
-    this.paper = h("div", { class: "drawn" });
-    this.said = h("p", { class: "aside" });
-    this.element = h("div", {}, this.said, this.paper);
+    this.paper = h("div.drawn");
+    this.said = h("p.aside");
+    this.element = h("div", this.said, this.paper);
   }
 
   draw() {
@@ -185,9 +185,7 @@ export class Drawn {
         stroke: row === chosen ? theme.mark : theme.dim,
         "stroke-width": row === chosen ? 3 : 1,
       }),
-      text(16, "12", fitted(labelOf(row), 20), theme.text, {
-        class: "name",
-      }),
+      text(16, "12", fitted(labelOf(row), 20), theme.text, { class: "name" }),
       text(32, "11", told, theme.text, {}),
     );
     link.dataset.title = row.title;

@@ -11,12 +11,8 @@ export function opener(app, place, line) {
     .replaceAll("{file}", () => file)
     .replaceAll("{line}", String(Math.max(1, line || 1)));
   return h(
-    "a",
-    {
-      class: "editor",
-      href,
-      title: `Open line ${line || 1} in the editor (o)`,
-    },
+    "a.editor",
+    { href, title: `Open line ${line || 1} in the editor (o)` },
     "Open in editor",
   );
 }

@@ -1,6 +1,7 @@
 -- What opens a line of a source in an editor, for the page.
 
 local link = require "cprof.source.link"
+local lists = require "cprof.text.lists"
 
 local editor = {}
 
@@ -17,10 +18,7 @@ local known <const> = {
 ---The names of editors that are known.
 ---@return string
 function editor.names()
-  local out = {}
-  for name in pairs(known) do out[#out + 1] = name end
-  table.sort(out)
-  return table.concat(out, ", ")
+  return table.concat(lists.keys(known), ", ")
 end
 
 -- addresses that run what they contain

@@ -1,6 +1,6 @@
 // What is known of the whole recording: its time and its parts, and figures.
 
-import { h } from "./dom.js";
+import { factList, h } from "./dom.js";
 import { bytes, count, percent, plural, precise } from "./format.js";
 import { sure } from "./samples.js";
 
@@ -47,17 +47,16 @@ export function times(app) {
   const all = list.reduce((sum, [, , , ns]) => sum + ns, 0);
   const share = (ns) => (100 * ns) / Math.max(all, 1);
   return h(
-    "section",
-    { class: "times", "aria-label": "Time" },
+    "section.times",
+    { "aria-label": "Time" },
     h(
       "h2",
-      {},
-      h("strong", {}, app.time(meta.wall_ns)),
+      h("strong", app.time(meta.wall_ns)),
       meta.clock === "cpu" ? " CPU time" : " wall time",
     ),
     h(
-      "div",
-      { class: "stack", "aria-hidden": "true" },
+      "div.stack",
+      { "aria-hidden": "true" },
       list.map(([part, , , ns]) =>
         h("span", {
           class: part,
@@ -67,20 +66,18 @@ export function times(app) {
     ),
     h(
       "ul",
-      {},
       list.map(([part, title, hint, ns]) =>
         h(
           "li",
           { title: hint },
           h("span", { class: `swatch ${part}`, "aria-hidden": "true" }),
           title,
-          h("strong", {}, app.time(ns)),
-          h("span", { class: "percent" }, `${percent(ns, all)} %`),
+          h("strong", app.time(ns)),
+          h("span.percent", `${percent(ns, all)} %`),
         ),
       ),
       h(
-        "li",
-        { class: "aside" },
+        "li.aside",
         `shares below are of the program's ${app.time(model.whole)}`,
       ),
     ),
@@ -139,8 +136,7 @@ export function facts(app) {
   const { model, scope } = app;
   const { meta } = model;
   const out = [];
-  const put = (title, value, hint) =>
-    out.push(h("div", { title: hint }, h("dt", {}, title), h("dd", {}, value)));
+  const put = (...fact) => out.push(fact);
   if (model.foreign || model.unit !== "ns") {
     const { whole } = model.scope({ ...app.state, measure: undefined });
     put(model.title.toLowerCase(), app.time(whole));
@@ -157,8 +153,13 @@ export function facts(app) {
   if (model.memory) memory(app, put);
   if (model.header.collector) collector(app, put);
   if (meta.runs) put("runs", count(meta.runs));
-  return h("dl", { class: "facts" }, out);
+  return factList(out);
 }
+
+// Why a view has no call tree.
+export const notKept =
+  "The call tree of this frame was not kept. " +
+  'To keep it, record with history = "full".';
 
 // Why a page of what was recorded under labels has no lines.
 export const allLabels =
@@ -172,7 +173,7 @@ export function made({ model, scope }) {
   const { meta, foreign } = model;
   const nodes = () => plural(scope.tree.n, "call-tree node");
   if (foreign) {
-    return h("p", { class: "aside made" }, `${foreign.format} · ${nodes()}`);
+    return h("p.aside.made", `${foreign.format} · ${nodes()}`);
   }
   const out = [`mode ${meta.mode}`];
   if (model.unit === "ns") out.push(`clock ${meta.clock}`);
@@ -186,5 +187,5 @@ export function made({ model, scope }) {
         `${pad(at.getDate())} ${pad(at.getHours())}:${pad(at.getMinutes())}`,
     );
   }
-  return h("p", { class: "aside made" }, out.join(" · "));
+  return h("p.aside.made", out.join(" · "));
 }

@@ -1,6 +1,7 @@
 // The flame graph with its controls, and its nodes as a table.
 
-import { choice, fill, h, refill, toggle } from "./dom.js";
+import { button, choice, fill, h, refill, toggle } from "./dom.js";
+import { notKept } from "./facts.js";
 import { count, plural } from "./format.js";
 import { kinds } from "./filters.js";
 import { Icicle } from "./icicle.js";
@@ -8,7 +9,7 @@ import { labelOf } from "./labels.js";
 import { legend } from "./legend.js";
 import { Overmap } from "./overmap.js";
 import { copied, png, save, svg } from "./picture.js";
-import { matcher, searched } from "./search.js";
+import { searched, wantedIn } from "./search.js";
 import { asTable, counting, named, Table } from "./table.js";
 import * as trees from "./tree.js";
 import { Zoom } from "./zoom.js";
@@ -43,47 +44,40 @@ function treeOf(app) {
   return tree;
 }
 
-function wantedOf(app) {
-  const passes = matcher(app.state.search);
-  if (!passes) return undefined;
-  return Uint8Array.from(app.model.functions, (f) => (passes(f) ? 1 : 0));
-}
-
 export function flame(app, root) {
   const { model } = app;
-  const box = h("div", { class: "graphs" });
-  const colors = h("div", {});
-  const crumbs = h("p", { class: "crumbs", "aria-label": "Path" });
-  const button = (text, title, onclick) =>
-    h("button", { type: "button", class: "quiet", title, onclick }, text);
-  const copying = button(
+  const box = h("div.graphs");
+  const colors = h("div");
+  const crumbs = h("p.crumbs", { "aria-label": "Path" });
+  const quiet = (text, title, onclick) =>
+    button(text, onclick, { class: "quiet", title });
+  const copying = quiet(
     "Copy stack",
     "Copy the functions from the root to the node (c)",
     () => copy(),
   );
   const told = h("span", { role: "status" });
   const tools = h(
-    "p",
-    { class: "aside tools" },
+    "p.aside.tools",
     copying,
-    button("Save as SVG", "All rows of what the graph shows", () =>
+    quiet("Save as SVG", "All rows of what the graph shows", () =>
       save(
         file("svg"),
         svg(active(), `${model.meta.program} · cprof`),
         "image/svg+xml",
       ),
     ),
-    button("Save as PNG", "The graph as it is on the screen", async () =>
+    quiet("Save as PNG", "The graph as it is on the screen", async () =>
       save(file("png"), await png(active())),
     ),
     told,
   );
   const { element: listing, box: table } = asTable(() => draw_table());
-  const said = h("span", { class: "aside", role: "status" });
+  const said = h("span.aside", { role: "status" });
   const search = searched(app);
   let graphs = [];
   let drawn;
-  let rows;
+  const rows = new Table([], { limit: 40 });
   // the graph that was used last
   let used;
   let colored = app.state.color;
@@ -193,12 +187,8 @@ export function flame(app, root) {
     used = undefined;
     fill(box);
     const tree = treeOf(app);
-    if (!tree) {
-      const what =
-        "The call tree of this frame was not kept. " +
-        'To keep it, record with history = "full".';
-      fill(box, h("p", { class: "lead" }, what));
-    } else if (state.shape === "sandwich") sandwich();
+    if (!tree) fill(box, h("p.lead", notKept));
+    else if (state.shape === "sandwich") sandwich();
     else {
       const up = state.shape === "flame";
       const inverted = state.shape === "inverted";
@@ -219,10 +209,10 @@ export function flame(app, root) {
     if (!f) {
       const what =
         "Choose a function in any view to see its callers above and its callees below.";
-      fill(box, h("p", { class: "lead" }, what));
+      fill(box, h("p.lead", what));
       return;
     }
-    box.append(h("h2", {}, "Callers"));
+    box.append(h("h2", "Callers"));
     const above = () => {
       const tree = treeOf(app);
       const counts = model.sampled ? tree.below() : tree.calls;
@@ -235,11 +225,8 @@ export function flame(app, root) {
       label: `Callers of ${f.name}`,
       height: room(0.45),
     });
-    box.append(h("h2", {}, "Callees"));
-    graph(below, {
-      label: `What ${f.name} calls`,
-      height: room(0.5),
-    });
+    box.append(h("h2", "Callees"));
+    graph(below, { label: `What ${f.name} calls`, height: room(0.5) });
   }
 
   function draw_controls() {
@@ -281,22 +268,16 @@ export function flame(app, root) {
         toggle("Zones only", state.zones === "1", (on) =>
           app.set({ zones: on ? "1" : undefined }),
         ),
-      h(
-        "button",
-        {
-          type: "button",
-          onclick: () => graphs.forEach((g) => g.zoom(0)),
-          title: "Show all of the graph (Esc zooms out one level)",
-        },
-        "Zoom out",
-      ),
+      button("Zoom out", () => graphs.forEach((g) => g.zoom(0)), {
+        title: "Show all of the graph (Esc zooms out one level)",
+      }),
       said,
       state.search && scope.tree && app.filters(state.search, "these"),
     );
   }
 
   function mark() {
-    const wanted = wantedOf(app);
+    const wanted = wantedIn(model.functions, app.state.search);
     for (const g of graphs) g.highlight(wanted);
     said.textContent = "";
     if (!wanted || !graphs[0]) return;
@@ -343,14 +324,10 @@ export function flame(app, root) {
     const link = (node) =>
       node < 0
         ? "…"
-        : h(
-            "button",
-            {
-              type: "button",
-              class: "quiet name",
-              onclick: () => g.zoom(node),
-            },
+        : button(
             labelOf(model.functions[g.layout.tree.func[node]]),
+            () => g.zoom(node),
+            { class: "quiet name" },
           );
     refill(
       crumbs,
@@ -366,10 +343,7 @@ export function flame(app, root) {
     const by_calls = app.state.by === "calls";
     const most = (i) => tree.most(i, model.most);
     const columns = [
-      {
-        title: "share %",
-        cell: (i) => app.drawnShare(weight[i], weight[0]),
-      },
+      { title: "share %", cell: (i) => app.drawnShare(weight[i], weight[0]) },
       {
         title: tree.inverted ? "self" : "total",
         cell: (i) =>
@@ -401,12 +375,10 @@ export function flame(app, root) {
       caption: tree.inverted
         ? "The node that fills the width, and what calls it"
         : "The node that fills the width, and what it calls",
-      limit: 40,
       choose: (i) => g.zoom(i),
       key: (i) => model.functions[tree.func[i]].title,
     };
-    if (rows) rows.change(columns, options);
-    else rows = new Table(columns, options);
+    rows.change(columns, options);
     rows.show(list);
     refill(table, rows.element);
   }

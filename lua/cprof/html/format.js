@@ -16,17 +16,20 @@ export function fixed(n, digits) {
   return (even ? Math.floor(scaled) / 10 ** digits : n).toFixed(digits);
 }
 
-// A time with three digits and its unit.
-export function time(ns) {
-  for (const [size, unit] of units) {
-    const value = ns / size;
-    if (value >= 0.9995 || (unit === "µs" && ns >= 1000)) {
+// A figure with three digits in the largest unit in which it is 1 or more; below
+// 1000, in the unit of the figure itself.
+function scaled(n, larger, own) {
+  for (const [size, unit] of larger) {
+    const value = n / size;
+    if (value >= 0.9995 || (size === larger.at(-1)[0] && n >= 1000)) {
       const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
       return fixed(value, digits) + " " + unit;
     }
   }
-  return Math.round(ns) + " ns";
+  return `${Math.round(n)} ${own}`;
 }
+
+export const time = (ns) => scaled(ns, units, "ns");
 
 // A time with enough digits to differ from one that is `step` away.
 export function instant(ns, step) {
@@ -43,17 +46,7 @@ const sizes = [
   [2 ** 10, "KB"],
 ];
 
-// A size with three digits and its unit.
-export function bytes(n) {
-  for (const [size, unit] of sizes) {
-    const value = n / size;
-    if (value >= 0.9995 || (unit === "KB" && n >= 1000)) {
-      const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-      return fixed(value, digits) + " " + unit;
-    }
-  }
-  return Math.round(n) + " B";
-}
+export const bytes = (n) => scaled(n, sizes, "B");
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 

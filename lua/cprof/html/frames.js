@@ -3,7 +3,7 @@
 
 import { ticks } from "./axis.js";
 import { palette } from "./colors.js";
-import { choice, fill, h, reveal, sized } from "./dom.js";
+import { button, choice, fill, h, reveal, sized } from "./dom.js";
 import { bytes, count, fixed, plural, time } from "./format.js";
 import { span } from "./model.js";
 import { written } from "./ranged.js";
@@ -93,15 +93,14 @@ export function compared(frames, all, flat) {
 class Chart {
   constructor(app) {
     this.app = app;
-    this.canvas = h("canvas", {
-      class: "frames",
+    this.canvas = h("canvas.frames", {
       tabindex: "0",
       role: "img",
       "aria-label":
         "The time of each frame. Arrow keys choose a frame, with Shift several. A table follows.",
     });
-    this.tip = h("div", { class: "tip", hidden: true });
-    this.element = h("div", { class: "iciclebox" }, this.canvas, this.tip);
+    this.tip = h("div.tip", { hidden: true });
+    this.element = h("div.iciclebox", this.canvas, this.tip);
     this.listen();
   }
 
@@ -290,10 +289,10 @@ export function frames(app, root) {
   const { model } = app;
   let data = model.loop(app.state);
   const chart = new Chart(app);
-  const names = h("div", { class: "controls" });
-  const top = h("dl", { class: "facts" });
-  const hint = h("p", { class: "aside" });
-  const below = h("div", { class: "columns" });
+  const names = h("div.controls");
+  const top = h("dl.facts");
+  const hint = h("p.aside");
+  const below = h("div.columns");
   let slow;
   // the frames that were chosen last; and do keys choose others?
   let shown = app.state.frames;
@@ -311,17 +310,12 @@ export function frames(app, root) {
           app.set({ loop, frames: undefined }),
         ),
       (chart.cut > 0 || app.state.tall) &&
-        h(
-          "button",
-          {
-            type: "button",
-            "aria-pressed": String(Boolean(app.state.tall)),
-            onclick: () =>
-              app.set({ tall: app.state.tall ? undefined : "1" }, true),
-          },
+        button(
           chart.cut > 0
             ? `Show ${plural(chart.cut, "taller frame")} in full`
             : "All frames in full",
+          () => app.set({ tall: app.state.tall ? undefined : "1" }, true),
+          { "aria-pressed": String(Boolean(app.state.tall)) },
         ),
     );
     names.hidden = names.childElementCount === 0;
@@ -338,10 +332,7 @@ export function frames(app, root) {
     const begins = list[0].start;
     const ends = last.start + last.ns;
     const { axis, trace } = app.all.header;
-    const link = (text, change) => [
-      h("button", { type: "button", onclick: () => app.set(change) }, text),
-      " ",
-    ];
+    const link = (text, change) => [button(text, () => app.set(change)), " "];
     if (trace && trace.threads.length > 0) {
       const thread = trace.threads.reduce((a, b) => (b.n > a.n ? b : a));
       const tree = model.recorded(thread.tree);
@@ -378,9 +369,7 @@ export function frames(app, root) {
     }
     fill(
       top,
-      rows.map(([title, text]) =>
-        h("div", {}, h("dt", {}, title), h("dd", {}, text)),
-      ),
+      rows.map(([title, text]) => h("div", h("dt", title), h("dd", text))),
     );
   }
 
@@ -443,14 +432,12 @@ export function frames(app, root) {
       {
         caption: title,
         limit: 20,
-        row: (f) => ({
-          "aria-selected": f.n >= from && f.n <= to ? "true" : null,
-        }),
+        row: (f) => ({ "aria-selected": f.n >= from && f.n <= to }),
         choose: (f) => app.set({ frames: String(f.n) }),
       },
     );
     slow.show(list);
-    return h("section", {}, h("h2", {}, title), slow.element);
+    return h("section", h("h2", title), slow.element);
   }
 
   function draw_compared() {
@@ -492,15 +479,14 @@ export function frames(app, root) {
         caption: title,
         limit: 25,
         row: (row) => ({
-          "aria-selected":
-            app.chosen && row.id === app.chosen.id ? "true" : null,
+          "aria-selected": app.chosen && row.id === app.chosen.id,
         }),
         choose: (row) => app.choose(model.functions[row.id]),
       },
     );
     const usual = known.length < data.list.length ? data.usual : undefined;
     table.show(compared(some, known, usual));
-    return h("section", {}, h("h2", { class: "result" }, title), table.element);
+    return h("section", h("h2.result", title), table.element);
   }
 
   function update() {

@@ -194,12 +194,8 @@ function columnsOf(app, state) {
           left: true,
           value: value("name"),
           cell: (row) => [
-            h("span", { class: "name" }, row.place),
-            h(
-              "span",
-              { class: "aside" },
-              " " + plural(row.functions, "function"),
-            ),
+            h("span.name", row.place),
+            h("span.aside", " " + plural(row.functions, "function")),
           ],
         }
       : {
@@ -209,12 +205,12 @@ function columnsOf(app, state) {
           value: value("name"),
           cell: (row) => [
             ...named(app, row.f),
-            row.level && h("span", { class: "aside" }, ` level ${row.level}`),
+            row.level && h("span.aside", ` level ${row.level}`),
             !row.level &&
               row.f.depth > 1 &&
               h(
-                "span",
-                { class: "aside", title: "Deepest recursion" },
+                "span.aside",
+                { title: "Deepest recursion" },
                 ` ×${count(row.f.depth)}`,
               ),
           ],
@@ -234,10 +230,10 @@ function columnsOf(app, state) {
 }
 
 export function functions(app, root) {
-  const box = h("div", {});
-  const said = h("span", { class: "aside", role: "status" });
+  const box = h("div");
+  const said = h("span.aside", { role: "status" });
   const search = searched(app);
-  let table;
+  const table = new Table();
   fill(root, search.element, box);
 
   function draw() {
@@ -277,17 +273,14 @@ export function functions(app, root) {
           sort: column.key,
           up: by === column.key ? (up ? undefined : "1") : column.left && "1",
         }),
-      row: (row) => ({
-        "aria-selected": row.f && row.f === app.chosen ? "true" : null,
-      }),
+      row: (row) => ({ "aria-selected": row.f && row.f === app.chosen }),
       choose: (row) =>
         row.f
           ? app.choose(row.f)
           : app.set({ group: undefined, search: row.place }),
       key: (row) => (row.f ? `${row.f.title}\n${row.level || ""}` : row.place),
     };
-    if (table) table.change(columns, options);
-    else table = new Table(columns, options);
+    table.change(columns, options);
     const rows = sorted(rowsOf(app, state), by, up);
     const matched = new Set(rows.map((row) => row.f));
     const self = [...matched].reduce(

@@ -2,7 +2,7 @@
 // column to column. Only the columns in view are drawn.
 
 import { palette } from "./colors.js";
-import { fill, h, sized } from "./dom.js";
+import { fill, h, placeTip, sized } from "./dom.js";
 import { percent } from "./format.js";
 import { named, told } from "./ranged.js";
 import { notable } from "./stretches.js";
@@ -104,8 +104,7 @@ export class Grid {
     this.moments = moments;
     this.axis = moments.axis;
     this.options = options;
-    this.canvas = h("canvas", {
-      class: "heat",
+    this.canvas = h("canvas.heat", {
       tabindex: "0",
       role: "img",
       "aria-label":
@@ -113,10 +112,10 @@ export class Grid {
         "choose a range, Enter chooses a cell, b compares with the range. " +
         "What stands out is in a table below.",
     });
-    this.wide = h("div", { class: "heatwide" }, this.canvas);
-    this.scroller = h("div", { class: "heatscroll" }, this.wide);
-    this.tip = h("div", { class: "tip", hidden: true });
-    this.element = h("div", { class: "iciclebox" }, this.scroller, this.tip);
+    this.wide = h("div.heatwide", this.canvas);
+    this.scroller = h("div.heatscroll", this.wide);
+    this.tip = h("div.tip", { hidden: true });
+    this.element = h("div.iciclebox", this.scroller, this.tip);
     this.listen();
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.element);
@@ -379,11 +378,8 @@ export class Grid {
     if (i < 0) return;
     fill(this.tip, this.said(range));
     const x = this.x(Math.floor(i / this.rows)) + this.cellWidth + 10;
-    const over = x + this.tip.offsetWidth > this.width;
-    const at = over ? x - this.tip.offsetWidth - this.cellWidth - 24 : x;
-    this.tip.style.setProperty("left", Math.max(0, at) + "px");
     const y = top + (i % this.rows) * this.cellHeight + 12;
-    this.tip.style.setProperty("top", y + "px");
+    placeTip(this.tip, x, y, this.width, this.cellWidth + 24);
   }
 
   listen() {

@@ -9,7 +9,7 @@ import { sum } from "./model.js";
 import { momentsOf } from "./moments.js";
 import { functions, shape } from "./overview.js";
 import { named as nameOf, parsed, told, written } from "./ranged.js";
-import { matcher, searched } from "./search.js";
+import { searched, wantedIn } from "./search.js";
 import { causes, length, links, notable } from "./stretches.js";
 import { asTable, named, placed, Table } from "./table.js";
 import { under } from "./tree.js";
@@ -21,11 +21,11 @@ function legend(app, lit) {
   const theme = palette(app.isDark());
   const color = lit ? theme.lit : theme.cell;
   const steps = [0, 0.25, 0.5, 0.75, 1].map((part) =>
-    h("span", { class: "swatch", style: { background: color(part) } }),
+    h("span.swatch", { style: { background: color(part) } }),
   );
   return [
     `${lit ? "total time of what is found" : "CPU time"}: none `,
-    h("span", { class: "steps", "aria-hidden": "true" }, steps),
+    h("span.steps", { "aria-hidden": "true" }, steps),
     " all of the cell; an empty cell was not recorded, or other programs had " +
       "the processor throughout",
   ];
@@ -95,7 +95,7 @@ function stretches(app) {
     caption: "Stretches of time that stand out, by their cause",
     key: rangeOf,
     limit: 8,
-    row: (cause) => ({ "aria-selected": chosen(cause) ? "true" : null }),
+    row: (cause) => ({ "aria-selected": chosen(cause) }),
     choose: (cause) =>
       app.set({
         range: rangeOf(cause),
@@ -106,14 +106,12 @@ function stretches(app) {
   const draw = () => table.show(list);
   const element = h(
     "section",
-    {},
-    h("h2", {}, "What stands out"),
+    h("h2", "What stands out"),
     table.element,
-    axis.note && h("p", { class: "aside" }, `note: ${axis.note}`),
+    axis.note && h("p.aside", `note: ${axis.note}`),
     axis.left > 0 &&
       h(
-        "p",
-        { class: "aside" },
+        "p.aside",
         "Less unusual, and not listed: " +
           `${plural(axis.left, "stretch", "stretches")} of time.`,
       ),
@@ -146,11 +144,11 @@ export function heatmap(app, root) {
   const { axis } = all.header;
   const moments = momentsOf(all);
   const odd = axis.stretches.length > 0 && stretches(app);
-  const colors = h("p", { class: "aside legend" });
-  const said = h("p", { class: "aside", role: "status" });
+  const colors = h("p.aside.legend");
+  const said = h("p.aside", { role: "status" });
   const top = functions(app);
-  const title = h("h2", { class: "apart result" });
-  const graphBox = h("div", {});
+  const title = h("h2.apart.result");
+  const graphBox = h("div");
   const search = searched(app);
   let graph;
   let searchedFor;
@@ -179,10 +177,8 @@ export function heatmap(app, root) {
 
   // which nodes of the tree the search finds
   function found() {
-    const passes = matcher(app.state.search);
-    if (!passes) return undefined;
-    const wanted = Uint8Array.from(all.functions, (f) => (passes(f) ? 1 : 0));
-    return under(all.tree, wanted);
+    const wanted = wantedIn(all.functions, app.state.search);
+    return wanted && under(all.tree, wanted);
   }
 
   function controls() {
@@ -211,8 +207,7 @@ export function heatmap(app, root) {
         "The next range that you choose is the one to compare with (Shift)",
       ),
       h(
-        "span",
-        { class: "aside" },
+        "span.aside",
         other
           ? "Drag to choose the range to compare with."
           : "Drag to choose a range of time.",

@@ -56,14 +56,13 @@ export class Icicle {
     this.scroll = 0;
     this.hover = -1;
     this.cursor = 0;
-    this.canvas = h("canvas", {
-      class: "icicle",
+    this.canvas = h("canvas.icicle", {
       tabindex: "0",
       role: "img",
       "aria-label": options.label,
     });
-    this.tip = h("div", { class: "tip", role: "tooltip", hidden: true });
-    this.element = h("div", { class: "iciclebox" }, this.canvas, this.tip);
+    this.tip = h("div.tip", { role: "tooltip", hidden: true });
+    this.element = h("div.iciclebox", this.canvas, this.tip);
     this.listen();
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.element);

@@ -88,17 +88,16 @@ export function labelled(app, root) {
     const of = model.functions.map(labelsOf);
     const keys = new Set(of.flatMap((labels) => [...(labels?.keys() || [])]));
     const sections = [...keys].sort().map((key) => {
-      if (!tables.has(key)) tables.set(key, new Table([], { caption: "" }));
+      if (!tables.has(key)) tables.set(key, new Table());
       const table = tables.get(key);
       const rows = scope.tree ? rowsOf(key, of, scope.tree, model.sampled) : [];
       show(app, table, key, rows);
-      return h("section", { key }, h("h2", {}, key), table.element);
+      return h("section", { key }, h("h2", key), table.element);
     });
     refill(
       root,
       h(
-        "p",
-        { class: "lead" },
+        "p.lead",
         "Choose a value to see only what was recorded under it, in all views.",
       ),
       ...sections,

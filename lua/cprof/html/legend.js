@@ -12,22 +12,19 @@ export function legend(app) {
   const theme = palette(app.isDark());
   const swatch = (color, what, title) =>
     h(
-      "span",
-      { class: "swatched", title },
-      h("span", { class: "swatch", style: { background: color } }),
+      "span.swatched",
+      { title },
+      h("span.swatch", { style: { background: color } }),
       what,
     );
   const of = [];
   if (state.color === "heat") {
     const hottest = scope.self.reduce((a, b) => Math.max(a, b), 0);
     const steps = [0, 0.25, 0.5, 0.75, 1].map((part) =>
-      h("span", {
-        class: "swatch",
-        style: { background: theme.heat(Math.sqrt(part)) },
-      }),
+      h("span.swatch", { style: { background: theme.heat(Math.sqrt(part)) } }),
     );
     of.push(
-      h("span", { class: "steps", "aria-hidden": "true" }, steps),
+      h("span.steps", { "aria-hidden": "true" }, steps),
       `self of each function, up to ${app.figure(hottest)}`,
     );
   } else {
@@ -66,5 +63,5 @@ export function legend(app) {
       of.push(swatch(theme.native, "C, not called by Lua"));
     }
   }
-  return h("p", { class: "aside legend" }, of);
+  return h("p.aside.legend", of);
 }

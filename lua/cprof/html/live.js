@@ -86,8 +86,8 @@ function show() {
 }
 
 function waiting() {
-  const what = h("p", { class: "loading" }, "Nothing has been recorded yet.");
-  fill(app, h("header", { class: "head" }, controls.element), what);
+  const what = h("p.loading", "Nothing has been recorded yet.");
+  fill(app, h("header.head", controls.element), what);
 }
 
 function receive(event) {

@@ -20,7 +20,7 @@ async function main() {
   const data = document.getElementById("data");
   const size = data.textContent.length;
   if (size > 2e6) {
-    const said = h("p", { class: "loading", role: "status" });
+    const said = h("p.loading", { role: "status" });
     said.textContent = `Reading the profile, ${bytes(size)} …`;
     fill(app, said);
     await painted();
@@ -38,8 +38,8 @@ main().catch((error) => {
   fill(
     app,
     h(
-      "p",
-      { class: "loading", role: "alert" },
+      "p.loading",
+      { role: "alert" },
       `This page cannot be shown: ${error.message}`,
     ),
   );

@@ -127,18 +127,16 @@ function moments.of(p, whole, index, all, trees)
   end
   put("samples", names, samples)
   local places, at = core.axis_places(axis), {}
-  if not whole.samples then
+  if whole.samples then
+    for i = 1, #places, 2 do at[#at + 1] = nodes[places[i]] or 0 end
+    local spots, of = spots_of(whole, places)
+    put("places", { "node", "spot" }, pack.columns { at, of })
+    put("spots", { "spot", "line", "part" },
+      pack.columns { spots.spot, spots.n, spots.part })
+  else
     put("places", { "node", "kind", "line" },
       slices_of(whole, places, nodes, all))
-    out.columns = named
-    out.stretches, out.left, out.note = stretches_of(whole, all)
-    return out
   end
-  for i = 1, #places, 2 do at[#at + 1] = nodes[places[i]] or 0 end
-  local spots, of = spots_of(whole, places)
-  put("places", { "node", "spot" }, pack.columns { at, of })
-  put("spots", { "spot", "line", "part" },
-    pack.columns { spots.spot, spots.n, spots.part })
   out.columns = named
   out.stretches, out.left, out.note = stretches_of(whole, all)
   return out

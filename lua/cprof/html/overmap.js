@@ -18,7 +18,7 @@ export class Overmap {
   // hidden from screen readers: keys of the graph reach all that it shows
   constructor(graph) {
     this.graph = graph;
-    this.canvas = h("canvas", { class: "overmap", "aria-hidden": "true" });
+    this.canvas = h("canvas.overmap", { "aria-hidden": "true" });
     this.listen();
   }
 
@@ -29,7 +29,7 @@ export class Overmap {
     const colors = options.color ? 0 : graph.app.state.color;
     const of = [layout, theme, graph.wanted, width, devicePixelRatio, colors];
     if (this.drawn?.of.every((x, i) => x === of[i])) return this.drawn.canvas;
-    const canvas = h("canvas", {});
+    const canvas = h("canvas");
     const c = sized(canvas, width, height);
     const whole = layout.weight[0] || 1;
     const scale = width / whole;

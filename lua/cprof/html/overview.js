@@ -26,8 +26,8 @@ const many = 12;
 // The hottest functions: { element, table, draw() }. draw() also shows new
 // figures.
 export function functions(app) {
-  const table = new Table([], { caption: "" });
-  const element = h("section", {});
+  const table = new Table();
+  const element = h("section");
   const self = (f) => figureOf(app, f, "self");
   function draw() {
     const { model, scope } = app;
@@ -53,7 +53,7 @@ export function functions(app) {
       {
         caption: "Functions with the highest self figures",
         key: (f) => f.title,
-        row: (f) => ({ "aria-selected": f === app.chosen ? "true" : null }),
+        row: (f) => ({ "aria-selected": f === app.chosen }),
         choose: (f) =>
           app.choose(f, { view: f.source >= 0 ? "source" : "callgraph" }),
       },
@@ -62,12 +62,11 @@ export function functions(app) {
     const left = list.length - many;
     refill(
       element,
-      h("h2", {}, "Hottest functions"),
+      h("h2", "Hottest functions"),
       table.element,
       left > 0 &&
         h(
-          "p",
-          { class: "aside" },
+          "p.aside",
           h("a", { href: app.link({ view: "functions" }) }, `All functions`),
           `, ${plural(left, "more", "more")}`,
         ),
@@ -77,8 +76,8 @@ export function functions(app) {
 }
 
 function lines(app) {
-  const table = new Table([], { caption: "" });
-  const element = h("section", {});
+  const table = new Table();
+  const element = h("section");
   const draw = () => {
     const measure = ofLines(app.scope.measure);
     const list = hottest(app.sources, many, measure);
@@ -86,19 +85,18 @@ function lines(app) {
       list.length > 0
         ? show_lines(app, table, list)
         : h(
-            "p",
-            { class: "aside" },
+            "p.aside",
             app.model.foreign
               ? `${lacks(app.model)} figures of lines.`
               : app.model.meta.labels
                 ? allLabels
                 : [
                     "No lines were recorded. To record them, use ",
-                    h("code", {}, "cprof run --lines"),
+                    h("code", "cprof run --lines"),
                     ".",
                   ],
           );
-    refill(element, h("h2", {}, "Hottest lines"), content);
+    refill(element, h("h2", "Hottest lines"), content);
   };
   return { element, draw };
 }
@@ -132,9 +130,8 @@ function show_lines(app, table, list) {
       class: "wraps",
       cell: ({ source, line }) => [
         h(
-          "a",
+          "a.code",
           {
-            class: "code",
             tabindex: "-1",
             href: app.link({
               view: "source",
@@ -184,22 +181,20 @@ function standing(app) {
       const these = several ? "these times" : "this time";
       return h(
         "li",
-        {},
         several && `${moments.length} times, each ${length(cause)}: `,
         links(app, cause),
         ": ",
-        f && h("span", { class: "name" }, f.name),
+        f && h("span.name", f.name),
         f && `, ${percent(part, 1)} % of ${these}, `,
         f && `${percent(usual, 1)} % of the whole recording`,
         !f && `${percent(cpu, 1)} % CPU time`,
       );
     });
   return h(
-    "section",
-    { class: "standing" },
-    h("h2", {}, "When something was unusual"),
-    h("ul", {}, list),
-    axis.note && h("p", { class: "aside" }, `note: ${axis.note}`),
+    "section.standing",
+    h("h2", "When something was unusual"),
+    h("ul", list),
+    axis.note && h("p.aside", `note: ${axis.note}`),
   );
 }
 
@@ -209,8 +204,8 @@ const below = 260;
 // A flame graph of what takes the time: recursion is merged, and functions
 // that only lead there are left out.
 export function shape(app) {
-  const said = h("p", { class: "aside" });
-  const title = h("h2", {});
+  const said = h("p.aside");
+  const title = h("h2");
   const graph = new Icicle(app, {
     label: "A small flame graph. The view Flame graph shows all of it.",
     height: () => {
@@ -225,12 +220,8 @@ export function shape(app) {
       app.choose(f.kind === "root" ? undefined : f, { view: "flame" });
     },
   });
-  const colors = h("div", {});
-  const element = h(
-    "section",
-    { class: "shape" },
-    ...[title, said, graph.element, colors],
-  );
+  const colors = h("div");
+  const element = h("section.shape", ...[title, said, graph.element, colors]);
   let drawn;
   function draw() {
     const { model, scope } = app;
@@ -266,7 +257,7 @@ export function shape(app) {
 export function overview(app, root) {
   const top = functions(app);
   const hot = lines(app);
-  const columns = h("div", { class: "columns" }, top.element, hot.element);
+  const columns = h("div.columns", top.element, hot.element);
   let graph;
 
   function draw() {
@@ -282,12 +273,12 @@ export function overview(app, root) {
       root,
       model.unit === "ns" && !model.foreign && times(app),
       facts(app),
-      model.samples && h("p", { class: "aside" }, model.samples.told),
+      model.samples && h("p.aside", model.samples.told),
       notes.length > 0 &&
         h(
-          "ul",
-          { class: "notes", "aria-label": "Notes" },
-          notes.map((note) => h("li", {}, note)),
+          "ul.notes",
+          { "aria-label": "Notes" },
+          notes.map((note) => h("li", note)),
         ),
       standing(app),
       graph?.element,

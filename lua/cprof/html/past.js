@@ -43,11 +43,11 @@ export class Past {
         "bar to bar, with Shift they choose a range, Enter chooses a bar, " +
         "Escape shows all figures again.",
     });
-    this.marks = h("div", { class: "marks", "aria-hidden": "true" });
-    this.about = h("p", { class: "aside" });
+    this.marks = h("div.marks", { "aria-hidden": "true" });
+    this.about = h("p.aside");
     this.element = h(
-      "section",
-      { class: "past", "aria-label": "The past" },
+      "section.past",
+      { "aria-label": "The past" },
       this.canvas,
       this.marks,
       this.about,
@@ -181,14 +181,13 @@ export class Past {
     const length = (look) => look.to - look.from;
     const [first, last] = [looks[0], looks[looks.length - 1]].map(length);
     const swatch = (kind, text) =>
-      h("span", { class: "key" }, h("span", { class: `swatch ${kind}` }), text);
+      h("span.key", h("span", { class: `swatch ${kind}` }), text);
     refill(
       this.about,
       swatch("program", this.what),
       this.what === "CPU" && swatch("waiting", "waiting"),
       h(
-        "span",
-        { class: "told" },
+        "span.told",
         cursor >= 0
           ? this.said(cursor)
           : `The last ${time(to - from)}, of what this page has seen since it ` +

@@ -92,7 +92,7 @@ export async function copied(text) {
     return true;
   } catch {
     // a page that was not loaded in a secure way
-    const area = h("textarea", { class: "away", "aria-hidden": "true" });
+    const area = h("textarea.away", { "aria-hidden": "true" });
     area.value = text;
     document.body.append(area);
     area.select();

@@ -153,10 +153,7 @@ function samplesOf(model, columns, wait, parts, worths) {
         `functions below ${precise(smallest)} % may be missing`;
   return {
     samples: { ...all, n, sure: certain, rate, least: smallest, told: words },
-    taken: {
-      wait: Math.floor(evenWaits),
-      cpu: Math.floor(even - evenWaits),
-    },
+    taken: { wait: Math.floor(evenWaits), cpu: Math.floor(even - evenWaits) },
   };
 }
 

@@ -19,6 +19,14 @@ export function matcher(text) {
   }
 }
 
+// Which functions a search finds, by their numbers, as 1 or 0; undefined: it is
+// empty, or not a pattern.
+export function wantedIn(functions, text) {
+  const passes = matcher(text);
+  if (!passes) return undefined;
+  return Uint8Array.from(functions, (f) => (passes(f) ? 1 : 0));
+}
+
 // What is wrong with a pattern; "": nothing.
 export function fault(text) {
   try {
@@ -52,14 +60,14 @@ export function field(value, change, said) {
 // A row of controls: a search field, which keeps its focus when others are
 // redrawn, and a place for others.
 export function searched(app) {
-  const rest = h("span", { class: "rest" });
-  const wrong = h("span", { class: "wrong", role: "alert" });
+  const rest = h("span.rest");
+  const wrong = h("span.wrong", { role: "alert" });
   const input = field(
     app.state.search,
     (text) => app.set({ search: text || undefined }, true),
     (text) => (wrong.textContent = text),
   );
-  const element = h("div", { class: "controls" }, input, wrong, rest);
+  const element = h("div.controls", input, wrong, rest);
   // shows a text that was chosen elsewhere, unless one is being typed
   const show = (text) => {
     if (document.activeElement !== input) input.value = text || "";

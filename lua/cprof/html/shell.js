@@ -6,7 +6,7 @@ import { calltree } from "./calltree.js";
 import { compared, read } from "./compare.js";
 import { coverage } from "./coverage.js";
 import { diff } from "./diff.js";
-import { choice, fill, h, refill } from "./dom.js";
+import { button, choice, fill, h, refill } from "./dom.js";
 import { opener } from "./editor.js";
 import { bytes, count, figure, fixed, percent, plural } from "./format.js";
 import { added, kinds, removed, terms } from "./filters.js";
@@ -347,11 +347,11 @@ export class Shell {
       dress();
       this.redraw();
     });
-    this.header = h("header", { class: "head" });
-    this.strip = h("div", { class: "strip" });
+    this.header = h("header.head");
+    this.strip = h("div.strip");
     this.main = h("main", { id: "main", tabindex: "-1" });
-    this.status = h("p", { class: "aside", role: "status" });
-    this.wrong = h("p", { class: "refused", role: "alert", hidden: true });
+    this.status = h("p.aside", { role: "status" });
+    this.wrong = h("p.refused", { role: "alert", hidden: true });
     this.file = h("input", {
       type: "file",
       hidden: true,
@@ -538,62 +538,36 @@ export class Shell {
     refill(
       this.header,
       h(
-        "div",
-        { class: "what" },
-        h("strong", { class: "mark" }, "cprof"),
-        h("span", { class: "program", title: program }, program),
-        h("span", { class: "space" }),
+        "div.what",
+        h("strong.mark", "cprof"),
+        h("span.program", { title: program }, program),
+        h("span.space"),
         !this.bar &&
-          h(
-            "button",
-            {
-              class: "quiet",
-              type: "button",
-              title:
-                "Compare with an earlier profile: choose its page, or drop " +
-                "it on this one",
-              onclick: () => this.pick(".html,text/html"),
-            },
-            "Compare",
-          ),
+          button("Compare", () => this.pick(".html,text/html"), {
+            class: "quiet",
+            title:
+              "Compare with an earlier profile: choose its page, or drop " +
+              "it on this one",
+          }),
         !this.bar &&
-          h(
-            "button",
-            {
-              class: "quiet",
-              type: "button",
-              title:
-                "Show a profile of another tool here: choose folded stacks, " +
-                "a pprof or .cpuprofile file, or drop it on the page",
-              onclick: () => this.pick(""),
-            },
-            "Open",
-          ),
-        h(
-          "button",
-          {
+          button("Open", () => this.pick(""), {
             class: "quiet",
-            type: "button",
-            title: "Switch between light and dark (t)",
-            onclick: () => this.switchTheme(),
-          },
-          "Theme",
-        ),
-        h(
-          "button",
-          {
-            class: "quiet",
-            type: "button",
-            title: "Keys (?)",
-            onclick: () => this.help.showModal(),
-          },
-          "Keys",
-        ),
+            title:
+              "Show a profile of another tool here: choose folded stacks, " +
+              "a pprof or .cpuprofile file, or drop it on the page",
+          }),
+        button("Theme", () => this.switchTheme(), {
+          class: "quiet",
+          title: "Switch between light and dark (t)",
+        }),
+        button("Keys", () => this.help.showModal(), {
+          class: "quiet",
+          title: "Keys (?)",
+        }),
       ),
       this.bar,
       h(
-        "div",
-        { class: "tabs" },
+        "div.tabs",
         h("nav", { "aria-label": "Views" }, tabs),
         this.measured(row),
       ),
@@ -652,8 +626,7 @@ export class Shell {
     }
     const labels = out.map(([text, change]) =>
       h(
-        "span",
-        { class: "limit" },
+        "span.limit",
         text,
         h("a", { href: this.link(change), "aria-label": `Undo ${text}` }, "×"),
       ),
@@ -662,14 +635,9 @@ export class Shell {
       const { program } = this.alone.meta;
       labels.push(
         h(
-          "span",
-          { class: "limit opened" },
+          "span.limit.opened",
           `Opened from ${this.foreign.name}`,
-          h(
-            "a",
-            { class: "back", href: this.foreign.from },
-            `Back to ${program}`,
-          ),
+          h("a.back", { href: this.foreign.from }, `Back to ${program}`),
         ),
       );
     }
@@ -682,14 +650,9 @@ export class Shell {
       };
       labels.push(
         h(
-          "span",
-          { class: "limit" },
+          "span.limit",
           text,
-          h(
-            "button",
-            { type: "button", onclick: undo, "aria-label": `Undo ${text}` },
-            "×",
-          ),
+          button("×", undo, { "aria-label": `Undo ${text}` }),
         ),
       );
     }
@@ -800,23 +763,21 @@ export class Shell {
         "a",
         {
           href: this.link({ view, line: undefined }),
-          "aria-current": this.row.key === view ? "true" : null,
+          "aria-current": this.row.key === view,
         },
         text,
       );
     refill(
       this.strip,
-      h("span", { class: "name", title: f.title }, f.name),
+      h("span.name", { title: f.title }, f.name),
       h(
-        "span",
-        { class: "place" },
+        "span.place",
         f.place ? at(f.place, f.line) : f.kind === "C" ? "[C]" : f.kind,
       ),
-      this.inWords(f).map((text) => h("span", { class: "told" }, text)),
-      h("span", { class: "space" }),
+      this.inWords(f).map((text) => h("span.told", text)),
+      h("span.space"),
       h(
-        "span",
-        { class: "links" },
+        "span.links",
         go("flame", "Flame"),
         go("callgraph", "Callers and callees"),
         f.source >= 0 && go("source", "Source"),
@@ -866,18 +827,17 @@ export class Shell {
 
   makeHelp() {
     const list = keys.map(([key, what]) => [
-      h("dt", {}, h("kbd", {}, key)),
-      h("dd", {}, what),
+      h("dt", h("kbd", key)),
+      h("dd", what),
     ]);
     const close = h("button", { type: "button" }, "Close");
     const dialog = h(
       "dialog",
       { "aria-label": "Keys" },
-      h("h2", {}, "Keys"),
-      h("dl", {}, list.flat()),
+      h("h2", "Keys"),
+      h("dl", list.flat()),
       h(
-        "p",
-        { class: "aside" },
+        "p.aside",
         "In the flame graph, the wheel zooms, the wheel with Shift scrolls, " +
           "and dragging moves the graph.",
       ),

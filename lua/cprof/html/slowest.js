@@ -139,9 +139,8 @@ function columnsOf(app, calls, single) {
       cell: (row) =>
         row.node >= 0
           ? h(
-              "a",
+              "a.name",
               {
-                class: "name",
                 title: "Show this path in the flame graph",
                 href: app.link(pathLink(app, row.node, model.functions[row.f])),
                 tabindex: "-1",
@@ -205,10 +204,9 @@ export function durations(app, f) {
       `p90 ${time(d.p90)}, p99 ${time(d.p99)}, max ${time(d.max)}`;
     out.push(
       h(
-        "section",
-        { class: "durations" },
-        h("h2", {}, "Durations of calls"),
-        h("p", {}, told),
+        "section.durations",
+        h("h2", "Durations of calls"),
+        h("p", told),
         d.steps.length > 3 && histogram(app, d),
       ),
     );
@@ -216,9 +214,8 @@ export function durations(app, f) {
   if (d.slow.length > 0) {
     out.push(
       h(
-        "section",
-        { class: "slowest" },
-        h("h2", {}, "Slowest calls"),
+        "section.slowest",
+        h("h2", "Slowest calls"),
         table(app, d.slow, "Slowest calls", true).element,
       ),
     );
@@ -235,8 +232,7 @@ export function slowest(app, root) {
     refill(
       root,
       h(
-        "p",
-        { class: "lead" },
+        "p.lead",
         "Calls that took more than twice the median of their function, " +
           "sorted by how far they exceed it. A call that was slow because " +
           "of a call that it made is left out. A row leads to its path in " +

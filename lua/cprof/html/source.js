@@ -1,6 +1,6 @@
 // Sources with heat and figures beside each line.
 
-import { bar, choice, fill, h, refill, sized, toggle } from "./dom.js";
+import { bar, button, choice, fill, h, refill, sized, toggle } from "./dom.js";
 import { opener } from "./editor.js";
 import { allLabels, lacks } from "./facts.js";
 import { bytes, count, plural, short } from "./format.js";
@@ -387,18 +387,18 @@ class Listing {
     });
     this.element.append(
       h(
-        "div",
-        { class: "heading", role: "row" },
-        h("div", { class: "line", role: "presentation" }, columns.map(header)),
-        h("span", { class: "code", role: "columnheader" }, "source"),
+        "div.heading",
+        { role: "row" },
+        h("div.line", { role: "presentation" }, columns.map(header)),
+        h("span.code", { role: "columnheader" }, "source"),
       ),
     );
     // the heading stays in place when lines scroll up, and the figures of a
     // block when long lines scroll sideways
-    this.sheet = h("div", { class: "wide", role: "presentation" });
+    this.sheet = h("div.wide", { role: "presentation" });
     this.scroller = h(
-      "div",
-      { class: "lines", role: "rowgroup", tabindex: "-1" },
+      "div.lines",
+      { role: "rowgroup", tabindex: "-1" },
       this.sheet,
     );
     this.element.append(this.scroller, this.rail());
@@ -414,13 +414,12 @@ class Listing {
     );
     for (let from = 0; from < this.height; from += block) {
       const lines = Math.min(block, this.height - from);
-      const gauges = h("div", { class: "gauges", role: "presentation" });
-      const codes = h("div", { class: "codes", role: "presentation" });
+      const gauges = h("div.gauges", { role: "presentation" });
+      const codes = h("div.codes", { role: "presentation" });
       const element = h(
-        "div",
+        "div.block",
         {
           role: "presentation",
-          class: "block",
           data: { block: this.blocks.length },
           style: { height: lines * rowHeight + "px" },
         },
@@ -440,10 +439,10 @@ class Listing {
   // of the lines themselves is below the last one.
   rail() {
     const { scroller, sheet } = this;
-    const length = h("div", {});
+    const length = h("div");
     const bar = h(
-      "div",
-      { class: "rail", tabindex: "-1", "aria-hidden": "true" },
+      "div.rail",
+      { tabindex: "-1", "aria-hidden": "true" },
       length,
     );
     const fit = () => {
@@ -551,7 +550,7 @@ class Listing {
         },
       },
       this.code(n),
-      notes && h("span", { class: "branch" }, notes.join(", ")),
+      notes && h("span.branch", notes.join(", ")),
     );
     const gauge = h(
       "div",
@@ -571,8 +570,8 @@ class Listing {
 // A small picture of the whole file, with a frame around the visible part.
 function minimap(listing, go) {
   const canvas = h("canvas", { "aria-hidden": "true" });
-  const seen = h("div", { class: "seen" });
-  const element = h("div", { class: "minimap" }, canvas, seen);
+  const seen = h("div.seen");
+  const element = h("div.minimap", canvas, seen);
   const follow = () => {
     const { top, bottom } = listing.scroller.getBoundingClientRect();
     const line = (y) => ((y - top) / (bottom - top)) * listing.height;
@@ -628,23 +627,22 @@ function sameText(a, b) {
 
 function nothing(app, root) {
   if (app.model.foreign) {
-    fill(root, h("p", { class: "lead" }, `${lacks(app.model)} source text.`));
+    fill(root, h("p.lead", `${lacks(app.model)} source text.`));
     return;
   }
   if (app.model.meta.labels) {
-    fill(root, h("p", { class: "lead" }, allLabels));
+    fill(root, h("p.lead", allLabels));
     return;
   }
   const counted = app.model.unit !== "ns";
   fill(
     root,
     h(
-      "p",
-      { class: "lead" },
+      "p.lead",
       "No lines were recorded. To record them, use ",
-      h("code", {}, counted ? "cprof run --count" : "cprof run --lines"),
+      h("code", counted ? "cprof run --count" : "cprof run --lines"),
       " or ",
-      h("code", {}, 'start { mode = "line" }'),
+      h("code", 'start { mode = "line" }'),
       ".",
     ),
   );
@@ -661,22 +659,18 @@ export function source(app, root) {
     return [...app.sources].sort((a, b) => b[kind] - a[kind]);
   };
   let order = sorted();
-  const files = h("div", {
-    class: "files",
-    role: "group",
-    "aria-label": "Files",
-  });
-  const hotList = h("div", { class: "hotlines" });
-  const filesTitle = h("h2", {});
-  const hotTitle = h("h2", {});
-  const head = h("div", { class: "controls" });
-  const about = h("div", { class: "about" });
-  const stuck = h("div", { class: "stuck" }, head);
-  const body = h("div", { class: "body" });
+  const files = h("div.files", { role: "group", "aria-label": "Files" });
+  const hotList = h("div.hotlines");
+  const filesTitle = h("h2");
+  const hotTitle = h("h2");
+  const head = h("div.controls");
+  const about = h("div.about");
+  const stuck = h("div.stuck", head);
+  const body = h("div.body");
   fill(
     root,
-    h("aside", {}, filesTitle, files, hotTitle, hotList),
-    h("div", { class: "sheet" }, stuck, body, about),
+    h("aside", filesTitle, files, hotTitle, hotList),
+    h("div.sheet", stuck, body, about),
   );
   // lines scroll to below the controls, which stay in place
   const fit = () => {
@@ -742,11 +736,11 @@ export function source(app, root) {
           line: undefined,
           function: undefined,
         }),
-        "aria-current": s === current ? "true" : null,
+        "aria-current": s === current,
         title: s.place,
       },
-      h("span", { class: "name" }, s.place.slice(slash + 1)),
-      h("span", { class: "percent" }, briefly(kind, s)),
+      h("span.name", s.place.slice(slash + 1)),
+      h("span.percent", briefly(kind, s)),
       bar(s[kind] / whole, "heat", waitsOf(s, options().heat)),
     );
   }
@@ -764,17 +758,17 @@ export function source(app, root) {
     refill(
       files,
       list(own),
-      both && h("p", { class: "aside", key: "\n" }, "Libraries"),
+      both && h("p.aside", { key: "\n" }, "Libraries"),
       list(theirs),
     );
-    fill(filesTitle, "Files", h("span", { class: "aside" }, measured()));
+    fill(filesTitle, "Files", h("span.aside", measured()));
     if (!scroll) return;
     files.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }
 
   function draw_hot(current) {
     const kind = kindOf(options().heat);
-    fill(hotTitle, "Hottest lines", h("span", { class: "aside" }, measured()));
+    fill(hotTitle, "Hottest lines", h("span.aside", measured()));
     refill(
       hotList,
       hottest([current], 12, kind).map(({ line }) =>
@@ -783,11 +777,11 @@ export function source(app, root) {
           {
             key: `${current.place}:${line.n}`,
             href: app.link({ file: current.place, line: line.n }),
-            "aria-current": String(line.n) === app.state.line ? "true" : null,
+            "aria-current": String(line.n) === app.state.line,
           },
-          h("span", { class: "n" }, String(line.n)),
-          h("span", { class: "code" }, (current.text[line.n - 1] || "").trim()),
-          h("span", { class: "percent" }, briefly(kind, line)),
+          h("span.n", String(line.n)),
+          h("span.code", (current.text[line.n - 1] || "").trim()),
+          h("span.percent", briefly(kind, line)),
         ),
       ),
     );
@@ -806,10 +800,9 @@ export function source(app, root) {
       : `, ${count(ran)} of ${plural(could, "line")} ran`;
     fill(
       head,
-      h("span", { class: "name", title: current.place }, current.place),
+      h("span.name", { title: current.place }, current.place),
       h(
-        "span",
-        { class: "aside" },
+        "span.aside",
         `${shareOf(app, kind, current[kind])} % ` +
           (kind === "spent"
             ? "self" + (current.spent > current.self ? " and in C" : "")
@@ -822,11 +815,11 @@ export function source(app, root) {
         Number(app.state.line) ||
           (app.chosen?.source === current.id ? app.chosen.line : 1),
       ),
-      h("span", { class: "space" }),
-      h("span", { class: "legend" }),
+      h("span.space"),
+      h("span.legend"),
       h(
-        "span",
-        { class: "choice", role: "group", "aria-label": "Hot lines" },
+        "span.choice",
+        { role: "group", "aria-label": "Hot lines" },
         step("‹", "Previous hot line (p)", false),
         step("›", "Next hot line (n)", true),
       ),
@@ -857,16 +850,7 @@ export function source(app, root) {
 
   // a button that goes to another hot line
   function step(label, title, forward) {
-    return h(
-      "button",
-      {
-        type: "button",
-        title,
-        "aria-label": title,
-        onclick: () => next(forward),
-      },
-      label,
-    );
+    return button(label, () => next(forward), { title, "aria-label": title });
   }
 
   function next(forward) {
@@ -887,10 +871,10 @@ export function source(app, root) {
     }[heat];
     refill(
       head.querySelector(".legend"),
-      h("span", { class: "scale", "aria-hidden": "true" }),
+      h("span.scale", { "aria-hidden": "true" }),
       `${what || measures[heat].title.toLowerCase()}, up to ${most}`,
       listing.source.lines.some((line) => listing.waitsOf(line) > 0) && [
-        h("span", { class: "scale waits", "aria-hidden": "true" }),
+        h("span.scale.waits", { "aria-hidden": "true" }),
         "waiting",
       ],
     );
@@ -917,14 +901,8 @@ export function source(app, root) {
         .join(", ");
     return h(
       "p",
-      {},
       what,
-      few.flatMap((row) => [
-        " ",
-        link(row),
-        " ",
-        h("span", { class: "aside" }, told(row)),
-      ]),
+      few.flatMap((row) => [" ", link(row), " ", h("span.aside", told(row))]),
       rows.length > few.length && ` and ${rows.length - few.length} more`,
     );
   }
@@ -939,11 +917,7 @@ export function source(app, root) {
       return;
     }
     const name = (to, change) =>
-      h(
-        "a",
-        { class: "name", title: to.title, href: app.link(change) },
-        to.name,
-      );
+      h("a.name", { title: to.title, href: app.link(change) }, to.name);
     fill(
       about,
       calls(`Line ${n} calls`, found.callees, ({ callee }) =>
@@ -973,7 +947,7 @@ export function source(app, root) {
           "that is shown; expressions are not broken down by caller",
       );
     }
-    return said.length > 0 && h("p", { class: "aside note" }, said.join("; "));
+    return said.length > 0 && h("p.aside.note", said.join("; "));
   }
 
   function mark(scroll) {
@@ -1021,11 +995,7 @@ export function source(app, root) {
     key = keyOf(current);
     listing = new Listing(app, current, options());
     map = minimap(listing, go);
-    fill(
-      body,
-      note(current),
-      h("div", { class: "paper" }, listing.element, map.element),
-    );
+    fill(body, note(current), h("div.paper", listing.element, map.element));
   }
 
   function draw_around(current, scroll) {

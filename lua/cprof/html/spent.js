@@ -15,17 +15,15 @@ export function spent(app, f) {
   }));
   const sum = parts.reduce((n, part) => n + part.ns, 0);
   return h(
-    "section",
-    { class: "spent" },
+    "section.spent",
     h(
       "h2",
-      {},
       "What its own time without waiting was spent in" +
         (all.part ? ", in the whole recording" : ""),
     ),
     h(
-      "div",
-      { class: "parts", "aria-hidden": "true" },
+      "div.parts",
+      { "aria-hidden": "true" },
       parts.map((part) => {
         const width = ((part.ns / sum) * 100).toFixed(2) + "%";
         return h("span", { style: { width }, title: part.what });
@@ -33,19 +31,13 @@ export function spent(app, f) {
     ),
     h(
       "ul",
-      {},
       parts.map((part) =>
-        h(
-          "li",
-          {},
-          `${part.what}: ${time(part.ns)}, ${percent(part.ns, sum)} %`,
-        ),
+        h("li", `${part.what}: ${time(part.ns)}, ${percent(part.ns, sum)} %`),
       ),
     ),
     parts.some(({ what }) => /, which has no symbol for it$/.test(what)) &&
       h(
-        "p",
-        { class: "aside" },
+        "p.aside",
         "A file without symbols has no names for its C functions. To see " +
           "them, install its debug symbols (a package whose name ends in " +
           "-dbgsym or -debuginfo), and make a new page.",

@@ -1,7 +1,7 @@
 // Tables of figures, which can be sorted and walked by keys. Of long tables,
 // only the first rows are shown.
 
-import { bar, h, refill } from "./dom.js";
+import { bar, button, h, refill } from "./dom.js";
 import { count, plural, tail } from "./format.js";
 
 const step = 200;
@@ -18,11 +18,11 @@ export function ordered(columns) {
  * @param {(box: HTMLElement) => void} make  fills the box
  */
 export function asTable(make) {
-  const box = h("div", {});
+  const box = h("div");
   const element = h(
-    "details",
-    { class: "astable", ontoggle: () => make(box) },
-    h("summary", {}, "As a table"),
+    "details.astable",
+    { ontoggle: () => make(box) },
+    h("summary", "As a table"),
     box,
   );
   return { element, box, draw: () => element.open && make(box) };
@@ -48,28 +48,19 @@ export function classOf(column) {
 // { key, up }; order(column): sorts by it; row(row): properties of the row's
 // element; choose(row); key(row): identifies the row when it is redrawn
 export class Table {
-  constructor(columns, options) {
-    this.columns = ordered(columns);
-    this.options = options;
+  constructor(columns = [], options = {}) {
     this.limit = options.limit || step;
-    this.caption = h("caption", { class: "hidden" }, options.caption);
-    this.body = h("tbody", {});
-    this.headRow = h("tr", {});
-    this.more = h("button", {
+    this.caption = h("caption.hidden");
+    this.change(columns, options);
+    this.body = h("tbody");
+    this.headRow = h("tr");
+    this.more = h("button.more", {
       type: "button",
-      class: "more",
       onclick: () => this.extend(),
     });
     this.element = h(
-      "div",
-      { class: "tablebox" },
-      h(
-        "table",
-        { class: "figures" },
-        this.caption,
-        h("thead", {}, this.headRow),
-        this.body,
-      ),
+      "div.tablebox",
+      h("table.figures", this.caption, h("thead", this.headRow), this.body),
       this.more,
     );
   }
@@ -101,9 +92,7 @@ export class Table {
           title: column.hint,
           "aria-sort": sorted ? (sort.up ? "ascending" : "descending") : null,
         },
-        order && column.value
-          ? h("button", { type: "button", onclick: () => order(column) }, label)
-          : label,
+        order && column.value ? button(label, () => order(column)) : label,
       );
     });
     refill(this.headRow, cells);
@@ -138,7 +127,7 @@ export class Table {
     if (lines.length === 0) {
       const what = this.options.none || "Nothing.";
       const width = String(this.columns.length);
-      lines.push(h("tr", {}, h("td", { colspan: width, class: "left" }, what)));
+      lines.push(h("tr", h("td.left", { colspan: width }, what)));
     } else if (this.options.choose) {
       const chosen = lines.find((tr) => tr.getAttribute("aria-selected"));
       (chosen || lines[0]).tabIndex = 0;
@@ -272,10 +261,10 @@ export function placed(f, brief) {
   if (f.place) {
     const place = brief ? f.place.slice(f.place.lastIndexOf("/") + 1) : f.place;
     return h(
-      "span",
-      { class: "place", title: at(f.place, f.line) },
+      "span.place",
+      { title: at(f.place, f.line) },
       at(tail(place, brief ? 24 : 48), f.line),
     );
   }
-  return h("span", { class: "place" }, f.kind === "C" ? "[C]" : f.kind);
+  return h("span.place", f.kind === "C" ? "[C]" : f.kind);
 }

@@ -90,7 +90,7 @@ const sampled = (app) => [
 // the name of a task, which chooses its function
 function taskName(app, task) {
   const f = app.model.functions[task.f];
-  return f ? named(app, f) : h("span", { class: "name" }, task.name);
+  return f ? named(app, f) : h("span.name", task.name);
 }
 
 function pathOf({ functions }, { known, path }) {
@@ -136,7 +136,7 @@ function kindsTable(app, out, passes) {
               title: "made at",
               left: true,
               class: "extra",
-              cell: (row) => h("span", { class: "place" }, row.at),
+              cell: (row) => h("span.place", row.at),
             },
           ]
         : []),
@@ -161,7 +161,7 @@ const placeColumns = (app, title) => [
   {
     title,
     left: true,
-    cell: (row) => h("span", { class: "name" }, pathOf(app.model, row)),
+    cell: (row) => h("span.name", pathOf(app.model, row)),
   },
 ];
 
@@ -268,9 +268,7 @@ function suspended(app) {
 export function tasks(app, root) {
   // the graph, from the first pause on
   let shape;
-  const tables = [0, most, most].map(
-    (limit) => new Table([], { caption: "", limit }),
-  );
+  const tables = [0, most, most].map((limit) => new Table([], { limit }));
   const [kinds, slices, pauses] = tables;
   function draw() {
     const passes = wanted(app);
@@ -286,8 +284,7 @@ export function tasks(app, root) {
     refill(
       root,
       h(
-        "p",
-        { class: "lead" },
+        "p.lead",
         exact
           ? "A slice is the time from a resume to the next yield: nothing " +
               "else in the program runs meanwhile."
@@ -305,16 +302,15 @@ export function tasks(app, root) {
           { key: "slices" },
           h(
             "h2",
-            {},
             exact ? "Longest slices" : "Longest times in one kind of coroutine",
           ),
           slices.element,
         ),
       shown.length > 0 &&
         h(
-          "section",
-          { key: "suspended", class: "suspended" },
-          h("h2", {}, "Where they were suspended"),
+          "section.suspended",
+          { key: "suspended" },
+          h("h2", "Where they were suspended"),
           shape.graph.element,
           pauses.element,
         ),

@@ -3,7 +3,7 @@
 
 import { falls, nearest, peaks, ticks } from "./axis.js";
 import { palette } from "./colors.js";
-import { bar, fill, h, refill, sized } from "./dom.js";
+import { bar, factList, fill, h, placeTip, refill, sized } from "./dom.js";
 import { bytes, count, percent, instant, plural, time } from "./format.js";
 import { measures } from "./measures.js";
 import { named as rangeName, parsed, written } from "./ranged.js";
@@ -35,10 +35,10 @@ class Chart {
     this.app = app;
     // the time axis, if ranges of time can be chosen
     this.axis = app.all.header.axis;
-    this.canvas = h("canvas", { class: "heap", tabindex: "0", role: "img" });
+    this.canvas = h("canvas.heap", { tabindex: "0", role: "img" });
     this.load();
-    this.tip = h("div", { class: "tip", hidden: true });
-    this.element = h("div", { class: "iciclebox" }, this.canvas, this.tip);
+    this.tip = h("div.tip", { hidden: true });
+    this.element = h("div.iciclebox", this.canvas, this.tip);
     this.listen();
     this.observer = new ResizeObserver(() => this.draw());
     this.observer.observe(this.element);
@@ -191,11 +191,8 @@ class Chart {
     this.tip.hidden = i < 0;
     if (i < 0) return;
     fill(this.tip, this.said(i));
-    const x = this.x(this.ns[i]) + 12;
-    const over = x + this.tip.offsetWidth > this.width;
-    const at = over ? x - this.tip.offsetWidth - 24 : x;
-    this.tip.style.setProperty("left", Math.max(0, at) + "px");
-    this.tip.style.setProperty("top", this.y(this.sizes[i]) + 10 + "px");
+    const [x, y] = [this.x(this.ns[i]), this.y(this.sizes[i])];
+    placeTip(this.tip, x + 12, y + 10, this.width, 24);
     if (aloud) this.app.say(this.said(i));
   }
 
@@ -289,13 +286,7 @@ function facts(app) {
       rows.push(["longest step", time(collector.longest)]);
     }
   }
-  return h(
-    "dl",
-    { class: "facts" },
-    rows.map(([title, text, hint]) =>
-      h("div", { title: hint }, h("dt", {}, title), h("dd", {}, text)),
-    ),
-  );
+  return factList(rows);
 }
 
 function kinds({ all: model }) {
@@ -319,15 +310,15 @@ function kinds({ all: model }) {
     { caption: "Bytes and allocations by kind" },
   );
   table.show(memory.kinds);
-  return h("section", {}, h("h2", {}, "Kinds"), table.element);
+  return h("section", h("h2", "Kinds"), table.element);
 }
 
 // the functions with the most of a measure; a click on one shows it in the
 // call graph
 function most(app, measure) {
-  const table = new Table([], { caption: "" });
+  const table = new Table();
   const text = measure === "allocs" ? count : bytes;
-  const element = h("section", {});
+  const element = h("section");
   function draw() {
     const { model } = app;
     const { self } = model.scope({ measure });
@@ -353,18 +344,17 @@ function most(app, measure) {
       {
         caption: `Functions, ${measures[measure].title.toLowerCase()}`,
         key: (f) => f.title,
-        row: (f) => ({ "aria-selected": f === app.chosen ? "true" : null }),
+        row: (f) => ({ "aria-selected": f === app.chosen }),
         choose: (f) => app.choose(f, { measure, view: "callgraph" }),
       },
     );
     table.show(list.slice(0, 15));
     refill(
       element,
-      h("h2", {}, measures[measure].heading),
+      h("h2", measures[measure].heading),
       table.element,
       h(
-        "p",
-        { class: "aside" },
+        "p.aside",
         h(
           "a",
           { href: app.link({ view: "flame", measure, by: undefined }) },
@@ -393,10 +383,7 @@ function listed(chart) {
         { title: "after", cell: (i) => time(chart.ns[i]) },
         { title: seen ? "in use" : "heap", cell: (i) => bytes(chart.sizes[i]) },
       ],
-      {
-        caption: seen ? "Memory in use" : "The size of the heap",
-        limit: 60,
-      },
+      { caption: seen ? "Memory in use" : "The size of the heap", limit: 60 },
     );
     table.show(peaks(chart.sizes, 60));
     fill(box, table.element);
@@ -431,12 +418,12 @@ export function timeline(app, root) {
   // what is above the functions: the chart, and what it tells
   function over(range) {
     const { heap } = app.all.header;
-    const aside = (text) => h("p", { class: "aside" }, text);
+    const aside = (text) => h("p.aside", text);
     if (!drawn) return aside(later);
     const shrank = drawn.chart.falls.length;
     const what = heap.seen ? "Memory in use" : "The heap";
     return [
-      h("h2", {}, heap.seen ? "Memory in use over time" : "The heap over time"),
+      h("h2", heap.seen ? "Memory in use over time" : "The heap over time"),
       drawn.chart.element,
       aside(
         shrank > 0
@@ -466,8 +453,7 @@ export function timeline(app, root) {
       facts(app),
       over(range),
       h(
-        "div",
-        { class: "columns apart" },
+        "div.columns.apart",
         tables.map((t) => t.element),
       ),
       kinds(app),

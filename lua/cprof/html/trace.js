@@ -3,13 +3,13 @@
 
 import { between } from "./axis.js";
 import { byFile, palette } from "./colors.js";
-import { bar, fill, h, refill, sized } from "./dom.js";
+import { bar, button, factList, fill, h, refill, sized } from "./dom.js";
 import { count, instant, percent, plural, time } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { labelOf } from "./labels.js";
 import { Overmap } from "./overmap.js";
 import { written } from "./ranged.js";
-import { matcher, searched } from "./search.js";
+import { searched, wantedIn } from "./search.js";
 import { named, placed, Table } from "./table.js";
 import { fromColumns, timed, within } from "./tree.js";
 import { Zoom } from "./zoom.js";
@@ -42,7 +42,7 @@ const and = (calls, steps) =>
 class Axis {
   constructor(app) {
     this.app = app;
-    this.canvas = h("canvas", { class: "axis", "aria-hidden": "true" });
+    this.canvas = h("canvas.axis", { "aria-hidden": "true" });
   }
 
   draw({ x0, x1, width, theme }) {
@@ -77,13 +77,7 @@ function facts(data) {
   if (data.threads.length > 1) {
     rows.push(["coroutines", count(data.threads.length)]);
   }
-  return h(
-    "dl",
-    { class: "facts" },
-    rows.map(([title, text]) =>
-      h("div", {}, h("dt", {}, title), h("dd", {}, text)),
-    ),
-  );
+  return factList(rows);
 }
 
 // A pattern for time in which a coroutine's own code does not run.
@@ -113,11 +107,11 @@ const patterns = (theme) => ({
 function legend(app, data) {
   const { waits, collects } = patterns(palette(app.isDark()));
   const swatch = (pattern, what) => {
-    const canvas = h("canvas", { class: "swatch", width: 12, height: 12 });
+    const canvas = h("canvas.swatch", { width: 12, height: 12 });
     const c = canvas.getContext("2d");
     c.fillStyle = pattern;
     c.fillRect(0, 0, 12, 12);
-    return h("span", { class: "swatched" }, canvas, what);
+    return h("span.swatched", canvas, what);
   };
   return [
     data.threads.length > 1 &&
@@ -131,21 +125,21 @@ export function trace(app, root) {
   const data = model.header.trace;
   const axis = new Axis(app);
   const layouts = new Map();
-  const seen = h("span", { class: "aside" });
-  const said = h("span", { class: "aside", role: "status" });
+  const seen = h("span.aside");
+  const said = h("span.aside", { role: "status" });
   const search = searched(app);
   const zoom = new Zoom(app, "call", ({ tid }) => ({
     lane: tid === lanes[0].tid ? undefined : String(tid),
   }));
-  const box = h("div", { class: "lanes" });
-  const summary = h("p", { class: "aside", role: "status" });
-  const table = new Table([], { caption: "" });
+  const box = h("div.lanes");
+  const summary = h("p.aside", { role: "status" });
+  const table = new Table();
   const waits = model.functions.map((f) =>
     f.kind === "C" ? waiting[f.name] : undefined,
   );
   const collects = model.functions.findIndex((f) => f.name === collector);
   const shownSteps = data.threads.reduce((sum, t) => sum + t.steps, 0);
-  const colors = h("p", { class: "aside legend" });
+  const colors = h("p.aside.legend");
   /** @type {any[]} */
   let lanes = [];
   /** @type {any} the lane that was used last */
@@ -331,7 +325,7 @@ export function trace(app, root) {
         none: "No call is visible.",
         key: (f) => f.title,
         choose: (f) => app.choose(f),
-        row: (f) => ({ "aria-selected": app.chosen === f ? "true" : null }),
+        row: (f) => ({ "aria-selected": app.chosen === f }),
       },
     );
     table.show(list);
@@ -380,9 +374,7 @@ export function trace(app, root) {
 
   // Marks what is searched. n and p go from match to match.
   function mark() {
-    const passes = matcher(app.state.search);
-    const found =
-      passes && Uint8Array.from(model.functions, (f) => (passes(f) ? 1 : 0));
+    const found = wantedIn(model.functions, app.state.search);
     for (const one of lanes) one.highlight(found);
     const list = found ? matching() : [];
     const steps = list.filter(
@@ -427,13 +419,7 @@ export function trace(app, root) {
     const { axis: known } = app.all.header;
     if (!known) return [];
     const limit = () => app.set({ range: written(lanes[0].goal, known) }, true);
-    return [
-      h(
-        "button",
-        { type: "button", onclick: limit },
-        "Limit all views to this time",
-      ),
-    ];
+    return [button("Limit all views to this time", limit)];
   }
 
   let shown;
@@ -455,11 +441,7 @@ export function trace(app, root) {
     fill(
       search.rest,
       ...threads(),
-      h(
-        "button",
-        { type: "button", onclick: () => lanes[0].zoom(0) },
-        "Zoom out",
-      ),
+      button("Zoom out", () => lanes[0].zoom(0)),
       ...ranged(),
       seen,
       said,
@@ -478,12 +460,11 @@ export function trace(app, root) {
     search.element,
     box,
     colors,
-    h("h2", {}, "In the visible time"),
+    h("h2", "In the visible time"),
     summary,
     table.element,
     h(
-      "p",
-      { class: "aside" },
+      "p.aside",
       "Profiler overhead is excluded. " +
         (data.least > 0
           ? `${and(data.calls - data.shown, data.steps - shownSteps)} that ` +

@@ -112,6 +112,8 @@ export function fromColumns({
 }
 
 // A column with room for n values.
+const columns = ["parent", "func", "calls", "self", "cost"];
+
 function grown(column, n) {
   const out = new column.constructor(n);
   out.set(column);
@@ -147,9 +149,7 @@ export class Builder {
 
   grow() {
     const n = 2 * this.parent.length;
-    for (const key of ["parent", "func", "calls", "self", "cost"]) {
-      this[key] = grown(this[key], n);
-    }
+    for (const key of columns) this[key] = grown(this[key], n);
     this.slots = new Int32Array(2 * n);
     for (let i = 0; i < this.n; i++) {
       this.slots[this.slot(this.parent[i], this.func[i])] = i + 1;
@@ -199,14 +199,8 @@ export class Builder {
 
   tree() {
     const { n } = this;
-    return new Tree(
-      n,
-      this.parent.slice(0, n),
-      this.func.slice(0, n),
-      this.calls.slice(0, n),
-      this.self.slice(0, n),
-      this.cost.slice(0, n),
-    );
+    const [parent, ...more] = columns.map((key) => this[key].slice(0, n));
+    return new Tree(n, parent, ...more);
   }
 }
 
@@ -662,18 +656,24 @@ function insertion(list, from, to, weight) {
   }
 }
 
-// The positions of nodes in a flame graph, in units of weight; the heaviest
-// child comes first. The children of i are child[first[i]] to
+// The children of each node: those of i are child[first[i]] to
 // child[first[i + 1] - 1].
-export function layout(tree, own) {
-  const { n, parent } = tree;
-  const weight = own === tree.self ? tree.total : sums(parent, own);
+function childrenOf({ n, parent }) {
   const first = new Int32Array(n + 1);
   for (let i = 1; i < n; i++) first[parent[i] + 1]++;
   for (let i = 0; i < n; i++) first[i + 1] += first[i];
   const at = first.slice();
   const child = new Int32Array(Math.max(0, n - 1));
   for (let i = 1; i < n; i++) child[at[parent[i]]++] = i;
+  return { first, child };
+}
+
+// The positions of nodes in a flame graph, in units of weight; the heaviest
+// child comes first.
+export function layout(tree, own) {
+  const { n, parent } = tree;
+  const weight = own === tree.self ? tree.total : sums(parent, own);
+  const { first, child } = childrenOf(tree);
   const start = new Float64Array(n);
   for (let i = 0; i < n; i++) {
     const from = first[i];
@@ -730,18 +730,10 @@ export function childAt(l, node, x) {
 // The layout of calls in the order of time. `calls` has the begin of each call
 // relative to the previous node's, `self` its duration.
 export function timed(tree) {
-  const { n, parent, calls, self } = tree;
+  const { n, calls, self } = tree;
   const start = new Float64Array(n);
-  const first = new Int32Array(n + 1);
-  for (let i = 1; i < n; i++) {
-    start[i] = start[i - 1] + calls[i];
-    first[parent[i] + 1]++;
-  }
-  for (let i = 0; i < n; i++) first[i + 1] += first[i];
-  const at = first.slice();
-  const child = new Int32Array(Math.max(0, n - 1));
-  for (let i = 1; i < n; i++) child[at[parent[i]]++] = i;
-  return { tree, weight: self, first, child, start, timed: true };
+  for (let i = 1; i < n; i++) start[i] = start[i - 1] + calls[i];
+  return { tree, weight: self, ...childrenOf(tree), start, timed: true };
 }
 
 // What functions took between x0 and x1, in layouts of timed(): calls that are

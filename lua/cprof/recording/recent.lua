@@ -249,8 +249,8 @@ function recent.cut(kept, p, reason)
   local q, why = range.last(p, math.max(from, first))
   if not q then return nil, why end
   if wanted and first > from then
-    q.meta.range = ("%s; of the last %s, no more fitted into memory"):format(
-      q.meta.range, format.time(wanted))
+    q.meta.range = ("%s; the rest of the last %s did not fit into memory")
+      :format(q.meta.range, format.time(wanted))
   end
   q.meta.reason = reason
   return q

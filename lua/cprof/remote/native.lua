@@ -2,6 +2,7 @@
 -- run.
 
 local core = require "cprof.core"
+local lists = require "cprof.text.lists"
 
 local native = {}
 
@@ -193,26 +194,22 @@ function native.join(chain, frames, ended)
   end
   local joined = core.native_join(starts, calls, all and not ended)
   if not joined then return false end
-  local lists, waiting, thread = {}, {}, nil
-  local function add(to, f)
-    lists[to] = lists[to] or {}
-    table.insert(lists[to], f)
-  end
+  local by, waiting, thread = {}, {}, nil
   for i = 1, #joined, 2 do
     local call, frame = of[joined[i]], frames[joined[i + 1]]
     if call then
       thread = call.thread
-      for _, f in ipairs(waiting) do add(thread, f) end
+      for _, f in ipairs(waiting) do lists.add(by, thread, f) end
       waiting = {}
-      add(thread, call.frame)
+      lists.add(by, thread, call.frame)
     else
       waiting[#waiting + 1] = frame and { native = frame } or
         { unknown = ended or "Lua calls were left out" }
     end
   end
-  for _, f in ipairs(waiting) do add(thread or chain[1], f) end
+  for _, f in ipairs(waiting) do lists.add(by, thread or chain[1], f) end
   for _, raw in ipairs(chain) do
-    local list = lists[raw]
+    local list = by[raw]
     if list then
       local had = 0
       for _, f in ipairs(list) do

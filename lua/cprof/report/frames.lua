@@ -180,10 +180,7 @@ local function summary(frames, of)
   }
 end
 
-local function slower(a, b)
-  if time(a) ~= time(b) then return time(a) > time(b) end
-  return a.number < b.number
-end
+local slower <const> = order("-own_ns", "number")
 
 -- how many frames are shown if none is slower than the others
 local some <const> = 3
@@ -213,7 +210,7 @@ end
 
 local function why_none(p)
   if p.meta.mode == "count" then
-    return "they need times, and mode count records none"
+    return "mode count records no times"
   end
   return "the program does not call cprof.frame"
 end

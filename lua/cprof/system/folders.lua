@@ -44,7 +44,7 @@ function folders.own()
       format("the folder %s cannot be made: %s", path, why)
   end
   return nil, reasons[1] and concat(reasons, ", and ") or
-    "LOCALAPPDATA names no folder"
+    "LOCALAPPDATA is not the path of a folder"
 end
 
 ---Why recordings without a name are not kept; nil: they are.

@@ -219,7 +219,7 @@ end
 function actions.later(self)
   local range = self.history.range
   if not range then
-    self.message = "this is now: { shows what was before"
+    self.message = "these are the latest figures; { shows earlier ones"
   elseif range.last.at >= self.history:now().at then
     to_now(self)
   else
