@@ -1,6 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local format = require "cprof.text.format"
+local helper = require "helper"
 local profiler = require "cprof"
 local steady = require "steady"
 
@@ -78,7 +79,7 @@ one character is 75.0µs wide
   end)
 
   it("says that options of mode tree need it, too", function()
-    local p = profiler.snapshot()
+    local p = helper.record(function() end)
     local ok, why = pcall(p.report, p, { mode = "self", depth = 1 })
     assert.is_false(ok)
     assert.equal('report: option \'depth\' needs mode = "tree" or "flame"',
