@@ -218,6 +218,14 @@ describe("a gap between events", function()
     assert.is_truthy(times and times:find "^ *14.0ms .* 10.0ms ", text)
   end)
 
+  it("makes the report say that most was waiting, if it was", function()
+    for waited, says in pairs { [11 * ms] = true, [9 * ms] = false } do
+      local p = driven.parts(function() pass(10 * ms, waited, 30 * ms) end)
+      assert.equal(says, p:report { width = 200 }:find("\nnote: most of the " ..
+        "time was waiting: ", 1, true) ~= nil, waited)
+    end
+  end)
+
   it("adds up in merged profiles", function()
     local merge = require "cprof.profile.merge"
     local a, b = driven.parts(program), driven.parts(program)
