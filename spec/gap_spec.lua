@@ -274,6 +274,26 @@ describe("frames", function()
       "24.0ms, which is not in", 1, true), out)
   end)
 
+  it("start when the clock says, pauses and other programs included",
+    function()
+      -- in mode sample, what others had is in the time of a frame
+      for mode, preempted in pairs { call = 8 * ms - noise, sample = 0 } do
+        local p = driven.parts(function()
+          profiler.frame()
+          profiler.pause()
+          pass(1 * ms, 9 * ms)
+          profiler.resume()
+          robbed()
+          profiler.frame()
+          profiler.frame()
+        end, { mode = mode })
+        local each = p.frames:times()
+        assert.equal(10 * ms, p.meta.paused_ns)
+        assert.equal(10 * ms + preempted,
+          each[3].start_ns - each[2].start_ns - each[2].ns)
+      end
+    end)
+
   it("have no such note if others had none", function()
     local p = driven.parts(function()
       compute()
