@@ -344,7 +344,8 @@ local function parse(callgrind)
     elseif key == "fl" or key == "cfl" then name("fl", value)
     elseif key == "calls" then assert(pending)
     else
-      local at, ns, n = line:match "^(%d+) (%d+) (%d+)$"
+      -- a column for waiting may follow
+      local at, ns, n = line:match "^(%d+) (%d+) (%d+)%f[^%d]"
       at, ns, n = tonumber(at), math.tointeger(ns), math.tointeger(n)
       if pending then
         table.insert(calls, { current, pending, at, ns, n })

@@ -218,6 +218,14 @@ describe("a gap between events", function()
     assert.is_truthy(times and times:find "^ *14.0ms .* 10.0ms ", text)
   end)
 
+  it("makes the report say that most was waiting, if it was", function()
+    for waited, says in pairs { [11 * ms] = true, [9 * ms] = false } do
+      local p = driven.parts(function() pass(10 * ms, waited, 30 * ms) end)
+      assert.equal(says, p:report { width = 200 }:find("\nnote: most of the " ..
+        "time was waiting: ", 1, true) ~= nil, waited)
+    end
+  end)
+
   it("adds up in merged profiles", function()
     local merge = require "cprof.profile.merge"
     local a, b = driven.parts(program), driven.parts(program)
@@ -265,6 +273,26 @@ describe("frames", function()
     assert.is_truthy(out:find("note: other programs had the processor for " ..
       "24.0ms, which is not in", 1, true), out)
   end)
+
+  it("start when the clock says, pauses and other programs included",
+    function()
+      -- in mode sample, what others had is in the time of a frame
+      for mode, preempted in pairs { call = 8 * ms - noise, sample = 0 } do
+        local p = driven.parts(function()
+          profiler.frame()
+          profiler.pause()
+          pass(1 * ms, 9 * ms)
+          profiler.resume()
+          robbed()
+          profiler.frame()
+          profiler.frame()
+        end, { mode = mode })
+        local each = p.frames:times()
+        assert.equal(10 * ms, p.meta.paused_ns)
+        assert.equal(10 * ms + preempted,
+          each[3].start_ns - each[2].start_ns - each[2].ns)
+      end
+    end)
 
   it("have no such note if others had none", function()
     local p = driven.parts(function()

@@ -372,7 +372,7 @@ describe("frames", function()
       local p = profiler.snapshot()
       local all = p.frames:times()
       local left_out = all[3].start_ns - all[2].start_ns - all[2].ns
-      assert.is_true(p.meta.paused_ns >= 10000000)
+      assert.is_true(p.meta.paused_ns > 0)
       assert.is_true(left_out >= p.meta.paused_ns - 8, left_out)
       assert.is_true(left_out <= p.meta.paused_ns +
         (p.meta.preempted_ns or 0) + 8, left_out)

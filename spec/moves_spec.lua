@@ -36,8 +36,8 @@ describe("a state that a host moves to another thread", function()
   it("is sampled there", function()
     says("move", [[
       the move waits for the handler: yes
-      it is recorded: yes
       what ran there is sampled: yes
+      it is recorded: yes
       ended: nil
       the first thread has ticks: no]])
   end)

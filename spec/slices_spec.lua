@@ -247,24 +247,21 @@ describe("a range of an exact recording", function()
   it("is of a program that was killed, too", function(dir)
     local path = dir:file "killed.cprof"
     local program = dir:file("program.lua", ([[
-      local function early() return #("x"):rep(1000) end
-      local function late() return #("y"):rep(1000) end
-      local profiler = require "cprof"
-      profiler.start { file = %q }
-      local function until_ms(n, f)
-        repeat
-          for _ = 1, 1000 do f() end
-        until profiler.snapshot().meta.wall_ns > n * 1e6
-      end
-      until_ms(100, early)
-      until_ms(200, late)
-      local file = io.open("/proc/self/stat")
-      os.execute("kill -9 " .. file:read "n")
+      local driven = require "driven"
+      local function early() driven.pass(1000000) end
+      local function late() driven.pass(1000000) end
+      driven.parts(function()
+        for _ = 1, 100 do early() end
+        for _ = 1, 100 do late() end
+        local file = io.open("/proc/self/stat")
+        os.execute("kill -9 " .. file:read "n")
+      end, { file = %q, exclude = { "/^driven%%.pass /" } })
     ]]):format(path))
     command.shell("$SPEC_LUA " .. command.quote(program))
     local p = assert(profiler.load(path))
     assert.is_truthy(p.meta.ended)
-    assert.is_true(of(part(p, 0, 0.05), "early")[1] > 0)
+    assert.same({ 50, 50.0 }, of(part(p, 0, 0.05), "early"))
+    assert.same({ 50, 50.0 }, of(part(p, 0.15, 0.2), "late"))
     assert_add_up(p, 4)
   end)
 

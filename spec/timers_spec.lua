@@ -44,11 +44,11 @@ describe("a timer", function()
 
   it("is asked for as often after one sample that takes long, not after " ..
     "two, and soon again when samples take little; one that was late counts " ..
-    "if the thread was seen to run", function()
+    "if the thread was seen to run, or waited", function()
     local out, err = run("pace_host",
       "src/sample/pace.c src/base/taskclock_posix.c")
     assert.equal("1\n1\n56\n" .. "49\n12\n3\n1\n" ..
       "1 of 56\n" .. "14\n34\n" ..
-      "1\n300000\n", out, err)
+      "1\n300000\n1300000 1300000\n", out, err)
   end)
 end)

@@ -258,13 +258,4 @@ describe("a program that mostly waits", function()
     assert.has_no_text(note, out)
     assert.matches("defined\n[^\n]+ work ", out)
   end)
-
-  it("is not one that mostly works", function()
-    local p = helper.record(function()
-      local x = 0
-      for i = 1, 3e6 do x = x + i end
-    end)
-    if p.meta.preempted_unknown then return end
-    assert.has_no_text("most of the time was waiting", p:report())
-  end)
 end)

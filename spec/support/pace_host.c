@@ -4,7 +4,8 @@
 ** very long, after a second one, and after each of four usual ones. Then,
 ** what the next one stands for, whose tick was asked for before these. Then, in
 ** thousandths, how much of the time samples take of which each third or tenth
-** one takes very long. Then, the ns that late samples stand for.
+** one takes very long. Then, the ns that late samples stand for; last, those
+** of a wait, and how many of them are waiting.
 */
 
 #include <stdio.h>
@@ -27,6 +28,20 @@ static void late (Pace p, int seen) {
   t.seen = seen;
   pace_tick(&p, &t);
   printf("%d\n", (int)pace_weigh(&p, t.at, 1000000, away).ns);
+}
+
+
+/*
+** A sample of a tick that has interrupted a wait, 1 ms late, as the process was
+** stopped.
+*/
+static void stopped (Pace p) {
+  PaceTick t = {5000000, 4000000, 300000, 1, 1, 0};
+  Away away = {1300000, 0};
+  Weight w;
+  pace_tick(&p, &t);
+  w = pace_weigh(&p, t.at, 1000000, away);
+  printf("%d %d\n", (int)w.ns, (int)w.wait);
 }
 
 
@@ -89,5 +104,6 @@ int main (void) {
   dear(p, 10);
   late(p, 0);
   late(p, 1);
+  stopped(p);
   return 0;
 }

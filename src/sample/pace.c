@@ -191,10 +191,7 @@ static void pace_stretch (const Pace *p, uint64_t now, Away away, Weight *w) {
   uint64_t ns = now - p->since - p->within, late = pace_least(p->late, ns);
   uint64_t after = ns - late, preempted = 0, waited = 0, off;
   if (late > PACE_LATE) preempted = pace_away(late, &away, &waited);
-  if (p->waits) {
-    waited = 0;
-    w->wait = w->ns;
-  }
+  if (p->waits) w->wait = w->ns;
   else if (!p->seen && preempted > late / 2) w->ns = 0;  /* nothing ran */
   else if (!p->seen && waited > late / 2) w->wait = w->ns;
   if (after > PACE_LATE) {
