@@ -229,7 +229,8 @@ describe("recursion", function()
     local plain = helper.record(many, { file = live })
     local deeper = helper.record(function() many() again(3) end)
     for _, p in ipairs { plain, saved(plain), saved(saved(plain)),
-      assert(require "cprof".load(live)), assert(sum { plain, saved(plain) }) } do
+      assert(require "cprof".load(live)),
+      assert(sum { plain, saved(plain) }) } do
       check(false, p)
     end
     for _, p in ipairs { deeper, saved(deeper),
