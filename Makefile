@@ -448,23 +448,28 @@ SAYS		= $(LUA) -e 'package.path = "lua/?.lua;lua/?/init.lua;" .. \
 		  package.cpath require "cprof.command" { $(1) }' > "$(TO)/$(2)"
 
 # with what install, find and sed have on GNU and BSD
-install: all
-	install -d "$(TO_C)/cprof" "$(TO)/bin"
-	install $(CORE) "$(TO_C)/cprof"
-	cd lua && find . -type d ! -name bin -exec install -d "$(TO_LUA)/{}" \;
-	cd lua && find . \( -name '*.lua' -o -path './cprof/html/*' \) -type f \
+install:
+	@$(MAKE) --no-print-directory -s all
+	@install -d "$(TO_C)/cprof" "$(TO)/bin"
+	@install $(CORE) "$(TO_C)/cprof"
+	@echo "$(TO_C)/$(CORE:$(B)/%=%)"
+	@cd lua && find . -type d ! -name bin -exec install -d "$(TO_LUA)/{}" \;
+	@cd lua && find . \( -name '*.lua' -o -path './cprof/html/*' \) -type f \
 	  -exec install -m 644 {} "$(TO_LUA)/{}" \;
-	rm -f "$(TO)/bin/cprof"
-	sed -e '1s|lua5.4|$(LUA)|' -e 's|@PREFIX@|$(PREFIX)|' \
+	@echo "$(TO_LUA)/cprof/"
+	@rm -f "$(TO)/bin/cprof"
+	@sed -e '1s|lua5.4|$(LUA)|' -e 's|@PREFIX@|$(PREFIX)|' \
 	  -e 's|@LUA_VERSION@|$(LUA_VERSION)|' lua/cprof/bin/cprof \
 	  > "$(TO)/bin/cprof"
-	chmod 755 "$(TO)/bin/cprof"
-	install -d $(patsubst %,"$(TO)/%",$(dir $(SHARE_FILES)))
+	@chmod 755 "$(TO)/bin/cprof"
+	@echo "$(TO)/bin/cprof"
+	@install -d $(patsubst %,"$(TO)/%",$(dir $(SHARE_FILES)))
 	@{ $(call SAYS,"help"$(comma) "--man",$(MAN_PAGE)) && \
 	  $(call SAYS,"completion"$(comma) "bash",$(FOR_BASH)) && \
 	  $(call SAYS,"completion"$(comma) "zsh",$(FOR_ZSH)) && \
 	  $(call SAYS,"completion"$(comma) "fish",$(FOR_FISH)) && \
-	  chmod 644 $(patsubst %,"$(TO)/%",$(SHARE_FILES)); } || \
+	  chmod 644 $(patsubst %,"$(TO)/%",$(SHARE_FILES)) && \
+	  printf '%s\n' $(patsubst %,"$(TO)/%",$(SHARE_FILES)); } || \
 	{ rm -f $(patsubst %,"$(TO)/%",$(SHARE_FILES)); \
 	  echo 'The manual page and the completions were not installed.' \
 	  'Install what the message above names, then run make install again.'; }

@@ -37,6 +37,20 @@ end
 local explained = "< is an upper bound: most of the measured time is " ..
   "overhead\n"
 
+describe("the CPU time in the header", function()
+  it("is a bound where most of what was measured is overhead", function()
+    for ns, bounded in pairs { [990] = true, [100] = false } do
+      local p = recorded(ns)
+      p.meta.waiting_ns = 0  -- this clock knows of none
+      local cpu = p.program_ns
+      local most = bound.of(cpu, cpu + p.meta.overhead_ns)
+      assert.equal(bounded, most > cpu)
+      assert.has_text((bounded and " <%s CPU, " or " %s CPU, "):format(
+        format.time(most)), p:report { width = 1000 })
+    end
+  end)
+end)
+
 describe("a time", function()
   it("is uncertain when it is less than a quarter of what was taken out",
     function()

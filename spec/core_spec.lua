@@ -10,7 +10,8 @@ local program = [[
   math.randomseed(seed)
   for _, name in ipairs { "calibrate", "claim", "onkill", "interruptible",
     "makefolder", "ending", "listen", "alarm", "hold", "private_write",
-    "signal", "sleep", "spawn", "console_open", "console_suspend" } do
+    "signal", "sleep", "spawn", "console_open", "console_suspend",
+    "tidy", "unfinished" } do
     core[name] = nil
   end
   core.hooks, core.version = nil, nil

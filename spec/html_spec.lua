@@ -326,6 +326,10 @@ describe("a page", function()
     end
     assert.equal(16, full)
     assert.is_truthy(frames.list[25].tree)
+    -- in the words of the report
+    local slowest = frames.list[25].more
+    assert.matches("^[^,]*tables[^,]* %+%S+$", slowest)
+    assert.has_text("  " .. slowest .. "\n", command.cprof("frames", file))
   end)
 
   it("has CPU and waiting time, by node and function", function()

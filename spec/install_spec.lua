@@ -58,7 +58,7 @@ local shared = { "share/man/man1/cprof.1",
   "share/zsh/site-functions/_cprof",
   "share/fish/vendor_completions.d/cprof.fish" }
 
--- what make says below the commands, which are in lines of their own
+-- what make says below what it has installed
 local function said(output)
   return output:match "\n(The PATH does not[^\n]*\n.*)" or
     output:match "\n([^\n]*does not find[^\n]*\n.*)" or ""
@@ -125,6 +125,16 @@ describe("an installed cprof", function()
       interpreter.make))
     assert.is_true(ok, output)
     local root = dir .. "/root/opt"
+    -- no commands of the build: only what is installed, each of which is there
+    local count = 0
+    for path in output:gmatch "[^\n]+" do
+      if not path:find "^make.-: " then
+        assert.equal(root, path:sub(1, #root))
+        assert.is_true(os.rename(path, path), path)
+        count = count + 1
+      end
+    end
+    assert.equal(3 + #shared, count, output)
     assert.equal("works\n", (helper.run(program, root)))
     runs(root .. "/bin", paths(root))
     for i, words in ipairs { { "help", "--man" }, { "completion", "bash" },

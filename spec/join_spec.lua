@@ -306,6 +306,19 @@ describe("cprof join", function()
 end)
 
 describe("cprof run --both", function()
+  it("reads its standard input twice if that is a file", function(dir)
+    local script = dir:file("x.lua", "print(#io.read 'a')")
+    local input = command.quote(dir:file("in.txt", ("x"):rep(10000)))
+    local run = command.here("run", "--both", "--quiet", "-o",
+      dir:file "out.cprof", script)
+    for line, wanted in pairs {
+      ["%s <" .. input] = "10000\n10000\n",
+      ["cat " .. input .. " | %s"] = "10000\n0\n",
+      ["{ read -r _; %s; } <" .. input] = "0\n0\n" } do
+      assert.equal(wanted, (command.bounded(line:format(run))))
+    end
+  end)
+
   it("leaves the user's files alone, and samples the second run only",
     function(dir)
       dir:file("o.cprof.counts", "mine")

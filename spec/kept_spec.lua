@@ -152,12 +152,48 @@ describe("the last calls of a recording", function()
     p = assert(profiler.load(path))
     assert.equal("0.000s to 0.503s of 0.503s", p.meta.range)
     assert.has_no_text(note, p:report())
-    for view, what in pairs { frames = "list of frames",
-      slow = "durations of calls" } do
-      local _, why = command.cprof(view, path)
-      assert.equal(("cprof %s: the profile is of a range of time, and has " ..
-        "no %s\n"):format(view, what), why)
-    end
+    local _, why = command.cprof("frames", path)
+    assert.equal(("cprof frames: the profile is of a range of time, and " ..
+      "has no list of frames; cprof heatmap %s shows when the program was " ..
+      "busy or stalled\n"):format(path), why)
+  end)
+
+  it("have their slowest calls listed", function(dir)
+    local path = dir:file "x.cprof"
+    steady.run(([[
+      local function read(ms) pass(ms * 1000) end
+      local function handle(ms) pass(1000) read(ms) end
+      local function often() pass(1000) end
+      local function first()
+        handle(1) handle(50)
+        for _ = 1, 20 do handle(1) end
+      end
+      local co = coroutine.wrap(function()
+        while true do pass(1000) coroutine.yield() end
+      end)
+      first() co() handle(40) pass(1000) co() often() often()
+      handle(400) require 'cprof'.dump_recent(%q)]]):format(path),
+      "keep_last = 0.53, exclude = { '/^coroutine/' }", "")
+    local out = command.cprof("slow", path)
+    assert.equal(table.concat({
+      "note: functions that yield are left out: it is not known which of " ..
+        "their calls goes on when a\n  coroutine is resumed", "",
+      "   took     CPU  median  ended at  function  called by",
+      "  400ms   400ms  1.00ms     530ms  read      game.lua → handle",
+      ">43.0ms  43.0ms  1.00ms    43.0ms  read      game.lua → first → handle",
+      " 40.0ms  40.0ms  1.00ms     125ms  read      game.lua → handle",
+      "" }, "\n"), (out:gsub("%[string.-%] → ", "")))
+  end)
+
+  it("say where to look if they are samples", function(dir)
+    local path = dir:file "x.cprof"
+    local p = helper.record(all_kinds, { mode = "sample", keep_last = 10 })
+    p = assert(p:range(0))
+    assert(p:save(path))
+    local _, why, status = command.cprof("slow", path)
+    assert.same({ 2, ("cprof slow: samples do not tell calls apart; cprof " ..
+      "heatmap %s shows when the program was busy or stalled\n"):format(path) },
+      { status, why })
   end)
 
   -- the events of a profile's trace: B or E, function, µs

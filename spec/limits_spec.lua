@@ -180,16 +180,19 @@ describe("recursion", function()
     end
   end)
 
-  it("is folded into one of the nearest 64 nodes from there on", function()
-    local leaves, around = {}, nil
+  -- 100,000 nodes
+  local function many()
+    local leaves = {}
     for i = 1, 320 do
       leaves[i] = load(("\n"):rep(i) .. "return function() end")()
     end
-    local function many()
-      for i = 1, 320 do
-        load(("\n"):rep(i) .. "for _, f in ipairs(...) do f() end")(leaves)
-      end
+    for i = 1, 320 do
+      load(("\n"):rep(i) .. "for _, f in ipairs(...) do f() end")(leaves)
     end
+  end
+
+  it("is folded into one of the nearest 64 nodes from there on", function()
+    local around
     local function first(again) if again then around(false) end end
     for between, nodes in pairs { [63] = 1, [64] = 2 } do
       around = first
@@ -203,6 +206,34 @@ describe("recursion", function()
         if node.func == id then found = found + 1 end
       end
       assert.equal(nodes, found)
+    end
+  end)
+
+  it("is not said to be folded where 100,000 nodes have none", function(dir)
+    local sum = require "cprof.profile.merge".sum
+    local function again(depth) if depth > 0 then again(depth - 1) end end
+    local function saved(p)
+      local path = dir:file "x.cprof"
+      assert(p:save(path))
+      return assert(require "cprof".load(path))
+    end
+    local function check(folded, p)
+      assert.is_true(#p.nodes > 100000)
+      assert.equal(folded, p.meta.folded)
+      local note = p:report():find "recursion is folded"
+      assert.equal(folded, note ~= nil)
+    end
+    local live = dir:file "live.cprof"
+    local plain = helper.record(many, { file = live })
+    local deeper = helper.record(function() many() again(3) end)
+    for _, p in ipairs { plain, saved(plain), saved(saved(plain)),
+      assert(require "cprof".load(live)),
+      assert(sum { plain, saved(plain) }) } do
+      check(false, p)
+    end
+    for _, p in ipairs { deeper, saved(deeper),
+      assert(sum { deeper, plain }) } do
+      check(true, p)
     end
   end)
 

@@ -3,6 +3,7 @@ local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
 local profiler = require "cprof"
 local export = require "cprof.export"
 local exports = require "exports"
@@ -219,6 +220,36 @@ describe("an export with min_percent", function()
                                              fold = false })))
       end
     end
+  end)
+end)
+
+describe("an export of more than a gigabyte", function()
+  -- each stack is written with all of its levels
+  local deep_enough = releases.it(_ENV, releases.without_levels(12000))
+  deep_enough("is announced before it is written", function(dir)
+    local function deep(n)
+      spin(1)
+      if n > 0 then deep(n - 1) end
+      spin(1)
+    end
+    local p = recorded(function() deep(10000) end, { recursion = "full" })
+    local path = dir:file "x.cprof"
+    assert(p:save(path))
+    local out, err = command.cprof_with("ulimit -f 1000;", "", "export",
+      "--format=folded", "--no-fold", "--min-percent", "0", "-o",
+      dir:file "x.folded", path)
+    assert.equal("", out)
+    assert.matches("^cprof export: about [%d.]+ GB will be written; a " ..
+      "larger %-%-min%-percent, or %-%-fold, makes it less\n" ..
+      "cprof export: cannot write ", err)
+    assert.equal(path .. "\n", command.shell("ls " .. dir.path .. "/*"))
+  end)
+
+  it("is not announced where it is smaller", function()
+    local p = recorded(function() spin(10) end)
+    local _, notes = p:export("folded", function() end, { min_percent = 0,
+      fold = false })
+    assert.is_nil(notes)
   end)
 end)
 

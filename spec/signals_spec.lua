@@ -13,6 +13,34 @@ local function killed(dir, signal, before, ...)
     q(dir.path), before, command.here(...), signal))
 end
 
+describe("a signal that ends a command", function()
+  it("leaves no half of a file", function()
+    for signal, status in pairs { TERM = 143, HUP = 129, INT = 130 } do
+      local dir <close> = command.folder()
+      -- an export that never ends, as a very long one
+      dir:file("endless.lua", [[
+        local export = require "cprof.export"
+        export.formats[1].module = "endless"
+        package.loaded.endless = { size = function() return {} end,
+          write = function(_, out)
+            out(("x"):rep(1 << 20))
+            io.open("ready", "w"):close()
+            while true do out "" end
+          end }]])
+      helper.record(function() end, { file = dir:file "x.cprof" })
+      local out, err, got = command.bounded(([[cd %s
+        LUA_PATH="./?.lua;$LUA_PATH" env --default-signal=INT $SPEC_LUA \
+          -l endless %s/lua/cprof/bin/cprof export --format=folded \
+          -o x.folded x.cprof & pid=$!
+        until [ -e ready ]; do sleep 0.02; done
+        kill -%s $pid; wait $pid; s=$?; ls; exit $s]]):format(
+        command.quote(dir.path), os.getenv "PWD", signal))
+      assert.same({ "endless.lua\nready\nx.cprof\n", status }, { out, got },
+        err)
+    end
+  end)
+end)
+
 local busy = [[
   local function work() for i = 1, 1000 do math.abs(i) end end
   for i = 1, 10 do work() end

@@ -530,6 +530,18 @@ describe("cprof top elsewhere", function()
     assert.matches("^cprof top: %S*script%.lua ", out)
   end)
 
+  it("shows in the first screen of a script what has run by then", function(dir)
+    local script = dir:file("script.lua", [[
+      local function work() end
+      for _ = 1, 12345 do work() end]])
+    local from = os.time()
+    local out, err, status = command.cprof("top", "--once", "--interval",
+      "1000", script)
+    assert.equal(0, status, err)
+    assert.matches("\n[^\n]- 12,345 [^\n]- work\n", out)
+    assert.is_true(os.time() - from < 1000)  -- it has ended before
+  end)
+
   it("passes on what is wrong with the program", function()
     local _, err, status = command.cprof("top", "--", "nowhere.lua")
     assert.equal(1, status)

@@ -54,7 +54,8 @@ typedef struct FormatHeader {
   uint32_t counted;	/* is 'events' known? */
   uint32_t foldat;	/* see Tree */
   uint32_t given;	/* 1, a saved profile: overhead is in blocks, nodes are
-			   'saved'; 0: overhead follows from 'costs' */
+			   'saved'; 2: its recursion was folded, too; 0:
+			   overhead follows from 'costs' */
   uint32_t direct;	/* were Lua's structures read, see internals.h? */
   uint64_t events;
   uint64_t scale;	/* ns in a tick: factor, and shift from bit 32 */

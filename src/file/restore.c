@@ -41,6 +41,7 @@ static void restore_header (Restoring *c) {
   format_read(r, h);
   r->tree.fold = h->foldat == 0 || h->given != 0;
   r->tree.saved = h->given != 0;
+  r->tree.folded = h->given > 1;
   r->stopped = 1;  /* so that the rate is not measured again */
   l->counted = h->counted != 0;
   l->clamped = h->clamped;

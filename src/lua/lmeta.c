@@ -203,6 +203,17 @@ static lua_Integer meta_truncated (const Recording *r) {
 }
 
 
+/* Was recursion folded? Where it may be after a while, a node tells. */
+static int meta_folded (const Tree *t) {
+  uint32_t i;
+  if (t->foldat == 0) return 1;
+  if (t->saved) return t->folded;
+  for (i = 0; i < t->nodes.count && t->nodes.count >= t->foldat; i++)
+    if (tree_node(t, i)->as.full.entered) return 1;
+  return 0;
+}
+
+
 void lmeta_push (lua_State *L, const Recording *r, const Snapshot *s,
                  const Overhead *o) {
   const Figures *x = r->figures;
@@ -231,7 +242,7 @@ void lmeta_push (lua_State *L, const Recording *r, const Snapshot *s,
     ltable_setinteger(L, "waiting_ns", s->node[0].waittotal);
   ltable_setflag(L, "preempted_unknown", x->divided == GAP_AWAY);
   ltable_setinteger(L, "truncated", meta_truncated(r));
-  ltable_setflag(L, "folded", r->tree.nodes.count >= r->tree.foldat);
+  ltable_setflag(L, "folded", meta_folded(&r->tree));
   ltable_setstring(L, "cprof_version", CPROF_VERSION);
   ltable_setstring(L, "ended", r->ended);
 }
@@ -255,7 +266,7 @@ void lmeta_write (lua_State *L, int arg, FormatHeader *h) {
     if (f->size == sizeof n) memcpy((char *)h + f->at, &n, sizeof n);
     else memcpy((char *)h + f->at, &half, sizeof half);
   }
-  h->given = 1;
+  h->given = ltable_flag(L, arg, "folded") ? 2 : 1;
   h->scale = (uint64_t)1 << 31 | (uint64_t)31 << 32;
   h->clamped = ltable_integer(L, arg, "clamped_ns");
   x->live_peaks = 1;

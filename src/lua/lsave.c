@@ -18,6 +18,7 @@
 #include "lua/ltable.h"
 #include "lua/ltasks.h"
 #include "lua/parts.h"
+#include "system/signals.h"
 #include "system/system.h"
 
 
@@ -417,8 +418,12 @@ static int lsave_save (lua_State *L) {
   /* two states of one process may save to one path */
   aside = lua_pushfstring(L, "%s.%d-%p.tmp", path, (int)platform_process(),
                           (const void *)s);
+  signals_unfinished(aside);
   f = mapped_createaside(path, aside, nodes->count, why);
-  if (f == NULL) return system_fail(L, why);
+  if (f == NULL) {
+    signals_unfinished(NULL);
+    return system_fail(L, why);
+  }
   save_begin(s, f, &a->memory);
   lua_pushcfunction(L, save_all);
   for (i = SAVE_PATH; i <= SAVE_LOOPS; i++) lua_pushvalue(L, i);
@@ -426,6 +431,7 @@ static int lsave_save (lua_State *L) {
   failure = save_failure(L, lua_pcall(L, SAVE_LOOPS + 1, 1, 0), s);
   s->file = NULL;  /* freed now, not as garbage: it has much address space */
   failure = mapped_replace(f, path, aside, failure);
+  signals_unfinished(NULL);
   arena_free(a);
   if (failure != NULL)
     return system_fail(L, lua_pushfstring(L, "%s: %s", path, failure));

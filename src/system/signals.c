@@ -288,6 +288,65 @@ static int signals_interruptible (lua_State *L) {
 
 
 /* {======================================================
+** Files that are being written
+** ======================================================= */
+
+/* signals that remove them; blocked meanwhile by each other */
+static const int signals_removing[] = {SIGTERM, SIGHUP, SIGINT};
+
+#define SIGNALS_REMOVING	3
+
+static int signals_tidies;	/* is this process a command? */
+static const char *volatile signals_file;	/* or NULL */
+static struct sigaction signals_before[SIGNALS_REMOVING];
+
+
+/* Calls unlink, and what 'signals_die' does. */
+static void signals_remove (int number) {
+  const char *path = signals_file;
+  if (path != NULL) unlink(path);
+  signals_die(number);
+}
+
+
+void signals_unfinished (const char *path) {
+  int i, was = signals_file != NULL;
+  if (!signals_tidies) return;
+  if (path != NULL) signals_file = path;
+  for (i = 0; i < SIGNALS_REMOVING && was != (path != NULL); i++) {
+    int number = signals_removing[i];
+    if (path == NULL) sigaction(number, &signals_before[i], NULL);
+    else {
+      sigaction(number, NULL, &signals_before[i]);
+      if (!signals_ignored(number)) signals_set(number, signals_remove);
+    }
+  }
+  signals_file = path;
+}
+
+
+/* path or nil -> : see 'signals_unfinished' */
+static int signals_begun (lua_State *L) {
+  static const char key = 0;
+  const char *path = luaL_optstring(L, 1, NULL);
+  lua_settop(L, 1);
+  signals_unfinished(path);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &key);  /* keeps the path */
+  return 0;
+}
+
+
+/* -> : this process is a command */
+static int signals_tidy (lua_State *L) {
+  (void)L;
+  signals_tidies = 1;
+  return 0;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
 ** Ctrl-C that a command waits for
 ** ======================================================= */
 
@@ -351,6 +410,8 @@ static const luaL_Reg signals_list[] = {
   {"interrupted", signals_came},
   {"interruptible", signals_interruptible},
   {"onkill", signals_onkill},
+  {"tidy", signals_tidy},
+  {"unfinished", signals_begun},
   {NULL, NULL}
 };
 

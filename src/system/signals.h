@@ -51,10 +51,18 @@ CPROF_I int signals_ignored (int number);
 CPROF_I char **signals_words (lua_State *L, int list);
 
 /*
+** In the command: a file is being written, which is removed before a signal
+** ends this process; NULL: it is finished. Keeps the pointer.
+*/
+CPROF_I void signals_unfinished (const char *path);
+
+/*
 ** If 'f' is the hook that Ctrl-C has set in L, sets it again, in place of
 ** the hook that L has by now. 0: 'f' is another one.
 */
 CPROF_I int signals_again (lua_State *L, lua_Hook f);
+#else
+#define signals_unfinished(path)	((void)(path))
 #endif
 
 #endif

@@ -112,6 +112,7 @@ function both.run(parsed, words, options, at, fail)
   end
   local first, second = temporary "first", temporary "second"
   local timing = parsed.sample and {} or { "--sample" }
+  local input = io.stdin:seek()  -- nil: a pipe or a terminal
   local status = record(pick(options, sampling), {}, first, program)
   local counts = load(first, "first", status, fail)
   local all = counts
@@ -119,6 +120,7 @@ function both.run(parsed, words, options, at, fail)
     terminal.say("note: the first run was interrupted, so there was no " ..
       "second run\n")
   else
+    if input then io.stdin:seek("set", input) end
     local again = record(pick(options, counting), timing, second,
       program)
     local times = load(second, "second", again, fail)

@@ -112,6 +112,7 @@ end
 local function deliver(parsed, plan, full)
   return function(profile, note)
     terminal.choose(parsed.ascii)
+    core.tidy()
     if parsed.keep_last then
       profile = last_seconds(profile, parsed, plan, full)
     end

@@ -34,6 +34,7 @@ local command = {
 local undo = {
   min_percent = "--min-percent=0 keeps them",
   fold = "--no-fold keeps it",
+  size = "a larger --min-percent, or --fold, makes it less",
 }
 
 ---The option --min-percent of a format with this limit.
@@ -93,10 +94,13 @@ local function check(parsed, row, fail)
   end
 end
 
-local function say(notes, name)
+-- `before`: those that matter before the file is written
+local function say(notes, name, before)
   for _, note in ipairs(notes) do
     local more = note.decided and "; " .. undo[note.decided] or ""
-    terminal.say(("cprof %s: %s%s\n"):format(name, note.text, more))
+    if before == (note.decided == "size") then
+      terminal.say(("cprof %s: %s%s\n"):format(name, note.text, more))
+    end
   end
 end
 
@@ -112,10 +116,12 @@ function command.write(profile, row, target, o, fail, before)
   local produce, notes = export.prepare(profile, row, o, function(message)
     fail(input.worded(message))
   end, before)
+  local name = row.name == "html" and "html" or "export"
+  say(notes, name, true)
   local ok, why = writer(target)(produce)
   if ok and target == io.stdout then ok, why = io.stdout:flush() end
   if not ok then fail(why) end
-  say(notes, row.name == "html" and "html" or "export")
+  say(notes, name, false)
 end
 
 function command.call(parsed, fail)

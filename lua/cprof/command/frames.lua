@@ -47,7 +47,8 @@ function frames.call(parsed, fail)
   local profile = input.load(file, fail)
   local list = shown.list(profile)
   if #list == 0 and profile.meta.range then
-    fail "the profile is of a range of time, and has no list of frames"
+    fail("the profile is of a range of time, and has no list of frames; " ..
+      input.stands_out(file))
   elseif #list == 0 then
     fail "no frames were recorded: the program does not call cprof.frame"
   end

@@ -150,6 +150,7 @@ local function parser_of(name)
 end
 
 local function call(command, parsed)
+  require "cprof.core".tidy()
   local fail = fail_as("cprof " .. command.name)
   local ok, why = xpcall(command.call, function(message)
     if message == "not enough memory" then return message end

@@ -206,6 +206,14 @@ function input.writable(path, fail)
   file:close()
 end
 
+---Which command shows when something took long.
+---@param file? string  that it is to read
+---@return string
+function input.stands_out(file)
+  return ("cprof heatmap%s shows when the program was busy or stalled")
+    :format(file and file ~= "-" and " " .. terminal.quote(file) or "")
+end
+
 ---Fails if the library for JSON, which an option needs, is missing.
 ---@param option string
 ---@param fail fun(message: string)

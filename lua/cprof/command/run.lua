@@ -130,7 +130,8 @@ run.options = {
     "--format=html." },
   { "--both", "Run the program twice, once for exact calls and once for " ..
     "times, and join the two profiles. Whatever the program does happens " ..
-    "twice, but its standard input can be read only once." },
+    "twice. It reads its standard input again if that is a file; the input " ..
+    "from a pipe or a terminal can be read only once." },
   { "--children[=DIR]", "Also record the Lua programs that the program " ..
     "starts, directly, through shells or by fork: one profile per process " ..
     "in DIR, a folder. The report has the processes as a tree, and their " ..

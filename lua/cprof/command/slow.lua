@@ -1,5 +1,6 @@
 -- cprof slow: the slowest calls, with their call paths.
 
+local calltimes = require "cprof.profile.calls"
 local find = require "cprof.report.find"
 local graph = require "cprof.count.graph"
 local input = require "cprof.command.input"
@@ -17,7 +18,10 @@ local slow = {
     "preempted time (other programs had the processor) and overhead, which " ..
     "are shown if they are at least a tenth of it. \"ended at\" is the time " ..
     "since recording began, with pauses and preempted time. " ..
-    "cprof keeps the eight slowest calls of each function.",
+    "cprof keeps the eight slowest calls of each function. The recording " ..
+    "needs --distribution; or mode call with --keep-last, as in files of " ..
+    "--on-slow: these have the calls of the last seconds. Before what a " ..
+    "call took, > means that the call began earlier, or had not ended.",
   usage = "cprof slow [options] [FILE] [FUNCTION]",
   example = "cprof slow run.cprof Server:handle",
   options = {
@@ -53,22 +57,35 @@ local function of_period(profile, calls, parsed, fail)
   return out
 end
 
+-- Durations by the titles of functions, where the calls of the last seconds are
+-- known one by one; nil: the functions have them.
+local function durations_of(profile, file, fail)
+  if profile.meta.distribution then return nil, false end
+  local known, yields = calltimes.durations(profile)
+  if known then return known, yields
+  elseif profile.meta.range then
+    fail("samples do not tell calls apart; " .. input.stands_out(file))
+  end
+  fail("no durations of calls were recorded; record them with cprof run " ..
+    "--distribution")
+end
+
 function slow.call(parsed, fail)
   local file, wanted = input.pair("slow", parsed.file, "FUNCTION",
     parsed["function"], fail)
   local profile = input.load(file, fail)
-  if profile.meta.range then
-    fail "the profile is of a range of time, and has no durations of calls"
-  elseif not profile.meta.distribution then
-    fail("no durations of calls were recorded; record them with cprof run " ..
-      "--distribution")
-  end
+  local known, yields = durations_of(profile, file, fail)
   local calls = of_period(profile, slowest.calls(rows_of(profile, wanted,
-    fail)), parsed, fail)
+    fail), known), parsed, fail)
   if not wanted then
     calls = slowest.causes(profile, calls, parsed.limit)
   end
   local on = page.new(parsed, profile)
+  if yields then
+    on:note("functions that yield are left out: it is not known which of " ..
+      "their calls goes on when a coroutine is resumed")
+    on:gap()
+  end
   if #calls == 0 then
     on:line(("no call%s took more than twice the median of its function")
       :format(period.given(parsed) and " in this time" or ""))

@@ -39,7 +39,8 @@ local top = {
       default = "wall" },
     labelled.option,
     { "--screens N", "Exit after N screens; a program that top started is " ..
-      "then ended by SIGTERM. (default: an interactive screen on a " ..
+      "then ended by SIGTERM. Its first screen comes after an interval, or " ..
+      "when it has ended. (default: an interactive screen on a " ..
       "terminal; elsewhere, a screen per interval until the program ends)",
       type = "integer", min = 1 },
     { "--once", "Print one screen and exit, for scripts: --screens 1." },

@@ -92,12 +92,12 @@ local function replace(path, produce)
   if file then file:close()
   elseif not why:find "^No such file" then return nil, why end
   local temporary = output.aside(path)
+  core.unfinished(temporary)
   local ok, message, raised = to_file(temporary, produce, core.filelimit())
-  if ok then
-    ok, message = core.rename(temporary, path)
-    if ok then return true end
-  end
-  os.remove(temporary)
+  if ok then ok, message = core.rename(temporary, path) end
+  if not ok then os.remove(temporary) end
+  core.unfinished(nil)
+  if ok then return true end
   return nil, message, raised
 end
 

@@ -117,6 +117,10 @@ local function measure(tree, p, module)
   end
 end
 
+-- Files that are larger than this are announced: they are as large only if
+-- options ask for that.
+local large <const> = 1 << 30
+
 -- Rebuilds the tree: with only what `roots` call, unless that is nil, and with
 -- recursion folded if tree.fold is true.
 local function rebuild(tree, p, roots)
@@ -181,10 +185,13 @@ end
 
 -- notes on what the export changes; see cprof.ExportNote
 local function notes_of(p, tree, cut, sum)
-  local out = {}
+  local out, bytes = {}, weigh(tree, tree.percent).bytes
   local what = p.measure.is
   local function note(decided, text, ...)
     out[#out + 1] = { decided = decided, text = text:format(...) }
+  end
+  if bytes > large then
+    note("size", "about %s will be written", format.bytes(bytes))
   end
   if tree.root then
     note(nil, "only %s and what it calls, %s %% of the %s",
@@ -235,7 +242,8 @@ end
 
 ---@class cprof.ExportNote  a difference between the export and the recording
 ---@field text string
----@field decided? string  the option that prevents it; nil: an option caused it
+---@field decided? string  the option that prevents it; nil: an option caused
+---    it; "size": options caused it, and it matters before the file is written
 
 -- Why an option cannot be applied to calls that are shown one by one; nil: no
 -- option asks for another tree.

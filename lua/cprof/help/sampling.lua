@@ -120,7 +120,7 @@ The recording is then in memory-mapped pages of `live.cprof`, so an event costs 
 
 `dump_recent` writes what was recorded in the last 10 seconds, with its time axis. Until then, this file does not exist.
 
-- The file opens in every command, and the header of its reports has the reason. A file with calls or samples is a trace, too: `cprof export --format=perfetto` writes it for Perfetto, `--format=firefox` for Firefox's profiler, and the page shows its calls on a time axis. In a trace, a resumed coroutine is below the function that resumed it.
+- The file opens in every command, and the header of its reports has the reason. A file with calls or samples is a trace, too: `cprof export --format=perfetto` writes it for Perfetto, `--format=firefox` for Firefox's profiler, and the page shows its calls on a time axis. In mode `"call"`, `cprof slow` lists the slowest calls. In a trace, a resumed coroutine is below the function that resumed it.
 - `dump_recent` returns when the file is written. This takes some milliseconds, or 100 ms for a million calls, and is not part of the recording. Recording goes on, and loses nothing.
 - The time axis takes at most 8 bytes per sample of these seconds, and 32 KB. In mode `"call"`, an event takes 8 bytes; a call is usually two events, its beginning and its end. All events take at most 64 MB. If more is needed, the file has fewer seconds, and says how many.
 - `keep_last = "16MB"` bounds the memory instead of the time. The file then has what fits: here, the last two million events, or the last four to five million samples. Sizes from `"128KB"` to `"256MB"` are valid; KB and MB are 1024 and 1024² bytes.

@@ -39,7 +39,7 @@ The bars above the keys show the past, from when top began until now. The higher
 - If top did not start the program, it only reads the file, so it cannot disturb the program.
 - Each refresh loads the file. If that takes long, refreshes are less frequent than `--interval` says, so that top takes at most about 5 % of a processor.
 - The state is `running`, `ended`, or `killed` (ended without stopping the recording). A program that top started, and that has stopped its recording, is `running, no longer recording` until it ends. If a new recording replaces the file, top shows it.
-- If standard output is not a terminal, and with `--screens`, screens are printed one after another. `--once` prints one, for scripts.
+- If standard output is not a terminal, and with `--screens`, screens are printed one after another. `--once` prints one, for scripts. The first screen of a program that `cprof top` starts comes after an interval, or when the program has ended.
 - The past begins when top does. What is older than the last seconds is kept in steps that get longer with age. All of it takes at most 64 MB, or more if the call tree has over 130,000 nodes, with `--memory` 90,000.
 - Memory in use is that at the end of the period, whenever it was allocated; the peak is that since the start. All other figures are those of the period.
 - With `--label`, all figures are those of what was recorded under the label (`cprof help labels`).

@@ -1,5 +1,6 @@
 // What is known of the whole recording: its time and its parts, and figures.
 
+import { bound } from "./bound.js";
 import { factList, h } from "./dom.js";
 import { bytes, count, percent, plural, precise } from "./format.js";
 import { sure } from "./samples.js";
@@ -46,6 +47,12 @@ export function times(app) {
   const list = parts(app);
   const all = list.reduce((sum, [, , , ns]) => sum + ns, 0);
   const share = (ns) => (100 * ns) / Math.max(all, 1);
+  // where most of what was measured is overhead, only a bound is known
+  const figure = (part, ns) => {
+    const cost = part === "program" ? meta.overhead_ns : 0;
+    const most = bound(ns, ns + cost);
+    return (most > ns ? "<" : "") + app.time(most);
+  };
   return h(
     "section.times",
     { "aria-label": "Time" },
@@ -72,7 +79,7 @@ export function times(app) {
           { title: hint },
           h("span", { class: `swatch ${part}`, "aria-hidden": "true" }),
           title,
-          h("strong", app.time(ns)),
+          h("strong", figure(part, ns)),
           h("span.percent", `${percent(ns, all)} %`),
         ),
       ),

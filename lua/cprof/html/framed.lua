@@ -3,6 +3,7 @@
 
 local order = require "cprof.text.order"
 local pack = require "cprof.html.pack"
+local shown = require "cprof.report.frames"
 
 local framed = {}
 
@@ -55,7 +56,7 @@ end
 local page_times <const>, live_times <const> = 4096, 1024
 
 local function of_loop(p, frames, index, trees)
-  local seen, list = {}, {}
+  local seen, list, more = {}, {}, shown.teller(frames, p)
   local function add(f, nodes)
     if not f or seen[f.number] then return end
     seen[f.number] = true
@@ -65,7 +66,7 @@ local function of_loop(p, frames, index, trees)
     local rows, allocs, bytes = rows_of(f, index)
     list[#list + 1] = { n = f.number, start = f.start_ns,
       ns = f.ns - f.overhead_ns, rows = rows, allocs = allocs, bytes = bytes,
-      steps = f.gc_steps, collected = f.gc_ns,
+      more = more(f), steps = f.gc_steps, collected = f.gc_ns,
       tree = nodes and #trees - 1 or nil }
   end
   local function kept(back, slow)

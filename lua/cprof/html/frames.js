@@ -413,20 +413,9 @@ export function frames(app, root) {
             f.steps > 0 ? `${time(f.collected)} ×${count(f.steps)}` : "",
         },
         {
-          title: "most self time",
+          title: "more than usual, self time",
           left: true,
-          cell: (f) => {
-            let best = -1;
-            for (let i = 0; i < f.rows.length; i += 4) {
-              const kind = model.functions[f.rows[i]].kind;
-              if (
-                kind !== "root" &&
-                (best < 0 || f.rows[i + 2] > f.rows[best + 2])
-              )
-                best = i;
-            }
-            return best < 0 ? "" : named(app, model.functions[f.rows[best]]);
-          },
+          cell: (f) => f.more || "",
         },
       ].filter(Boolean),
       {

@@ -120,6 +120,25 @@ local function unusual(average, frame, p, touched, filter)
   return table.concat(out, ", ")
 end
 
+---Returns a function for what a frame spent more self time on than the average
+---frame, with the caller that explains it: `draw → blit +3.2ms, …`.
+---@param frames cprof.Frames
+---@param p cprof.Profile
+---@param passes? fun(row: table): boolean  which functions are told; nil: all
+---@return fun(frame: cprof.Frame): string
+function shown.teller(frames, p, passes)
+  local average, touched = {}, {}
+  for _, row in ipairs(frames:averages "all") do average[row.func] = row end
+  for _, worst in ipairs(frames.worst) do
+    touched[worst.number] = #worst.nodes > 0 and worst.nodes or nil
+  end
+  return function(frame)
+    return unusual(average, frame, p, touched[frame.number], function(row)
+      return row.func.id ~= p.overhead and (not passes or passes(row))
+    end)
+  end
+end
+
 local loop_columns = {
   { title = "frames of", left = true, least = 8 }, { title = "frames" },
   { title = "p50" }, { title = "p90", rank = 1 }, { title = "p99" },
@@ -227,16 +246,10 @@ end
 ---@param limit integer  rows of frames
 ---@param head? string   what frames these are
 local function one(view, frames, limit, head)
-  local page, average, touched = view.page, {}, {}
-  for _, row in ipairs(frames:averages "all") do average[row.func] = row end
-  for _, worst in ipairs(frames.worst) do
-    touched[worst.number] = #worst.nodes > 0 and worst.nodes or nil
-  end
-  local list = slowest(frames, view.lists)
-  local function passes(row)
-    return row.func.id ~= view.profile.overhead and
-      select.passes(row, view.options.filter)
-  end
+  local page, list = view.page, slowest(frames, view.lists)
+  local more = shown.teller(frames, view.profile, function(row)
+    return select.passes(row, view.options.filter)
+  end)
   local cells = {}
   for i = 1, math.min(#list, limit) do
     local frame = list[i]
@@ -247,7 +260,7 @@ local function one(view, frames, limit, head)
       frame.gc_ns and format.time(frame.gc_ns) or "",
       frame.gc_steps and format.count(frame.gc_steps) or "",
       frame.bytes and format.bytes(frame.bytes) or "",
-      unusual(average, frame, view.profile, touched[frame.number], passes),
+      more(frame),
     }
   end
   local known = frames:summary(view.lists)

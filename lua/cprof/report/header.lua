@@ -1,6 +1,7 @@
 -- The head of a report: what ran, and what the reader must know before
 -- trusting the figures.
 
+local bound = require "cprof.count.bound"
 local core = require "cprof.core"
 local format = require "cprof.text.format"
 local graph = require "cprof.count.graph"
@@ -336,15 +337,21 @@ function header.certainty(profile)
     told, tonumber(("%.2g"):format(100 * sampled.least(n))))
 end
 
--- The wall or CPU time and its parts, which add up to it.
+-- The wall or CPU time and its parts, which add up to it, but where only a
+-- bound of CPU time is known.
 local function times(profile)
   local meta = profile.meta
   local parts = {}
-  local function add(ns, what)
-    if ns > 0 then parts[#parts + 1] = format.time(ns) .. " " .. what end
+  local function add(ns, what, most)
+    most = most or ns
+    if most > 0 then
+      parts[#parts + 1] = ("%s%s %s"):format(most > ns and "<" or "",
+        format.time(most), what)
+    end
   end
   if meta.waiting_ns then
-    add(profile.measure.whole - meta.waiting_ns, "CPU")
+    local cpu = profile.measure.whole - meta.waiting_ns
+    add(cpu, "CPU", bound.of(cpu, cpu + meta.overhead_ns))
     add(meta.waiting_ns, "waiting")
   end
   add(meta.preempted_ns, "preempted (excluded)")

@@ -70,11 +70,12 @@ end
 ---The slow calls of rows: those that took much longer than the median call of
 ---their function, the ones that exceed it most first.
 ---@param rows cprof.Row[]
+---@param known? table<string, cprof.Durations>  by title, if not of the rows
 ---@return table[]
-function slow.calls(rows)
+function slow.calls(rows, known)
   local out = {}
   for _, row in ipairs(rows) do
-    local d = row.durations
+    local d = known and known[row.title] or row.durations
     for _, c in ipairs(d and d.calls > 1 and d.slowest or {}) do
       if c.took_ns > factor * d.p50_ns then
         out[#out + 1] = setmetatable({ row = row,
@@ -121,7 +122,9 @@ local waiting <const> = always("waiting", "wait_ns", 6)
 local disturbed <const> = 0.1
 
 local list <const> = {
-  figure("took", "took_ns"), always("CPU", "cpu_ns", 5), waiting,
+  { title = "took", cell = function(_, e)
+    return (e.least and ">" or "") .. format.time(e.took_ns)
+  end }, always("CPU", "cpu_ns", 5), waiting,
   slow.part("preempted", "preempted_ns", 7, disturbed),
   slow.part("overhead", "overhead_ns", 8, disturbed),
   figure("median", "usual_ns", 4),

@@ -25,6 +25,7 @@ local answers = {
   console_write = nothing,
   alarm = nothing, unlisten = give(0), listening = give(0),
   interruptible = nothing, onkill = nothing,
+  tidy = nothing, unfinished = nothing,
   await_interrupt = nothing, interrupted = give(false),
   signalnumber = nothing, signal = fail "Windows has no signals",
   -- This does not find out who else may write to a file, so it trusts no file

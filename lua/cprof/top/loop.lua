@@ -167,6 +167,9 @@ function loop.interactive(watched, parsed, fail)
   return finish(watched)
 end
 
+-- seconds from one question whether a program has ended to the next
+local step <const> = 0.02
+
 ---Prints screens one after another. Returns the exit status.
 ---@param watched cprof.TopWatched
 ---@param parsed table
@@ -184,10 +187,14 @@ function loop.print(watched, parsed, fail)
   end
   if width == math.huge then width = usual end
   m.plain = true
-  -- samples from outside begin now: the first screen has those of an interval
-  if follower.outside then
-    follower.due = core.seconds() + m.interval
-    pass()
+  -- a program that was started, and samples from outside, begin now: the first
+  -- screen has those of an interval, or all if the program ends sooner
+  if follower.outside or program then
+    local due = core.seconds() + m.interval
+    repeat
+      follower.due = program and math.min(due, core.seconds() + step) or due
+      pass()
+    until core.seconds() >= due or program and not program:running()
   end
   while true do
     -- checked first, so that one more look follows the program's end
