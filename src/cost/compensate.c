@@ -81,6 +81,9 @@ Costs compensate_costs (const Recording *r, const Costs *measured,
   costs_add(&c.caller[COST_C], more[EVENT_RETURN]);
   costs_add(&c.unreturned, more[EVENT_RETURN]);
   costs_add(&c.line, more[EVENT_LINE]);
+  costs_add(&c.resume, more[EVENT_RESUME]);
+  costs_add(&c.yielder, more[EVENT_ENTER]);
+  costs_add(&c.resumer, more[EVENT_LEAVE]);
   return c;
 }
 

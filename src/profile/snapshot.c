@@ -486,6 +486,31 @@ static int64_t overhead_subtract (int64_t raw, double ps, double *clamped) {
 }
 
 
+/*
+** The cost of a switch is charged to the caller of the function that makes it.
+** Most of that cost is waiting for the coroutine's data, and meanwhile the
+** processor goes on, as far as into the next event. So what the caller's time
+** cannot hold has been charged to that function.
+*/
+static void overhead_switches (Work *w) {
+  const Snapshot *s = w->s;
+  uint32_t i;
+  for (i = 1; i < s->nodes; i++) {
+    const ProfileNode *n = &s->node[i], *by = &s->node[n->parent];
+    unsigned marks = functions_at(&w->r->functions, n->func)->marks;
+    double cost, more = w->ps[n->parent] - (double)(by->raw - by->wait) * COST_UNIT;
+    if (marks & FUNCTION_YIELD) cost = (double)s->costs.yielder;
+    else if (marks & (FUNCTION_RESUME | FUNCTION_WRAP)) cost = (double)s->costs.resumer;
+    else continue;
+    cost *= (double)n->calls;
+    if (more > cost) more = cost;
+    if (more <= 0) continue;
+    w->ps[n->parent] -= more;
+    w->ps[i] += more;
+  }
+}
+
+
 #define NS_MAX	9.2e18
 
 static void overhead_bycosts (Work *w) {
@@ -494,6 +519,7 @@ static void overhead_bycosts (Work *w) {
   uint32_t i;
   compensate_nodes(w->r, &s->costs, w->ps);
   overhead_lines(w);
+  overhead_switches(w);
   for (i = 0; i < s->nodes; i++)
     if (i != NODE_OVERHEAD)
       s->node[i].self = s->node[i].wait +
