@@ -496,16 +496,13 @@ static void overhead_switches (Work *w) {
   const Snapshot *s = w->s;
   uint32_t i;
   for (i = 1; i < s->nodes; i++) {
-    const ProfileNode *n = &s->node[i], *by = &s->node[n->parent];
-    unsigned marks = functions_at(&w->r->functions, n->func)->marks;
-    double cost, more = w->ps[n->parent] - (double)(by->raw - by->wait) * COST_UNIT;
-    if (marks & FUNCTION_YIELD) cost = (double)s->costs.yielder;
-    else if (marks & (FUNCTION_RESUME | FUNCTION_WRAP)) cost = (double)s->costs.resumer;
-    else continue;
-    cost *= (double)n->calls;
-    if (more > cost) more = cost;
+    const ProfileNode *by = &s->node[s->node[i].parent];
+    double most = compensate_switches(w->r, &s->costs, i);
+    double more = w->ps[by - s->node] -
+                  (double)(by->raw - by->wait) * COST_UNIT;
+    if (more > most) more = most;
     if (more <= 0) continue;
-    w->ps[n->parent] -= more;
+    w->ps[by - s->node] -= more;
     w->ps[i] += more;
   }
 }
