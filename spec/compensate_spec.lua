@@ -208,6 +208,38 @@ describe("what recording costs", function()
       out, err)
   end)
 
+  it("to make the node of a zone or a frame is overhead", function(dir)
+    local shim = dir.path .. "/stepping.so"
+    assert(os.execute(("cc -O1 -shared -fPIC -I$SPEC_INCLUDE -o %s " ..
+      "spec/support/stepping.c"):format(shim)))
+    local out, err = command.shell(("LD_PRELOAD=%s $SPEC_LUA %s"):format(shim,
+      dir:file("program.lua", [[
+        local profiler = require "cprof"
+        local function overhead(f)
+          profiler.start { clock = "cpu" }
+          for i = 1, 100 do f(i) end
+          profiler.stop()
+          return profiler.snapshot().nodes[2].self_raw_ns
+        end
+        local function named(name)
+          profiler.enter(name)
+          profiler.leave(name)
+        end
+        local function other(f) f() end
+        local function frames(last)
+          return overhead(function(i)
+            profiler.running()
+            profiler.frame()
+            if i == 100 then other(last) end
+          end)
+        end
+        print(overhead(function(i) named("zone" .. i) end) -
+          overhead(function() named "zone" end))
+        print(frames(profiler.frame) - frames(profiler.running))]])))
+    -- each event reads the clock once, and so does each new zone or frame
+    assert.equal("99000\n1000\n", out, err)
+  end)
+
   it("is told of switches by those that are alike", function(dir)
     local path = dir:file "x"
     local out, err = command.shell(([[
