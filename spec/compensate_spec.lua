@@ -203,7 +203,51 @@ describe("what recording costs", function()
       gcc -std=c99 -O1 -ffunction-sections -Wl,--gc-sections -Isrc \
         -I$SPEC_INCLUDE -o '%s' spec/support/costs_host.c && '%s']])
       :format(path, path))
-    assert.equal("50000\n60000\n40000\n20000\n", out, err)
+    assert.equal("50000\n60000\n40000\n20000\n" ..
+      "40000 40000 40000\n60000 50000 60000\n200000 160000 200000\n",
+      out, err)
+  end)
+
+  it("to make the node of a zone or a frame is overhead", function(dir)
+    local shim = dir.path .. "/stepping.so"
+    assert(os.execute(("cc -O1 -shared -fPIC -I$SPEC_INCLUDE -o %s " ..
+      "spec/support/stepping.c"):format(shim)))
+    local out, err = command.shell(("LD_PRELOAD=%s $SPEC_LUA %s"):format(shim,
+      dir:file("program.lua", [[
+        local profiler = require "cprof"
+        local function overhead(f)
+          profiler.start { clock = "cpu" }
+          for i = 1, 100 do f(i) end
+          profiler.stop()
+          return profiler.snapshot().nodes[2].self_raw_ns
+        end
+        local function named(name)
+          profiler.enter(name)
+          profiler.leave(name)
+        end
+        local function other(f) f() end
+        local function frames(last)
+          return overhead(function(i)
+            profiler.running()
+            profiler.frame()
+            if i == 100 then other(last) end
+          end)
+        end
+        print(overhead(function(i) named("zone" .. i) end) -
+          overhead(function() named "zone" end))
+        print(frames(profiler.frame) - frames(profiler.running))]])))
+    -- each event reads the clock once, and so does each new zone or frame
+    assert.equal("99000\n1000\n", out, err)
+  end)
+
+  it("is told of switches by those that are alike", function(dir)
+    local path = dir:file "x"
+    local out, err = command.shell(([[
+      export LD_PRELOAD=
+      gcc -std=c99 -O1 -ffunction-sections -fdata-sections -Wl,--gc-sections \
+        -Isrc -I$SPEC_INCLUDE -o '%s' spec/support/switches_host.c && '%s']])
+      :format(path, path))
+    assert.equal("1 1 1 1\n", out, err)
   end)
 
   it("is measured again at the end", function()
@@ -290,6 +334,25 @@ describe("what recording costs", function()
       assert.equal("coroutine.wrap function 10", cost "begin")
       assert.equal("body 10", cost "coroutine")
       assert.equal("resumer 10", cost "resumer")
+    end)
+
+  it("for a switch is charged to the caller, then to resume or yield",
+    function()
+      local function body() while true do coroutine.yield() end end
+      local p = helper.record(function()
+        local co = coroutine.create(body)
+        for _ = 1, 1000 do coroutine.resume(co) end
+      end)
+      local raw = helper.find(p, body).self_raw_ns
+      local yield = helper.named(p, "coroutine.yield")
+      local costs = costs_of(p, 0)
+      costs.yielder = (raw + yield.self_raw_ns / 2) / yield.calls
+      core.costs(costs)
+      local q = profiler.snapshot()
+      assert.is_true(q.meta.clamped_ns <= 1, q.meta.clamped_ns)
+      assert.equal(0, helper.find(q, body).self_ns)
+      local left = helper.named(q, "coroutine.yield").self_ns
+      assert.is_true(math.abs(left - yield.self_raw_ns / 2) < 9, left)
     end)
 
   it("of making and switching coroutines is not that of other calls, too",

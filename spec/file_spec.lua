@@ -763,9 +763,9 @@ describe("what is not a profile", function()
     refused(with(s, 8, s:sub(9, 12):reverse()),
       "written on a machine with another byte order")
     refused(with(s, 8, "\1\2\3\5"), "damaged: byte order in the header")
-    for version, by in pairs { [3] = "an older", [23] = "a newer" } do
+    for version, by in pairs { [3] = "an older", [24] = "a newer" } do
       refused(with(s, 12, ("I4"):pack(version)), ("written by %s cprof (its " ..
-        "format is version %d; this cprof reads version 22): record it " ..
+        "format is version %d; this cprof reads version 23): record it " ..
         "again, or read it with that cprof"):format(by, version))
     end
     for _, version in ipairs { 0, 10000, 0xffffffff } do

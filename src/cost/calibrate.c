@@ -354,7 +354,8 @@ static int calibrate_round (Calibration *c, lua_State *L) {
     if (c->round < 0) calibrate_call(L, run, TURNS);
     else calibrate_recorded(c, L, run);
     series_add(c, &c->pace[run], (int64_t)(pace + calibrate_pace(c)));
-    if (c->round >= 0 && c->ns > 0 && (run <= RUN_C || run == RUN_LINES))
+    if (c->round >= 0 && c->ns > 0 && (run <= RUN_C || run == RUN_SWITCHES ||
+                                       run == RUN_LINES))
       calibrate_timed(c, L, run, TIMED);
     if (!control_pause(c->r, L, 0)) return 0;
     if (run == RUN_COROUTINES) lua_gc(L, LUA_GCCOLLECT);

@@ -46,6 +46,21 @@ static double costs_more (const Timing *t, const Costs *c, int kind,
 }
 
 
+/*
+** While a switch waits for the data of a coroutine, the processor goes on, but
+** only until it has some hundred instructions in flight. A timed switch ends
+** when that wait does, which is up to this time later, in ps.
+*/
+#define ENTER_AHEAD	40000.0
+
+/* 'costs_more', for switches to a coroutine that is resumed. */
+static double costs_moreenter (const Timing *t, const Costs *c, double rate) {
+  double more = costs_more(t, c, EVENT_ENTER, rate);
+  if (more <= 0) return more;
+  return more > ENTER_AHEAD ? more - ENTER_AHEAD : 0;
+}
+
+
 static void costs_add (int64_t *cost, double ps) {
   *cost = cost_of((double)*cost + ps);
 }
@@ -74,13 +89,17 @@ Costs compensate_costs (const Recording *r, const Costs *measured,
   double more[EVENT_KINDS];
   int i;
   for (i = 0; i < EVENT_KINDS; i++)
-    more[i] = costs_more(t, &c, i, rate);
+    more[i] = i == EVENT_ENTER ? costs_moreenter(t, &c, rate)
+                               : costs_more(t, &c, i, rate);
   costs_add(&c.callee[COST_LUA], more[EVENT_LUA]);
   costs_add(&c.callee[COST_C], more[EVENT_C]);
   costs_add(&c.caller[COST_LUA], more[EVENT_RETURN]);
   costs_add(&c.caller[COST_C], more[EVENT_RETURN]);
   costs_add(&c.unreturned, more[EVENT_RETURN]);
   costs_add(&c.line, more[EVENT_LINE]);
+  costs_add(&c.resume, more[EVENT_RESUME]);
+  costs_add(&c.yielder, more[EVENT_ENTER]);
+  costs_add(&c.resumer, more[EVENT_LEAVE]);
   return c;
 }
 
@@ -172,6 +191,15 @@ void compensate_nodes (const Recording *r, const Costs *c, double *ps) {
   s.ps = ps;
   for (i = 0; i < r->tree.nodes.count; i++) ps[i] = 0;
   for (i = 1; i < r->tree.nodes.count; i++) call_node(r, c, i, &s);
+}
+
+
+double compensate_switches (const Recording *r, const Costs *c, uint32_t id) {
+  NodePlace place = tree_whereis(&r->tree, id);
+  const Function *f = functions_at(&r->functions, place.func);
+  double calls = (double)tree_node(&r->tree, id)->calls;
+  if (call_resumes(f)) return calls * (double)c->resumer;
+  return f->marks & FUNCTION_YIELD ? calls * (double)c->yielder : 0;
 }
 
 /* }====================================================== */

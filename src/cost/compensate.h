@@ -29,6 +29,12 @@ CPROF_I Costs compensate_costs (const Recording *r, const Costs *measured,
 CPROF_I void compensate_nodes (const Recording *r, const Costs *c,
                                double *ps);
 
+/*
+** The overhead in ps of switches by calls of a node, in the time of its caller.
+*/
+CPROF_I double compensate_switches (const Recording *r, const Costs *c,
+                                    uint32_t id);
+
 /* The overhead in ns on a line that took 'raw' ns; never more than 'raw'. */
 CPROF_I double compensate_line (const Costs *c, const Line *l, double raw);
 

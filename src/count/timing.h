@@ -14,6 +14,9 @@ typedef enum EventKind {
   EVENT_C,		/* a call of a known C function, in a known node */
   EVENT_RETURN,
   EVENT_LINE,
+  EVENT_RESUME,		/* a call that is about to resume a coroutine */
+  EVENT_ENTER,		/* a return of 'yield', in a coroutine that was resumed */
+  EVENT_LEAVE,		/* a return of 'resume', whose coroutine has yielded */
   EVENT_WORK,		/* not an event, but timing_work */
   EVENT_KINDS		/* number of kinds; as a kind: not timed */
 } EventKind;

@@ -28,7 +28,7 @@
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
 #define FORMAT_OTHERORDER	0x04030201u	/* as other machines write it */
-#define FORMAT_VERSION	22u
+#define FORMAT_VERSION	23u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples of this */

@@ -347,6 +347,15 @@ void recorder_overhead (Recorder *r) {
 }
 
 
+Node *recorder_zonenode (Recorder *r, Node *parent, uint32_t func) {
+  const Tree *t = &r->recording.tree;
+  uint32_t nodes = t->nodes.count;
+  Node *n = tree_enter(&r->recording.tree, parent, func, 0);
+  if (n != NULL && t->nodes.count != nodes) recorder_overhead(r);
+  return n;
+}
+
+
 void recorder_unrecorded (Recorder *r) {
   Node *n = tree_unrecorded(&r->recording.tree);
   if (n == NULL) recorder_nomemory(r);

@@ -230,6 +230,12 @@ CPROF_I uint32_t recorder_serial (Recorder *r);
 CPROF_I void recorder_overhead (Recorder *r);
 
 /*
+** The node of a zone below 'parent'. If it is new, the time since the last
+** event is overhead. NULL: out of memory.
+*/
+CPROF_I Node *recorder_zonenode (Recorder *r, Node *parent, uint32_t func);
+
+/*
 ** Charges the time since the last event to "unrecorded", as another hook was
 ** set in place of ours.
 */

@@ -7,13 +7,18 @@
 #include <string.h>
 
 
-#define FRAMES_FIRST	16
+#define FRAMES_FIRST	16	/* in an array of their own */
 #define STACKS_SHIFT	6
 #define SWEEP_FIRST	64
 
 
+/*
+** Coroutines that are made one after the other are often resumed in that order,
+** and lie one after the other in memory; so do their buckets.
+*/
 static uint32_t stack_hash (const lua_State *L) {
-  return index_mix((uintptr_t)L);
+  uintptr_t x = (uintptr_t)L;
+  return (uint32_t)(x >> 8 & 0xfff) ^ index_mix(x >> 20);
 }
 
 
@@ -49,7 +54,7 @@ static size_t stack_bytes (const Stack *s) {
 
 
 static void stack_freeframes (const Stacks *s, Stack *stack) {
-  if (stack->base == NULL) return;
+  if (stack->base == NULL || stack->base == stack->first) return;
   memory_free(s->list.memory, stack->base, stack_bytes(stack));
   stack->base = NULL;
 }
@@ -60,6 +65,19 @@ void stacks_free (Stacks *s) {
   for (i = 1; i < s->list.count; i++) stack_freeframes(s, stacks_at(s, i));
   if (s->bystate.items != NULL) index_free(&s->bystate);
   if (s->list.memory != NULL) chunks_free(&s->list);
+}
+
+
+/* Moves frames from the stack's room to an array. 0: out of memory. */
+static int stack_own (Stack *s, const Memory *m) {
+  size_t size = FRAMES_FIRST * stack_each(s->distribution);
+  Frame *base = cast(Frame *, memory_resize(m, NULL, 0, size));
+  if (base == NULL) return 0;
+  memcpy(base, s->first, sizeof s->first);
+  s->top = base + (s->top - s->base);
+  s->base = base;
+  s->limit = base + FRAMES_FIRST - 1;
+  return 1;
 }
 
 
@@ -91,20 +109,24 @@ static Stack *stacks_new (Stacks *s, lua_State *L) {
 }
 
 
+/* Gives a new stack room for its first frames. 0: out of memory. */
+static int stack_room (const Stacks *s, Stack *stack) {
+  stack->distribution = s->distribution;
+  stack->base = stack->first;
+  stack->top = stack->base;
+  stack->limit = stack->base + STACK_FIRST - 1;
+  return !s->distribution || stack_own(stack, s->list.memory);
+}
+
+
 Stack *stacks_add (Stacks *s, lua_State *L) {
   Stack *stack = stacks_new(s, L);
   if (stack == NULL) return NULL;
   s->live++;
   stack->number = ++s->number;
-  if (stack->base == NULL) {
-    stack->distribution = s->distribution;
-    stack->base = cast(Frame *, memory_resize(s->list.memory, NULL, 0,
-                                  FRAMES_FIRST * stack_each(s->distribution)));
-    if (stack->base == NULL) {
-      stacks_remove(s, stack);
-      return NULL;
-    }
-    stack->limit = stack->base + FRAMES_FIRST - 1;
+  if (stack->base == NULL && !stack_room(s, stack)) {
+    stacks_remove(s, stack);
+    return NULL;
   }
   memset(stack->base, 0, 2 * sizeof *stack->base);
   stack->top = stack->base;
@@ -139,7 +161,9 @@ Stack *stacks_next (const Stacks *s, const Stack *stack) {
 int stack_grow (Stack *s, const Memory *m) {
   size_t size = stack_bytes(s), top = (size_t)(s->top - s->base);
   size_t room = (size_t)(s->limit - s->base + 1), i;
-  Frame *base = cast(Frame *, memory_resize(m, s->base, size, size * 2));
+  Frame *base;
+  if (s->base == s->first) return stack_own(s, m);
+  base = cast(Frame *, memory_resize(m, s->base, size, size * 2));
   if (base == NULL) return 0;
   s->base = base;
   s->top = base + top;

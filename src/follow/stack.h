@@ -49,6 +49,12 @@ typedef struct Frame {
   } as;
 } Frame;
 
+/*
+** The first frames of a coroutine lie in its Stack: where there are thousands,
+** a switch waits for each part of memory that is in no cache.
+*/
+#define STACK_FIRST	5
+
 typedef struct Stack {
   lua_State *L;		/* NULL: this entry is free */
   struct Stack *resumer;	/* set while it runs; NULL: main thread */
@@ -59,6 +65,8 @@ typedef struct Stack {
 			   stack, Hot.top is right and this is out of date */
   Frame *limit;		/* the last frame there is room for */
   int stale;		/* may functions have run there unseen? */
+  Frame first[STACK_FIRST];	/* room for the first frames, where durations
+				   of calls are not counted */
   int cut;		/* does one frame stand for the lowest levels? */
   int counted;		/* are its frames counted as active in their nodes? */
   int lines;		/* does its hook get line events? */

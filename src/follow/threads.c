@@ -29,9 +29,23 @@ int threads_alive (const Recorder *r, lua_State *running, const Stack *s) {
 }
 
 
+/*
+** Is 's' an argument of the C function that runs, as of 'coroutine.resume'?
+** Then it is alive, and among many coroutines this is known sooner than from
+** the table.
+*/
+static int threads_isargument (const Recorder *r, lua_State *running,
+                               const Stack *s) {
+  lua_Debug ar;
+  return r->hot->direct && lua_tothread(running, 1) == s->L &&
+         lua_getstack(running, 0, &ar) && !internals_islua(ar.i_ci);
+}
+
+
 int threads_suspended (const Recorder *r, lua_State *running,
                        const Stack *s) {
-  return threads_alive(r, running, s) && lua_status(s->L) == LUA_YIELD;
+  return (threads_isargument(r, running, s) ||
+          threads_alive(r, running, s)) && lua_status(s->L) == LUA_YIELD;
 }
 
 

@@ -60,7 +60,7 @@ static int czone_known (Hot *h, cprof_Zone *z) {
 static COLD Node *czone_node (Hot *h, Node *parent, cprof_Zone *z) {
   Node *n;
   if (!czone_known(h, z)) return NULL;
-  n = tree_enter(&h->recorder->recording.tree, parent, z->func, 0);
+  n = recorder_zonenode(h->recorder, parent, z->func);
   z->parent = parent;
   z->node = n;
   return n;

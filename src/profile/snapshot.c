@@ -497,6 +497,28 @@ static int64_t overhead_subtract (int64_t raw, double ps, double *clamped) {
 }
 
 
+/*
+** The cost of a switch is charged to the caller of the function that makes it.
+** Most of that cost is waiting for the coroutine's data, and meanwhile the
+** processor goes on, as far as into the next event. So what the caller's time
+** cannot hold has been charged to that function.
+*/
+static void overhead_switches (Work *w) {
+  const Snapshot *s = w->s;
+  uint32_t i;
+  for (i = 1; i < s->nodes; i++) {
+    const ProfileNode *by = &s->node[s->node[i].parent];
+    double most = compensate_switches(w->r, &s->costs, i);
+    double more = w->ps[by - s->node] -
+                  (double)(by->raw - by->wait) * COST_UNIT;
+    if (more > most) more = most;
+    if (more <= 0) continue;
+    w->ps[by - s->node] -= more;
+    w->ps[i] += more;
+  }
+}
+
+
 #define NS_MAX	9.2e18
 
 static void overhead_bycosts (Work *w) {
@@ -505,6 +527,7 @@ static void overhead_bycosts (Work *w) {
   uint32_t i;
   compensate_nodes(w->r, &s->costs, w->ps);
   overhead_lines(w);
+  overhead_switches(w);
   for (i = 0; i < s->nodes; i++)
     if (i != NODE_OVERHEAD)
       s->node[i].self = s->node[i].wait +

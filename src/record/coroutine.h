@@ -27,19 +27,26 @@ CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int announced,
                               uint64_t *now);
 
 /*
+** May 'coroutine_known' know of the switch at this event? 'variant': that of
+** the event function, see WITH_FOLD.
+*/
+static INLINE int coroutine_isfast (const Hot *h, const lua_Debug *ar,
+                                    int variant) {
+  return h->variant == variant && ar->event == LUA_HOOKRET && h->L != NULL &&
+         !h->recorder->recording.tasks.on;
+}
+
+/*
 ** A shortcut for the two usual switches, at a return event in L: L was about
 ** to be resumed, or has resumed the current coroutine. Returns the stack of L
-** if it is up to date; NULL: 'coroutine_switch' must look. 'variant': see
-** WITH_FOLD.
+** if it is up to date; NULL: 'coroutine_switch' must look.
 */
 static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
                                       const lua_Debug *ar, int variant) {
   const Recorder *r = h->recorder;
   const Stack *s;
   Stack *to;
-  if (h->L == NULL || r->recording.tasks.on || ar->event != LUA_HOOKRET ||
-      internals_state(L) != r->shared)
-    return NULL;
+  if (internals_state(L) != r->shared) return NULL;
   s = r->current;
   to = s->resumer;
   if (to != NULL && to->L == L) {

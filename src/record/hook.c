@@ -490,9 +490,22 @@ static EventKind hook_kind (const Hot *h, int event, uint32_t before) {
   if (event == LUA_HOOKRET)
     return before & FRAME_SPECIAL ? EVENT_KINDS : EVENT_RETURN;
   if (event == LUA_HOOKLINE) return EVENT_LINE;
-  if (h->top->is.flags & (FRAME_EXCLUDED | FRAME_SPECIAL)) return EVENT_KINDS;
+  if (h->top->is.flags & (FRAME_EXCLUDED | FRAME_TASKS)) return EVENT_KINDS;
+  if (h->top->is.flags & FRAME_RESUMES) return EVENT_RESUME;
   return functions_at(fs, h->top->is.func)->kind == FUNCTION_C
        ? EVENT_C : EVENT_LUA;
+}
+
+
+/*
+** The kind of an event in another coroutine than that of 'from', which was the
+** current stack before it. Only a coroutine that yields, and goes on, makes
+** events that are alike.
+*/
+static EventKind hook_switchkind (const Hot *h, int event, const Stack *from) {
+  if (event != LUA_HOOKRET) return EVENT_KINDS;
+  if (h->recorder->current->resumer == from) return EVENT_ENTER;
+  return from->top > from->base ? EVENT_LEAVE : EVENT_KINDS;
 }
 
 
@@ -561,18 +574,13 @@ static NOINLINE int hook_prepare (Hot *h, lua_State *L) {
 
 
 /*
-** Notes the time of an event at 'now'; for 'before', see 'hook_kind'. The extra
-** time that all this takes, compared with other events, is overhead.
+** Notes the time of an event at 'now'. The extra time that all this takes,
+** compared with other events, is overhead.
 */
-static NOINLINE void hook_timing (Hot *h, int event, uint32_t before,
-                                  uint64_t now, uint64_t begun,
-                                  uint64_t ended) {
+static void hook_notetiming (Hot *h, EventKind kind, uint64_t now,
+                             uint64_t begun, uint64_t ended) {
   Recording *x = &h->recorder->recording;
   uint64_t worked, reading, extra;
-  EventKind kind;
-  /* its time is charged: it made a function or a node, or ran a finalizer */
-  if (h->L == NULL || h->last > now) return;
-  kind = hook_kind(h, event, before);
   if (kind == EVENT_KINDS) return;
   worked = hook_work(h, &reading);
   if (worked - now > h->gap) return;  /* too long: the next event finds a gap */
@@ -582,6 +590,38 @@ static NOINLINE void hook_timing (Hot *h, int event, uint32_t before,
   h->last += extra;
   h->since += extra;
   if (hot_ring(h) != NULL) hot_keep(h, x->tree.overhead, RING_OTHER, extra);
+}
+
+
+/*
+** Is the time of the event at 'now' charged already? It made a function or a
+** node, or ran a finalizer.
+*/
+static int hook_ischarged (const Hot *h, uint64_t now) {
+  return h->L == NULL || h->last > now;
+}
+
+
+/* 'hook_notetiming'; for 'before', see 'hook_kind'. */
+static NOINLINE void hook_timing (Hot *h, int event, uint32_t before,
+                                  uint64_t now, uint64_t begun,
+                                  uint64_t ended) {
+  if (hook_ischarged(h, now)) return;
+  hook_notetiming(h, hook_kind(h, event, before), now, begun, ended);
+}
+
+
+/*
+** An event at 'now' in another coroutine than that of 'from' has ended, and is
+** to be timed, or is a rehearsal. Much of its time, it waits for the data of
+** the coroutine, which may be in no cache; so the reading of the clock waits,
+** too.
+*/
+static NOINLINE void hook_timedswitch (Hot *h, lua_State *L, int event,
+                                       const Stack *from, uint64_t now) {
+  uint64_t ended = platform_ticksafter();
+  if (h->L == NULL || !hook_prepare(h, L) || hook_ischarged(h, now)) return;
+  hook_notetiming(h, hook_switchkind(h, event, from), now, now, ended);
 }
 
 
@@ -664,6 +704,7 @@ static int hook_switch (Recorder *r, lua_State *L, lua_Debug *ar,
 static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   Hot *h = hot_current;
   int switched = h->L != L;
+  const Stack *from;
   uint64_t now;
   if (switched) {
     Recorder *r = hook_find(L, ar);
@@ -672,6 +713,7 @@ static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
     hot_enter(h);
   }
   now = hot_now(h);
+  from = h->recorder->current;
   if (h->L != L && !hook_switch(h->recorder, L, ar, &now)) return h;
   h->counting.ci = NULL;
   if (ar->event == LUA_HOOKCOUNT) {
@@ -684,9 +726,10 @@ static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   hot_ended(h, (unsigned)ar->event);
   now = h->last;
   if (likely(--h->countdown != 0)) hook_anyevent(L, ar, h);
-  else if (switched) {  /* it has a cost of its own, so it is not timed */
-    hook_postpone(h);
+  else if (switched) {
+    int event = ar->event;
     hook_anyevent(L, ar, h);
+    hook_timedswitch(h, L, event, from, now);
   }
   else
     hook_timedevent(h, L, ar, now, hook_anyevent);
@@ -707,14 +750,14 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
 ** ======================================================= */
 
 /*
-** Sets '*now' to the current time, and charges the time since the last event.
-** 0: that is a gap, or the clock was set back, or the ring has to begin another
-** block, and nothing is charged.
+** Charges the time since the last event until 't'. 0: that is a gap, or the
+** clock was set back, or the ring has to begin another block, and nothing is
+** charged.
 */
-static INLINE int hook_charge (Hot *h, const lua_Debug *ar, uint64_t *now,
-                               int line, int variant) {
+static INLINE int hook_chargeat (Hot *h, const lua_Debug *ar, uint64_t t,
+                                 int line, int variant) {
   const Frame *f = h->top;
-  uint64_t t = *now = platform_ticks(), passed = t - h->last;
+  uint64_t passed = t - h->last;
   if (unlikely(passed > h->gap)) return 0;
   if (variant & WITH_RING && unlikely(!ring_fits(h->ring, passed))) return 0;
   h->last = t;
@@ -728,6 +771,13 @@ static INLINE int hook_charge (Hot *h, const lua_Debug *ar, uint64_t *now,
   if (variant & WITH_RING)
     ring_put(h->ring, f->node->id, (unsigned)ar->event, passed);
   return 1;
+}
+
+
+/* Sets '*now' to the current time, and charges the time until then. */
+static INLINE int hook_charge (Hot *h, const lua_Debug *ar, uint64_t *now,
+                               int line, int variant) {
+  return hook_chargeat(h, ar, *now = platform_ticks(), line, variant);
 }
 
 
@@ -770,16 +820,23 @@ static NOINLINE void name##_timed (lua_State *L, lua_Debug *ar, \
     hook_timedevent(h, L, ar, now, hook_line); \
   else hook_timedevent(h, L, ar, now, name##_call); \
 } \
-static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
+static INLINE int name##_switch (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
-  Stack *to = IS_FAST(with) && h->variant == (with) \
-            ? coroutine_known(h, L, ar, with) : NULL; \
+  const Stack *from; \
   uint64_t now; \
-  if (to == NULL || !hook_charge(h, ar, &now, 0, with)) hook_slow(L, ar); \
-  else { \
-    coroutine_go(h, to, with); \
-    if (unlikely(--h->countdown == 0)) hook_postpone(h); \
-  } \
+  Stack *to; \
+  if (!IS_FAST(with) || !coroutine_isfast(h, ar, with)) return 0; \
+  now = platform_ticks(); \
+  from = h->recorder->current; \
+  to = coroutine_known(h, L, ar, with); \
+  if (to == NULL || !hook_chargeat(h, ar, now, 0, with)) return 0; \
+  coroutine_go(h, to, with); \
+  if (unlikely(--h->countdown == 0)) \
+    hook_timedswitch(h, L, LUA_HOOKRET, from, now); \
+  return 1; \
+} \
+static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
+  if (!name##_switch(L, ar)) hook_slow(L, ar); \
 } \
 static void name (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
@@ -834,7 +891,7 @@ static INLINE void hook_counted (Hot *h, lua_State *L) {
 /* In mode count: an event of another coroutine than the last one. */
 static NOINLINE void hook_countswitched (lua_State *L, lua_Debug *ar) {
   Hot *h = hot_current;
-  Stack *to = h->variant == WITH_COUNTING
+  Stack *to = coroutine_isfast(h, ar, WITH_COUNTING)
             ? coroutine_known(h, L, ar, WITH_COUNTING) : NULL;
   if (to == NULL) hook_slow(L, ar);
   else {

@@ -85,6 +85,7 @@ static Frames *hostframe_find (Recorder *r, uint32_t loop) {
 static int hostframe_zone (Recorder *r, Frame *top) {
   Hot *h = r->hot;
   uint64_t now = hot_owngap(h);
+  uint32_t nodes = h->tree->nodes.count;
   Node *n = tree_enter(&r->recording.tree, top->node, r->frame_func, 0);
   if (n == NULL || !frames_touch(&r->frames, n)) return 0;
   n->calls++;
@@ -94,6 +95,7 @@ static int hostframe_zone (Recorder *r, Frame *top) {
     hot_keep(h, n, LUA_HOOKRET, now - h->last);
   }
   hot_settime(h, now);
+  if (h->tree->nodes.count != nodes) recorder_overhead(r);
   return 1;
 }
 

@@ -103,7 +103,9 @@ ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
   if (s->top == s->limit && !stack_grow(s, &r->recording.memory))
     return zone_nomemory(r);
   f = s->top;
-  n = tree_enter(&r->recording.tree, f[-1].node, fn->id, 0);
+  n = r->state == STATE_RUNNING && s == r->current
+    ? recorder_zonenode(r, f[-1].node, fn->id)
+    : tree_enter(&r->recording.tree, f[-1].node, fn->id, 0);
   if (n == NULL) return zone_nomemory(r);
   stack_copy(s, f + 1, f);
   f[1].node = n;
