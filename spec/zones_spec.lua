@@ -307,6 +307,28 @@ describe("zones", function()
     assert.equal(2, helper.named(p, "open").calls)
   end)
 
+  it("are entered where frames have to move to make room", function()
+    -- freed memory is overwritten, by glibc
+    local first = "MALLOC_PERTURB_=165 " ..
+      "GLIBC_TUNABLES=glibc.malloc.tcache_count=0"
+    local out = helper.run_in(first, [[
+      local profiler = require "cprof"
+      local function deep(n)
+        if n > 0 then deep(n - 1) end
+        local _ <close> = profiler.zone("at " .. n)
+      end
+      profiler.start()
+      for n = 1, 60 do deep(n) end
+      profiler.stop()
+      local p = profiler.snapshot()
+      local zones = 0
+      for _, f in ipairs(p.functions) do
+        if f.kind == "zone" then zones = zones + f.calls end
+      end
+      print(zones)]])
+    assert.equal("1890\n", out)
+  end)
+
   it("do not show the functions that open and close them", function()
     local p = helper.record(function()
       profiler.enter "a" profiler.leave "a"

@@ -231,7 +231,8 @@ CPROF_I void recorder_overhead (Recorder *r);
 
 /*
 ** The node of a zone below 'parent'. If it is new, the time since the last
-** event is overhead. NULL: out of memory.
+** event is overhead. Hot.top must be in the current stack's array. NULL: out of
+** memory.
 */
 CPROF_I Node *recorder_zonenode (Recorder *r, Node *parent, uint32_t func);
 

@@ -100,13 +100,14 @@ ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
              ? ZONE_DONE : zone_nomemory(r);
   s = zone_stack(r, L);
   if (s == NULL || fn == NULL) return zone_nomemory(r);
-  if (s->top == s->limit && !stack_grow(s, &r->recording.memory))
-    return zone_nomemory(r);
   f = s->top;
   n = r->state == STATE_RUNNING && s == r->current
     ? recorder_zonenode(r, f[-1].node, fn->id)
     : tree_enter(&r->recording.tree, f[-1].node, fn->id, 0);
   if (n == NULL) return zone_nomemory(r);
+  if (s->top == s->limit && !stack_grow(s, &r->recording.memory))
+    return zone_nomemory(r);
+  f = s->top;
   stack_copy(s, f + 1, f);
   f[1].node = n;
   memset(f, 0, sizeof *f);
