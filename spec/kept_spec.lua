@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local calltimes = require "cprof.profile.calls"
 local command = require "command"
 local core = require "cprof.core"
 local helper = require "helper"
@@ -185,15 +186,45 @@ describe("the last calls of a recording", function()
       "" }, "\n"), (out:gsub("%[string.-%] → ", "")))
   end)
 
+  it("have the slowest calls of all functions if none yields", function()
+    local function work() return #("x"):rep(100) end
+    local function main() for _ = 1, 40000 do work() end end
+    local function known(p)
+      local durations, suspended = calltimes.durations(p)
+      assert.is_false(suspended)
+      return durations[helper.find(p, work).title].calls
+    end
+    -- more than the ring holds: it has begun within calls
+    local p = helper.record(main, { keep_last = "128KB" })
+    local n = known(p)
+    assert.is_true(n > 0 and n < 40000, n)
+    -- steps of the collector begin without a call
+    p = helper.record(function()
+      for _ = 1, 3 do work(collectgarbage()) end
+    end, { keep_last = 10, gc = true })
+    assert.equal(3, known(p))
+  end)
+
+  it("are not known of a range of a recording in the whole", function(dir)
+    local path = dir:file "x.cprof"
+    local p = steady.record "pass(1000) require 'cprof'.frame() pass(1000)"
+    assert(assert(p:range(0, 0.001)):save(path))
+    assert.equal("cprof slow: the profile is of a range of time, and has no " ..
+      "durations of calls\n", command.refused("slow", path))
+    assert.equal("cprof frames: the profile is of a range of time, and has " ..
+      "no list of frames\n", command.refused("frames", path))
+  end)
+
   it("say where to look if they are samples", function(dir)
     local path = dir:file "x.cprof"
-    local p = helper.record(all_kinds, { mode = "sample", keep_last = 10 })
-    p = assert(p:range(0))
-    assert(p:save(path))
-    local _, why, status = command.cprof("slow", path)
-    assert.same({ 2, ("cprof slow: samples do not tell calls apart; cprof " ..
-      "heatmap %s shows when the program was busy or stalled\n"):format(path) },
-      { status, why })
+    profiler.start { mode = "sample", keep_last = 10 }
+    all_kinds()
+    assert(profiler.dump_recent(path))
+    profiler.stop()
+    assert.equal(("cprof slow: samples do not tell calls apart; cprof " ..
+      "heatmap %s shows when the program was busy or stalled\n"):format(path),
+      command.refused("slow", path))
+    command.must("heatmap", path)
   end)
 
   -- the events of a profile's trace: B or E, function, µs

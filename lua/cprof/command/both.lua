@@ -129,6 +129,7 @@ function both.run(parsed, words, options, at, fail)
     command.say_notes(counts, times, why)
     all = sum
   end
+  core.tidy()
   local given = to
   if not unnamed then to = filename.of_process(filename.expand(to)) end
   local ok, message = all:save(to)

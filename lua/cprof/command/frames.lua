@@ -47,8 +47,8 @@ function frames.call(parsed, fail)
   local profile = input.load(file, fail)
   local list = shown.list(profile)
   if #list == 0 and profile.meta.range then
-    fail("the profile is of a range of time, and has no list of frames; " ..
-      input.stands_out(file))
+    fail("the profile is of a range of time, and has no list of frames" ..
+      input.or_heatmap(profile, file))
   elseif #list == 0 then
     fail "no frames were recorded: the program does not call cprof.frame"
   end

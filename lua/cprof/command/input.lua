@@ -5,6 +5,7 @@ local cprof = require "cprof"
 local files = require "cprof.system.files"
 local folders = require "cprof.system.folders"
 local later = require "cprof.sandbox.later"
+local range = require "cprof.profile.range"
 local recordings = require "cprof.system.recordings"
 local terminal = require "cprof.system.terminal"
 
@@ -206,11 +207,14 @@ function input.writable(path, fail)
   file:close()
 end
 
----Which command shows when something took long.
----@param file? string  that it is to read
+---What to add to an error: a command that shows when something took long. ""
+---if the profile has no time axis.
+---@param p cprof.Profile
+---@param file? string  that the command is to read
 ---@return string
-function input.stands_out(file)
-  return ("cprof heatmap%s shows when the program was busy or stalled")
+function input.or_heatmap(p, file)
+  if range.missing(p) then return "" end
+  return ("; cprof heatmap%s shows when the program was busy or stalled")
     :format(file and file ~= "-" and " " .. terminal.quote(file) or "")
 end
 

@@ -64,7 +64,9 @@ local function durations_of(profile, file, fail)
   local known, yields = calltimes.durations(profile)
   if known then return known, yields
   elseif profile.meta.range then
-    fail("samples do not tell calls apart; " .. input.stands_out(file))
+    fail((profile.samples and "samples do not tell calls apart" or
+      "the profile is of a range of time, and has no durations of calls") ..
+      input.or_heatmap(profile, file))
   end
   fail("no durations of calls were recorded; record them with cprof run " ..
     "--distribution")

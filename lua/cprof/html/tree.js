@@ -111,9 +111,9 @@ export function fromColumns({
   return out;
 }
 
-// A column with room for n values.
 const columns = ["parent", "func", "calls", "self", "cost"];
 
+// A column with room for n values.
 function grown(column, n) {
   const out = new column.constructor(n);
   out.set(column);

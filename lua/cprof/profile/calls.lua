@@ -9,6 +9,7 @@ local name = require "cprof.source.name"
 local order = require "cprof.text.order"
 local profile = require "cprof.profile"
 local range = require "cprof.profile.range"
+local rows = require "cprof.count.rows"
 
 local calls = {}
 
@@ -176,15 +177,16 @@ end
 -- those that began and ended, and the `slowest`; and which functions yield.
 local function gather(p, known, event_ns)
   local own, functions = core.overhead(p.nodes), p.functions
-  local yields, of, active = {}, {}, {}
+  local yields, of, active, begins = {}, {}, {}, nil
   -- what has passed so far, and what had passed when nodes were entered
   local sum, at = { events = 0, worked = 0, waited = 0, preempted = 0 }, {}
   calls.each(known, function(func, now, node, began)
     local f, a = functions[func], at[node] or {}
     for key, value in pairs(sum) do a[key] = value end
-    at[node], a.now, a.began = a, now, began
+    at[node], a.now, a.began, begins = a, now, began, begins or now
     active[f.title] = (active[f.title] or 0) + 1
-    if not began and now > known.from and f.name ~= name.host then
+    if not began and now > begins and f.name ~= name.host and
+        not rows.collector(f) then
       yields[f.title] = true
     end
   end, function(func, now, node, runs)
