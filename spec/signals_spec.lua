@@ -199,6 +199,27 @@ describe("Ctrl-C that a command waits for", function()
     assert.has_text("interrupted!", out)
   end)
 
+  it("leaves a file alone that is written meanwhile, until it ends the " ..
+    "command", function(dir)
+      local path = dir:file("x", "")
+      dir:file("x.lua", [[
+        local core = require "cprof.core"
+        local function press()
+          io.popen("kill -INT " .. core.process()):close()
+          return io.open(arg[1]) ~= nil
+        end
+        core.tidy()
+        core.await_interrupt()
+        core.unfinished(arg[1])
+        print(press(), press(), core.interrupted())
+        pcall(press)
+        core.unfinished(nil)
+        print(io.open(arg[1]))]])
+      local out, err = command.bounded(("$SPEC_LUA %s/x.lua %s"):format(
+        dir.path, path))
+      assert.equal("true\ttrue\ttrue\nnil\t", out:match "^.-\n[^/]*", err)
+    end)
+
   it("is ignored while Lua ends", function(dir)
     dir:file("x.lua", [[
       local core = require "cprof.core"

@@ -35,6 +35,7 @@ typedef struct SignalCommand {
 /* Signals are sent to the process, so all states share these. */
 static const SignalCommand *volatile signals_command;
 static volatile sig_atomic_t signals_interrupted;
+static const char *volatile signals_file;	/* being written; or NULL */
 
 /* the hook that the one of Ctrl-C has replaced */
 static SavedHook signals_own;
@@ -288,65 +289,6 @@ static int signals_interruptible (lua_State *L) {
 
 
 /* {======================================================
-** Files that are being written
-** ======================================================= */
-
-/* signals that remove them; blocked meanwhile by each other */
-static const int signals_removing[] = {SIGTERM, SIGHUP, SIGINT};
-
-#define SIGNALS_REMOVING	3
-
-static int signals_tidies;	/* is this process a command? */
-static const char *volatile signals_file;	/* or NULL */
-static struct sigaction signals_before[SIGNALS_REMOVING];
-
-
-/* Calls unlink, and what 'signals_die' does. */
-static void signals_remove (int number) {
-  const char *path = signals_file;
-  if (path != NULL) unlink(path);
-  signals_die(number);
-}
-
-
-void signals_unfinished (const char *path) {
-  int i, was = signals_file != NULL;
-  if (!signals_tidies) return;
-  if (path != NULL) signals_file = path;
-  for (i = 0; i < SIGNALS_REMOVING && was != (path != NULL); i++) {
-    int number = signals_removing[i];
-    if (path == NULL) sigaction(number, &signals_before[i], NULL);
-    else {
-      sigaction(number, NULL, &signals_before[i]);
-      if (!signals_ignored(number)) signals_set(number, signals_remove);
-    }
-  }
-  signals_file = path;
-}
-
-
-/* path or nil -> : see 'signals_unfinished' */
-static int signals_begun (lua_State *L) {
-  static const char key = 0;
-  const char *path = luaL_optstring(L, 1, NULL);
-  lua_settop(L, 1);
-  signals_unfinished(path);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &key);  /* keeps the path */
-  return 0;
-}
-
-
-/* -> : this process is a command */
-static int signals_tidy (lua_State *L) {
-  (void)L;
-  signals_tidies = 1;
-  return 0;
-}
-
-/* }====================================================== */
-
-
-/* {======================================================
 ** Ctrl-C that a command waits for
 ** ======================================================= */
 
@@ -355,15 +297,22 @@ static int signals_tidy (lua_State *L) {
 static volatile sig_atomic_t signals_counted;
 static struct sigaction signals_former;	/* what SIGINT did before */
 
+static void signals_unlink (void) {
+  const char *path = signals_file;
+  if (path != NULL) unlink(path);
+}
+
+
 /*
 ** Counts SIGINT. Whoever presses Ctrl-C again does not want to wait any more:
-** then it does what it did before. Calls sigaction and raise.
+** then it does what it did before. Calls unlink, sigaction and raise.
 */
 static void signals_count (int number) {
   if (signals_counted < SIGNALS_TAKEN) {
     signals_counted++;
     return;
   }
+  signals_unlink();
   sigaction(number, &signals_former, NULL);
   raise(number);
 }
@@ -405,13 +354,72 @@ static int signals_came (lua_State *L) {
 /* }====================================================== */
 
 
+/* {======================================================
+** Files that are being written
+** ======================================================= */
+
+/* signals that remove them; blocked meanwhile by each other */
+static const int signals_removing[] = {SIGTERM, SIGHUP, SIGINT};
+
+#define SIGNALS_REMOVING	3
+
+static int signals_tidies;	/* is this process a command? */
+static struct sigaction signals_before[SIGNALS_REMOVING];
+
+
+/* Calls unlink, and what 'signals_die' does. */
+static void signals_remove (int number) {
+  signals_unlink();
+  signals_die(number);
+}
+
+
+void signals_unfinished (const char *path) {
+  int i, was = signals_file != NULL;
+  if (!signals_tidies) return;
+  if (path != NULL) signals_file = path;
+  for (i = 0; i < SIGNALS_REMOVING && was != (path != NULL); i++) {
+    int number = signals_removing[i];
+    if (path == NULL) sigaction(number, &signals_before[i], NULL);
+    else {
+      sigaction(number, NULL, &signals_before[i]);
+      if (!signals_ignored(number) &&
+          signals_before[i].sa_handler != signals_count)
+        signals_set(number, signals_remove);
+    }
+  }
+  signals_file = path;
+}
+
+
+/* path or nil -> : see 'signals_unfinished' */
+static int signals_setunfinished (lua_State *L) {
+  static const char key = 0;
+  const char *path = luaL_optstring(L, 1, NULL);
+  lua_settop(L, 1);
+  signals_unfinished(path);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &key);  /* keeps the path */
+  return 0;
+}
+
+
+/* -> : this process is a command */
+static int signals_tidy (lua_State *L) {
+  (void)L;
+  signals_tidies = 1;
+  return 0;
+}
+
+/* }====================================================== */
+
+
 static const luaL_Reg signals_list[] = {
   {"await_interrupt", signals_await},
   {"interrupted", signals_came},
   {"interruptible", signals_interruptible},
   {"onkill", signals_onkill},
   {"tidy", signals_tidy},
-  {"unfinished", signals_begun},
+  {"unfinished", signals_setunfinished},
   {NULL, NULL}
 };
 

@@ -51,8 +51,8 @@ CPROF_I int signals_ignored (int number);
 CPROF_I char **signals_words (lua_State *L, int list);
 
 /*
-** In the command: a file is being written, which is removed before a signal
-** ends this process; NULL: it is finished. Keeps the pointer.
+** Only in processes of the command: 'path' is being written, so it is removed
+** before a signal ends this process; NULL: it is finished. Keeps the pointer.
 */
 CPROF_I void signals_unfinished (const char *path);
 
