@@ -39,7 +39,7 @@ typedef struct Chunks {
   uint32_t count;	/* items */
   uint32_t chunks;
   uint32_t capacity;	/* capacity of the array 'chunk' */
-  struct Chunks *next;	/* in a ChunkSet, see index.h */
+  struct Chunks *next;	/* of the same ChunkSet, see index.h */
 } Chunks;
 
 CPROF_I void chunks_init (Chunks *c, const Memory *m, size_t size,

@@ -30,7 +30,8 @@ CPROF_I void compensate_nodes (const Recording *r, const Costs *c,
                                double *ps);
 
 /*
-** The overhead in ps of switches by calls of a node, in the time of its caller.
+** The overhead in ps of the switches that calls of a node make. It is in the
+** time of the node's caller.
 */
 CPROF_I double compensate_switches (const Recording *r, const Costs *c,
                                     uint32_t id);

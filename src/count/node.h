@@ -137,8 +137,8 @@ typedef struct Tree {
   uint32_t limit;	/* nodes from which on a new one is made under
 			   'truncated', where callers are not told apart */
   int fold;		/* does recursion fold from the beginning? */
-  int saved;		/* do nodes come from a saved profile? If so: */
-  int folded;		/* was recursion folded? */
+  int saved;		/* do nodes come from a saved profile? */
+  int folded;		/* if 'saved': was recursion folded? */
   Node *root;
   Node *overhead;	/* time of the profiler itself, NODE_OVERHEAD */
   Node *truncated;	/* parent of nodes beyond the limit; or NULL */

@@ -141,7 +141,8 @@ typedef struct Figures {
 typedef struct Recording {
   Memory memory;
   Functions functions;
-  ChunkSet counters;	/* all chunks of 'tree' to 'loops' */
+  ChunkSet counters;	/* chunks of 'tree' to 'loops', and those that
+			   a reader of files adds */
   Tree tree;
   Tally waits;		/* see waits.h */
   Tally spots;		/* mode sample: see spots.h */

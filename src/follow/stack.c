@@ -13,8 +13,8 @@
 
 
 /*
-** Coroutines that are made one after the other are often resumed in that order,
-** and lie one after the other in memory; so do their buckets.
+** Coroutines that are made one after the other often lie in memory, and are
+** resumed, in that order. So that caches serve well, their buckets do, too.
 */
 static uint32_t stack_hash (const lua_State *L) {
   uintptr_t x = (uintptr_t)L;
@@ -125,6 +125,7 @@ Stack *stacks_add (Stacks *s, lua_State *L) {
   s->live++;
   stack->number = ++s->number;
   if (stack->base == NULL && !stack_room(s, stack)) {
+    stack->base = NULL;  /* so the next one sets it up anew */
     stacks_remove(s, stack);
     return NULL;
   }

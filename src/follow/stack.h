@@ -50,8 +50,8 @@ typedef struct Frame {
 } Frame;
 
 /*
-** The first frames of a coroutine lie in its Stack: where there are thousands,
-** a switch waits for each part of memory that is in no cache.
+** The first frames of a coroutine lie in its Stack: with thousands of
+** coroutines, a switch waits for each part of memory that is in no cache.
 */
 #define STACK_FIRST	5
 

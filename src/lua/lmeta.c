@@ -203,11 +203,14 @@ static lua_Integer meta_truncated (const Recording *r) {
 }
 
 
-/* Was recursion folded? Where it may be after a while, a node tells. */
+/*
+** Was recursion folded? If it folds only from some number of nodes on, a node
+** that was re-entered shows it.
+*/
 static int meta_folded (const Tree *t) {
   uint32_t i;
-  if (t->foldat == 0) return 1;
   if (t->saved) return t->folded;
+  if (t->foldat == 0) return 1;
   for (i = 0; i < t->nodes.count && t->nodes.count >= t->foldat; i++)
     if (tree_node(t, i)->as.full.entered) return 1;
   return 0;

@@ -498,10 +498,11 @@ static int64_t overhead_subtract (int64_t raw, double ps, double *clamped) {
 
 
 /*
-** The cost of a switch is charged to the caller of the function that makes it.
-** Most of that cost is waiting for the coroutine's data, and meanwhile the
-** processor goes on, as far as into the next event. So what the caller's time
-** cannot hold has been charged to that function.
+** The cost of a switch is subtracted from the caller of the function that makes
+** it, 'yield' or 'resume'. But most of that cost is a wait for the coroutine's
+** data, during which the processor runs ahead, as far as into the next event:
+** part of the wait is in the time of that function. What is more than the
+** caller's time is subtracted there.
 */
 static void overhead_switches (Work *w) {
   const Snapshot *s = w->s;

@@ -498,13 +498,14 @@ static EventKind hook_kind (const Hot *h, int event, uint32_t before) {
 
 
 /*
-** The kind of an event in another coroutine than that of 'from', which was the
-** current stack before it. Only a coroutine that yields, and goes on, makes
-** events that are alike.
+** The kind of an event that has switched from the stack 'from' to another one.
+** A coroutine's first and last switch are not timed: their costs are unlike
+** those of the others.
 */
 static EventKind hook_switchkind (const Hot *h, int event, const Stack *from) {
-  if (event != LUA_HOOKRET) return EVENT_KINDS;
-  if (h->recorder->current->resumer == from) return EVENT_ENTER;
+  const Stack *to = h->recorder->current;
+  if (event != LUA_HOOKRET || to == from) return EVENT_KINDS;
+  if (to->resumer == from) return EVENT_ENTER;
   return from->top > from->base ? EVENT_LEAVE : EVENT_KINDS;
 }
 
@@ -612,16 +613,17 @@ static NOINLINE void hook_timing (Hot *h, int event, uint32_t before,
 
 
 /*
-** An event at 'now' in another coroutine than that of 'from' has ended, and is
-** to be timed, or is a rehearsal. Much of its time, it waits for the data of
-** the coroutine, which may be in no cache; so the reading of the clock waits,
-** too.
+** Notes the time of an event at 'now' that has switched from the stack 'from'
+** to another one, or rehearses that. Most of this time, the event waits for
+** the coroutine's data, which may be in no cache. 'platform_ticksafter' reads
+** the clock after that wait.
 */
 static NOINLINE void hook_timedswitch (Hot *h, lua_State *L, int event,
                                        const Stack *from, uint64_t now) {
   uint64_t ended = platform_ticksafter();
-  if (h->L == NULL || !hook_prepare(h, L) || hook_ischarged(h, now)) return;
-  hook_notetiming(h, hook_switchkind(h, event, from), now, now, ended);
+  if (h->L == NULL) hook_postpone(h);
+  else if (hook_prepare(h, L) && !hook_ischarged(h, now))
+    hook_notetiming(h, hook_switchkind(h, event, from), now, now, ended);
 }
 
 
@@ -703,7 +705,7 @@ static int hook_switch (Recorder *r, lua_State *L, lua_Debug *ar,
 /* Returns the Hot that has recorded the event; NULL: nobody did. */
 static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   Hot *h = hot_current;
-  int switched = h->L != L;
+  int switched = h->L != L;  /* did another coroutine or state run last? */
   const Stack *from;
   uint64_t now;
   if (switched) {
