@@ -140,7 +140,7 @@ describe("cprof merge", function()
         return p
       end
       for _, mode in ipairs { "call", "sample" } do
-        local parts = { record(200, { mode = mode }),
+        local parts = { record(2000, { mode = mode }),
           record(50000, { mode = mode }),
           record(2000, { mode = mode, memory_interval = 1 }) }
         local coarse, bytes, peak = parts[2].meta.live_interval, 0, 0
