@@ -295,7 +295,8 @@ static int save_lines (lua_State *L, Saving *s) {
   lua_Integer n = (lua_Integer)lua_rawlen(L, SAVE_LINES), i = 1;
   while (i + LPROFILE_LINE - 1 <= n) {
     lua_Integer func = ltable_at(L, SAVE_LINES, i), end = i;
-    while (end + LPROFILE_LINE - 1 <= n && ltable_at(L, SAVE_LINES, end) == func)
+    while (end + LPROFILE_LINE - 1 <= n &&
+           ltable_at(L, SAVE_LINES, end) == func)
       end += LPROFILE_LINE;
     if (!save_functionlines(L, s, i, (size_t)(end - i) / LPROFILE_LINE))
       return 0;
