@@ -198,6 +198,7 @@ describe("the last calls of a recording", function()
     local p = helper.record(main, { keep_last = "128KB" })
     local n = known(p)
     assert.is_true(n > 0 and n < 40000, n)
+    if not core.drives() then return end
     -- steps of the collector begin without a call
     p = helper.record(function()
       for _ = 1, 3 do work(collectgarbage()) end
