@@ -21,6 +21,24 @@ local function work()
   for _ = 1, 100 do co() end
 end
 
+-- what a program in C prints that has some of cprof's functions in it
+local function printed(dir, name)
+  local path = dir:file "x"
+  return command.shell(([[
+    export LD_PRELOAD=
+    gcc -std=c99 -O1 -ffunction-sections -fdata-sections -Wl,--gc-sections \
+      -Isrc -I$SPEC_INCLUDE -o '%s' spec/support/%s.c && '%s']])
+    :format(path, name, path))
+end
+
+-- a library that sets the processor's clock for a program
+local function stepping(dir)
+  local shim = dir.path .. "/stepping.so"
+  assert(os.execute(("cc -O1 -shared -fPIC -I$SPEC_INCLUDE -o %s " ..
+    "spec/support/stepping.c"):format(shim)))
+  return shim
+end
+
 local function costs_of(p, ns)
   local costs = {}
   for name in pairs(p.meta.costs_ns) do costs[name] = ns end
@@ -157,9 +175,7 @@ describe("what recording costs", function()
   end)
 
   it("is measured though the program is interrupted before that", function(dir)
-    local shim = dir.path .. "/stepping.so"
-    assert(os.execute(("cc -O1 -shared -fPIC -I$SPEC_INCLUDE -o %s " ..
-      "spec/support/stepping.c"):format(shim)))
+    local shim = stepping(dir)
     local out, err, status = command.shell(("LD_PRELOAD=%s $SPEC_LUA %s %s")
       :format(shim, dir:file("program.lua", [[
         local profiler = require "cprof"
@@ -188,30 +204,19 @@ describe("what recording costs", function()
 
   it("is not that of events that were interrupted",
     function(dir)
-      local path = dir:file "x"
-      local out, err = command.shell(([[
-        export LD_PRELOAD=
-        gcc -std=c99 -Isrc -I$SPEC_INCLUDE -o '%s' \
-          spec/support/timing_host.c && '%s']]):format(path, path))
+      local out, err = printed(dir, "timing_host")
       assert.equal("980 29\n1000 383\n999 -10\n", out, err)
     end)
 
   it("changes by as much as the time of timed events does", function(dir)
-    local path = dir:file "x"
-    local out, err = command.shell(([[
-      export LD_PRELOAD=
-      gcc -std=c99 -O1 -ffunction-sections -Wl,--gc-sections -Isrc \
-        -I$SPEC_INCLUDE -o '%s' spec/support/costs_host.c && '%s']])
-      :format(path, path))
+    local out, err = printed(dir, "costs_host")
     assert.equal("50000\n60000\n40000\n20000\n" ..
       "40000 40000 40000\n60000 50000 60000\n200000 160000 200000\n",
       out, err)
   end)
 
   it("to make the node of a zone or a frame is overhead", function(dir)
-    local shim = dir.path .. "/stepping.so"
-    assert(os.execute(("cc -O1 -shared -fPIC -I$SPEC_INCLUDE -o %s " ..
-      "spec/support/stepping.c"):format(shim)))
+    local shim = stepping(dir)
     local out, err = command.shell(("LD_PRELOAD=%s $SPEC_LUA %s"):format(shim,
       dir:file("program.lua", [[
         local profiler = require "cprof"
@@ -241,12 +246,7 @@ describe("what recording costs", function()
   end)
 
   it("is told of switches by those that are alike", function(dir)
-    local path = dir:file "x"
-    local out, err = command.shell(([[
-      export LD_PRELOAD=
-      gcc -std=c99 -O1 -ffunction-sections -fdata-sections -Wl,--gc-sections \
-        -Isrc -I$SPEC_INCLUDE -o '%s' spec/support/switches_host.c && '%s']])
-      :format(path, path))
+    local out, err = printed(dir, "switches_host")
     assert.equal("1 1 1 1\n", out, err)
   end)
 
