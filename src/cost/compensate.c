@@ -54,9 +54,8 @@ static double costs_more (const Timing *t, const Costs *c, int kind,
 */
 #define ENTER_AHEAD	40000.0
 
-/* 'costs_more', for switches to a coroutine that is resumed. */
-static double costs_moreenter (const Timing *t, const Costs *c, double rate) {
-  double more = costs_more(t, c, EVENT_ENTER, rate);
+/* What of 'more', the result of 'costs_more' for EVENT_ENTER, is a cost. */
+static double costs_waited (double more) {
   if (more <= 0) return more;
   return more > ENTER_AHEAD ? more - ENTER_AHEAD : 0;
 }
@@ -90,8 +89,7 @@ Costs compensate_costs (const Recording *r, const Costs *measured,
   double more[EVENT_KINDS];
   int i;
   for (i = 0; i < EVENT_KINDS; i++)
-    more[i] = i == EVENT_ENTER ? costs_moreenter(t, &c, rate)
-                               : costs_more(t, &c, i, rate);
+    more[i] = costs_more(t, &c, i, rate);
   costs_add(&c.callee[COST_LUA], more[EVENT_LUA]);
   costs_add(&c.callee[COST_C], more[EVENT_C]);
   costs_add(&c.caller[COST_LUA], more[EVENT_RETURN]);
@@ -99,7 +97,7 @@ Costs compensate_costs (const Recording *r, const Costs *measured,
   costs_add(&c.unreturned, more[EVENT_RETURN]);
   costs_add(&c.line, more[EVENT_LINE]);
   costs_add(&c.resume, more[EVENT_RESUME]);
-  costs_add(&c.yielder, more[EVENT_ENTER]);
+  costs_add(&c.yielder, costs_waited(more[EVENT_ENTER]));
   costs_add(&c.resumer, more[EVENT_LEAVE]);
   return c;
 }

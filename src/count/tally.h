@@ -29,7 +29,7 @@ typedef struct Tally {
 			   read, as other programs may change the file */
 } Tally;
 
-/* 'kind' is that of the copy's pages; without pages there is no copy. */
+/* 'kind': the blocks of a file that hold the copy. In memory there is none. */
 CPROF_I void tally_init (Tally *t, ChunkSet *s, BlockKind kind);
 
 /* Is there a count with the key of 'x'? */

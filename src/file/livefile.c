@@ -323,7 +323,7 @@ static void livefile_setstore (LiveFile *l) {
 Store *livefile_create (Recorder *r, const char *path, const char *whole,
                         uint32_t max_nodes, const Overhead *o,
                         LiveFileAsk ask, char *why) {
-  LiveFile *l = cast(LiveFile *, calloc(1, sizeof *l + strlen(whole)));
+  LiveFile *l = cast(LiveFile *, calloc(1, sizeof *l + strlen(whole) + 1));
   char *full = livefile_path(path);
   if (full == NULL || l == NULL)
     snprintf(why, MAPPED_MESSAGE, "out of memory");
@@ -334,7 +334,7 @@ Store *livefile_create (Recorder *r, const char *path, const char *whole,
     free(l);
     return NULL;
   }
-  strcpy(l->path, whole);
+  l->path = strcpy(cast(char *, l + 1), whole);
   l->recorder = r;
   l->ask = ask;
   l->max_nodes = max_nodes;

@@ -13,10 +13,10 @@
 
 
 /*
-** Asks the Lua part, in protected mode, and writes what it says to the journal.
-** At the start, 'r' is NULL: what the program is, and where its functions are
-** found. At the end, or when a snapshot is taken: names of functions. Returns 0
-** when there is no room.
+** Asks the Lua part, in protected mode, and writes its answer to the journal.
+** At the start, 'r' is NULL, and it asks what the program is and where its
+** functions are found. At the end, and when a snapshot is taken, it asks for
+** names of functions. Returns 0 if the file has no room.
 */
 typedef int (*LiveFileAsk) (lua_State *L, Journal *j, Recorder *r);
 
@@ -32,7 +32,7 @@ typedef struct LiveFile {
   uint32_t generation;	/* as in the header */
   int overwritten;	/* did another program write to the file? */
   uint64_t rated;	/* ns from the start to the last measured rate */
-  char path[1];		/* absolute; "%p" stands for the id of the process */
+  char *path;		/* behind this struct; absolute; "%p" stands for the id of the process */
 } LiveFile;
 
 /*

@@ -59,9 +59,9 @@ CPROF_I void lhook_putback (lua_State *L);
 /*
 ** The metatables of strings and other types, which all values of a type share.
 ** A program may have changed them, so cprof's Lua part replaces them by its own
-** while it runs. Both functions take a list of metatables, see metatables.c, and
-** return one: the first sets cprof's metatables, the second one the program's
-** again.
+** while it runs. Both functions take a list of metatables, see metatables.c,
+** and return one: the first sets cprof's metatables, the second one the
+** program's again.
 */
 CPROF_I int metatables_set (lua_State *L);
 CPROF_I int metatables_restore (lua_State *L);

@@ -27,7 +27,7 @@ CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int announced,
                               uint64_t *now);
 
 /*
-** May 'coroutine_known' know of the switch at this event? 'variant': that of
+** Can this event be a switch that 'coroutine_known' knows? 'variant' is that of
 ** the event function, see WITH_FOLD.
 */
 static INLINE int coroutine_isfast (const Hot *h, const lua_Debug *ar,

@@ -144,7 +144,10 @@ static int zone_named (const Recorder *r, const Frame *f, const char *name,
 }
 
 
-/* If there is no zone, it may have been entered before recording began. */
+/*
+** A call without a zone may have entered it before recording began. Then there
+** is nothing to leave.
+*/
 ZoneResult zone_leave (Recorder *r, lua_State *L, const char *name,
                        size_t length, uint32_t *open) {
   Stack *s = NULL;

@@ -374,21 +374,31 @@ static void signals_remove (int number) {
 }
 
 
-void signals_unfinished (const char *path) {
-  int i, was = signals_file != NULL;
-  if (!signals_tidies) return;
-  if (path != NULL) signals_file = path;
-  for (i = 0; i < SIGNALS_REMOVING && was != (path != NULL); i++) {
+static void signals_takeover (void) {
+  int i;
+  for (i = 0; i < SIGNALS_REMOVING; i++) {
     int number = signals_removing[i];
-    if (path == NULL) sigaction(number, &signals_before[i], NULL);
-    else {
-      sigaction(number, NULL, &signals_before[i]);
-      if (!signals_ignored(number) &&
-          signals_before[i].sa_handler != signals_count)
-        signals_set(number, signals_remove);
-    }
+    sigaction(number, NULL, &signals_before[i]);
+    if (!signals_ignored(number) &&
+        signals_before[i].sa_handler != signals_count)
+      signals_set(number, signals_remove);
   }
+}
+
+
+static void signals_giveback (void) {
+  int i;
+  for (i = 0; i < SIGNALS_REMOVING; i++)
+    sigaction(signals_removing[i], &signals_before[i], NULL);
+}
+
+
+void signals_unfinished (const char *path) {
+  int before = signals_file != NULL;
+  if (!signals_tidies) return;
+  if (before && path == NULL) signals_giveback();
   signals_file = path;
+  if (!before && path != NULL) signals_takeover();
 }
 
 

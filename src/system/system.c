@@ -52,7 +52,7 @@ static int system_result (lua_State *L, int error) {
 }
 
 
-/* path -> true: something is there now; nil and a message: no folder was made */
+/* path -> true: something is there now; or nil and a message: no folder */
 static int system_makefolder (lua_State *L) {
   return system_result(L, files_makefolder(luaL_checkstring(L, 1)));
 }

@@ -40,8 +40,8 @@ function calls.of(p, most)
 end
 
 -- The nodes that run, from the root's callees on; `at` has the place of each.
--- `enter` is told whether the call began just then, and not earlier, in a
--- coroutine that is resumed now.
+-- The last argument of `enter` is false where a resumed coroutine goes on with
+-- a call that began earlier.
 local function new_path(nodes, enter, leave)
   local path, at, parent_of, func_of = {}, {}, {}, {}
   local function known(node)

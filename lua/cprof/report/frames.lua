@@ -124,7 +124,7 @@ end
 ---frame, with the caller that explains it: `draw → blit +3.2ms, …`.
 ---@param frames cprof.Frames
 ---@param p cprof.Profile
----@param passes? fun(row: table): boolean  which functions are told; nil: all
+---@param passes? fun(row: table): boolean  is a function listed? nil: all are
 ---@return fun(frame: cprof.Frame): string
 function shown.teller(frames, p, passes)
   local average, touched = {}, {}
